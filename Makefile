@@ -1,0 +1,46 @@
+# Everything runs inside .venv, which any target makes when it is missing or older than the constraints.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+TABLES ?= 50
+SECONDS_OF_LOAD ?= 60
+
+.PHONY: demo test check format proto bench load clean install
+
+demo: $(STAMP)
+	$(BIN)/croupier demo
+
+test: $(STAMP)
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q
+
+check: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/buf lint
+	$(BIN)/python protos/generate.py --check
+
+format: $(STAMP)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+proto: $(STAMP)
+	$(BIN)/python protos/generate.py
+
+bench: $(STAMP)
+	$(BIN)/python -m benchmarks
+
+load: $(STAMP)
+	$(BIN)/python -m loadtest --tables $(TABLES) --seconds $(SECONDS_OF_LOAD)
+
+install: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	touch $(STAMP)
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

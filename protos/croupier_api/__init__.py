@@ -1,0 +1,1 @@
+"""The contract of croupier: generated code beside the .proto files."""

@@ -1,0 +1,1 @@
+"""croupier: a backend for multiplayer card games."""

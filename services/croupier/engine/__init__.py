@@ -1,0 +1,1 @@
+"""The engine: tables, their logs, clocks, bots, streams and replays."""

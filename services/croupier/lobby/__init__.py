@@ -1,0 +1,1 @@
+"""The lobby: players, sign-in, tables being formed, quick match."""

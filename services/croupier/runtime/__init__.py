@@ -1,0 +1,1 @@
+"""What every service shares: settings, server, logs, metrics, health, identity, database, errors."""

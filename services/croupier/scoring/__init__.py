@@ -1,0 +1,1 @@
+"""Scoring: ledger, score sheets, statistics and leaderboards."""
