@@ -1,0 +1,213 @@
+"""What became known, to whom, and the view it adds up to: one vocabulary for all games.
+
+A fact is a value with an audience. The viewer's client folds the facts it gets into its view without knowing any rule;
+the law is that this fold equals the view that the rules give.
+"""
+
+from enum import IntEnum
+from typing import NamedTuple, TypeAlias
+
+from croupier.games.actions import Action
+from croupier.games.cards import Card, Suit
+
+Seat: TypeAlias = int
+Viewer: TypeAlias = int
+"""A seat, or SPECTATOR."""
+Audience: TypeAlias = int
+"""A bit set of viewers: bit v stands for viewer v; negative numbers as two's complement, so EVERYONE is -1."""
+
+SPECTATOR: Viewer = 30
+EVERYONE: Audience = -1
+
+
+def only(seat: Seat) -> Audience:
+    """The audience that is one seat."""
+    return 1 << seat
+
+
+def all_but(seat: Seat) -> Audience:
+    """The audience that is everybody else, spectators too."""
+    return ~(1 << seat)
+
+
+class MoveReason(IntEnum):
+    """Why cards move; the numbers are those of the contract."""
+
+    DEAL = 1
+    REMOVE = 2
+    PLAY = 3
+    PICK_UP = 4
+    DISCARD = 5
+    DRAW = 6
+    PENALTY = 7
+    SWAP = 8
+    KEEP = 9
+    RECYCLE = 10
+    WIN = 11
+
+
+Place: TypeAlias = int | str | None
+"""A seat's hand (an int), a pile by its name (a str), or the box that the pack comes from (None)."""
+
+
+class RoundStarted(NamedTuple):
+    """A round began: hands, piles, calls, contract, tricks taken, marks and seats that were out start anew."""
+
+    round_number: int
+    dealer: Seat | None
+    audience: Audience = EVERYONE
+
+
+class CardsMoved(NamedTuple):
+    """Cards went from one place to another; `cards` is empty when the audience may only know how many."""
+
+    source: Place
+    target: Place
+    cards: tuple[Card, ...]
+    card_count: int
+    reason: MoveReason
+    audience: Audience = EVERYONE
+
+
+class Called(NamedTuple):
+    """A seat bid, passed or otherwise spoke; None is a secret call, which a later call of the seat replaces."""
+
+    seat: Seat
+    action: Action | None
+    audience: Audience = EVERYONE
+
+
+class ContractChanged(NamedTuple):
+    """What is known of the contract; None leaves a field as it was."""
+
+    declarer: Seat | None = None
+    partner: Seat | None = None
+    name: str | None = None
+    amount: int | None = None
+    trump: Suit | None = None
+    audience: Audience = EVERYONE
+
+
+class TrickTaken(NamedTuple):
+    """A seat took a trick."""
+
+    seat: Seat
+    audience: Audience = EVERYONE
+
+
+class SeatOut(NamedTuple):
+    """A seat takes no further part; `place` counts from 1, 0 where going out decides none."""
+
+    seat: Seat
+    place: int
+    audience: Audience = EVERYONE
+
+
+class HandRevealed(NamedTuple):
+    """A hand was laid open."""
+
+    seat: Seat
+    cards: tuple[Card, ...]
+    audience: Audience = EVERYONE
+
+
+class Marked(NamedTuple):
+    """A public value that is special to a game changed; an empty value takes the mark away."""
+
+    name: str
+    seat: Seat | None
+    value: str
+    audience: Audience = EVERYONE
+
+
+class TurnChanged(NamedTuple):
+    """Somebody else is to act, or the phase changed."""
+
+    phase: str
+    seats_to_act: tuple[Seat, ...]
+    audience: Audience = EVERYONE
+
+
+class RoundEnded(NamedTuple):
+    """A round was scored: points and running totals by seat, and how each line came about (may be empty)."""
+
+    round_number: int
+    points: tuple[int, ...]
+    totals: tuple[int, ...]
+    notes: tuple[str, ...]
+    audience: Audience = EVERYONE
+
+
+class GameEnded(NamedTuple):
+    """The game is over: groups of seats, best first; tied seats share a group."""
+
+    ranking: tuple[tuple[Seat, ...], ...]
+    reason: str
+    audience: Audience = EVERYONE
+
+
+Fact: TypeAlias = (
+    RoundStarted
+    | CardsMoved
+    | Called
+    | ContractChanged
+    | TrickTaken
+    | SeatOut
+    | HandRevealed
+    | Marked
+    | TurnChanged
+    | RoundEnded
+    | GameEnded
+)
+
+
+class SeatView(NamedTuple):
+    """What a viewer may know of a seat; `cards`, ascending, is empty where he may only know how many."""
+
+    card_count: int = 0
+    cards: tuple[Card, ...] = ()
+    score: int = 0
+    tricks_taken: int = 0
+    out: bool = False
+    place: int = 0
+
+
+class PileCard(NamedTuple):
+    """A card of a pile and the seat whose hand it came from, None if it came from elsewhere."""
+
+    card: Card
+    seat: Seat | None
+
+
+class Pile(NamedTuple):
+    """Cards on the table, in the order in which they came to lie; `cards` is empty where only the count is known."""
+
+    name: str
+    card_count: int
+    cards: tuple[PileCard, ...]
+
+
+class Mark(NamedTuple):
+    """A named public value of the table (seat None) or of a seat."""
+
+    name: str
+    seat: Seat | None
+    value: str
+
+
+class View(NamedTuple):
+    """All that a viewer may know of the game at one moment.
+
+    `piles` holds those with cards, by name; `marks` are ordered by name, the table's before the seats'.
+    """
+
+    round_number: int
+    phase: str
+    dealer: Seat | None
+    seats: tuple[SeatView, ...]
+    piles: tuple[Pile, ...] = ()
+    calls: tuple[Called, ...] = ()
+    contract: ContractChanged = ContractChanged()
+    marks: tuple[Mark, ...] = ()
+    seats_to_act: tuple[Seat, ...] = ()
+    ranking: tuple[tuple[Seat, ...], ...] = ()

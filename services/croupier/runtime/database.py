@@ -1,0 +1,66 @@
+"""Databases through SQLAlchemy: the same statements on SQLite and PostgreSQL, migrated by Alembic."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from importlib.resources import files
+from typing import Any
+
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import Connection, event, text
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+BUSY_TIMEOUT_MILLISECONDS = 10_000
+
+
+def open_database(url: str) -> AsyncEngine:
+    """Open a database by its SQLAlchemy URL, for example sqlite+aiosqlite:////data/engine.db."""
+    engine = create_async_engine(url)
+    if engine.dialect.name == "sqlite":
+        event.listen(engine.sync_engine, "connect", _set_pragmas)
+    return engine
+
+
+def _set_pragmas(connection: Any, _record: object) -> None:
+    cursor = connection.cursor()
+    # WAL lets readers go on while a commit is under way; FULL makes a commit survive a loss of power.
+    for pragma in (
+        "journal_mode=WAL",
+        "synchronous=FULL",
+        "foreign_keys=ON",
+        f"busy_timeout={BUSY_TIMEOUT_MILLISECONDS}",
+    ):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+async def migrate(engine: AsyncEngine, package: str) -> None:
+    """Bring the schema up to date with the migrations of a service's package, for example "croupier.engine"."""
+    config = Config()
+    config.set_main_option("script_location", str(files(package) / "migrations"))
+    async with engine.connect() as connection:
+        await connection.run_sync(_upgrade, config)
+        await connection.commit()
+
+
+def _upgrade(connection: Connection, config: Config) -> None:
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
+
+
+async def is_reachable(engine: AsyncEngine, timeout_seconds: float = 2.0) -> bool:
+    """Whether the database answers in time."""
+
+    async def ask() -> None:
+        async with engine.connect() as connection:
+            await connection.execute(text("SELECT 1"))
+
+    return await _succeeds(ask, timeout_seconds)
+
+
+async def _succeeds(ask: Callable[[], Awaitable[None]], timeout_seconds: float) -> bool:
+    try:
+        await asyncio.wait_for(ask(), timeout_seconds)
+    except Exception:  # noqa: BLE001 - whatever is wrong, it cannot be used now
+        return False
+    return True

@@ -1,0 +1,138 @@
+"""Every way a service refuses a call.
+
+ServiceError
+├── MalformedRequest     INVALID_ARGUMENT     the request itself is wrong, whatever the state
+├── IllegalNow           FAILED_PRECONDITION  right in itself, but not now (a rule, a turn, a state)
+├── StaleSequence        ABORTED              the table has moved on since what the caller saw
+├── NotFound             NOT_FOUND            no such thing, or none that the caller may see
+├── AlreadyExists        ALREADY_EXISTS       the name is taken by something else
+├── NotPermitted         PERMISSION_DENIED    the caller may not do this here
+├── Unauthenticated      UNAUTHENTICATED      no identity, or one that does not hold
+├── LimitReached         RESOURCE_EXHAUSTED   too much, too many or too slow
+├── NotImplementedHere   UNIMPLEMENTED        no such call
+└── Unavailable          UNAVAILABLE          not now, but soon
+Anything else that escapes is INTERNAL with a bare text, and a traceback in the log.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import ClassVar
+
+import grpc
+from google.protobuf import any_pb2, duration_pb2
+from google.rpc import error_details_pb2, status_pb2
+
+DOMAIN = "croupier"
+NO_METADATA: Mapping[str, str] = MappingProxyType({})
+
+
+class ServiceError(Exception):
+    """A call is refused: `reason` is for programs, the message for people, `metadata` for facts such as the rule."""
+
+    code: ClassVar[grpc.StatusCode]
+
+    def __init__(
+        self,
+        reason: str,
+        message: str,
+        *,
+        field: str = "",
+        retry_after_seconds: float | None = None,
+        metadata: Mapping[str, str] = NO_METADATA,
+    ) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.message = message
+        self.field = field
+        self.retry_after_seconds = retry_after_seconds
+        self.metadata = metadata
+
+    @property
+    def rule(self) -> str:
+        """The id of the rule that speaks, or an empty text."""
+        return self.metadata.get("rule", "")
+
+
+class MalformedRequest(ServiceError):
+    """The request itself is wrong; `field` names the part of it."""
+
+    code = grpc.StatusCode.INVALID_ARGUMENT
+
+
+class IllegalNow(ServiceError):
+    """Right in itself, but not now."""
+
+    code = grpc.StatusCode.FAILED_PRECONDITION
+
+
+class StaleSequence(ServiceError):
+    """The table has moved on."""
+
+    code = grpc.StatusCode.ABORTED
+
+
+class NotFound(ServiceError):
+    """No such thing."""
+
+    code = grpc.StatusCode.NOT_FOUND
+
+
+class AlreadyExists(ServiceError):
+    """The name is taken."""
+
+    code = grpc.StatusCode.ALREADY_EXISTS
+
+
+class NotPermitted(ServiceError):
+    """The caller may not."""
+
+    code = grpc.StatusCode.PERMISSION_DENIED
+
+
+class Unauthenticated(ServiceError):
+    """No identity that holds."""
+
+    code = grpc.StatusCode.UNAUTHENTICATED
+
+
+class LimitReached(ServiceError):
+    """Too much, too many or too slow."""
+
+    code = grpc.StatusCode.RESOURCE_EXHAUSTED
+
+
+class NotImplementedHere(ServiceError):
+    """No such call."""
+
+    code = grpc.StatusCode.UNIMPLEMENTED
+
+
+class Unavailable(ServiceError):
+    """Not now."""
+
+    code = grpc.StatusCode.UNAVAILABLE
+
+
+def to_status(error: ServiceError) -> status_pb2.Status:
+    """The google.rpc.Status of an error: ErrorInfo always, BadRequest and RetryInfo where they fit."""
+    number: int = error.code.value[0]
+    status = status_pb2.Status(code=number, message=error.message)
+    status.details.append(
+        packed(error_details_pb2.ErrorInfo(reason=error.reason, domain=DOMAIN, metadata=dict(error.metadata)))
+    )
+    if error.field:
+        violation = error_details_pb2.BadRequest.FieldViolation(field=error.field, description=error.message)
+        status.details.append(packed(error_details_pb2.BadRequest(field_violations=[violation])))
+    if error.retry_after_seconds is not None:
+        delay = duration_pb2.Duration(nanos=0)
+        delay.FromMilliseconds(round(error.retry_after_seconds * 1000))
+        status.details.append(packed(error_details_pb2.RetryInfo(retry_delay=delay)))
+    return status
+
+
+def packed(
+    message: error_details_pb2.ErrorInfo | error_details_pb2.BadRequest | error_details_pb2.RetryInfo,
+) -> any_pb2.Any:
+    detail = any_pb2.Any()
+    detail.Pack(message)
+    return detail

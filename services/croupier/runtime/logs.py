@@ -1,0 +1,33 @@
+"""Logs by structlog: JSON lines in production, readable on a terminal; never a card, a token or a secret."""
+
+import logging
+import sys
+from typing import Any, TypeAlias
+
+import structlog
+
+Logger: TypeAlias = Any
+"""A structlog logger; its methods take an event and key-value pairs."""
+
+LEVELS = ("debug", "info", "warning", "error")
+
+
+def configure_logs(service: str, level: str) -> Logger:
+    """Set structlog up for this process and give the service's logger; writes to standard error."""
+    readable = sys.stderr.isatty()
+    renderer = structlog.dev.ConsoleRenderer() if readable else structlog.processors.JSONRenderer()
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            *([] if readable else [structlog.processors.dict_tracebacks]),
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=True,
+    )
+    # Libraries that use the standard module speak up only when something is wrong.
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
+    return structlog.get_logger().bind(service=service)

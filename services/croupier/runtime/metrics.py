@@ -1,0 +1,42 @@
+"""Prometheus metrics that every service has, and the port they are read from."""
+
+from dataclasses import dataclass, field
+from wsgiref.simple_server import WSGIServer
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
+
+LATENCY_BUCKETS_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+
+@dataclass(frozen=True)
+class RpcMetrics:
+    """Calls of one service by method and code, in one registry."""
+
+    registry: CollectorRegistry
+    calls: Counter = field(init=False)
+    seconds: Histogram = field(init=False)
+    open_calls: Gauge = field(init=False)
+
+    def __post_init__(self) -> None:
+        calls = Counter(
+            "croupier_rpc_calls", "Finished calls by method and gRPC code.", ["method", "code"], registry=self.registry
+        )
+        seconds = Histogram(
+            "croupier_rpc_seconds",
+            "Time to serve a unary call, in seconds.",
+            ["method", "code"],
+            buckets=LATENCY_BUCKETS_SECONDS,
+            registry=self.registry,
+        )
+        open_calls = Gauge(
+            "croupier_rpc_open_calls", "Calls being served, streams included.", ["method"], registry=self.registry
+        )
+        for name, metric in (("calls", calls), ("seconds", seconds), ("open_calls", open_calls)):
+            object.__setattr__(self, name, metric)
+
+
+def serve_metrics(registry: CollectorRegistry, address: str) -> tuple[WSGIServer, str]:
+    """Serve the registry over HTTP at host:port (port 0 chooses one); gives the server and its real address."""
+    host, _, port = address.rpartition(":")
+    server, _ = start_http_server(int(port), addr=host.strip("[]"), registry=registry)
+    return server, f"{host}:{server.server_port}"

@@ -1,0 +1,106 @@
+"""Running a service: gRPC servers with health and reflection, a ready file, and an orderly end."""
+
+import asyncio
+import json
+import signal
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import grpc
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from croupier.runtime.interceptor import CallInterceptor
+
+LARGEST_REQUEST_BYTES = 64 * 1024
+READINESS_SECONDS = 5.0
+AddServices = Callable[[grpc.aio.Server], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """A gRPC server that runs, its real address, and what it says of its health."""
+
+    server: grpc.aio.Server
+    address: str
+    health: health.aio.HealthServicer
+    service_names: tuple[str, ...]
+
+    async def set_serving(self, serving: bool) -> None:
+        """Tell health probes whether calls are welcome."""
+        status = health_pb2.HealthCheckResponse.SERVING if serving else health_pb2.HealthCheckResponse.NOT_SERVING
+        for name in ("", *self.service_names):
+            await self.health.set(name, status)
+
+
+async def listen(
+    address: str, service_names: Sequence[str], add_services: AddServices, interceptor: CallInterceptor
+) -> Listener:
+    """Start a gRPC server at host:port (port 0 chooses one); raises ValueError if the address cannot be had."""
+    server = grpc.aio.server(
+        interceptors=[interceptor],
+        options=[
+            ("grpc.max_receive_message_length", LARGEST_REQUEST_BYTES),
+            ("grpc.so_reuseport", 0),
+            ("grpc.http2.max_ping_strikes", 0),
+            ("grpc.keepalive_permit_without_calls", 1),
+        ],
+    )
+    add_services(server)
+    servicer = health.aio.HealthServicer()
+    health_pb2_grpc.add_HealthServicer_to_server(servicer, server)
+    reflection.enable_server_reflection([*service_names, health.SERVICE_NAME, reflection.SERVICE_NAME], server)
+    try:
+        port = server.add_insecure_port(address)
+    except RuntimeError:
+        port = 0
+    if port == 0:
+        raise ValueError(f"{address} cannot be listened on: is it in use, or not an address of this machine?")
+    await server.start()
+    return Listener(server, f"{address.rpartition(':')[0]}:{port}", servicer, tuple(service_names))
+
+
+def announce(ready_file: Path | None, addresses: dict[str, str]) -> None:
+    """Write where the service listens, as JSON, once it is ready."""
+    if ready_file is None:
+        return
+    partial = ready_file.with_suffix(".partial")
+    partial.write_text(json.dumps(addresses))
+    partial.replace(ready_file)
+
+
+async def until_stopped() -> None:
+    """Wait for SIGINT or SIGTERM."""
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(name, stopped.set)
+    await stopped.wait()
+
+
+async def watch_readiness(listeners: Sequence[Listener], is_ready: Callable[[], Awaitable[bool]]) -> None:
+    """Keep what health probes hear true to what the service depends on; runs until cancelled."""
+    while True:
+        ready = await is_ready()
+        for listener in listeners:
+            await listener.set_serving(ready)
+        await asyncio.sleep(READINESS_SECONDS)
+
+
+async def drain(listeners: Sequence[Listener], grace_seconds: float) -> None:
+    """Say no more, take no more, and give calls under way their time."""
+    for listener in listeners:
+        await listener.health.enter_graceful_shutdown()
+    await asyncio.gather(*(listener.server.stop(grace_seconds) for listener in listeners))
+
+
+def run(main: Coroutine[Any, Any, int]) -> int:
+    """Run a service's main coroutine on uvloop where it exists."""
+    try:
+        from uvloop import new_event_loop
+    except ImportError:
+        return asyncio.run(main)
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        return runner.run(main)
