@@ -1,0 +1,29 @@
+"""The computer player that can play any game, because it only picks from what is legal."""
+
+from croupier.games.actions import Action, Keep, Swap
+from croupier.games.cards import Card
+from croupier.games.facts import Seat, View
+from croupier.games.interface import CardChoice, Choose, Legal
+
+
+def random_legal(seat: Seat, view: View, legal: Legal, choose: Choose) -> Action:  # noqa: ARG001 - the port's signature
+    """Pick by chance; each action and each choice is as likely. Raises ValueError if nothing is legal."""
+    alternatives = len(legal.actions) + len(legal.choices)
+    if not alternatives:
+        raise ValueError(f"seat {seat} has nothing to decide")
+    picked = choose(alternatives)
+    if picked < len(legal.actions):
+        return legal.actions[picked]
+    return _take(legal.choices[picked - len(legal.actions)], choose)
+
+
+def _take(choice: CardChoice, choose: Choose) -> Action:
+    taken = _sample(choice.cards, choice.fewest + choose(choice.most - choice.fewest + 1), choose)
+    if choice.verb is Swap:
+        return Swap(taken)
+    return Keep(taken, choice.suits[choose(len(choice.suits))] if choice.suits else None)
+
+
+def _sample(values: tuple[Card, ...], count: int, choose: Choose) -> tuple[Card, ...]:
+    left = list(values)
+    return tuple(sorted(left.pop(choose(len(left))) for _ in range(count)))

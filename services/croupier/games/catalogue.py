@@ -1,0 +1,12 @@
+"""The games of the house: one explicit list."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from croupier.games.interface import Game
+from croupier.games.thulla import Thulla
+
+_ALL: tuple[Game, ...] = (Thulla(),)
+
+GAMES: Mapping[str, Game] = MappingProxyType({game.id: game for game in _ALL})
+"""Every game by its id."""

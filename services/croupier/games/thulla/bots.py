@@ -1,0 +1,76 @@
+"""A computer player of Thulla that sheds high cards where nobody can cut, and keeps low where somebody may."""
+
+from typing import NamedTuple
+
+from croupier.games.actions import Action, Play
+from croupier.games.cards import STANDARD_DECK, Card, suit_of
+from croupier.games.facts import Seat, View
+from croupier.games.interface import Choose, Legal
+
+SAFE_ENOUGH = 0.25
+"""The chance of a cut below which a high card is worth playing."""
+
+
+class _Unseen(NamedTuple):
+    """What a seat does not see: cards in other hands, by suit, and in all."""
+
+    by_suit: tuple[int, int, int, int]
+    total: int
+
+
+def sensible(seat: Seat, view: View, legal: Legal, choose: Choose) -> Action:  # noqa: ARG001 - the port's signature
+    """Play by what the seat sees; it decides without chance. Raises ValueError if nothing is legal."""
+    playable = [action.card for action in legal.actions if isinstance(action, Play)]
+    if not playable:
+        raise ValueError(f"seat {seat} has nothing to decide")
+    unseen = _unseen(seat, view)
+    trick = next((pile.cards for pile in view.piles if pile.name == "trick"), ())
+    if not trick:
+        return Play(_lead(seat, view, unseen, playable))
+    led = suit_of(trick[0].card)
+    if suit_of(playable[0]) != led:
+        return Play(max(playable, key=lambda value: _danger(value, unseen)))
+    highest = max(lying.card for lying in trick)
+    later = _later(seat, view, {lying.seat for lying in trick})
+    return Play(_follow(playable, highest, _cut_chance(view, unseen, led, later)))
+
+
+def _unseen(seat: Seat, view: View) -> _Unseen:
+    seen = set(view.seats[seat].cards).union(*({lying.card for lying in pile.cards} for pile in view.piles))
+    suits = [suit_of(value) for value in STANDARD_DECK if value not in seen]
+    return _Unseen((suits.count(0), suits.count(1), suits.count(2), suits.count(3)), len(suits))
+
+
+def _later(seat: Seat, view: View, played: set[Seat | None]) -> list[Seat]:
+    return [s for s in range(len(view.seats)) if s != seat and s not in played and view.seats[s].card_count]
+
+
+def _cut_chance(view: View, unseen: _Unseen, suit: int, seats: list[Seat]) -> float:
+    """The chance that one of the seats is void in the suit, if the unseen cards lie by chance."""
+    share = unseen.by_suit[suit] / max(unseen.total, 1)
+    all_follow = 1.0
+    for seat in seats:
+        all_follow *= 1 - (1 - share) ** view.seats[seat].card_count
+    return 1 - all_follow
+
+
+def _danger(value: Card, unseen: _Unseen) -> tuple[float, int]:
+    """How little one wants to hold a card: high, in a suit that few others hold."""
+    suit = suit_of(value)
+    return (value % 13) / (1 + unseen.by_suit[suit] / 4), value % 13
+
+
+def _lead(seat: Seat, view: View, unseen: _Unseen, playable: list[Card]) -> Card:
+    others = _later(seat, view, set())
+    chance = [_cut_chance(view, unseen, suit, others) for suit in range(4)]
+    safest = min({suit_of(value) for value in playable}, key=lambda suit: (chance[suit], suit))
+    if chance[safest] < SAFE_ENOUGH:
+        return max(value for value in playable if suit_of(value) == safest)
+    return min(playable, key=lambda value: (value % 13, -unseen.by_suit[suit_of(value)]))
+
+
+def _follow(playable: list[Card], highest: Card, cut_chance: float) -> Card:
+    below = [value for value in playable if value < highest]
+    if cut_chance < SAFE_ENOUGH:
+        return max(playable)
+    return max(below) if below else min(playable)

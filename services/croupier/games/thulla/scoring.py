@@ -1,0 +1,87 @@
+"""Points, places and the ranking of Thulla, as pure functions."""
+
+from itertools import groupby
+
+from croupier.games.cards import cards_of_mask, strength_of
+from croupier.games.facts import Seat
+
+CARD_POINTS = {strength: min(strength, 10) for strength in range(2, 14)} | {14: 11}
+"""From a card's strength to its points (section "Ranks")."""
+
+
+def card_points(hand: int) -> int:
+    """The card points of a hand, given as a bit set."""
+    return sum(CARD_POINTS[strength_of(value)] for value in cards_of_mask(hand))
+
+
+def card_counts(hands: tuple[int, ...]) -> tuple[int, ...]:
+    """How many cards each seat holds."""
+    return tuple(hand.bit_count() for hand in hands)
+
+
+def added(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:
+    """Two lines of points, seat by seat."""
+    return tuple(map(sum, zip(left, right, strict=True)))
+
+
+def game_points(
+    scoring: str, hands: tuple[int, ...], order: tuple[Seat, ...], settled: tuple[int, ...], stalled: bool
+) -> tuple[int, ...]:
+    """Points of a finished game by seat (THU-SCORE-1 to -4, THU-STALL-3); `settled` is what each going-out cost."""
+    match scoring:
+        case "cards":
+            return card_counts(hands)
+        case "points":
+            return tuple(map(card_points, hands))
+        case "cards_each_out":
+            return added(settled, card_counts(hands)) if stalled else settled
+        case _:
+            return tuple(int(seat == order[0]) for seat in range(len(hands)))
+
+
+def stall_order(hands: tuple[int, ...], holders: tuple[Seat, ...]) -> tuple[Seat, ...]:
+    """The holders of a stalled game, best first (THU-STALL-2); they are given clockwise from the next leader."""
+    distance = {seat: (seat - holders[0]) % len(hands) for seat in holders}
+    return tuple(sorted(holders, key=lambda seat: (hands[seat].bit_count(), card_points(hands[seat]), -distance[seat])))
+
+
+def label(place: int, seats: int) -> str:
+    """What a place is called (THU-END-4)."""
+    return "loser" if place == seats else ("gold", "silver", "bronze", "safe", "safe")[place - 1]
+
+
+def notes(hands: tuple[int, ...], order: tuple[Seat, ...], stalled: bool) -> tuple[str, ...]:
+    """For each seat its label and, if it still holds cards, how many and why the game is over all the same."""
+    return tuple(_note(label(order.index(seat) + 1, len(hands)), hand, stalled) for seat, hand in enumerate(hands))
+
+
+def _note(name: str, hand: int, stalled: bool) -> str:
+    if not hand:
+        return name
+    count = hand.bit_count()
+    return f"{name}, {count} card{'s'[: count > 1]}{', stall' if stalled else ''}"
+
+
+def wins(orders: tuple[tuple[Seat, ...], ...], seats: int) -> tuple[int, ...]:
+    """Games won by each seat (THU-MATCH-1)."""
+    winners = [order[0] for order in orders]
+    return tuple(map(winners.count, range(seats)))
+
+
+def match_over(scoring: str, best_of: int, orders: tuple[tuple[Seat, ...], ...], seats: int) -> bool:
+    """Whether no further game is played (THU-MATCH-2, THU-MATCH-3)."""
+    majority = scoring == "none" and max(wins(orders, seats)) * 2 > best_of
+    return majority or len(orders) == best_of
+
+
+def ranking(
+    scoring: str, totals: tuple[int, ...], orders: tuple[tuple[Seat, ...], ...]
+) -> tuple[tuple[Seat, ...], ...]:
+    """Groups of seats, best first (THU-MATCH-4): penalty points, then wins, then the sum of places."""
+    won = wins(orders, len(totals))
+
+    def merit(seat: Seat) -> tuple[int, int, int]:
+        penalty = 0 if scoring == "none" else totals[seat]
+        return penalty, -won[seat], sum(order.index(seat) for order in orders)
+
+    return tuple(tuple(group) for _, group in groupby(sorted(range(len(totals)), key=merit), key=merit))
