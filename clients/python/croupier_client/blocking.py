@@ -1,0 +1,186 @@
+"""The client that waits: for scripts, and for greenlets once gevent has patched threads and grpc."""
+
+import threading
+import time
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Generic, Protocol, Self
+
+import grpc
+
+from croupier_api.v1 import engine_pb2, lobby_pb2
+from croupier_api.v1.engine_pb2_grpc import EngineServiceStub
+from croupier_client.blocking_table import BlockingTable, BlockingWatchedTable
+from croupier_client.callers import BlockingCaller, Call, M, R, Service
+from croupier_client.client import ClientCore
+from croupier_client.endpoints import CALL_SECONDS, CHANNEL_OPTIONS, STREAM_SECONDS
+from croupier_client.errors import CroupierError, Unavailable
+
+
+class _Responses(Protocol[M]):
+    def __iter__(self) -> Iterator[M]: ...
+
+    def cancel(self) -> bool: ...
+
+
+class BlockingClient(ClientCore, BlockingCaller):
+    """A player's client for any number of threads; use it as a context manager.
+
+    It signs in and keeps its tokens fresh by itself. The calls of the services are its methods (see `Calls`): each
+    gives the contract's response message, or an iterator of them. Under gevent call monkey.patch_all() and
+    grpc.experimental.gevent.init_gevent() first.
+    """
+
+    def _set_up(self) -> None:
+        self._channels: dict[str, grpc.Channel] = {}
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        for channel in self._channels.values():
+            channel.close()
+
+    def sign_in(self) -> lobby_pb2.Player:
+        """Sign in now, which any call does when it must; gives the player."""
+        with self._lock:
+            return self._sign_in()
+
+    def play(self, table_id: str) -> BlockingTable:
+        """Play at a table: `with client.play(table_id) as table`."""
+        return BlockingTable(self, table_id)
+
+    def watch(self, table_id: str) -> BlockingWatchedTable:
+        """Watch a table: `with client.watch(table_id) as table`."""
+        return BlockingWatchedTable(self, table_id)
+
+    def quick_match_until_seated(self, *, game: str, seats: int, client_seed: bytes = b"") -> lobby_pb2.Table:
+        """Be matched with others; gives the table."""
+        for answer in self.quick_match(game=game, seats=seats, client_seed=client_seed):
+            if answer.HasField("table"):
+                return answer.table
+        raise Unavailable(grpc.StatusCode.UNAVAILABLE, "the match ended without a table")
+
+    def invoke(self, call: Call[R]) -> R:
+        """The answer to a unary call, tried as often as its kind allows; raises CroupierError."""
+        retries = self.retries(call.attempts)
+        while True:
+            try:
+                return self._send(call, self._access_token())
+            except CroupierError as error:
+                time.sleep(retries.delay_seconds(error))
+
+    def follow(self, call: Call[R]) -> Iterator[R]:
+        """The answers of a stream, which is opened again if the connection is lost; raises CroupierError."""
+        retries = self.retries(call.attempts)
+        while True:
+            answers = None
+            try:
+                answers = self.open(call)
+                for answer in answers:
+                    retries.succeeded()
+                    yield answer
+                return
+            except CroupierError as error:
+                time.sleep(retries.delay_seconds(error))
+            finally:
+                if answers is not None:
+                    answers.cancel()
+
+    def open(self, call: Call[R]) -> "BlockingMessages[R]":
+        """The answers of one stream, once; raises CroupierError."""
+        access_token = self._access_token()
+        start = self._channel(call.service).unary_stream(
+            call.path, request_serializer=call.serialize, response_deserializer=call.response.FromString
+        )
+        metadata = self._metadata(access_token, call.table_id)
+        return BlockingMessages(self, start(call.request, timeout=STREAM_SECONDS, metadata=metadata), access_token)
+
+    def open_play(
+        self, table_id: str, requests: Iterator[engine_pb2.PlayRequest]
+    ) -> "BlockingMessages[engine_pb2.PlayResponse]":
+        """The answers of one Play stream, once; raises CroupierError."""
+        access_token = self._access_token()
+        play = EngineServiceStub(self._channel(Service.ENGINE)).Play
+        metadata = self._metadata(access_token, table_id)
+        return BlockingMessages(self, play(requests, timeout=STREAM_SECONDS, metadata=metadata), access_token)
+
+    def _send(self, call: Call[R], access_token: str) -> R:
+        """One attempt at a unary call."""
+        send = self._channel(call.service).unary_unary(
+            call.path, request_serializer=call.serialize, response_deserializer=call.response.FromString
+        )
+        try:
+            return send(call.request, timeout=CALL_SECONDS, metadata=self._metadata(access_token, call.table_id))
+        except grpc.RpcError as error:
+            raise self.failure(error, access_token) from error
+
+    def _access_token(self) -> str:
+        """A token that lives, whatever it takes to get one."""
+        with self._lock:
+            if self._session.needs_refresh(self._clock()):
+                self._refresh()
+            if self._session.needs_sign_in(self._clock()):
+                self._sign_in()
+            return self._session.access_token
+
+    def _refresh(self) -> None:
+        session = self._session
+        self._session = session.refresh_failed()
+        try:
+            answer = self._send(session.refresh_call(), "")
+        except CroupierError:
+            return
+        self._session = session.refreshed(answer)
+
+    def _sign_in(self) -> lobby_pb2.Player:
+        call = self._session.sign_in_call()
+        retries = self.retries(call.attempts)
+        while True:
+            try:
+                answer = self._send(call, "")
+            except CroupierError as error:
+                time.sleep(retries.delay_seconds(error))
+            else:
+                self._session = self._session.signed_in(answer)
+                return answer.player
+
+    def _reject(self, access_token: str) -> None:
+        with self._lock:
+            super()._reject(access_token)
+
+    def _channel(self, service: Service) -> grpc.Channel:
+        address = self._address(service)
+        with self._lock:
+            if address not in self._channels:
+                self._channels[address] = self._connect(address)
+            return self._channels[address]
+
+    def _connect(self, address: str) -> grpc.Channel:
+        if self._credentials is None:
+            return grpc.insecure_channel(address, options=CHANNEL_OPTIONS)
+        return grpc.secure_channel(address, self._credentials, options=CHANNEL_OPTIONS)
+
+
+class BlockingMessages(Generic[R]):
+    """The answers of one stream, with typed errors."""
+
+    def __init__(self, client: BlockingClient, responses: _Responses[R], access_token: str) -> None:
+        self._client = client
+        self._responses = responses
+        self._access_token = access_token
+
+    def __iter__(self) -> Iterator[R]:
+        try:
+            yield from self._responses
+        except grpc.RpcError as error:
+            raise self._client.failure(error, self._access_token) from error
+        finally:
+            self._responses.cancel()
+
+    def cancel(self) -> None:
+        """End the stream, from any thread."""
+        self._responses.cancel()

@@ -1,0 +1,178 @@
+"""A table followed by a thread: it reads the stream and folds it, everybody else waits for what it brings.
+
+Nothing but threading and queue is used, so under gevent's monkey patching threads are greenlets.
+"""
+
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Self
+
+import grpc
+
+from croupier_api.v1 import engine_pb2, table_pb2
+from croupier_client.backlog import Backlog
+from croupier_client.callers import BlockingCaller, Call, Messages, Service
+from croupier_client.errors import CroupierError, TimedOut, Unavailable
+from croupier_client.retry import Attempts
+from croupier_client.table import Event, Table
+
+CLOSE_SECONDS = 10.0
+"""How long closing a table waits for its reader."""
+
+
+class BlockingWatchedTable(Table):
+    """A table that is watched: a context manager, and an iterator over its events.
+
+    Its attributes are those of the last message folded, so they may be ahead of the event that the iterator gave.
+    Lost connections are resumed; whatever waits raises CroupierError when that fails for good.
+    """
+
+    def __init__(self, caller: BlockingCaller, table_id: str) -> None:
+        super().__init__(table_id)
+        self._caller = caller
+        self._retries = caller.retries(Attempts.STREAM)
+        self._backlog = Backlog()
+        self._changed = threading.Condition()
+        self._closing = threading.Event()
+        self._ended = False
+        self._error: CroupierError | None = None
+        self._messages: Messages[engine_pb2.PlayResponse] | Messages[engine_pb2.WatchTableResponse] | None = None
+        self._reader = threading.Thread(target=self._follow, name=f"table {table_id}", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._reader.start()
+        try:
+            self._until(lambda: self.opened, self._retries.policy.total_seconds)
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Event:
+        with self._changed:
+            if not self._until(lambda: bool(self._backlog)):
+                raise StopIteration
+            return self._backlog.take()
+
+    def close(self) -> None:
+        """End the stream; whoever waits for the table goes on."""
+        self._closing.set()
+        if self._messages is not None:
+            self._messages.cancel()
+        self._reader.join(CLOSE_SECONDS)
+
+    def changed(self, *, after: int | None = None, timeout_seconds: float | None = None) -> None:
+        """Wait until the table is beyond `after`, which is its present sequence unless given, or the game is over."""
+        seen = self.sequence if after is None else after
+        self._until(lambda: self.sequence > seen or self.finished, timeout_seconds)
+
+    def _until(self, ready: Callable[[], bool], timeout_seconds: float | None = None) -> bool:
+        """Wait; True when ready, False when the stream ended well before. Raises TimedOut, or what ended the stream."""
+        with self._changed:
+            if not self._changed.wait_for(lambda: ready() or self._ended, timeout_seconds):
+                raise TimedOut(
+                    grpc.StatusCode.DEADLINE_EXCEEDED, f"nothing came of it within {timeout_seconds} seconds"
+                )
+            if self._error is not None and not ready():
+                raise self._error
+            return ready()
+
+    def _follow(self) -> None:
+        try:
+            while not self.finished and not self._closing.is_set():
+                try:
+                    self._read()
+                except CroupierError as error:
+                    self._closing.wait(self._retries.delay_seconds(error))
+        except CroupierError as error:
+            self._error = None if self._closing.is_set() else error
+        finally:
+            with self._changed:
+                self._ended = True
+                self._changed.notify_all()
+
+    def _read(self) -> None:
+        self._messages = messages = self._open()
+        if self._closing.is_set():
+            messages.cancel()
+        for message in messages:
+            self._take_in(message)
+        if not self.finished:
+            raise Unavailable(grpc.StatusCode.UNAVAILABLE, "the stream ended before the game was over")
+
+    def _take_in(self, message: engine_pb2.PlayResponse | engine_pb2.WatchTableResponse) -> None:
+        with self._changed:
+            self._backlog.put(self.receive(message))
+            self._retries.succeeded()
+            self._changed.notify_all()
+
+    def _open(self) -> Messages[engine_pb2.PlayResponse] | Messages[engine_pb2.WatchTableResponse]:
+        return self._caller.open(
+            Call(Service.ENGINE, self.watch_request(), engine_pb2.WatchTableResponse, Attempts.STREAM)
+        )
+
+
+class BlockingTable(BlockingWatchedTable):
+    """A table that is played at."""
+
+    def __init__(self, caller: BlockingCaller, table_id: str) -> None:
+        super().__init__(caller, table_id)
+        self._requests: queue.Queue[engine_pb2.PlayRequest | None] = queue.Queue()
+
+    def act(self, action: table_pb2.Action, *, expected_sequence: int | None = None) -> int:
+        """Act for one's seat: the action's sequence, once it is stored for good and folded into the view.
+
+        Survives lost connections for the retry policy's total time: the action is sent again under the same name, and
+        the services never do it twice. Raises IllegalAction, StaleSequence (with `expected_sequence`), TimedOut when
+        it is not known how it went, or what ended the stream.
+        """
+        with self._changed:
+            request = self.submit(action, expected_sequence)
+            self._requests.put(engine_pb2.PlayRequest(action=request))
+        try:
+            if self._until(lambda: self.settled(request.request_id), self._retries.policy.total_seconds):
+                return self.take_outcome(request.request_id)
+            return self._ask_again(request)
+        finally:
+            with self._changed:
+                self.forget(request.request_id)
+
+    def your_turn(self, *, timeout_seconds: float | None = None) -> bool:
+        """Wait until the viewer may act (True) or the game is over (False)."""
+        self._until(lambda: self.to_act or self.finished, timeout_seconds)
+        return self.to_act and not self.finished
+
+    def _ask_again(self, request: engine_pb2.SubmitActionRequest) -> int:
+        """The game ended, and with it the stream, before the answer came: a repeat gets that answer."""
+        if not self.finished:
+            raise Unavailable(grpc.StatusCode.UNAVAILABLE, "the table was closed before the answer came")
+        return self._caller.invoke(Call(Service.ENGINE, request, engine_pb2.SubmitActionResponse)).sequence
+
+    def _open(self) -> Messages[engine_pb2.PlayResponse]:
+        with self._changed:
+            requests: queue.Queue[engine_pb2.PlayRequest | None] = queue.Queue()
+            self._requests = requests
+            requests.put(engine_pb2.PlayRequest(watch=self.watch_request()))
+            for request in self.unanswered():
+                requests.put(engine_pb2.PlayRequest(action=request))
+        return self._caller.open_play(self.table_id, _sent(requests))
+
+    def _read(self) -> None:
+        try:
+            super()._read()
+        finally:
+            self._requests.put(None)
+
+
+def _sent(requests: queue.Queue[engine_pb2.PlayRequest | None]) -> Iterator[engine_pb2.PlayRequest]:
+    return (request for request in iter(requests.get, None) if request is not None)

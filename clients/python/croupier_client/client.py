@@ -1,0 +1,75 @@
+"""What the asyncio and the blocking client have in common: the calls, the session, and the settings."""
+
+import time
+from random import SystemRandom
+
+import grpc
+
+from croupier_api.v1 import lobby_pb2
+from croupier_client.callers import Service
+from croupier_client.calls import Calls
+from croupier_client.endpoints import Endpoints
+from croupier_client.errors import CroupierError, Unauthenticated, from_rpc_error
+from croupier_client.retry import Attempts, Clock, RandomSource, Retries, RetryPolicy
+from croupier_client.session import Session, call_metadata
+from croupier_client.table import new_request_id
+
+
+def system_clock() -> int:
+    """Milliseconds since 1970 UTC."""
+    return time.time_ns() // 1_000_000
+
+
+class ClientCore(Calls):
+    """A player's client without a channel.
+
+    `device_secret` (16 to 256 characters) is the player: the same secret is the same player again. `name` is shown to
+    others; empty keeps the name as it was. `credentials` None means without TLS.
+    """
+
+    def __init__(
+        self,
+        endpoints: Endpoints,
+        device_secret: str,
+        name: str = "",
+        *,
+        credentials: grpc.ChannelCredentials | None = None,
+        policy: RetryPolicy | None = None,
+        clock: Clock = system_clock,
+        random: RandomSource | None = None,
+    ) -> None:
+        self._addresses = endpoints.by_service()
+        self._credentials = credentials
+        self._policy = policy or RetryPolicy()
+        self._clock = clock
+        self._random = random or SystemRandom()
+        self._session = Session(device_secret, name)
+        self._set_up()
+
+    def _set_up(self) -> None:
+        """Make what the channel needs; nothing is opened yet."""
+
+    @property
+    def player(self) -> lobby_pb2.Player | None:
+        """Who the client is; None before it has signed in."""
+        return self._session.player
+
+    def retries(self, attempts: Attempts) -> Retries:
+        """The patience for one call or stream."""
+        return Retries(self._policy, attempts, self._clock, self._random)
+
+    def _address(self, service: Service) -> str:
+        return self._addresses[service]
+
+    def _metadata(self, access_token: str, table_id: str = "") -> tuple[tuple[str, str], ...]:
+        return call_metadata(access_token=access_token, table_id=table_id, request_id=new_request_id())
+
+    def failure(self, error: grpc.RpcError, access_token: str) -> CroupierError:
+        """The typed error; a token that was not taken is never used again."""
+        failure = from_rpc_error(error)
+        if isinstance(failure, Unauthenticated):
+            self._reject(access_token)
+        return failure
+
+    def _reject(self, access_token: str) -> None:
+        self._session = self._session.rejected(access_token)

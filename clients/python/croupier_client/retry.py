@@ -1,0 +1,99 @@
+"""When to try again, and how long to wait before: decisions only, the channels do the waiting."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol, TypeAlias
+
+import grpc
+
+from croupier_client.errors import CroupierError, Unauthenticated
+
+Clock: TypeAlias = Callable[[], int]
+"""Gives the time in milliseconds since 1970 UTC."""
+
+
+class RandomSource(Protocol):
+    """What is needed of a source of chance; random.Random fits."""
+
+    def uniform(self, a: float, b: float) -> float:
+        """A number between a and b."""
+        ...
+
+
+class Attempts(Enum):
+    """What may be tried again."""
+
+    ONCE = "once"
+    """Doing it twice would harm: only when the services surely did nothing."""
+    IDEMPOTENT = "idempotent"
+    """A unary call that may be repeated."""
+    STREAM = "stream"
+    """A stream that can be opened again."""
+
+
+_RETRIED = {
+    Attempts.ONCE: frozenset[grpc.StatusCode](),
+    Attempts.IDEMPOTENT: frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED}),
+    Attempts.STREAM: frozenset(
+        {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.RESOURCE_EXHAUSTED}
+    ),
+}
+_CONNECTION_LOST = frozenset({grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN, grpc.StatusCode.CANCELLED})
+"""How a stream may end when its connection breaks; the services' own errors carry a reason, these do not."""
+
+
+@dataclass(frozen=True)
+class RetryPolicy:
+    """How patient to be: exponential backoff with jitter, bounded in step and in total."""
+
+    total_seconds: float = 60
+    """From the last success on, no attempt begins later than this."""
+    first_delay_seconds: float = 0.1
+    """Upper bound of the first delay; it doubles with each failure."""
+    most_delay_seconds: float = 3
+    """No delay is longer."""
+
+    def delay_seconds(self, failures: int, random: RandomSource) -> float:
+        """How long to wait after this many failures in a row, from 1."""
+        bound = min(self.first_delay_seconds * 2.0 ** min(failures - 1, 30), self.most_delay_seconds)
+        return random.uniform(bound / 2, bound)
+
+
+class Retries:
+    """The attempts at one call or stream."""
+
+    def __init__(self, policy: RetryPolicy, attempts: Attempts, clock: Clock, random: RandomSource) -> None:
+        self.policy = policy
+        self._attempts = attempts
+        self._clock = clock
+        self._random = random
+        self.succeeded()
+
+    def succeeded(self) -> None:
+        """Take note that the service answered: patience starts anew."""
+        self._failures = 0
+        self._rejections = 0
+        self._since_milliseconds = self._clock()
+
+    def delay_seconds(self, error: CroupierError) -> float:
+        """How long to wait before the next attempt; raises the error itself when there should be none."""
+        if isinstance(error, Unauthenticated):
+            return self._delay_of_rejection(error)
+        self._failures += 1
+        delay = self.policy.delay_seconds(self._failures, self._random)
+        waited = (self._clock() - self._since_milliseconds) / 1000
+        if not self._may_retry(error) or waited + delay > self.policy.total_seconds:
+            raise error
+        return delay
+
+    def _delay_of_rejection(self, error: CroupierError) -> float:
+        """A token may have ended early, once; nothing was done, so even a call that harms twice may be repeated."""
+        self._rejections += 1
+        if self._rejections > 1:
+            raise error
+        return 0.0
+
+    def _may_retry(self, error: CroupierError) -> bool:
+        lost = self._attempts is Attempts.STREAM and error.code in _CONNECTION_LOST and not error.reason
+        return lost or error.code in _RETRIED[self._attempts]
