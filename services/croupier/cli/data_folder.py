@@ -1,0 +1,99 @@
+"""The folder in which services that were started here keep everything: keys, databases, logs, and who runs where."""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from croupier.cli.faults import CommandFault
+from croupier.runtime.identity import write_new_key_pair
+
+SIGNERS = ("lobby", "engine")
+
+
+def default_data_folder(environment: Mapping[str, str]) -> Path:
+    """$XDG_DATA_HOME/croupier, or ~/.local/share/croupier."""
+    home = environment.get("XDG_DATA_HOME")
+    return (Path(home) if home else Path.home() / ".local" / "share") / "croupier"
+
+
+@dataclass(frozen=True, slots=True)
+class DataFolder:
+    """Where the parts of a data folder are; `path` is absolute.
+
+    services.json says who runs: the supervisor's `pid`, and `services` by name with `pid`, `listen`, `metrics` and, for
+    engine and scoring, `control`. It is there while the services are, and is written anew when one was started again.
+    """
+
+    path: Path
+
+    @property
+    def services_file(self) -> Path:
+        return self.path / "services.json"
+
+    def signing_key(self, service: str) -> Path:
+        return self.path / "keys" / f"{service}.private.pem"
+
+    def public_key(self, service: str) -> Path:
+        return self.path / "keys" / f"{service}.public.pem"
+
+    def database_url(self, service: str) -> str:
+        return f"sqlite+aiosqlite:///{self.path / service}.db"
+
+    def log_file(self, service: str) -> Path:
+        return self.path / "logs" / f"{service}.log"
+
+    def ready_file(self, service: str) -> Path:
+        return self.path / "ready" / f"{service}.json"
+
+
+def prepare_data_folder(path: Path) -> DataFolder:
+    """Make the folder, readable by its owner only, with keys if it has none; raises CommandFault if that cannot be."""
+    folder = DataFolder(path.expanduser().absolute())
+    try:
+        folder.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for part in ("keys", "logs", "ready"):
+            (folder.path / part).mkdir(mode=0o700, exist_ok=True)
+        for signer in SIGNERS:
+            write_new_key_pair(folder.signing_key(signer), folder.public_key(signer))
+    except OSError as fault:
+        raise _unusable(folder, fault) from None
+    return folder
+
+
+def _unusable(folder: DataFolder, fault: OSError) -> CommandFault:
+    why = (fault.strerror or str(fault)).lower()
+    return CommandFault(f"{folder.path} cannot be used as data folder ({why}): choose another with --data-dir")
+
+
+@contextmanager
+def sole_use(folder: DataFolder) -> Iterator[None]:
+    """Keep the folder to this process; raises CommandFault if another one runs services in it."""
+    try:
+        lock = os.open(folder.path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as fault:
+        raise _unusable(folder, fault) from None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(lock)
+        raise CommandFault(f"services run in {folder.path} already: stop them, or choose another --data-dir") from None
+    try:
+        yield
+    finally:
+        os.close(lock)
+
+
+def running_in(path: Path) -> dict[str, Any] | None:
+    """What services.json says while services run in a folder, else None."""
+    folder = DataFolder(path.expanduser().absolute())
+    try:
+        known: dict[str, Any] = json.loads(folder.services_file.read_text())
+        os.kill(known["pid"], 0)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return known

@@ -1,0 +1,61 @@
+"""Stands in for a service in tests of the supervisor: takes the same flags, listens, writes the ready file, drains.
+
+It does what a file `<service>.fate` in the data folder says: `die` ends it before it is ready, `fade` right after, and
+`hang` keeps it from ever being ready and from ending on SIGTERM. All that it does it adds as a line to `diary`.
+"""
+
+import json
+import signal
+import socket
+import sys
+import threading
+from pathlib import Path
+
+
+def main() -> int:
+    service = sys.argv[1]
+    flags = dict(argument.removeprefix("--").split("=", 1) for argument in sys.argv[2:])
+    ready_file = Path(flags["ready-file"])
+    folder = ready_file.parent.parent
+    fate_file = folder / f"{service}.fate"
+    fate = fate_file.read_text() if fate_file.exists() else "live"
+    stopped = threading.Event()
+    if fate == "hang":
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        stopped.wait(60)
+    signal.signal(signal.SIGTERM, lambda *_: stopped.set())
+    if fate == "die":
+        print(f"{service} has a bad day", file=sys.stderr)
+        return 3
+    sockets = {kind: _listen(flags[flag]) for kind, flag in _KINDS.items() if flag in flags}
+    write(folder, f"{service} up {' '.join(sorted(flags))}")
+    partial = ready_file.with_suffix(".partial")
+    partial.write_text(json.dumps({kind: f"127.0.0.1:{it.getsockname()[1]}" for kind, it in sockets.items()}))
+    partial.replace(ready_file)
+    if fate != "fade":
+        threading.Thread(target=_end_with_parent, args=(stopped,), daemon=True).start()
+        stopped.wait(60)
+        write(folder, f"{service} drained")
+    return 4
+
+
+_KINDS = {"listen": "listen", "control": "control-listen", "metrics": "metrics-listen"}
+
+
+def _listen(address: str) -> socket.socket:
+    host, _, port = address.rpartition(":")
+    return socket.create_server((host, int(port)))
+
+
+def _end_with_parent(stopped: threading.Event) -> None:
+    sys.stdin.read()
+    stopped.set()
+
+
+def write(folder: Path, line: str) -> None:
+    with (folder / "diary").open("a") as diary:
+        diary.write(line + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
