@@ -13,7 +13,12 @@ LEVELS = ("debug", "info", "warning", "error")
 
 
 def configure_logs(service: str, level: str) -> Logger:
-    """Set structlog up for this process and give the service's logger; writes to standard error."""
+    """Set structlog up for this process and give the service's logger; writes to standard error.
+
+    Raises ValueError for a level that is not one of LEVELS.
+    """
+    if level not in LEVELS:
+        raise ValueError(f"log_level cannot be {level!r}: {', '.join(LEVELS)} are possible")
     readable = sys.stderr.isatty()
     renderer = structlog.dev.ConsoleRenderer() if readable else structlog.processors.JSONRenderer()
     structlog.configure(

@@ -36,7 +36,15 @@ class RpcMetrics:
 
 
 def serve_metrics(registry: CollectorRegistry, address: str) -> tuple[WSGIServer, str]:
-    """Serve the registry over HTTP at host:port (port 0 chooses one); gives the server and its real address."""
+    """Serve the registry over HTTP at host:port (port 0 chooses one); gives the server and its real address.
+
+    Raises ValueError if the address cannot be had.
+    """
     host, _, port = address.rpartition(":")
-    server, _ = start_http_server(int(port), addr=host.strip("[]"), registry=registry)
+    try:
+        server, _ = start_http_server(int(port), addr=host.strip("[]"), registry=registry)
+    except (ValueError, OverflowError, OSError):
+        raise ValueError(
+            f"{address} cannot be listened on: is it in use, or not a host:port of this machine?"
+        ) from None
     return server, f"{host}:{server.server_port}"
