@@ -1,0 +1,133 @@
+"""Runs the scoring service."""
+
+import asyncio
+import os
+import sys
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+
+from prometheus_client import CollectorRegistry
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from croupier.runtime.database import is_reachable, migrate, open_database
+from croupier.runtime.identity import PLAYER_AUDIENCE, SCORING_CONTROL_AUDIENCE, TokenVerifier, load_public_key
+from croupier.runtime.interceptor import Authenticator, CallInterceptor
+from croupier.runtime.logs import configure_logs
+from croupier.runtime.metrics import RpcMetrics, serve_metrics
+from croupier.runtime.server import AddServices, announce, drain, listen, run, until_stopped, watch_readiness
+from croupier.runtime.settings import read_settings
+from croupier.scoring.ledger import Ledger
+from croupier.scoring.metrics import LedgerMetrics
+from croupier.scoring.records import Records
+from croupier.scoring.servicer import ScoringControlServicer, ScoringServicer
+from croupier.scoring.settings import ScoringSettings
+from croupier_api.v1 import scoring_pb2
+from croupier_api.v1.scoring_pb2_grpc import (
+    add_ScoringControlServiceServicer_to_server,
+    add_ScoringServiceServicer_to_server,
+)
+
+PROGRAM = "croupier-scoring"
+SERVICES = scoring_pb2.DESCRIPTOR.services_by_name
+
+
+def clock() -> int:
+    """Milliseconds since 1970 UTC."""
+    return time.time_ns() // 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """An address, the service it offers, and whose tokens it takes."""
+
+    address: str
+    service: str
+    add: AddServices
+    verifier: TokenVerifier
+
+
+@asynccontextmanager
+async def opened_database(url: str) -> AsyncIterator[AsyncEngine]:
+    """The ledger's database with its schema up to date; raises ValueError if it cannot be used."""
+    try:
+        database = open_database(url)
+    except (SQLAlchemyError, ImportError):
+        raise ValueError(
+            "--database is not the URL of a database with an asynchronous driver that is installed"
+        ) from None
+    try:
+        try:
+            await migrate(database, "croupier.scoring")
+        except (SQLAlchemyError, OSError) as fault:
+            reason = str(getattr(fault, "orig", None) or fault).splitlines()[0]
+            raise ValueError(f"the database cannot be used: {reason}") from fault
+        yield database
+    finally:
+        await database.dispose()
+
+
+def ports(settings: ScoringSettings, database: AsyncEngine, registry: CollectorRegistry) -> tuple[Port, Port]:
+    """What the players' port and the engine's port serve; raises ValueError for keys that cannot be used."""
+    ledger = Ledger(database)
+    servicer = ScoringServicer(ledger, Records(database))
+    control = ScoringControlServicer(ledger, LedgerMetrics(registry))
+    return (
+        Port(
+            settings.listen,
+            SERVICES["ScoringService"].full_name,
+            partial(add_ScoringServiceServicer_to_server, servicer),
+            TokenVerifier(load_public_key(settings.lobby_public_key), PLAYER_AUDIENCE, clock),
+        ),
+        Port(
+            settings.control_listen,
+            SERVICES["ScoringControlService"].full_name,
+            partial(add_ScoringControlServiceServicer_to_server, control),
+            TokenVerifier(load_public_key(settings.engine_public_key), SCORING_CONTROL_AUDIENCE, clock),
+        ),
+    )
+
+
+async def serve(settings: ScoringSettings) -> int:
+    """Serve until told to stop; raises ValueError for settings that cannot be used."""
+    logger = configure_logs("scoring", settings.log_level)
+    registry = CollectorRegistry()
+    rpc_metrics = RpcMetrics(registry)
+    async with AsyncExitStack() as stack:
+        database = await stack.enter_async_context(opened_database(settings.database))
+        metrics_server, metrics_address = serve_metrics(registry, settings.metrics_listen)
+        stack.callback(metrics_server.server_close)
+        stack.callback(metrics_server.shutdown)
+        listeners = []
+        for port in ports(settings, database, registry):
+            interceptor = CallInterceptor(Authenticator(port.verifier), rpc_metrics, logger)
+            listener = await listen(port.address, [port.service], port.add, interceptor)
+            stack.push_async_callback(listener.server.stop, None)
+            listeners.append(listener)
+        readiness = asyncio.create_task(watch_readiness(listeners, lambda: is_reachable(database)))
+        addresses = {"listen": listeners[0].address, "control": listeners[1].address, "metrics": metrics_address}
+        announce(settings.ready_file, addresses)
+        logger.info("serving", **addresses)
+        await until_stopped()
+        logger.info("stopping")
+        readiness.cancel()
+        await drain(listeners, settings.drain_seconds)
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the service; gives the exit code: 0 after an orderly end, 2 for settings that cannot be used."""
+    given = sys.argv[1:] if arguments is None else arguments
+    settings = read_settings(ScoringSettings, PROGRAM, given, os.environ)
+    try:
+        return run(serve(settings))
+    except ValueError as fault:
+        sys.stderr.write(f"{PROGRAM}: {fault}\n")
+        return 2
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

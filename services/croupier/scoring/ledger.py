@@ -1,0 +1,185 @@
+"""The ledger: rounds and results as they came in, each entered once and never changed.
+
+What comes first for a table, a round or its result, opens the table's sheet; the order does not matter.
+"""
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Row, Table, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from croupier.runtime.errors import AlreadyExists, NotFound, Unavailable
+from croupier.scoring.schema import RESULT_PLAYERS, RESULTS, ROUNDS, SHEETS
+from croupier.scoring.standings import places
+
+RETRY_SECONDS = 1.0
+# The same clause in both dialects, but each has an insert of its own.
+_INSERT: dict[str, Callable[[Table], sqlite.Insert | postgresql.Insert]] = {
+    "sqlite": sqlite.insert,
+    "postgresql": postgresql.insert,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """Who sits there: a person by `player_id`, or the kind of computer player in `bot`; the other is empty."""
+
+    player_id: str
+    name: str
+    bot: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """What all entries of a table have in common; seats in order."""
+
+    table_id: str
+    game: str
+    seats: tuple[Seat, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """A line of a score sheet: its number from 1, points, running totals and notes by seat (no notes: empty)."""
+
+    number: int
+    points: tuple[int, ...]
+    totals: tuple[int, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How a table ended: groups of seats, best first, totals by seat, and when in milliseconds since 1970 UTC."""
+
+    ranking: tuple[tuple[int, ...], ...]
+    totals: tuple[int, ...]
+    finished: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreSheet:
+    """All that the ledger has of a table: rounds in order, and the result once it is known."""
+
+    sheet: Sheet
+    rounds: tuple[Round, ...]
+    result: Result | None
+
+
+@asynccontextmanager
+async def transaction(database: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+    """A transaction, committed unless something is raised; raises Unavailable while the database cannot be used."""
+    try:
+        async with database.begin() as connection:
+            yield connection
+    except (OperationalError, InterfaceError, PoolTimeout, OSError) as fault:
+        raise Unavailable(
+            "DATABASE_UNAVAILABLE",
+            "the ledger cannot be reached now: try again",
+            retry_after_seconds=RETRY_SECONDS,
+        ) from fault
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """The ledger in a database."""
+
+    database: AsyncEngine
+
+    async def enter_round(self, sheet: Sheet, entry: Round) -> bool:
+        """Enter a round; whether it is new. Raises AlreadyExists if the ledger says something else."""
+        key = {"table_id": sheet.table_id, "round": entry.number}
+        async with transaction(self.database) as connection:
+            await _open_sheet(connection, sheet)
+            return await _insert(connection, ROUNDS, key, _round_columns(entry), f"round {entry.number}")
+
+    async def enter_result(self, sheet: Sheet, result: Result) -> bool:
+        """Enter the result of a table; whether it is new. Raises AlreadyExists if the ledger says something else."""
+        async with transaction(self.database) as connection:
+            await _open_sheet(connection, sheet)
+            key = {"table_id": sheet.table_id}
+            is_new = await _insert(connection, RESULTS, key, _result_columns(result), "the result")
+            lines = _player_lines(sheet, result)
+            if is_new and lines:
+                await connection.execute(RESULT_PLAYERS.insert(), lines)
+            return is_new
+
+    async def score_sheet(self, table_id: str) -> ScoreSheet:
+        """The score sheet of a table; raises NotFound if nothing of it was entered."""
+        async with transaction(self.database) as connection:
+            sheet = (await connection.execute(select(SHEETS).filter_by(table_id=table_id))).one_or_none()
+            if sheet is None:
+                raise NotFound("UNKNOWN_TABLE", "there is no score sheet of this table: no round of it has ended yet")
+            rounds = await connection.execute(select(ROUNDS).filter_by(table_id=table_id).order_by(ROUNDS.c.round))
+            result = (await connection.execute(select(RESULTS).filter_by(table_id=table_id))).one_or_none()
+        return ScoreSheet(read_sheet(sheet), tuple(map(_read_round, rounds)), read_result(result) if result else None)
+
+
+async def _open_sheet(connection: AsyncConnection, sheet: Sheet) -> None:
+    seats = json.dumps([[seat.player_id, seat.name, seat.bot] for seat in sheet.seats])
+    columns = {"game": sheet.game, "seats": seats}
+    await _insert(connection, SHEETS, {"table_id": sheet.table_id}, columns, "game and seats")
+
+
+async def _insert(
+    connection: AsyncConnection, table: Table, key: dict[str, Any], columns: dict[str, Any], what: str
+) -> bool:
+    # The insert comes first: it takes the lock, so that what is read after it is what will stay.
+    insert = _INSERT[connection.dialect.name](table).values(**key, **columns).on_conflict_do_nothing()
+    if (await connection.execute(insert)).rowcount:
+        return True
+    held = (await connection.execute(select(table).filter_by(**key))).mappings().one()
+    if any(held[name] != value for name, value in columns.items()):
+        message = f"{what} of this table is in the ledger already, with other content: an entry never changes"
+        raise AlreadyExists("LEDGER_CONFLICT", message)
+    return False
+
+
+def _round_columns(entry: Round) -> dict[str, Any]:
+    return {name: json.dumps(getattr(entry, name)) for name in ("points", "totals", "notes")}
+
+
+def _result_columns(result: Result) -> dict[str, Any]:
+    return {
+        "ranking": json.dumps(result.ranking),
+        "totals": json.dumps(result.totals),
+        "finished": result.finished,
+    }
+
+
+def _player_lines(sheet: Sheet, result: Result) -> list[dict[str, Any]]:
+    return [
+        {
+            "table_id": sheet.table_id,
+            "player_id": occupant.player_id,
+            "name": occupant.name,
+            "game": sheet.game,
+            "seat": seat,
+            "place": place,
+            "won": place == 1,
+            "finished": result.finished,
+        }
+        for seat, (occupant, place) in enumerate(zip(sheet.seats, places(result.ranking), strict=True))
+        if not occupant.bot
+    ]
+
+
+def read_sheet(row: Row[Any]) -> Sheet:
+    """A sheet out of a row with the columns of SHEETS."""
+    return Sheet(row.table_id, row.game, tuple(Seat(*seat) for seat in json.loads(row.seats)))
+
+
+def _read_round(row: Row[Any]) -> Round:
+    return Round(row.round, *(tuple(json.loads(text)) for text in (row.points, row.totals, row.notes)))
+
+
+def read_result(row: Row[Any]) -> Result:
+    """A result out of a row with the columns of RESULTS."""
+    return Result(tuple(map(tuple, json.loads(row.ranking))), tuple(json.loads(row.totals)), row.finished)

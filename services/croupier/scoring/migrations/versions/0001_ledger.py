@@ -1,0 +1,50 @@
+"""Score sheets, rounds, results, and the lines that statistics are made of."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0001"
+down_revision = None
+
+
+def upgrade() -> None:
+    op.create_table(
+        "sheets",
+        sa.Column("table_id", sa.String(64), primary_key=True),
+        sa.Column("game", sa.String(32), nullable=False),
+        sa.Column("seats", sa.Text, nullable=False),
+    )
+    op.create_table(
+        "rounds",
+        sa.Column("table_id", sa.String(64), sa.ForeignKey("sheets.table_id"), primary_key=True),
+        sa.Column("round", sa.Integer, primary_key=True, autoincrement=False),
+        sa.Column("points", sa.Text, nullable=False),
+        sa.Column("totals", sa.Text, nullable=False),
+        sa.Column("notes", sa.Text, nullable=False),
+    )
+    op.create_table(
+        "results",
+        sa.Column("table_id", sa.String(64), sa.ForeignKey("sheets.table_id"), primary_key=True),
+        sa.Column("ranking", sa.Text, nullable=False),
+        sa.Column("totals", sa.Text, nullable=False),
+        sa.Column("finished", sa.BigInteger, nullable=False),
+    )
+    op.create_index("results_by_time", "results", ["finished", "table_id"])
+    op.create_table(
+        "result_players",
+        sa.Column("table_id", sa.String(64), sa.ForeignKey("results.table_id"), primary_key=True),
+        sa.Column("player_id", sa.String(64), primary_key=True),
+        sa.Column("name", sa.String(64), nullable=False),
+        sa.Column("game", sa.String(32), nullable=False),
+        sa.Column("seat", sa.Integer, nullable=False),
+        sa.Column("place", sa.Integer, nullable=False),
+        sa.Column("won", sa.Boolean, nullable=False),
+        sa.Column("finished", sa.BigInteger, nullable=False),
+    )
+    op.create_index("result_players_by_game", "result_players", ["game", "player_id"])
+    op.create_index("result_players_by_player", "result_players", ["player_id", "finished"])
+
+
+def downgrade() -> None:
+    for table in ("result_players", "results", "rounds", "sheets"):
+        op.drop_table(table)

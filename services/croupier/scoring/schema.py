@@ -1,0 +1,49 @@
+"""The ledger's tables in its database."""
+
+from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Integer, MetaData, String, Table, Text
+
+METADATA = MetaData()
+
+SHEETS = Table(
+    "sheets",
+    METADATA,
+    Column("table_id", String(64), primary_key=True),
+    Column("game", String(32), nullable=False),
+    Column("seats", Text, nullable=False),  # JSON: [player_id, name, bot] by seat
+)
+
+ROUNDS = Table(
+    "rounds",
+    METADATA,
+    Column("table_id", String(64), ForeignKey("sheets.table_id"), primary_key=True),
+    Column("round", Integer, primary_key=True, autoincrement=False),
+    Column("points", Text, nullable=False),  # JSON: by seat
+    Column("totals", Text, nullable=False),  # JSON: by seat
+    Column("notes", Text, nullable=False),  # JSON: by seat, or empty
+)
+
+RESULTS = Table(
+    "results",
+    METADATA,
+    Column("table_id", String(64), ForeignKey("sheets.table_id"), primary_key=True),
+    Column("ranking", Text, nullable=False),  # JSON: groups of seats, best first
+    Column("totals", Text, nullable=False),  # JSON: by seat
+    Column("finished", BigInteger, nullable=False),  # milliseconds since 1970 UTC
+    Index("results_by_time", "finished", "table_id"),
+)
+
+# One line for each person of a result, written with it; statistics and leaderboards are sums over these lines.
+RESULT_PLAYERS = Table(
+    "result_players",
+    METADATA,
+    Column("table_id", String(64), ForeignKey("results.table_id"), primary_key=True),
+    Column("player_id", String(64), primary_key=True),
+    Column("name", String(64), nullable=False),
+    Column("game", String(32), nullable=False),
+    Column("seat", Integer, nullable=False),
+    Column("place", Integer, nullable=False),  # from 1
+    Column("won", Boolean, nullable=False),
+    Column("finished", BigInteger, nullable=False),  # milliseconds since 1970 UTC
+    Index("result_players_by_game", "game", "player_id"),
+    Index("result_players_by_player", "player_id", "finished"),
+)

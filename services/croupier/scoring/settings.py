@@ -1,0 +1,23 @@
+"""The settings of the scoring service."""
+
+# ruff: noqa: RUF009 - `setting` gives a dataclass field
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from croupier.runtime.settings import setting
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringSettings:
+    """The scoring service keeps score sheets, results, statistics and leaderboards."""
+
+    database: str = setting("SQLAlchemy URL of the ledger, for example sqlite+aiosqlite:////data/scoring.db.")
+    lobby_public_key: Path = setting("PEM file with the lobby's public key, which verifies players' tokens.")
+    engine_public_key: Path = setting("PEM file with the engine's public key, which verifies the engine's tokens.")
+    listen: str = setting("host:port for players; port 0 chooses one.", default="127.0.0.1:7730")
+    control_listen: str = setting("host:port for the engine; port 0 chooses one.", default="127.0.0.1:7731")
+    metrics_listen: str = setting("host:port for Prometheus; port 0 chooses one.", default="127.0.0.1:7739")
+    log_level: str = setting("Least level that is logged: debug, info, warning or error.", default="info")
+    ready_file: Path | None = setting("File that gets the addresses as JSON once the service is ready.", default=None)
+    drain_seconds: int = setting("Seconds that calls under way are given at the end.", default=10)
