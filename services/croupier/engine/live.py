@@ -1,0 +1,338 @@
+"""A table in play: its state in memory, its streams, and the one way in which it changes."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from croupier.engine.background import Background
+from croupier.engine.log import ActedBy, Entry, TableConfig
+from croupier.engine.metrics import EngineMetrics
+from croupier.engine.reactions import ReactionLimit, check_reaction
+from croupier.engine.reports import Reporter
+from croupier.engine.store import SequenceTaken, TableMark, TableStore
+from croupier.engine.streams import Encoder, Subscription, messages_of
+from croupier.engine.table import Step, TableState, advance, new_table, step, steps_of
+from croupier.games.actions import Action
+from croupier.games.catalogue import GAMES
+from croupier.games.facts import SPECTATOR, RoundEnded, Seat, Viewer
+from croupier.games.interface import Choose, IllegalAction, SeatActed
+from croupier.runtime.errors import (
+    AlreadyExists,
+    IllegalNow,
+    LimitReached,
+    MalformedRequest,
+    NotPermitted,
+    StaleSequence,
+    Unavailable,
+)
+from croupier.runtime.identity import Clock
+from croupier.runtime.logs import Logger
+
+MOST_STREAMS_OF_A_TABLE = 200
+MOST_ATTEMPTS = 3
+RETURN_MILLISECONDS = 5_000
+"""How long players have to come back to a table that was taken up again after its clock had run out."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineServices:
+    """What every live table uses; `choose` is the chance that computer players draw on."""
+
+    store: TableStore
+    encoder: Encoder
+    metrics: EngineMetrics
+    clock: Clock
+    choose: Choose
+    logger: Logger
+    background: Background
+    reporter: Reporter
+
+
+@dataclass(eq=False, slots=True)
+class LiveTable:
+    """A table in memory. All of it but the streams follows from the log and can be dropped at any time."""
+
+    config: TableConfig
+    services: EngineServices
+    state: TableState
+    entries: list[Entry] = field(default_factory=list)
+    streams: set[Subscription] = field(default_factory=set)
+    reports_due: int = 0
+    taken_up_at: int = 0
+    _answers: dict[tuple[Seat, str], tuple[int, Action]] = field(default_factory=dict)
+    _reaction_limits: dict[Seat, ReactionLimit] = field(default_factory=dict)
+    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _doubtful: bool = False
+    _timer: asyncio.TimerHandle | None = None
+    _timer_at: int = 0
+
+    @classmethod
+    def from_log(cls, config: TableConfig, entries: Sequence[Entry], services: EngineServices) -> "LiveTable":
+        """Take a table up from its log."""
+        table = cls(config, services, new_table(config), taken_up_at=services.clock())
+        for made in steps_of(config, entries):
+            table._take(made)
+        table._set_timer()
+        return table
+
+    # Changing the table
+
+    async def act(self, seat: Seat, action: Action, request_id: str, expected_sequence: int | None) -> int:
+        """A player acts for his seat; gives the action's sequence once it is durable.
+
+        Raises IllegalNow, StaleSequence, AlreadyExists for a request id of another action, Unavailable when the
+        store failed and the same request should be sent again.
+        """
+        async with self._lock:
+            for _ in range(MOST_ATTEMPTS):
+                if self._doubtful:
+                    await self._catch_up()
+                if (answered := self._answered(seat, action, request_id)) is not None:
+                    return answered
+                steps = self._steps_of_player(seat, action, request_id, expected_sequence)
+                if await self._stored(steps):
+                    self.services.metrics.actions_accepted.labels(self.config.game).inc()
+                    return steps[0].entry.sequence
+        raise Unavailable("BUSY", "others act at this table at the same time: try again", retry_after_seconds=0.1)
+
+    def _answered(self, seat: Seat, action: Action, request_id: str) -> int | None:
+        known = self._answers.get((seat, request_id))
+        if known is None:
+            return None
+        sequence, first = known
+        if first != action:
+            raise AlreadyExists(
+                "REQUEST_ID_REUSED",
+                f"this request_id named another action, stored as sequence {sequence}: take a new one for each action",
+                metadata={"sequence": str(sequence)},
+            )
+        return sequence
+
+    def _steps_of_player(self, seat: Seat, action: Action, request_id: str, expected: int | None) -> list[Step]:
+        if expected is not None and expected != self.state.sequence:
+            raise StaleSequence(
+                "STALE_SEQUENCE",
+                f"the table is at sequence {self.state.sequence}, not {expected}: look again before acting",
+                metadata={"sequence": str(self.state.sequence)},
+            )
+        if self.state.is_over:
+            raise IllegalNow("TABLE_FINISHED", "the game at this table is over")
+        event = SeatActed(seat, action)
+        try:
+            return advance(self.config, self.state, self.services.clock(), event, ActedBy.PLAYER, request_id)
+        except IllegalAction as refusal:
+            reason = "ILLEGAL_ACTION" if seat in self.state.seats_to_act else "NOT_YOUR_TURN"
+            raise IllegalNow(reason, str(refusal), metadata={"rule": refusal.rule}) from None
+
+    async def _stored(self, steps: list[Step]) -> bool:
+        """Append steps and take them over; False if somebody else was first, and the table has caught up."""
+        reports_due = self.reports_due + sum(map(_reports_in, steps))
+        finished = steps[-1].after.is_over
+        mark = TableMark(reports_due, finished) if reports_due > self.reports_due or finished else None
+        self._doubtful = True
+        try:
+            await self.services.store.append(self.config.table_id, [made.entry for made in steps], mark)
+        except SequenceTaken:
+            await self._catch_up()
+            return False
+        except asyncio.CancelledError:
+            # Whether it was stored is not known here, but those who watch must see it if it was.
+            self.services.background.start(self._recover())
+            raise
+        except Exception as error:
+            self.services.logger.error("append failed", table_id=self.config.table_id, exc_info=error)
+            raise Unavailable(
+                "STORE_FAILED", "the move could not be stored now: send the same request again", retry_after_seconds=0.5
+            ) from error
+        self._doubtful = False
+        self._publish(steps)
+        return True
+
+    async def _recover(self) -> None:
+        async with self._lock:
+            if self._doubtful:
+                await self._catch_up()
+
+    async def _catch_up(self) -> None:
+        """Take over what the log has and this table has not."""
+        try:
+            missed = await self.services.store.entries_after(self.config.table_id, self.state.sequence)
+        except Exception as error:
+            raise Unavailable(
+                "STORE_FAILED", "the table cannot be read now: try again", retry_after_seconds=0.5
+            ) from error
+        steps = []
+        state = self.state
+        for entry in missed:
+            steps.append(step(self.config, state, entry))
+            state = steps[-1].after
+        self._doubtful = False
+        if steps:
+            self._publish(steps)
+
+    def _publish(self, steps: list[Step]) -> None:
+        reports_before = self.reports_due
+        for made in steps:
+            self._take(made)
+            viewers = {stream.viewer for stream in self.streams}
+            messages = messages_of(self.services.encoder, self.config, made, viewers)
+            for stream in self.streams:
+                stream.push(messages[stream.viewer])
+        if self.reports_due > reports_before:
+            self.services.reporter.report(self.config.table_id)
+        if self.state.is_over:
+            self._end_streams()
+        self._set_timer()
+
+    def _take(self, made: Step) -> None:
+        entry = made.entry
+        self.state = made.after
+        self.entries.append(entry)
+        self.reports_due += _reports_in(made)
+        if entry.request_id and isinstance(entry.event, SeatActed):
+            self._answers[entry.event.seat, entry.request_id] = (entry.sequence, entry.event.action)
+
+    # Acting for seats whose time has come
+
+    def _set_timer(self) -> None:
+        deadline = self._effective_deadline()
+        if deadline == 0 or (self._timer is not None and self._timer_at <= deadline):
+            return  # A timer that is too early looks again when it fires.
+        self.cancel_timer()
+        wait_seconds = max(0, deadline - self.services.clock()) / 1000
+        self._timer_at = deadline
+        self._timer = asyncio.get_running_loop().call_later(wait_seconds, self._timer_fired)
+
+    def _effective_deadline(self) -> int:
+        due = self.state.due
+        if due is None:
+            return 0
+        if self.config.seats[due.seat].bot:
+            return due.at
+        return max(due.at, self.taken_up_at + RETURN_MILLISECONDS if due.at <= self.taken_up_at else 0)
+
+    def _timer_fired(self) -> None:
+        self._timer = None
+        if self._effective_deadline() <= self.services.clock():
+            self.services.background.start(self._act_for_seat())
+        else:
+            self._set_timer()
+
+    def cancel_timer(self) -> None:
+        """Let no time run out any more."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    async def _act_for_seat(self) -> None:
+        """Act for the seat whose time has come, if it has not acted meanwhile."""
+        async with self._lock:
+            if self._doubtful:
+                await self._catch_up()
+            due = self.state.due
+            now = self.services.clock()
+            if due is None or self._effective_deadline() > now:
+                self._set_timer()
+                return
+            bot = self.config.seats[due.seat].bot
+            action = self._decide(due.seat, bot)
+            by = ActedBy.BOT if bot else ActedBy.TIMEOUT
+            steps = advance(self.config, self.state, now, SeatActed(due.seat, action), by)
+            try:
+                stored = await self._stored(steps)
+            except Unavailable:
+                asyncio.get_running_loop().call_later(1.0, self._timer_fired)
+                return
+        if stored and by is ActedBy.TIMEOUT:
+            self.services.metrics.clock_expiries.labels(self.config.game).inc()
+
+    def _decide(self, seat: Seat, bot: str) -> Action:
+        """What a computer player would do, which sees what its seat sees and nothing more."""
+        bots = GAMES[self.config.game].bots
+        chosen = bots.get(bot) or next(iter(bots.values()))
+        return chosen(seat, self.state.game.view(seat), self.state.game.legal_actions(seat), self.services.choose)
+
+    # Watching
+
+    def subscribe(self, viewer: Viewer, after_sequence: int | None) -> Subscription:
+        """Follow the table: from a snapshot, or with everything after a sequence; then live.
+
+        Raises LimitReached with too many streams, MalformedRequest for a sequence that the table has not reached.
+        """
+        if len(self.streams) >= MOST_STREAMS_OF_A_TABLE:
+            raise LimitReached("TOO_MANY_STREAMS", f"{MOST_STREAMS_OF_A_TABLE} streams follow this table already")
+        if after_sequence is not None and after_sequence > self.state.sequence:
+            raise MalformedRequest(
+                "SEQUENCE_AHEAD",
+                f"the table is at sequence {self.state.sequence}, {after_sequence} cannot have been seen",
+                field="after_sequence",
+            )
+        stream = Subscription(viewer)
+        if after_sequence is None:
+            stream.push(self.services.encoder.snapshot(self.config, self.state, viewer))
+        else:
+            self.services.metrics.resumes.inc()
+            stream.preload(self._messages_after(viewer, after_sequence))
+        if self.state.is_over:
+            stream.close()
+        else:
+            self.streams.add(stream)
+        return stream
+
+    def _messages_after(self, viewer: Viewer, sequence: int) -> list[bytes]:
+        return [
+            messages_of(self.services.encoder, self.config, made, (viewer,))[viewer]
+            for made in steps_of(self.config, self.entries)
+            if made.entry.sequence > sequence
+        ]
+
+    def unsubscribe(self, stream: Subscription) -> None:
+        """Follow no longer."""
+        self.streams.discard(stream)
+
+    def react(self, player_id: str, reaction: str) -> None:
+        """Show a reaction of a seated player to everybody who follows the table."""
+        check_reaction(reaction)
+        seat = self.seat_of(player_id)
+        if self.state.is_over:
+            raise IllegalNow("TABLE_FINISHED", "the game at this table is over")
+        self._reaction_limits.setdefault(seat, ReactionLimit()).take(self.services.clock())
+        self.services.metrics.reactions.inc()
+        message = self.services.encoder.reaction(seat, reaction)
+        for stream in self.streams:
+            stream.push(message)
+
+    def seat_of(self, player_id: str) -> Seat:
+        """The seat of a player; raises NotPermitted if he has none here."""
+        seat = self.config.seat_of(player_id)
+        if seat is None:
+            raise NotPermitted("NOT_YOUR_TABLE", "you have no seat at this table: you may watch it, and that is all")
+        return seat
+
+    def viewer_of(self, player_id: str) -> Viewer:
+        """The seat of a player, SPECTATOR if he has none here."""
+        seat = self.config.seat_of(player_id)
+        return SPECTATOR if seat is None else seat
+
+    def beat(self) -> None:
+        """Send a proof of life on streams that were quiet since the last one."""
+        message = self.services.encoder.heartbeat(self.state.sequence)
+        for stream in self.streams:
+            if stream.quiet:
+                stream.push(message)
+            stream.quiet = True
+
+    def _end_streams(self) -> None:
+        for stream in self.streams:
+            stream.close()
+        self.streams.clear()
+
+    def drop_streams(self) -> None:
+        """End all streams because the engine stops; they can be resumed."""
+        for stream in self.streams:
+            stream.close(Unavailable("DRAINING", "this engine stops: open the stream again", retry_after_seconds=0.2))
+        self.streams.clear()
+
+
+def _reports_in(made: Step) -> int:
+    return sum(isinstance(fact, RoundEnded) for fact in made.facts) + made.after.is_over

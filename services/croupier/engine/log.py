@@ -1,0 +1,127 @@
+"""A table's log: what is fixed when the table opens, and its entries, as values and as JSON."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+from croupier.engine.shuffles import commitment
+from croupier.games.actions import action_from_json, action_to_json
+from croupier.games.cards import cards, notation
+from croupier.games.facts import Seat
+from croupier.games.interface import CardsShuffled, Event, OptionValue, SeatActed
+
+
+class ActedBy(IntEnum):
+    """Who decided on an action; the numbers are those of the contract."""
+
+    PLAYER = 0
+    TIMEOUT = 1
+    BOT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class SeatConfig:
+    """Who sits on a seat: a player, or a computer player if `bot` names its kind."""
+
+    player_id: str
+    name: str
+    bot: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClockConfig:
+    """How much time there is: for each action, beyond that for the whole game, and before a computer player acts."""
+
+    action_milliseconds: int
+    reserve_milliseconds: int
+    bot_delay_milliseconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class TableConfig:
+    """What is fixed about a table. A prepared table has no seats yet, only their number."""
+
+    table_id: str
+    game: str
+    rules_version: int
+    seat_count: int
+    options: Mapping[str, OptionValue]
+    clock: ClockConfig
+    seed: bytes
+    seats: tuple[SeatConfig, ...] = ()
+    client_seeds: tuple[bytes, ...] = ()
+
+    @property
+    def commitment(self) -> str:
+        """SHA-256 of the secret seed, in hexadecimal."""
+        return commitment(self.seed)
+
+    def seat_of(self, player_id: str) -> Seat | None:
+        """The seat of a player, None for everybody else."""
+        return next((seat for seat, who in enumerate(self.seats) if who.player_id == player_id and not who.bot), None)
+
+
+class Entry(NamedTuple):
+    """One line of a log: times in milliseconds since 1970 UTC; `deadline` is 0 when nobody is to act after it."""
+
+    sequence: int
+    at: int
+    deadline: int
+    event: Event
+    acted_by: ActedBy = ActedBy.PLAYER
+    request_id: str = ""
+
+
+def config_to_json(config: TableConfig) -> str:
+    """What the database keeps of a config, besides its own columns."""
+    clock = config.clock
+    return json.dumps(
+        {
+            "seat_count": config.seat_count,
+            "options": dict(config.options),
+            "clock": [clock.action_milliseconds, clock.reserve_milliseconds, clock.bot_delay_milliseconds],
+            "seats": [[seat.player_id, seat.name, seat.bot] for seat in config.seats],
+            "client_seeds": [seed.hex() for seed in config.client_seeds],
+        }
+    )
+
+
+def config_from_json(table_id: str, game: str, rules_version: int, seed: bytes, text: str) -> TableConfig:
+    """The config that config_to_json wrote, with its columns."""
+    value = json.loads(text)
+    return TableConfig(
+        table_id=table_id,
+        game=game,
+        rules_version=rules_version,
+        seat_count=value["seat_count"],
+        options=value["options"],
+        clock=ClockConfig(*value["clock"]),
+        seed=seed,
+        seats=tuple(SeatConfig(*seat) for seat in value["seats"]),
+        client_seeds=tuple(bytes.fromhex(text) for text in value["client_seeds"]),
+    )
+
+
+def body_to_json(entry: Entry) -> str:
+    """The event of an entry, who decided and the request, as one line."""
+    match entry.event:
+        case SeatActed(seat, action):
+            body: dict[str, Any] = {"seat": seat, "action": action_to_json(action)}
+            if entry.acted_by:
+                body["by"] = int(entry.acted_by)
+            if entry.request_id:
+                body["request"] = entry.request_id
+        case CardsShuffled(shuffled, drawn):
+            body = {"cards": " ".join(notation(shuffled)), "drawn": list(drawn)}
+    return json.dumps(body, separators=(",", ":"))
+
+
+def entry_from_row(sequence: int, at: int, deadline: int, text: str) -> Entry:
+    """The entry that a row of the database holds."""
+    body = json.loads(text)
+    if "cards" in body:
+        return Entry(sequence, at, deadline, CardsShuffled(cards(body["cards"]), tuple(body["drawn"])))
+    event = SeatActed(body["seat"], action_from_json(body["action"]))
+    return Entry(sequence, at, deadline, event, ActedBy(body.get("by", 0)), body.get("request", ""))

@@ -1,0 +1,230 @@
+"""Replay files: a finished table as JSON lines, and the proof that such a file is true."""
+
+import json
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple, NoReturn
+
+from croupier.engine.log import ActedBy, ClockConfig, Entry, TableConfig
+from croupier.engine.shuffles import commitment, shuffle, stream_key
+from croupier.engine.table import new_table, step
+from croupier.games.actions import action_from_json, action_to_json
+from croupier.games.catalogue import GAMES
+from croupier.games.facts import Fact, RoundEnded
+from croupier.games.interface import (
+    CardsShuffled,
+    Event,
+    GameOver,
+    IllegalAction,
+    InvalidOption,
+    SeatActed,
+    SeatsToAct,
+    ShuffleNeeded,
+    State,
+    resolve_options,
+)
+
+REPLAY_VERSION = 1
+LARGEST_REPLAY_CHARACTERS = 64 * 1024 * 1024
+_AUTO = {ActedBy.TIMEOUT: "timeout", ActedBy.BOT: "bot"}
+_HEADER_KEYS = {
+    "replay", "table_id", "game", "rules_version", "seats", "options", "players", "commitment", "seed", "client_seeds",
+}  # fmt: skip
+_NO_CLOCK = ClockConfig(0, 0, 0)
+
+
+class ReplayFault(ValueError):
+    """A replay that is not true; `line` counts from 1."""
+
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(f"line {line}: {message}")
+        self.line = line
+
+
+class ReplaySummary(NamedTuple):
+    """What a true replay tells."""
+
+    table_id: str
+    game: str
+    entries: int
+    rounds: int
+    ranking: tuple[tuple[int, ...], ...]
+    totals: tuple[int, ...]
+
+
+def write_replay(config: TableConfig, entries: Sequence[Entry]) -> str:
+    """The replay file of a finished table."""
+    return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in _lines(config, entries))
+
+
+def _lines(config: TableConfig, entries: Sequence[Entry]) -> Iterator[dict[str, Any]]:
+    yield _header(config)
+    table = new_table(config)
+    for entry in entries:
+        yield {"seq": entry.sequence, "at": _time_text(entry.at), **_event_fields(table.game, entry)}
+        made = step(config, table, entry)
+        table = made.after
+        yield from _round_lines(made.facts)
+    if isinstance(table.game.awaiting, GameOver):
+        yield _result_line(table.game)
+
+
+def _header(config: TableConfig) -> dict[str, Any]:
+    return {
+        "replay": REPLAY_VERSION,
+        "table_id": config.table_id,
+        "game": config.game,
+        "rules_version": config.rules_version,
+        "seats": config.seat_count,
+        "options": dict(config.options),
+        "players": [
+            {"seat": seat, "player_id": who.player_id, "name": who.name, "bot": bool(who.bot)}
+            for seat, who in enumerate(config.seats)
+        ],
+        "commitment": config.commitment,
+        "seed": config.seed.hex(),
+        "client_seeds": {str(seat): added.hex() for seat, added in enumerate(config.client_seeds) if added},
+    }
+
+
+def _event_fields(before: State, entry: Entry) -> dict[str, Any]:
+    match entry.event:
+        case CardsShuffled() as shuffled:
+            return {"event": before.event_record(shuffled)}
+        case SeatActed(seat, action):
+            fields: dict[str, Any] = {"seat": seat, "action": action_to_json(action)}
+            return fields | {"auto": _AUTO[entry.acted_by]} if entry.acted_by in _AUTO else fields
+
+
+def _round_lines(facts: Sequence[Fact]) -> list[dict[str, Any]]:
+    return [
+        {"round": fact.round_number, "scores": list(fact.points), "totals": list(fact.totals)}
+        for fact in facts
+        if isinstance(fact, RoundEnded)
+    ]
+
+
+def _result_line(game: State) -> dict[str, Any]:
+    ranking = game.awaiting.ranking if isinstance(game.awaiting, GameOver) else ()
+    return {"result": {"ranking": [list(group) for group in ranking], "totals": list(game.scores)}}
+
+
+def _time_text(at: int) -> str:
+    moment = datetime.fromtimestamp(at / 1000, UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{at % 1000:03d}Z"
+
+
+def verify_replay(text: str) -> ReplaySummary:
+    """Play a replay again and check every line of it, every deal against the seed; raises ReplayFault."""
+    if len(text) > LARGEST_REPLAY_CHARACTERS:
+        raise ReplayFault(1, "the file is larger than any replay")
+    lines = [_parsed(number, line) for number, line in enumerate(text.splitlines(), start=1)]
+    if not lines:
+        raise ReplayFault(1, "the file is empty")
+    return _Verifier(lines).run()
+
+
+def _parsed(number: int, line: str) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except ValueError:
+        raise ReplayFault(number, "this is not JSON") from None
+    if not isinstance(value, dict):
+        raise ReplayFault(number, "this is not a JSON object")
+    return value
+
+
+class _Verifier:
+    """Goes through the lines in order; what a line should be follows from those before it."""
+
+    def __init__(self, lines: list[dict[str, Any]]) -> None:
+        self._lines = lines
+        self._next = 0
+        self._rounds = 0
+        self._at = ""
+
+    def run(self) -> ReplaySummary:
+        config = self._config()
+        game = GAMES[config.game].new(config.seat_count, config.options)
+        sequence = 0
+        while not isinstance(game.awaiting, GameOver):
+            sequence += 1
+            line = self._take()
+            event, fields = self._event(config, game, line)
+            self._expect(line, {"seq": sequence, "at": self._time(line), **fields})
+            game, facts = self._applied(game, event)
+            for expected in _round_lines(facts):
+                self._rounds += 1
+                self._expect(self._take(), expected)
+        self._expect(self._take(), _result_line(game))
+        if self._next < len(self._lines):
+            self._fault_at(self._next + 1, "nothing may follow the result")
+        return ReplaySummary(config.table_id, config.game, sequence, self._rounds, game.awaiting.ranking, game.scores)
+
+    def _config(self) -> TableConfig:
+        header = self._take()
+        if set(header) != _HEADER_KEYS or header["replay"] != REPLAY_VERSION:
+            self._fault(f"the header needs exactly the keys {', '.join(sorted(_HEADER_KEYS))}, and replay 1")
+        game = GAMES.get(header["game"]) if isinstance(header["game"], str) else None
+        if game is None or header["rules_version"] != game.rules_version:
+            self._fault(f"game {header['game']!r} with rules version {header['rules_version']!r} is not known here")
+        try:
+            seed = bytes.fromhex(header["seed"])
+            seats = header["seats"]
+            options = resolve_options(game, seats, header["options"])
+            added = header["client_seeds"]
+            client_seeds = tuple(bytes.fromhex(added.get(str(seat), "")) for seat in range(seats))
+        except (InvalidOption, ValueError, TypeError, AttributeError) as fault:
+            raise ReplayFault(1, f"the header does not hold: {fault}") from None
+        if options != header["options"] or commitment(seed) != header["commitment"]:
+            self._fault("the options are not complete, or the seed is not the one that was committed to")
+        return TableConfig(
+            str(header["table_id"]), game.id, game.rules_version, seats, options, _NO_CLOCK, seed, (), client_seeds
+        )
+
+    def _event(self, config: TableConfig, game: State, line: dict[str, Any]) -> tuple[Event, dict[str, Any]]:
+        if isinstance(game.awaiting, ShuffleNeeded):
+            shuffled = shuffle(stream_key(config.seed, config.client_seeds), game.awaiting)
+            return shuffled, {"event": game.event_record(shuffled)}
+        try:
+            action = action_from_json(line.get("action", {}))
+        except ValueError as fault:
+            raise ReplayFault(self._next, str(fault)) from None
+        seat = line.get("seat")
+        if type(seat) is not int or not isinstance(game.awaiting, SeatsToAct) or seat not in game.awaiting.seats:
+            self._fault(f"seat {seat!r} is not to act here")
+        fields = {"seat": seat, "action": line["action"]}
+        if "auto" in line:
+            if line["auto"] not in _AUTO.values():
+                self._fault(f"auto is {line['auto']!r}: timeout or bot is possible")
+            fields["auto"] = line["auto"]
+        return SeatActed(seat, action), fields
+
+    def _applied(self, game: State, event: Event) -> tuple[State, tuple[Fact, ...]]:
+        try:
+            return game.apply(event)
+        except IllegalAction as refusal:
+            raise ReplayFault(self._next, f"{refusal} ({refusal.rule})") from None
+
+    def _time(self, line: dict[str, Any]) -> str:
+        at = line.get("at")
+        if not isinstance(at, str) or at < self._at or len(at) != len("2000-01-01T00:00:00.000Z"):
+            self._fault("the time is missing, malformed or before that of the line above")
+        self._at = str(at)
+        return self._at
+
+    def _take(self) -> dict[str, Any]:
+        if self._next == len(self._lines):
+            self._fault_at(self._next + 1, "the file ends before the game does")
+        self._next += 1
+        return self._lines[self._next - 1]
+
+    def _expect(self, line: dict[str, Any], expected: dict[str, Any]) -> None:
+        if line != expected:
+            self._fault(f"this should be {json.dumps(expected)}")
+
+    def _fault(self, message: str) -> NoReturn:
+        self._fault_at(self._next, message)
+
+    def _fault_at(self, line: int, message: str) -> NoReturn:
+        raise ReplayFault(line, message)

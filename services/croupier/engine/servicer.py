@@ -1,0 +1,172 @@
+"""The engine's services over gRPC: who calls, decode, call, encode. It decides nothing."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import grpc
+from google.protobuf.message import DecodeError
+
+from croupier.engine.codec import decode_action
+from croupier.engine.fact_codec import encode_accepted, encode_refused, encode_snapshot
+from croupier.engine.live import LiveTable
+from croupier.engine.metrics import EngineMetrics
+from croupier.engine.replay import write_replay
+from croupier.engine.streams import Subscription
+from croupier.engine.tables import LONGEST_ID_CHARACTERS, Tables, check_finished, check_text
+from croupier.runtime.errors import LimitReached, MalformedRequest, ServiceError
+from croupier.runtime.identity import caller
+from croupier_api.v1 import engine_pb2
+
+SERVICE_NAME: str = engine_pb2.DESCRIPTOR.services_by_name["EngineService"].full_name
+FIRST_MESSAGE_SECONDS = 10.0
+
+Context = grpc.aio.ServicerContext[Any, Any]
+
+
+class EngineServicer:
+    """EngineService. Its streams write bytes that were encoded once for all who get the same."""
+
+    def __init__(self, tables: Tables, metrics: EngineMetrics, most_streams: int) -> None:
+        self._tables = tables
+        self._metrics = metrics
+        self._most_streams = most_streams
+        self._stream_count = 0
+
+    def add_to(self, server: grpc.aio.Server) -> None:
+        """Register all methods. Streams are registered by hand, since theirs are bytes already."""
+        unary = grpc.unary_unary_rpc_method_handler
+        handlers: dict[str, Any] = {
+            "SubmitAction": unary(self.submit_action, engine_pb2.SubmitActionRequest.FromString, _serialized),
+            "GetView": unary(self.get_view, engine_pb2.GetViewRequest.FromString, _serialized),
+            "React": unary(self.react, engine_pb2.ReactRequest.FromString, _serialized),
+            "GetReplay": unary(self.get_replay, engine_pb2.GetReplayRequest.FromString, _serialized),
+            "WatchTable": grpc.unary_stream_rpc_method_handler(
+                self.watch_table, engine_pb2.WatchTableRequest.FromString, None
+            ),
+            "Play": grpc.stream_stream_rpc_method_handler(self.play, None, None),
+        }
+        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE_NAME, handlers),))
+
+    async def submit_action(
+        self, request: engine_pb2.SubmitActionRequest, _context: Context
+    ) -> engine_pb2.SubmitActionResponse:
+        """Act for the caller's seat."""
+        table = await self._tables.get(request.table_id)
+        return engine_pb2.SubmitActionResponse(sequence=await self._act(table, caller().id, request))
+
+    async def get_view(self, request: engine_pb2.GetViewRequest, _context: Context) -> engine_pb2.GetViewResponse:
+        """All that the caller may know."""
+        table = await self._tables.get(request.table_id)
+        snapshot = encode_snapshot(table.config, table.state, table.viewer_of(caller().id))
+        return engine_pb2.GetViewResponse(snapshot=snapshot)
+
+    async def react(self, request: engine_pb2.ReactRequest, _context: Context) -> engine_pb2.ReactResponse:
+        """Show a reaction."""
+        (await self._tables.get(request.table_id)).react(caller().id, request.reaction)
+        return engine_pb2.ReactResponse()
+
+    async def get_replay(self, request: engine_pb2.GetReplayRequest, _context: Context) -> engine_pb2.GetReplayResponse:
+        """The replay of a finished table."""
+        table = await self._tables.get(request.table_id)
+        check_finished(table)
+        return engine_pb2.GetReplayResponse(replay=write_replay(table.config, table.entries))
+
+    async def watch_table(self, request: engine_pb2.WatchTableRequest, _context: Context) -> AsyncIterator[bytes]:
+        """Follow a table."""
+        table, stream = await self._follow(caller().id, request)
+        try:
+            while (message := await stream.next()) is not None:
+                yield message
+        finally:
+            self._leave(table, stream)
+
+    async def play(self, _requests: Any, context: Context) -> None:
+        """Follow a table and act in one stream."""
+        player_id = caller().id
+        first = await _first_message(context)
+        table, stream = await self._follow(player_id, first.watch)
+        reading = asyncio.create_task(self._read_actions(table, stream, player_id, context))
+        try:
+            while (message := await stream.next()) is not None:
+                await context.write(message)
+        finally:
+            reading.cancel()
+            self._leave(table, stream)
+
+    async def _follow(self, player_id: str, watch: engine_pb2.WatchTableRequest) -> tuple[LiveTable, Subscription]:
+        if self._stream_count >= self._most_streams:
+            raise LimitReached(
+                "TOO_MANY_STREAMS", "this engine has all the streams it can carry", retry_after_seconds=1
+            )
+        table = await self._tables.get(watch.table_id)
+        after = watch.after_sequence if watch.HasField("after_sequence") else None
+        stream = table.subscribe(table.viewer_of(player_id), after)
+        self._stream_count += 1
+        self._metrics.streams.set(self._stream_count)
+        return table, stream
+
+    def _leave(self, table: LiveTable, stream: Subscription) -> None:
+        table.unsubscribe(stream)
+        self._stream_count -= 1
+        self._metrics.streams.set(self._stream_count)
+
+    async def _read_actions(self, table: LiveTable, stream: Subscription, player_id: str, context: Context) -> None:
+        """Serve the actions of a stream in their order until the client says no more, or something malformed."""
+        try:
+            while (raw := await context.read()) is not grpc.aio.EOF:
+                request = _decoded(raw)
+                if request.WhichOneof("request") != "action":
+                    raise _malformed("after the first message only actions can follow")
+                stream.add(await self._answer(table, player_id, request.action))
+        except ServiceError as error:
+            stream.close(error)
+        except grpc.aio.UsageError:
+            # The call ended while a message was awaited; the writer learns of it by itself.
+            stream.close()
+
+    async def _answer(self, table: LiveTable, player_id: str, request: engine_pb2.SubmitActionRequest) -> bytes:
+        try:
+            if request.table_id not in ("", table.config.table_id):
+                raise _malformed("this stream belongs to another table")
+            return encode_accepted(request.request_id, await self._act(table, player_id, request))
+        except ServiceError as error:
+            return encode_refused(request.request_id[:LONGEST_ID_CHARACTERS], error)
+
+    async def _act(self, table: LiveTable, player_id: str, request: engine_pb2.SubmitActionRequest) -> int:
+        try:
+            check_text("request_id", request.request_id, LONGEST_ID_CHARACTERS)
+            seat = table.seat_of(player_id)
+            action = decode_action(request.action)
+            expected = request.expected_sequence if request.HasField("expected_sequence") else None
+            return await table.act(seat, action, request.request_id, expected)
+        except ServiceError as error:
+            self._metrics.actions_refused.labels(error.reason).inc()
+            raise
+
+
+async def _first_message(context: Context) -> engine_pb2.PlayRequest:
+    try:
+        raw = await asyncio.wait_for(context.read(), FIRST_MESSAGE_SECONDS)
+    except TimeoutError:
+        raise _malformed("the first message, which must be watch, did not come in time") from None
+    first = _decoded(raw) if raw is not grpc.aio.EOF else engine_pb2.PlayRequest()
+    if first.WhichOneof("request") != "watch":
+        raise _malformed("the first message of a Play stream must be watch")
+    return first
+
+
+def _decoded(raw: Any) -> engine_pb2.PlayRequest:
+    try:
+        return engine_pb2.PlayRequest.FromString(raw)
+    except DecodeError:
+        raise _malformed("the message is not a PlayRequest") from None
+
+
+def _malformed(message: str) -> MalformedRequest:
+    return MalformedRequest("MALFORMED_MESSAGE", message)
+
+
+def _serialized(message: Any) -> bytes:
+    encoded: bytes = message.SerializeToString()
+    return encoded

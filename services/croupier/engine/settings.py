@@ -1,0 +1,27 @@
+"""The engine's settings."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from croupier.runtime.settings import setting
+
+
+@dataclass(frozen=True)
+class EngineSettings:
+    """The engine plays the tables."""
+
+    database: str = setting("SQLAlchemy URL of the engine's database, for example sqlite+aiosqlite:////data/engine.db.")
+    lobby_public_key: Path = setting("PEM file of the lobby's Ed25519 public key, which signs players' tokens.")
+    signing_key: Path = setting("PEM file of the engine's own Ed25519 private key, for its calls to scoring.")
+    scoring_control: str = setting("host:port of scoring's control service.")
+    listen: str = setting("host:port for players.", default="127.0.0.1:7720")
+    control_listen: str = setting("host:port for the lobby.", default="127.0.0.1:7721")
+    metrics_listen: str = setting("host:port for Prometheus.", default="127.0.0.1:7729")
+    log_level: str = setting("debug, info, warning or error.", default="info")
+    ready_file: Path | None = setting("JSON file to write with the real addresses once ready.", default=None)
+    drain_seconds: int = setting("Seconds that calls under way get when the engine stops.", default=5)
+    most_open_tables: int = setting("Tables in play beyond which no more are opened.", default=20_000)
+    most_streams: int = setting("Streams beyond which no more are opened.", default=50_000)
+    shuffle_seed: str = setting(
+        "For demonstrations and tests only: fixes the secret seed of every table. Refused beyond loopback.", default=""
+    )

@@ -1,0 +1,133 @@
+"""What a stream of a table means: who gets what, from which sequence on, and what happens to those who fall behind.
+
+Messages are opaque bytes here. Two of them put one after the other are one message that says both: that is how an
+update is encoded once for everybody, and what only one viewer may get is added for him alone.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Iterable
+from typing import Protocol
+
+from croupier.engine.log import TableConfig
+from croupier.engine.table import Step, TableState
+from croupier.games.facts import EVERYONE, SPECTATOR, Fact, Seat, Viewer
+from croupier.runtime.errors import LimitReached, ServiceError
+
+LONGEST_QUEUE_MESSAGES = 256
+
+
+class Encoder(Protocol):
+    """Writes messages of a stream."""
+
+    def update(self, step: Step, facts: Iterable[Fact]) -> bytes:
+        """A log entry with those of its facts that are meant."""
+
+    def legal_actions(self, table: TableState, seat: Seat) -> bytes:
+        """What a seat may do, to be added to the update that brought it on turn."""
+
+    def revealed_seed(self, config: TableConfig) -> bytes:
+        """The secret seed, to be added to the update that ended the game."""
+
+    def snapshot(self, config: TableConfig, table: TableState, viewer: Viewer) -> bytes:
+        """All that a viewer may know."""
+
+    def reaction(self, seat: Seat, reaction: str) -> bytes:
+        """Somebody's reaction."""
+
+    def heartbeat(self, sequence: int) -> bytes:
+        """Proof of life."""
+
+
+class Subscription:
+    """One viewer's stream: messages wait in a bounded queue until he takes them."""
+
+    def __init__(self, viewer: Viewer) -> None:
+        self.viewer = viewer
+        self.quiet = True
+        self._messages: deque[bytes] = deque()
+        self._taker: asyncio.Future[None] | None = None
+        self._closed = False
+        self._error: ServiceError | None = None
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing more will be put in."""
+        return self._closed
+
+    def push(self, message: bytes) -> None:
+        """Put a message in; a stream that is too far behind is closed instead, and never slows the table."""
+        if self._closed:
+            return
+        if len(self._messages) >= LONGEST_QUEUE_MESSAGES:
+            self._messages.clear()
+            self.close(
+                LimitReached(
+                    "SLOW_READER",
+                    "this stream fell too far behind: open it again with the last sequence seen",
+                    retry_after_seconds=0,
+                )
+            )
+            return
+        self.quiet = False
+        self._messages.append(message)
+        self._wake()
+
+    def preload(self, messages: Iterable[bytes]) -> None:
+        """Put in what a resumed stream has missed, however much that is."""
+        self._messages.extend(messages)
+
+    def add(self, message: bytes) -> None:
+        """Add to the last message that still waits, or put a new one in."""
+        if self._messages and not self._closed:
+            self._messages[-1] += message
+        else:
+            self.push(message)
+
+    def close(self, error: ServiceError | None = None) -> None:
+        """End the stream after what waits; with an error the viewer hears why."""
+        if not self._closed:
+            self._closed = True
+            self._error = error
+            self._wake()
+
+    async def next(self) -> bytes | None:
+        """The next message, None at the end; raises the error that the stream was closed with."""
+        while not self._messages:
+            if self._closed:
+                if self._error:
+                    raise self._error
+                return None
+            self._taker = asyncio.get_running_loop().create_future()
+            await self._taker
+        return self._messages.popleft()
+
+    def _wake(self) -> None:
+        if self._taker is not None and not self._taker.done():
+            self._taker.set_result(None)
+
+
+def messages_of(encoder: Encoder, config: TableConfig, step: Step, viewers: Iterable[Viewer]) -> dict[Viewer, bytes]:
+    """What each of these viewers gets of a step; what several get alike is encoded once."""
+    public = all(fact.audience == EVERYONE for fact in step.facts)
+    to_act = step.after.seats_to_act
+    encoded: dict[tuple[bool, ...], bytes] = {}
+    messages = {}
+    for viewer in viewers:
+        known = () if public else tuple(may_know(fact, viewer) for fact in step.facts)
+        message = encoded.get(known)
+        if message is None:
+            facts = step.facts if public else [fact for fact in step.facts if may_know(fact, viewer)]
+            message = encoder.update(step, facts)
+            if step.after.is_over:
+                message += encoder.revealed_seed(config)
+            encoded[known] = message
+        if viewer in to_act and viewer != SPECTATOR:
+            message += encoder.legal_actions(step.after, viewer)
+        messages[viewer] = message
+    return messages
+
+
+def may_know(fact: Fact, viewer: Viewer) -> bool:
+    """Whether a viewer is in the audience of a fact."""
+    return bool(fact.audience >> viewer & 1)

@@ -1,0 +1,100 @@
+"""A table as a pure fold over its log: the game's state, the clock and the answers that were given."""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from croupier.engine.clock import ClockState, Due, clock_after, new_clock, next_due
+from croupier.engine.log import ActedBy, Entry, TableConfig
+from croupier.engine.shuffles import shuffle, stream_key
+from croupier.games.catalogue import GAMES
+from croupier.games.facts import Fact, Seat
+from croupier.games.interface import Event, GameOver, SeatsToAct, ShuffleNeeded, State
+
+
+class TableState(NamedTuple):
+    """A table after `sequence` entries, the last of them stored at `at` (milliseconds since 1970 UTC)."""
+
+    sequence: int
+    at: int
+    game: State
+    clock: ClockState
+    due: Due | None
+
+    @property
+    def seats_to_act(self) -> tuple[Seat, ...]:
+        """The seats that may act now."""
+        awaiting = self.game.awaiting
+        return awaiting.seats if isinstance(awaiting, SeatsToAct) else ()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the game has ended."""
+        return isinstance(self.game.awaiting, GameOver)
+
+    @property
+    def deadline(self) -> int:
+        """When the engine acts for a seat, in milliseconds since 1970 UTC; 0 when nobody is to act."""
+        return self.due.at if self.due else 0
+
+
+class Step(NamedTuple):
+    """An entry, what it made known, and the table after it."""
+
+    entry: Entry
+    facts: tuple[Fact, ...]
+    after: TableState
+
+
+def new_table(config: TableConfig) -> TableState:
+    """The table before its first entry."""
+    game = GAMES[config.game].new(config.seat_count, config.options)
+    return TableState(0, 0, game, new_clock(config.seat_count, config.clock), None)
+
+
+def step(config: TableConfig, table: TableState, entry: Entry) -> Step:
+    """Apply the next entry; raises IllegalAction if the rules refuse it."""
+    game, facts = table.game.apply(entry.event)
+    awaiting = game.awaiting
+    to_act = awaiting.seats if isinstance(awaiting, SeatsToAct) else ()
+    clock = clock_after(table.clock, config.clock, entry, to_act)
+    due = next_due(clock, config.clock, config.seats) if to_act else None
+    return Step(entry, facts, TableState(entry.sequence, entry.at, game, clock, due))
+
+
+def steps_of(config: TableConfig, entries: Iterable[Entry]) -> Iterator[Step]:
+    """Fold a whole log, step by step."""
+    table = new_table(config)
+    for entry in entries:
+        made = step(config, table, entry)
+        table = made.after
+        yield made
+
+
+def advance(
+    config: TableConfig,
+    table: TableState,
+    at: int,
+    event: Event | None,
+    acted_by: ActedBy = ActedBy.PLAYER,
+    request_id: str = "",
+) -> list[Step]:
+    """The steps that an event makes, with every shuffle that follows from it; without an event only the shuffles.
+
+    Raises IllegalAction if the rules refuse the event. Entries carry their deadlines.
+    """
+    steps: list[Step] = []
+    # Time in a log never runs backwards, also when the machine's clock does.
+    at = max(at, table.at)
+    if event is not None:
+        steps.append(_next_step(config, table, Entry(table.sequence + 1, at, 0, event, acted_by, request_id)))
+        table = steps[-1].after
+    while isinstance(table.game.awaiting, ShuffleNeeded):
+        shuffled = shuffle(stream_key(config.seed, config.client_seeds), table.game.awaiting)
+        steps.append(_next_step(config, table, Entry(table.sequence + 1, at, 0, shuffled)))
+        table = steps[-1].after
+    return steps
+
+
+def _next_step(config: TableConfig, table: TableState, entry: Entry) -> Step:
+    made = step(config, table, entry)
+    return made._replace(entry=entry._replace(deadline=made.after.deadline))

@@ -1,0 +1,216 @@
+"""All tables of an engine: preparing, opening, finding and forgetting them."""
+
+import asyncio
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from croupier.engine.live import EngineServices, LiveTable
+from croupier.engine.log import ClockConfig, SeatConfig, TableConfig
+from croupier.engine.shuffles import LONGEST_CLIENT_SEED_BYTES, SEED_BYTES
+from croupier.engine.store import StoredTable
+from croupier.engine.table import advance, new_table
+from croupier.games.catalogue import GAMES
+from croupier.games.facts import SPECTATOR
+from croupier.games.interface import InvalidOption, OptionValue, resolve_options
+from croupier.runtime.errors import AlreadyExists, IllegalNow, LimitReached, MalformedRequest, NotFound, Unavailable
+
+HEARTBEAT_SECONDS = 15.0
+MOST_FINISHED_IN_MEMORY = 200
+LONGEST_ID_CHARACTERS = 64
+LONGEST_NAME_CHARACTERS = 64
+CLOCK_LIMITS = {
+    "action_seconds": (5, 86_400),
+    "reserve_seconds": (0, 86_400),
+    "bot_delay_milliseconds": (0, 10_000),
+}
+
+
+class Tables:
+    """The tables of this engine, in memory as far as they are needed."""
+
+    def __init__(self, services: EngineServices, new_seed: Callable[[int], bytes], most_open_tables: int) -> None:
+        self._services = services
+        self._new_seed = new_seed
+        self._most_open_tables = most_open_tables
+        self._live: dict[str, LiveTable] = {}
+        self._finished: OrderedDict[str, LiveTable] = OrderedDict()
+        self._loading: dict[str, asyncio.Future[LiveTable]] = {}
+        self._draining = False
+
+    async def prepare(
+        self, table_id: str, game: str, seats: int, options: Mapping[str, OptionValue], clock: ClockConfig
+    ) -> TableConfig:
+        """Check what a table will be and commit to its seed; the same again gives the same.
+
+        Raises MalformedRequest naming the part that is wrong, AlreadyExists if the id is another table's.
+        """
+        self._refuse_if_draining()
+        check_text("table_id", table_id, LONGEST_ID_CHARACTERS)
+        if game not in GAMES:
+            raise MalformedRequest("UNKNOWN_GAME", f"there is no such game: there is {', '.join(GAMES)}", field="game")
+        check_clock(clock)
+        try:
+            resolved = resolve_options(GAMES[game], seats, options)
+        except InvalidOption as fault:
+            reason = "SEATS" if fault.option == "seats" else "OPTION"
+            raise MalformedRequest(reason, str(fault), field=fault.option[:LONGEST_ID_CHARACTERS]) from None
+        wanted = TableConfig(
+            table_id, game, GAMES[game].rules_version, seats, resolved, clock, seed=self._new_seed(SEED_BYTES)
+        )
+        kept = await self._services.store.prepare(wanted, self._services.clock())
+        if replace(kept, seed=wanted.seed, seats=(), client_seeds=()) != wanted:
+            raise AlreadyExists("TABLE_EXISTS", "this table_id is already another table's")
+        return kept
+
+    async def open(self, table_id: str, seats: Sequence[SeatConfig], client_seeds: Sequence[bytes]) -> None:
+        """Open a prepared table and deal; the same again changes nothing.
+
+        Raises NotFound, MalformedRequest, LimitReached, AlreadyExists if it is open with other seats.
+        """
+        self._refuse_if_draining()
+        stored = await self._stored(table_id)
+        config = replace(stored.config, seats=tuple(seats), client_seeds=tuple(client_seeds))
+        check_seats(config)
+        if stored.status == "prepared":
+            if len(self._live) >= self._most_open_tables:
+                raise LimitReached(
+                    "TOO_MANY_TABLES", "this engine has all the tables it can carry", retry_after_seconds=5
+                )
+            first = advance(config, new_table(config), self._services.clock(), None)
+            if await self._services.store.open(config, [made.entry for made in first]):
+                await self.get(table_id)
+                return
+            stored = await self._stored(table_id)
+        if stored.config != config:
+            raise AlreadyExists("TABLE_OPEN", "this table is open already, with other seats")
+
+    async def get(self, table_id: str) -> LiveTable:
+        """A table that was opened; raises NotFound for any other."""
+        table = self._live.get(table_id) or self._finished.get(table_id)
+        if table is not None:
+            return table
+        loading = self._loading.get(table_id)
+        if loading is None:
+            # One reads the log; whoever asks meanwhile waits for the same answer.
+            loading = asyncio.ensure_future(self._load(table_id))
+            self._loading[table_id] = loading
+            loading.add_done_callback(lambda _: self._loading.pop(table_id, None))
+        return await asyncio.shield(loading)
+
+    async def _load(self, table_id: str) -> LiveTable:
+        stored = await self._stored(table_id)
+        if stored.status == "prepared":
+            raise _no_such_table()
+        table = LiveTable.from_log(stored.config, stored.entries, self._services)
+        self._keep(table)
+        return table
+
+    async def _stored(self, table_id: str) -> StoredTable:
+        check_text("table_id", table_id, LONGEST_ID_CHARACTERS)
+        stored = await self._services.store.load(table_id)
+        if stored is None:
+            raise _no_such_table()
+        return stored
+
+    def _keep(self, table: LiveTable) -> None:
+        if not table.state.is_over:
+            self._live[table.config.table_id] = table
+            return
+        self._finished[table.config.table_id] = table
+        if len(self._finished) > MOST_FINISHED_IN_MEMORY:
+            self._finished.popitem(last=False)
+
+    async def take_up_open_tables(self) -> None:
+        """Bring every table whose game is on into memory, so that its clock runs."""
+        for table_id in await self._services.store.open_table_ids():
+            await self.get(table_id)
+
+    async def statuses(self, table_ids: Sequence[str]) -> dict[str, str]:
+        """The status of each of these tables that exists: "prepared", "open" or "finished"."""
+        return await self._services.store.statuses(table_ids)
+
+    async def run(self) -> None:
+        """Send heartbeats, forget finished tables and count the open ones; runs until cancelled."""
+        while True:
+            self.sweep()
+            await asyncio.sleep(HEARTBEAT_SECONDS)
+
+    def sweep(self) -> None:
+        """One turn of run()."""
+        phases: Counter[tuple[str, str]] = Counter()
+        for table_id, table in list(self._live.items()):
+            if table.state.is_over:
+                del self._live[table_id]
+                self._keep(table)
+                continue
+            table.beat()
+            phases[table.config.game, table.state.game.view(SPECTATOR).phase] += 1
+        gauge = self._services.metrics.open_tables
+        gauge.clear()
+        for (game, phase), count in phases.items():
+            gauge.labels(game, phase).set(count)
+
+    def drain(self) -> None:
+        """Open nothing more, let no time run out, and end all streams."""
+        self._draining = True
+        for table in self._live.values():
+            table.cancel_timer()
+            table.drop_streams()
+
+    def _refuse_if_draining(self) -> None:
+        if self._draining:
+            raise Unavailable("DRAINING", "this engine stops: try again", retry_after_seconds=0.5)
+
+
+def _no_such_table() -> NotFound:
+    return NotFound("UNKNOWN_TABLE", "there is no such table")
+
+
+def check_text(field: str, text: str, longest: int) -> None:
+    """Raises MalformedRequest unless a text has 1 to `longest` printable characters."""
+    if not 1 <= len(text) <= longest or not text.isprintable():
+        raise MalformedRequest("TEXT_LENGTH", f"{field} must have 1 to {longest} printable characters", field=field)
+
+
+def check_clock(clock: ClockConfig) -> None:
+    """Raises MalformedRequest if a part of the clock is out of its range."""
+    values = {
+        "action_seconds": clock.action_milliseconds // 1000,
+        "reserve_seconds": clock.reserve_milliseconds // 1000,
+        "bot_delay_milliseconds": clock.bot_delay_milliseconds,
+    }
+    for name, (lowest, highest) in CLOCK_LIMITS.items():
+        if not lowest <= values[name] <= highest:
+            raise MalformedRequest(
+                "CLOCK", f"{name} is {values[name]}: {lowest} to {highest} is allowed", field=f"clock.{name}"
+            )
+
+
+def check_seats(config: TableConfig) -> None:
+    """Raises MalformedRequest unless every seat is taken by one player or a known computer player."""
+    seats = config.seats
+    if len(seats) != config.seat_count or len(config.client_seeds) != config.seat_count:
+        raise MalformedRequest("SEATS", f"{config.seat_count} seats and client seeds are needed", field="seats")
+    for who in seats:
+        check_text("seats.name", who.name, LONGEST_NAME_CHARACTERS)
+        if who.bot and who.bot not in GAMES[config.game].bots:
+            known = ", ".join(GAMES[config.game].bots)
+            raise MalformedRequest(
+                "UNKNOWN_BOT", f"there is no such computer player: there is {known}", field="seats.bot"
+            )
+        if not who.bot:
+            check_text("seats.player_id", who.player_id, LONGEST_ID_CHARACTERS)
+    players = [who.player_id for who in seats if not who.bot]
+    if len(set(players)) != len(players):
+        raise MalformedRequest("SEATS", "a player can have one seat only", field="seats")
+    if any(len(seed) > LONGEST_CLIENT_SEED_BYTES for seed in config.client_seeds):
+        raise MalformedRequest(
+            "CLIENT_SEED", f"a client seed has {LONGEST_CLIENT_SEED_BYTES} bytes at most", field="client_seeds"
+        )
+
+
+def check_finished(table: LiveTable) -> None:
+    """Raises IllegalNow while the game is on: a replay shows all hands."""
+    if not table.state.is_over:
+        raise IllegalNow("TABLE_NOT_FINISHED", "the replay shows all hands: it can be had when the game is over")
