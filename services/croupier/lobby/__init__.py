@@ -1,1 +1,1 @@
-"""The lobby: players, sign-in, tables being formed, quick match."""
+"""The lobby: players and their sign-ins, tables being formed, and quick match."""

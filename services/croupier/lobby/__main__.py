@@ -1,0 +1,105 @@
+"""Run the lobby: python -m croupier.lobby."""
+
+import asyncio
+import os
+import secrets
+import sys
+import time
+from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+from typing import Any
+
+import grpc
+from prometheus_client import CollectorRegistry
+from sqlalchemy.exc import SQLAlchemyError
+
+from croupier.lobby.assembly import assemble
+from croupier.lobby.engine_channel import EngineChannel
+from croupier.lobby.servicer import OPEN_METHODS, SERVICE_NAME
+from croupier.lobby.settings import LobbySettings
+from croupier.runtime.database import is_reachable, migrate, open_database
+from croupier.runtime.identity import (
+    ENGINE_CONTROL_AUDIENCE,
+    PLAYER_AUDIENCE,
+    SERVICE_TOKEN_SECONDS,
+    TokenIssuer,
+    TokenVerifier,
+    load_private_key,
+)
+from croupier.runtime.interceptor import Authenticator, CallInterceptor
+from croupier.runtime.logs import LEVELS, Logger, configure_logs
+from croupier.runtime.metrics import RpcMetrics, serve_metrics
+from croupier.runtime.server import announce, drain, listen, run, until_stopped, watch_readiness
+from croupier.runtime.settings import is_loopback, read_settings
+
+PROGRAM = "croupier.lobby"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve until SIGINT or SIGTERM; gives the exit code, 2 for faults of configuration."""
+    settings = read_settings(LobbySettings, PROGRAM, sys.argv[1:] if arguments is None else arguments, os.environ)
+    try:
+        if settings.log_level not in LEVELS:
+            raise ValueError(f"log_level is {settings.log_level!r}: one of {', '.join(LEVELS)} is needed")
+        logger = configure_logs("lobby", settings.log_level)
+        return run(serve(settings, logger))
+    except (ValueError, OSError, SQLAlchemyError) as fault:
+        sys.stderr.write(f"{PROGRAM}: {str(fault).splitlines()[0]}\n")
+        return 2
+
+
+def now_milliseconds() -> int:
+    """Milliseconds since 1970 UTC."""
+    return time.time_ns() // 1_000_000
+
+
+async def serve(settings: LobbySettings, logger: Logger) -> int:
+    """Serve until stopped; raises ValueError, OSError or SQLAlchemyError if the settings do not allow it."""
+    key = load_private_key(settings.signing_key)
+    registry = CollectorRegistry()
+    async with AsyncExitStack() as stack:
+        database = open_database(settings.database)
+        stack.push_async_callback(database.dispose)
+        await migrate(database, "croupier.lobby")
+        channel = await stack.enter_async_context(grpc.aio.insecure_channel(settings.engine_control))
+        issuer = TokenIssuer(key, ENGINE_CONTROL_AUDIENCE, SERVICE_TOKEN_SECONDS, now_milliseconds)
+        engine = EngineChannel(channel, issuer, settings.engine_timeout_seconds, logger)
+        lobby = assemble(settings, database, engine, key, secrets.SystemRandom(), now_milliseconds, registry, logger)
+        verifier = TokenVerifier(key.public_key(), PLAYER_AUDIENCE, now_milliseconds)
+        interceptor = CallInterceptor(Authenticator(verifier, OPEN_METHODS), RpcMetrics(registry), logger)
+        metrics_server, metrics_address = serve_metrics(registry, settings.metrics_listen)
+        stack.callback(metrics_server.shutdown)
+        listener = await listen(settings.listen, [SERVICE_NAME], lobby.add_to, interceptor)
+        _warn_of_open_doors(settings, logger)
+        addresses = {"listen": listener.address, "metrics": metrics_address}
+        work = (*lobby.background(), watch_readiness([listener], partial(is_reachable, database)))
+        async with _running(work):
+            announce(settings.ready_file, addresses)
+            logger.info("ready", **addresses)
+            await until_stopped()
+            logger.info("stopping")
+            lobby.end_streams()
+            await drain([listener], settings.drain_seconds)
+    return 0
+
+
+@asynccontextmanager
+async def _running(work: Iterable[Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
+    tasks = [asyncio.create_task(each) for each in work]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _warn_of_open_doors(settings: LobbySettings, logger: Logger) -> None:
+    for name in ("listen", "metrics_listen"):
+        if not is_loopback(getattr(settings, name)):
+            logger.warning("reached from beyond this machine without TLS, which is the front door's business", at=name)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

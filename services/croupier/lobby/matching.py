@@ -1,0 +1,235 @@
+"""Quick match: whoever wants the same game and number of seats is seated together, in order of arrival.
+
+Each step is stored before the next: ticket, match (tickets and table at once), prepared, open, told. A stream
+only waits on its ticket; one loop looks at the store and does the rest, so that a crash or a replica changes nothing.
+"""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+
+from croupier.lobby.games import GameCatalogue
+from croupier.lobby.metrics import LobbyMetrics
+from croupier.lobby.opening import Opener
+from croupier.lobby.players import Player, new_id
+from croupier.lobby.tables import Table, TableClock, TableState
+from croupier.lobby.ticket_store import TicketStore
+from croupier.lobby.tickets import Ticket, Wish, matched_table
+from croupier.lobby.watching import StreamPlaces, draining
+from croupier.runtime.errors import IllegalNow, ServiceError, StaleSequence
+from croupier.runtime.logs import Logger
+
+TICK_SECONDS = 1.0
+ATTEND_MILLISECONDS = 5_000
+OPENING_LIMIT = 16
+MATCHES_PER_TICK = 100
+
+
+@dataclass(frozen=True, slots=True)
+class MatchNews:
+    """How a wish stands: how many wait for the same, or the table, once seated."""
+
+    ticket_id: str
+    waiting: int
+    table: Table | None = None
+
+
+class Waiter:
+    """One stream that waits on a ticket."""
+
+    def __init__(self, ticket: Ticket) -> None:
+        self.ticket = ticket
+        self.waiting = 0
+        self.table: Table | None = None
+        self._woken = asyncio.Event()
+        self._end: ServiceError | None = None
+
+    def tell(self, waiting: int) -> None:
+        """Say how many wait for the same."""
+        if waiting and waiting != self.waiting:
+            self.waiting = waiting
+            self._woken.set()
+
+    def seat(self, table: Table) -> None:
+        """Say that the table plays, or has ended."""
+        self.table = table
+        self._woken.set()
+
+    def end(self, error: ServiceError) -> None:
+        """End the stream with an error."""
+        self._end = error
+        self._woken.set()
+
+    async def changed(self) -> None:
+        """Wait for anything to be said; raises the error with which the stream ends."""
+        await self._woken.wait()
+        self._woken.clear()
+        if self._end:
+            raise self._end
+
+
+class Matching:
+    """Matches players."""
+
+    def __init__(
+        self,
+        store: TicketStore,
+        opener: Opener,
+        games: GameCatalogue,
+        places: StreamPlaces,
+        table_clock: TableClock,
+        source: random.Random,
+        clock: Callable[[], int],
+        metrics: LobbyMetrics,
+        logger: Logger,
+    ) -> None:
+        self._store = store
+        self._opener = opener
+        self._games = games
+        self._places = places
+        self._table_clock = table_clock
+        self._source = source
+        self._clock = clock
+        self._metrics = metrics
+        self._logger = logger
+        self._waiters: dict[str, Waiter] = {}
+        self._departed: set[str] = set()
+        self._openings: set[asyncio.Task[None]] = set()
+        self._opening_places = asyncio.Semaphore(OPENING_LIMIT)
+        self._attended_milliseconds = 0
+        self._woken = asyncio.Event()
+        self._closed = False
+
+    async def quick_match(self, player: Player, wish: Wish, client_seed: bytes) -> AsyncIterator[MatchNews]:
+        """How a player's wish stands, until he is seated; raises ServiceError.
+
+        Whoever breaks off keeps his place for a while, but is not matched until he calls again.
+        """
+        await self._games.check_seats(wish.game, wish.seats)
+        with self._places.occupied_by(player.player_id):
+            now = self._clock()
+            ticket_id = new_id(self._source)
+            wanted = Ticket(ticket_id, player.player_id, player.name, wish, client_seed, now)
+            waiter = self._attend(await self._store.take(wanted, now))
+            ticket = waiter.ticket
+            try:
+                async for waiting in self._until_seated(waiter):
+                    yield MatchNews(ticket.ticket_id, waiting)
+                table = waiter.table
+                if table is None or table.state is TableState.CLOSED:
+                    await self._store.remove(ticket.ticket_id)
+                    raise IllegalNow("MATCH_FAILED", "the table could not be opened: call again for another match")
+                yield MatchNews(ticket.ticket_id, 0, table)
+                # Only now is it certain that the answer went out; before, a new call would get it again.
+                await self._store.remove(ticket.ticket_id)
+            finally:
+                self._dismiss(waiter)
+
+    async def _until_seated(self, waiter: Waiter) -> AsyncIterator[int]:
+        if not waiter.ticket.table_id:
+            counts = await self._store.waiting(self._clock())
+            waiter.waiting = max(1, counts.get(waiter.ticket.wish, 0))
+            yield waiter.waiting
+        while waiter.table is None:
+            told = waiter.waiting
+            await waiter.changed()
+            if waiter.table is None and waiter.waiting != told:
+                yield waiter.waiting
+
+    def _attend(self, ticket: Ticket) -> Waiter:
+        if self._closed:
+            raise draining()
+        before = self._waiters.get(ticket.ticket_id)
+        if before:
+            before.end(StaleSequence("SUPERSEDED", "a newer call of yours waits on this ticket"))
+        waiter = self._waiters[ticket.ticket_id] = Waiter(ticket)
+        self._departed.discard(ticket.ticket_id)
+        self._woken.set()
+        return waiter
+
+    def _dismiss(self, waiter: Waiter) -> None:
+        ticket_id = waiter.ticket.ticket_id
+        if self._waiters.get(ticket_id) is waiter:
+            del self._waiters[ticket_id]
+            self._departed.add(ticket_id)
+            self._woken.set()
+
+    def close(self) -> None:
+        """End every stream, for the server is about to stop; their tickets stay."""
+        self._closed = True
+        for waiter in self._waiters.values():
+            waiter.end(draining())
+
+    async def run(self) -> None:
+        """Look at the tickets whenever something happened, and every second; runs until cancelled."""
+        try:
+            while True:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._woken.wait(), TICK_SECONDS)
+                self._woken.clear()
+                try:
+                    await self.tick()
+                except Exception as error:
+                    self._logger.error("quick match failed for now", exc_info=error)
+                    await asyncio.sleep(TICK_SECONDS)
+        finally:
+            for task in self._openings:
+                task.cancel()
+
+    async def tick(self) -> None:
+        """Note who waits, match those who can be matched, and tell the streams."""
+        now = self._clock()
+        await self._note_attendance(now)
+        await self._match(await self._store.waiting(now), now)
+        waiting = await self._store.waiting(now)
+        self._metrics.show_tickets(waiting)
+        await self._tell(waiting)
+
+    async def settled(self) -> None:
+        """Wait until no table is being opened by this process."""
+        while self._openings:
+            await asyncio.wait(self._openings)
+
+    async def _note_attendance(self, now: int) -> None:
+        departed, self._departed = self._departed, set()
+        if departed:
+            await self._store.depart(departed, now)
+        if self._waiters and now - self._attended_milliseconds >= ATTEND_MILLISECONDS:
+            await self._store.attend(list(self._waiters), now)
+            self._attended_milliseconds = now
+
+    async def _match(self, waiting: Mapping[Wish, int], now: int) -> None:
+        for wish, count in waiting.items():
+            for _ in range(min(count // wish.seats, MATCHES_PER_TICK)):
+                table = await self._store.match(
+                    wish, now, partial(matched_table, new_id(self._source), self._table_clock, now)
+                )
+                if table is None:
+                    break
+                self._metrics.matches.labels(wish.game).inc()
+                opening = asyncio.create_task(self._open(table))
+                self._openings.add(opening)
+                opening.add_done_callback(self._openings.discard)
+
+    async def _open(self, table: Table) -> None:
+        async with self._opening_places:
+            try:
+                await self._opener.advance(table)
+            except Exception as error:
+                self._logger.error("matched table waits", table_id=table.table_id, exc_info=error)
+        self._woken.set()
+
+    async def _tell(self, waiting: Mapping[Wish, int]) -> None:
+        if not self._waiters:
+            return
+        outcomes = await self._store.matched(list(self._waiters))
+        for ticket_id, waiter in self._waiters.items():
+            if ticket_id not in outcomes:
+                waiter.tell(waiting.get(waiter.ticket.wish, 0))
+            elif table := outcomes[ticket_id]:
+                waiter.seat(table)
+            else:
+                waiter.end(StaleSequence("SUPERSEDED", "a newer call of yours took this ticket's place"))

@@ -1,0 +1,6 @@
+"""Alembic's way in to the lobby's migrations."""
+
+from croupier.lobby.schema import METADATA, VERSION_TABLE
+from croupier.runtime.migration_environment import run_migrations
+
+run_migrations(METADATA, VERSION_TABLE)

@@ -1,0 +1,169 @@
+"""Tickets, stored."""
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, delete, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from croupier.lobby.schema import TABLES, TICKETS
+from croupier.lobby.store import Store
+from croupier.lobby.table_store import from_row, to_row
+from croupier.lobby.tables import RUNNING, Table, TableState
+from croupier.lobby.tickets import ATTENDED_SECONDS, Ticket, Wish
+from croupier.runtime.errors import Unavailable
+
+TAKE_ATTEMPTS = 8
+_UNMATCHED = TICKETS.c.table_id.is_(None)
+
+
+class TicketStore:
+    """At most one ticket for each player."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def take(self, wanted: Ticket, now: int) -> Ticket:
+        """The player's ticket: his own of the same wish, or one that was matched, or the new one that is given.
+
+        Raises Unavailable if others keep changing it.
+        """
+        for _ in range(TAKE_ATTEMPTS):
+            held = await self._held_by(wanted.player_id)
+            if held is None:
+                if await self._add(wanted, now):
+                    return wanted
+            elif held.table_id:
+                if await self._still_runs(held.table_id):
+                    return held
+                await self.remove(held.ticket_id)
+            elif held.wish != wanted.wish:
+                await self._remove_unmatched(held.ticket_id)
+            elif await self._attend_again(held.ticket_id, wanted, now):
+                return held
+        raise Unavailable(
+            "TICKET_BUSY", "your ticket is being changed by other calls: try again", retry_after_seconds=1
+        )
+
+    async def attend(self, ticket_ids: Collection[str], now: int) -> None:
+        """Note that streams wait on these tickets."""
+        await self._change(TICKETS.c.ticket_id.in_(ticket_ids), seen_milliseconds=now)
+
+    async def depart(self, ticket_ids: Collection[str], now: int) -> None:
+        """Note that nobody waits on these tickets; they keep their place for a while."""
+        await self._change(TICKETS.c.ticket_id.in_(ticket_ids), seen_milliseconds=now, waiting=False)
+
+    async def remove(self, ticket_id: str) -> None:
+        """Remove a ticket."""
+        async with self._store.writing() as connection:
+            await connection.execute(delete(TICKETS).where(TICKETS.c.ticket_id == ticket_id))
+
+    async def waiting(self, now: int) -> dict[Wish, int]:
+        """How many wait, by wish."""
+        query = (
+            select(TICKETS.c.game, TICKETS.c.seats, func.count())
+            .where(*_matchable(now))
+            .group_by(TICKETS.c.game, TICKETS.c.seats)
+        )
+        async with self._store.reading() as connection:
+            return {Wish(game, seats): count for game, seats, count in await connection.execute(query)}
+
+    async def match(self, wish: Wish, now: int, make_table: Callable[[Sequence[Ticket]], Table]) -> Table | None:
+        """Seat those who have waited longest for a wish at a new table, all or nobody; None if too few wait."""
+        wanted = (
+            select(TICKETS)
+            .where(*_matchable(now), TICKETS.c.game == wish.game, TICKETS.c.seats == wish.seats)
+            .order_by(TICKETS.c.created_milliseconds, TICKETS.c.ticket_id)
+            .limit(wish.seats)
+        )
+        async with self._store.writing() as connection:
+            tickets = [_from_row(row) for row in await connection.execute(wanted)]
+            if len(tickets) < wish.seats:
+                return None
+            table = make_table(tickets)
+            await connection.execute(insert(TABLES).values(to_row(table)))
+            mine = TICKETS.c.ticket_id.in_([ticket.ticket_id for ticket in tickets])
+            seat = update(TICKETS).where(mine, *_matchable(now)).values(table_id=table.table_id)
+            if (await connection.execute(seat)).rowcount != wish.seats:
+                # Another replica took one of them in between.
+                await connection.rollback()
+                return None
+            return table
+
+    async def matched(self, ticket_ids: Collection[str]) -> dict[str, Table | None]:
+        """Those of some tickets that are no longer waiting: with a table that plays or has ended, or None if gone."""
+        mine = TICKETS.c.ticket_id.in_(ticket_ids)
+        known = select(TICKETS.c.ticket_id).where(mine)
+        seated = (
+            select(TICKETS.c.ticket_id, *TABLES.c)
+            .join_from(TICKETS, TABLES, TICKETS.c.table_id == TABLES.c.table_id)
+            .where(mine, TABLES.c.state.in_([TableState.PLAYING, TableState.FINISHED, TableState.CLOSED]))
+        )
+        async with self._store.reading() as connection:
+            there = set((await connection.execute(known)).scalars())
+            outcomes: dict[str, Table | None] = {gone: None for gone in ticket_ids if gone not in there}
+            for row in await connection.execute(seated):
+                outcomes[row.ticket_id] = from_row(row)
+        return outcomes
+
+    async def forget_abandoned(self, seen_before: int) -> None:
+        """Remove tickets that nobody came back for, and those whose tables have ended."""
+        running = select(TABLES.c.table_id).where(TABLES.c.state.in_(RUNNING))
+        over = _UNMATCHED | TICKETS.c.table_id.not_in(running)
+        async with self._store.writing() as connection:
+            await connection.execute(delete(TICKETS).where(TICKETS.c.seen_milliseconds < seen_before, over))
+
+    async def _held_by(self, player_id: str) -> Ticket | None:
+        async with self._store.reading() as connection:
+            row = (await connection.execute(select(TICKETS).where(TICKETS.c.player_id == player_id))).one_or_none()
+        return _from_row(row) if row else None
+
+    async def _still_runs(self, table_id: str) -> bool:
+        query = select(TABLES.c.table_id).where(TABLES.c.table_id == table_id, TABLES.c.state.in_(RUNNING))
+        async with self._store.reading() as connection:
+            return (await connection.execute(query)).one_or_none() is not None
+
+    async def _add(self, ticket: Ticket, now: int) -> bool:
+        values = {
+            "ticket_id": ticket.ticket_id,
+            "player_id": ticket.player_id,
+            "name": ticket.name,
+            "game": ticket.wish.game,
+            "seats": ticket.wish.seats,
+            "client_seed": ticket.client_seed,
+            "created_milliseconds": ticket.created_milliseconds,
+        }
+        try:
+            async with self._store.writing() as connection:
+                await connection.execute(insert(TICKETS).values(values, seen_milliseconds=now, waiting=True))
+        except IntegrityError:
+            return False
+        return True
+
+    async def _attend_again(self, ticket_id: str, wanted: Ticket, now: int) -> bool:
+        return await self._change(
+            (TICKETS.c.ticket_id == ticket_id) & _UNMATCHED,
+            seen_milliseconds=now,
+            waiting=True,
+            name=wanted.name,
+            client_seed=wanted.client_seed,
+        )
+
+    async def _remove_unmatched(self, ticket_id: str) -> None:
+        async with self._store.writing() as connection:
+            await connection.execute(delete(TICKETS).where(TICKETS.c.ticket_id == ticket_id, _UNMATCHED))
+
+    async def _change(self, condition: ColumnElement[bool], **values: Any) -> bool:
+        async with self._store.writing() as connection:
+            return (await connection.execute(update(TICKETS).where(condition).values(values))).rowcount > 0
+
+
+def _matchable(now: int) -> tuple[ColumnElement[bool], ...]:
+    seen = TICKETS.c.seen_milliseconds >= now - ATTENDED_SECONDS * 1000
+    return _UNMATCHED, TICKETS.c.waiting.is_(True), seen
+
+
+def _from_row(row: Row[Any]) -> Ticket:
+    wish = Wish(row.game, row.seats)
+    created = row.created_milliseconds
+    return Ticket(row.ticket_id, row.player_id, row.name, wish, row.client_seed, created, row.table_id or "")

@@ -1,0 +1,49 @@
+"""Tickets: wishes to be matched, as plain values."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from croupier.lobby.tables import Seat, Table, TableClock, TableState
+
+ATTENDED_SECONDS = 15
+"""A ticket is matched only if a stream waited on it within this time: it may have been left by a crash."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A game, and a number of seats."""
+
+    game: str
+    seats: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """A player's wish; matched once `table_id` is set. Times are milliseconds since 1970 UTC."""
+
+    ticket_id: str
+    player_id: str
+    name: str
+    wish: Wish
+    client_seed: bytes
+    created_milliseconds: int
+    table_id: str = ""
+
+
+def matched_table(table_id: str, clock: TableClock, now: int, tickets: Sequence[Ticket]) -> Table:
+    """The table of tickets for the same wish: all are ready, the first is host, and the engine is still to be told."""
+    wish = tickets[0].wish
+    return Table(
+        table_id=table_id,
+        state=TableState.PREPARING,
+        game=wish.game,
+        options={},
+        clock=clock,
+        seats=tuple(Seat(ticket.player_id, ticket.name, "", True, ticket.client_seed) for ticket in tickets),
+        host_player_id=tickets[0].player_id,
+        private=False,
+        invite_code="",
+        commitment="",
+        created_milliseconds=now,
+        touched_milliseconds=now,
+    )
