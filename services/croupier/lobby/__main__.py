@@ -28,7 +28,7 @@ from croupier.runtime.identity import (
     load_private_key,
 )
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
-from croupier.runtime.logs import LEVELS, Logger, configure_logs
+from croupier.runtime.logs import Logger, configure_logs
 from croupier.runtime.metrics import RpcMetrics, serve_metrics
 from croupier.runtime.server import announce, drain, listen, run, until_stopped, watch_readiness
 from croupier.runtime.settings import is_loopback, read_settings
@@ -40,10 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until SIGINT or SIGTERM; gives the exit code, 2 for faults of configuration."""
     settings = read_settings(LobbySettings, PROGRAM, sys.argv[1:] if arguments is None else arguments, os.environ)
     try:
-        if settings.log_level not in LEVELS:
-            raise ValueError(f"log_level is {settings.log_level!r}: one of {', '.join(LEVELS)} is needed")
-        logger = configure_logs("lobby", settings.log_level)
-        return run(serve(settings, logger))
+        return run(serve(settings, configure_logs("lobby", settings.log_level)))
     except (ValueError, OSError, SQLAlchemyError) as fault:
         sys.stderr.write(f"{PROGRAM}: {str(fault).splitlines()[0]}\n")
         return 2

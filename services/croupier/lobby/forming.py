@@ -1,7 +1,7 @@
 """Forming tables: what players ask of the lobby, from the first seat to the first deal."""
 
 import random
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from croupier.lobby import tables
@@ -129,7 +129,7 @@ class Forming:
         await self.get(player_id, table_id)
         return await self.changes.change(table_id, lambda table: tables.remove_seat(table, player_id, number))
 
-    async def watch_one(self, viewer_id: str, table_id: str) -> AsyncIterator[Table]:
+    async def watch_one(self, viewer_id: str, table_id: str) -> AsyncGenerator[Table, None]:
         """A table and its changes, until it ends; raises NotFound once the viewer may see it no more."""
         with (
             self.places.occupied_by(viewer_id),
@@ -147,7 +147,7 @@ class Forming:
                 if changed.state in ENDED:
                     return
 
-    async def watch_public(self, viewer_id: str, game: str) -> AsyncIterator[Table]:
+    async def watch_public(self, viewer_id: str, game: str) -> AsyncGenerator[Table, None]:
         """Every public table that is forming, the newest first, and then changes of public tables."""
         with (
             self.places.occupied_by(viewer_id),

@@ -6,7 +6,7 @@ only waits on its ticket; one loop looks at the store and does the rest, so that
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -103,7 +103,7 @@ class Matching:
         self._woken = asyncio.Event()
         self._closed = False
 
-    async def quick_match(self, player: Player, wish: Wish, client_seed: bytes) -> AsyncIterator[MatchNews]:
+    async def quick_match(self, player: Player, wish: Wish, client_seed: bytes) -> AsyncGenerator[MatchNews, None]:
         """How a player's wish stands, until he is seated; raises ServiceError.
 
         Whoever breaks off keeps his place for a while, but is not matched until he calls again.
@@ -128,7 +128,7 @@ class Matching:
             finally:
                 self._dismiss(waiter)
 
-    async def _until_seated(self, waiter: Waiter) -> AsyncIterator[int]:
+    async def _until_seated(self, waiter: Waiter) -> AsyncGenerator[int, None]:
         if not waiter.ticket.table_id:
             counts = await self._store.waiting(self._clock())
             waiter.waiting = max(1, counts.get(waiter.ticket.wish, 0))

@@ -1,6 +1,7 @@
 """The contract's LobbyService: translates and calls, decides nothing."""
 
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from typing import Any
 
 from croupier.lobby import codec
@@ -84,8 +85,9 @@ class LobbyServicer(lobby_pb2_grpc.LobbyServiceServicer):
             tables = self._forming.watch_one(viewer, codec.read_id("table_id", request.table_id))
         else:
             tables = self._forming.watch_public(viewer, codec.read_optional_id("game", request.game))
-        async for table in tables:
-            yield pb.WatchTablesResponse(table=codec.write_table(table, viewer))
+        async with aclosing(tables):
+            async for table in tables:
+                yield pb.WatchTablesResponse(table=codec.write_table(table, viewer))
 
     async def JoinTable(self, request: pb.JoinTableRequest, context: Any) -> pb.JoinTableResponse:
         player = _player()
@@ -120,8 +122,9 @@ class LobbyServicer(lobby_pb2_grpc.LobbyServiceServicer):
 
     async def QuickMatch(self, request: pb.QuickMatchRequest, context: Any) -> AsyncIterator[pb.QuickMatchResponse]:
         player, seed = _player(), codec.read_client_seed(request.client_seed)
-        async for news in self._matching.quick_match(player, codec.read_wish(request), seed):
-            yield codec.write_news(news, player.player_id)
+        async with aclosing(self._matching.quick_match(player, codec.read_wish(request), seed)) as stream:
+            async for news in stream:
+                yield codec.write_news(news, player.player_id)
 
 
 def _player() -> Player:

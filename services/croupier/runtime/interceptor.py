@@ -2,7 +2,8 @@
 
 import time
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -159,10 +160,12 @@ def _bind_table(request: Any) -> None:
         structlog.contextvars.bind_contextvars(table_id=table_id[:LONGEST_BOUND_CHARACTERS])
 
 
-async def _run_stream(responses: AsyncIterator[Any] | Awaitable[None], context: Context) -> None:
-    if isinstance(responses, AsyncIterator):
-        async for response in responses:
-            await context.write(response)
+async def _run_stream(responses: AsyncGenerator[Any, None] | Awaitable[None], context: Context) -> None:
+    if isinstance(responses, AsyncGenerator):
+        # A call that ends early must not leave its generator, and what it holds, to the garbage collector.
+        async with aclosing(responses):
+            async for response in responses:
+                await context.write(response)
     else:
         await responses
 

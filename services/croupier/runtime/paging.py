@@ -40,7 +40,7 @@ def read_page_token(query: tuple[Any, ...], token: str, kinds: tuple[type, ...])
         fits = fingerprint == _fingerprint(query) and all(
             _is_plausible(part, kind) for part, kind in zip(cursor, kinds, strict=True)
         )
-    except (ValueError, TypeError, binascii.Error):
+    except (ValueError, TypeError, RecursionError, binascii.Error):
         fits = False
     if not fits:
         raise MalformedRequest(
