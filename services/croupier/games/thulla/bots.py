@@ -25,13 +25,17 @@ def sensible(seat: Seat, view: View, legal: Legal, choose: Choose) -> Action:  #
         raise ValueError(f"seat {seat} has nothing to decide")
     unseen = _unseen(seat, view)
     trick = next((pile.cards for pile in view.piles if pile.name == "trick"), ())
+    later = _later(seat, view, {laid.seat for laid in trick})
+    cutter_picks_up = any(mark.name == "pickup" for mark in view.marks)
     if not trick:
-        return Play(_lead(seat, view, unseen, playable))
+        chance = [_cut_chance(view, unseen, suit, later) for suit in range(4)]
+        return Play(_bait(playable, chance) if cutter_picks_up else _lead(unseen, playable, chance))
     led = suit_of(trick[0].card)
     if suit_of(playable[0]) != led:
         return Play(max(playable, key=lambda value: _danger(value, unseen)))
-    highest = max(lying.card for lying in trick)
-    later = _later(seat, view, {lying.seat for lying in trick})
+    if cutter_picks_up:
+        return Play(max(playable))
+    highest = max(laid.card for laid in trick)
     return Play(_follow(playable, highest, _cut_chance(view, unseen, led, later)))
 
 
@@ -60,13 +64,17 @@ def _danger(value: Card, unseen: _Unseen) -> tuple[float, int]:
     return (value % 13) / (1 + unseen.by_suit[suit] / 4), value % 13
 
 
-def _lead(seat: Seat, view: View, unseen: _Unseen, playable: list[Card]) -> Card:
-    others = _later(seat, view, set())
-    chance = [_cut_chance(view, unseen, suit, others) for suit in range(4)]
+def _lead(unseen: _Unseen, playable: list[Card], chance: list[float]) -> Card:
+    """The highest card of the suit that nobody will cut, or else a low one for somebody else to pick up."""
     safest = min({suit_of(value) for value in playable}, key=lambda suit: (chance[suit], suit))
     if chance[safest] < SAFE_ENOUGH:
         return max(value for value in playable if suit_of(value) == safest)
     return min(playable, key=lambda value: (value % 13, -unseen.by_suit[suit_of(value)]))
+
+
+def _bait(playable: list[Card], chance: list[float]) -> Card:
+    """A high card of the suit that most likely makes a cutter pick up."""
+    return max(playable, key=lambda value: (chance[suit_of(value)], value))
 
 
 def _follow(playable: list[Card], highest: Card, cut_chance: float) -> Card:

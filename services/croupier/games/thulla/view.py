@@ -26,9 +26,17 @@ def view(state: "ThullaState", viewer: Viewer) -> View:
 
 
 def marks(state: "ThullaState") -> tuple[Marked, ...]:
-    """The marks that stand: points so far (THU-SCORE-3), stall counter, first leader, games won where scores differ."""
+    """The marks that stand, by name: they are what is public and no other field of a view holds.
+
+    The cutter picks up (THU-CUT-6), points so far (THU-SCORE-3), the stall counter, the first leader, and games won
+    where the scores do not tell.
+    """
     table, match = state.table, state.match
-    found = _by_seat("points", state.points) if table.scoring == "cards_each_out" else []
+    found: list[Marked] = []
+    if match.round_number and table.cutter_picks_up:
+        found.append(Marked("pickup", None, "cutter"))
+    if table.scoring == "cards_each_out":
+        found += _by_seat("points", state.points)
     if state.stalled:
         found.append(Marked("stall", None, str(state.stalled)))
     if match.round_number:

@@ -1,0 +1,35 @@
+"""What the laws have to know of each game: an independent reading of its rules, and what its rules make public."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol
+
+from croupier.games.cards import Card, cards
+from tests.games.oracle_thulla import ThullaOracle
+
+
+class Oracle(Protocol):
+    """A naive second implementation that is fed with a replay's table events and actions."""
+
+    totals: list[int]
+    ranking: list[list[int]] | None
+
+    def table_event(self, event: dict[str, Any]) -> None:
+        """What the table did."""
+
+    def action(self, seat: int, action: dict[str, Any]) -> None:
+        """What a seat did."""
+
+
+class Peculiar(NamedTuple):
+    """`public_cards`: cards whose holder the rules give away at the deal, under these options."""
+
+    oracle: Callable[[int, dict[str, Any]], Oracle]
+    public_cards: Callable[[Mapping[str, Any]], tuple[Card, ...]] = lambda _: ()
+
+
+PECULIAR: Mapping[str, Peculiar] = {
+    "thulla": Peculiar(
+        oracle=ThullaOracle,
+        public_cards=lambda options: cards("AS") if options["start"] == "ace_of_spades" else (),
+    ),
+}

@@ -1,0 +1,120 @@
+"""Record playthroughs: a table by chance for each value of each option and each number of seats, one file each.
+
+`python -m tests.games.record` writes those that are missing; `python -m tests.games.record --again` all of them, which
+is right only after the rules of a game, or what its facts say, were changed on purpose.
+
+A file has JSON lines: the table, every event with a hash of the facts that it gave, and the result.
+"""
+
+import hashlib
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from croupier.games.actions import action_from_json, action_to_json
+from croupier.games.catalogue import GAMES
+from croupier.games.facts import Fact
+from croupier.games.interface import (
+    CardsShuffled,
+    Event,
+    Game,
+    GameOver,
+    InvalidOption,
+    OptionValue,
+    SeatActed,
+    State,
+    resolve_options,
+)
+from tests.games.walk import walk
+
+FOLDER = Path(__file__).parent / "playthroughs"
+Line = dict[str, Any]
+
+
+def playthroughs(game: Game) -> Iterator[tuple[str, int, dict[str, OptionValue]]]:
+    """Name, seats and options of each playthrough that a game must have."""
+    usual = game.seats[len(game.seats) // 2]
+    for seats in game.seats:
+        yield f"seats-{seats}", seats, resolve_options(game, seats, {})
+    for option in game.options(usual):
+        allowed = option.allowed
+        values = {allowed[0], option.default, allowed[-1]} if isinstance(allowed, range) else allowed
+        for value in sorted(values, key=str):
+            if (chosen := _possible(game, usual, option.name, value)) is not None:
+                yield f"{option.name}-{str(value).lower()}", usual, chosen
+
+
+def _possible(game: Game, seats: int, name: str, value: OptionValue) -> dict[str, OptionValue] | None:
+    try:
+        return resolve_options(game, seats, {name: value})
+    except InvalidOption:
+        return None
+
+
+def recorded(game: Game, seats: int, options: Mapping[str, OptionValue], random: Random) -> list[Line]:
+    """The lines of a table played by chance."""
+    state = game.new(seats, options)
+    header: Line = {"game": game.id, "rules_version": game.rules_version, "seats": seats, "options": dict(options)}
+    lines = [header]
+    for step in walk(state, random):
+        lines.append(event_to_json(step.event) | {"facts": facts_hash(step.facts)})
+        state = step.after
+    return [*lines, result(state)]
+
+
+def result(state: State) -> Line:
+    """The last line."""
+    over = state.awaiting
+    assert isinstance(over, GameOver)
+    ranking = [list(group) for group in over.ranking]
+    return {"scores": list(state.scores), "ranking": ranking, "reason": over.reason}
+
+
+def event_to_json(event: Event) -> Line:
+    """An event as a line has it; a shuffle by the numbers of its cards."""
+    if isinstance(event, SeatActed):
+        return {"seat": event.seat, "action": action_to_json(event.action)}
+    return {"cards": list(event.cards), "drawn": list(event.drawn)}
+
+
+def event_from_json(line: Line) -> Event:
+    """Read an event."""
+    if "seat" in line:
+        return SeatActed(line["seat"], action_from_json(line["action"]))
+    return CardsShuffled(tuple(line["cards"]), tuple(line["drawn"]))
+
+
+def facts_hash(facts: tuple[Fact, ...]) -> str:
+    """Sixteen hexadecimal digits over all that the facts say, to whom and in which order."""
+    return hashlib.sha256(facts_text(facts).encode()).hexdigest()[:16]
+
+
+def facts_text(facts: tuple[Fact, ...]) -> str:
+    """The facts written out, for the hash and for people."""
+    return "\n".join(json.dumps([type(fact).__name__, fact], default=_plain) for fact in facts)
+
+
+def _plain(value: object) -> object:
+    if is_dataclass(value) and not isinstance(value, type):
+        return [type(value).__name__, asdict(value)]
+    raise TypeError(f"{value!r} is no part of a fact")
+
+
+def main(again: bool) -> None:
+    """Write the files."""
+    for game in GAMES.values():
+        for name, seats, options in playthroughs(game):
+            path = FOLDER / game.id / f"{name}.jsonl"
+            if again or not path.exists():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                lines = recorded(game, seats, options, Random(f"{game.id}/{name}"))
+                path.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
+                print(f"{path.relative_to(FOLDER)}: {len(lines)} lines")
+
+
+if __name__ == "__main__":
+    main(again="--again" in sys.argv[1:])

@@ -1,0 +1,84 @@
+"""Computer players: all of them play legally in every game, and the best plays better than chance."""
+
+from collections import Counter
+from random import Random
+
+import pytest
+
+from croupier.games.actions import Keep, Swap
+from croupier.games.bots import random_legal
+from croupier.games.catalogue import GAMES
+from croupier.games.facts import View
+from croupier.games.interface import (
+    Bot,
+    CardChoice,
+    Game,
+    GameOver,
+    Legal,
+    OptionValues,
+    SeatActed,
+    ShuffleNeeded,
+    State,
+    resolve_options,
+)
+from croupier.games.thulla import Thulla
+from tests.games.laws import every_table, fits, tables
+from tests.games.walk import MOST_EVENTS, shuffle
+
+EMPTY = View(0, "", None, ())
+
+
+def play_out(state: State, bots: list[Bot], random: Random) -> GameOver:
+    """Let bots play a table to its end, each action checked against what is legal."""
+    for _ in range(MOST_EVENTS):
+        awaiting = state.awaiting
+        if isinstance(awaiting, GameOver):
+            return awaiting
+        if isinstance(awaiting, ShuffleNeeded):
+            state, _ = state.apply(shuffle(awaiting, random))
+            continue
+        seat = awaiting.seats[0]
+        legal = state.legal_actions(seat)
+        action = bots[seat](seat, state.view(seat), legal, random.randrange)
+        assert fits(legal, action)
+        state, _ = state.apply(SeatActed(seat, action))
+    raise AssertionError("the bots do not come to an end")
+
+
+@every_table
+def test_bots_play_every_table_to_its_end(game: Game, seats: int, seed: int) -> None:
+    assert "random" in game.bots
+    for state, _, random in tables(game, seats, seed):
+        play_out(state, [random.choice([*game.bots.values()]) for _ in range(seats)], random)
+
+
+def test_random_picks_each_action_and_each_choice() -> None:
+    legal = Legal((Swap(()),), (CardChoice(Swap, (1, 2, 3), 1, 3), CardChoice(Keep, (1, 2, 2), 2, 2, (0, 3))))
+    random = Random(5)
+    picked = Counter(random_legal(0, EMPTY, legal, random.randrange) for _ in range(3000))
+    assert all(fits(legal, action) for action in picked)
+    assert len(picked) == 1 + 7 + 2 * 2
+    assert 900 < picked[Swap(())] < 1100
+
+
+@pytest.mark.parametrize("bot", [bot for game in GAMES.values() for bot in game.bots.values()])
+def test_a_bot_with_nothing_to_decide_says_so(bot: Bot) -> None:
+    with pytest.raises(ValueError, match="nothing to decide"):
+        bot(0, EMPTY, Legal(), Random(1).randrange)
+
+
+def losses(seats: int, games: int, options: OptionValues) -> float:
+    """How often the one sensible player among random ones loses, as a share of his fair part."""
+    thulla, lost = Thulla(), 0
+    for number in range(games):
+        random, clever = Random(number), number % seats
+        bots = [thulla.bots["sensible" if seat == clever else "random"] for seat in range(seats)]
+        over = play_out(thulla.new(seats, resolve_options(thulla, seats, options)), bots, random)
+        lost += over.ranking[-1] == (clever,)
+    return lost * seats / games
+
+
+@pytest.mark.parametrize("options", [{}, {"pickup": "cutter"}, {"last_card": "safe_after_trick"}], ids=repr)
+@pytest.mark.parametrize("seats", [2, 3, 4, 5, 6])
+def test_sensible_play_loses_less_than_half_as_often_as_chance(seats: int, options: OptionValues) -> None:
+    assert losses(seats, 100, options) < 0.5

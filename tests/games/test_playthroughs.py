@@ -1,0 +1,31 @@
+"""Recorded tables must replay for ever, fact by fact."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from croupier.games.catalogue import GAMES
+from croupier.games.interface import Game
+from tests.games.record import FOLDER, event_from_json, facts_hash, facts_text, playthroughs, result
+
+FILES = sorted(FOLDER.glob("*/*.jsonl"))
+
+
+@pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
+def test_every_option_value_has_a_playthrough(game: Game) -> None:
+    wanted = {f"{name}.jsonl" for name, *_ in playthroughs(game)}
+    missing = wanted - {path.name for path in (FOLDER / game.id).glob("*.jsonl")}
+    assert not missing, "record them with: .venv/bin/python -m tests.games.record"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_a_playthrough_replays_fact_by_fact(path: Path) -> None:
+    header, *events, last = [json.loads(line) for line in path.read_text().splitlines()]
+    game = GAMES[header["game"]]
+    assert game.rules_version == header["rules_version"]
+    state = game.new(header["seats"], header["options"])
+    for number, line in enumerate(events, start=2):
+        state, facts = state.apply(event_from_json(line))
+        assert facts_hash(facts) == line["facts"], f"{path.name}:{number} now gives\n{facts_text(facts)}"
+    assert result(state) == last

@@ -1,0 +1,80 @@
+"""Random tables of any game: the walks along which the laws are checked."""
+
+from collections.abc import Iterator
+from random import Random
+from typing import NamedTuple
+
+from croupier.games.bots import random_legal
+from croupier.games.facts import SPECTATOR, Fact, Viewer
+from croupier.games.interface import (
+    CardsShuffled,
+    Event,
+    Game,
+    GameOver,
+    InvalidOption,
+    OptionValue,
+    SeatActed,
+    ShuffleNeeded,
+    State,
+    resolve_options,
+)
+
+MOST_EVENTS = 50_000
+"""No table of any game is longer than this in a random walk; one that is has no end."""
+
+
+class Step(NamedTuple):
+    """An event with the table before and after it, and what became known."""
+
+    before: State
+    event: Event
+    after: State
+    facts: tuple[Fact, ...]
+
+
+def viewers(seats: int) -> tuple[Viewer, ...]:
+    """Every seat and the spectators."""
+    return (*range(seats), SPECTATOR)
+
+
+def sample_options(game: Game, seats: int, random: Random) -> dict[str, OptionValue]:
+    """Any valid combination of options; of a long range the default, the ends and a few others."""
+    while True:
+        chosen: dict[str, OptionValue] = {}
+        for option in game.options(seats):
+            allowed = option.allowed
+            if isinstance(allowed, range) and len(allowed) > 10:
+                allowed = (option.default, allowed[0], allowed[-1], *random.sample(allowed, 3), *allowed[1:9])
+            chosen[option.name] = random.choice(allowed)
+        try:
+            return resolve_options(game, seats, chosen)
+        except InvalidOption:
+            continue
+
+
+def shuffle(due: ShuffleNeeded, random: Random) -> CardsShuffled:
+    """The cards that are due in a random order."""
+    return CardsShuffled(tuple(random.sample(due.cards, len(due.cards))), tuple(map(random.randrange, due.draw_bounds)))
+
+
+def next_event(state: State, random: Random) -> Event | None:
+    """A random event that the table awaits; None when the game is over."""
+    awaiting = state.awaiting
+    if isinstance(awaiting, GameOver):
+        return None
+    if isinstance(awaiting, ShuffleNeeded):
+        return shuffle(awaiting, random)
+    seat = random.choice(awaiting.seats)
+    return SeatActed(seat, random_legal(seat, state.view(seat), state.legal_actions(seat), random.randrange))
+
+
+def walk(state: State, random: Random) -> Iterator[Step]:
+    """Play on by chance until the game is over; a game without an end fails."""
+    for _ in range(MOST_EVENTS):
+        event = next_event(state, random)
+        if event is None:
+            return
+        after, facts = state.apply(event)
+        yield Step(state, event, after, facts)
+        state = after
+    raise AssertionError(f"the game has no end within {MOST_EVENTS} events")
