@@ -129,11 +129,15 @@ class AsyncTable(AsyncWatchedTable):
         it is not known how it went, or what ended the stream.
         """
         request = self.submit(action, expected_sequence)
+        retries = self._caller.retries(Attempts.IDEMPOTENT)
         try:
-            self._requests.put_nowait(engine_pb2.PlayRequest(action=request))
-            if await self._until(lambda: self.settled(request.request_id), self._retries.policy.total_seconds):
-                return self.take_outcome(request.request_id)
-            return await self._ask_again(request)
+            while True:
+                try:
+                    return await self._answer(request)
+                except Unavailable as error:
+                    if self._ended:
+                        raise
+                    await asyncio.sleep(retries.delay_seconds(error))
         finally:
             self.forget(request.request_id)
 
@@ -141,6 +145,14 @@ class AsyncTable(AsyncWatchedTable):
         """Wait until the viewer may act (True) or the game is over (False)."""
         await self._until(lambda: self.to_act or self.finished, timeout_seconds)
         return self.to_act and not self.finished
+
+    async def _answer(self, request: engine_pb2.SubmitActionRequest) -> int:
+        """Send an action, and wait for the answer, on whichever stream it comes."""
+        self.submit_again(request)
+        self._requests.put_nowait(engine_pb2.PlayRequest(action=request))
+        if await self._until(lambda: self.settled(request.request_id), self._retries.policy.total_seconds):
+            return self.take_outcome(request.request_id)
+        return await self._ask_again(request)
 
     async def _ask_again(self, request: engine_pb2.SubmitActionRequest) -> int:
         """The game ended, and with it the stream, before the answer came: a repeat gets that answer."""

@@ -138,11 +138,15 @@ class BlockingTable(BlockingWatchedTable):
         """
         with self._changed:
             request = self.submit(action, expected_sequence)
-            self._requests.put(engine_pb2.PlayRequest(action=request))
+        retries = self._caller.retries(Attempts.IDEMPOTENT)
         try:
-            if self._until(lambda: self.settled(request.request_id), self._retries.policy.total_seconds):
-                return self.take_outcome(request.request_id)
-            return self._ask_again(request)
+            while True:
+                try:
+                    return self._answer(request)
+                except Unavailable as error:
+                    if self._ended:
+                        raise
+                    self._closing.wait(retries.delay_seconds(error))
         finally:
             with self._changed:
                 self.forget(request.request_id)
@@ -151,6 +155,15 @@ class BlockingTable(BlockingWatchedTable):
         """Wait until the viewer may act (True) or the game is over (False)."""
         self._until(lambda: self.to_act or self.finished, timeout_seconds)
         return self.to_act and not self.finished
+
+    def _answer(self, request: engine_pb2.SubmitActionRequest) -> int:
+        """Send an action, and wait for the answer, on whichever stream it comes."""
+        with self._changed:
+            self.submit_again(request)
+            self._requests.put(engine_pb2.PlayRequest(action=request))
+        if self._until(lambda: self.settled(request.request_id), self._retries.policy.total_seconds):
+            return self.take_outcome(request.request_id)
+        return self._ask_again(request)
 
     def _ask_again(self, request: engine_pb2.SubmitActionRequest) -> int:
         """The game ended, and with it the stream, before the answer came: a repeat gets that answer."""

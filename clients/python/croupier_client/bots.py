@@ -7,7 +7,7 @@ from croupier_api.v1 import table_pb2 as pb
 from croupier_api.v1.cards_pb2 import SUIT_UNSPECIFIED
 from croupier_client.aio_table import AsyncTable
 from croupier_client.blocking_table import BlockingTable
-from croupier_client.errors import StaleSequence
+from croupier_client.errors import FailedPrecondition, StaleSequence
 from croupier_client.table import Table
 
 Decide: TypeAlias = Callable[[Table], pb.Action]
@@ -63,6 +63,9 @@ async def play_game(table: AsyncTable, decide: Decide) -> None:
             await table.act(decide(table), expected_sequence=seen)
         except StaleSequence:
             await table.changed(after=seen)
+        except FailedPrecondition:
+            if not table.finished:
+                raise
 
 
 def play_game_blocking(table: BlockingTable, decide: Decide) -> None:
@@ -73,3 +76,6 @@ def play_game_blocking(table: BlockingTable, decide: Decide) -> None:
             table.act(decide(table), expected_sequence=seen)
         except StaleSequence:
             table.changed(after=seen)
+        except FailedPrecondition:
+            if not table.finished:
+                raise

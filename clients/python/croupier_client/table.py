@@ -11,7 +11,7 @@ from uuid import uuid4
 import grpc
 
 from croupier_api.v1 import engine_pb2, table_pb2
-from croupier_client.errors import CroupierError, IllegalAction, LimitReached, SequenceError, from_refusal
+from croupier_client.errors import CroupierError, FailedPrecondition, LimitReached, SequenceError, from_refusal
 from croupier_client.view import fold
 
 Event: TypeAlias = engine_pb2.Snapshot | engine_pb2.TableUpdate | engine_pb2.Reaction
@@ -79,11 +79,11 @@ class Table:
     def submit(self, action: table_pb2.Action, expected_sequence: int | None = None) -> engine_pb2.SubmitActionRequest:
         """The request for an action, which stays unanswered until an answer is received or it is forgotten.
 
-        Raises IllegalAction once the game is over and LimitReached with too many actions under way.
+        Raises FailedPrecondition once the game is over and LimitReached with too many actions under way.
         """
         if self.finished:
-            raise IllegalAction(
-                grpc.StatusCode.FAILED_PRECONDITION, "the game is over: there is nothing to do", reason="GAME_OVER"
+            raise FailedPrecondition(
+                grpc.StatusCode.FAILED_PRECONDITION, "the game at this table is over", reason="TABLE_FINISHED"
             )
         if len(self._pending) >= MOST_UNANSWERED:
             raise LimitReached(
@@ -94,6 +94,10 @@ class Table:
         )
         self._pending[request.request_id] = request
         return request
+
+    def submit_again(self, request: engine_pb2.SubmitActionRequest) -> None:
+        """Let an action be unanswered, also after an answer that asked for another attempt."""
+        self._pending[request.request_id] = request
 
     def unanswered(self) -> tuple[engine_pb2.SubmitActionRequest, ...]:
         """The actions to send on a new stream, in the order in which they were submitted."""

@@ -1,7 +1,7 @@
 """Facts folded into a view: all that a client needs in order to show a game whose rules it does not know.
 
 The law: folding every fact that a viewer received gives the very message that the server would send him as his view,
-compared as protobuf messages. So an unknown value is an unset field: `contract` is unset while nothing is known of it.
+compared as protobuf messages. An unknown value is an unset field, but `contract` itself is always set.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -43,8 +43,9 @@ def _start_round(view: pb.TableView, fact: pb.RoundStarted) -> None:
     view.ClearField("dealer")
     if fact.HasField("dealer"):
         view.dealer = fact.dealer
-    for name in ("piles", "calls", "contract", "marks", "seats_to_act"):
+    for name in ("piles", "calls", "marks", "seats_to_act"):
         view.ClearField(name)
+    view.contract.CopyFrom(pb.ContractChanged())
     for seat in view.seats:
         score = seat.score
         seat.Clear()

@@ -1,0 +1,203 @@
+"""The table's state machine: sequences, actions under way, and what a new stream asks for."""
+
+import pytest
+
+from croupier_api.v1 import engine_pb2, table_pb2
+from croupier_client import FailedPrecondition, FoldError, LimitReached, SequenceError, StaleSequence, Table
+from croupier_client.backlog import Backlog
+from croupier_client.table import MOST_UNANSWERED
+from tests.client.fakes import HAND, FakeTable, play
+
+
+def opened_table() -> tuple[Table, FakeTable]:
+    """A table that has seen the fake's snapshot; its actions are called a0, a1, ..."""
+    names = iter(range(1000))
+    table, fake = Table("t1", lambda: f"a{next(names)}"), FakeTable()
+    table.receive(engine_pb2.PlayResponse(snapshot=fake.snapshot()))
+    return table, fake
+
+
+def lay_next(fake: FakeTable) -> engine_pb2.TableUpdate:
+    fake.submit(engine_pb2.SubmitActionRequest(request_id=f"r{fake.laid}", action=play(HAND[fake.laid])))
+    return fake.updates[-1]
+
+
+def test_stream_begins_with_a_snapshot_and_goes_on_after_what_was_seen() -> None:
+    table = Table("t1")
+    assert table.watch_request() == engine_pb2.WatchTableRequest(table_id="t1")
+    table, fake = opened_table()
+    assert table.watch_request() == engine_pb2.WatchTableRequest(table_id="t1", after_sequence=0)
+    table.receive(engine_pb2.PlayResponse(update=lay_next(fake)))
+    assert table.watch_request() == engine_pb2.WatchTableRequest(table_id="t1", after_sequence=1)
+
+
+def test_snapshot_sets_everything() -> None:
+    table, fake = opened_table()
+    assert (table.seat, table.sequence, table.info.game, table.opened) == (0, 0, "laying", True)
+    assert table.view == fake.view()
+    assert table.to_act
+    assert not table.finished
+
+
+def test_seat_of_a_spectator_is_none() -> None:
+    table = Table("t1")
+    table.receive(engine_pb2.WatchTableResponse(snapshot=engine_pb2.Snapshot(sequence=5)))
+    assert table.seat is None
+    assert not table.to_act
+
+
+def test_whole_game_is_followed() -> None:
+    table, fake = opened_table()
+    for _ in HAND:
+        update = lay_next(fake)
+        assert table.receive(engine_pb2.PlayResponse(update=update)) == update
+        assert table.view == fake.view()
+        assert table.sequence == fake.laid
+        assert table.facts == update.facts
+    assert table.finished
+    assert table.ranking == ((0,), (1,))
+    assert table.revealed_seed == "5eed"
+    assert not table.to_act
+
+
+def test_rounds_are_kept() -> None:
+    table, _ = opened_table()
+    ended = table_pb2.RoundEnded(round=1, points=[1, 2], totals=[3, 4], notes=["a", "b"])
+    table.receive_update(engine_pb2.TableUpdate(sequence=1, facts=[table_pb2.Fact(round_ended=ended)]))
+    assert table.rounds == [ended]
+
+
+@pytest.mark.parametrize("sequence", [0, 1, 3, 9])
+def test_gap_or_repeat_is_a_fault_and_changes_nothing(sequence: int) -> None:
+    table, fake = opened_table()
+    table.receive_update(lay_next(fake))
+    before = table.view
+    wrong = engine_pb2.TableUpdate(sequence=sequence, facts=[table_pb2.Fact(trick_taken=table_pb2.TrickTaken())])
+    with pytest.raises(SequenceError) as caught:
+        table.receive(engine_pb2.PlayResponse(update=wrong))
+    assert (caught.value.expected, caught.value.got) == (2, sequence)
+    assert table.view == before
+    assert table.sequence == 1
+
+
+def test_update_without_snapshot_is_a_fault() -> None:
+    with pytest.raises(SequenceError):
+        Table("t1").receive_update(engine_pb2.TableUpdate(sequence=1))
+
+
+def test_fact_that_does_not_fit_changes_nothing() -> None:
+    table, fake = opened_table()
+    fact = table_pb2.Fact(trick_taken=table_pb2.TrickTaken(seat=7))
+    with pytest.raises(FoldError):
+        table.receive_update(engine_pb2.TableUpdate(sequence=1, facts=[fact]))
+    assert (table.sequence, table.view) == (0, fake.view())
+
+
+def test_heartbeat_ahead_tells_of_a_lost_entry() -> None:
+    table, _ = opened_table()
+    table.receive(engine_pb2.PlayResponse(heartbeat=engine_pb2.Heartbeat(sequence=0)))
+    with pytest.raises(SequenceError):
+        table.receive(engine_pb2.PlayResponse(heartbeat=engine_pb2.Heartbeat(sequence=1)))
+
+
+def test_snapshot_may_replace_but_not_go_back() -> None:
+    table, fake = opened_table()
+    lay_next(fake)
+    table.receive_snapshot(fake.snapshot())
+    assert (table.sequence, table.view) == (1, fake.view())
+    with pytest.raises(SequenceError):
+        table.receive_snapshot(FakeTable().snapshot())
+
+
+def test_reaction_is_an_event_and_a_heartbeat_is_not() -> None:
+    table, _ = opened_table()
+    reaction = engine_pb2.Reaction(seat=1, reaction="wow")
+    assert table.receive(engine_pb2.PlayResponse(reaction=reaction)) == reaction
+    assert table.receive(engine_pb2.PlayResponse(heartbeat=engine_pb2.Heartbeat())) is None
+
+
+def test_actions_stay_unanswered_in_order_until_their_answers_come() -> None:
+    table, _ = opened_table()
+    first, second = table.submit(play(HAND[0])), table.submit(play(HAND[1]), expected_sequence=0)
+    assert table.unanswered() == (first, second)
+    assert (first.request_id, second.request_id) == ("a0", "a1")
+    assert (first.HasField("expected_sequence"), second.expected_sequence) == (False, 0)
+    table.receive(engine_pb2.PlayResponse(answer=engine_pb2.ActionAnswer(request_id="a0", sequence=1)))
+    assert table.unanswered() == (second,)
+    table.forget("a1")
+    assert table.unanswered() == ()
+
+
+def test_action_is_settled_when_it_is_in_the_view() -> None:
+    table, fake = opened_table()
+    request = table.submit(play(HAND[0]))
+    assert not table.settled(request.request_id)
+    answer = fake.submit(request)
+    table.receive(engine_pb2.PlayResponse(answer=answer))
+    assert not table.settled(request.request_id)
+    table.receive(engine_pb2.PlayResponse(update=fake.updates[0]))
+    assert table.settled(request.request_id)
+    assert table.take_outcome(request.request_id) == 1
+
+
+def test_event_and_answer_may_come_at_once() -> None:
+    table, fake = opened_table()
+    request = table.submit(play(HAND[0]))
+    answer = fake.submit(request)
+    table.receive(engine_pb2.PlayResponse(update=fake.updates[0], answer=answer))
+    assert table.settled(request.request_id)
+
+
+def test_refusal_is_raised_once() -> None:
+    table, _ = opened_table()
+    refusal = engine_pb2.Refusal(code=10, reason="STALE_SEQUENCE", message="moved on")
+    request = table.submit(play(HAND[0]))
+    table.receive_answer(engine_pb2.ActionAnswer(request_id=request.request_id, refusal=refusal))
+    assert table.settled(request.request_id)
+    with pytest.raises(StaleSequence, match="moved on"):
+        table.take_outcome(request.request_id)
+    assert not table.settled(request.request_id)
+
+
+def test_action_may_be_submitted_again() -> None:
+    table, _ = opened_table()
+    request = table.submit(play(HAND[0]))
+    table.receive_answer(engine_pb2.ActionAnswer(request_id=request.request_id, sequence=9))
+    assert table.unanswered() == ()
+    table.submit_again(request)
+    assert table.unanswered() == (request,)
+
+
+def test_answer_that_nobody_waits_for_is_passed_over() -> None:
+    table, _ = opened_table()
+    table.receive_answer(engine_pb2.ActionAnswer(request_id="of another life", sequence=1))
+    assert not table.settled("of another life")
+
+
+def test_actions_under_way_are_bounded() -> None:
+    table, _ = opened_table()
+    for _ in range(MOST_UNANSWERED):
+        table.submit(play(HAND[0]))
+    with pytest.raises(LimitReached):
+        table.submit(play(HAND[0]))
+    assert len(table.unanswered()) == MOST_UNANSWERED
+
+
+def test_nothing_is_submitted_after_the_end() -> None:
+    table, fake = opened_table()
+    for _ in HAND:
+        table.receive_update(lay_next(fake))
+    with pytest.raises(FailedPrecondition, match="over"):
+        table.submit(play(HAND[0]))
+    assert table.unanswered() == ()
+
+
+def test_backlog_is_bounded_and_says_what_it_dropped() -> None:
+    backlog = Backlog(limit=2)
+    for seat in range(5):
+        backlog.put(engine_pb2.Reaction(seat=seat))
+    backlog.put(None)
+    with pytest.raises(LimitReached, match="3 events"):
+        backlog.take()
+    assert [backlog.take(), backlog.take()] == [engine_pb2.Reaction(seat=3), engine_pb2.Reaction(seat=4)]
+    assert not backlog
