@@ -1,18 +1,22 @@
 """The command `croupier`: starts, shows and plays what the house has."""
 
 import asyncio
+import getpass
+import io
 import os
+import secrets
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 from rich.console import Console
 
 from croupier.cli.addresses import FIRST_PORT
 from croupier.cli.data_folder import default_data_folder
-from croupier.cli.faults import CommandFault
+from croupier.cli.faults import FAILED, INTERRUPTED, CommandFault
 from croupier.cli.games import show_game, show_games
+from croupier.cli.options import game_named, read_options, seats_of, split_options
 from croupier.cli.serve import run_service
 
 app = typer.Typer(
@@ -28,6 +32,14 @@ DataDir = Annotated[
     Path | None,
     typer.Option("--data-dir", metavar="DIR", help="Where everything is kept.", show_default="~/.local/share/croupier"),
 ]
+
+
+Options = Annotated[
+    list[str] | None, typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of the game; repeatable.")
+]
+MOST_TABLES = 500
+USUAL_SEATS = 4
+LONGEST_NAME_CHARACTERS = 32
 
 
 @app.command()
@@ -68,6 +80,99 @@ def games(
         show_game(console, game)
 
 
+@app.command()
+def demo(
+    game: Annotated[str, typer.Option(help="Which game; croupier games lists them.")] = "thulla",
+    seats: Annotated[int | None, typer.Option(help="Players at each table; 4, or as near as the game allows.")] = None,
+    tables: Annotated[int, typer.Option(min=1, max=MOST_TABLES, help="Tables, all played at once.")] = 1,
+    option: Options = None,
+    seed: Annotated[str | None, typer.Option(help="Fixes every decision and every shuffle.")] = None,
+    replays: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder to write <table_id>.jsonl to.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only the last line.")] = False,
+) -> None:
+    """Play whole games by bots on services of their own, and check that every record of them agrees."""
+    from croupier.cli.demo import demo as run_demo
+    from croupier.cli.demo_plan import DemoPlan
+
+    chosen = game_named(game)
+    count = seats_of(chosen, seats, usual=USUAL_SEATS)
+    options = read_options(chosen, count, split_options(option or ()))
+    plan = DemoPlan(game, count, tables, options, seed if seed is not None else secrets.token_hex())
+    asyncio.run(run_demo(plan, seed, replays, quiet, Console(highlight=False)))
+
+
+Server = Annotated[str | None, typer.Option(metavar="HOST:PORT", help="A front door elsewhere, instead of DIR's own.")]
+
+
+@app.command()
+def play(
+    game: Annotated[str, typer.Option(help="Which game; croupier games lists them.")] = "thulla",
+    seats: Annotated[int | None, typer.Option(min=1, help="Players; 4, or as near as the game allows.")] = None,
+    option: Options = None,
+    data_dir: DataDir = None,
+    server: Server = None,
+    name: Annotated[str | None, typer.Option(help="Your name at the table.", show_default="your login name")] = None,
+    table: Annotated[str | None, typer.Option(metavar="TABLE_ID", help="Come back to a table of yours.")] = None,
+    bot_delay: Annotated[int, typer.Option(min=0, max=10_000, help="How long bots think, in milliseconds.")] = 700,
+) -> None:
+    """Play against bots in this terminal."""
+    from croupier.cli.play import Seating, device_secret
+    from croupier.cli.play import play as run_play
+    from croupier.cli.reach import reachable_services
+    from croupier_client.aio import Client
+
+    folder = _folder(data_dir)
+    seating = Seating(game, seats, split_options(option or ()), bot_delay, table)
+
+    async def run() -> None:
+        secret = device_secret(folder)
+        async with (
+            reachable_services(folder, server, _say) as endpoints,
+            Client(endpoints, secret, name if name is not None else _login_name()) as client,
+        ):
+            await run_play(client, seating, Console(highlight=False))
+
+    asyncio.run(run())
+
+
+@replay_app.command("export")
+def replay_export(
+    table_id: Annotated[str, typer.Argument(metavar="TABLE_ID", help="A finished table.")],
+    data_dir: DataDir = None,
+    server: Server = None,
+    output: Annotated[Path | None, typer.Option("--output", metavar="FILE", help="TABLE_ID.jsonl if left out.")] = None,
+) -> None:
+    """Write the replay of a finished table as JSON lines."""
+    from croupier.cli.play import device_secret
+    from croupier.cli.reach import reachable_services
+    from croupier.cli.replay import export
+    from croupier_client.aio import Client
+
+    folder = _folder(data_dir)
+
+    async def run() -> Path:
+        secret = device_secret(folder)
+        async with reachable_services(folder, server, _say) as endpoints, Client(endpoints, secret) as client:
+            return await export(client, table_id, output)
+
+    _say(f"{asyncio.run(run())} written")
+
+
+@replay_app.command("verify")
+def replay_verify(files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Replay files.")]) -> None:
+    """Play replays again and check every line of them, every deal against its seed."""
+    from croupier.cli.replay import verify
+
+    raise typer.Exit(FAILED if verify(files, _say) else 0)
+
+
+def _login_name() -> str:
+    try:
+        return getpass.getuser()[:LONGEST_NAME_CHARACTERS]
+    except (OSError, KeyError):
+        return "You"
+
+
 def _folder(data_dir: Path | None) -> Path:
     return data_dir if data_dir is not None else default_data_folder(os.environ)
 
@@ -78,11 +183,27 @@ def _say(line: str) -> None:
 
 def main() -> None:
     """Run the command; whatever goes wrong is told in one line."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         app()
     except CommandFault as fault:
-        print(f"croupier: {fault.message}", file=sys.stderr)
-        sys.exit(fault.exit_code)
+        _fail(fault.message, fault.exit_code)
+    except KeyboardInterrupt:
+        _fail("interrupted", INTERRUPTED)
+    except Exception as error:
+        # The client's errors are told apart only here: importing them takes longer than most commands.
+        from croupier_client.errors import CroupierError
+
+        if not isinstance(error, CroupierError):
+            raise
+        _fail(str(error), FAILED)
+
+
+def _fail(message: str, exit_code: int) -> NoReturn:
+    print(f"croupier: {message}", file=sys.stderr)
+    sys.exit(exit_code)
 
 
 if __name__ == "__main__":

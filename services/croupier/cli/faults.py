@@ -2,6 +2,7 @@
 
 FAILED = 1
 MISUSED = 2
+INTERRUPTED = 130
 
 
 class CommandFault(Exception):

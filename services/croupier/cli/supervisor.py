@@ -33,7 +33,7 @@ def silent(_line: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How services are started: the command that runs one, what fixes the shuffles (for demonstrations), who is told."""
+    """How services are started: the command that runs one, what fixes the shuffles (for demonstrations), who hears."""
 
     command: Sequence[str] = (sys.executable, "-m", "croupier.cli.child")
     shuffle_seed: str | None = None

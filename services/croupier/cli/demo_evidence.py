@@ -1,0 +1,134 @@
+"""What the services have on record about a finished table, and whether all of it agrees."""
+
+import asyncio
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from croupier.cli.demo_players import PATIENCE_SECONDS, POLL_SECONDS, PlayedTable
+from croupier.cli.faults import CommandFault
+from croupier.engine.codec import decode_action
+from croupier.engine.replay import ReplayFault, ReplaySummary, verify_replay
+from croupier.games.actions import action_to_json
+from croupier_api.v1 import scoring_pb2
+from croupier_client.aio import Client
+from croupier_client.errors import NotFound
+
+Ranking = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A finished table as the engine's replay and scoring's records tell it."""
+
+    replay: str
+    sheet: scoring_pb2.GetScoreSheetResponse
+    results: tuple[scoring_pb2.TableResult, ...]
+
+
+async def gather_evidence(client: Client, table_id: str) -> Evidence:
+    """Ask the services; raises CroupierError, or CommandFault if scoring does not have the result in time."""
+    replay = (await client.get_replay(table_id=table_id)).replay
+    sheet = await _finished_sheet(client, table_id)
+    listed = await client.list_results(player_id=client.player.player_id if client.player else "")
+    return Evidence(replay, sheet, tuple(result for result in listed.results if result.table_id == table_id))
+
+
+async def _finished_sheet(client: Client, table_id: str) -> scoring_pb2.GetScoreSheetResponse:
+    """The score sheet once the result is on it: the engine reports to scoring after the players have heard."""
+    try:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while True:
+                try:
+                    sheet = await client.get_score_sheet(table_id=table_id)
+                except NotFound:
+                    sheet = scoring_pb2.GetScoreSheetResponse()
+                if sheet.HasField("result"):
+                    return sheet
+                await asyncio.sleep(POLL_SECONDS)
+    except TimeoutError:
+        raise CommandFault(f"scoring has no result of {table_id} after {PATIENCE_SECONDS:g} seconds") from None
+
+
+def disagreements(played: PlayedTable, evidence: Evidence) -> Iterator[str]:
+    """Everything on which the players' streams, the replay and scoring do not agree, one sentence each."""
+    ranking, totals = played.rankings[0], played.totals[0]
+    for seat, (seen, scored) in enumerate(zip(played.rankings, played.totals, strict=True)):
+        yield from _differs(f"the ranking in the stream of seat {seat}", seen, "that of seat 0", ranking)
+        yield from _differs(f"the totals in the stream of seat {seat}", scored, "those of seat 0", totals)
+    try:
+        summary = verify_replay(evidence.replay)
+    except ReplayFault as fault:
+        yield f"the replay does not hold: {fault}"
+        return
+    yield from _differs("the replay's ranking", summary.ranking, "the players'", ranking)
+    yield from _differs("the replay's totals", summary.totals, "the players'", totals)
+    lines = [json.loads(line) for line in evidence.replay.splitlines()]
+    yield from _missing_actions(played, lines)
+    yield from _sheet_differences(evidence.sheet, lines, summary)
+    yield from _result_differences(evidence, played, ranking, totals)
+
+
+def _differs(what: str, it: object, other: str, expected: object) -> Iterator[str]:
+    if it != expected:
+        yield f"{what} is {it}, {other} {expected}"
+
+
+def _missing_actions(played: PlayedTable, lines: Sequence[dict[str, Any]]) -> Iterator[str]:
+    entries = {line["seq"]: line for line in lines if "seq" in line}
+    for one in played.acknowledged:
+        entry = entries.get(one.sequence, {})
+        stored = entry.get("seat"), entry.get("action")
+        promised = one.seat, action_to_json(decode_action(one.action))
+        yield from _differs(f"entry {one.sequence} of the replay", stored, "but what was acknowledged", promised)
+
+
+def _sheet_differences(
+    sheet: scoring_pb2.GetScoreSheetResponse, lines: Sequence[dict[str, Any]], summary: ReplaySummary
+) -> Iterator[str]:
+    replayed = [(line["round"], line["scores"], line["totals"]) for line in lines if "round" in line]
+    scored = [(line.round, list(line.points), list(line.totals)) for line in sheet.rounds]
+    yield from _differs("the score sheet", scored, "by the replay it should be", replayed)
+    if sheet.rounds:
+        yield from _differs(
+            "the score sheet's last total", tuple(sheet.rounds[-1].totals), "the replay's", summary.totals
+        )
+
+
+def _result_differences(
+    evidence: Evidence, played: PlayedTable, ranking: Ranking, totals: tuple[int, ...]
+) -> Iterator[str]:
+    if len(evidence.results) != 1:
+        yield f"scoring lists the result {len(evidence.results)} times, not once"
+    for result in (evidence.sheet.result, *evidence.results):
+        placed = tuple(tuple(group.seats) for group in result.ranking)
+        yield from _differs("scoring's ranking", placed, "the players'", ranking)
+        yield from _differs("scoring's totals", tuple(result.totals), "the players'", totals)
+        seated = tuple(seat.player_id for seat in result.seats)
+        yield from _differs("scoring's list of players", seated, "at the table sat", played.players)
+
+
+async def leaderboard(client: Client, game: str) -> list[scoring_pb2.LeaderboardLine]:
+    """All lines of a game's leaderboard."""
+    lines: list[scoring_pb2.LeaderboardLine] = []
+    token = ""
+    while True:
+        page = await client.get_leaderboard(game=game, page_size=100, page_token=token)
+        lines += page.lines
+        token = page.next_page_token
+        if not token:
+            return lines
+
+
+def leaderboard_differences(
+    lines: Sequence[scoring_pb2.LeaderboardLine], tables: Sequence[PlayedTable]
+) -> Iterator[str]:
+    """Whether a leaderboard that knows just these tables counts right: each player sat at one of them."""
+    counts = {line.player_id: (line.statistics.games_finished, line.statistics.games_won) for line in lines}
+    expected = {
+        player: (1, int(seat in table.rankings[0][0])) for table in tables for seat, player in enumerate(table.players)
+    }
+    for player in sorted(counts.keys() | expected.keys()):
+        what = f"the leaderboard's (finished, won) of player {player}"
+        yield from _differs(what, counts.get(player), "by the tables", expected.get(player))

@@ -1,0 +1,48 @@
+"""Which services a command speaks with: those of a front door, those that run in the data folder, or its own."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from croupier.cli.addresses import START_ORDER
+from croupier.cli.data_folder import running_in
+from croupier.cli.faults import misused
+from croupier.cli.supervisor import Manner, Note, running_services
+from croupier_client.endpoints import Endpoints
+
+
+def endpoints_of(addresses: Mapping[str, Mapping[str, str]]) -> Endpoints:
+    """Where a client finds services whose addresses are known by name and kind."""
+    return Endpoints(**{service: addresses[service]["listen"] for service in START_ORDER})
+
+
+def endpoints_running_in(folder: Path) -> Endpoints | None:
+    """The services that run in a data folder, None if none do."""
+    running = running_in(folder)
+    return endpoints_of(running["services"]) if running else None
+
+
+@asynccontextmanager
+async def reachable_services(folder: Path, server: str | None, say: Note) -> AsyncIterator[Endpoints]:
+    """The front door if one is named, else what runs in the data folder, else services for as long as the body takes.
+
+    Raises CommandFault if they cannot be started.
+    """
+    if server is not None:
+        yield front_door(server)
+        return
+    running = endpoints_running_in(folder)
+    if running is not None:
+        yield running
+        return
+    say("starting services for this session (croupier up keeps some running)")
+    async with running_services(folder, manner=Manner(note=say)) as services:
+        yield endpoints_of(services.addresses)
+
+
+def front_door(server: str) -> Endpoints:
+    """The one address of all services; raises CommandFault unless it is host:port."""
+    host, _, port = server.rpartition(":")
+    if not host or not port.isdecimal():
+        raise misused(f"--server {server} cannot be read: write HOST:PORT")
+    return Endpoints.single(server)

@@ -1,0 +1,40 @@
+"""`croupier replay`: get the replay of a finished table, and prove that replays are true."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from croupier.cli.faults import CommandFault
+from croupier.cli.supervisor import Note
+from croupier.engine.replay import ReplayFault, verify_replay
+from croupier_client.aio import Client
+
+
+async def export(client: Client, table_id: str, output: Path | None) -> Path:
+    """Write the replay of a finished table to a file, <table_id>.jsonl unless one is named, and give its name.
+
+    Raises CroupierError, or CommandFault if it cannot be written.
+    """
+    text = (await client.get_replay(table_id=table_id)).replay
+    file = output if output is not None else Path(f"{table_id}.jsonl")
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as fault:
+        raise CommandFault(f"{file} cannot be written: {fault.strerror}") from None
+    return file
+
+
+def verify(files: Iterable[Path], say: Note) -> int:
+    """Say of each file in one line whether it is true; gives how many are not."""
+    faults = 0
+    for file in files:
+        try:
+            found = verify_replay(file.read_text(encoding="utf-8"))
+        except ReplayFault as fault:
+            faults += 1
+            say(f"{file}: {fault}")
+        except (OSError, UnicodeDecodeError) as fault:
+            faults += 1
+            say(f"{file}: cannot be read: {getattr(fault, 'strerror', None) or fault}")
+        else:
+            say(f"{file}: true, {found.game}, {found.entries} entries, {found.rounds} rounds, totals {found.totals}")
+    return faults

@@ -1,0 +1,159 @@
+"""Cards, actions and facts in words for a terminal: with suit symbols where it can write them, else in notation."""
+
+import locale
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+from croupier_api.v1 import table_pb2 as pb
+from croupier_client.cards import CardValue, SuitValue, action_text, card_text
+
+SYMBOLS: Mapping[str, str] = MappingProxyType({"C": "♣", "D": "♦", "H": "♥", "S": "♠"})
+SUITS = "CDHS"
+JOKER = "JK"
+
+
+def can_write_symbols(encoding: str | None) -> bool:
+    """Whether the suits' symbols exist in an encoding; None means that of the locale."""
+    try:
+        "".join(SYMBOLS.values()).encode(encoding or locale.getpreferredencoding(False))
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def printable(text: str) -> str:
+    """A text of somebody else's making, without anything that a terminal would obey."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """How a table is told: by the names of its seats, with symbols or without."""
+
+    names: tuple[str, ...]
+    symbols: bool
+
+    def name(self, seat: int) -> str:
+        """The name of a seat."""
+        return self.names[seat] if seat < len(self.names) else f"seat {seat}"
+
+    def card(self, card: CardValue) -> str:
+        """A card, for example 5♥ or 5H."""
+        text = card_text(card)
+        return text if text == JOKER or not self.symbols else text[:-1] + SYMBOLS.get(text[-1], text[-1])
+
+    def cards(self, cards: Iterable[CardValue]) -> str:
+        """Cards in their order."""
+        return " ".join(map(self.card, cards))
+
+    def suit(self, suit: SuitValue) -> str:
+        """A suit's symbol, or its letter."""
+        letter = SUITS[suit - 1] if suit else "-"
+        return SYMBOLS.get(letter, letter) if self.symbols else letter
+
+    def action(self, action: pb.Action) -> str:
+        """An action, for example "play 5♥"."""
+        text = action_text(action)
+        if not self.symbols:
+            return text
+        return " ".join(_with_symbol(word) for word in text.split(" "))
+
+    def facts(self, facts: Sequence[pb.Fact]) -> list[str]:
+        """What became known, a line for each fact that is worth one."""
+        lines = []
+        for fact in facts:
+            kind = fact.WhichOneof("fact")
+            tell = _TELL.get(kind or "")
+            line = tell(self, getattr(fact, kind)) if tell and kind else ""
+            if line:
+                lines.append(line)
+        return lines
+
+    def ranking(self, groups: Iterable[pb.RankGroup]) -> list[str]:
+        """The final places, a line for each group; tied seats share one."""
+        lines, place = [], 1
+        for group in groups:
+            lines.append(f"{place}. {', '.join(map(self.name, group.seats))}")
+            place += len(group.seats)
+        return lines
+
+
+def _with_symbol(word: str) -> str:
+    bare = word.rstrip(",")
+    is_card = len(bare) == len("5H") and bare[0] in "23456789TJQKA" and bare[1] in SYMBOLS
+    return word[0] + SYMBOLS[bare[1]] + word[2:] if is_card else word
+
+
+def _round_started(words: Words, fact: pb.RoundStarted) -> str:
+    dealer = f", {words.name(fact.dealer)} deals" if fact.HasField("dealer") else ""
+    return f"-- round {fact.round}{dealer} --"
+
+
+_MOVES: Mapping[int, str] = MappingProxyType(
+    {
+        pb.MOVE_REASON_PLAY: "{who} plays {cards}",
+        pb.MOVE_REASON_PICK_UP: "{who} picks up {cards}",
+        pb.MOVE_REASON_DRAW: "{who} draws {cards}",
+        pb.MOVE_REASON_PENALTY: "{who} takes {cards} as a penalty",
+        pb.MOVE_REASON_SWAP: "{who} exchanges {cards}",
+        pb.MOVE_REASON_KEEP: "{who} keeps or puts away {cards}",
+    }
+)
+"""Moves that are a seat's own doing; the others are to be seen on the table."""
+
+
+def _cards_moved(words: Words, fact: pb.CardsMoved) -> str:
+    form = _MOVES.get(fact.reason)
+    hand = next((place.hand for place in (fact.source, fact.target) if place.HasField("hand")), None)
+    if form is None or hand is None:
+        return ""
+    cards = words.cards(fact.cards) or f"{fact.count} card{'s' * (fact.count != 1)}"
+    return form.format(who=words.name(hand), cards=cards)
+
+
+def _called(words: Words, fact: pb.Called) -> str:
+    return f"{words.name(fact.seat)}: {words.action(fact.action) if fact.HasField('action') else 'has decided'}"
+
+
+def _contract_changed(words: Words, fact: pb.ContractChanged) -> str:
+    return f"contract: {contract_text(words, fact)}"
+
+
+def contract_text(words: Words, contract: pb.ContractChanged) -> str:
+    """What is known of a contract, in one line."""
+    parts = [
+        contract.name if contract.HasField("name") else "",
+        str(contract.amount) if contract.HasField("amount") else "",
+        f"trump {words.suit(contract.trump)}" if contract.HasField("trump") else "",
+        f"by {words.name(contract.declarer)}" if contract.HasField("declarer") else "",
+        f"with {words.name(contract.partner)}" if contract.HasField("partner") else "",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _trick_taken(words: Words, fact: pb.TrickTaken) -> str:
+    return f"{words.name(fact.seat)} takes the trick"
+
+
+def _seat_out(words: Words, fact: pb.SeatOut) -> str:
+    return f"{words.name(fact.seat)} is out{f', place {fact.place}' if fact.place else ''}"
+
+
+def _hand_revealed(words: Words, fact: pb.HandRevealed) -> str:
+    return f"{words.name(fact.seat)} shows {words.cards(fact.cards)}" if fact.cards else ""
+
+
+_Tell: TypeAlias = Callable[[Words, Any], str]
+_TELL: Mapping[str, _Tell] = MappingProxyType(
+    {
+        "round_started": _round_started,
+        "cards_moved": _cards_moved,
+        "called": _called,
+        "contract_changed": _contract_changed,
+        "trick_taken": _trick_taken,
+        "seat_out": _seat_out,
+        "hand_revealed": _hand_revealed,
+    }
+)
