@@ -8,13 +8,13 @@ from croupier.engine.background import Background
 from croupier.engine.log import ActedBy, Entry, TableConfig
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.reactions import ReactionLimit, check_reaction
-from croupier.engine.reports import Reporter
+from croupier.engine.reports import Report, Reporter, reports_of_step
 from croupier.engine.store import SequenceTaken, TableMark, TableStore
-from croupier.engine.streams import Encoder, Subscription, messages_of
+from croupier.engine.streams import Encoder, Subscription, message_of, send
 from croupier.engine.table import Step, TableState, advance, new_table, step, steps_of
 from croupier.games.actions import Action
 from croupier.games.catalogue import GAMES
-from croupier.games.facts import SPECTATOR, RoundEnded, Seat, Viewer
+from croupier.games.facts import SPECTATOR, Seat, Viewer
 from croupier.games.interface import Choose, IllegalAction, SeatActed
 from croupier.runtime.errors import (
     AlreadyExists,
@@ -57,7 +57,7 @@ class LiveTable:
     state: TableState
     entries: list[Entry] = field(default_factory=list)
     streams: set[Subscription] = field(default_factory=set)
-    reports_due: int = 0
+    reports: list[Report] = field(default_factory=list)
     taken_up_at: int = 0
     _answers: dict[tuple[Seat, str], tuple[int, Action]] = field(default_factory=dict)
     _reaction_limits: dict[Seat, ReactionLimit] = field(default_factory=dict)
@@ -126,9 +126,8 @@ class LiveTable:
 
     async def _stored(self, steps: list[Step]) -> bool:
         """Append steps and take them over; False if somebody else was first, and the table has caught up."""
-        reports_due = self.reports_due + sum(map(_reports_in, steps))
-        finished = steps[-1].after.is_over
-        mark = TableMark(reports_due, finished) if reports_due > self.reports_due or finished else None
+        new_reports = sum(made.reports for made in steps)
+        mark = TableMark(len(self.reports) + new_reports, steps[-1].after.is_over) if new_reports else None
         self._doubtful = True
         try:
             await self.services.store.append(self.config.table_id, [made.entry for made in steps], mark)
@@ -171,15 +170,12 @@ class LiveTable:
             self._publish(steps)
 
     def _publish(self, steps: list[Step]) -> None:
-        reports_before = self.reports_due
+        reports_before = len(self.reports)
         for made in steps:
             self._take(made)
-            viewers = {stream.viewer for stream in self.streams}
-            messages = messages_of(self.services.encoder, self.config, made, viewers)
-            for stream in self.streams:
-                stream.push(messages[stream.viewer])
-        if self.reports_due > reports_before:
-            self.services.reporter.report(self.config.table_id)
+            send(self.services.encoder, self.config, made, self.streams)
+        if len(self.reports) > reports_before:
+            self.services.reporter.report(self.config.table_id, self.reports)
         if self.state.is_over:
             self._end_streams()
         self._set_timer()
@@ -188,7 +184,8 @@ class LiveTable:
         entry = made.entry
         self.state = made.after
         self.entries.append(entry)
-        self.reports_due += _reports_in(made)
+        if made.reports:
+            self.reports += reports_of_step(self.config, made)
         if entry.request_id and isinstance(entry.event, SeatActed):
             self._answers[entry.event.seat, entry.request_id] = (entry.sequence, entry.event.action)
 
@@ -281,7 +278,7 @@ class LiveTable:
 
     def _messages_after(self, viewer: Viewer, sequence: int) -> list[bytes]:
         return [
-            messages_of(self.services.encoder, self.config, made, (viewer,))[viewer]
+            message_of(self.services.encoder, self.config, made, viewer)
             for made in steps_of(self.config, self.entries)
             if made.entry.sequence > sequence
         ]
@@ -332,7 +329,3 @@ class LiveTable:
         for stream in self.streams:
             stream.close(Unavailable("DRAINING", "this engine stops: open the stream again", retry_after_seconds=0.2))
         self.streams.clear()
-
-
-def _reports_in(made: Step) -> int:
-    return sum(isinstance(fact, RoundEnded) for fact in made.facts) + made.after.is_over

@@ -12,6 +12,8 @@ from croupier.games.cards import cards, notation
 from croupier.games.facts import Seat
 from croupier.games.interface import CardsShuffled, Event, OptionValue, SeatActed
 
+_COMPACT = json.JSONEncoder(separators=(",", ":"), check_circular=False)
+
 
 class ActedBy(IntEnum):
     """Who decided on an action; the numbers are those of the contract."""
@@ -115,7 +117,7 @@ def body_to_json(entry: Entry) -> str:
                 body["request"] = entry.request_id
         case CardsShuffled(shuffled, drawn):
             body = {"cards": " ".join(notation(shuffled)), "drawn": list(drawn)}
-    return json.dumps(body, separators=(",", ":"))
+    return _COMPACT.encode(body)
 
 
 def entry_from_row(sequence: int, at: int, deadline: int, text: str) -> Entry:

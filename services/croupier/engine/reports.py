@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 from croupier.engine.log import Entry, TableConfig
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.store import TableStore
-from croupier.engine.table import steps_of
+from croupier.engine.table import Step, steps_of
 from croupier.games.facts import GameEnded, RoundEnded
 from croupier.runtime.logs import Logger
 
@@ -45,15 +45,20 @@ class ScoringPort(Protocol):
         """Hand a report over; raises ReportRejected, or anything else to be tried again."""
 
 
+def reports_of_step(config: TableConfig, made: Step) -> list[Report]:
+    """The reports that a step gives rise to, in order."""
+    reports: list[Report] = []
+    for fact in made.facts:
+        if isinstance(fact, RoundEnded):
+            reports.append(RoundReport(config, fact))
+        elif isinstance(fact, GameEnded):
+            reports.append(ResultReport(config, fact, made.after.game.scores, made.entry.at))
+    return reports
+
+
 def reports_of(config: TableConfig, entries: Sequence[Entry]) -> list[Report]:
     """All reports that a log gives rise to, in order."""
-    reports: list[Report] = []
-    for made in steps_of(config, entries):
-        reports += [RoundReport(config, fact) for fact in made.facts if isinstance(fact, RoundEnded)]
-        ended = next((fact for fact in made.facts if isinstance(fact, GameEnded)), None)
-        if ended:
-            reports.append(ResultReport(config, ended, made.after.game.scores, made.entry.at))
-    return reports
+    return [report for made in steps_of(config, entries) for report in reports_of_step(config, made)]
 
 
 class Reporter:
@@ -64,55 +69,57 @@ class Reporter:
         self._scoring = scoring
         self._metrics = metrics
         self._logger = logger
-        # A dict keeps the order in which tables asked; each is in it once, however often it asks.
-        self._tables: dict[str, None] = {}
+        # All reports of each table that has some due. A dict keeps the order in which tables asked.
+        self._due: dict[str, Sequence[Report]] = {}
         self._wake = asyncio.Event()
 
-    def report(self, table_id: str) -> None:
-        """Note that reports of this table are due."""
-        self._tables[table_id] = None
-        self._metrics.reports_waiting.set(len(self._tables))
+    def report(self, table_id: str, reports: Sequence[Report]) -> None:
+        """Note that reports of this table are due; these are all it has had, in order."""
+        self._due[table_id] = reports
+        self._metrics.reports_waiting.set(len(self._due))
         self._wake.set()
 
     async def run(self) -> None:
         """Hand over what is due, also from before a restart; runs until cancelled."""
         wait_seconds = FIRST_WAIT_SECONDS
-        known = False
+        recalled = False
         while True:
             try:
-                if not known:
-                    for table_id in await self._store.unreported_table_ids():
-                        self.report(table_id)
-                    known = True
+                if not recalled:
+                    await self._recall()
+                    recalled = True
                 await self.hand_over()
                 wait_seconds = FIRST_WAIT_SECONDS
                 await self._wake.wait()
             except Exception as error:  # noqa: BLE001 - whatever it was, it is tried again
-                self._logger.warning("reports wait for scoring", error=type(error).__name__, tables=len(self._tables))
+                self._logger.warning("reports wait for scoring", error=type(error).__name__, tables=len(self._due))
                 await asyncio.sleep(wait_seconds)
                 wait_seconds = min(wait_seconds * 2, LONGEST_WAIT_SECONDS)
+
+    async def _recall(self) -> None:
+        """Find what was due before this engine started."""
+        for table_id in await self._store.unreported_table_ids():
+            stored = await self._store.load(table_id)
+            if stored and table_id not in self._due:
+                self.report(table_id, reports_of(stored.config, stored.entries))
 
     async def hand_over(self) -> None:
         """Hand over everything that is due now; raises what scoring or the store raised."""
         self._wake.clear()
-        while self._tables:
-            table_id = next(iter(self._tables))
-            await self._hand_over_table(table_id)
-            self._metrics.reports_waiting.set(len(self._tables))
+        while self._due:
+            table_id, reports = next(iter(self._due.items()))
+            await self._hand_over_table(table_id, reports)
+            self._metrics.reports_waiting.set(len(self._due))
 
-    async def _hand_over_table(self, table_id: str) -> None:
-        self._tables.pop(table_id)
-        try:
-            stored = await self._store.load(table_id)
-            done = await self._store.reports_done(table_id)
-            reports = reports_of(stored.config, stored.entries) if stored else []
-            for report in reports[done:]:
-                await self._send(table_id, report)
-            if len(reports) > done:
-                await self._store.set_reports_done(table_id, len(reports))
-        except BaseException:
-            self._tables[table_id] = None
-            raise
+    async def _hand_over_table(self, table_id: str, reports: Sequence[Report]) -> None:
+        count = len(reports)
+        done = await self._store.reports_done(table_id)
+        for report in reports[done:count]:
+            await self._send(table_id, report)
+        if count > done:
+            await self._store.set_reports_done(table_id, count)
+        if len(reports) == count:  # The list grows while the table goes on.
+            self._due.pop(table_id, None)
 
     async def _send(self, table_id: str, report: Report) -> None:
         try:

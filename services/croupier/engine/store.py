@@ -77,6 +77,7 @@ class _Append:
     stored: asyncio.Future[None]
 
 
+_INSERT_ENTRIES = insert(ENTRIES)
 _MARK = (
     update(TABLES)
     .where(TABLES.c.table_id == bindparam("marked_table"))
@@ -155,7 +156,7 @@ class SqlTableStore:
         rows = [row for waiting in batch for row in waiting.rows]
         marks = [waiting.mark for waiting in batch if waiting.mark]
         async with self._engine.begin() as connection:
-            await connection.execute(insert(ENTRIES), rows)
+            await connection.execute(_INSERT_ENTRIES, rows)
             if marks:
                 await connection.execute(_MARK, marks)
         self._metrics.commit_rows.observe(len(rows))
@@ -190,7 +191,7 @@ class SqlTableStore:
                 .values(status="open", config=config_to_json(config))
             )
             if opened.rowcount == 1:
-                await connection.execute(insert(ENTRIES), _rows(config.table_id, entries))
+                await connection.execute(_INSERT_ENTRIES, _rows(config.table_id, entries))
             return opened.rowcount == 1
 
     async def load(self, table_id: str) -> StoredTable | None:

@@ -6,12 +6,12 @@ update is encoded once for everybody, and what only one viewer may get is added 
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Protocol
 
 from croupier.engine.log import TableConfig
 from croupier.engine.table import Step, TableState
-from croupier.games.facts import EVERYONE, SPECTATOR, Fact, Seat, Viewer
+from croupier.games.facts import Fact, Seat, Viewer
 from croupier.runtime.errors import LimitReached, ServiceError
 
 LONGEST_QUEUE_MESSAGES = 256
@@ -107,25 +107,31 @@ class Subscription:
             self._taker.set_result(None)
 
 
-def messages_of(encoder: Encoder, config: TableConfig, step: Step, viewers: Iterable[Viewer]) -> dict[Viewer, bytes]:
-    """What each of these viewers gets of a step; what several get alike is encoded once."""
-    public = all(fact.audience == EVERYONE for fact in step.facts)
-    to_act = step.after.seats_to_act
-    encoded: dict[tuple[bool, ...], bytes] = {}
-    messages = {}
-    for viewer in viewers:
-        known = () if public else tuple(may_know(fact, viewer) for fact in step.facts)
-        message = encoded.get(known)
+def send(encoder: Encoder, config: TableConfig, step: Step, streams: Collection[Subscription]) -> None:
+    """Give each stream what its viewer may get of a step; what several get alike is encoded once."""
+    alike: dict[tuple[bool, ...], bytes] = {}
+    for stream in streams:
+        known = () if step.public else tuple(may_know(fact, stream.viewer) for fact in step.facts)
+        message = alike.get(known)
         if message is None:
-            facts = step.facts if public else [fact for fact in step.facts if may_know(fact, viewer)]
-            message = encoder.update(step, facts)
-            if step.after.is_over:
-                message += encoder.revealed_seed(config)
-            encoded[known] = message
-        if viewer in to_act and viewer != SPECTATOR:
-            message += encoder.legal_actions(step.after, viewer)
-        messages[viewer] = message
-    return messages
+            message = alike[known] = _shared_message(encoder, config, step, stream.viewer)
+        if stream.viewer in step.after.seats_to_act:
+            message += encoder.legal_actions(step.after, stream.viewer)
+        stream.push(message)
+
+
+def message_of(encoder: Encoder, config: TableConfig, step: Step, viewer: Viewer) -> bytes:
+    """What one viewer gets of a step."""
+    message = _shared_message(encoder, config, step, viewer)
+    if viewer in step.after.seats_to_act:
+        message += encoder.legal_actions(step.after, viewer)
+    return message
+
+
+def _shared_message(encoder: Encoder, config: TableConfig, step: Step, viewer: Viewer) -> bytes:
+    facts = step.facts if step.public else [fact for fact in step.facts if may_know(fact, viewer)]
+    message = encoder.update(step, facts)
+    return message + encoder.revealed_seed(config) if step.after.is_over else message
 
 
 def may_know(fact: Fact, viewer: Viewer) -> bool:

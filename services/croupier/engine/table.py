@@ -7,7 +7,7 @@ from croupier.engine.clock import ClockState, Due, clock_after, new_clock, next_
 from croupier.engine.log import ActedBy, Entry, TableConfig
 from croupier.engine.shuffles import shuffle, stream_key
 from croupier.games.catalogue import GAMES
-from croupier.games.facts import Fact, Seat
+from croupier.games.facts import EVERYONE, Fact, RoundEnded, Seat
 from croupier.games.interface import Event, GameOver, SeatsToAct, ShuffleNeeded, State
 
 
@@ -19,17 +19,8 @@ class TableState(NamedTuple):
     game: State
     clock: ClockState
     due: Due | None
-
-    @property
-    def seats_to_act(self) -> tuple[Seat, ...]:
-        """The seats that may act now."""
-        awaiting = self.game.awaiting
-        return awaiting.seats if isinstance(awaiting, SeatsToAct) else ()
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the game has ended."""
-        return isinstance(self.game.awaiting, GameOver)
+    seats_to_act: tuple[Seat, ...]
+    is_over: bool
 
     @property
     def deadline(self) -> int:
@@ -38,17 +29,22 @@ class TableState(NamedTuple):
 
 
 class Step(NamedTuple):
-    """An entry, what it made known, and the table after it."""
+    """An entry, what it made known, and the table after it.
+
+    `public` says that all facts are for everybody, `reports` how many reports scoring gets of it.
+    """
 
     entry: Entry
     facts: tuple[Fact, ...]
     after: TableState
+    public: bool
+    reports: int
 
 
 def new_table(config: TableConfig) -> TableState:
     """The table before its first entry."""
     game = GAMES[config.game].new(config.seat_count, config.options)
-    return TableState(0, 0, game, new_clock(config.seat_count, config.clock), None)
+    return TableState(0, 0, game, new_clock(config.seat_count, config.clock), None, (), is_over=False)
 
 
 def step(config: TableConfig, table: TableState, entry: Entry) -> Step:
@@ -56,9 +52,15 @@ def step(config: TableConfig, table: TableState, entry: Entry) -> Step:
     game, facts = table.game.apply(entry.event)
     awaiting = game.awaiting
     to_act = awaiting.seats if isinstance(awaiting, SeatsToAct) else ()
+    is_over = isinstance(awaiting, GameOver)
     clock = clock_after(table.clock, config.clock, entry, to_act)
     due = next_due(clock, config.clock, config.seats) if to_act else None
-    return Step(entry, facts, TableState(entry.sequence, entry.at, game, clock, due))
+    after = TableState(entry.sequence, entry.at, game, clock, due, to_act, is_over)
+    public, reports = True, int(is_over)
+    for fact in facts:
+        public = public and fact.audience == EVERYONE
+        reports += type(fact) is RoundEnded
+    return Step(entry, facts, after, public, reports)
 
 
 def steps_of(config: TableConfig, entries: Iterable[Entry]) -> Iterator[Step]:

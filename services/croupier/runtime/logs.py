@@ -20,13 +20,16 @@ def configure_logs(service: str, level: str) -> Logger:
     if level not in LEVELS:
         raise ValueError(f"log_level cannot be {level!r}: {', '.join(LEVELS)} are possible")
     readable = sys.stderr.isatty()
-    renderer = structlog.dev.ConsoleRenderer() if readable else structlog.processors.JSONRenderer()
+    # Tracebacks without the values of variables: those may be cards, tokens or secrets.
+    traceback = structlog.processors.ExceptionRenderer(structlog.tracebacks.ExceptionDictTransformer(show_locals=False))
+    plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+    renderer = plain if readable else structlog.processors.JSONRenderer()
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
-            *([] if readable else [structlog.processors.dict_tracebacks]),
+            *([] if readable else [traceback]),
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),

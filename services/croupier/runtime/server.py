@@ -1,6 +1,7 @@
 """Running a service: gRPC servers with health and reflection, a ready file, and an orderly end."""
 
 import asyncio
+import gc
 import json
 import signal
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
@@ -98,6 +99,9 @@ async def drain(listeners: Sequence[Listener], grace_seconds: float) -> None:
 
 def run(main: Coroutine[Any, Any, int]) -> int:
     """Run a service's main coroutine on uvloop where it exists."""
+    # Values in memory are many and live long, cycles among them are few: looking for cycles at the usual pace costs
+    # a busy service a fifth of its time and makes pauses of tenths of a second.
+    gc.set_threshold(50_000, 20, 100)
     try:
         from uvloop import new_event_loop
     except ImportError:

@@ -1,0 +1,61 @@
+"""The baseline: grpc.aio on uvloop that fans each message out to the four streams of a table, and does nothing else."""
+
+import asyncio
+import sys
+from collections import defaultdict
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import grpc
+
+from croupier.runtime.server import run, until_stopped
+
+METHOD = "/benchmark.Bare/Play"
+Context = grpc.aio.ServicerContext[Any, Any]
+
+
+class BareServicer:
+    """The first message names the table; each later one makes the next of the given messages go to all its streams."""
+
+    def __init__(self, messages: list[bytes]) -> None:
+        self._messages = cycle(messages)
+        self._tables: dict[bytes, list[asyncio.Queue[bytes]]] = defaultdict(list)
+
+    async def play(self, _requests: Any, context: Context) -> None:
+        queues = self._tables[await context.read()]
+        queue: asyncio.Queue[bytes] = asyncio.Queue()
+        queues.append(queue)
+        reading = asyncio.create_task(self._read(queues, context))
+        try:
+            while True:
+                await context.write(await queue.get())
+        finally:
+            reading.cancel()
+            queues.remove(queue)
+
+    async def _read(self, queues: list[asyncio.Queue[bytes]], context: Context) -> None:
+        while await context.read() is not grpc.aio.EOF:
+            message = next(self._messages)
+            for queue in queues:
+                queue.put_nowait(message)
+
+
+async def serve(messages_file: Path, ready_file: Path) -> int:
+    """Serve until stopped; writes the address to the ready file."""
+    lines = messages_file.read_text().split()
+    servicer = BareServicer([bytes.fromhex(line) for line in lines])
+    server = grpc.aio.server()
+    _, service, name = METHOD.split("/")
+    handler: Any = grpc.stream_stream_rpc_method_handler(servicer.play, None, None)
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, {name: handler}),))
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    ready_file.write_text(f"127.0.0.1:{port}")
+    await until_stopped()
+    await server.stop(0)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(run(serve(Path(sys.argv[1]), Path(sys.argv[2]))))

@@ -1,0 +1,174 @@
+"""Actions per second of the engine, four seats watching over Play and durable SQLite, beside a bare fan-out."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import grpc
+
+from benchmarks.bare_server import METHOD
+from benchmarks.driver import SEATS, Measured, drive_bare_table, drive_engine_table, measure
+from croupier.runtime.identity import (
+    ENGINE_CONTROL_AUDIENCE,
+    PLAYER_AUDIENCE,
+    SERVICE_TOKEN_SECONDS,
+    TokenIssuer,
+    load_private_key,
+    write_new_key_pair,
+)
+from croupier.runtime.server import run
+from croupier_api.v1 import engine_pb2, engine_pb2_grpc, table_pb2
+
+ENGINE_METHOD = "/croupier_api.v1.EngineService/Play"
+OPTIONS = table_pb2.GameOptions(values={"best_of": "5", "scoring": "cards"})
+TABLES = 50
+WARM_UP_SECONDS = 2.0
+MEASURED_SECONDS = 8.0
+ROUNDS = 3
+START_SECONDS = 30.0
+
+
+def now_milliseconds() -> int:
+    return time.time_ns() // 1_000_000
+
+
+@asynccontextmanager
+async def started(command: list[str], ready_file: Path) -> AsyncIterator[tuple[int, str]]:
+    """A server process on the first core and what its ready file says; the driver keeps to the others."""
+    ready_file.unlink(missing_ok=True)
+    with subprocess.Popen([sys.executable, *command]) as process:
+        cores = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(process.pid, cores[:1])
+        try:
+            for _ in range(int(START_SECONDS / 0.05)):
+                if ready_file.exists() and (text := ready_file.read_text()):
+                    break
+                await asyncio.sleep(0.05)
+            else:
+                raise RuntimeError("the server did not get ready")
+            yield process.pid, text
+        finally:
+            process.terminate()
+
+
+async def run_engine(folder: Path, seen: list[bytes]) -> Measured:
+    """One run against the engine."""
+    command = [
+        *("-m", "croupier.engine", "--database", f"sqlite+aiosqlite:///{folder}/{uuid.uuid4().hex}.db"),
+        *("--lobby-public-key", f"{folder}/lobby.pub", "--signing-key", f"{folder}/engine.pem"),
+        *("--scoring-control", "127.0.0.1:9", "--listen", "127.0.0.1:0", "--control-listen", "127.0.0.1:0"),
+        *("--metrics-listen", "127.0.0.1:0", "--ready-file", f"{folder}/engine.ready", "--log-level", "error"),
+        *("--drain-seconds", "0"),
+    ]
+    key = load_private_key(folder / "lobby.pem")
+    players = TokenIssuer(key, PLAYER_AUDIENCE, 3600, now_milliseconds)
+    lobby = TokenIssuer(key, ENGINE_CONTROL_AUDIENCE, SERVICE_TOKEN_SECONDS * 10, now_milliseconds)
+    tokens = [players.issue(f"player-{seat}", f"Player {seat}")[0] for seat in range(SEATS)]
+    measured = Measured()
+    async with started(command, folder / "engine.ready") as (pid, text):
+        addresses = json.loads(text)
+        async with (
+            grpc.aio.insecure_channel(addresses["control"]) as control,
+            grpc.aio.insecure_channel(addresses["listen"]) as channel,
+        ):
+            open_table = table_opener(control, lobby.issue("lobby")[0])
+            driving = [
+                asyncio.create_task(drive_engine_table(channel, ENGINE_METHOD, open_table, tokens, measured, seen))
+                for _ in range(TABLES)
+            ]
+            await measured_while(driving, pid, measured)
+    return measured
+
+
+def table_opener(control: grpc.aio.Channel, token: str):  # type: ignore[no-untyped-def]
+    """A function that opens a table of Thulla and gives its id."""
+    stub: engine_pb2_grpc.EngineControlServiceAsyncStub = engine_pb2_grpc.EngineControlServiceStub(control)
+    metadata = (("authorization", f"Bearer {token}"),)
+    seats = [table_pb2.SeatInfo(player_id=f"player-{seat}", name=f"Player {seat}") for seat in range(SEATS)]
+
+    async def open_table() -> str:
+        table_id = uuid.uuid4().hex
+        clock = table_pb2.Clock(action_seconds=60)
+        prepare = engine_pb2.PrepareTableRequest(
+            table_id=table_id, game="thulla", seats=SEATS, options=OPTIONS, clock=clock
+        )
+        await stub.PrepareTable(prepare, metadata=metadata)
+        request = engine_pb2.OpenTableRequest(table_id=table_id, seats=seats, client_seeds=[b""] * SEATS)
+        await stub.OpenTable(request, metadata=metadata)
+        return table_id
+
+    return open_table
+
+
+async def run_bare(folder: Path, seen: list[bytes]) -> Measured:
+    """One run against the baseline, with messages that the engine sent."""
+    messages, ready = folder / "messages", folder / "bare.ready"
+    messages.write_text("\n".join(message.hex() for message in seen))
+    measured = Measured()
+    command = ["-m", "benchmarks.bare_server", str(messages), str(ready)]
+    async with started(command, ready) as (pid, address), grpc.aio.insecure_channel(address) as channel:
+        driving = [
+            asyncio.create_task(drive_bare_table(channel, METHOD, b"%d" % table, measured)) for table in range(TABLES)
+        ]
+        await measured_while(driving, pid, measured)
+    return measured
+
+
+async def measured_while(driving: list[asyncio.Task[None]], pid: int, measured: Measured) -> None:
+    """Measure while tables are driven; what a driver raises is raised here."""
+    measuring = asyncio.create_task(measure(pid, measured, WARM_UP_SECONDS, MEASURED_SECONDS))
+    done, _ = await asyncio.wait([measuring, *driving], return_when=asyncio.FIRST_COMPLETED)
+    for task in driving:
+        task.cancel()
+    await asyncio.gather(*driving, return_exceptions=True)
+    for task in done:
+        task.result()
+
+
+def report(name: str, run: Measured) -> None:
+    """Print a line for a run."""
+    print(
+        f"  {name:<8} {run.moves_per_second:7.0f} actions/s   {run.cpu_microseconds:5.0f} µs server CPU each   "
+        f"p50 {run.percentile_milliseconds(50):6.1f}  p95 {run.percentile_milliseconds(95):6.1f}  "
+        f"p99 {run.percentile_milliseconds(99):6.1f} ms"
+    )
+
+
+async def compare() -> int:
+    """Engine and baseline in turn, and the ratios pair by pair."""
+    cores = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, cores[1:] or cores)
+    print(f"{TABLES} tables of Thulla, {SEATS} seats watching each over Play, SQLite synchronous FULL, one server core")
+    throughput, cpu = [], []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for service in ("lobby", "engine"):
+            write_new_key_pair(folder / f"{service}.pem", folder / f"{service}.pub")
+        for _ in range(ROUNDS):
+            seen: list[bytes] = []
+            engine = await run_engine(folder, seen)
+            bare = await run_bare(folder, seen)
+            report("engine", engine)
+            report("bare", bare)
+            throughput.append(engine.moves_per_second / bare.moves_per_second)
+            cpu.append(bare.cpu_microseconds / engine.cpu_microseconds)
+    print(f"  ratio of actions/s, by pairs: {', '.join(f'{ratio:.2f}' for ratio in throughput)}")
+    print(f"  ratio of actions per second of server CPU, by pairs: {', '.join(f'{ratio:.2f}' for ratio in cpu)}")
+    return 0
+
+
+def main() -> None:
+    """Print the comparison."""
+    run(compare())
+
+
+if __name__ == "__main__":
+    main()
