@@ -43,12 +43,17 @@ def read_page_token(query: tuple[Any, ...], token: str, kinds: tuple[type, ...])
     except (ValueError, TypeError, RecursionError, binascii.Error):
         fits = False
     if not fits:
-        raise MalformedRequest(
-            "PAGE_TOKEN",
-            "page_token is not one that this listing gave: repeat the call with the same filters, or without a token",
-            field="page_token",
-        )
+        raise foreign_token()
     return list(cursor)
+
+
+def foreign_token() -> MalformedRequest:
+    """The refusal of a token that this listing did not give."""
+    return MalformedRequest(
+        "PAGE_TOKEN",
+        "page_token is not one that this listing gave: repeat the call with the same filters, or without a token",
+        field="page_token",
+    )
 
 
 def _is_plausible(part: object, kind: type) -> bool:

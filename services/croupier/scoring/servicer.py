@@ -1,7 +1,5 @@
 """Scoring's gRPC services: they translate, ask the ledger and translate back."""
 
-# ruff: noqa: ARG002, N802 - names and arguments are the contract's
-
 from collections.abc import Awaitable
 from typing import Any, Literal
 
@@ -9,7 +7,7 @@ import grpc
 
 from croupier.runtime.errors import AlreadyExists
 from croupier.runtime.identity import caller
-from croupier.runtime.paging import page_size, read_page_token, write_page_token
+from croupier.runtime.paging import foreign_token, page_size, read_page_token, write_page_token
 from croupier.scoring import codec
 from croupier.scoring.ledger import Ledger
 from croupier.scoring.metrics import LedgerMetrics
@@ -18,6 +16,7 @@ from croupier.scoring.standings import Statistics
 from croupier_api.v1 import scoring_pb2 as pb
 from croupier_api.v1 import scoring_pb2_grpc
 
+COUNTS = range(2**31)
 Context = grpc.aio.ServicerContext[Any, Any]
 
 
@@ -83,6 +82,8 @@ def _read_leaderboard_cursor(game: str, cursor: list[Any] | None) -> tuple[int, 
     if cursor is None:
         return 0, None
     position, player_id, *done = cursor
+    if any(number not in COUNTS for number in (position, *done)):
+        raise foreign_token()
     return position, LeaderboardLine(player_id, "", Statistics(game, *done))
 
 

@@ -1,7 +1,5 @@
 """The settings of the scoring service."""
 
-# ruff: noqa: RUF009 - `setting` gives a dataclass field
-
 from dataclasses import dataclass
 from pathlib import Path
 

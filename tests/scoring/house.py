@@ -1,0 +1,199 @@
+"""A scoring service on loopback with keys of its own, and the words that tests speak with it."""
+
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import grpc
+import structlog
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from google.rpc import error_details_pb2, status_pb2
+from prometheus_client import CollectorRegistry
+
+from croupier.runtime.identity import (
+    PLAYER_AUDIENCE,
+    SCORING_CONTROL_AUDIENCE,
+    TokenIssuer,
+    load_private_key,
+    write_new_key_pair,
+)
+from croupier.runtime.interceptor import Authenticator, CallInterceptor
+from croupier.runtime.metrics import RpcMetrics
+from croupier.runtime.server import listen
+from croupier.scoring.__main__ import opened_database, ports
+from croupier.scoring.settings import ScoringSettings
+from croupier_api.v1 import scoring_pb2 as pb
+from croupier_api.v1 import table_pb2
+from croupier_api.v1.scoring_pb2_grpc import ScoringControlServiceStub, ScoringServiceStub
+
+if TYPE_CHECKING:
+    # The stubs for asyncio exist for the type checker only.
+    from croupier_api.v1.scoring_pb2_grpc import ScoringControlServiceAsyncStub, ScoringServiceAsyncStub
+
+CALL_SECONDS = 10.0
+FINISHED = 1_790_000_000_000
+Metadata = tuple[tuple[str, str], ...]
+
+
+def now() -> int:
+    """Milliseconds since 1970 UTC."""
+    return time.time_ns() // 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The lobby's and the engine's key pairs, as files."""
+
+    folder: Path
+
+    @classmethod
+    def new(cls, folder: Path) -> "Keys":
+        for name in ("lobby", "engine"):
+            write_new_key_pair(folder / f"{name}.pem", folder / f"{name}.pub")
+        return cls(folder)
+
+    def settings(self, database: Path) -> ScoringSettings:
+        """Settings with these keys and free ports."""
+        return ScoringSettings(
+            database=f"sqlite+aiosqlite:///{database}",
+            lobby_public_key=self.folder / "lobby.pub",
+            engine_public_key=self.folder / "engine.pub",
+            listen="127.0.0.1:0",
+            control_listen="127.0.0.1:0",
+            metrics_listen="127.0.0.1:0",
+        )
+
+    def private(self, name: str) -> Ed25519PrivateKey:
+        return load_private_key(self.folder / f"{name}.pem")
+
+    def player(self, player_id: str) -> Metadata:
+        """Metadata of a player who is signed in."""
+        return bearer(self.private("lobby"), PLAYER_AUDIENCE, player_id)
+
+    def engine(self) -> Metadata:
+        """Metadata of the engine."""
+        return bearer(self.private("engine"), SCORING_CONTROL_AUDIENCE, "engine")
+
+
+def bearer(key: Ed25519PrivateKey, audience: str, subject: str, clock: Callable[[], int] = now) -> Metadata:
+    """Metadata with a token that lasts a minute."""
+    token, _ = TokenIssuer(key, audience, 60, clock).issue(subject, "Name")
+    return (("authorization", f"Bearer {token}"),)
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """A running service, its keys, metrics and a stub for each port."""
+
+    keys: Keys
+    registry: CollectorRegistry
+    players: "ScoringServiceAsyncStub"
+    control: "ScoringControlServiceAsyncStub"
+    players_channel: grpc.aio.Channel
+    control_channel: grpc.aio.Channel
+
+    async def ask(self, method: str, request: Any, player_id: str = "anna") -> Any:
+        """Call the players' port as a player."""
+        return await getattr(self.players, method)(request, metadata=self.keys.player(player_id), timeout=CALL_SECONDS)
+
+    async def enter(self, request: pb.RecordRoundRequest | pb.TableResult) -> None:
+        """Enter a round or a result as the engine."""
+        metadata = self.keys.engine()
+        if isinstance(request, pb.RecordRoundRequest):
+            await self.control.RecordRound(request, metadata=metadata, timeout=CALL_SECONDS)
+        else:
+            entry = pb.RecordResultRequest(result=request)
+            await self.control.RecordResult(entry, metadata=metadata, timeout=CALL_SECONDS)
+
+    def entries(self, kind: str, outcome: str) -> float:
+        """The metric of ledger entries."""
+        labels = {"kind": kind, "outcome": outcome}
+        return self.registry.get_sample_value("croupier_scoring_entries_total", labels) or 0.0
+
+
+@asynccontextmanager
+async def open_house(keys: Keys, database: Path) -> AsyncIterator[House]:
+    """Run the service, wired as the program wires it, until the end of the block."""
+    registry = CollectorRegistry()
+    settings = keys.settings(database)
+    async with AsyncExitStack() as stack:
+        engine = await stack.enter_async_context(opened_database(settings.database))
+        metrics = RpcMetrics(registry)
+        channels = []
+        for port in ports(settings, engine, registry):
+            interceptor = CallInterceptor(Authenticator(port.verifier), metrics, structlog.get_logger())
+            listener = await listen(port.address, [port.service], port.add, interceptor)
+            stack.push_async_callback(listener.server.stop, None)
+            channels.append(await stack.enter_async_context(grpc.aio.insecure_channel(listener.address)))
+        players, control = channels
+        yield House(keys, registry, ScoringServiceStub(players), ScoringControlServiceStub(control), players, control)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """How a call was refused."""
+
+    code: str
+    reason: str
+    field: str
+
+
+async def refusal(call: Awaitable[Any]) -> Refusal:
+    """The refusal that a call must end with."""
+    try:
+        answer = await call
+    except grpc.aio.AioRpcError as error:
+        details = dict(error.trailing_metadata() or ())["grpc-status-details-bin"]
+        status = status_pb2.Status.FromString(details if isinstance(details, bytes) else details.encode())
+        info, request = error_details_pb2.ErrorInfo(), error_details_pb2.BadRequest()
+        for detail in status.details:
+            for message in (info, request):
+                detail.Unpack(message)
+        fields = [violation.field for violation in request.field_violations]
+        return Refusal(error.code().name, info.reason, *(fields or [""]))
+    raise AssertionError(f"the call was answered: {answer}")
+
+
+def person(player_id: str, name: str = "") -> table_pb2.SeatInfo:
+    """A seat with a person."""
+    return table_pb2.SeatInfo(player_id=player_id, name=name or player_id.capitalize())
+
+
+def computer(kind: str = "random") -> table_pb2.SeatInfo:
+    """A seat with a computer player."""
+    return table_pb2.SeatInfo(name=f"Computer ({kind})", bot=kind)
+
+
+ANNA_AND_BEN = (person("anna"), person("ben"))
+
+
+def round_entry(
+    table_id: str = "t1", number: int = 1, seats: tuple[table_pb2.SeatInfo, ...] = ANNA_AND_BEN, game: str = "jossing"
+) -> pb.RecordRoundRequest:
+    """A round in which seat s got s points."""
+    points = range(len(seats))
+    line = pb.SheetRound(
+        round=number, points=points, totals=[number * p for p in points], notes=["made it"] * len(seats)
+    )
+    return pb.RecordRoundRequest(table_id=table_id, game=game, seats=seats, round=line)
+
+
+def result_entry(
+    table_id: str = "t1",
+    ranking: tuple[tuple[int, ...], ...] = ((0,), (1,)),
+    seats: tuple[table_pb2.SeatInfo, ...] = ANNA_AND_BEN,
+    game: str = "jossing",
+    finished: int = FINISHED,
+) -> pb.TableResult:
+    """A result in which seat s has s points."""
+    return pb.TableResult(
+        table_id=table_id,
+        game=game,
+        seats=seats,
+        ranking=[table_pb2.RankGroup(seats=group) for group in ranking],
+        totals=range(len(seats)),
+        finished_milliseconds=finished,
+    )

@@ -1,0 +1,190 @@
+"""The ledger on a real SQLite file: nothing changes, nothing is lost, order does not matter."""
+
+import asyncio
+import dataclasses
+import itertools
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from croupier.runtime.database import open_database
+from croupier.runtime.errors import AlreadyExists, NotFound, Unavailable
+from croupier.scoring.__main__ import opened_database
+from croupier.scoring.ledger import Ledger, Result, Round, Seat, Sheet
+from croupier.scoring.records import LeaderboardLine, Records
+from croupier.scoring.standings import Statistics
+
+SHEET = Sheet("t1", "solo", (Seat("anna", "Anna", ""), Seat("", "Computer", "random"), Seat("ben", "Ben", "")))
+FIRST = Round(1, (3, 0, -3), (3, 0, -3), ("won", "", "lost"))
+SECOND = Round(2, (-1, 1, 0), (2, 1, -3), ())
+RESULT = Result(((0,), (1, 2)), (2, 1, -3), 1_790_000_000_000)
+
+
+@pytest.fixture
+async def ledger(database_file: Path) -> AsyncIterator[Ledger]:
+    async with opened_database(url(database_file)) as database:
+        yield Ledger(database)
+
+
+def url(path: Path) -> str:
+    return f"sqlite+aiosqlite:///{path}"
+
+
+async def enter(ledger: Ledger, entry: Round | Result, sheet: Sheet = SHEET) -> bool:
+    if isinstance(entry, Round):
+        return await ledger.enter_round(sheet, entry)
+    return await ledger.enter_result(sheet, entry)
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations((FIRST, SECOND, RESULT))))
+async def test_any_order_gives_the_same_sheet(ledger: Ledger, order: tuple[Round | Result, ...]) -> None:
+    for entry in order:
+        assert await enter(ledger, entry)
+    found = await ledger.score_sheet("t1")
+    assert (found.sheet, found.rounds, found.result) == (SHEET, (FIRST, SECOND), RESULT)
+    assert [line.games_finished for line in await Records(ledger.database).statistics("anna")] == [1]
+
+
+async def test_a_sheet_without_result(ledger: Ledger) -> None:
+    await enter(ledger, SECOND)
+    found = await ledger.score_sheet("t1")
+    assert (found.rounds, found.result) == ((SECOND,), None)
+
+
+async def test_an_unknown_table(ledger: Ledger) -> None:
+    with pytest.raises(NotFound):
+        await ledger.score_sheet("t1")
+
+
+@pytest.mark.parametrize("entry", [FIRST, RESULT])
+async def test_the_same_again_is_fine(ledger: Ledger, entry: Round | Result) -> None:
+    assert await enter(ledger, entry)
+    before = await ledger.score_sheet("t1")
+    assert not await enter(ledger, entry)
+    assert await ledger.score_sheet("t1") == before
+    lines = await Records(ledger.database).leaderboard("solo", None, 10)
+    assert all(line.statistics.games_finished == 1 for line in lines)
+
+
+CHANGES: list[tuple[Round | Result, Sheet]] = [
+    (dataclasses.replace(FIRST, points=(2, 0, -2)), SHEET),
+    (dataclasses.replace(FIRST, totals=(2, 0, -2)), SHEET),
+    (dataclasses.replace(FIRST, notes=()), SHEET),
+    (dataclasses.replace(RESULT, ranking=((0, 1, 2),)), SHEET),
+    (dataclasses.replace(RESULT, totals=(2, 2, -4)), SHEET),
+    (dataclasses.replace(RESULT, finished=RESULT.finished + 1), SHEET),
+    (FIRST, dataclasses.replace(SHEET, game="thulla")),
+    (SECOND, dataclasses.replace(SHEET, game="thulla")),
+    (RESULT, dataclasses.replace(SHEET, seats=SHEET.seats[::-1])),
+    (SECOND, dataclasses.replace(SHEET, seats=(Seat("anna", "Annie", ""), *SHEET.seats[1:]))),
+]
+
+
+@pytest.mark.parametrize(("entry", "sheet"), CHANGES)
+async def test_something_else_changes_nothing(ledger: Ledger, entry: Round | Result, sheet: Sheet) -> None:
+    await enter(ledger, FIRST)
+    await enter(ledger, RESULT)
+    before = await ledger.score_sheet("t1")
+    with pytest.raises(AlreadyExists) as refused:
+        await enter(ledger, entry, sheet)
+    assert refused.value.reason == "LEDGER_CONFLICT"
+    assert await ledger.score_sheet("t1") == before
+
+
+async def test_the_same_from_many_at_once_is_entered_once(ledger: Ledger) -> None:
+    entries: list[Round | Result] = [FIRST, SECOND, RESULT] * 5
+    news = await asyncio.gather(*(enter(ledger, entry) for entry in entries))
+    assert sum(news) == 3
+    assert (await ledger.score_sheet("t1")).rounds == (FIRST, SECOND)
+    assert await Records(ledger.database).statistics("ben") == (Statistics("solo", 1, 0, 2),)
+
+
+async def test_a_restart_loses_nothing(database_file: Path) -> None:
+    for entry in (FIRST, RESULT):
+        async with opened_database(url(database_file)) as database:
+            assert await enter(Ledger(database), entry)
+    async with opened_database(url(database_file)) as database:
+        found = await Ledger(database).score_sheet("t1")
+        assert (found.sheet, found.rounds, found.result) == (SHEET, (FIRST,), RESULT)
+        assert await Records(database).statistics("anna") == (Statistics("solo", 1, 1, 1),)
+
+
+async def test_a_new_file_gets_its_schema(tmp_path: Path) -> None:
+    async with opened_database(url(tmp_path / "new.db")) as database:
+        assert await enter(Ledger(database), FIRST)
+
+
+async def test_a_database_that_cannot_be_reached_is_unavailable(tmp_path: Path) -> None:
+    nowhere = Ledger(open_database(url(tmp_path / "missing" / "scoring.db")))
+    with pytest.raises(Unavailable) as refused:
+        await enter(nowhere, FIRST)
+    assert refused.value.retry_after_seconds
+
+
+async def test_computer_players_have_no_statistics(ledger: Ledger) -> None:
+    await enter(ledger, RESULT)
+    lines = await Records(ledger.database).leaderboard("solo", None, 10)
+    assert [line.player_id for line in lines] == ["anna", "ben"]
+    assert await Records(ledger.database).statistics("") == ()
+
+
+async def test_tables_of_computer_players_only_are_entered(ledger: Ledger) -> None:
+    bots = dataclasses.replace(SHEET, seats=(Seat("", "Computer", "random"),) * 3)
+    assert await enter(ledger, RESULT, bots)
+    assert await Records(ledger.database).results("solo", "", None, 10) == ((bots, RESULT),)
+
+
+# Places by game: (player, places); a player's games are tables with as many seats as the worst place needs.
+CAREERS = {
+    "most_wins": (1, 1, 1, 4, 4, 4),
+    "two_wins_better_average": (1, 1, 2),
+    "two_wins_more_games": (1, 1, 4, 2, 2, 2),
+    "two_wins_fewer_games": (1, 1, 4),
+    "two_wins_fewer_games_too": (1, 1, 4),
+    "never": (2,),
+}
+EXPECTED = [
+    "most_wins",
+    "two_wins_better_average",
+    "two_wins_more_games",
+    "two_wins_fewer_games",
+    "two_wins_fewer_games_too",
+    "never",
+]
+
+
+async def enter_careers(ledger: Ledger) -> None:
+    for number, (player_id, career) in enumerate(sorted(CAREERS.items(), reverse=True)):
+        for game, place in enumerate(career):
+            computers = (Seat("", "Computer", "random"),) * 3
+            seats = (Seat(player_id, f"{player_id} {game}", ""), *computers)
+            above = tuple((seat,) for seat in range(1, place))
+            below = tuple((seat,) for seat in range(place, 4))
+            result = Result((*above, (0,), *below), (0, 0, 0, 0), 1_000 + game)
+            await ledger.enter_result(Sheet(f"t{number}-{game}", "solo", seats), result)
+
+
+async def test_the_order_of_the_leaderboard(ledger: Ledger) -> None:
+    await enter_careers(ledger)
+    lines = await Records(ledger.database).leaderboard("solo", None, 10)
+    assert [line.player_id for line in lines] == EXPECTED
+    expected = LeaderboardLine("two_wins_more_games", "two_wins_more_games 5", Statistics("solo", 6, 2, 12))
+    assert lines[2] == expected
+
+
+@pytest.mark.parametrize("after", range(len(EXPECTED)))
+async def test_the_leaderboard_goes_on_after_any_line(ledger: Ledger, after: int) -> None:
+    await enter_careers(ledger)
+    records = Records(ledger.database)
+    lines = await records.leaderboard("solo", None, 10)
+    assert await records.leaderboard("solo", lines[after], 10) == lines[after + 1 :]
+    assert await records.leaderboard("solo", lines[after], 1) == lines[after + 1 : after + 2]
+
+
+async def test_the_name_is_that_of_the_last_table_of_any_game(ledger: Ledger) -> None:
+    for table_id, game, name, finished in (("a", "solo", "Newest", 30), ("b", "jossing", "Old", 10)):
+        sheet = Sheet(table_id, game, (Seat("anna", name, ""),))
+        await ledger.enter_result(sheet, Result(((0,),), (0,), finished))
+    lines = await Records(ledger.database).leaderboard("jossing", None, 10)
+    assert [line.name for line in lines] == ["Newest"]

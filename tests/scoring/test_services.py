@@ -1,0 +1,234 @@
+"""Both services over gRPC on loopback: what they answer, and what they refuse."""
+
+import pytest
+
+from croupier_api.v1 import scoring_pb2 as pb
+from croupier_api.v1 import table_pb2
+from tests.scoring.house import (
+    ANNA_AND_BEN,
+    FINISHED,
+    House,
+    Refusal,
+    computer,
+    person,
+    refusal,
+    result_entry,
+    round_entry,
+)
+
+
+async def test_a_score_sheet(house: House) -> None:
+    for number in (2, 1):
+        await house.enter(round_entry(number=number))
+    before = await house.ask("GetScoreSheet", pb.GetScoreSheetRequest(table_id="t1"))
+    assert not before.HasField("result")
+    await house.enter(result_entry())
+    sheet = await house.ask("GetScoreSheet", pb.GetScoreSheetRequest(table_id="t1"))
+    expected = pb.GetScoreSheetResponse(table_id="t1", game="jossing", seats=ANNA_AND_BEN, result=result_entry())
+    expected.rounds.extend(round_entry(number=number).round for number in (1, 2))
+    assert sheet == expected
+
+
+async def test_an_unknown_table(house: House) -> None:
+    call = house.ask("GetScoreSheet", pb.GetScoreSheetRequest(table_id="nowhere"))
+    assert await refusal(call) == Refusal("NOT_FOUND", "UNKNOWN_TABLE", "")
+
+
+async def test_the_order_within_a_group_of_a_ranking_has_no_meaning(house: House) -> None:
+    await house.enter(result_entry(ranking=((1, 0),)))
+    await house.enter(result_entry(ranking=((0, 1),)))
+    sheet = await house.ask("GetScoreSheet", pb.GetScoreSheetRequest(table_id="t1"))
+    assert list(sheet.result.ranking[0].seats) == [0, 1]
+
+
+async def test_statistics_of_the_caller_and_of_others(house: House) -> None:
+    await house.enter(result_entry("t1"))
+    await house.enter(result_entry("t2", ranking=((1,), (0,))))
+    await house.enter(result_entry("t3", ranking=((0, 1),), game="110"))
+    own = await house.ask("GetPlayerStatistics", pb.GetPlayerStatisticsRequest(), "anna")
+    jossing = pb.GameStatistics(game="jossing", games_finished=2, games_won=1, win_rate=0.5, average_place=1.5)
+    one_ten = pb.GameStatistics(game="110", games_finished=1, games_won=1, win_rate=1.0, average_place=1.0)
+    assert own == pb.GetPlayerStatisticsResponse(player_id="anna", games=[one_ten, jossing])
+    named = pb.GetPlayerStatisticsRequest(player_id="anna")
+    assert await house.ask("GetPlayerStatistics", named, "ben") == own
+
+
+async def test_statistics_of_somebody_who_never_played(house: House) -> None:
+    answer = await house.ask("GetPlayerStatistics", pb.GetPlayerStatisticsRequest(player_id="carl"))
+    assert answer == pb.GetPlayerStatisticsResponse(player_id="carl")
+
+
+async def test_a_leaderboard_page_by_page(house: House) -> None:
+    seats = (person("carl"), computer(), person("anna"), person("ben"))
+    await house.enter(result_entry("t1", ((1,), (3,), (0, 2)), seats))
+    request = pb.GetLeaderboardRequest(game="jossing", page_size=1)
+    seen = []
+    for _ in seats:
+        page = await house.ask("GetLeaderboard", request)
+        seen += [(line.position, line.player_id, line.name) for line in page.lines]
+        request.page_token = page.next_page_token
+        if not page.next_page_token:
+            break
+    assert seen == [(1, "ben", "Ben"), (2, "anna", "Anna"), (3, "carl", "Carl")]
+    whole = await house.ask("GetLeaderboard", pb.GetLeaderboardRequest(game="jossing", page_size=3))
+    assert [line.position for line in whole.lines] == [1, 2, 3]
+    assert not whole.next_page_token
+    assert whole.lines[0].statistics == pb.GameStatistics(game="jossing", games_finished=1, average_place=2.0)
+
+
+async def test_a_leaderboard_stays_stable_while_results_come_in(house: House) -> None:
+    for table_id, player_id in (("t1", "anna"), ("t2", "ben"), ("t3", "carl")):
+        await house.enter(result_entry(table_id, seats=(person(player_id), computer())))
+    request = pb.GetLeaderboardRequest(game="jossing", page_size=2)
+    first = await house.ask("GetLeaderboard", request)
+    for table_id in ("t4", "t5"):
+        await house.enter(result_entry(table_id, seats=(person("dora"), computer())))
+    second = await house.ask(
+        "GetLeaderboard", pb.GetLeaderboardRequest(game="jossing", page_size=2, page_token=first.next_page_token)
+    )
+    assert [line.player_id for line in (*first.lines, *second.lines)] == ["anna", "ben", "carl"]
+
+
+async def test_a_game_that_nobody_finished_has_an_empty_leaderboard(house: House) -> None:
+    answer = await house.ask("GetLeaderboard", pb.GetLeaderboardRequest(game="canasta"))
+    assert answer == pb.GetLeaderboardResponse()
+
+
+async def enter_results(house: House) -> None:
+    carl_and_anna = (person("carl"), person("anna"))
+    await house.enter(result_entry("a", finished=FINISHED + 1))
+    await house.enter(result_entry("b", finished=FINISHED + 3, game="solo"))
+    await house.enter(result_entry("c", finished=FINISHED + 2, seats=carl_and_anna))
+    await house.enter(result_entry("d", finished=FINISHED + 2, seats=carl_and_anna))
+    await house.enter(result_entry("e", finished=FINISHED, seats=(computer(), computer())))
+
+
+@pytest.mark.parametrize("page_size", [1, 2, 3, 100])
+@pytest.mark.parametrize(
+    ("game", "player_id", "expected"),
+    [
+        ("", "", ["b", "d", "c", "a", "e"]),
+        ("jossing", "", ["d", "c", "a", "e"]),
+        ("", "ben", ["b", "a"]),
+        ("jossing", "anna", ["d", "c", "a"]),
+        ("solo", "carl", []),
+        ("canasta", "", []),
+    ],
+)
+async def test_results_newest_first(
+    house: House, game: str, player_id: str, page_size: int, expected: list[str]
+) -> None:
+    await enter_results(house)
+    request = pb.ListResultsRequest(game=game, player_id=player_id, page_size=page_size)
+    pages: list[list[str]] = []
+    while not pages or request.page_token:
+        page = await house.ask("ListResults", request)
+        pages.append([result.table_id for result in page.results])
+        request.page_token = page.next_page_token
+    assert [table_id for page in pages for table_id in page] == expected
+    assert all(len(page) == page_size for page in pages[:-1])
+    assert len(pages) == max(1, -(-len(expected) // page_size))
+
+
+async def test_a_result_in_a_list_is_whole(house: House) -> None:
+    await house.enter(result_entry())
+    assert (await house.ask("ListResults", pb.ListResultsRequest())).results[:] == [result_entry()]
+
+
+async def test_entering_twice_and_differently(house: House) -> None:
+    for _ in range(2):
+        await house.enter(round_entry())
+        await house.enter(result_entry())
+    other_round = round_entry()
+    other_round.round.points[0] += 1
+    conflict = Refusal("ALREADY_EXISTS", "LEDGER_CONFLICT", "")
+    assert await refusal(house.enter(other_round)) == conflict
+    assert await refusal(house.enter(result_entry(ranking=((1,), (0,))))) == conflict
+    for kind in ("round", "result"):
+        assert [house.entries(kind, outcome) for outcome in ("new", "repeated", "conflict")] == [1.0, 1.0, 1.0]
+    sheet = await house.ask("GetScoreSheet", pb.GetScoreSheetRequest(table_id="t1"))
+    assert sheet.rounds[:] == [round_entry().round]
+    assert sheet.result == result_entry()
+
+
+def altered(entry: pb.RecordRoundRequest | pb.TableResult, **changes: object) -> pb.RecordRoundRequest | pb.TableResult:
+    """The entry with some fields replaced; those that are named round_... are of its line."""
+    for name, value in changes.items():
+        is_line = isinstance(entry, pb.RecordRoundRequest) and name.startswith("round_")
+        target = entry.round if is_line and isinstance(entry, pb.RecordRoundRequest) else entry
+        field = name.removeprefix("round_") if is_line else name
+        target.ClearField(field)  # type: ignore[arg-type]
+        target.MergeFrom(type(target)(**{field: value}))  # type: ignore[arg-type]
+    return entry
+
+
+NEITHER = table_pb2.SeatInfo(name="Nobody")
+BOTH = table_pb2.SeatInfo(player_id="anna", bot="random")
+BAD_ENTRIES = [
+    (altered(round_entry(), table_id=""), "table_id"),
+    (altered(round_entry(), table_id="x" * 65), "table_id"),
+    (altered(round_entry(), table_id="a\nb"), "table_id"),
+    (altered(round_entry(), table_id="a\0b"), "table_id"),
+    (altered(round_entry(), game=""), "game"),
+    (altered(round_entry(), game="x" * 33), "game"),
+    (altered(round_entry(), seats=[]), "seats"),
+    (round_entry(seats=(computer(),) * 31), "seats"),
+    (round_entry(seats=(person("anna"), person("anna"))), "seats"),
+    (round_entry(seats=(person("anna"), NEITHER)), "seats[1]"),
+    (round_entry(seats=(BOTH, person("ben"))), "seats[0]"),
+    (round_entry(seats=(person("a" * 65), person("ben"))), "seats[0].player_id"),
+    (round_entry(seats=(computer("x" * 65), person("ben"))), "seats[0].bot"),
+    (round_entry(seats=(person("anna"), person("ben", "B" * 65))), "seats[1].name"),
+    (round_entry(seats=(person("anna"), person("ben", "B\0"))), "seats[1].name"),
+    (pb.RecordRoundRequest(table_id="t1", game="solo", seats=ANNA_AND_BEN), "round.round"),
+    (altered(round_entry(), round_round=10_001), "round.round"),
+    (altered(round_entry(), round_points=[1]), "round.points"),
+    (altered(round_entry(), round_points=[1, 2, 3]), "round.points"),
+    (altered(round_entry(), round_totals=[]), "round.totals"),
+    (altered(round_entry(), round_notes=["one"]), "round.notes"),
+    (altered(round_entry(), round_notes=["", "x" * 1001]), "round.notes[1]"),
+    (pb.TableResult(), "result.table_id"),
+    (altered(result_entry(), game=""), "result.game"),
+    (altered(result_entry(), seats=[]), "result.seats"),
+    (result_entry(seats=(person("anna"), NEITHER)), "result.seats[1]"),
+    (result_entry(ranking=()), "result.ranking"),
+    (result_entry(ranking=((0,),)), "result.ranking"),
+    (result_entry(ranking=((0,), (1,), (1,))), "result.ranking"),
+    (result_entry(ranking=((0,), (1, 2))), "result.ranking"),
+    (result_entry(ranking=((0,), (), (1,))), "result.ranking"),
+    (altered(result_entry(), totals=[1]), "result.totals"),
+    (altered(result_entry(), finished_milliseconds=0), "result.finished_milliseconds"),
+    (altered(result_entry(), finished_milliseconds=-1), "result.finished_milliseconds"),
+]
+
+
+async def test_bad_entries_are_named_and_enter_nothing(house: House) -> None:
+    for entry, field in BAD_ENTRIES:
+        assert await refusal(house.enter(entry)) == Refusal("INVALID_ARGUMENT", "MALFORMED_FIELD", field)
+    unknown = await refusal(house.ask("GetScoreSheet", pb.GetScoreSheetRequest(table_id="t1")))
+    assert unknown.code == "NOT_FOUND"
+    assert not (await house.ask("ListResults", pb.ListResultsRequest())).results
+
+
+BAD_QUESTIONS = [
+    ("GetScoreSheet", pb.GetScoreSheetRequest(), "table_id"),
+    ("GetScoreSheet", pb.GetScoreSheetRequest(table_id="x" * 65), "table_id"),
+    ("GetScoreSheet", pb.GetScoreSheetRequest(table_id="\0"), "table_id"),
+    ("GetPlayerStatistics", pb.GetPlayerStatisticsRequest(player_id="x" * 65), "player_id"),
+    ("GetPlayerStatistics", pb.GetPlayerStatisticsRequest(player_id="\0"), "player_id"),
+    ("GetLeaderboard", pb.GetLeaderboardRequest(), "game"),
+    ("GetLeaderboard", pb.GetLeaderboardRequest(game="x" * 33), "game"),
+    ("GetLeaderboard", pb.GetLeaderboardRequest(game="solo", page_size=101), "page_size"),
+    ("GetLeaderboard", pb.GetLeaderboardRequest(game="solo", page_token="elsewhere"), "page_token"),
+    ("ListResults", pb.ListResultsRequest(game="x" * 33), "game"),
+    ("ListResults", pb.ListResultsRequest(player_id="x" * 65), "player_id"),
+    ("ListResults", pb.ListResultsRequest(player_id="\0"), "player_id"),
+    ("ListResults", pb.ListResultsRequest(page_size=4_294_967_295), "page_size"),
+    ("ListResults", pb.ListResultsRequest(page_token="elsewhere"), "page_token"),
+]
+
+
+async def test_bad_questions_are_refused(house: House) -> None:
+    for method, request, field in BAD_QUESTIONS:
+        refused = await refusal(house.ask(method, request))
+        assert (refused.code, refused.field) == ("INVALID_ARGUMENT", field)
