@@ -15,13 +15,10 @@ from croupier.games.interface import (
     Game,
     GameOver,
     Legal,
-    OptionValues,
     SeatActed,
     ShuffleNeeded,
     State,
-    resolve_options,
 )
-from croupier.games.thulla import Thulla
 from tests.games.laws import every_table, fits, tables
 from tests.games.walk import MOST_EVENTS, shuffle
 
@@ -65,20 +62,3 @@ def test_random_picks_each_action_and_each_choice() -> None:
 def test_a_bot_with_nothing_to_decide_says_so(bot: Bot) -> None:
     with pytest.raises(ValueError, match="nothing to decide"):
         bot(0, EMPTY, Legal(), Random(1).randrange)
-
-
-def losses(seats: int, games: int, options: OptionValues) -> float:
-    """How often the one sensible player among random ones loses, as a share of his fair part."""
-    thulla, lost = Thulla(), 0
-    for number in range(games):
-        random, clever = Random(number), number % seats
-        bots = [thulla.bots["sensible" if seat == clever else "random"] for seat in range(seats)]
-        over = play_out(thulla.new(seats, resolve_options(thulla, seats, options)), bots, random)
-        lost += over.ranking[-1] == (clever,)
-    return lost * seats / games
-
-
-@pytest.mark.parametrize("options", [{}, {"pickup": "cutter"}, {"last_card": "safe_after_trick"}], ids=repr)
-@pytest.mark.parametrize("seats", [2, 3, 4, 5, 6])
-def test_sensible_play_loses_less_than_half_as_often_as_chance(seats: int, options: OptionValues) -> None:
-    assert losses(seats, 100, options) < 0.5

@@ -1,0 +1,51 @@
+"""The sensible player of Thulla: what it does in plain positions, and how it fares against chance."""
+
+from random import Random
+from typing import Any
+
+import pytest
+
+from croupier.games.actions import Play
+from croupier.games.cards import NOTATION
+from croupier.games.facts import Seat
+from croupier.games.interface import OptionValues, resolve_options
+from croupier.games.thulla import Thulla
+from tests.games.positions import THULLA, plays, position
+from tests.games.test_bots import play_out
+
+
+@pytest.mark.parametrize(
+    ("hands", "line", "seat", "expected", "options"),
+    [
+        pytest.param({0: "5H AH 2S", 1: "3H 4H", 2: "6H 7H"}, "", 0, "AH", {}, id="leads-high-where-all-follow"),
+        pytest.param({0: "5H AH 2S", 1: "3C 4H", 2: "6D 7D"}, "", 0, "2S", {}, id="leads-low-where-a-cut-is-likely"),
+        pytest.param({0: "9H 3D", 1: "2H 7H KH", 2: "4C 5C 6C"}, "0:9H", 1, "7H", {}, id="stays-below-a-cut"),
+        pytest.param({0: "9H 3D", 1: "2H 7H KH"}, "0:9H", 1, "KH", {}, id="plays-high-as-the-last"),
+        pytest.param({0: "9H 2S 3S 4S", 1: "2C AD 3S"}, "0:9H", 1, "AD", {}, id="cuts-with-a-dangerous-card"),
+        pytest.param({0: "9H 3D", 1: "5H 4C"}, "", 0, "3D", {"pickup": "cutter"}, id="baits-the-cutter"),
+    ],
+)
+def test_sensible_play_in_plain_positions(
+    hands: dict[Seat, str], line: str, seat: Seat, expected: str, options: dict[str, Any]
+) -> None:
+    state = plays(position(hands, **options), line)
+    played = THULLA.bots["sensible"](seat, state.view(seat), state.legal_actions(seat), Random(1).randrange)
+    assert isinstance(played, Play)
+    assert NOTATION[played.card] == expected
+
+
+def losses(seats: int, games: int, options: OptionValues) -> float:
+    """How often the one sensible player among random ones loses, as a share of his fair part."""
+    thulla, lost = Thulla(), 0
+    for number in range(games):
+        random, clever = Random(number), number % seats
+        bots = [thulla.bots["sensible" if seat == clever else "random"] for seat in range(seats)]
+        over = play_out(thulla.new(seats, resolve_options(thulla, seats, options)), bots, random)
+        lost += over.ranking[-1] == (clever,)
+    return lost * seats / games
+
+
+@pytest.mark.parametrize("options", [{}, {"pickup": "cutter"}, {"last_card": "safe_after_trick"}], ids=repr)
+@pytest.mark.parametrize("seats", [2, 3, 4, 5, 6])
+def test_sensible_play_loses_less_than_half_as_often_as_chance(seats: int, options: OptionValues) -> None:
+    assert losses(seats, 100, options) < 0.5
