@@ -17,7 +17,7 @@ from croupier.cli.demo_shows import chosen_show
 from croupier.cli.faults import CommandFault
 from croupier.cli.reach import endpoints_of
 from croupier.cli.screen import sheet_grid
-from croupier.cli.supervisor import Manner, running_services
+from croupier.cli.supervisor import Manner, running_services, silent
 from croupier.cli.words import Words, can_write_symbols
 from croupier.games.catalogue import GAMES
 from croupier_api.v1 import scoring_pb2
@@ -63,7 +63,8 @@ async def demo(plan: DemoPlan, shuffle_seed: str | None, replays: Path | None, q
     names = tuple(plan.player_name(1, seat) for seat in range(plan.seats))
     words = Words(names, can_write_symbols(console.encoding))
     with tempfile.TemporaryDirectory(prefix="croupier-demo-") as folder:
-        manner = Manner(shuffle_seed=shuffle_seed, note=console.print if not quiet else _unheard)
+        note = silent if quiet else console.print
+        manner = Manner(shuffle_seed=shuffle_seed, note=note, grace_seconds=0)
         async with running_services(Path(folder), manner=manner) as services:
             with chosen_show(console, words, GAMES[plan.game].name, plan.tables, quiet) as show:
                 played = await play_all(plan, endpoints_of(services.addresses), show)
@@ -74,10 +75,6 @@ async def demo(plan: DemoPlan, shuffle_seed: str | None, replays: Path | None, q
     if played.disagreements:
         raise CommandFault(_told(played.disagreements))
     console.print(_last_line(plan, played, time.monotonic() - began), highlight=False)
-
-
-def _unheard(_line: str) -> None:
-    pass
 
 
 def _write_replays(folder: Path, played: Played) -> None:

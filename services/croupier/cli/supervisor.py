@@ -33,11 +33,15 @@ def silent(_line: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How services are started: the command that runs one, what fixes the shuffles (for demonstrations), who hears."""
+    """How services are run: the command that runs one, what fixes the shuffles (for demonstrations), who hears of it.
+
+    Each service is given `grace_seconds` to drain at the end; 0 is for folders of which nothing is kept.
+    """
 
     command: Sequence[str] = (sys.executable, "-m", "croupier.cli.child")
     shuffle_seed: str | None = None
     note: Note = silent
+    grace_seconds: float = GRACE_SECONDS
 
 
 class Services:
@@ -116,7 +120,7 @@ class Services:
         self.folder.services_file.unlink(missing_ok=True)
         try:
             await self._end_watches()
-            await self._end_processes(GRACE_SECONDS)
+            await self._end_processes(self._manner.grace_seconds)
         finally:
             # Whoever is impatient cancels the drain.
             await self._end_processes(grace_seconds=0)

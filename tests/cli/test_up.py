@@ -1,0 +1,104 @@
+"""`croupier up` as people run it: one folder, one supervisor; Ctrl-C ends it in order, and nothing outlives it."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from croupier.cli.addresses import addresses_from
+from croupier.cli.background import BackgroundServices, started_services
+from croupier.cli.faults import CommandFault
+
+DEADLINE_SECONDS = 60.0
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    # One whose parent has not asked for its end yet is dead all the same.
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+def up(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "croupier.cli", "up", "--data-dir", str(folder), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE_SECONDS)
+
+
+def said(services: BackgroundServices) -> str:
+    return services.folder.log_file("up").read_text()
+
+
+def test_ctrl_c_ends_everything_in_order(tmp_path: Path) -> None:
+    with started_services(tmp_path / "data") as services:
+        pids = services.pids
+        assert (tmp_path / "data").stat().st_mode & 0o777 == 0o700
+        for key in (tmp_path / "data" / "keys").glob("*.private.pem"):
+            assert key.stat().st_mode & 0o777 == 0o600
+        second = up(tmp_path / "data", "--port", "0")
+        assert second.returncode == 1
+        assert second.stderr.count("\n") == 1
+        assert "services run in" in second.stderr
+        # A terminal sends Ctrl-C to every process of the group, the services too.
+        for pid in (services.process.pid, *pids.values()):
+            os.kill(pid, signal.SIGINT)
+        assert services.process.wait(DEADLINE_SECONDS) == 0
+        assert said(services).splitlines()[-2:] == [
+            "stopping: calls under way are finished first",
+            "stopped; everything is kept",
+        ]
+        assert "was killed" not in said(services)
+    assert not any(map(is_alive, pids.values()))
+    assert not (tmp_path / "data" / "services.json").exists()
+
+
+def test_a_killed_service_comes_back_and_none_outlives_a_killed_supervisor(tmp_path: Path) -> None:
+    with started_services(tmp_path) as services:
+        pids, addresses = services.pids, services.addresses
+        services.kill("scoring")
+        until(lambda: services.pids != pids)
+        assert services.addresses == addresses
+        pids = services.pids
+        services.process.kill()
+        services.process.wait(DEADLINE_SECONDS)
+        until(lambda: not any(map(is_alive, pids.values())))
+
+
+def test_a_port_in_use_is_one_clear_line(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        run = up(tmp_path, "--port", str(port))
+    assert run.returncode == 1
+    assert run.stderr.count("\n") == 1
+    assert f"{addresses_from(port)['lobby']['listen']}, where the lobby is to listen, is in use" in run.stderr
+
+
+def test_a_folder_that_cannot_be_is_one_clear_line(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    run = up(tmp_path / "file" / "data")
+    assert run.returncode == 1
+    assert run.stderr.count("\n") == 1
+    assert "cannot be used as data folder (not a directory)" in run.stderr
+
+
+def test_programs_hear_why_services_do_not_start(tmp_path: Path) -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as taken,
+        pytest.raises(CommandFault, match=r"the services did not start:\n.*is in use"),
+        started_services(tmp_path, first_port=taken.getsockname()[1]),
+    ):
+        pass
