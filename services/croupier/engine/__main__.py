@@ -10,7 +10,10 @@ from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 
 import grpc
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from prometheus_client import CollectorRegistry
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.background import Background
 from croupier.engine.control_servicer import SERVICE_NAME as CONTROL_SERVICE_NAME
@@ -22,7 +25,7 @@ from croupier.engine.reports import Reporter
 from croupier.engine.scoring_channel import ScoringChannel
 from croupier.engine.servicer import SERVICE_NAME, EngineServicer
 from croupier.engine.settings import EngineSettings
-from croupier.engine.store import SqlTableStore
+from croupier.engine.sql_store import SqlTableStore
 from croupier.engine.tables import Tables
 from croupier.runtime.database import is_reachable, migrate, open_database
 from croupier.runtime.identity import (
@@ -38,7 +41,7 @@ from croupier.runtime.identity import (
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
 from croupier.runtime.logs import configure_logs
 from croupier.runtime.metrics import serve_metrics
-from croupier.runtime.server import announce, drain, listen, run, until_stopped, watch_readiness
+from croupier.runtime.server import Listener, announce, drain, listen, run, until_stopped, watch_readiness
 from croupier.runtime.settings import is_loopback, read_settings
 
 
@@ -52,8 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     settings = read_settings(EngineSettings, "croupier serve engine", given, os.environ)
     try:
         return run(serve(settings))
-    except (ValueError, OSError) as fault:
-        sys.stderr.write(f"croupier serve engine: {fault}\n")
+    except (ValueError, OSError, SQLAlchemyError) as fault:
+        sys.stderr.write(f"croupier serve engine: {str(fault).splitlines()[0]}\n")
         return 2
 
 
@@ -84,42 +87,63 @@ async def serve(settings: EngineSettings) -> int:
         channel = await stack.enter_async_context(grpc.aio.insecure_channel(settings.scoring_control))
         reporter = Reporter(store, ScoringChannel(channel, issuer), metrics, logger)
         background = Background(logger)
-        chance = secrets.SystemRandom()
+        choose = secrets.SystemRandom().randrange
         services = EngineServices(
-            store, StreamEncoder(), metrics, now_milliseconds, chance.randrange, logger, background, reporter
+            store, StreamEncoder(), metrics, now_milliseconds, choose, logger, background, reporter
         )
         tables = Tables(services, new_seed, settings.most_open_tables)
-        committing = asyncio.create_task(store.run())
-        reporting = asyncio.create_task(reporter.run())
-        await tables.take_up_open_tables()
-        sweeping = asyncio.create_task(tables.run())
-        players = CallInterceptor(
-            Authenticator(TokenVerifier(lobby_key, PLAYER_AUDIENCE, now_milliseconds)), metrics.rpc, logger
-        )
-        lobby = CallInterceptor(
-            Authenticator(TokenVerifier(lobby_key, ENGINE_CONTROL_AUDIENCE, now_milliseconds)), metrics.rpc, logger
-        )
-        servicer = EngineServicer(tables, metrics, settings.most_streams)
-        listeners = [
-            await listen(settings.listen, [SERVICE_NAME], servicer.add_to, players),
-            await listen(settings.control_listen, [CONTROL_SERVICE_NAME], EngineControlServicer(tables).add_to, lobby),
-        ]
-        _, metrics_address = serve_metrics(metrics.registry, settings.metrics_listen)
-        readiness = asyncio.create_task(watch_readiness(listeners, lambda: is_reachable(database)))
-        addresses = {"listen": listeners[0].address, "control": listeners[1].address, "metrics": metrics_address}
-        announce(settings.ready_file, addresses)
-        logger.info("ready", **addresses)
-        await until_stopped()
-        logger.info("stopping")
-        for task in (readiness, sweeping):
-            task.cancel()
-        tables.drain()
-        await drain(listeners, settings.drain_seconds)
-        await background.close()
-        reporting.cancel()
-        store.close()
-        await committing
+        await _run(settings, lobby_key, services, store, tables, database)
     return 0
+
+
+async def _run(
+    settings: EngineSettings,
+    lobby_key: Ed25519PublicKey,
+    services: EngineServices,
+    store: SqlTableStore,
+    tables: Tables,
+    database: AsyncEngine,
+) -> None:
+    """Start everything in order, serve, and end everything in the opposite order."""
+    committing = asyncio.create_task(store.run())
+    reporting = asyncio.create_task(services.reporter.run())
+    await tables.take_up_open_tables()
+    sweeping = asyncio.create_task(tables.run())
+    listeners = await _listen(settings, lobby_key, services, tables)
+    _, metrics_address = serve_metrics(services.metrics.registry, settings.metrics_listen)
+    readiness = asyncio.create_task(watch_readiness(listeners, lambda: is_reachable(database)))
+    addresses = {"listen": listeners[0].address, "control": listeners[1].address, "metrics": metrics_address}
+    announce(settings.ready_file, addresses)
+    services.logger.info("ready", **addresses)
+    await until_stopped()
+    services.logger.info("stopping")
+    for task in (readiness, sweeping):
+        task.cancel()
+    tables.drain()
+    await drain(listeners, settings.drain_seconds)
+    await services.background.close()
+    reporting.cancel()
+    store.close()
+    await committing
+
+
+async def _listen(
+    settings: EngineSettings, lobby_key: Ed25519PublicKey, services: EngineServices, tables: Tables
+) -> list[Listener]:
+    """Open the players' port and the lobby's, each of which accepts tokens of its own audience only."""
+
+    def interceptor(audience: str) -> CallInterceptor:
+        verifier = TokenVerifier(lobby_key, audience, now_milliseconds)
+        return CallInterceptor(Authenticator(verifier), services.metrics.rpc, services.logger)
+
+    players = EngineServicer(tables, services.metrics, settings.most_streams)
+    lobby = EngineControlServicer(tables)
+    return [
+        await listen(settings.listen, [SERVICE_NAME], players.add_to, interceptor(PLAYER_AUDIENCE)),
+        await listen(
+            settings.control_listen, [CONTROL_SERVICE_NAME], lobby.add_to, interceptor(ENGINE_CONTROL_AUDIENCE)
+        ),
+    ]
 
 
 if __name__ == "__main__":

@@ -2,16 +2,17 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from croupier.engine.audience import Audience
 from croupier.engine.background import Background
 from croupier.engine.log import ActedBy, Entry, TableConfig
 from croupier.engine.metrics import EngineMetrics
-from croupier.engine.reactions import ReactionLimit, check_reaction
 from croupier.engine.reports import Report, Reporter, reports_of_step
 from croupier.engine.store import SequenceTaken, TableMark, TableStore
-from croupier.engine.streams import Encoder, Subscription, message_of, send
-from croupier.engine.table import Step, TableState, advance, new_table, step, steps_of
+from croupier.engine.streams import Encoder, Subscription
+from croupier.engine.table import Step, advance, new_table, step, steps_of
+from croupier.engine.turn_timer import TurnTimer
 from croupier.games.actions import Action
 from croupier.games.catalogue import GAMES
 from croupier.games.facts import SPECTATOR, Seat, Viewer
@@ -19,8 +20,6 @@ from croupier.games.interface import Choose, IllegalAction, SeatActed
 from croupier.runtime.errors import (
     AlreadyExists,
     IllegalNow,
-    LimitReached,
-    MalformedRequest,
     NotPermitted,
     StaleSequence,
     Unavailable,
@@ -28,8 +27,8 @@ from croupier.runtime.errors import (
 from croupier.runtime.identity import Clock
 from croupier.runtime.logs import Logger
 
-MOST_STREAMS_OF_A_TABLE = 200
 MOST_ATTEMPTS = 3
+RETRY_MILLISECONDS = 1_000
 RETURN_MILLISECONDS = 5_000
 """How long players have to come back to a table that was taken up again after its clock had run out."""
 
@@ -48,32 +47,26 @@ class EngineServices:
     reporter: Reporter
 
 
-@dataclass(eq=False, slots=True)
 class LiveTable:
-    """A table in memory. All of it but the streams follows from the log and can be dropped at any time."""
+    """A table in memory. All of it but the audience follows from the log and can be dropped at any time."""
 
-    config: TableConfig
-    services: EngineServices
-    state: TableState
-    entries: list[Entry] = field(default_factory=list)
-    streams: set[Subscription] = field(default_factory=set)
-    reports: list[Report] = field(default_factory=list)
-    taken_up_at: int = 0
-    _answers: dict[tuple[Seat, str], tuple[int, Action]] = field(default_factory=dict)
-    _reaction_limits: dict[Seat, ReactionLimit] = field(default_factory=dict)
-    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    _doubtful: bool = False
-    _timer: asyncio.TimerHandle | None = None
-    _timer_at: int = 0
-
-    @classmethod
-    def from_log(cls, config: TableConfig, entries: Sequence[Entry], services: EngineServices) -> "LiveTable":
+    def __init__(self, config: TableConfig, entries: Sequence[Entry], services: EngineServices) -> None:
         """Take a table up from its log."""
-        table = cls(config, services, new_table(config), taken_up_at=services.clock())
+        self.config = config
+        self.services = services
+        self.state = new_table(config)
+        self.entries: list[Entry] = []
+        self.reports: list[Report] = []
+        self.audience = Audience(config, services.encoder, services.metrics)
+        self.timer = TurnTimer(services.clock, self._timer_fired)
+        self._accepted = services.metrics.actions_accepted.labels(config.game)
+        self._answers: dict[tuple[Seat, str], tuple[int, Action]] = {}
+        self._lock = asyncio.Lock()
+        self._doubtful = False
+        self._taken_up_at = services.clock()
         for made in steps_of(config, entries):
-            table._take(made)
-        table._set_timer()
-        return table
+            self._take(made)
+        self._set_timer()
 
     # Changing the table
 
@@ -91,7 +84,7 @@ class LiveTable:
                     return answered
                 steps = self._steps_of_player(seat, action, request_id, expected_sequence)
                 if await self._stored(steps):
-                    self.services.metrics.actions_accepted.labels(self.config.game).inc()
+                    self._accepted.inc()
                     return steps[0].entry.sequence
         raise Unavailable("BUSY", "others act at this table at the same time: try again", retry_after_seconds=0.1)
 
@@ -115,8 +108,7 @@ class LiveTable:
                 f"the table is at sequence {self.state.sequence}, not {expected}: look again before acting",
                 metadata={"sequence": str(self.state.sequence)},
             )
-        if self.state.is_over:
-            raise IllegalNow("TABLE_FINISHED", "the game at this table is over")
+        self._refuse_if_over()
         event = SeatActed(seat, action)
         try:
             return advance(self.config, self.state, self.services.clock(), event, ActedBy.PLAYER, request_id)
@@ -173,11 +165,9 @@ class LiveTable:
         reports_before = len(self.reports)
         for made in steps:
             self._take(made)
-            send(self.services.encoder, self.config, made, self.streams)
+            self.audience.show(made)
         if len(self.reports) > reports_before:
             self.services.reporter.report(self.config.table_id, self.reports)
-        if self.state.is_over:
-            self._end_streams()
         self._set_timer()
 
     def _take(self, made: Step) -> None:
@@ -191,55 +181,47 @@ class LiveTable:
 
     # Acting for seats whose time has come
 
-    def _set_timer(self) -> None:
-        deadline = self._effective_deadline()
-        if deadline == 0 or (self._timer is not None and self._timer_at <= deadline):
-            return  # A timer that is too early looks again when it fires.
-        self.cancel_timer()
-        wait_seconds = max(0, deadline - self.services.clock()) / 1000
-        self._timer_at = deadline
-        self._timer = asyncio.get_running_loop().call_later(wait_seconds, self._timer_fired)
-
     def _effective_deadline(self) -> int:
+        """When the engine acts for a seat; somebody whose time ran out while nobody served gets time to come back."""
         due = self.state.due
         if due is None:
             return 0
-        if self.config.seats[due.seat].bot:
+        if due.at > self._taken_up_at or self.config.seats[due.seat].bot:
             return due.at
-        return max(due.at, self.taken_up_at + RETURN_MILLISECONDS if due.at <= self.taken_up_at else 0)
+        return self._taken_up_at + RETURN_MILLISECONDS
+
+    def _set_timer(self) -> None:
+        if deadline := self._effective_deadline():
+            self.timer.set(deadline)
 
     def _timer_fired(self) -> None:
-        self._timer = None
         if self._effective_deadline() <= self.services.clock():
             self.services.background.start(self._act_for_seat())
         else:
             self._set_timer()
 
-    def cancel_timer(self) -> None:
-        """Let no time run out any more."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
     async def _act_for_seat(self) -> None:
-        """Act for the seat whose time has come, if it has not acted meanwhile."""
-        async with self._lock:
-            if self._doubtful:
-                await self._catch_up()
-            due = self.state.due
-            now = self.services.clock()
-            if due is None or self._effective_deadline() > now:
+        """Act for the seat whose time has come, if it has not acted meanwhile; what fails is tried again."""
+        failed = True
+        try:
+            async with self._lock:
+                if self._doubtful:
+                    await self._catch_up()
+                due, now = self.state.due, self.services.clock()
+                if due is not None and self._effective_deadline() <= now:
+                    await self._stored_for_seat(due.seat, now)
+            failed = False
+        finally:
+            if failed:
+                self.timer.set(self.services.clock() + RETRY_MILLISECONDS)
+            else:
                 self._set_timer()
-                return
-            bot = self.config.seats[due.seat].bot
-            action = self._decide(due.seat, bot)
-            by = ActedBy.BOT if bot else ActedBy.TIMEOUT
-            steps = advance(self.config, self.state, now, SeatActed(due.seat, action), by)
-            try:
-                stored = await self._stored(steps)
-            except Unavailable:
-                asyncio.get_running_loop().call_later(1.0, self._timer_fired)
-                return
+
+    async def _stored_for_seat(self, seat: Seat, now: int) -> None:
+        bot = self.config.seats[seat].bot
+        event = SeatActed(seat, self._decide(seat, bot))
+        by = ActedBy.BOT if bot else ActedBy.TIMEOUT
+        stored = await self._stored(advance(self.config, self.state, now, event, by))
         if stored and by is ActedBy.TIMEOUT:
             self.services.metrics.clock_expiries.labels(self.config.game).inc()
 
@@ -256,48 +238,19 @@ class LiveTable:
 
         Raises LimitReached with too many streams, MalformedRequest for a sequence that the table has not reached.
         """
-        if len(self.streams) >= MOST_STREAMS_OF_A_TABLE:
-            raise LimitReached("TOO_MANY_STREAMS", f"{MOST_STREAMS_OF_A_TABLE} streams follow this table already")
-        if after_sequence is not None and after_sequence > self.state.sequence:
-            raise MalformedRequest(
-                "SEQUENCE_AHEAD",
-                f"the table is at sequence {self.state.sequence}, {after_sequence} cannot have been seen",
-                field="after_sequence",
-            )
-        stream = Subscription(viewer)
         if after_sequence is None:
-            stream.push(self.services.encoder.snapshot(self.config, self.state, viewer))
-        else:
-            self.services.metrics.resumes.inc()
-            stream.preload(self._messages_after(viewer, after_sequence))
-        if self.state.is_over:
-            stream.close()
-        else:
-            self.streams.add(stream)
-        return stream
-
-    def _messages_after(self, viewer: Viewer, sequence: int) -> list[bytes]:
-        return [
-            message_of(self.services.encoder, self.config, made, viewer)
-            for made in steps_of(self.config, self.entries)
-            if made.entry.sequence > sequence
-        ]
-
-    def unsubscribe(self, stream: Subscription) -> None:
-        """Follow no longer."""
-        self.streams.discard(stream)
+            return self.audience.join(viewer, self.state)
+        return self.audience.resume(viewer, self.state, self.entries, after_sequence)
 
     def react(self, player_id: str, reaction: str) -> None:
         """Show a reaction of a seated player to everybody who follows the table."""
-        check_reaction(reaction)
         seat = self.seat_of(player_id)
+        self._refuse_if_over()
+        self.audience.react(seat, reaction, self.services.clock())
+
+    def _refuse_if_over(self) -> None:
         if self.state.is_over:
             raise IllegalNow("TABLE_FINISHED", "the game at this table is over")
-        self._reaction_limits.setdefault(seat, ReactionLimit()).take(self.services.clock())
-        self.services.metrics.reactions.inc()
-        message = self.services.encoder.reaction(seat, reaction)
-        for stream in self.streams:
-            stream.push(message)
 
     def seat_of(self, player_id: str) -> Seat:
         """The seat of a player; raises NotPermitted if he has none here."""
@@ -311,21 +264,9 @@ class LiveTable:
         seat = self.config.seat_of(player_id)
         return SPECTATOR if seat is None else seat
 
-    def beat(self) -> None:
-        """Send a proof of life on streams that were quiet since the last one."""
-        message = self.services.encoder.heartbeat(self.state.sequence)
-        for stream in self.streams:
-            if stream.quiet:
-                stream.push(message)
-            stream.quiet = True
-
-    def _end_streams(self) -> None:
-        for stream in self.streams:
-            stream.close()
-        self.streams.clear()
-
-    def drop_streams(self) -> None:
-        """End all streams because the engine stops; they can be resumed."""
-        for stream in self.streams:
-            stream.close(Unavailable("DRAINING", "this engine stops: open the stream again", retry_after_seconds=0.2))
-        self.streams.clear()
+    def drain(self) -> None:
+        """Let no time run out, and end all streams because the engine stops; they can be resumed."""
+        self.timer.cancel()
+        self.audience.close(
+            Unavailable("DRAINING", "this engine stops: open the stream again", retry_after_seconds=0.2)
+        )

@@ -107,7 +107,7 @@ class EngineServicer:
         return table, stream
 
     def _leave(self, table: LiveTable, stream: Subscription) -> None:
-        table.unsubscribe(stream)
+        table.audience.leave(stream)
         self._stream_count -= 1
         self._metrics.streams.set(self._stream_count)
 

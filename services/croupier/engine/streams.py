@@ -6,7 +6,7 @@ update is encoded once for everybody, and what only one viewer may get is added 
 
 import asyncio
 from collections import deque
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Protocol
 
 from croupier.engine.log import TableConfig
@@ -40,11 +40,12 @@ class Encoder(Protocol):
 
 
 class Subscription:
-    """One viewer's stream: messages wait in a bounded queue until he takes them."""
+    """One viewer's stream: messages wait in a bounded queue until taken; `fell_behind` hears if it overflows."""
 
-    def __init__(self, viewer: Viewer) -> None:
+    def __init__(self, viewer: Viewer, fell_behind: Callable[[], None]) -> None:
         self.viewer = viewer
         self.quiet = True
+        self._fell_behind = fell_behind
         self._messages: deque[bytes] = deque()
         self._taker: asyncio.Future[None] | None = None
         self._closed = False
@@ -61,6 +62,7 @@ class Subscription:
             return
         if len(self._messages) >= LONGEST_QUEUE_MESSAGES:
             self._messages.clear()
+            self._fell_behind()
             self.close(
                 LimitReached(
                     "SLOW_READER",

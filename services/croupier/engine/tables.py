@@ -102,7 +102,7 @@ class Tables:
         stored = await self._stored(table_id)
         if stored.status == "prepared":
             raise _no_such_table()
-        table = LiveTable.from_log(stored.config, stored.entries, self._services)
+        table = LiveTable(stored.config, stored.entries, self._services)
         self._keep(table)
         return table
 
@@ -144,7 +144,7 @@ class Tables:
                 del self._live[table_id]
                 self._keep(table)
                 continue
-            table.beat()
+            table.audience.beat(table.state.sequence)
             phases[table.config.game, table.state.game.view(SPECTATOR).phase] += 1
         gauge = self._services.metrics.open_tables
         gauge.clear()
@@ -155,8 +155,7 @@ class Tables:
         """Open nothing more, let no time run out, and end all streams."""
         self._draining = True
         for table in self._live.values():
-            table.cancel_timer()
-            table.drop_streams()
+            table.drain()
 
     def _refuse_if_draining(self) -> None:
         if self._draining:

@@ -1,0 +1,92 @@
+"""Those who follow one table: players at their seats and spectators, each by streams of their own."""
+
+from collections.abc import Iterable
+
+from croupier.engine.log import Entry, TableConfig
+from croupier.engine.metrics import EngineMetrics
+from croupier.engine.reactions import ReactionLimit, check_reaction
+from croupier.engine.streams import Encoder, Subscription, message_of, send
+from croupier.engine.table import Step, TableState, steps_of
+from croupier.games.facts import Seat, Viewer
+from croupier.runtime.errors import LimitReached, MalformedRequest, ServiceError
+
+MOST_STREAMS_OF_A_TABLE = 200
+
+
+class Audience:
+    """The open streams of a table."""
+
+    def __init__(self, config: TableConfig, encoder: Encoder, metrics: EngineMetrics) -> None:
+        self._config = config
+        self._encoder = encoder
+        self._metrics = metrics
+        self._streams: set[Subscription] = set()
+        self._reaction_limits: dict[Seat, ReactionLimit] = {}
+
+    def join(self, viewer: Viewer, table: TableState) -> Subscription:
+        """Follow from a snapshot on; raises LimitReached with too many streams."""
+        stream = self._new_stream(viewer)
+        stream.push(self._encoder.snapshot(self._config, table, viewer))
+        return self._admit(stream, table)
+
+    def resume(self, viewer: Viewer, table: TableState, entries: Iterable[Entry], after: int) -> Subscription:
+        """Follow with everything after a sequence.
+
+        Raises LimitReached with too many streams, MalformedRequest for a sequence that the table has not reached.
+        """
+        if after > table.sequence:
+            raise MalformedRequest(
+                "SEQUENCE_AHEAD",
+                f"the table is at sequence {table.sequence}, {after} cannot have been seen",
+                field="after_sequence",
+            )
+        stream = self._new_stream(viewer)
+        missed = (made for made in steps_of(self._config, entries) if made.entry.sequence > after)
+        stream.preload(message_of(self._encoder, self._config, made, viewer) for made in missed)
+        self._metrics.resumes.inc()
+        return self._admit(stream, table)
+
+    def _new_stream(self, viewer: Viewer) -> Subscription:
+        if len(self._streams) >= MOST_STREAMS_OF_A_TABLE:
+            raise LimitReached("TOO_MANY_STREAMS", f"{MOST_STREAMS_OF_A_TABLE} streams follow this table already")
+        return Subscription(viewer, self._metrics.slow_readers.inc)
+
+    def _admit(self, stream: Subscription, table: TableState) -> Subscription:
+        if table.is_over:
+            stream.close()
+        else:
+            self._streams.add(stream)
+        return stream
+
+    def leave(self, stream: Subscription) -> None:
+        """Follow no longer."""
+        self._streams.discard(stream)
+
+    def show(self, made: Step) -> None:
+        """Give everybody what he may know of a step; the last one ends the streams."""
+        send(self._encoder, self._config, made, self._streams)
+        if made.after.is_over:
+            self.close(None)
+
+    def react(self, seat: Seat, reaction: str, now: int) -> None:
+        """Show a reaction to everybody; raises MalformedRequest for an unknown one, LimitReached for too many."""
+        check_reaction(reaction)
+        self._reaction_limits.setdefault(seat, ReactionLimit()).take(now)
+        self._metrics.reactions.inc()
+        message = self._encoder.reaction(seat, reaction)
+        for stream in self._streams:
+            stream.push(message)
+
+    def beat(self, sequence: int) -> None:
+        """Send a proof of life on streams that were quiet since the last one."""
+        message = self._encoder.heartbeat(sequence)
+        for stream in self._streams:
+            if stream.quiet:
+                stream.push(message)
+            stream.quiet = True
+
+    def close(self, error: ServiceError | None) -> None:
+        """End all streams, with an error if they should be opened again."""
+        for stream in self._streams:
+            stream.close(error)
+        self._streams.clear()
