@@ -114,6 +114,7 @@ async def serve(settings: ScoringSettings) -> int:
         await until_stopped()
         logger.info("stopping")
         readiness.cancel()
+        await asyncio.wait([readiness])
         await drain(listeners, settings.drain_seconds)
     return 0
 
