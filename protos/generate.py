@@ -16,13 +16,18 @@ def generate(target: Path) -> None:
     """Write the generated code below `target`."""
     sources = sorted(str(path.relative_to(PROTOS)) for path in PROTOS.glob("croupier_api/v1/*.proto"))
     outputs = [f"--{kind}_out={target}" for kind in ("python", "grpc_python", "mypy", "mypy_grpc")]
-    plugins = [f"--plugin=protoc-gen-{name}={Path(sys.executable).parent / f'protoc-gen-{name}'}" for name in ("mypy", "mypy_grpc")]
+    plugins = [
+        f"--plugin=protoc-gen-{name}={Path(sys.executable).parent / f'protoc-gen-{name}'}"
+        for name in ("mypy", "mypy_grpc")
+    ]
     command = [sys.executable, "-m", "grpc_tools.protoc", f"-I{PROTOS}", *plugins, *outputs, *sources]
     subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
 
 
 def generated_files(root: Path) -> dict[str, Path]:
-    return {str(path.relative_to(root)): path for pattern in GENERATED for path in root.glob(f"croupier_api/v1/{pattern}")}
+    return {
+        str(path.relative_to(root)): path for pattern in GENERATED for path in root.glob(f"croupier_api/v1/{pattern}")
+    }
 
 
 def differences(fresh: Path) -> list[str]:
