@@ -1,6 +1,7 @@
 """A small croupier for the client's tests: real gRPC on loopback, one seat that lays its cards, faults by script."""
 
 import threading
+import time
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -29,6 +30,12 @@ QUICK = RetryPolicy(total_seconds=8, first_delay_seconds=0.01, most_delay_second
 HASTY = RetryPolicy(total_seconds=0.2, first_delay_seconds=0.01, most_delay_seconds=0.02)
 """Patience for tests whose fake does not."""
 HOUR_MILLISECONDS = 3_600_000
+_STARTED_NANOSECONDS = time.monotonic_ns()
+
+
+def since_start() -> int:
+    """A clock that begins at 0 and runs, so that patience ends: milliseconds."""
+    return (time.monotonic_ns() - _STARTED_NANOSECONDS) // 1_000_000
 
 
 def play(card: Card.ValueType) -> table_pb2.Action:
@@ -49,8 +56,10 @@ class Script:
     apply_first: bool = True
     """Whether that action is done before the stream breaks off."""
     drop_code: grpc.StatusCode = grpc.StatusCode.UNAVAILABLE
+    end_at_once: bool = False
+    """End with OK before the first message."""
     end_early: bool = False
-    """End with OK after the first message."""
+    """End with OK after the first messages."""
     skew: int = 0
     """Added to the sequence of every update that an action brings: 1 is a gap, -1 a repeat."""
     answer_first: bool = False
@@ -316,6 +325,8 @@ class FakeCroupier:
         self._enter("Play", context)
         script = self._script()
         self._refuse(script, context)
+        if script.end_at_once:
+            return
         yield from self._begin(next(request_iterator).watch)[0]
         if script.end_early or self.table.finished:
             return

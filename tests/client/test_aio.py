@@ -25,13 +25,23 @@ from croupier_client import (
     play_game,
     random_legal,
 )
-from tests.client.fakes import HAND, HASTY, HOUR_MILLISECONDS, QUICK, UNKNOWN_CARD, FakeCroupier, Script, play, refused
+from tests.client.fakes import (
+    HAND,
+    HASTY,
+    HOUR_MILLISECONDS,
+    QUICK,
+    UNKNOWN_CARD,
+    FakeCroupier,
+    Script,
+    play,
+    refused,
+    since_start,
+)
 
 SECRET = "a secret of this device"
 
 
-def client_of(fake: FakeCroupier, policy: RetryPolicy = QUICK, clock: Callable[[], int] = lambda: 0) -> Client:
-    # Patience is measured by this clock too, so where it stands still only the fake may end a test.
+def client_of(fake: FakeCroupier, policy: RetryPolicy = QUICK, clock: Callable[[], int] = since_start) -> Client:
     return Client(Endpoints.single(fake.address), SECRET, "Kari", policy=policy, clock=clock)
 
 
@@ -268,6 +278,15 @@ async def test_table_that_one_may_not_play_at() -> None:
             with pytest.raises(PermissionDenied):
                 async with client.play("t1"):
                     pytest.fail("the table opened")
+
+
+async def test_patience_ends_with_streams_that_end_at_once() -> None:
+    with FakeCroupier(*[Script(end_at_once=True)] * 999) as fake:
+        async with client_of(fake, HASTY) as client:
+            with pytest.raises(Unavailable, match="ended before the game was over"):
+                async with client.play("t1"):
+                    pytest.fail("the table opened")
+    assert fake.calls.count("Play") < 99
 
 
 async def test_patience_ends() -> None:

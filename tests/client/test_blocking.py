@@ -25,13 +25,24 @@ from croupier_client import (
     play_game_blocking,
     random_legal,
 )
-from tests.client.fakes import HAND, HASTY, HOUR_MILLISECONDS, QUICK, UNKNOWN_CARD, FakeCroupier, Script, play, refused
+from tests.client.fakes import (
+    HAND,
+    HASTY,
+    HOUR_MILLISECONDS,
+    QUICK,
+    UNKNOWN_CARD,
+    FakeCroupier,
+    Script,
+    play,
+    refused,
+    since_start,
+)
 
 SECRET = "a secret of this device"
 
 
 def client_of(fake: FakeCroupier, policy: RetryPolicy = QUICK) -> BlockingClient:
-    return BlockingClient(Endpoints.single(fake.address), SECRET, "Kari", policy=policy, clock=lambda: 0)
+    return BlockingClient(Endpoints.single(fake.address), SECRET, "Kari", policy=policy, clock=since_start)
 
 
 def lay_all(table: BlockingTable) -> None:
@@ -168,6 +179,14 @@ def test_table_that_one_may_not_play_at() -> None:
     refusals = [Script(refuse=grpc.StatusCode.PERMISSION_DENIED, reason="NOT_YOUR_SEAT")] * 9
     with FakeCroupier(*refusals) as fake, client_of(fake) as client, pytest.raises(PermissionDenied), client.play("t1"):
         pytest.fail("the table opened")
+
+
+def test_patience_ends_with_streams_that_end_at_once() -> None:
+    streams = [Script(end_at_once=True)] * 999
+    with FakeCroupier(*streams) as fake, client_of(fake, HASTY) as client:
+        with pytest.raises(Unavailable, match="ended before the game was over"), client.play("t1"):
+            pytest.fail("the table opened")
+        assert fake.calls.count("Play") < 99
 
 
 def test_patience_ends() -> None:

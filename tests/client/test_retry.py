@@ -91,6 +91,27 @@ def test_jitter_keeps_to_its_bounds() -> None:
     assert len(set(delays)) > 100
 
 
+@pytest.mark.parametrize("error", [UNAVAILABLE, UNAUTHENTICATED])
+def test_stream_that_stood_in_silence_was_a_success(error: CroupierError) -> None:
+    clock = FakeClock()
+    policy = RetryPolicy(total_seconds=10, first_delay_seconds=1)
+    attempts = retries(Attempts.STREAM, clock, policy)
+    delays = []
+    for _ in range(3):
+        clock.now += 10_001
+        delays.append(attempts.delay_seconds(error))
+        clock.now += round(delays[-1] * 1000)
+    assert delays == [delays[0]] * 3
+
+
+def test_call_that_hangs_was_no_success() -> None:
+    clock = FakeClock()
+    attempts = retries(Attempts.IDEMPOTENT, clock, RetryPolicy(total_seconds=10))
+    clock.now += 10_001
+    with pytest.raises(CroupierError):
+        attempts.delay_seconds(UNAVAILABLE)
+
+
 def test_gives_up_when_the_next_attempt_would_be_too_late() -> None:
     clock = FakeClock()
     policy = RetryPolicy(total_seconds=10, first_delay_seconds=1, most_delay_seconds=1)

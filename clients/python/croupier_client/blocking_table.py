@@ -95,7 +95,7 @@ class BlockingWatchedTable(Table):
                 except CroupierError as error:
                     self._closing.wait(self._retries.delay_seconds(error))
         except CroupierError as error:
-            self._error = None if self._closing.is_set() else error
+            self._error = error
         finally:
             with self._changed:
                 self._ended = True

@@ -48,7 +48,7 @@ class RetryPolicy:
     """How patient to be: exponential backoff with jitter, bounded in step and in total."""
 
     total_seconds: float = 60
-    """From the last success on, no attempt begins later than this."""
+    """From the last success on, no attempt begins later than this; a stream that stood for longer was a success."""
     first_delay_seconds: float = 0.1
     """Upper bound of the first delay; it doubles with each failure."""
     most_delay_seconds: float = 3
@@ -74,10 +74,12 @@ class Retries:
         """Take note that the service answered: patience starts anew."""
         self._failures = 0
         self._rejections = 0
-        self._since_milliseconds = self._clock()
+        self._since_milliseconds = self._attempt_milliseconds = self._clock()
 
     def delay_seconds(self, error: CroupierError) -> float:
         """How long to wait before the next attempt; raises the error itself when there should be none."""
+        if self._stood():
+            self.succeeded()
         if isinstance(error, Unauthenticated):
             return self._delay_of_rejection(error)
         self._failures += 1
@@ -85,7 +87,13 @@ class Retries:
         waited = (self._clock() - self._since_milliseconds) / 1000
         if not self._may_retry(error) or waited + delay > self.policy.total_seconds:
             raise error
+        self._attempt_milliseconds = self._clock() + round(delay * 1000)
         return delay
+
+    def _stood(self) -> bool:
+        """Whether the attempt that failed now was a stream that had stood, perhaps in silence, for long."""
+        stood_milliseconds = self._clock() - self._attempt_milliseconds
+        return self._attempts is Attempts.STREAM and stood_milliseconds > self.policy.total_seconds * 1000
 
     def _delay_of_rejection(self, error: CroupierError) -> float:
         """A token may have ended early, once; nothing was done, so even a call that harms twice may be repeated."""
