@@ -104,6 +104,16 @@ def test_stream_that_stood_in_silence_was_a_success(error: CroupierError) -> Non
     assert delays == [delays[0]] * 3
 
 
+def test_streams_that_fail_soon_do_not_add_up_to_a_success() -> None:
+    clock = FakeClock()
+    attempts = retries(Attempts.STREAM, clock, RetryPolicy(total_seconds=10))
+    clock.now += 6_000
+    attempts.delay_seconds(UNAVAILABLE)
+    clock.now += 6_000
+    with pytest.raises(CroupierError):
+        attempts.delay_seconds(UNAVAILABLE)
+
+
 def test_call_that_hangs_was_no_success() -> None:
     clock = FakeClock()
     attempts = retries(Attempts.IDEMPOTENT, clock, RetryPolicy(total_seconds=10))
