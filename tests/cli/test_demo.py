@@ -12,11 +12,13 @@ from typing import Any
 
 import pytest
 
+from croupier.cli import reach
 from croupier.cli.demo import Played, play_all
 from croupier.cli.demo_evidence import Evidence, disagreements, leaderboard_differences
 from croupier.cli.demo_plan import DemoPlan
 from croupier.cli.demo_players import PlayedTable
-from croupier.cli.reach import endpoints_of
+from croupier.cli.faults import CommandFault
+from croupier.cli.reach import endpoints_of, front_door, signed_in_client
 from croupier.cli.supervisor import Manner, running_services
 from croupier.games.catalogue import GAMES
 from croupier_api.v1 import scoring_pb2
@@ -29,7 +31,7 @@ def croupier(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "croupier.cli", *arguments],
         cwd=cwd,
-        env={**os.environ, "NO_COLOR": "1", "COLUMNS": "80"},
+        env={**os.environ, "XDG_DATA_HOME": str(cwd), "NO_COLOR": "1", "COLUMNS": "80"},
         capture_output=True,
         text=True,
         timeout=DEADLINE_SECONDS,
@@ -191,3 +193,10 @@ def test_misuse_is_one_clear_line(arguments: list[str], said: str, tmp_path: Pat
     assert "Traceback" not in run.stderr
     assert said in run.stderr
     assert (run.stderr + run.stdout).count("\n") == 1
+
+
+async def test_nobody_waits_long_for_services_that_are_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reach, "SIGN_IN_SECONDS", 0.3)
+    with pytest.raises(CommandFault, match=r"no services answer at 127\.0\.0\.1:1"):
+        async with signed_in_client(front_door("127.0.0.1:1"), "a device of this test", ""):
+            pass

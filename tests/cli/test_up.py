@@ -34,6 +34,12 @@ def is_alive(pid: int) -> bool:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
 
 
+def is_held_back(pid: int, number: int) -> bool:
+    status = Path(f"/proc/{pid}/status").read_text()
+    pending = next(line for line in status.splitlines() if line.startswith("ShdPnd:"))
+    return bool(int(pending.split()[1], 16) >> (number - 1) & 1)
+
+
 def up(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "croupier.cli", "up", "--data-dir", str(folder), *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE_SECONDS)
@@ -53,9 +59,11 @@ def test_ctrl_c_ends_everything_in_order(tmp_path: Path) -> None:
         assert second.returncode == 1
         assert second.stderr.count("\n") == 1
         assert "services run in" in second.stderr
-        # A terminal sends Ctrl-C to every process of the group, the services too.
-        for pid in (services.process.pid, *pids.values()):
+        # A terminal sends Ctrl-C to every process of the group, the services too: they let it pass by.
+        for pid in pids.values():
             os.kill(pid, signal.SIGINT)
+            assert is_held_back(pid, signal.SIGINT)
+        os.kill(services.process.pid, signal.SIGINT)
         assert services.process.wait(DEADLINE_SECONDS) == 0
         assert said(services).splitlines()[-2:] == [
             "stopping: calls under way are finished first",

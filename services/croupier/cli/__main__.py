@@ -14,7 +14,7 @@ from rich.console import Console
 
 from croupier.cli.addresses import FIRST_PORT
 from croupier.cli.data_folder import default_data_folder
-from croupier.cli.faults import FAILED, INTERRUPTED, CommandFault
+from croupier.cli.faults import FAILED, CommandFault
 from croupier.cli.games import show_game, show_games
 from croupier.cli.options import game_named, read_options, seats_of, split_options
 from croupier.cli.serve import run_service
@@ -118,8 +118,7 @@ def play(
     """Play against bots in this terminal."""
     from croupier.cli.play import Seating, device_secret
     from croupier.cli.play import play as run_play
-    from croupier.cli.reach import reachable_services
-    from croupier_client.aio import Client
+    from croupier.cli.reach import reachable_services, signed_in_client
 
     folder = _folder(data_dir)
     seating = Seating(game, seats, split_options(option or ()), bot_delay, table)
@@ -128,7 +127,7 @@ def play(
         secret = device_secret(folder)
         async with (
             reachable_services(folder, server, _say) as endpoints,
-            Client(endpoints, secret, name if name is not None else _login_name()) as client,
+            signed_in_client(endpoints, secret, name if name is not None else _login_name()) as client,
         ):
             await run_play(client, seating, Console(highlight=False))
 
@@ -144,15 +143,17 @@ def replay_export(
 ) -> None:
     """Write the replay of a finished table as JSON lines."""
     from croupier.cli.play import device_secret
-    from croupier.cli.reach import reachable_services
+    from croupier.cli.reach import reachable_services, signed_in_client
     from croupier.cli.replay import export
-    from croupier_client.aio import Client
 
     folder = _folder(data_dir)
 
     async def run() -> Path:
         secret = device_secret(folder)
-        async with reachable_services(folder, server, _say) as endpoints, Client(endpoints, secret) as client:
+        async with (
+            reachable_services(folder, server, _say) as endpoints,
+            signed_in_client(endpoints, secret, "") as client,
+        ):
             return await export(client, table_id, output)
 
     _say(f"{asyncio.run(run())} written")
@@ -190,8 +191,6 @@ def main() -> None:
         app()
     except CommandFault as fault:
         _fail(fault.message, fault.exit_code)
-    except KeyboardInterrupt:
-        _fail("interrupted", INTERRUPTED)
     except Exception as error:
         # The client's errors are told apart only here: importing them takes longer than most commands.
         from croupier_client.errors import CroupierError

@@ -2,7 +2,6 @@
 
 FAILED = 1
 MISUSED = 2
-INTERRUPTED = 130
 
 
 class CommandFault(Exception):

@@ -1,7 +1,5 @@
 """`croupier games`: what can be played, with how many, and every option."""
 
-from collections.abc import Iterable
-
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
@@ -24,10 +22,15 @@ def show_games(console: Console) -> None:
 def show_game(console: Console, game_id: str) -> None:
     """Print a game with its options; raises CommandFault for an unknown one."""
     game = game_named(game_id)
-    bots = Text(f"Computer players: {', '.join(game.bots)}")
-    console.print(_heading(game), Padding(Group(Text(game.summary), bots), (0, 0, 1, 2)), width=WIDTH)
-    for option in game.options(game.seats.stop - 1):
-        console.print(Padding(_option(option), (0, 0, 1, 2)), width=WIDTH)
+    seats = game.seats.stop - 1
+    facts = [
+        Text(game.summary),
+        Text(f"Computer players: {', '.join(game.bots)}"),
+        Text(f"Options with {seats} seats:"),
+    ]
+    console.print(_heading(game), Padding(Group(*facts), (0, 0, 0, 2)), width=WIDTH)
+    for option in game.options(seats):
+        console.print(Padding(_option(option), (1, 0, 0, 4)), width=WIDTH)
 
 
 def _heading(game: Game) -> Text:
@@ -39,18 +42,13 @@ def _option(option: Option) -> RenderableType:
     facts = Table.grid(padding=(0, 1))
     facts.add_column(no_wrap=True, style="dim")
     facts.add_column()
-    facts.add_row("", Text(option.meaning))
-    facts.add_row("type", option.type_name)
-    facts.add_row("default", option_text(option.default))
-    facts.add_row("allowed", _allowed(option))
-    return Group(Text(option.name, style="bold"), facts)
+    facts.add_row("  type", option.type_name)
+    facts.add_row("  default", option_text(option.default))
+    facts.add_row("  allowed", _allowed(option))
+    return Group(Text.assemble((option.name, "bold"), f" - {option.meaning}"), facts)
 
 
 def _allowed(option: Option) -> str:
     if isinstance(option.allowed, range):
         return f"{option.allowed.start} to {option.allowed.stop - 1}"
-    return ", ".join(_texts(option.allowed))
-
-
-def _texts(values: Iterable[bool | int | str]) -> Iterable[str]:
-    return (option_text(value) for value in values)
+    return ", ".join(map(option_text, option.allowed))

@@ -1,14 +1,18 @@
 """Which services a command speaks with: those of a front door, those that run in the data folder, or its own."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from croupier.cli.addresses import START_ORDER
 from croupier.cli.data_folder import running_in
-from croupier.cli.faults import misused
+from croupier.cli.faults import CommandFault, misused
 from croupier.cli.supervisor import Manner, Note, running_services
+from croupier_client.aio import Client
 from croupier_client.endpoints import Endpoints
+
+SIGN_IN_SECONDS = 8.0
 
 
 def endpoints_of(addresses: Mapping[str, Mapping[str, str]]) -> Endpoints:
@@ -38,6 +42,18 @@ async def reachable_services(folder: Path, server: str | None, say: Note) -> Asy
     say("starting services for this session (croupier up keeps some running)")
     async with running_services(folder, manner=Manner(note=say)) as services:
         yield endpoints_of(services.addresses)
+
+
+@asynccontextmanager
+async def signed_in_client(endpoints: Endpoints, device_secret: str, name: str) -> AsyncIterator[Client]:
+    """A client whose player has signed in; raises CommandFault if nobody answers soon, CroupierError if refused."""
+    async with Client(endpoints, device_secret, name) as client:
+        try:
+            async with asyncio.timeout(SIGN_IN_SECONDS):
+                await client.sign_in()
+        except TimeoutError:
+            raise CommandFault(f"no services answer at {endpoints.lobby}") from None
+        yield client
 
 
 def front_door(server: str) -> Endpoints:

@@ -121,6 +121,7 @@ def _hand_lines(words: Words, seen: Seen) -> list[Text]:
     return [
         _folded("your hand: " if seat == seen.seat else f"{words.name(seat)}: ", hand_text(words, hands[seat]))
         for seat in sorted(hands)
+        if hands[seat]
     ]
 
 
