@@ -123,7 +123,7 @@ async def _seat(
             measured.move(time.perf_counter() - sent)
         elif len(seen) < 500 and message.HasField("update"):
             seen.append(raw)
-        legal = (message.update if message.HasField("update") else message.snapshot).legal_actions.actions
+        legal = (message if message.HasField("update") else message.snapshot).legal_actions.actions
         if legal:
             action = engine_pb2.SubmitActionRequest(request_id=str(number), action=random.choice(legal))
             sent = time.perf_counter()

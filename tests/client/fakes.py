@@ -86,6 +86,16 @@ def abort(context: grpc.ServicerContext, status: status_pb2.Status) -> NoReturn:
     raise AssertionError("abort_with_status raises")
 
 
+def legal_after(sequence: int) -> table_pb2.LegalActions | None:
+    """What seat 0 may do after so many updates."""
+    return table_pb2.LegalActions(actions=[play(HAND[sequence])]) if sequence < len(HAND) else None
+
+
+def told(update: engine_pb2.TableUpdate, answer: engine_pb2.ActionAnswer | None = None) -> engine_pb2.PlayResponse:
+    """The message of a stream that brings an update to seat 0, with what it may do then."""
+    return engine_pb2.PlayResponse(update=update, answer=answer, legal_actions=legal_after(update.sequence))
+
+
 class FakeTable:
     """A game of one seat that lays its hand card by card; the other seat only looks on."""
 
@@ -124,7 +134,7 @@ class FakeTable:
 
     def legal(self) -> table_pb2.LegalActions | None:
         """What seat 0 may do."""
-        return None if self.finished else table_pb2.LegalActions(actions=[play(HAND[self.laid])])
+        return legal_after(self.laid)
 
     def snapshot(self) -> engine_pb2.Snapshot:
         """Everything up to now, for seat 0."""
@@ -167,10 +177,7 @@ class FakeTable:
         facts += [table_pb2.Fact(turn_changed=table_pb2.TurnChanged(phase="over"))] if last else []
         ranking = [table_pb2.RankGroup(seats=[0]), table_pb2.RankGroup(seats=[1])]
         facts += [table_pb2.Fact(game_ended=table_pb2.GameEnded(ranking=ranking))] if last else []
-        legal = None if last else table_pb2.LegalActions(actions=[play(HAND[self.laid + 1])])
-        return engine_pb2.TableUpdate(
-            sequence=self.laid + 1, seat=0, facts=facts, legal_actions=legal, revealed_seed="5eed" if last else ""
-        )
+        return engine_pb2.TableUpdate(sequence=self.laid + 1, seat=0, facts=facts, revealed_seed="5eed" if last else "")
 
 
 class FakeCroupier:
@@ -317,7 +324,7 @@ class FakeCroupier:
             return
         self.hold.wait()
         for update in self.table.updates[laid:]:
-            yield engine_pb2.WatchTableResponse(update=update)
+            yield engine_pb2.WatchTableResponse(update=update, legal_actions=legal_after(update.sequence))
 
     def play(
         self, request_iterator: Iterator[engine_pb2.PlayRequest], context: grpc.ServicerContext
@@ -351,7 +358,7 @@ class FakeCroupier:
             laid = self.table.laid
             missed = self.table.updates[watch.after_sequence :] if watch.HasField("after_sequence") else []
             snapshot = None if watch.HasField("after_sequence") else self.table.snapshot()
-        messages = [engine_pb2.PlayResponse(update=update) for update in missed]
+        messages = [told(update) for update in missed]
         messages += [engine_pb2.PlayResponse(snapshot=snapshot)] if snapshot else []
         messages.append(engine_pb2.PlayResponse(heartbeat=engine_pb2.Heartbeat(sequence=laid)))
         messages.append(engine_pb2.PlayResponse(reaction=engine_pb2.Reaction(seat=1, reaction="clap")))
@@ -370,9 +377,9 @@ class FakeCroupier:
         update.sequence += script.skew
         if script.answer_first:
             yield engine_pb2.PlayResponse(answer=answer)
-            yield engine_pb2.PlayResponse(update=update)
+            yield told(update)
         else:
-            yield engine_pb2.PlayResponse(update=update, answer=answer)
+            yield told(update, answer)
 
     def _script(self) -> Script:
         return self.scripts.popleft() if self.scripts else Script()

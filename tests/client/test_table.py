@@ -6,7 +6,7 @@ from croupier_api.v1 import engine_pb2, table_pb2
 from croupier_client import FailedPrecondition, FoldError, LimitReached, SequenceError, StaleSequence, Table
 from croupier_client.backlog import Backlog
 from croupier_client.table import MOST_UNANSWERED
-from tests.client.fakes import HAND, FakeTable, play
+from tests.client.fakes import HAND, FakeTable, play, told
 
 
 def opened_table() -> tuple[Table, FakeTable]:
@@ -27,7 +27,7 @@ def test_stream_begins_with_a_snapshot_and_goes_on_after_what_was_seen() -> None
     assert table.watch_request() == engine_pb2.WatchTableRequest(table_id="t1")
     table, fake = opened_table()
     assert table.watch_request() == engine_pb2.WatchTableRequest(table_id="t1", after_sequence=0)
-    table.receive(engine_pb2.PlayResponse(update=lay_next(fake)))
+    table.receive(told(lay_next(fake)))
     assert table.watch_request() == engine_pb2.WatchTableRequest(table_id="t1", after_sequence=1)
 
 
@@ -50,7 +50,7 @@ def test_whole_game_is_followed() -> None:
     table, fake = opened_table()
     for _ in HAND:
         update = lay_next(fake)
-        assert table.receive(engine_pb2.PlayResponse(update=update)) == update
+        assert table.receive(told(update)) == update
         assert table.view == fake.view()
         assert table.sequence == fake.laid
         assert table.facts == update.facts
@@ -63,18 +63,20 @@ def test_whole_game_is_followed() -> None:
 def test_rounds_are_kept() -> None:
     table, _ = opened_table()
     ended = table_pb2.RoundEnded(round=1, points=[1, 2], totals=[3, 4], notes=["a", "b"])
-    table.receive_update(engine_pb2.TableUpdate(sequence=1, facts=[table_pb2.Fact(round_ended=ended)]))
+    table.receive_update(
+        engine_pb2.TableUpdate(sequence=1, facts=[table_pb2.Fact(round_ended=ended)]), table_pb2.LegalActions()
+    )
     assert table.rounds == [ended]
 
 
 @pytest.mark.parametrize("sequence", [0, 1, 3, 9])
 def test_gap_or_repeat_is_a_fault_and_changes_nothing(sequence: int) -> None:
     table, fake = opened_table()
-    table.receive_update(lay_next(fake))
+    table.receive(told(lay_next(fake)))
     before = table.view
     wrong = engine_pb2.TableUpdate(sequence=sequence, facts=[table_pb2.Fact(trick_taken=table_pb2.TrickTaken())])
     with pytest.raises(SequenceError) as caught:
-        table.receive(engine_pb2.PlayResponse(update=wrong))
+        table.receive(told(wrong))
     assert (caught.value.expected, caught.value.got) == (2, sequence)
     assert table.view == before
     assert table.sequence == 1
@@ -82,14 +84,14 @@ def test_gap_or_repeat_is_a_fault_and_changes_nothing(sequence: int) -> None:
 
 def test_update_without_snapshot_is_a_fault() -> None:
     with pytest.raises(SequenceError):
-        Table("t1").receive_update(engine_pb2.TableUpdate(sequence=1))
+        Table("t1").receive_update(engine_pb2.TableUpdate(sequence=1), table_pb2.LegalActions())
 
 
 def test_fact_that_does_not_fit_changes_nothing() -> None:
     table, fake = opened_table()
     fact = table_pb2.Fact(trick_taken=table_pb2.TrickTaken(seat=7))
     with pytest.raises(FoldError):
-        table.receive_update(engine_pb2.TableUpdate(sequence=1, facts=[fact]))
+        table.receive_update(engine_pb2.TableUpdate(sequence=1, facts=[fact]), table_pb2.LegalActions())
     assert (table.sequence, table.view) == (0, fake.view())
 
 
@@ -135,7 +137,7 @@ def test_action_is_settled_when_it_is_in_the_view() -> None:
     answer = fake.submit(request)
     table.receive(engine_pb2.PlayResponse(answer=answer))
     assert not table.settled(request.request_id)
-    table.receive(engine_pb2.PlayResponse(update=fake.updates[0]))
+    table.receive(told(fake.updates[0]))
     assert table.settled(request.request_id)
     assert table.take_outcome(request.request_id) == 1
 
@@ -144,7 +146,7 @@ def test_event_and_answer_may_come_at_once() -> None:
     table, fake = opened_table()
     request = table.submit(play(HAND[0]))
     answer = fake.submit(request)
-    table.receive(engine_pb2.PlayResponse(update=fake.updates[0], answer=answer))
+    table.receive(told(fake.updates[0], answer))
     assert table.settled(request.request_id)
 
 
@@ -186,7 +188,7 @@ def test_actions_under_way_are_bounded() -> None:
 def test_nothing_is_submitted_after_the_end() -> None:
     table, fake = opened_table()
     for _ in HAND:
-        table.receive_update(lay_next(fake))
+        table.receive(told(lay_next(fake)))
     with pytest.raises(FailedPrecondition, match="over"):
         table.submit(play(HAND[0]))
     assert table.unanswered() == ()

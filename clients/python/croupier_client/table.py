@@ -137,7 +137,7 @@ class Table:
                 self.receive_snapshot(message.snapshot)
                 return message.snapshot
             case "update":
-                self.receive_update(message.update)
+                self.receive_update(message.update, message.legal_actions)
                 return message.update
             case "reaction":
                 return message.reaction
@@ -159,13 +159,13 @@ class Table:
         self.facts = ()
         self.opened = True
 
-    def receive_update(self, update: engine_pb2.TableUpdate) -> None:
-        """Go on by one entry of the log; SequenceError if it is not the next one."""
+    def receive_update(self, update: engine_pb2.TableUpdate, legal_actions: table_pb2.LegalActions) -> None:
+        """Go on by one entry of the log, with what may be done then; SequenceError if it is not the next one."""
         if not self.opened or update.sequence != self.sequence + 1:
             raise SequenceError(self.sequence + 1, update.sequence)
         self.view = fold(self.view, update.facts, self.seat)
         self.sequence = update.sequence
-        self.legal_actions = update.legal_actions
+        self.legal_actions = legal_actions
         self.clock = update.clock
         self.revealed_seed = update.revealed_seed
         self.facts = update.facts

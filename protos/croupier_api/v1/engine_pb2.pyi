@@ -188,6 +188,7 @@ class WatchTableResponse(_message.Message):
     UPDATE_FIELD_NUMBER: _builtins.int
     REACTION_FIELD_NUMBER: _builtins.int
     HEARTBEAT_FIELD_NUMBER: _builtins.int
+    LEGAL_ACTIONS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def snapshot(self) -> Global___Snapshot:
         """Everything up to now; the first message unless a sequence was given."""
@@ -204,6 +205,10 @@ class WatchTableResponse(_message.Message):
     def heartbeat(self) -> Global___Heartbeat:
         """Sent when nothing else was for a while."""
 
+    @_builtins.property
+    def legal_actions(self) -> _table_pb2.LegalActions:
+        """What the viewer may do after the update of this message; unset if he is not to act."""
+
     def __init__(
         self,
         *,
@@ -211,10 +216,11 @@ class WatchTableResponse(_message.Message):
         update: Global___TableUpdate | None = ...,
         reaction: Global___Reaction | None = ...,
         heartbeat: Global___Heartbeat | None = ...,
+        legal_actions: _table_pb2.LegalActions | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["event", b"event", "heartbeat", b"heartbeat", "reaction", b"reaction", "snapshot", b"snapshot", "update", b"update"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["event", b"event", "heartbeat", b"heartbeat", "legal_actions", b"legal_actions", "reaction", b"reaction", "snapshot", b"snapshot", "update", b"update"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["event", b"event", "heartbeat", b"heartbeat", "reaction", b"reaction", "snapshot", b"snapshot", "update", b"update"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["event", b"event", "heartbeat", b"heartbeat", "legal_actions", b"legal_actions", "reaction", b"reaction", "snapshot", b"snapshot", "update", b"update"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["snapshot", "update", "reaction", "heartbeat"]  # noqa: Y015
     _WhichOneofArgType_event: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
@@ -265,6 +271,7 @@ class PlayResponse(_message.Message):
     REACTION_FIELD_NUMBER: _builtins.int
     HEARTBEAT_FIELD_NUMBER: _builtins.int
     ANSWER_FIELD_NUMBER: _builtins.int
+    LEGAL_ACTIONS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def snapshot(self) -> Global___Snapshot:
         """Everything up to now."""
@@ -285,6 +292,10 @@ class PlayResponse(_message.Message):
     def answer(self) -> Global___ActionAnswer:
         """The answer to an action of this stream, if this message brings one."""
 
+    @_builtins.property
+    def legal_actions(self) -> _table_pb2.LegalActions:
+        """What the viewer may do after the update of this message; unset if he is not to act."""
+
     def __init__(
         self,
         *,
@@ -293,10 +304,11 @@ class PlayResponse(_message.Message):
         reaction: Global___Reaction | None = ...,
         heartbeat: Global___Heartbeat | None = ...,
         answer: Global___ActionAnswer | None = ...,
+        legal_actions: _table_pb2.LegalActions | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "event", b"event", "heartbeat", b"heartbeat", "reaction", b"reaction", "snapshot", b"snapshot", "update", b"update"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "event", b"event", "heartbeat", b"heartbeat", "legal_actions", b"legal_actions", "reaction", b"reaction", "snapshot", b"snapshot", "update", b"update"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "event", b"event", "heartbeat", b"heartbeat", "reaction", b"reaction", "snapshot", b"snapshot", "update", b"update"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "event", b"event", "heartbeat", b"heartbeat", "legal_actions", b"legal_actions", "reaction", b"reaction", "snapshot", b"snapshot", "update", b"update"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["snapshot", "update", "reaction", "heartbeat"]  # noqa: Y015
     _WhichOneofArgType_event: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
@@ -440,7 +452,6 @@ class TableUpdate(_message.Message):
     ACTED_BY_FIELD_NUMBER: _builtins.int
     FACTS_FIELD_NUMBER: _builtins.int
     CLOCK_FIELD_NUMBER: _builtins.int
-    LEGAL_ACTIONS_FIELD_NUMBER: _builtins.int
     REVEALED_SEED_FIELD_NUMBER: _builtins.int
     sequence: _builtins.int
     """The entry's number. Updates come without gap or repeat."""
@@ -460,10 +471,6 @@ class TableUpdate(_message.Message):
     def clock(self) -> Global___TurnClock:
         """Who has until when."""
 
-    @_builtins.property
-    def legal_actions(self) -> _table_pb2.LegalActions:
-        """What the viewer may do now; unset if he is not to act."""
-
     def __init__(
         self,
         *,
@@ -473,12 +480,11 @@ class TableUpdate(_message.Message):
         acted_by: Global___ActedBy.ValueType = ...,
         facts: _abc.Iterable[_table_pb2.Fact] | None = ...,
         clock: Global___TurnClock | None = ...,
-        legal_actions: _table_pb2.LegalActions | None = ...,
         revealed_seed: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "clock", b"clock", "legal_actions", b"legal_actions", "seat", b"seat"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "clock", b"clock", "seat", b"seat"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "acted_by", b"acted_by", "at_milliseconds", b"at_milliseconds", "clock", b"clock", "facts", b"facts", "legal_actions", b"legal_actions", "revealed_seed", b"revealed_seed", "seat", b"seat", "sequence", b"sequence"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "acted_by", b"acted_by", "at_milliseconds", b"at_milliseconds", "clock", b"clock", "facts", b"facts", "revealed_seed", b"revealed_seed", "seat", b"seat", "sequence", b"sequence"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__seat: _TypeAlias = _typing.Literal["seat"]  # noqa: Y015
     _WhichOneofArgType__seat: _TypeAlias = _typing.Literal["_seat", b"_seat"]  # noqa: Y015

@@ -1,7 +1,8 @@
 """Facts and views as messages of the contract, and the messages of a stream.
 
-All stream messages are PlayResponse bytes; a WatchTableResponse has the same fields under the same numbers. In protobuf
-two encoded messages put one after the other are their merger: lists are joined, embedded messages merged.
+All stream messages are PlayResponse bytes; a WatchTableResponse has the same fields under the same numbers. Encoded
+fields put one after the other are one protobuf message. Only whole fields of the outermost message are joined in this
+way, each of them once, since some decoders replace an embedded message that comes twice.
 """
 
 from collections.abc import Callable, Iterable
@@ -18,33 +19,29 @@ from croupier.games.interface import SeatActed
 from croupier.runtime.errors import ServiceError
 from croupier_api.v1 import engine_pb2, table_pb2
 
-_Update = engine_pb2.TableUpdate
 _Message = engine_pb2.PlayResponse
 
 
 class StreamEncoder:
     """Writes the messages of a table's streams."""
 
-    def update(self, step: Step, known: Iterable[Fact]) -> bytes:
+    def update(self, config: TableConfig, step: Step, known: Iterable[Fact]) -> bytes:
         """A log entry with those of its facts that are meant."""
         entry, after = step.entry, step.after
-        update = _Update(
+        update = engine_pb2.TableUpdate(
             sequence=entry.sequence,
             at_milliseconds=entry.at,
             seat=entry.event.seat if isinstance(entry.event, SeatActed) else None,
             acted_by=engine_pb2.ActedBy.ValueType(entry.acted_by),
             facts=[encode_fact(fact) for fact in known],
             clock=encode_turn_clock(after.clock, after.deadline),
+            revealed_seed=config.seed.hex() if after.is_over else "",
         )
         return _Message(update=update).SerializeToString()
 
     def legal_actions(self, table: TableState, seat: Seat) -> bytes:
         """What a seat may do, to be added to the update that brought it on turn."""
-        return _Message(update=_Update(legal_actions=encode_legal(table.game.legal_actions(seat)))).SerializeToString()
-
-    def revealed_seed(self, config: TableConfig) -> bytes:
-        """The secret seed, to be added to the update that ended the game."""
-        return _Message(update=_Update(revealed_seed=config.seed.hex())).SerializeToString()
+        return _Message(legal_actions=encode_legal(table.game.legal_actions(seat))).SerializeToString()
 
     def snapshot(self, config: TableConfig, table: TableState, viewer: Viewer) -> bytes:
         """All that a viewer may know."""

@@ -4,15 +4,14 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import NamedTuple
 
 from croupier.engine.shuffles import commitment
-from croupier.games.actions import action_from_json, action_to_json
+from croupier.games.actions import Action, action_from_json, action_to_json
 from croupier.games.cards import cards, notation
 from croupier.games.facts import Seat
 from croupier.games.interface import CardsShuffled, Event, OptionValue, SeatActed
-
-_COMPACT = json.JSONEncoder(separators=(",", ":"), check_circular=False)
 
 
 class ActedBy(IntEnum):
@@ -110,14 +109,16 @@ def body_to_json(entry: Entry) -> str:
     """The event of an entry, who decided and the request, as one line."""
     match entry.event:
         case SeatActed(seat, action):
-            body: dict[str, Any] = {"seat": seat, "action": action_to_json(action)}
-            if entry.acted_by:
-                body["by"] = int(entry.acted_by)
-            if entry.request_id:
-                body["request"] = entry.request_id
+            by = f',"by":{int(entry.acted_by)}' if entry.acted_by else ""
+            request = f',"request":{json.dumps(entry.request_id)}' if entry.request_id else ""
+            return f'{{"seat":{seat},"action":{_action_text(action)}{by}{request}}}'
         case CardsShuffled(shuffled, drawn):
-            body = {"cards": " ".join(notation(shuffled)), "drawn": list(drawn)}
-    return _COMPACT.encode(body)
+            return json.dumps({"cards": " ".join(notation(shuffled)), "drawn": list(drawn)})
+
+
+@lru_cache(maxsize=4096)
+def _action_text(action: Action) -> str:
+    return json.dumps(action_to_json(action))
 
 
 def entry_from_row(sequence: int, at: int, deadline: int, text: str) -> Entry:

@@ -118,7 +118,7 @@ class EngineServicer:
                 request = _decoded(raw)
                 if request.WhichOneof("request") != "action":
                     raise _malformed("after the first message only actions can follow")
-                stream.add(await self._answer(table, player_id, request.action))
+                stream.answer(await self._answer(table, player_id, request.action))
         except ServiceError as error:
             stream.close(error)
         except grpc.aio.UsageError:

@@ -20,14 +20,11 @@ LONGEST_QUEUE_MESSAGES = 256
 class Encoder(Protocol):
     """Writes messages of a stream."""
 
-    def update(self, step: Step, facts: Iterable[Fact]) -> bytes:
+    def update(self, config: TableConfig, step: Step, facts: Iterable[Fact]) -> bytes:
         """A log entry with those of its facts that are meant."""
 
     def legal_actions(self, table: TableState, seat: Seat) -> bytes:
         """What a seat may do, to be added to the update that brought it on turn."""
-
-    def revealed_seed(self, config: TableConfig) -> bytes:
-        """The secret seed, to be added to the update that ended the game."""
 
     def snapshot(self, config: TableConfig, table: TableState, viewer: Viewer) -> bytes:
         """All that a viewer may know."""
@@ -48,6 +45,7 @@ class Subscription:
         self._fell_behind = fell_behind
         self._messages: deque[bytes] = deque()
         self._taker: asyncio.Future[None] | None = None
+        self._last_has_answer = False
         self._closed = False
         self._error: ServiceError | None = None
 
@@ -73,18 +71,23 @@ class Subscription:
             return
         self.quiet = False
         self._messages.append(message)
+        self._last_has_answer = False
         self._wake()
 
     def preload(self, messages: Iterable[bytes]) -> None:
         """Put in what a resumed stream has missed, however much that is."""
         self._messages.extend(messages)
 
-    def add(self, message: bytes) -> None:
-        """Add to the last message that still waits, or put a new one in."""
-        if self._messages and not self._closed:
+    def answer(self, message: bytes) -> None:
+        """Add an answer to the last message that waits, or put it in by itself if that one brings an answer already.
+
+        Also the action that ended the game, and with it the stream, gets its answer.
+        """
+        if self._messages and not self._last_has_answer:
             self._messages[-1] += message
         else:
             self.push(message)
+        self._last_has_answer = True
 
     def close(self, error: ServiceError | None = None) -> None:
         """End the stream after what waits; with an error the viewer hears why."""
@@ -132,8 +135,7 @@ def message_of(encoder: Encoder, config: TableConfig, step: Step, viewer: Viewer
 
 def _shared_message(encoder: Encoder, config: TableConfig, step: Step, viewer: Viewer) -> bytes:
     facts = step.facts if step.public else [fact for fact in step.facts if may_know(fact, viewer)]
-    message = encoder.update(step, facts)
-    return message + encoder.revealed_seed(config) if step.after.is_over else message
+    return encoder.update(config, step, facts)
 
 
 def may_know(fact: Fact, viewer: Viewer) -> bool:
