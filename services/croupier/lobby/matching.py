@@ -110,52 +110,41 @@ class Matching:
         """
         await self._games.check_seats(wish.game, wish.seats)
         with self._places.occupied_by(player.player_id):
-            now = self._clock()
-            ticket_id = new_id(self._source)
-            wanted = Ticket(ticket_id, player.player_id, player.name, wish, client_seed, now)
-            waiter = self._attend(await self._store.take(wanted, now))
-            ticket = waiter.ticket
+            now, stream_id = self._clock(), new_id(self._source)
+            wanted = Ticket(new_id(self._source), player.player_id, player.name, wish, client_seed, now)
+            ticket = await self._store.take(wanted, stream_id, now)
+            waiter = self._attend(stream_id, ticket)
             try:
                 async for waiting in self._until_seated(waiter):
                     yield MatchNews(ticket.ticket_id, waiting)
-                table = waiter.table
-                if table is None or table.state is TableState.CLOSED:
-                    await self._store.remove(ticket.ticket_id)
+                if waiter.table is None or waiter.table.state is TableState.CLOSED:
+                    await self._store.deliver(stream_id)
                     raise IllegalNow("MATCH_FAILED", "the table could not be opened: call again for another match")
-                yield MatchNews(ticket.ticket_id, 0, table)
+                yield MatchNews(ticket.ticket_id, 0, waiter.table)
                 # Only now is it certain that the answer went out; before, a new call would get it again.
-                await self._store.remove(ticket.ticket_id)
+                await self._store.deliver(stream_id)
             finally:
-                self._dismiss(waiter)
+                del self._waiters[stream_id]
+                self._departed.add(stream_id)
+                self._woken.set()
 
     async def _until_seated(self, waiter: Waiter) -> AsyncGenerator[int, None]:
+        told = 0
         if not waiter.ticket.table_id:
             counts = await self._store.waiting(self._clock())
-            waiter.waiting = max(1, counts.get(waiter.ticket.wish, 0))
-            yield waiter.waiting
+            waiter.tell(max(1, counts.get(waiter.ticket.wish, 0)))
         while waiter.table is None:
-            told = waiter.waiting
             await waiter.changed()
             if waiter.table is None and waiter.waiting != told:
-                yield waiter.waiting
+                told = waiter.waiting
+                yield told
 
-    def _attend(self, ticket: Ticket) -> Waiter:
+    def _attend(self, stream_id: str, ticket: Ticket) -> Waiter:
         if self._closed:
             raise draining()
-        before = self._waiters.get(ticket.ticket_id)
-        if before:
-            before.end(StaleSequence("SUPERSEDED", "a newer call of yours waits on this ticket"))
-        waiter = self._waiters[ticket.ticket_id] = Waiter(ticket)
-        self._departed.discard(ticket.ticket_id)
+        waiter = self._waiters[stream_id] = Waiter(ticket)
         self._woken.set()
         return waiter
-
-    def _dismiss(self, waiter: Waiter) -> None:
-        ticket_id = waiter.ticket.ticket_id
-        if self._waiters.get(ticket_id) is waiter:
-            del self._waiters[ticket_id]
-            self._departed.add(ticket_id)
-            self._woken.set()
 
     def close(self) -> None:
         """End every stream, for the server is about to stop; their tickets stay."""
@@ -167,8 +156,10 @@ class Matching:
         """Look at the tickets whenever something happened, and every second; runs until cancelled."""
         try:
             while True:
+                # Not wait_for: in Python 3.11 that can swallow a cancellation.
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._woken.wait(), TICK_SECONDS)
+                    async with asyncio.timeout(TICK_SECONDS):
+                        await self._woken.wait()
                 self._woken.clear()
                 try:
                     await self.tick()
@@ -225,11 +216,11 @@ class Matching:
     async def _tell(self, waiting: Mapping[Wish, int]) -> None:
         if not self._waiters:
             return
-        outcomes = await self._store.matched(list(self._waiters))
-        for ticket_id, waiter in self._waiters.items():
-            if ticket_id not in outcomes:
+        outcomes = await self._store.outcomes(list(self._waiters))
+        for stream_id, waiter in self._waiters.items():
+            if stream_id not in outcomes:
                 waiter.tell(waiting.get(waiter.ticket.wish, 0))
-            elif table := outcomes[ticket_id]:
+            elif table := outcomes[stream_id]:
                 waiter.seat(table)
             else:
-                waiter.end(StaleSequence("SUPERSEDED", "a newer call of yours took this ticket's place"))
+                waiter.end(StaleSequence("SUPERSEDED", "a newer call of yours waits in this one's place"))

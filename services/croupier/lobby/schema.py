@@ -61,7 +61,8 @@ TABLES = Table(
     Index("lobby_tables_by_touch", "touched_milliseconds"),
 )
 
-# A ticket with a table_id has been matched; the table tells how far that is.
+# A ticket with a table_id has been matched; the table tells how far that is. `stream_id` names the newest stream that waits
+# on the ticket: whoever speaks for an older one changes nothing.
 TICKETS = Table(
     "lobby_tickets",
     METADATA,
@@ -73,8 +74,8 @@ TICKETS = Table(
     Column("client_seed", LargeBinary, nullable=False),
     Column("created_milliseconds", BigInteger, nullable=False),
     Column("seen_milliseconds", BigInteger, nullable=False),
-    Column("waiting", Boolean, nullable=False),
+    Column("stream_id", String(32)),
     Column("table_id", String(32)),
     Index("lobby_tickets_by_wish", "game", "seats", "created_milliseconds", "ticket_id"),
-    Index("lobby_tickets_by_table", "table_id"),
+    Index("lobby_tickets_by_stream", "stream_id"),
 )

@@ -23,40 +23,36 @@ class TicketStore:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def take(self, wanted: Ticket, now: int) -> Ticket:
+    async def take(self, wanted: Ticket, stream_id: str, now: int) -> Ticket:
         """The player's ticket: his own of the same wish, or one that was matched, or the new one that is given.
 
-        Raises Unavailable if others keep changing it.
+        From now on the stream waits on it and no other. Raises Unavailable if others keep changing it.
         """
         for _ in range(TAKE_ATTEMPTS):
             held = await self._held_by(wanted.player_id)
             if held is None:
-                if await self._add(wanted, now):
+                if await self._add(wanted, stream_id, now):
                     return wanted
-            elif held.table_id:
-                if await self._still_runs(held.table_id):
-                    return held
-                await self.remove(held.ticket_id)
-            elif held.wish != wanted.wish:
-                await self._remove_unmatched(held.ticket_id)
-            elif await self._attend_again(held.ticket_id, wanted, now):
+            elif (held.table_id and not await self._still_runs(held.table_id)) or (not held.table_id and held.wish != wanted.wish):
+                await self._remove(held)
+            elif await self._attend_again(held, wanted, stream_id, now):
                 return held
         raise Unavailable(
             "TICKET_BUSY", "your ticket is being changed by other calls: try again", retry_after_seconds=1
         )
 
-    async def attend(self, ticket_ids: Collection[str], now: int) -> None:
-        """Note that streams wait on these tickets."""
-        await self._change(TICKETS.c.ticket_id.in_(ticket_ids), seen_milliseconds=now)
+    async def attend(self, stream_ids: Collection[str], now: int) -> None:
+        """Note that these streams wait."""
+        await self._change(TICKETS.c.stream_id.in_(stream_ids), seen_milliseconds=now)
 
-    async def depart(self, ticket_ids: Collection[str], now: int) -> None:
-        """Note that nobody waits on these tickets; they keep their place for a while."""
-        await self._change(TICKETS.c.ticket_id.in_(ticket_ids), seen_milliseconds=now, waiting=False)
+    async def depart(self, stream_ids: Collection[str], now: int) -> None:
+        """Note that these streams wait no more; their tickets keep their place for a while."""
+        await self._change(TICKETS.c.stream_id.in_(stream_ids), seen_milliseconds=now, stream_id=None)
 
-    async def remove(self, ticket_id: str) -> None:
-        """Remove a ticket."""
+    async def deliver(self, stream_id: str) -> None:
+        """Remove the ticket on which a stream waited, for the player knows its table."""
         async with self._store.writing() as connection:
-            await connection.execute(delete(TICKETS).where(TICKETS.c.ticket_id == ticket_id))
+            await connection.execute(delete(TICKETS).where(TICKETS.c.stream_id == stream_id))
 
     async def waiting(self, now: int) -> dict[Wish, int]:
         """How many wait, by wish."""
@@ -90,20 +86,20 @@ class TicketStore:
                 return None
             return table
 
-    async def matched(self, ticket_ids: Collection[str]) -> dict[str, Table | None]:
-        """Those of some tickets that are no longer waiting: with a table that plays or has ended, or None if gone."""
-        mine = TICKETS.c.ticket_id.in_(ticket_ids)
-        known = select(TICKETS.c.ticket_id).where(mine)
+    async def outcomes(self, stream_ids: Collection[str]) -> dict[str, Table | None]:
+        """Those of some streams that wait no more: with a table that plays or has ended, or None without a ticket."""
+        mine = TICKETS.c.stream_id.in_(stream_ids)
+        known = select(TICKETS.c.stream_id).where(mine)
         seated = (
-            select(TICKETS.c.ticket_id, *TABLES.c)
+            select(TICKETS.c.stream_id, *TABLES.c)
             .join_from(TICKETS, TABLES, TICKETS.c.table_id == TABLES.c.table_id)
             .where(mine, TABLES.c.state.in_([TableState.PLAYING, TableState.FINISHED, TableState.CLOSED]))
         )
         async with self._store.reading() as connection:
             there = set((await connection.execute(known)).scalars())
-            outcomes: dict[str, Table | None] = {gone: None for gone in ticket_ids if gone not in there}
+            outcomes: dict[str, Table | None] = {gone: None for gone in stream_ids if gone not in there}
             for row in await connection.execute(seated):
-                outcomes[row.ticket_id] = from_row(row)
+                outcomes[row.stream_id] = from_row(row)
         return outcomes
 
     async def forget_abandoned(self, seen_before: int) -> None:
@@ -123,7 +119,7 @@ class TicketStore:
         async with self._store.reading() as connection:
             return (await connection.execute(query)).one_or_none() is not None
 
-    async def _add(self, ticket: Ticket, now: int) -> bool:
+    async def _add(self, ticket: Ticket, stream_id: str, now: int) -> bool:
         values = {
             "ticket_id": ticket.ticket_id,
             "player_id": ticket.player_id,
@@ -132,26 +128,25 @@ class TicketStore:
             "seats": ticket.wish.seats,
             "client_seed": ticket.client_seed,
             "created_milliseconds": ticket.created_milliseconds,
+            "seen_milliseconds": now,
+            "stream_id": stream_id,
         }
         try:
             async with self._store.writing() as connection:
-                await connection.execute(insert(TICKETS).values(values, seen_milliseconds=now, waiting=True))
+                await connection.execute(insert(TICKETS).values(values))
         except IntegrityError:
             return False
         return True
 
-    async def _attend_again(self, ticket_id: str, wanted: Ticket, now: int) -> bool:
-        return await self._change(
-            (TICKETS.c.ticket_id == ticket_id) & _UNMATCHED,
-            seen_milliseconds=now,
-            waiting=True,
-            name=wanted.name,
-            client_seed=wanted.client_seed,
-        )
+    async def _attend_again(self, held: Ticket, wanted: Ticket, stream_id: str, now: int) -> bool:
+        seen = {"stream_id": stream_id, "seen_milliseconds": now}
+        if held.table_id:
+            return await self._change(_unchanged(held), **seen)
+        return await self._change(_unchanged(held), name=wanted.name, client_seed=wanted.client_seed, **seen)
 
-    async def _remove_unmatched(self, ticket_id: str) -> None:
+    async def _remove(self, held: Ticket) -> None:
         async with self._store.writing() as connection:
-            await connection.execute(delete(TICKETS).where(TICKETS.c.ticket_id == ticket_id, _UNMATCHED))
+            await connection.execute(delete(TICKETS).where(_unchanged(held)))
 
     async def _change(self, condition: ColumnElement[bool], **values: Any) -> bool:
         async with self._store.writing() as connection:
@@ -160,7 +155,11 @@ class TicketStore:
 
 def _matchable(now: int) -> tuple[ColumnElement[bool], ...]:
     seen = TICKETS.c.seen_milliseconds >= now - ATTENDED_SECONDS * 1000
-    return _UNMATCHED, TICKETS.c.waiting.is_(True), seen
+    return _UNMATCHED, TICKETS.c.stream_id.is_not(None), seen
+
+
+def _unchanged(held: Ticket) -> ColumnElement[bool]:
+    return (TICKETS.c.ticket_id == held.ticket_id) & TICKETS.c.table_id.is_not_distinct_from(held.table_id or None)
 
 
 def _from_row(row: Row[Any]) -> Ticket:

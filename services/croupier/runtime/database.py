@@ -60,7 +60,9 @@ async def is_reachable(engine: AsyncEngine, timeout_seconds: float = 2.0) -> boo
 
 async def _succeeds(ask: Callable[[], Awaitable[None]], timeout_seconds: float) -> bool:
     try:
-        await asyncio.wait_for(ask(), timeout_seconds)
+        # Not wait_for: in Python 3.11 that can swallow a cancellation.
+        async with asyncio.timeout(timeout_seconds):
+            await ask()
     except Exception:  # noqa: BLE001 - whatever is wrong, it cannot be used now
         return False
     return True

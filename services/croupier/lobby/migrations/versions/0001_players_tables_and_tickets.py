@@ -73,8 +73,8 @@ def _create_tickets() -> None:
         sa.Column("client_seed", sa.LargeBinary, nullable=False),
         sa.Column("created_milliseconds", sa.BigInteger, nullable=False),
         sa.Column("seen_milliseconds", sa.BigInteger, nullable=False),
-        sa.Column("waiting", sa.Boolean, nullable=False),
+        sa.Column("stream_id", sa.String(32)),
         sa.Column("table_id", sa.String(32)),
     )
     op.create_index("lobby_tickets_by_wish", "lobby_tickets", ["game", "seats", "created_milliseconds", "ticket_id"])
-    op.create_index("lobby_tickets_by_table", "lobby_tickets", ["table_id"])
+    op.create_index("lobby_tickets_by_stream", "lobby_tickets", ["stream_id"])

@@ -1,0 +1,83 @@
+"""A lobby on a real SQLite file, with a clock and an engine of the tests."""
+
+import asyncio
+import os
+import random
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from croupier.lobby.assembly import Lobby
+from croupier.lobby.store import Store
+from croupier.runtime.database import migrate, open_database
+from tests.lobby.fakes import FakeClock, FakeEngine, SilentLogger
+from tests.lobby.house import House
+
+
+@pytest.fixture(scope="session")
+def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database file with the schema, to be copied: migrating takes longer than most tests."""
+    file = tmp_path_factory.mktemp("lobby") / "migrated.db"
+
+    async def make() -> None:
+        engine = open_database(f"sqlite+aiosqlite:///{file}")
+        await migrate(engine, "croupier.lobby")
+        await engine.dispose()
+
+    asyncio.run(make())
+    return file
+
+
+@pytest.fixture
+def database_file(migrated_file: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(migrated_file, tmp_path / "lobby.db"))
+
+
+@pytest.fixture
+async def database(database_file: Path) -> AsyncIterator[AsyncEngine]:
+    engine = open_database(f"sqlite+aiosqlite:///{database_file}")
+    yield engine
+    await engine.dispose()
+
+
+@pytest.fixture
+def store(database: AsyncEngine) -> Store:
+    return Store(database)
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def engine() -> FakeEngine:
+    return FakeEngine()
+
+
+@pytest.fixture
+def seed(request: pytest.FixtureRequest) -> int:
+    """A seed for everything that is random."""
+    chosen = int(os.environ.get("CROUPIER_TEST_SEED", "20260101"))
+    print(f"repeat with: CROUPIER_TEST_SEED={chosen} .venv/bin/pytest '{request.node.nodeid}'")
+    return chosen
+
+
+@pytest.fixture
+def logger() -> SilentLogger:
+    return SilentLogger()
+
+
+@pytest.fixture
+def house(database_file: Path, engine: FakeEngine, clock: FakeClock, seed: int, logger: SilentLogger) -> House:
+    return House(database_file, engine, clock, random.Random(seed), Ed25519PrivateKey.generate(), logger)
+
+
+@pytest.fixture
+async def lobby(house: House) -> AsyncIterator[Lobby]:
+    async with house.lobby() as made:
+        yield made

@@ -1,0 +1,145 @@
+"""Players sign in and stay signed in."""
+
+import asyncio
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from croupier.lobby.assembly import Lobby
+from croupier.lobby.player_store import MOST_SIGN_INS
+from croupier.lobby.players import checked_name, device_hash
+from croupier.runtime.errors import MalformedRequest, Unauthenticated
+from croupier.runtime.identity import PLAYER_AUDIENCE, Caller, TokenVerifier
+from tests.lobby.fakes import FakeClock
+from tests.lobby.house import House
+
+SECRET = "a secret of sixteen or more"
+
+
+@pytest.mark.parametrize("secret", ["", "fifteen letters", "x" * 257])
+def test_a_secret_has_16_to_256_characters(secret: str) -> None:
+    with pytest.raises(MalformedRequest) as refusal:
+        device_hash(secret)
+    assert (refusal.value.reason, refusal.value.field) == ("DEVICE_SECRET", "device_secret")
+    assert not secret or secret not in refusal.value.message
+
+
+def test_secrets_of_the_lengths_at_both_ends_are_taken() -> None:
+    assert device_hash("x" * 16) != device_hash("x" * 256)
+
+
+@pytest.mark.parametrize("name", ["x" * 33, "new\nline", "null\0", "bidi \u202e", "zero\u200bwidth"])
+def test_names_that_cannot_be_shown_are_refused(name: str) -> None:
+    with pytest.raises(MalformedRequest) as refusal:
+        checked_name(name)
+    assert refusal.value.field == "name"
+
+
+@pytest.mark.parametrize(("name", "shown"), [("  Ada ", "Ada"), ("x" * 32, "x" * 32), ("Åse 🂡", "Åse 🂡"), (" ", "")])
+def test_names_are_trimmed(name: str, shown: str) -> None:
+    assert checked_name(name) == shown
+
+
+async def test_the_same_secret_is_the_same_player_after_a_restart(house: House) -> None:
+    async with house.lobby() as lobby:
+        first, _, new = await lobby.reception.sign_in(SECRET, "Ada")
+        assert new
+    async with house.lobby() as lobby:
+        again, _, new = await lobby.reception.sign_in(SECRET, "")
+        other, _, _ = await lobby.reception.sign_in(SECRET + "!", "Ada")
+    assert (again, new) == (first, False)
+    assert other.player_id != first.player_id
+
+
+async def test_a_name_can_be_changed_and_is_never_empty(lobby: Lobby) -> None:
+    nameless, _, _ = await lobby.reception.sign_in(SECRET, "")
+    assert nameless.name == f"Guest {nameless.player_id[:4]}"
+    await lobby.reception.sign_in(SECRET, "Grace")
+    assert (await lobby.reception.sign_in(SECRET, ""))[0].name == "Grace"
+
+
+async def test_one_device_that_signs_in_many_times_at_once_is_one_player(lobby: Lobby) -> None:
+    results = await asyncio.gather(*(lobby.reception.sign_in(SECRET, "Ada") for _ in range(12)))
+    assert len({player.player_id for player, _, _ in results}) == 1
+    assert sum(new for _, _, new in results) == 1
+
+
+async def test_the_access_token_says_who_the_player_is_until_it_ends(house: House, clock: FakeClock) -> None:
+    async with house.lobby(access_token_seconds=900) as lobby:
+        player, tokens, _ = await lobby.reception.sign_in(SECRET, "Ada")
+    verifier = TokenVerifier(house.key.public_key(), PLAYER_AUDIENCE, clock)
+    assert verifier.verify(tokens.access_token) == Caller(player.player_id, "Ada")
+    assert tokens.access_expires_milliseconds == clock.now + 900_000
+    clock.advance(900)
+    with pytest.raises(Unauthenticated, match="expired"):
+        verifier.verify(tokens.access_token)
+
+
+async def test_a_refresh_token_is_exchanged_once_also_after_a_restart(house: House) -> None:
+    async with house.lobby() as lobby:
+        _, tokens, _ = await lobby.reception.sign_in(SECRET, "Ada")
+    async with house.lobby() as lobby:
+        second = await lobby.reception.refresh(tokens.refresh_token)
+        third = await lobby.reception.refresh(second.refresh_token)
+    assert len({tokens.refresh_token, second.refresh_token, third.refresh_token}) == 3
+
+
+async def test_a_used_refresh_token_ends_its_family_but_no_other(lobby: Lobby) -> None:
+    _, stolen, _ = await lobby.reception.sign_in(SECRET, "Ada")
+    _, other, _ = await lobby.reception.sign_in(SECRET, "Ada")
+    fresh = await lobby.reception.refresh(stolen.refresh_token)
+    for token in (stolen.refresh_token, fresh.refresh_token):
+        with pytest.raises(Unauthenticated) as refusal:
+            await lobby.reception.refresh(token)
+        assert refusal.value.reason == "REFRESH_TOKEN"
+    await lobby.reception.refresh(other.refresh_token)
+
+
+async def test_of_two_exchanges_at_once_one_succeeds_at_most(lobby: Lobby) -> None:
+    _, tokens, _ = await lobby.reception.sign_in(SECRET, "Ada")
+    calls = (lobby.reception.refresh(tokens.refresh_token) for _ in range(8))
+    results = await asyncio.gather(*calls, return_exceptions=True)
+    assert sum(isinstance(result, Unauthenticated) for result in results) == 7
+
+
+@pytest.mark.parametrize("token", ["", "nonsense", ".", "a.b", "x." + "y" * 500, "\0.\0"])
+async def test_tokens_that_were_never_given_are_refused(lobby: Lobby, token: str) -> None:
+    with pytest.raises(Unauthenticated):
+        await lobby.reception.refresh(token)
+
+
+async def test_a_refresh_token_ends_in_time(house: House, clock: FakeClock) -> None:
+    async with house.lobby(refresh_token_seconds=100) as lobby:
+        _, tokens, _ = await lobby.reception.sign_in(SECRET, "Ada")
+        assert tokens.refresh_expires_milliseconds == clock.now + 100_000
+        clock.advance(100)
+        with pytest.raises(Unauthenticated):
+            await lobby.reception.refresh(tokens.refresh_token)
+
+
+async def test_sign_ins_of_a_player_are_bounded_and_the_oldest_ends(
+    lobby: Lobby, clock: FakeClock, database: AsyncEngine
+) -> None:
+    _, oldest, _ = await lobby.reception.sign_in(SECRET, "Ada")
+    for _ in range(MOST_SIGN_INS):
+        clock.advance(1)
+        _, newest, _ = await lobby.reception.sign_in(SECRET, "Ada")
+    async with database.connect() as connection:
+        assert (await connection.execute(text("SELECT count(*) FROM lobby_sign_ins"))).scalar() == MOST_SIGN_INS
+    with pytest.raises(Unauthenticated):
+        await lobby.reception.refresh(oldest.refresh_token)
+    await lobby.reception.refresh(newest.refresh_token)
+
+
+async def test_no_secret_is_stored(lobby: Lobby, database: AsyncEngine) -> None:
+    _, tokens, _ = await lobby.reception.sign_in(SECRET, "Ada")
+    async with database.connect() as connection:
+        rows = [
+            str(row)
+            for name in ("lobby_players", "lobby_sign_ins")
+            for row in await connection.execute(text(f"SELECT * FROM {name}"))  # noqa: S608 - names of ours
+        ]
+    assert len(rows) == 2
+    assert SECRET not in "".join(rows)
+    assert tokens.refresh_token.partition(".")[2] not in "".join(rows)

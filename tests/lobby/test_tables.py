@@ -1,0 +1,168 @@
+"""Who may do what with a table."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from croupier.lobby.tables import (
+    FREE_SEAT,
+    Table,
+    TableState,
+    add_bot,
+    join,
+    leave,
+    remove_seat,
+    set_ready,
+)
+from croupier.runtime.errors import IllegalNow, MalformedRequest, NotPermitted, ServiceError
+from tests.lobby.fakes import forming_table, player
+
+HOST, SECOND, THIRD = (player(number).player_id for number in (1, 2, 3))
+
+
+def test_joining_takes_the_first_free_seat() -> None:
+    table = join(join(forming_table(3), player(2)), player(3))
+    assert [seat.player_id for seat in table.seats] == [HOST, SECOND, THIRD]
+    reopened = join(leave(table, SECOND), player(4))
+    assert [seat.name for seat in reopened.seats] == ["Player 1", "Player 4", "Player 3"]
+
+
+def test_joining_again_changes_nothing_even_when_the_table_is_full_or_plays() -> None:
+    table = join(forming_table(2), player(2))
+    assert join(table, player(2)) is table
+    playing = replace(table, state=TableState.PLAYING)
+    assert join(playing, player(2)) is playing
+
+
+def test_a_full_table_is_refused() -> None:
+    with pytest.raises(IllegalNow) as refusal:
+        join(join(forming_table(2), player(2)), player(3))
+    assert refusal.value.reason == "TABLE_FULL"
+
+
+@pytest.mark.parametrize(
+    ("state", "reason"),
+    [
+        (TableState.OPENING, "TABLE_STARTED"),
+        (TableState.PLAYING, "TABLE_STARTED"),
+        (TableState.PREPARING, "TABLE_STARTED"),
+        (TableState.FINISHED, "TABLE_FINISHED"),
+        (TableState.CLOSED, "TABLE_CLOSED"),
+    ],
+)
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda table: join(table, player(3)),
+        lambda table: set_ready(table, SECOND, False, b""),
+        lambda table: add_bot(table, HOST, "clever"),
+        lambda table: remove_seat(table, HOST, 1),
+    ],
+)
+def test_seats_change_only_while_the_table_forms(state: TableState, reason: str, act: Callable[[Table], Table]) -> None:
+    table = replace(join(forming_table(3), player(2)), state=state)
+    with pytest.raises(IllegalNow) as refusal:
+        act(table)
+    assert refusal.value.reason == reason
+
+
+def test_nobody_leaves_a_table_that_has_begun() -> None:
+    with pytest.raises(IllegalNow, match="begun"):
+        leave(forming_table(state=TableState.OPENING), HOST)
+    assert leave(forming_table(state=TableState.PLAYING), SECOND).state is TableState.PLAYING
+
+
+def test_the_next_player_becomes_host_when_the_host_leaves() -> None:
+    table = add_bot(forming_table(4), HOST, "clever")
+    table = join(join(table, player(2)), player(3))
+    assert leave(table, HOST).host_player_id == SECOND
+    table = replace(table, host_player_id=SECOND)
+    assert leave(table, SECOND).host_player_id == THIRD
+    table = replace(table, host_player_id=THIRD)
+    assert leave(table, THIRD).host_player_id == HOST
+
+
+def test_a_guest_who_leaves_does_not_change_the_host() -> None:
+    table = join(join(forming_table(3), player(2)), player(3))
+    left = leave(table, SECOND)
+    assert left.host_player_id == HOST
+    assert left.seats[1] == FREE_SEAT
+
+
+def test_a_table_without_players_closes_even_with_bots() -> None:
+    table = add_bot(forming_table(3), HOST, "clever")
+    closed = leave(table, HOST)
+    assert closed.state is TableState.CLOSED
+    assert leave(closed, HOST) is closed
+
+
+def test_the_last_to_get_ready_makes_the_table_opening() -> None:
+    table = join(forming_table(2), player(2))
+    table = set_ready(table, HOST, True, b"one")
+    assert table.state is TableState.FORMING
+    table = set_ready(table, SECOND, True, b"two")
+    assert table.state is TableState.OPENING
+    assert [seat.client_seed for seat in table.seats] == [b"one", b"two"]
+    assert set_ready(table, SECOND, True, b"other") is table
+
+
+def test_getting_ready_is_taken_back_with_its_seed() -> None:
+    table = set_ready(forming_table(), HOST, True, b"one")
+    taken_back = set_ready(table, HOST, False, b"ignored")
+    assert not taken_back.seats[0].ready
+    assert taken_back.seats[0].client_seed == b""
+
+
+def test_everybody_ready_at_a_table_with_a_free_seat_is_not_complete() -> None:
+    assert set_ready(forming_table(2), HOST, True, b"").state is TableState.FORMING
+
+
+def test_bots_are_ready_and_the_last_one_completes_a_ready_table() -> None:
+    table = set_ready(forming_table(3), HOST, True, b"")
+    table = add_bot(table, HOST, "clever")
+    assert table.state is TableState.FORMING
+    table = add_bot(table, HOST, "random")
+    assert table.state is TableState.OPENING
+    assert [(seat.name, seat.bot, seat.ready) for seat in table.seats[1:]] == [
+        ("Bot 2", "clever", True),
+        ("Bot 3", "random", True),
+    ]
+
+
+def test_bots_cannot_be_added_to_a_full_table() -> None:
+    with pytest.raises(IllegalNow) as refusal:
+        add_bot(join(forming_table(2), player(2)), HOST, "clever")
+    assert refusal.value.reason == "TABLE_FULL"
+
+
+def test_the_host_frees_seats_of_players_and_bots() -> None:
+    table = add_bot(join(forming_table(3), player(2)), HOST, "clever")
+    freed = remove_seat(remove_seat(table, HOST, 1), HOST, 2)
+    assert freed.seats[1:] == (FREE_SEAT, FREE_SEAT)
+    assert remove_seat(freed, HOST, 1) == freed
+
+
+@pytest.mark.parametrize(
+    ("act", "kind", "reason"),
+    [
+        (lambda table: add_bot(table, SECOND, "clever"), NotPermitted, "NOT_HOST"),
+        (lambda table: remove_seat(table, SECOND, 0), NotPermitted, "NOT_HOST"),
+        (lambda table: remove_seat(table, HOST, 0), IllegalNow, "OWN_SEAT"),
+        (lambda table: remove_seat(table, HOST, 3), MalformedRequest, "SEAT"),
+        (lambda table: remove_seat(table, HOST, 4_000_000_000), MalformedRequest, "SEAT"),
+        (lambda table: set_ready(table, THIRD, True, b""), NotPermitted, "NOT_SEATED"),
+    ],
+)
+def test_refusals(act: Callable[[Table], Table], kind: type[ServiceError], reason: str) -> None:
+    with pytest.raises(kind) as refusal:
+        act(join(forming_table(3), player(2)))
+    assert refusal.value.reason == reason
+
+
+def test_a_private_table_is_shown_to_those_who_sit_there() -> None:
+    private = forming_table(private=True)
+    assert private.is_shown_to(HOST)
+    assert not private.is_shown_to(SECOND)
+    assert forming_table().is_shown_to(SECOND)
+    assert not forming_table(state=TableState.PREPARING).is_shown_to(HOST)
