@@ -102,6 +102,7 @@ class EngineServicer:
         table = await self._tables.get(watch.table_id)
         after = watch.after_sequence if watch.HasField("after_sequence") else None
         stream = table.subscribe(table.viewer_of(player_id), after)
+        stream.written_by(asyncio.current_task())
         self._stream_count += 1
         self._metrics.streams.set(self._stream_count)
         return table, stream

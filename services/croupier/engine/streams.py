@@ -7,7 +7,7 @@ update is encoded once for everybody, and what only one viewer may get is added 
 import asyncio
 from collections import deque
 from collections.abc import Callable, Collection, Iterable
-from typing import Protocol
+from typing import Any, Protocol
 
 from croupier.engine.log import TableConfig
 from croupier.engine.table import Step, TableState
@@ -15,6 +15,8 @@ from croupier.games.facts import Fact, Seat, Viewer
 from croupier.runtime.errors import LimitReached, ServiceError
 
 LONGEST_QUEUE_MESSAGES = 256
+LONGEST_WRITE_SECONDS = 10.0
+"""A reader that fell behind and does not even take the news of it is cut off after this long."""
 
 
 class Encoder(Protocol):
@@ -46,6 +48,7 @@ class Subscription:
         self._messages: deque[bytes] = deque()
         self._taker: asyncio.Future[None] | None = None
         self._last_has_answer = False
+        self._writer: asyncio.Task[Any] | None = None
         self._closed = False
         self._error: ServiceError | None = None
 
@@ -61,6 +64,8 @@ class Subscription:
         if len(self._messages) >= LONGEST_QUEUE_MESSAGES:
             self._messages.clear()
             self._fell_behind()
+            if self._writer is not None:
+                asyncio.get_running_loop().call_later(LONGEST_WRITE_SECONDS, self._writer.cancel)
             self.close(
                 LimitReached(
                     "SLOW_READER",
@@ -73,6 +78,10 @@ class Subscription:
         self._messages.append(message)
         self._last_has_answer = False
         self._wake()
+
+    def written_by(self, writer: asyncio.Task[Any] | None) -> None:
+        """Name the task that takes the messages, which may be held up by its reader for as long as he likes."""
+        self._writer = writer
 
     def preload(self, messages: Iterable[bytes]) -> None:
         """Put in what a resumed stream has missed, however much that is."""

@@ -17,6 +17,7 @@ from croupier.runtime.interceptor import CallInterceptor
 
 LARGEST_REQUEST_BYTES = 64 * 1024
 READINESS_SECONDS = 5.0
+KEEPALIVE_MILLISECONDS = 30_000
 AddServices = Callable[[grpc.aio.Server], None]
 
 
@@ -47,6 +48,9 @@ async def listen(
             ("grpc.so_reuseport", 0),
             ("grpc.http2.max_ping_strikes", 0),
             ("grpc.keepalive_permit_without_calls", 1),
+            # A phone that is gone without a word is noticed, and its streams end.
+            ("grpc.keepalive_time_ms", KEEPALIVE_MILLISECONDS),
+            ("grpc.keepalive_timeout_ms", KEEPALIVE_MILLISECONDS),
         ],
     )
     add_services(server)
