@@ -82,7 +82,13 @@ class LiveTable:
                     await self._catch_up()
                 if (answered := self._answered(seat, action, request_id)) is not None:
                     return answered
-                steps = self._steps_of_player(seat, action, request_id, expected_sequence)
+                try:
+                    steps = self._steps_of_player(seat, action, request_id, expected_sequence)
+                except (IllegalNow, StaleSequence):
+                    # Another engine may have moved the table on: what is refused is refused by the log, not by memory.
+                    if await self._catch_up():
+                        continue
+                    raise
                 if await self._stored(steps):
                     self._accepted.inc()
                     return steps[0].entry.sequence
@@ -123,29 +129,38 @@ class LiveTable:
         self._doubtful = True
         try:
             await self.services.store.append(self.config.table_id, [made.entry for made in steps], mark)
+            self._doubtful = False
         except SequenceTaken:
             await self._catch_up()
             return False
         except asyncio.CancelledError:
-            # Whether it was stored is not known here, but those who watch must see it if it was.
-            self.services.background.start(self._recover())
+            self.services.background.start(self._store_again(steps))
             raise
         except Exception as error:
             self.services.logger.error("append failed", table_id=self.config.table_id, exc_info=error)
             raise Unavailable(
                 "STORE_FAILED", "the move could not be stored now: send the same request again", retry_after_seconds=0.5
             ) from error
-        self._doubtful = False
+        finally:
+            if self._doubtful:
+                # It may have been stored all the same: those who watch must see it though nobody asks again.
+                self.timer.set(self.services.clock() + RETRY_MILLISECONDS)
         self._publish(steps)
         return True
 
-    async def _recover(self) -> None:
+    async def _store_again(self, steps: list[Step]) -> None:
+        """Finish an append whose client has gone; reading the log alone could come before it is stored."""
         async with self._lock:
-            if self._doubtful:
+            await self._stored(steps)
+
+    async def catch_up_to(self, sequence: int) -> None:
+        """Look at the log if somebody has seen more of the table than this engine has; raises Unavailable."""
+        if sequence > self.state.sequence:
+            async with self._lock:
                 await self._catch_up()
 
-    async def _catch_up(self) -> None:
-        """Take over what the log has and this table has not."""
+    async def _catch_up(self) -> bool:
+        """Take over what the log has and this table has not; gives whether that was anything."""
         try:
             missed = await self.services.store.entries_after(self.config.table_id, self.state.sequence)
         except Exception as error:
@@ -160,6 +175,7 @@ class LiveTable:
         self._doubtful = False
         if steps:
             self._publish(steps)
+        return bool(steps)
 
     def _publish(self, steps: list[Step]) -> None:
         reports_before = len(self.reports)
@@ -195,7 +211,7 @@ class LiveTable:
             self.timer.set(deadline)
 
     def _timer_fired(self) -> None:
-        if self._effective_deadline() <= self.services.clock():
+        if self._doubtful or self._effective_deadline() <= self.services.clock():
             self.services.background.start(self._act_for_seat())
         else:
             self._set_timer()

@@ -101,6 +101,8 @@ class EngineServicer:
             )
         table = await self._tables.get(watch.table_id)
         after = watch.after_sequence if watch.HasField("after_sequence") else None
+        if after is not None:
+            await table.catch_up_to(after)
         stream = table.subscribe(table.viewer_of(player_id), after)
         stream.written_by(asyncio.current_task())
         self._stream_count += 1

@@ -1,0 +1,151 @@
+"""Tables of any game, and ways to play them on."""
+
+import asyncio
+from collections.abc import Awaitable, Iterator, Sequence
+from random import Random
+from typing import TypeVar
+
+import pytest
+
+from croupier.engine.live import LiveTable
+from croupier.engine.log import ActedBy, ClockConfig, Entry, SeatConfig, TableConfig
+from croupier.engine.streams import Subscription
+from croupier.engine.table import Step, TableState, advance, new_table
+from croupier.games.actions import Action
+from croupier.games.bots import random_legal
+from croupier.games.catalogue import GAMES
+from croupier.games.facts import SPECTATOR, Seat, Viewer
+from croupier.games.interface import OptionValue, SeatActed, resolve_options
+from croupier_api.v1 import engine_pb2
+from tests.engine.fakes import START, Bench
+
+CLOCK = ClockConfig(action_milliseconds=30_000, reserve_milliseconds=10_000, bot_delay_milliseconds=1_000)
+PATIENCE_SECONDS = 5.0
+SEED = bytes(range(32))
+Waited = TypeVar("Waited")
+
+every_game = pytest.mark.parametrize("game", list(GAMES))
+
+
+async def soon(awaitable: Awaitable[Waited]) -> Waited:
+    """Await with a limit, so that what never comes is a failure."""
+    return await asyncio.wait_for(awaitable, PATIENCE_SECONDS)
+
+
+def viewers(config: TableConfig) -> tuple[Viewer, ...]:
+    """Every seat and the spectators."""
+    return (*range(config.seat_count), SPECTATOR)
+
+
+def people(count: int) -> tuple[SeatConfig, ...]:
+    """Seats with persons p0, p1 and so on."""
+    return tuple(SeatConfig(f"p{seat}", f"Player {seat}") for seat in range(count))
+
+
+def bots(count: int) -> tuple[SeatConfig, ...]:
+    """Seats with computer players that pick by chance."""
+    return tuple(SeatConfig("", f"Computer {seat}", "random") for seat in range(count))
+
+
+def make_config(
+    game: str = "thulla",
+    seat_count: int = 0,
+    seats: Sequence[SeatConfig] = (),
+    options: dict[str, OptionValue] | None = None,
+    clock: ClockConfig = CLOCK,
+    seed: bytes = SEED,
+    table_id: str = "t1",
+) -> TableConfig:
+    """A table that can be opened; the fewest seats of its game unless said otherwise."""
+    count = seat_count or len(seats) or GAMES[game].seats.start
+    resolved = resolve_options(GAMES[game], count, options or {})
+    return TableConfig(
+        table_id,
+        game,
+        GAMES[game].rules_version,
+        count,
+        resolved,
+        clock,
+        seed,
+        tuple(seats) or people(count),
+        (b"",) * count,
+    )
+
+
+async def open_table(engine: Bench, config: TableConfig) -> LiveTable:
+    """A table in play on an engine's store."""
+    first = advance(config, new_table(config), engine.clock(), None)
+    await engine.store.open(config, [made.entry for made in first])
+    return await take_up(engine, config.table_id)
+
+
+async def take_up(engine: Bench, table_id: str) -> LiveTable:
+    """The table as an engine that has just started reads it."""
+    stored = await engine.store.load(table_id)
+    assert stored
+    return LiveTable(stored.config, stored.entries, engine.services)
+
+
+def choice(table: TableState, random: Random) -> tuple[Seat, Action]:
+    """A seat that is to act and something that it may do."""
+    seat = random.choice(table.seats_to_act)
+    return seat, random_legal(seat, table.game.view(seat), table.game.legal_actions(seat), random.randrange)
+
+
+async def act_once(table: LiveTable, random: Random) -> int:
+    """One legal action through the live table; gives its sequence."""
+    seat, action = choice(table.state, random)
+    return await table.act(seat, action, f"r{table.state.sequence}", None)
+
+
+async def play_on(table: LiveTable, random: Random, most: int = 10_000) -> None:
+    """Legal actions until the game is over, or so many."""
+    for _ in range(most):
+        if table.state.is_over:
+            return
+        await act_once(table, random)
+
+
+def walk(config: TableConfig, random: Random, most: int = 10_000) -> Iterator[Step]:
+    """A random game without an engine, step by step; time passes between the actions."""
+    at = START
+    table = new_table(config)
+    steps = advance(config, table, at, None)
+    for _ in range(most):
+        yield from steps
+        table = steps[-1].after
+        if table.is_over:
+            return
+        at += random.randrange(45_000)
+        seat, action = choice(table, random)
+        by = random.choice((ActedBy.PLAYER, ActedBy.PLAYER, ActedBy.TIMEOUT))
+        request = f"r{table.sequence}" if by is ActedBy.PLAYER else ""
+        steps = advance(config, table, at, SeatActed(seat, action), by, request)
+
+
+def whole_log(config: TableConfig, random: Random) -> list[Entry]:
+    """The log of a random game."""
+    return [made.entry for made in walk(config, random)]
+
+
+async def taken(stream: Subscription) -> list[bytes]:
+    """What waits in a stream now."""
+    messages = []
+    while stream._messages:
+        message = await soon(stream.next())
+        assert message is not None
+        messages.append(message)
+    return messages
+
+
+async def until_end(stream: Subscription) -> list[bytes]:
+    """All messages of a stream up to its end."""
+    messages = []
+    while (message := await soon(stream.next())) is not None:
+        messages.append(message)
+    return messages
+
+
+def parsed(message: bytes) -> engine_pb2.PlayResponse:
+    """A message of a stream."""
+    return engine_pb2.PlayResponse.FromString(message)

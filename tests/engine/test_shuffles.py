@@ -1,0 +1,114 @@
+"""Shuffles against a naive second implementation of how they are documented to be derived, and against chance."""
+
+import hashlib
+import hmac
+from collections import Counter
+from itertools import permutations
+from random import Random
+
+import pytest
+
+from croupier.engine import shuffles
+from croupier.engine.shuffles import commitment, shuffle, stream_key
+from croupier.games.interface import ShuffleNeeded
+
+
+def naive_key(seed: bytes, client_seeds: list[bytes]) -> bytes:
+    message = b"croupier shuffle 1"
+    for client_seed in client_seeds:
+        message += len(client_seed).to_bytes(4, "big") + client_seed
+    return hmac.new(seed, message, hashlib.sha256).digest()
+
+
+def naive_stream(key: bytes, round_number: int, shuffle_number: int, blocks: int) -> list[int]:
+    stream = b""
+    for block in range(blocks):
+        counter = b"".join(number.to_bytes(4, "big") for number in (round_number, shuffle_number, block))
+        stream += hmac.new(key, counter, hashlib.sha256).digest()
+    return [int.from_bytes(stream[at : at + 4], "big") for at in range(0, len(stream), 4)]
+
+
+def naive_below(words: list[int], bound: int) -> int:
+    while True:
+        word = words.pop(0)
+        if word < 2**32 - 2**32 % bound:
+            return word % bound
+
+
+def naive_shuffle(
+    seed: bytes, client_seeds: list[bytes], cards: list[int], bounds: list[int], round_number: int, shuffle_number: int
+) -> tuple[list[int], list[int]]:
+    words = naive_stream(naive_key(seed, client_seeds), round_number, shuffle_number, 60)
+    cards = list(cards)
+    last = len(cards) - 1
+    while last > 0:
+        other = naive_below(words, last + 1)
+        cards[last], cards[other] = cards[other], cards[last]
+        last -= 1
+    return cards, [naive_below(words, bound) for bound in bounds]
+
+
+def test_the_shuffle_is_the_documented_one(seed: int) -> None:
+    random = Random(seed)
+    for _ in range(100):
+        secret = random.randbytes(32)
+        added = [random.randbytes(random.choice((0, 1, 16, 64))) for _ in range(random.randrange(7))]
+        cards = random.sample(range(53), random.randrange(54))
+        bounds = [random.randrange(1, 60) for _ in range(random.randrange(4))]
+        place = (random.randrange(1, 40), random.randrange(1, 5))
+        made = shuffle(stream_key(secret, added), ShuffleNeeded(tuple(cards), tuple(bounds), *place))
+        expected = naive_shuffle(secret, added, cards, bounds, *place)
+        assert (list(made.cards), list(made.drawn)) == expected
+
+
+def test_the_known_answer_stays_what_it_was() -> None:
+    key = stream_key(bytes(range(32)), [b"", b"abc", b"\xff" * 64])
+    assert key.hex() == "1f3611e22923fdf3865c3cf2587822f2469d545bd92dbc32b9ab50654a1d173f"
+    made = shuffle(key, ShuffleNeeded(tuple(range(52)), (4, 52), 2, 1))
+    assert made.cards[:10] == (23, 18, 44, 21, 40, 13, 16, 14, 51, 22)
+    assert made.drawn == (3, 5)
+
+
+def test_what_seats_add_cannot_be_moved_from_one_to_another() -> None:
+    secret = bytes(32)
+    keys = {stream_key(secret, added) for added in ([b"ab", b"c"], [b"a", b"bc"], [b"abc", b""], [b"", b"abc"], [])}
+    assert len(keys) == 5
+
+
+def test_each_round_and_each_shuffle_of_a_round_is_another() -> None:
+    key = stream_key(bytes(32), [])
+    made = {shuffle(key, ShuffleNeeded(tuple(range(52)), (), *place)).cards for place in ((1, 1), (1, 2), (2, 1))}
+    assert len(made) == 3
+
+
+def test_words_that_would_favour_small_numbers_are_passed_over() -> None:
+    limit = 2**32 // 52 * 52
+    assert shuffles._below(iter([2**32 - 1, limit, limit - 1, 3]), 52) == 51
+    assert shuffles._below(iter([limit - 52]), 52) == 0
+    assert shuffles._below(iter([2**32 - 1]), 1) == 0
+    assert shuffles._below(iter([2**32 - 1]), 2) == 1
+
+
+def test_every_order_is_as_likely() -> None:
+    key = stream_key(b"uniform", [])
+    tables = 6000
+    seen = Counter(shuffle(key, ShuffleNeeded((0, 1, 2, 3), (), number, 1)).cards for number in range(tables))
+    expected = tables / 24
+    assert set(seen) == set(permutations(range(4)))
+    chi_square = sum((count - expected) ** 2 / expected for count in seen.values())
+    assert chi_square < 53  # 23 degrees of freedom: 53 is passed once in 2,500 keys, and this key is fixed.
+
+
+def test_every_number_drawn_is_as_likely() -> None:
+    key = stream_key(b"uniform", [])
+    seen = Counter(shuffle(key, ShuffleNeeded((), (6,), number, 1)).drawn[0] for number in range(6000))
+    assert all(abs(seen[number] - 1000) < 150 for number in range(6))
+
+
+@pytest.mark.parametrize("cards", [(), (7,)])
+def test_nothing_to_shuffle_stays_as_it_is(cards: tuple[int, ...]) -> None:
+    assert shuffle(stream_key(bytes(32), []), ShuffleNeeded(cards, (), 1, 1)).cards == cards
+
+
+def test_the_commitment_is_the_hash_of_the_seed() -> None:
+    assert commitment(b"") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
