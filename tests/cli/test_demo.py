@@ -65,6 +65,11 @@ def test_a_demonstration_from_end_to_end(tmp_path: Path) -> None:
     verified = croupier("replay", "verify", str(replay), cwd=tmp_path)
     assert (verified.returncode, verified.stdout.count("\n")) == (0, 1)
     assert f"{replay}: true, thulla" in verified.stdout
+    forged = tmp_path / "forged.jsonl"
+    forged.write_text(replay.read_text().replace('"seats":3', '"seats":4', 1))
+    both = croupier("replay", "verify", str(replay), str(forged), cwd=tmp_path)
+    assert (both.returncode, both.stdout.count("\n")) == (1, 2)
+    assert f"{forged}: line 2: this should be" in both.stdout
 
 
 def test_all_records_agree(played: Played) -> None:

@@ -79,6 +79,14 @@ class Person:
         os.close(self._own)
 
 
+def exported(folder: Path, arguments: list[str]) -> str:
+    """What the command that the player was told gives."""
+    output = folder / "replay.jsonl"
+    command = [sys.executable, "-m", "croupier.cli", *arguments, "--data-dir", str(folder), "--output", str(output)]
+    subprocess.run(command, check=True, timeout=DEADLINE_SECONDS)
+    return output.read_text()
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A data folder in which services run."""
@@ -104,6 +112,8 @@ def test_a_person_plays_a_whole_game(folder: Path, environment: dict[str, str]) 
         assert "The game is over. Ranking:" in person.seen
         assert ("♠" in person.seen) == ("PYTHONIOENCODING" not in environment)
         assert ("\x1b[31m" in person.seen) == (environment == {})
+        export = person.seen.rpartition("Replay: croupier ")[2].split()
+        assert exported(folder, export).startswith('{"replay":1,')
     finally:
         person.close()
 

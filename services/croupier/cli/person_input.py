@@ -24,7 +24,7 @@ HELP = (
     "For a choice of cards write the cards, and the suit if one is named: 5H JK AS H.",
     "Cards are rank (2-9 T J Q K A) and suit (C D H S); JK is the joker.",
     f"/react NAME sends a reaction: {', '.join(REACTIONS)}.",
-    "/help shows this, /quit leaves: the table plays on for you, and you can come back.",
+    "/help shows this, /quit leaves; you can come back.",
 )
 
 

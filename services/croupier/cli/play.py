@@ -69,7 +69,7 @@ async def play(client: Client, seating: Seating, console: Console) -> None:
     if table.finished:
         await _show_result(client, table, words, console)
     else:
-        console.print(f"The table plays on for you. Come back with: croupier play --table {table_id}", highlight=False)
+        console.print(f"Come back with: croupier play --table {table_id}", highlight=False)
 
 
 async def _new_table(client: Client, seating: Seating) -> str:

@@ -36,5 +36,6 @@ def verify(files: Iterable[Path], say: Note) -> int:
             faults += 1
             say(f"{file}: cannot be read: {getattr(fault, 'strerror', None) or fault}")
         else:
-            say(f"{file}: true, {found.game}, {found.entries} entries, {found.rounds} rounds, totals {found.totals}")
+            totals = ", ".join(map(str, found.totals))
+            say(f"{file}: true, {found.game}, entries: {found.entries}, rounds: {found.rounds}, totals: {totals}")
     return faults
