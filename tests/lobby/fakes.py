@@ -154,7 +154,7 @@ class SilentLogger:
 
 
 def settings(**changes: Any) -> LobbySettings:
-    given = {"database": "", "signing_key": Path("unused"), "engine_control": "127.0.0.1:1"}
+    given: dict[str, Any] = {"database": "", "signing_key": Path("unused"), "engine_control": "127.0.0.1:1"}
     return LobbySettings(**given | changes)
 
 

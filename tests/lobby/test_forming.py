@@ -133,7 +133,7 @@ async def test_an_invite_code_that_is_taken_is_drawn_again(lobby: Lobby) -> None
         codes = iter([*first.invite_code, *second.invite_code])
 
         def choice(self, letters: str) -> str:
-            return next(self.codes, None) or super().choice(letters)
+            return next(self.codes, None) or str(super().choice(letters))
 
     forming = replace(lobby.forming, source=Repeats(7))
     third = await forming.create(ADA, replace(PAIRS, private=True))
@@ -207,6 +207,6 @@ async def test_the_commitment_and_clock_are_what_the_engine_said(lobby: Lobby, e
     async def prepare(*_: object) -> Preparation:
         return Preparation({"rounds": "9"}, TableClock(5, 6, 7), "beef")
 
-    engine.prepare_table = prepare  # type: ignore[method-assign]
+    engine.prepare_table = prepare  # type: ignore[method-assign, assignment]
     table = await lobby.forming.create(ADA, PAIRS)
     assert (table.clock, dict(table.options), table.commitment) == (TableClock(5, 6, 7), {"rounds": "9"}, "beef")

@@ -61,8 +61,8 @@ TABLES = Table(
     Index("lobby_tables_by_touch", "touched_milliseconds"),
 )
 
-# A ticket with a table_id has been matched; the table tells how far that is. `stream_id` names the newest stream that waits
-# on the ticket: whoever speaks for an older one changes nothing.
+# A ticket with a table_id has been matched; the table tells how far that is. `stream_id` names the newest stream that
+# waits on the ticket: whoever speaks for an older one changes nothing.
 TICKETS = Table(
     "lobby_tickets",
     METADATA,

@@ -33,7 +33,7 @@ class TicketStore:
             if held is None:
                 if await self._add(wanted, stream_id, now):
                     return wanted
-            elif (held.table_id and not await self._still_runs(held.table_id)) or (not held.table_id and held.wish != wanted.wish):
+            elif await self._is_over(held, wanted.wish):
                 await self._remove(held)
             elif await self._attend_again(held, wanted, stream_id, now):
                 return held
@@ -114,10 +114,12 @@ class TicketStore:
             row = (await connection.execute(select(TICKETS).where(TICKETS.c.player_id == player_id))).one_or_none()
         return _from_row(row) if row else None
 
-    async def _still_runs(self, table_id: str) -> bool:
-        query = select(TABLES.c.table_id).where(TABLES.c.table_id == table_id, TABLES.c.state.in_(RUNNING))
+    async def _is_over(self, held: Ticket, wish: Wish) -> bool:
+        if not held.table_id:
+            return held.wish != wish
+        query = select(TABLES.c.table_id).where(TABLES.c.table_id == held.table_id, TABLES.c.state.in_(RUNNING))
         async with self._store.reading() as connection:
-            return (await connection.execute(query)).one_or_none() is not None
+            return (await connection.execute(query)).one_or_none() is None
 
     async def _add(self, ticket: Ticket, stream_id: str, now: int) -> bool:
         values = {

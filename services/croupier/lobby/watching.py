@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter, OrderedDict
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import contextmanager
 
 from croupier.lobby.tables import Table, TableState
@@ -80,7 +80,7 @@ class Subscription:
             self._told.popitem(last=False)
         return True
 
-    async def changes(self) -> AsyncIterator[Table]:
+    async def changes(self) -> AsyncGenerator[Table, None]:
         """Changed tables as they come; raises the error with which the stream ends."""
         while True:
             await self._woken.wait()

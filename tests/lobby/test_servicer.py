@@ -1,0 +1,301 @@
+"""The lobby over real gRPC, with an engine behind real gRPC."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import Any
+
+import grpc
+import pytest
+from google.rpc import error_details_pb2
+from grpc_status import rpc_status
+from prometheus_client import CollectorRegistry
+
+from croupier.lobby.engine_channel import EngineChannel
+from croupier.lobby.servicer import OPEN_METHODS, SERVICE_NAME
+from croupier.runtime.identity import ENGINE_CONTROL_AUDIENCE, PLAYER_AUDIENCE, TokenIssuer, TokenVerifier
+from croupier.runtime.interceptor import Authenticator, CallInterceptor
+from croupier.runtime.metrics import RpcMetrics
+from croupier.runtime.server import listen
+from croupier_api.v1 import engine_pb2_grpc, lobby_pb2_grpc, table_pb2
+from croupier_api.v1 import lobby_pb2 as pb
+from tests.lobby.fakes import SILENT, FakeClock, FakeEngine, FakeEngineServicer, SilentLogger
+from tests.lobby.house import House
+
+
+@dataclass
+class Front:
+    """A lobby that serves, and who is signed in at it."""
+
+    stub: "lobby_pb2_grpc.LobbyServiceAsyncStub"
+    engine: FakeEngine
+    engine_service: FakeEngineServicer
+    registry: CollectorRegistry
+    issuer: TokenIssuer
+    lobby: Any
+
+    async def sign_in(self, number: int) -> "Guest":
+        request = pb.SignInRequest(device_secret=f"the secret of device {number}", name=f"Player {number}")
+        response = await self.stub.SignIn(request)
+        token = response.tokens.access_token
+        return Guest(self.stub, response.player.player_id, (("authorization", f"Bearer {token}"),))
+
+
+@dataclass
+class Guest:
+    """A signed-in player."""
+
+    stub: "lobby_pb2_grpc.LobbyServiceAsyncStub"
+    player_id: str
+    metadata: tuple[tuple[str, str], ...]
+
+    def call(self, method: str, request: Any) -> Any:
+        return getattr(self.stub, method)(request, metadata=self.metadata, timeout=10)
+
+
+@pytest.fixture
+async def front(house: House, engine: FakeEngine, clock: FakeClock, logger: SilentLogger) -> AsyncIterator[Front]:
+    async with AsyncExitStack() as stack:
+        service, public = FakeEngineServicer(engine), house.key.public_key()
+
+        def interceptor(audience: str, registry: CollectorRegistry, open_methods: frozenset[str]) -> CallInterceptor:
+            authenticator = Authenticator(TokenVerifier(public, audience, clock), open_methods)
+            return CallInterceptor(authenticator, RpcMetrics(registry), logger)
+
+        behind = await listen(
+            "127.0.0.1:0",
+            [],
+            lambda server: engine_pb2_grpc.add_EngineControlServiceServicer_to_server(service, server),
+            interceptor(ENGINE_CONTROL_AUDIENCE, CollectorRegistry(), frozenset()),
+        )
+        stack.push_async_callback(behind.server.stop, None)
+        channel = await stack.enter_async_context(grpc.aio.insecure_channel(behind.address))
+        house.engine = EngineChannel(channel, TokenIssuer(house.key, ENGINE_CONTROL_AUDIENCE, 60, clock), 5, logger)
+        lobby = await stack.enter_async_context(house.lobby())
+        registry = CollectorRegistry()
+        listener = await listen(
+            "127.0.0.1:0", [SERVICE_NAME], lobby.add_to, interceptor(PLAYER_AUDIENCE, registry, OPEN_METHODS)
+        )
+        matching = asyncio.create_task(lobby.matching.run())
+        stack.push_async_callback(asyncio.wait, [matching])
+        stack.callback(matching.cancel)
+        stack.push_async_callback(listener.server.stop, None)
+        own = await stack.enter_async_context(grpc.aio.insecure_channel(listener.address))
+        issuer = TokenIssuer(house.key, PLAYER_AUDIENCE, 900, clock)
+        yield Front(lobby_pb2_grpc.LobbyServiceStub(own), engine, service, registry, issuer, lobby)
+
+
+async def refused(call: Any) -> tuple[str, str, str]:
+    """The code, the reason and the field with which a call is refused."""
+    with pytest.raises(grpc.aio.AioRpcError) as refusal:
+        await (call.read() if isinstance(call, grpc.aio.UnaryStreamCall) else call)
+    info, bad = error_details_pb2.ErrorInfo(), error_details_pb2.BadRequest()
+    for detail in rpc_status.from_call(refusal.value).details:
+        detail.Unpack(info)
+        detail.Unpack(bad)
+    assert info.domain == "croupier"
+    field = bad.field_violations[0].field if bad.field_violations else ""
+    return refusal.value.code().name, info.reason, field
+
+
+async def test_from_sign_in_to_the_first_deal(front: Front) -> None:
+    ada, bob = await front.sign_in(1), await front.sign_in(2)
+    created = await ada.call("CreateTable", pb.CreateTableRequest(game="pairs", seats=3, private=True))
+    table = created.table
+    assert table.state == pb.TABLE_STATE_FORMING
+    assert (table.clock.action_seconds, table.clock.reserve_seconds, table.clock.bot_delay_milliseconds) == (30, 60, 0)
+    assert dict(table.options.values) == {"rounds": "3"}
+    assert table.host_player_id == ada.player_id
+    watch = ada.call("WatchTables", pb.WatchTablesRequest(table_id=table.table_id))
+    assert (await watch.read()).table == table
+    joined = (await bob.call("JoinTable", pb.JoinTableRequest(invite_code=table.invite_code))).table
+    assert (await watch.read()).table == joined
+    with_bot = (await ada.call("AddBot", pb.AddBotRequest(table_id=table.table_id))).table
+    assert with_bot.seats[2].occupant == table_pb2.SeatInfo(name="Bot 3", bot="clever")
+    assert (await watch.read()).table == with_bot
+    await ada.call("SetReady", pb.SetReadyRequest(table_id=table.table_id, ready=True, client_seed=b"a"))
+    await watch.read()
+    ready = await bob.call("SetReady", pb.SetReadyRequest(table_id=table.table_id, ready=True, client_seed=b"b"))
+    assert ready.table.state == pb.TABLE_STATE_PLAYING
+    (opened,) = front.engine_service.opened
+    assert list(opened.client_seeds) == [b"a", b"b", b""]
+    assert [seat.player_id for seat in opened.seats] == [ada.player_id, bob.player_id, ""]
+    while (told := await watch.read()).table.state != pb.TABLE_STATE_PLAYING:
+        assert told.table.state == pb.TABLE_STATE_FORMING
+    watch.cancel()
+
+
+async def test_games_are_listed_as_the_engine_describes_them(front: Front) -> None:
+    games = (await (await front.sign_in(1)).call("ListGames", pb.ListGamesRequest())).games
+    assert [(game.game, game.min_seats, game.max_seats, list(game.bots)) for game in games] == [
+        ("pairs", 2, 5, ["clever", "random"]),
+        ("alone", 1, 3, []),
+    ]
+    assert games[0].options[0].allowed_values == ["1..10"]
+
+
+async def test_tables_are_listed_in_pages(front: Front, clock: FakeClock) -> None:
+    ada = await front.sign_in(1)
+    made = []
+    for _ in range(5):
+        clock.advance(1)
+        made.append((await ada.call("CreateTable", pb.CreateTableRequest(game="pairs", seats=2))).table.table_id)
+    seen, token = [], ""
+    while True:
+        request = pb.ListTablesRequest(state=pb.TABLE_STATE_FORMING, page_size=2, page_token=token)
+        page = await ada.call("ListTables", request)
+        seen += [table.table_id for table in page.tables]
+        token = page.next_page_token or ""
+        if not token:
+            break
+        other = pb.ListTablesRequest(page_size=2, page_token=token)
+        assert await refused(ada.call("ListTables", other)) == ("INVALID_ARGUMENT", "PAGE_TOKEN", "page_token")
+    assert seen == made[::-1]
+
+
+async def test_quick_match_seats_players_together(front: Front) -> None:
+    guests = [await front.sign_in(number) for number in range(4)]
+
+    async def match(guest: Guest) -> pb.Table:
+        request = pb.QuickMatchRequest(game="pairs", seats=2, client_seed=guest.player_id[:4].encode())
+        tables: list[pb.Table] = [news.table async for news in guest.call("QuickMatch", request)]
+        return tables[-1]
+
+    tables = await asyncio.gather(*(match(guest) for guest in guests))
+    assert {table.state for table in tables} == {pb.TABLE_STATE_PLAYING}
+    assert sorted(seat.occupant.player_id for table in tables for seat in table.seats) == sorted(
+        guest.player_id for guest in guests for _ in range(2)
+    )
+
+
+async def test_a_cancelled_stream_gives_its_place_back(front: Front) -> None:
+    ada = await front.sign_in(1)
+    call = ada.call("QuickMatch", pb.QuickMatchRequest(game="pairs", seats=2))
+    await call.read()
+    assert front.lobby.matching._waiters
+    call.cancel()
+    async with asyncio.timeout(5):
+        while front.lobby.matching._waiters:  # noqa: ASYNC110
+            await asyncio.sleep(0)  # only the server knows when it heard of it
+
+
+async def test_the_invite_code_is_for_those_who_sit_there(front: Front) -> None:
+    ada, bob = await front.sign_in(1), await front.sign_in(2)
+    table = (await ada.call("CreateTable", pb.CreateTableRequest(game="pairs", seats=2, private=True))).table
+    assert table.invite_code
+    assert await refused(bob.call("GetTable", pb.GetTableRequest(table_id=table.table_id))) == (
+        "NOT_FOUND",
+        "UNKNOWN_TABLE",
+        "",
+    )
+    await bob.call("JoinTable", pb.JoinTableRequest(invite_code=table.invite_code))
+    assert (await bob.call("GetTable", pb.GetTableRequest(table_id=table.table_id))).table.invite_code
+    await bob.call("LeaveTable", pb.LeaveTableRequest(table_id=table.table_id))
+
+
+async def test_refresh_gives_a_token_that_works(front: Front) -> None:
+    first = await front.stub.SignIn(pb.SignInRequest(device_secret="a secret of one device", name="Ada"))
+    renewed = await front.stub.RefreshToken(pb.RefreshTokenRequest(refresh_token=first.tokens.refresh_token))
+    metadata = (("authorization", f"Bearer {renewed.tokens.access_token}"),)
+    await front.stub.ListGames(pb.ListGamesRequest(), metadata=metadata)
+    used = pb.RefreshTokenRequest(refresh_token=first.tokens.refresh_token)
+    assert await refused(front.stub.RefreshToken(used)) == ("UNAUTHENTICATED", "REFRESH_TOKEN", "")
+
+
+ID = "0" * 32
+BAD = [
+    ("SignIn", pb.SignInRequest(device_secret="short"), "DEVICE_SECRET", "device_secret"),
+    ("SignIn", pb.SignInRequest(device_secret="x" * 20, name="y" * 33), "NAME", "name"),
+    ("CreateTable", pb.CreateTableRequest(seats=2), "ID", "game"),
+    ("CreateTable", pb.CreateTableRequest(game="pairs"), "SEATS", "seats"),
+    ("CreateTable", pb.CreateTableRequest(game="whist", seats=2), "UNKNOWN_GAME", "game"),
+    ("CreateTable", pb.CreateTableRequest(game="pairs", seats=2**32 - 1), "SEATS", "seats"),
+    (
+        "CreateTable",
+        pb.CreateTableRequest(game="pairs", seats=2, options=table_pb2.GameOptions(values={"colour": "red"})),
+        "OPTION",
+        "options.colour",
+    ),
+    (
+        "CreateTable",
+        pb.CreateTableRequest(
+            game="pairs", seats=2, options=table_pb2.GameOptions(values={str(n): "1" for n in range(65)})
+        ),
+        "OPTIONS",
+        "options",
+    ),
+    ("GetTable", pb.GetTableRequest(), "ID", "table_id"),
+    ("GetTable", pb.GetTableRequest(table_id="x" * 65), "ID", "table_id"),
+    ("GetTable", pb.GetTableRequest(table_id="\0"), "ID", "table_id"),
+    ("ListTables", pb.ListTablesRequest(page_size=101), "PAGE_SIZE", "page_size"),
+    ("ListTables", pb.ListTablesRequest(page_token="nonsense"), "PAGE_TOKEN", "page_token"),
+    ("ListTables", pb.ListTablesRequest(state=17), "STATE", "state"),  # type: ignore[arg-type]
+    ("ListTables", pb.ListTablesRequest(game="é"), "ID", "game"),
+    ("WatchTables", pb.WatchTablesRequest(table_id="x" * 65), "ID", "table_id"),
+    ("WatchTables", pb.WatchTablesRequest(game="x" * 65), "ID", "game"),
+    ("WatchTables", pb.WatchTablesRequest(table_id=ID, game="pairs"), "WATCH", "game"),
+    ("JoinTable", pb.JoinTableRequest(), "TARGET", "target"),
+    ("JoinTable", pb.JoinTableRequest(table_id=""), "ID", "table_id"),
+    ("JoinTable", pb.JoinTableRequest(invite_code="x" * 65), "ID", "invite_code"),
+    ("LeaveTable", pb.LeaveTableRequest(), "ID", "table_id"),
+    ("SetReady", pb.SetReadyRequest(ready=True), "ID", "table_id"),
+    ("SetReady", pb.SetReadyRequest(table_id=ID, client_seed=b"x" * 65), "CLIENT_SEED", "client_seed"),
+    ("AddBot", pb.AddBotRequest(), "ID", "table_id"),
+    ("AddBot", pb.AddBotRequest(table_id=ID, bot="x" * 65), "ID", "bot"),
+    ("RemoveSeat", pb.RemoveSeatRequest(), "ID", "table_id"),
+    ("QuickMatch", pb.QuickMatchRequest(seats=2), "ID", "game"),
+    ("QuickMatch", pb.QuickMatchRequest(game="pairs"), "SEATS", "seats"),
+    ("QuickMatch", pb.QuickMatchRequest(game="whist", seats=2), "UNKNOWN_GAME", "game"),
+    ("QuickMatch", pb.QuickMatchRequest(game="pairs", seats=2, client_seed=b"x" * 65), "CLIENT_SEED", "client_seed"),
+]
+
+
+async def test_every_bad_request_names_its_field(front: Front) -> None:
+    ada = await front.sign_in(1)
+    for method, request, reason, field in BAD:
+        answer = await refused(ada.call(method, request))
+        assert answer == ("INVALID_ARGUMENT", reason, field), (method, request)
+
+
+@pytest.mark.parametrize("method", sorted(pb.DESCRIPTOR.services_by_name["LobbyService"].methods_by_name))
+async def test_every_method_that_names_a_table_refuses_an_unknown_one_and_all_but_two_need_a_token(
+    front: Front, method: str
+) -> None:
+    kind = pb.DESCRIPTOR.services_by_name["LobbyService"].methods_by_name[method].input_type
+    request = getattr(pb, kind.name)()
+    if method not in ("SignIn", "RefreshToken"):
+        assert (await refused(getattr(front.stub, method)(request)))[:2] == ("UNAUTHENTICATED", "UNAUTHENTICATED")
+    if "table_id" in kind.fields_by_name:
+        request.table_id = ID
+        answer = await refused((await front.sign_in(1)).call(method, request))
+        assert answer == ("NOT_FOUND", "UNKNOWN_TABLE", "")
+
+
+async def test_a_silent_engine_is_unavailable_and_its_faults_are_not_the_players(front: Front) -> None:
+    ada = await front.sign_in(1)
+    create = pb.CreateTableRequest(game="pairs", seats=2)
+    front.engine.failure = SILENT
+    assert (await refused(ada.call("CreateTable", create)))[:2] == ("UNAVAILABLE", "ENGINE_UNAVAILABLE")
+    front.engine.failure = RuntimeError("a secret inside")  # type: ignore[assignment]
+    assert (await refused(ada.call("CreateTable", create)))[:2] == ("UNAVAILABLE", "ENGINE_UNAVAILABLE")
+    front.engine.failure = None
+    await ada.call("CreateTable", create)
+
+
+async def test_an_engine_that_does_not_know_the_lobby_is_unavailable(front: Front, clock: FakeClock) -> None:
+    ada = await front.sign_in(1)
+    channel = front.lobby.forming.engine
+    channel._issuer = TokenIssuer(channel._issuer.key, PLAYER_AUDIENCE, 60, clock)
+    answer = await refused(ada.call("CreateTable", pb.CreateTableRequest(game="pairs", seats=2)))
+    assert answer[:2] == ("UNAVAILABLE", "ENGINE_UNAVAILABLE")
+
+
+async def test_sign_ins_and_matches_are_counted(front: Front) -> None:
+    for number in (1, 1, 2):
+        await front.sign_in(number)
+    registry = front.lobby.reconciler.metrics.registry
+    counted = {
+        new: registry.get_sample_value("croupier_lobby_sign_ins_total", {"new": new}) for new in ("true", "false")
+    }
+    assert counted == {"true": 2, "false": 1}
