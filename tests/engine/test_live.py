@@ -152,13 +152,12 @@ async def test_an_action_for_another_sequence_is_stale(engine: Bench) -> None:
 async def test_what_the_rules_refuse_names_the_rule_and_changes_nothing(engine: Bench) -> None:
     table, seat, _ = await ready(engine)
     stream = table.subscribe(SPECTATOR, 1)
-    held = {played.card for played in map(lambda action: action, PLAYS)} - {
-        card for card in table.state.game.view(seat).seats[seat].cards
-    }
+    hand = table.state.game.view(seat).seats[seat].cards
+    not_held = next(played for played in PLAYS if played.card not in hand)
     before = table.state
-    attempts = [
+    attempts: list[tuple[int, Action, str]] = [
         (seat, Pass(), "ILLEGAL_ACTION"),
-        (seat, PLAYS[min(held)], "ILLEGAL_ACTION"),
+        (seat, not_held, "ILLEGAL_ACTION"),
         ((seat + 1) % 3, PLAYS[0], "NOT_YOUR_TURN"),
     ]
     for number, (who, action, reason) in enumerate(attempts):
@@ -193,7 +192,8 @@ async def test_of_two_replicas_the_loser_catches_up_and_answers_from_what_happen
 async def test_the_same_request_at_two_replicas_is_carried_out_once(engine: Bench) -> None:
     table, seat, action = await ready(engine)
     other = await take_up(engine.another_engine(), "t1")
-    assert await asyncio.gather(table.act(seat, action, "r", 1), other.act(seat, action, "r", 1)) == [2, 2]
+    both = await asyncio.gather(table.act(seat, action, "r", 1), other.act(seat, action, "r", 1))
+    assert set(both) == {2}
     assert len((await stored(engine)).entries) == 2
 
 
@@ -213,13 +213,14 @@ async def test_replicas_that_race_all_the_time_keep_one_log(engine: Bench, game:
     replicas = [await open_table(engine, make_config(game))]
     replicas.append(await take_up(engine.another_engine(), "t1"))
     accepted: dict[int, Action] = {}
+    refused: set[str] = set()
 
     async def try_one(table: LiveTable, name: str) -> None:
         seat, action = choice(table.state, random)
         try:
             accepted[await table.act(seat, action, name, None)] = action
         except ServiceError as refusal:
-            assert refusal.reason in ("NOT_YOUR_TURN", "ILLEGAL_ACTION", "TABLE_FINISHED", "BUSY")
+            refused.add(refusal.reason)
 
     for number in range(60):
         if any(table.state.is_over for table in replicas):
@@ -229,6 +230,7 @@ async def test_replicas_that_race_all_the_time_keep_one_log(engine: Bench, game:
     assert [entry.sequence for entry in log] == list(range(1, len(log) + 1))
     acted = {entry.sequence: entry.event.action for entry in log if isinstance(entry.event, SeatActed)}
     assert acted == accepted
+    assert refused <= {"NOT_YOUR_TURN", "ILLEGAL_ACTION", "TABLE_FINISHED", "BUSY"}
 
 
 async def test_an_action_whose_client_has_gone_becomes_visible_to_the_others(engine: Bench) -> None:

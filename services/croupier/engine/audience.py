@@ -7,10 +7,11 @@ from croupier.engine.metrics import EngineMetrics
 from croupier.engine.reactions import ReactionLimit, check_reaction
 from croupier.engine.streams import Encoder, Subscription, message_of, send
 from croupier.engine.table import Step, TableState, steps_of
-from croupier.games.facts import Seat, Viewer
+from croupier.games.facts import SPECTATOR, Seat, Viewer
 from croupier.runtime.errors import LimitReached, MalformedRequest, ServiceError
 
-MOST_STREAMS_OF_A_TABLE = 200
+MOST_SPECTATORS_STREAMS = 200
+MOST_STREAMS_OF_A_SEAT = 8
 
 
 class Audience:
@@ -47,8 +48,11 @@ class Audience:
         return self._admit(stream, table)
 
     def _new_stream(self, viewer: Viewer) -> Subscription:
-        if len(self._streams) >= MOST_STREAMS_OF_A_TABLE:
-            raise LimitReached("TOO_MANY_STREAMS", f"{MOST_STREAMS_OF_A_TABLE} streams follow this table already")
+        # Each seat has a limit of its own, so that nobody can keep a player from his table by watching it.
+        most = MOST_SPECTATORS_STREAMS if viewer == SPECTATOR else MOST_STREAMS_OF_A_SEAT
+        if sum(stream.viewer == viewer for stream in self._streams) >= most:
+            who = "spectators" if viewer == SPECTATOR else "one seat"
+            raise LimitReached("TOO_MANY_STREAMS", f"{most} streams of {who} follow this table already")
         return Subscription(viewer, self._metrics.slow_readers.inc)
 
     def _admit(self, stream: Subscription, table: TableState) -> Subscription:

@@ -30,7 +30,7 @@ from croupier.runtime.logs import Logger
 MOST_ATTEMPTS = 3
 RETRY_MILLISECONDS = 1_000
 RETURN_MILLISECONDS = 5_000
-"""How long players have to come back to a table that was taken up again after its clock had run out."""
+"""How long players have at least to come back to a table that was taken up again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,13 +198,13 @@ class LiveTable:
     # Acting for seats whose time has come
 
     def _effective_deadline(self) -> int:
-        """When the engine acts for a seat; somebody whose time ran out while nobody served gets time to come back."""
+        """When the engine acts for a seat; a player has time to come back after nobody served, whatever his clock says."""
         due = self.state.due
         if due is None:
             return 0
-        if due.at > self._taken_up_at or self.config.seats[due.seat].bot:
+        if self.config.seats[due.seat].bot:
             return due.at
-        return self._taken_up_at + RETURN_MILLISECONDS
+        return max(due.at, self._taken_up_at + RETURN_MILLISECONDS)
 
     def _set_timer(self) -> None:
         if deadline := self._effective_deadline():

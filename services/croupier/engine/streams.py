@@ -46,6 +46,7 @@ class Subscription:
         self.quiet = True
         self._fell_behind = fell_behind
         self._messages: deque[bytes] = deque()
+        self._missed = 0
         self._taker: asyncio.Future[None] | None = None
         self._last_has_answer = False
         self._writer: asyncio.Task[Any] | None = None
@@ -61,8 +62,9 @@ class Subscription:
         """Put a message in; a stream that is too far behind is closed instead, and never slows the table."""
         if self._closed:
             return
-        if len(self._messages) >= LONGEST_QUEUE_MESSAGES:
+        if len(self._messages) - self._missed >= LONGEST_QUEUE_MESSAGES:
             self._messages.clear()
+            self._missed = 0
             self._fell_behind()
             if self._writer is not None:
                 asyncio.get_running_loop().call_later(LONGEST_WRITE_SECONDS, self._writer.cancel)
@@ -84,8 +86,9 @@ class Subscription:
         self._writer = writer
 
     def preload(self, messages: Iterable[bytes]) -> None:
-        """Put in what a resumed stream has missed, however much that is."""
+        """Put in what a resumed stream has missed; however much that is, it does not count as falling behind."""
         self._messages.extend(messages)
+        self._missed = len(self._messages)
 
     def answer(self, message: bytes) -> None:
         """Add an answer to the last message that waits, or put it in by itself if that one brings an answer already.
@@ -114,6 +117,8 @@ class Subscription:
                 return None
             self._taker = asyncio.get_running_loop().create_future()
             await self._taker
+        if self._missed:
+            self._missed -= 1
         return self._messages.popleft()
 
     def _wake(self) -> None:
