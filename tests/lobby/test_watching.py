@@ -46,6 +46,8 @@ async def test_changes_that_wait_become_one_and_never_go_back() -> None:
         async with aclosing(subscription.changes()) as changes:
             assert (await following(changes)).version == 4
             feed.publish(forming_table(version=3))
+            feed.publish(forming_table(version=1, number=2))
+            assert (await following(changes)).table_id == forming_table(number=2).table_id
             feed.publish(forming_table(version=5))
             assert (await following(changes)).version == 5
     assert not feed.followed

@@ -34,6 +34,7 @@ class Servicer(lobby_pb2_grpc.LobbyServiceServicer):
     def __init__(self) -> None:
         self.act: Callable[[], None] = lambda: None
         self.closed = asyncio.Event()
+        self.made: list[Any] = []
 
     async def GetTable(self, request: pb.GetTableRequest, context: Any) -> pb.GetTableResponse:
         self.act()
@@ -42,7 +43,13 @@ class Servicer(lobby_pb2_grpc.LobbyServiceServicer):
     async def SignIn(self, request: pb.SignInRequest, context: Any) -> pb.SignInResponse:
         return pb.SignInResponse()
 
-    async def WatchTables(self, request: pb.WatchTablesRequest, context: Any) -> AsyncIterator[pb.WatchTablesResponse]:
+    def WatchTables(self, request: pb.WatchTablesRequest, context: Any) -> AsyncIterator[pb.WatchTablesResponse]:
+        # Kept, so that it is not the garbage collector who closes it.
+        self.made.append(self._watch(request))
+        stream: AsyncIterator[pb.WatchTablesResponse] = self.made[-1]
+        return stream
+
+    async def _watch(self, request: pb.WatchTablesRequest) -> AsyncIterator[pb.WatchTablesResponse]:
         try:
             yield pb.WatchTablesResponse(table=pb.Table(table_id=request.table_id, game=caller().id))
             self.act()
