@@ -1,0 +1,46 @@
+"""The services that are put under load: those that run somewhere, or three processes of our own."""
+
+import socket
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from croupier.cli.background import started_services
+from croupier.cli.faults import CommandFault
+from croupier.cli.reach import endpoints_of
+from croupier_client import Endpoints
+
+REACH_SECONDS = 5.0
+
+
+class BackendMissing(Exception):
+    """A service cannot be reached; the text is one line for people."""
+
+
+@contextmanager
+def backend(endpoints: Endpoints | None) -> Iterator[Endpoints]:
+    """The services at these addresses, or new ones in a folder that goes away; raises BackendMissing."""
+    if endpoints is not None:
+        check_reachable(endpoints)
+        yield endpoints
+        return
+    with tempfile.TemporaryDirectory(prefix="croupier-loadtest-") as folder:
+        try:
+            with started_services(Path(folder)) as services:
+                yield endpoints_of(services.addresses)
+        except CommandFault as fault:
+            raise BackendMissing(f"the services could not be started: {fault.message}") from None
+
+
+def check_reachable(endpoints: Endpoints) -> None:
+    """Raises BackendMissing naming the first service where nobody listens."""
+    for service, address in endpoints.by_service().items():
+        host, _, port = address.rpartition(":")
+        if not host or not port.isdecimal():
+            raise BackendMissing(f"{address} is not an address: write HOST:PORT")
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), REACH_SECONDS).close()
+        except OSError as fault:
+            why = fault.strerror or str(fault)
+            raise BackendMissing(f"no {service.value.lower()} service answers at {address}: {why}") from None

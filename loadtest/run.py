@@ -1,0 +1,108 @@
+"""Runs Locust as a library. Importing it makes greenlets of threads, so nothing but `__main__` does."""
+
+import signal
+import threading
+import time
+from collections.abc import Callable
+from random import Random
+
+import gevent
+from grpc.experimental.gevent import init_gevent
+from locust.env import Environment
+from locust.event import Events
+
+from croupier_client import CroupierError, Endpoints, RetryPolicy
+from loadtest.backend import REACH_SECONDS, BackendMissing, backend
+from loadtest.client import ACTION_ACKNOWLEDGED, ACTION_SEEN, Connections, LoadClient
+from loadtest.court import Court
+from loadtest.options import Options
+from loadtest.player import House
+from loadtest.report import MISSING, Percentiles, conditions_line, exit_code, report_lines
+from loadtest.tally import Tally
+from loadtest.users import SEATS, Guests, player_class
+
+MOST_THREADS = 512
+ARRIVALS_PER_SECOND = 100
+LOOPBACK = "127.0.0.1"
+LOOK_SECONDS = 0.1
+
+
+def run(options: Options) -> int:
+    """Put the services under load and tell what came of it; gives the exit code."""
+    # Every call under way waits in a thread of this pool, whose usual size of 10 would let most players wait in turn.
+    gevent.get_hub().threadpool.maxsize = min(MOST_THREADS, options.tables * SEATS + 32)
+    init_gevent()
+    print(f"seed        {options.seed} (python -m loadtest {command_line(options)})", flush=True)
+    try:
+        with backend(options.endpoints) as endpoints:
+            connections = Connections(endpoints)
+            try:
+                check_answers(endpoints, connections)
+                return _measured(options, connections)
+            finally:
+                connections.close()
+    except BackendMissing as fault:
+        print(f"loadtest: {fault}", flush=True)
+        return MISSING
+
+
+def command_line(options: Options) -> str:
+    """The flags that repeat this run, as far as chance is concerned."""
+    return f"--tables {options.tables} --seconds {options.seconds:g} --seed {options.seed}"
+
+
+def check_answers(endpoints: Endpoints, connections: Connections) -> None:
+    """Raises BackendMissing unless the lobby lets a player in."""
+    secret = f"loadtest-probe-{Random().getrandbits(64):x}"
+    policy = RetryPolicy(total_seconds=REACH_SECONDS)
+    probe = LoadClient(secret, "Probe", connections=connections, policy=policy, timed=lambda *_: None)
+    try:
+        probe.sign_in()
+    except CroupierError as error:
+        raise BackendMissing(f"the lobby at {endpoints.lobby} lets nobody in: {error}") from None
+
+
+def _measured(options: Options, connections: Connections) -> int:
+    time_up = threading.Event()
+    court, tally = Court(most_tables=options.tables * 8 + 64), Tally()
+    house = House(court, tally, options.patience_seconds, time.monotonic, time.sleep, time_up.is_set)
+    guests = Guests(connections, options.seed, options.patience_seconds)
+    environment = Environment(user_classes=[player_class(house, guests)], events=Events())  # type: ignore[no-untyped-call]
+    for number in (signal.SIGINT, signal.SIGTERM):
+        gevent.signal_handler(number, time_up.set)
+    seconds = _load(environment, options, house, time_up)
+    where = "services elsewhere" if options.endpoints else "services on the same machine"
+    latencies = {name: _percentiles(environment, name) for name in (ACTION_ACKNOWLEDGED, ACTION_SEEN)}
+    for line in report_lines(court, tally, seconds, latencies, conditions_line(options.tables, where)):
+        print(line, flush=True)
+    return exit_code(court)
+
+
+def _load(environment: Environment, options: Options, house: House, time_up: threading.Event) -> float:
+    """Let players come, play and go; gives the seconds until time was up."""
+    runner = environment.create_local_runner()
+    web = environment.create_web_ui(LOOPBACK, options.web_port) if options.web_port is not None else None
+    if web is not None:
+        print(f"web page    http://{LOOPBACK}:{options.web_port}", flush=True)
+    started = time.monotonic()
+    runner.start(options.tables * SEATS, spawn_rate=ARRIVALS_PER_SECOND)
+    time_up.wait(options.seconds)
+    time_up.set()
+    seconds = time.monotonic() - started
+    _await(lambda: not house.tally.playing, options.grace_seconds)
+    runner.quit()
+    if web is not None:
+        web.stop()  # type: ignore[no-untyped-call]
+    return seconds
+
+
+def _await(condition: Callable[[], bool], seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(LOOK_SECONDS)
+
+
+def _percentiles(environment: Environment, name: str) -> Percentiles:
+    entry = environment.stats.get(name, "Play")
+    p50, p95, p99 = (float(entry.get_response_time_percentile(share)) for share in (0.5, 0.95, 0.99))
+    return p50, p95, p99
