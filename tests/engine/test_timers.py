@@ -76,7 +76,7 @@ async def test_an_action_that_is_being_stored_when_time_runs_out_is_the_one_that
 
 
 async def test_two_replicas_act_once_for_a_seat(engine: Bench) -> None:
-    table, stream = await watched(engine, people(3))
+    _, stream = await watched(engine, people(3))
     other = await take_up(engine.another_engine(), "t1")
     follower = other.subscribe(SPECTATOR, 1)
     engine.clock.advance(FULL_MILLISECONDS)

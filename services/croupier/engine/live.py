@@ -198,7 +198,7 @@ class LiveTable:
     # Acting for seats whose time has come
 
     def _effective_deadline(self) -> int:
-        """When the engine acts for a seat; a player has time to come back after nobody served, whatever his clock says."""
+        """When the engine acts for a seat; players have time to come back after nobody served, whatever the clock."""
         due = self.state.due
         if due is None:
             return 0

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, NoReturn
 
-from croupier.engine.log import ActedBy, ClockConfig, Entry, TableConfig
-from croupier.engine.shuffles import commitment, shuffle, stream_key
+from croupier.engine.log import ActedBy, ClockConfig, Entry, SeatConfig, TableConfig
+from croupier.engine.shuffles import SEED_BYTES, shuffle, stream_key
 from croupier.engine.table import new_table, step
 from croupier.games.actions import action_from_json, action_to_json
 from croupier.games.catalogue import GAMES
@@ -26,6 +26,7 @@ from croupier.games.interface import (
 
 REPLAY_VERSION = 1
 LARGEST_REPLAY_CHARACTERS = 64 * 1024 * 1024
+LONGEST_FAULT_CHARACTERS = 1_000
 _AUTO = {ActedBy.TIMEOUT: "timeout", ActedBy.BOT: "bot"}
 _HEADER_KEYS = {
     "replay", "table_id", "game", "rules_version", "seats", "options", "players", "commitment", "seed", "client_seeds",
@@ -37,7 +38,7 @@ class ReplayFault(ValueError):
     """A replay that is not true; `line` counts from 1."""
 
     def __init__(self, line: int, message: str) -> None:
-        super().__init__(f"line {line}: {message}")
+        super().__init__(f"line {line}: {message[:LONGEST_FAULT_CHARACTERS]}")
         self.line = line
 
 
@@ -121,17 +122,44 @@ def verify_replay(text: str) -> ReplaySummary:
     lines = [_parsed(number, line) for number, line in enumerate(text.splitlines(), start=1)]
     if not lines:
         raise ReplayFault(1, "the file is empty")
-    return _Verifier(lines).run()
+    verifier = _Verifier(lines)
+    try:
+        return verifier.run()
+    except RecursionError:
+        raise ReplayFault(verifier.line, "this is nested too deeply") from None
 
 
 def _parsed(number: int, line: str) -> dict[str, Any]:
     try:
         value = json.loads(line)
-    except ValueError:
-        raise ReplayFault(number, "this is not JSON") from None
+    except (ValueError, RecursionError):
+        raise ReplayFault(number, "this is not JSON, or nested too deeply") from None
     if not isinstance(value, dict):
         raise ReplayFault(number, "this is not a JSON object")
     return value
+
+
+def _config_of(header: dict[str, Any]) -> TableConfig:
+    """The table that a header speaks of; raises one of many errors for a header that cannot be read."""
+    game, seats, added = GAMES[header["game"]], header["seats"], header["client_seeds"]
+    options = resolve_options(game, seats, header["options"])
+    players = tuple(
+        SeatConfig(str(who["player_id"]), str(who["name"]), _AUTO[ActedBy.BOT] if who["bot"] else "")
+        for who in header["players"]
+    )
+    client_seeds = tuple(bytes.fromhex(added.get(str(seat), "")) for seat in range(seats))
+    seed = bytes.fromhex(header["seed"])
+    return TableConfig(
+        str(header["table_id"]), game.id, game.rules_version, seats, options, _NO_CLOCK, seed, players, client_seeds
+    )
+
+
+def _is_time_text(text: str) -> bool:
+    try:
+        moment = datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
+    except ValueError:
+        return False
+    return _time_text(round(moment.timestamp() * 1000)) == text
 
 
 class _Verifier:
@@ -142,6 +170,11 @@ class _Verifier:
         self._next = 0
         self._rounds = 0
         self._at = ""
+
+    @property
+    def line(self) -> int:
+        """The line that is looked at."""
+        return self._next
 
     def run(self) -> ReplaySummary:
         config = self._config()
@@ -163,24 +196,16 @@ class _Verifier:
 
     def _config(self) -> TableConfig:
         header = self._take()
-        if set(header) != _HEADER_KEYS or header["replay"] != REPLAY_VERSION:
-            self._fault(f"the header needs exactly the keys {', '.join(sorted(_HEADER_KEYS))}, and replay 1")
-        game = GAMES.get(header["game"]) if isinstance(header["game"], str) else None
-        if game is None or header["rules_version"] != game.rules_version:
-            self._fault(f"game {header['game']!r} with rules version {header['rules_version']!r} is not known here")
+        if set(header) != _HEADER_KEYS:
+            self._fault(f"the header needs exactly the keys {', '.join(sorted(_HEADER_KEYS))}")
         try:
-            seed = bytes.fromhex(header["seed"])
-            seats = header["seats"]
-            options = resolve_options(game, seats, header["options"])
-            added = header["client_seeds"]
-            client_seeds = tuple(bytes.fromhex(added.get(str(seat), "")) for seat in range(seats))
-        except (InvalidOption, ValueError, TypeError, AttributeError) as fault:
-            raise ReplayFault(1, f"the header does not hold: {fault}") from None
-        if options != header["options"] or commitment(seed) != header["commitment"]:
-            self._fault("the options are not complete, or the seed is not the one that was committed to")
-        return TableConfig(
-            str(header["table_id"]), game.id, game.rules_version, seats, options, _NO_CLOCK, seed, (), client_seeds
-        )
+            config = _config_of(header)
+        except (InvalidOption, ValueError, TypeError, AttributeError, LookupError) as fault:
+            raise ReplayFault(1, f"the header does not hold: {fault!r}") from None
+        if len(config.seats) != config.seat_count or len(config.seed) != SEED_BYTES:
+            self._fault(f"the header needs one player for each seat and a seed of {SEED_BYTES} bytes")
+        self._expect(header, _header(config))
+        return config
 
     def _event(self, config: TableConfig, game: State, line: dict[str, Any]) -> tuple[Event, dict[str, Any]]:
         if isinstance(game.awaiting, ShuffleNeeded):
@@ -193,11 +218,10 @@ class _Verifier:
         seat = line.get("seat")
         if type(seat) is not int or not isinstance(game.awaiting, SeatsToAct) or seat not in game.awaiting.seats:
             self._fault(f"seat {seat!r} is not to act here")
-        fields = {"seat": seat, "action": line["action"]}
-        if "auto" in line:
-            if line["auto"] not in _AUTO.values():
-                self._fault(f"auto is {line['auto']!r}: timeout or bot is possible")
-            fields["auto"] = line["auto"]
+        fields = {"seat": seat, "action": action_to_json(action)}
+        is_bot = bool(config.seats[seat].bot)
+        if "auto" in line or is_bot:
+            fields["auto"] = _AUTO[ActedBy.BOT if is_bot else ActedBy.TIMEOUT]
         return SeatActed(seat, action), fields
 
     def _applied(self, game: State, event: Event) -> tuple[State, tuple[Fact, ...]]:
@@ -208,10 +232,10 @@ class _Verifier:
 
     def _time(self, line: dict[str, Any]) -> str:
         at = line.get("at")
-        if not isinstance(at, str) or at < self._at or len(at) != len("2000-01-01T00:00:00.000Z"):
+        if not isinstance(at, str) or at < self._at or not _is_time_text(at):
             self._fault("the time is missing, malformed or before that of the line above")
-        self._at = str(at)
-        return self._at
+        self._at = at
+        return at
 
     def _take(self) -> dict[str, Any]:
         if self._next == len(self._lines):
@@ -220,7 +244,8 @@ class _Verifier:
         return self._lines[self._next - 1]
 
     def _expect(self, line: dict[str, Any], expected: dict[str, Any]) -> None:
-        if line != expected:
+        # What is equal for Python, such as 1, 1.0 and true, is not the same JSON.
+        if line != expected or json.dumps(line, sort_keys=True) != json.dumps(expected, sort_keys=True):
             self._fault(f"this should be {json.dumps(expected)}")
 
     def _fault(self, message: str) -> NoReturn:

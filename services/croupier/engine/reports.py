@@ -108,7 +108,12 @@ class Reporter:
         self._wake.clear()
         while self._due:
             table_id, reports = next(iter(self._due.items()))
-            await self._hand_over_table(table_id, reports)
+            try:
+                await self._hand_over_table(table_id, reports)
+            except Exception:
+                # It goes to the end, so that what is wrong with one table does not hold up all others.
+                self._due[table_id] = self._due.pop(table_id)
+                raise
             self._metrics.reports_waiting.set(len(self._due))
 
     async def _hand_over_table(self, table_id: str, reports: Sequence[Report]) -> None:

@@ -122,9 +122,13 @@ class Tables:
             self._finished.popitem(last=False)
 
     async def take_up_open_tables(self) -> None:
-        """Bring every table whose game is on into memory, so that its clock runs."""
+        """Bring every table whose game is on into memory, so that its clock runs; one that fails stops no other."""
         for table_id in await self._services.store.open_table_ids():
-            await self.get(table_id)
+            try:
+                await self.get(table_id)
+            except Exception as error:
+                # Whatever is wrong with it, the others have to go on.
+                self._services.logger.error("table cannot be taken up", table_id=table_id, exc_info=error)
 
     async def statuses(self, table_ids: Sequence[str]) -> dict[str, str]:
         """The status of each of these tables that exists: "prepared", "open" or "finished"."""
