@@ -17,6 +17,7 @@ class Options:
     seed: int
     grace_seconds: float
     patience_seconds: float
+    probed_share: float
     web_port: int | None
     endpoints: Endpoints | None
 
@@ -39,6 +40,7 @@ def read_options(arguments: Sequence[str] | None) -> Options:
         seed=secrets.randbelow(2**31) if given.seed is None else given.seed,
         grace_seconds=given.grace,
         patience_seconds=given.patience,
+        probed_share=given.probed,
         web_port=given.web_port if given.web else None,
         endpoints=endpoints,
     )
@@ -55,6 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, help="fixes the players and their decisions; else it is chosen and told")
     parser.add_argument("--grace", type=float, default=20.0, help="seconds that games get to end after that (20)")
     parser.add_argument("--patience", type=float, default=10.0, help="seconds that an answer may take (10)")
+    parser.add_argument("--probed", type=float, default=0.06, help="share of turns with an illegal try (0.06)")
     parser.add_argument("--web", action="store_true", help="show Locust's web page on loopback meanwhile")
     parser.add_argument("--web-port", type=int, default=8089, help="its port (8089)")
     parser.add_argument("--host", metavar="HOST:PORT", help="the front door of running services")

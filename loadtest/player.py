@@ -20,7 +20,6 @@ from loadtest.probes import Probe, judge, out_of_turn, probe_on_turn, reused_req
 from loadtest.referee import Referee
 from loadtest.tally import Tally
 
-PROBED_SHARE = 0.06
 OUT_OF_TURN_SHARE = 0.04
 REPEATED_SHARE = 0.03
 VIEWED_SHARE = 0.2
@@ -43,6 +42,7 @@ class House:
     court: Court
     tally: Tally
     patience_seconds: float
+    probed_share: float
     now: Callable[[], float]
     sleep: Callable[[float], None]
     is_time_up: Callable[[], bool]
@@ -83,7 +83,7 @@ class PlayerAtTable:
         return table.your_turn(timeout_seconds=TURN_SECONDS)
 
     def _take_turn(self, table: RefereedTable) -> None:
-        if self._random.random() < PROBED_SHARE:
+        if self._random.random() < self._house.probed_share:
             self._probe(table, probe_on_turn(table, self._random))
         if not table.to_act:
             return

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from random import Random
 
 import gevent
+import grpc._common
 from grpc.experimental.gevent import init_gevent
 from locust.env import Environment
 from locust.event import Events
@@ -25,13 +26,12 @@ MOST_THREADS = 512
 ARRIVALS_PER_SECOND = 100
 LOOPBACK = "127.0.0.1"
 LOOK_SECONDS = 0.1
+STREAM_LOOK_SECONDS = 2.0
 
 
 def run(options: Options) -> int:
     """Put the services under load and tell what came of it; gives the exit code."""
-    # Every call under way waits in a thread of this pool, whose usual size of 10 would let most players wait in turn.
-    gevent.get_hub().threadpool.maxsize = min(MOST_THREADS, options.tables * SEATS + 32)
-    init_gevent()
+    _prepare_grpc(options.tables * SEATS)
     print(f"seed        {options.seed} (python -m loadtest {command_line(options)})", flush=True)
     try:
         with backend(options.endpoints) as endpoints:
@@ -44,6 +44,16 @@ def run(options: Options) -> int:
     except BackendMissing as fault:
         print(f"loadtest: {fault}", flush=True)
         return MISSING
+
+
+def _prepare_grpc(players: int) -> None:
+    """Let grpc wait in greenlets; before any channel is made."""
+    # Every call under way waits in a thread of this pool, whose usual size of 10 would let most players wait in turn.
+    gevent.get_hub().threadpool.maxsize = min(MOST_THREADS, players + 32)
+    # Whoever waits for a stream wakes up this often, so that a signal is noticed; here signals go their own way, and
+    # the usual tenth of a second costs a third of the time of this process.
+    grpc._common.MAXIMUM_WAIT_TIMEOUT = STREAM_LOOK_SECONDS
+    init_gevent()
 
 
 def command_line(options: Options) -> str:
@@ -65,7 +75,9 @@ def check_answers(endpoints: Endpoints, connections: Connections) -> None:
 def _measured(options: Options, connections: Connections) -> int:
     time_up = threading.Event()
     court, tally = Court(most_tables=options.tables * 8 + 64), Tally()
-    house = House(court, tally, options.patience_seconds, time.monotonic, time.sleep, time_up.is_set)
+    house = House(
+        court, tally, options.patience_seconds, options.probed_share, time.monotonic, time.sleep, time_up.is_set
+    )
     guests = Guests(connections, options.seed, options.patience_seconds)
     environment = Environment(user_classes=[player_class(house, guests)], events=Events())  # type: ignore[no-untyped-call]
     for number in (signal.SIGINT, signal.SIGTERM):
