@@ -34,6 +34,8 @@ WARM_UP_SECONDS = 2.0
 MEASURED_SECONDS = 8.0
 ROUNDS = 3
 START_SECONDS = 30.0
+CORES = sorted(os.sched_getaffinity(0))
+SERVER_CORES, DRIVER_CORES = CORES[:1], CORES[1:] or CORES
 
 
 def now_milliseconds() -> int:
@@ -45,8 +47,7 @@ async def started(command: list[str], ready_file: Path) -> AsyncIterator[tuple[i
     """A server process on the first core and what its ready file says; the driver keeps to the others."""
     ready_file.unlink(missing_ok=True)
     with subprocess.Popen([sys.executable, *command]) as process:
-        cores = sorted(os.sched_getaffinity(0))
-        os.sched_setaffinity(process.pid, cores[:1])
+        os.sched_setaffinity(process.pid, SERVER_CORES)
         try:
             for _ in range(int(START_SECONDS / 0.05)):
                 if ready_file.exists() and (text := ready_file.read_text()):
@@ -144,8 +145,7 @@ def report(name: str, run: Measured) -> None:
 
 async def compare() -> int:
     """Engine and baseline in turn, and the ratios pair by pair."""
-    cores = sorted(os.sched_getaffinity(0))
-    os.sched_setaffinity(0, cores[1:] or cores)
+    os.sched_setaffinity(0, DRIVER_CORES)
     print(f"{TABLES} tables of Thulla, {SEATS} seats watching each over Play, SQLite synchronous FULL, one server core")
     throughput, cpu = [], []
     with tempfile.TemporaryDirectory() as name:

@@ -95,10 +95,3 @@ def test_a_config_comes_back_from_its_text() -> None:
     assert config_from_json(config.table_id, config.game, config.rules_version, config.seed, text) == config
     assert config.seed.hex() not in text
     assert isinstance(json.loads(text), dict)
-
-
-def test_only_persons_have_a_seat_that_can_be_found() -> None:
-    config = make_config("thulla", seats=(SeatConfig("p0", "A"), SeatConfig("", "C", "random")))
-    assert config.seat_of("p0") == 0
-    assert config.seat_of("") is None
-    assert config.seat_of("p1") is None

@@ -1,8 +1,8 @@
 """Facts and views as messages of the contract, and the messages of a stream.
 
 All stream messages are PlayResponse bytes; a WatchTableResponse has the same fields under the same numbers. Encoded
-fields put one after the other are one protobuf message. Only whole fields of the outermost message are joined in this
-way, each of them once, since some decoders replace an embedded message that comes twice.
+fields put one after the other are one protobuf message, which is used for what comes again and again: a fact, a legal
+action. Embedded messages come once each, since some decoders replace one that comes twice instead of merging it.
 """
 
 from collections.abc import Callable, Iterable
@@ -14,12 +14,28 @@ from croupier.engine.codec import encode_action, encode_card, encode_cards, enco
 from croupier.engine.log import TableConfig
 from croupier.engine.table import Step, TableState
 from croupier.games import facts
+from croupier.games.actions import Action
 from croupier.games.facts import SPECTATOR, Fact, Place, Seat, Viewer
 from croupier.games.interface import SeatActed
 from croupier.runtime.errors import ServiceError
 from croupier_api.v1 import engine_pb2, table_pb2
 
 _Message = engine_pb2.PlayResponse
+
+
+_UPDATE: int = _Message.UPDATE_FIELD_NUMBER
+_LEGAL_ACTIONS: int = _Message.LEGAL_ACTIONS_FIELD_NUMBER
+
+
+def _part(field_number: int, encoded: bytes) -> bytes:
+    """An embedded message that is encoded already, as a field of the message around it."""
+    prefix = bytearray((field_number << 3 | 2,))
+    length = len(encoded)
+    while length > 0x7F:
+        prefix.append(length & 0x7F | 0x80)
+        length >>= 7
+    prefix.append(length)
+    return bytes(prefix) + encoded
 
 
 class StreamEncoder:
@@ -33,15 +49,17 @@ class StreamEncoder:
             at_milliseconds=entry.at,
             seat=entry.event.seat if isinstance(entry.event, SeatActed) else None,
             acted_by=engine_pb2.ActedBy.ValueType(entry.acted_by),
-            facts=[encode_fact(fact) for fact in known],
             clock=encode_turn_clock(after.clock, after.deadline),
             revealed_seed=config.seed.hex() if after.is_over else "",
         )
-        return _Message(update=update).SerializeToString()
+        return _part(_UPDATE, update.SerializeToString() + b"".join([_fact_of_update(fact) for fact in known]))
 
     def legal_actions(self, table: TableState, seat: Seat) -> bytes:
         """What a seat may do, to be added to the update that brought it on turn."""
-        return _Message(legal_actions=encode_legal(table.game.legal_actions(seat))).SerializeToString()
+        legal = table.game.legal_actions(seat)
+        if legal.choices:
+            return _part(_LEGAL_ACTIONS, encode_legal(legal).SerializeToString())
+        return _part(_LEGAL_ACTIONS, b"".join(map(_action_of_legal, legal.actions)))
 
     def snapshot(self, config: TableConfig, table: TableState, viewer: Viewer) -> bytes:
         """All that a viewer may know."""
@@ -89,13 +107,26 @@ def encode_snapshot(config: TableConfig, table: TableState, viewer: Viewer) -> e
     )
 
 
-# Facts. The same ones come again and again, so their messages are kept; each kind has a cache of its own,
-# because tuples of different kinds can be equal.
+# Facts. The same ones come again and again, so they are kept encoded. Each kind has a cache of its own, because tuples
+# of different kinds can be equal.
 
 
 def encode_fact(fact: Fact) -> table_pb2.Fact:
-    """The message of a fact; shared, not to be changed."""
+    """The message of a fact."""
     return _ENCODERS[type(fact)](fact)
+
+
+def _fact_of_update(fact: Fact) -> bytes:
+    return _ENCODED[type(fact)](fact)
+
+
+def _as_part_of_update(fact: Fact) -> bytes:
+    return engine_pb2.TableUpdate(facts=[encode_fact(fact)]).SerializeToString()
+
+
+@lru_cache(maxsize=4096)
+def _action_of_legal(action: Action) -> bytes:
+    return table_pb2.LegalActions(actions=[encode_action(action)]).SerializeToString()
 
 
 def _encode_place(place: Place) -> table_pb2.Place:
@@ -159,16 +190,19 @@ def _game_ended(fact: facts.GameEnded) -> table_pb2.Fact:
 
 _ENCODERS: dict[type[Any], Callable[[Any], table_pb2.Fact]] = {
     facts.RoundStarted: _round_started,
-    facts.CardsMoved: lru_cache(maxsize=8192)(_cards_moved),
-    facts.Called: lru_cache(maxsize=2048)(_called),
+    facts.CardsMoved: _cards_moved,
+    facts.Called: _called,
     facts.ContractChanged: _contract_changed,
-    facts.TrickTaken: lru_cache(maxsize=64)(_trick_taken),
-    facts.SeatOut: lru_cache(maxsize=256)(_seat_out),
+    facts.TrickTaken: _trick_taken,
+    facts.SeatOut: _seat_out,
     facts.HandRevealed: _hand_revealed,
-    facts.Marked: lru_cache(maxsize=2048)(_marked),
-    facts.TurnChanged: lru_cache(maxsize=1024)(_turn_changed),
+    facts.Marked: _marked,
+    facts.TurnChanged: _turn_changed,
     facts.RoundEnded: _round_ended,
     facts.GameEnded: _game_ended,
+}
+_ENCODED: dict[type[Any], Callable[[Any], bytes]] = {
+    kind: lru_cache(maxsize=4096)(_as_part_of_update) for kind in _ENCODERS
 }
 
 

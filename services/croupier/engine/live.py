@@ -60,6 +60,7 @@ class LiveTable:
         self.audience = Audience(config, services.encoder, services.metrics)
         self.timer = TurnTimer(services.clock, self._timer_fired)
         self._accepted = services.metrics.actions_accepted.labels(config.game)
+        self._seats = {who.player_id: seat for seat, who in enumerate(config.seats) if not who.bot}
         self._answers: dict[tuple[Seat, str], tuple[int, Action]] = {}
         self._lock = asyncio.Lock()
         self._doubtful = False
@@ -270,15 +271,14 @@ class LiveTable:
 
     def seat_of(self, player_id: str) -> Seat:
         """The seat of a player; raises NotPermitted if he has none here."""
-        seat = self.config.seat_of(player_id)
+        seat = self._seats.get(player_id)
         if seat is None:
             raise NotPermitted("NOT_YOUR_TABLE", "you have no seat at this table: you may watch it, and that is all")
         return seat
 
     def viewer_of(self, player_id: str) -> Viewer:
         """The seat of a player, SPECTATOR if he has none here."""
-        seat = self.config.seat_of(player_id)
-        return SPECTATOR if seat is None else seat
+        return self._seats.get(player_id, SPECTATOR)
 
     def drain(self) -> None:
         """Let no time run out, and end all streams because the engine stops; they can be resumed."""

@@ -10,7 +10,6 @@ from typing import NamedTuple
 from croupier.engine.shuffles import commitment
 from croupier.games.actions import Action, action_from_json, action_to_json
 from croupier.games.cards import cards, notation
-from croupier.games.facts import Seat
 from croupier.games.interface import CardsShuffled, Event, OptionValue, SeatActed
 
 
@@ -58,10 +57,6 @@ class TableConfig:
     def commitment(self) -> str:
         """SHA-256 of the secret seed, in hexadecimal."""
         return commitment(self.seed)
-
-    def seat_of(self, player_id: str) -> Seat | None:
-        """The seat of a player, None for everybody else."""
-        return next((seat for seat, who in enumerate(self.seats) if who.player_id == player_id and not who.bot), None)
 
 
 class Entry(NamedTuple):

@@ -150,7 +150,8 @@ class EngineServicer:
 
 async def _first_message(context: Context) -> engine_pb2.PlayRequest:
     try:
-        raw = await asyncio.wait_for(context.read(), FIRST_MESSAGE_SECONDS)
+        async with asyncio.timeout(FIRST_MESSAGE_SECONDS):
+            raw = await context.read()
     except TimeoutError:
         raise _malformed("the first message, which must be watch, did not come in time") from None
     first = _decoded(raw) if raw is not grpc.aio.EOF else engine_pb2.PlayRequest()

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+from croupier.engine.entry_writer import Row, entry_writer
 from croupier.engine.log import Entry, TableConfig, body_to_json, config_from_json, config_to_json, entry_from_row
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.schema import ENTRIES, TABLES
@@ -20,20 +21,12 @@ LARGEST_COMMIT_APPENDS = 500
 
 @dataclass(slots=True)
 class _Append:
-    rows: list[dict[str, Any]]
-    mark: dict[str, Any] | None
+    rows: list[Row]
+    mark: Row | None
     stored: asyncio.Future[None]
 
 
-_INSERT_ENTRIES = insert(ENTRIES)
-_MARK = (
-    update(TABLES)
-    .where(TABLES.c.table_id == bindparam("marked_table"))
-    .values(status=bindparam("new_status"), reports_due=bindparam("new_due"))
-)
-
-
-def _rows(table_id: str, entries: Sequence[Entry]) -> list[dict[str, Any]]:
+def _rows(table_id: str, entries: Sequence[Entry]) -> list[Row]:
     return [
         {
             "table_id": table_id,
@@ -51,6 +44,7 @@ class SqlTableStore:
 
     def __init__(self, engine: AsyncEngine, metrics: EngineMetrics) -> None:
         self._engine = engine
+        self._writer = entry_writer(engine)
         self._metrics = metrics
         self._waiting: list[_Append] = []
         self._wake = asyncio.Event()
@@ -79,6 +73,7 @@ class SqlTableStore:
                 self._wake.clear()
             if batch:
                 await self._commit(batch)
+        await self._writer.close()
 
     def close(self) -> None:
         """Let run() end when everything is stored."""
@@ -103,10 +98,7 @@ class SqlTableStore:
     async def _store(self, batch: list[_Append]) -> None:
         rows = [row for waiting in batch for row in waiting.rows]
         marks = [waiting.mark for waiting in batch if waiting.mark]
-        async with self._engine.begin() as connection:
-            await connection.execute(_INSERT_ENTRIES, rows)
-            if marks:
-                await connection.execute(_MARK, marks)
+        await self._writer.write(rows, marks)
         self._metrics.commit_rows.observe(len(rows))
 
     async def prepare(self, config: TableConfig, at: int) -> TableConfig:
@@ -139,7 +131,7 @@ class SqlTableStore:
                 .values(status="open", config=config_to_json(config))
             )
             if opened.rowcount == 1:
-                await connection.execute(_INSERT_ENTRIES, _rows(config.table_id, entries))
+                await connection.execute(insert(ENTRIES), _rows(config.table_id, entries))
             return opened.rowcount == 1
 
     async def load(self, table_id: str) -> StoredTable | None:

@@ -88,15 +88,24 @@ def advance(
     # Time in a log never runs backwards, also when the machine's clock does.
     at = max(at, table.at)
     if event is not None:
-        steps.append(_next_step(config, table, Entry(table.sequence + 1, at, 0, event, acted_by, request_id)))
+        steps.append(_next_step(config, table, at, event, acted_by, request_id))
         table = steps[-1].after
     while isinstance(table.game.awaiting, ShuffleNeeded):
         shuffled = shuffle(stream_key(config.seed, config.client_seeds), table.game.awaiting)
-        steps.append(_next_step(config, table, Entry(table.sequence + 1, at, 0, shuffled)))
+        steps.append(_next_step(config, table, at, shuffled))
         table = steps[-1].after
     return steps
 
 
-def _next_step(config: TableConfig, table: TableState, entry: Entry) -> Step:
-    made = step(config, table, entry)
-    return made._replace(entry=entry._replace(deadline=made.after.deadline))
+def _next_step(
+    config: TableConfig,
+    table: TableState,
+    at: int,
+    event: Event,
+    acted_by: ActedBy = ActedBy.PLAYER,
+    request_id: str = "",
+) -> Step:
+    sequence = table.sequence + 1
+    made = step(config, table, Entry(sequence, at, 0, event, acted_by, request_id))
+    entry = Entry(sequence, at, made.after.deadline, event, acted_by, request_id)
+    return Step(entry, made.facts, made.after, made.public, made.reports)

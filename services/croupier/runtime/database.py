@@ -7,7 +7,7 @@ from typing import Any
 
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import Connection, event, text
+from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 BUSY_TIMEOUT_MILLISECONDS = 10_000
@@ -19,6 +19,13 @@ def open_database(url: str) -> AsyncEngine:
     if engine.dialect.name == "sqlite":
         event.listen(engine.sync_engine, "connect", _set_pragmas)
     return engine
+
+
+def blocking_twin(engine: AsyncEngine) -> Engine:
+    """The same SQLite database through the driver of the standard library, for use on one thread."""
+    twin = create_engine(engine.url.set(drivername="sqlite"))
+    event.listen(twin, "connect", _set_pragmas)
+    return twin
 
 
 def _set_pragmas(connection: Any, _record: object) -> None:
