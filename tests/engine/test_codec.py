@@ -27,7 +27,7 @@ from croupier.games.catalogue import GAMES
 from croupier.games.facts import SPECTATOR, Marked, SeatOut, TrickTaken
 from croupier.games.interface import CardChoice, Legal, OptionValue, resolve_options
 from croupier.runtime.errors import IllegalNow, MalformedRequest
-from croupier_api.v1 import engine_pb2, table_pb2
+from croupier_api.v1 import cards_pb2, engine_pb2, table_pb2
 from tests.engine.play import every_game, make_config, parsed, viewers, walk
 from tests.engine.test_log import EVERY_ACTION
 
@@ -67,6 +67,9 @@ MALFORMED = {
     "an unknown verb": table_pb2.Action.FromString(b"\x7a\x00"),
     "unknown bytes": table_pb2.Action.FromString(b"\xf8\x01\x05"),
     "an empty bid": raw_action(BID),
+    "a bid beyond all words": table_pb2.Action(bid=table_pb2.BidAction(contract="x" * 65)),
+    "more cards than there are": table_pb2.Action(keep=table_pb2.KeepAction(cards=[cards_pb2.CARD_2C] * 107)),
+    "more cards to swap than there are": table_pb2.Action(swap=table_pb2.SwapAction(cards=[cards_pb2.CARD_2C] * 107)),
     "play no card": raw_action(PLAY),
     "play card 0": raw_action(PLAY, 0),
     "play card 54": raw_action(PLAY, 54),

@@ -1,7 +1,7 @@
 """Between the contract's messages and plain values: actions, options, clocks, tables."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -13,6 +13,9 @@ from croupier.runtime.errors import MalformedRequest
 from croupier_api.v1 import cards_pb2, engine_pb2, table_pb2
 
 HIGHEST_CARD = cards_pb2.CARD_JK
+# What is longer can be nothing known, and would make a refusal that repeats it too long to be sent.
+LONGEST_WORD_CHARACTERS = 64
+MOST_CARDS = 2 * HIGHEST_CARD
 
 
 def malformed(field: str, message: str) -> MalformedRequest:
@@ -36,6 +39,12 @@ def _card(number: int) -> int:
     return number - 1
 
 
+def _cards(numbers: Collection[int]) -> tuple[int, ...]:
+    if len(numbers) > MOST_CARDS:
+        raise malformed("action.cards", f"{len(numbers)} cards are more than any hand: {MOST_CARDS} at most")
+    return tuple(map(_card, numbers))
+
+
 def _suit(number: int) -> int:
     if not 1 <= number <= cards_pb2.SUIT_SPADES:
         raise malformed("action.suit", f"{number} is not the number of a suit: 1 to {cards_pb2.SUIT_SPADES} is")
@@ -46,6 +55,8 @@ def _decode_bid(bid: table_pb2.BidAction) -> Action:
     kind = bid.WhichOneof("bid")
     if kind is None:
         raise malformed("action.bid", "the bid has neither an amount nor a contract")
+    if len(bid.contract) > LONGEST_WORD_CHARACTERS:
+        raise malformed("action.bid.contract", f"a contract has {LONGEST_WORD_CHARACTERS} characters at most")
     return actions.Bid(bid.amount if kind == "amount" else bid.contract)
 
 
@@ -56,7 +67,7 @@ def _decode_play(play: table_pb2.PlayAction) -> Action:
 
 
 def _decode_keep(keep: table_pb2.KeepAction) -> Action:
-    return actions.Keep(tuple(map(_card, keep.cards)), _suit(keep.trump) if keep.trump else None)
+    return actions.Keep(_cards(keep.cards), _suit(keep.trump) if keep.trump else None)
 
 
 _DECODERS: dict[str, Callable[[Any], Action]] = {
@@ -65,7 +76,7 @@ _DECODERS: dict[str, Callable[[Any], Action]] = {
     "match": lambda _: actions.Match(),
     "yield": lambda _: actions.Yield(),
     "keep": _decode_keep,
-    "swap": lambda swap: actions.Swap(tuple(map(_card, swap.cards))),
+    "swap": lambda swap: actions.Swap(_cards(swap.cards)),
     "draw": lambda _: actions.Draw(),
     "play": _decode_play,
     "call": lambda call: actions.Call(_card(call.card) if call.card else None),
@@ -160,7 +171,14 @@ def encode_options(options: Mapping[str, OptionValue]) -> table_pb2.GameOptions:
 
 
 def decode_options(message: table_pb2.GameOptions, known: Iterable[Option]) -> dict[str, OptionValue]:
-    """Options by name, read by the type of each; values of another type stay words, for the rules to refuse."""
+    """Options by name, read by the type of each; values of another type stay words, for the rules to refuse.
+
+    Raises MalformedRequest for names and values beyond 64 characters.
+    """
+    if any(max(len(name), len(text)) > LONGEST_WORD_CHARACTERS for name, text in message.values.items()):
+        raise MalformedRequest(
+            "OPTION", f"names and values of options have {LONGEST_WORD_CHARACTERS} characters at most", field="options"
+        )
     types = {option.name: type(option.default) for option in known}
     return {name: read_option(text, types.get(name, str)) for name, text in message.values.items()}
 

@@ -1,0 +1,311 @@
+"""A real engine process on loopback with keys of its own, and the words that tests speak with it."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import grpc
+from google.rpc import error_details_pb2, status_pb2
+
+from croupier.runtime.identity import (
+    ENGINE_CONTROL_AUDIENCE,
+    PLAYER_AUDIENCE,
+    TokenIssuer,
+    load_private_key,
+    write_new_key_pair,
+)
+from croupier_api.v1 import engine_pb2 as pb
+from croupier_api.v1 import table_pb2
+from croupier_api.v1.engine_pb2_grpc import EngineControlServiceStub, EngineServiceStub
+
+if TYPE_CHECKING:
+    # The stubs for asyncio exist for the type checker only.
+    from croupier_api.v1.engine_pb2_grpc import EngineControlServiceAsyncStub, EngineServiceAsyncStub
+
+START_SECONDS = 20.0
+CALL_SECONDS = 10.0
+UNDER_WAY_ACTIONS = 5
+SERVICE = "/croupier_api.v1.EngineService/"
+CONTROL = "/croupier_api.v1.EngineControlService/"
+Metadata = tuple[tuple[str, str], ...]
+Stream: TypeAlias = Any
+"""A call of Play: the stubs do not know that what is written may be bytes, nor what is read."""
+
+
+def now() -> int:
+    """Milliseconds since 1970 UTC."""
+    return time.time_ns() // 1_000_000
+
+
+@dataclass
+class Engine:
+    """An engine process on a folder with its keys, its database and its log."""
+
+    folder: Path
+    process: subprocess.Popen[bytes] | None = None
+
+    @classmethod
+    def new(cls, folder: Path) -> "Engine":
+        for name in ("lobby", "engine"):
+            write_new_key_pair(folder / f"{name}.pem", folder / f"{name}.pub")
+        return cls(folder)
+
+    def start(self, *more: str) -> "Engine":
+        """Start the process and wait until it is ready; what it logs is added to one file."""
+        ready = self.folder / "ready.json"
+        ready.unlink(missing_ok=True)
+        command = [
+            *(sys.executable, "-m", "croupier.engine"),
+            *("--database", f"sqlite+aiosqlite:///{self.folder}/engine.db", "--scoring-control", "127.0.0.1:9"),
+            *("--lobby-public-key", f"{self.folder}/lobby.pub", "--signing-key", f"{self.folder}/engine.pem"),
+            *("--listen", "127.0.0.1:0", "--control-listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"),
+            *("--ready-file", str(ready), "--log-level", "debug", "--drain-seconds", "0", *more),
+        ]
+        with self.log_path.open("ab") as log:
+            self.process = subprocess.Popen(command, stderr=log, stdout=log)
+        until = time.monotonic() + START_SECONDS
+        while not (ready.exists() and ready.read_text()):
+            assert self.process.poll() is None, self.log_path.read_text()
+            assert time.monotonic() < until, "the engine did not get ready"
+            time.sleep(0.02)
+        return self
+
+    def kill(self) -> None:
+        """End the process as a loss of power would."""
+        self._end(signal.SIGKILL)
+
+    def stop(self) -> int:
+        """End the process in order; gives its exit code."""
+        return self._end(signal.SIGTERM)
+
+    def _end(self, how: signal.Signals) -> int:
+        if self.process is None:
+            return 0
+        os.kill(self.process.pid, how)
+        code = self.process.wait(START_SECONDS)
+        self.process = None
+        return code
+
+    @property
+    def log_path(self) -> Path:
+        return self.folder / "engine.log"
+
+    def address(self, name: str) -> str:
+        return str(json.loads((self.folder / "ready.json").read_text())[name])
+
+    def metrics_page(self) -> str:
+        with urllib.request.urlopen(f"http://{self.address('metrics')}/metrics", timeout=CALL_SECONDS) as page:
+            return str(page.read().decode())
+
+    def token(
+        self, subject: str, audience: str = PLAYER_AUDIENCE, key: str = "lobby", clock: Callable[[], int] = now
+    ) -> str:
+        return TokenIssuer(load_private_key(self.folder / f"{key}.pem"), audience, 60, clock).issue(subject, "Name")[0]
+
+    def player(self, player_id: str) -> Metadata:
+        return bearer(self.token(player_id))
+
+    def lobby(self) -> Metadata:
+        return bearer(self.token("lobby", ENGINE_CONTROL_AUDIENCE))
+
+
+def bearer(token: str) -> Metadata:
+    return (("authorization", f"Bearer {token}"),)
+
+
+class Refusal(NamedTuple):
+    """How a call was refused; `rule` is empty where no rule speaks."""
+
+    code: str
+    reason: str
+    rule: str = ""
+
+
+def refusal_of(error: grpc.aio.AioRpcError) -> Refusal:
+    """What a status and its ErrorInfo say."""
+    details = dict(error.trailing_metadata() or ()).get("grpc-status-details-bin", b"")
+    status = status_pb2.Status.FromString(details if isinstance(details, bytes) else details.encode())
+    info = error_details_pb2.ErrorInfo()
+    for detail in status.details:
+        detail.Unpack(info)
+    if info.reason:
+        assert info.domain == "croupier"
+        assert status.code == error.code().value[0]
+    return Refusal(error.code().name, info.reason, info.metadata.get("rule", ""))
+
+
+async def refusal(call: Awaitable[Any]) -> Refusal:
+    """The refusal that a call must end with."""
+    try:
+        answer = await asyncio.wait_for(call, CALL_SECONDS)
+    except grpc.aio.AioRpcError as error:
+        return refusal_of(error)
+    raise AssertionError(f"the call was answered: {answer}")
+
+
+async def all_of(call: Any) -> list[Any]:
+    """Every message of a stream that ends."""
+    return [message async for message in call]
+
+
+async def rest_of(stream: Stream) -> list[Any]:
+    """Every message of a stream that was read from already."""
+    messages = []
+    while (message := await stream.read()) is not grpc.aio.EOF:
+        messages.append(message)
+    return messages
+
+
+@dataclass
+class House:
+    """Channels to a running engine."""
+
+    engine: Engine
+    players_channel: Any
+    control_channel: Any
+
+    @property
+    def players(self) -> "EngineServiceAsyncStub":
+        stub: EngineServiceAsyncStub = EngineServiceStub(self.players_channel)
+        return stub
+
+    @property
+    def control(self) -> "EngineControlServiceAsyncStub":
+        stub: EngineControlServiceAsyncStub = EngineControlServiceStub(self.control_channel)
+        return stub
+
+    async def prepare(self, table_id: str, **changes: Any) -> pb.PrepareTableResponse:
+        asked: dict[str, Any] = {"game": "thulla", "seats": 2, "clock": table_pb2.Clock(action_seconds=60)}
+        request = pb.PrepareTableRequest(table_id=table_id, **(asked | changes))
+        return await self.control.PrepareTable(request, metadata=self.engine.lobby(), timeout=CALL_SECONDS)
+
+    async def open(self, table_id: str, seats: Sequence[table_pb2.SeatInfo], seeds: Sequence[bytes] = ()) -> None:
+        request = pb.OpenTableRequest(table_id=table_id, seats=seats, client_seeds=seeds or [b""] * len(seats))
+        await self.control.OpenTable(request, metadata=self.engine.lobby(), timeout=CALL_SECONDS)
+
+    async def new_table(self, *seats: table_pb2.SeatInfo, **changes: Any) -> str:
+        """A table in play, by default of anna and ben."""
+        table_id = uuid.uuid4().hex
+        taken = seats or (person("anna"), person("ben"))
+        await self.prepare(table_id, seats=len(taken), **changes)
+        await self.open(table_id, taken)
+        return table_id
+
+    async def view(self, table_id: str, player_id: str) -> pb.Snapshot:
+        answer = await self.players.GetView(
+            pb.GetViewRequest(table_id=table_id), metadata=self.engine.player(player_id), timeout=CALL_SECONDS
+        )
+        return answer.snapshot
+
+    async def submit(
+        self, table_id: str, player_id: str, action: table_pb2.Action, request_id: str = "", **more: Any
+    ) -> int:
+        request = pb.SubmitActionRequest(
+            table_id=table_id, request_id=request_id or uuid.uuid4().hex, action=action, **more
+        )
+        answer = await self.players.SubmitAction(request, metadata=self.engine.player(player_id), timeout=CALL_SECONDS)
+        return answer.sequence
+
+    async def turn(self, table_id: str, *players: str) -> tuple[str, pb.Snapshot]:
+        """Whose turn it is, with what he sees; computer players are waited for."""
+        for _ in range(10):
+            at = (await self.view(table_id, "eve")).sequence
+            for player_id in players or ("anna", "ben"):
+                view = await self.view(table_id, player_id)
+                if view.HasField("legal_actions"):
+                    return player_id, view
+            request = pb.WatchTableRequest(table_id=table_id, after_sequence=at)
+            watch = self.players.WatchTable(request, metadata=self.engine.player("eve"), timeout=CALL_SECONDS)
+            await watch.read()
+            watch.cancel()
+        raise AssertionError("nobody is to act")
+
+    def play(self, player_id: str) -> Stream:
+        """An open Play stream."""
+        metadata = self.engine.player(player_id)
+        return self.players_channel.stream_stream(
+            SERVICE + "Play",
+            lambda request: request if isinstance(request, bytes) else request.SerializeToString(),
+            pb.PlayResponse.FromString,
+        )(metadata=metadata, timeout=60)
+
+    def raw(self, method: str, request: bytes, metadata: Metadata, control: bool = False) -> Awaitable[Any]:
+        """A unary call with any bytes."""
+        channel = self.control_channel if control else self.players_channel
+        call: Awaitable[Any] = channel.unary_unary(method)(request, metadata=metadata, timeout=CALL_SECONDS)
+        return call
+
+    async def play_on(self, table_id: str, *players: str) -> None:
+        """Every player follows by Play and takes the first legal action, until the game is over."""
+        await asyncio.gather(*(self.play_seat(table_id, player_id) for player_id in players))
+
+    async def play_seat(self, table_id: str, player_id: str, after: int | None = None, most: int = 10_000) -> list[int]:
+        """One player's part of a game over Play, or so many actions; gives the sequences that were acknowledged."""
+        played = Played()
+        call = self.play(player_id)
+        await call.write(pb.PlayRequest(watch=pb.WatchTableRequest(table_id=table_id, after_sequence=after)))
+        await played.follow(call, most)
+        return played.acknowledged
+
+
+@dataclass
+class Played:
+    """What a player heard on Play streams, and which of his actions were acknowledged."""
+
+    heard: list[pb.TableUpdate] = field(default_factory=list)
+    acknowledged: list[int] = field(default_factory=list)
+    under_way: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set after some actions."""
+
+    async def follow(self, call: Stream, most: int = 10_000) -> None:
+        """Take the last legal action whenever there is one, until the game is over or so often."""
+        sent = ""
+        while (message := await call.read()) is not grpc.aio.EOF:
+            if message.HasField("update"):
+                self.heard.append(message.update)
+            if message.HasField("answer"):
+                assert message.answer.request_id == sent, message
+                assert message.answer.WhichOneof("outcome") == "sequence", message
+                self.acknowledged.append(message.answer.sequence)
+                if len(self.acknowledged) == UNDER_WAY_ACTIONS:
+                    self.under_way.set()
+                if len(self.acknowledged) >= most:
+                    call.cancel()
+                    return
+            legal = message.legal_actions if message.HasField("legal_actions") else message.snapshot.legal_actions
+            if legal.actions:
+                sent = uuid.uuid4().hex
+                action = pb.SubmitActionRequest(request_id=sent, action=legal.actions[-1])
+                await call.write(pb.PlayRequest(action=action))
+        assert await call.code() is grpc.StatusCode.OK
+
+
+def person(player_id: str, name: str = "") -> table_pb2.SeatInfo:
+    """A seat with a person."""
+    return table_pb2.SeatInfo(player_id=player_id, name=name or player_id.capitalize())
+
+
+def computer(kind: str = "random") -> table_pb2.SeatInfo:
+    """A seat with a computer player."""
+    return table_pb2.SeatInfo(name="Computer", bot=kind)
+
+
+@asynccontextmanager
+async def visit(engine: Engine) -> AsyncIterator[House]:
+    """Open channels to an engine that runs."""
+    async with (
+        grpc.aio.insecure_channel(engine.address("listen")) as players,
+        grpc.aio.insecure_channel(engine.address("control")) as control,
+    ):
+        yield House(engine, players, control)
