@@ -201,7 +201,6 @@ async def test_whoever_waits_hears_that_the_database_is_gone(store: SqlTableStor
     await soon(store.append("t1", [entry(2)], None))
 
 
-@pytest.mark.xfail(strict=True, reason="open_database has to pass hide_parameters=True")
 async def test_a_failure_of_the_database_names_no_card_and_no_seed(store: SqlTableStore, database: AsyncEngine) -> None:
     await opened(store)
     async with database.begin() as connection:

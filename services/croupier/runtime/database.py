@@ -15,7 +15,8 @@ BUSY_TIMEOUT_MILLISECONDS = 10_000
 
 def open_database(url: str) -> AsyncEngine:
     """Open a database by its SQLAlchemy URL, for example sqlite+aiosqlite:////data/engine.db."""
-    engine = create_async_engine(url)
+    # The text of a failure would otherwise quote what was to be stored: cards, seeds, tokens.
+    engine = create_async_engine(url, hide_parameters=True)
     if engine.dialect.name == "sqlite":
         event.listen(engine.sync_engine, "connect", _set_pragmas)
     return engine
@@ -23,7 +24,7 @@ def open_database(url: str) -> AsyncEngine:
 
 def blocking_twin(engine: AsyncEngine) -> Engine:
     """The same SQLite database through the driver of the standard library, for use on one thread."""
-    twin = create_engine(engine.url.set(drivername="sqlite"))
+    twin = create_engine(engine.url.set(drivername="sqlite"), hide_parameters=True)
     event.listen(twin, "connect", _set_pragmas)
     return twin
 
