@@ -22,6 +22,7 @@ from croupier.engine.codec import (
 from croupier.engine.fact_codec import StreamEncoder, encode_accepted, encode_fact, encode_refused, encode_snapshot
 from croupier.engine.log import ClockConfig, SeatConfig
 from croupier.engine.streams import message_of
+from croupier.engine.table import advance, new_table
 from croupier.games.actions import Action, Keep, Swap
 from croupier.games.catalogue import GAMES
 from croupier.games.facts import SPECTATOR, Marked, SeatOut, TrickTaken
@@ -185,6 +186,11 @@ def test_facts_of_different_kinds_that_are_equal_as_tuples_stay_different() -> N
     assert tuple(TrickTaken(1)) == tuple(SeatOut(1, -1))[:2]
     assert encode_fact(TrickTaken(1)).WhichOneof("fact") == "trick_taken"
     assert encode_fact(SeatOut(1, 2)).WhichOneof("fact") == "seat_out"
+    config = make_config()
+    (made,) = advance(config, new_table(config), 0, None)
+    for _ in range(2):  # The second time from what is kept.
+        update = parsed(StreamEncoder().update(config, made, [TrickTaken(1), SeatOut(1, -1 & 1)])).update
+        assert [fact.WhichOneof("fact") for fact in update.facts] == ["trick_taken", "seat_out"]
     assert encode_fact(Marked("x", 0, "1")).marked.mark.HasField("seat")
     assert not encode_fact(Marked("x", None, "1")).marked.mark.HasField("seat")
 

@@ -122,11 +122,11 @@ class EngineServicer:
                 if request.WhichOneof("request") != "action":
                     raise _malformed("after the first message only actions can follow")
                 stream.answer(await self._answer(table, player_id, request.action))
-        except ServiceError as error:
-            stream.close(error)
         except grpc.aio.UsageError:
             # The call ended while a message was awaited; the writer learns of it by itself.
             stream.close()
+        except Exception as error:  # noqa: BLE001 - it is raised where the stream is written, and answered there
+            stream.close(error)
 
     async def _answer(self, table: LiveTable, player_id: str, request: engine_pb2.SubmitActionRequest) -> bytes:
         try:

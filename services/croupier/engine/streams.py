@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from croupier.engine.log import TableConfig
 from croupier.engine.table import Step, TableState
 from croupier.games.facts import Fact, Seat, Viewer
-from croupier.runtime.errors import LimitReached, ServiceError
+from croupier.runtime.errors import LimitReached
 
 LONGEST_QUEUE_MESSAGES = 256
 LONGEST_WRITE_SECONDS = 10.0
@@ -51,7 +51,7 @@ class Subscription:
         self._last_has_answer = False
         self._writer: asyncio.Task[Any] | None = None
         self._closed = False
-        self._error: ServiceError | None = None
+        self._error: Exception | None = None
 
     @property
     def closed(self) -> bool:
@@ -101,7 +101,7 @@ class Subscription:
             self.push(message)
         self._last_has_answer = True
 
-    def close(self, error: ServiceError | None = None) -> None:
+    def close(self, error: Exception | None = None) -> None:
         """End the stream after what waits; with an error the viewer hears why."""
         if not self._closed:
             self._closed = True

@@ -1,0 +1,100 @@
+"""Streams of the service that end badly, by a call that the tests hold in their hands."""
+
+import asyncio
+from typing import Any
+
+import grpc
+import pytest
+
+from croupier.engine.live import LiveTable
+from croupier.engine.servicer import EngineServicer
+from croupier.engine.tables import Tables
+from croupier.runtime.errors import LimitReached, MalformedRequest
+from croupier.runtime.identity import Caller, remember_caller
+from croupier_api.v1 import engine_pb2
+from tests.engine.fakes import Bench
+from tests.engine.play import CLOCK, parsed, people, soon
+
+
+class Call:
+    """What a servicer sees of a call: requests to read, and what it wrote."""
+
+    def __init__(self, *requests: engine_pb2.PlayRequest) -> None:
+        self.requests: asyncio.Queue[Any] = asyncio.Queue()
+        self.wrote: asyncio.Queue[bytes] = asyncio.Queue()
+        for request in requests:
+            self.requests.put_nowait(request.SerializeToString())
+
+    async def read(self) -> Any:
+        return await self.requests.get()
+
+    async def write(self, message: bytes) -> None:
+        self.wrote.put_nowait(message)
+
+
+WATCH = engine_pb2.PlayRequest(watch=engine_pb2.WatchTableRequest(table_id="t1"))
+ACTION = engine_pb2.SubmitActionRequest(request_id="r")
+ACTION.action.play.card = 1  # type: ignore[assignment]
+
+
+@pytest.fixture
+async def servicer(engine: Bench) -> EngineServicer:
+    tables = Tables(engine.services, bytes, most_open_tables=3)
+    await tables.prepare("t1", "thulla", 3, {}, CLOCK)
+    await tables.open("t1", people(3), [b""] * 3)
+    remember_caller(Caller("p0", "Player 0"))
+    return EngineServicer(tables, engine.services.metrics, most_streams=2)
+
+
+def play(servicer: EngineServicer, call: Call) -> asyncio.Task[None]:
+    context: Any = call
+    return asyncio.create_task(servicer.play(None, context))
+
+
+async def test_a_fault_of_the_program_ends_the_stream_instead_of_leaving_it_deaf(
+    servicer: EngineServicer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fails(*_arguments: object) -> int:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(LiveTable, "act", fails)
+    with pytest.raises(ZeroDivisionError):
+        await soon(play(servicer, Call(WATCH, engine_pb2.PlayRequest(action=ACTION))))
+
+
+async def test_a_first_message_that_does_not_come_is_waited_for_so_long(
+    servicer: EngineServicer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("croupier.engine.servicer.FIRST_MESSAGE_SECONDS", 0.01)
+    with pytest.raises(MalformedRequest, match="did not come in time"):
+        await soon(play(servicer, Call()))
+
+
+async def test_a_client_that_says_no_more_goes_on_watching(servicer: EngineServicer) -> None:
+    call = Call(WATCH)
+    call.requests.put_nowait(grpc.aio.EOF)
+    playing = play(servicer, call)
+    assert parsed(await soon(call.wrote.get())).snapshot.sequence == 1
+    table = await servicer._tables.get("t1")
+    (seat,) = table.state.seats_to_act
+    await table.act(seat, table.state.game.legal_actions(seat).actions[0], "r", None)
+    assert parsed(await soon(call.wrote.get())).update.sequence == 2
+    playing.cancel()
+
+
+async def test_an_engine_has_so_many_streams_and_one_that_ends_makes_room(
+    servicer: EngineServicer, engine: Bench
+) -> None:
+    calls = [Call(WATCH) for _ in range(3)]
+    first, second, third = (play(servicer, call) for call in calls)
+    with pytest.raises(LimitReached) as refusal:
+        await soon(third)
+    assert refusal.value.reason == "TOO_MANY_STREAMS"
+    assert engine.count("croupier_streams") == 2
+    for task in (first, second):
+        task.cancel()
+    await asyncio.gather(first, second, return_exceptions=True)
+    assert engine.count("croupier_streams") == 0
+    again = play(servicer, call := Call(WATCH))
+    await soon(call.wrote.get())
+    again.cancel()
