@@ -28,6 +28,7 @@ class Invariant(StrEnum):
 
     SEQUENCE_GAP = "sequence_gap"
     SEQUENCE_REPEAT = "sequence_repeat"
+    STREAM_SILENT = "stream_silent"
     VIEW_DIFFERS = "view_differs"
     HIDDEN_CARD_SEEN = "hidden_card_seen"
     SEED_SHOWN_EARLY = "seed_shown_early"

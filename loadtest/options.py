@@ -33,6 +33,8 @@ def read_options(arguments: Sequence[str] | None) -> Options:
         parser.error("--host is one front door for all services: leave --lobby, --engine and --scoring out")
     if given.tables < 1 or given.seconds <= 0:
         parser.error("at least one table and more than 0 seconds are needed")
+    if not 0 <= given.probed <= 1:
+        parser.error("--probed is a share: a number from 0 to 1")
     endpoints = Endpoints(*services) if all(services) else Endpoints.single(given.host) if given.host else None
     return Options(
         tables=given.tables,

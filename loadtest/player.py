@@ -35,6 +35,10 @@ class GameAbandoned(Exception):
     """A player gives up a game that does not go on as it should; what was wrong is counted already."""
 
 
+class StreamSilent(Exception):
+    """A stream does not bring what the table has long been through."""
+
+
 @dataclass(frozen=True, slots=True)
 class House:
     """What all players of a run share; `sleep` takes seconds, `is_time_up` says whether the measured time is over."""
@@ -70,8 +74,8 @@ class PlayerAtTable:
                     self._house.court.finishes(self._table_id)
                     self._compare_view(table)
                 break
-            except BrokenStream:
-                continue  # The referee has seen why. A new stream begins with a snapshot.
+            except (BrokenStream, StreamSilent):
+                continue  # The referee knows why. A new stream begins with a snapshot.
             except CroupierError as error:
                 self._fail("following a table", error)
                 raise GameAbandoned from error
@@ -80,7 +84,15 @@ class PlayerAtTable:
         self._check_records()
 
     def _is_my_turn(self, table: RefereedTable) -> bool:
-        return table.your_turn(timeout_seconds=TURN_SECONDS)
+        """Wait for the turn, and look now and then whether the stream has fallen silent while the game goes on."""
+        deadline = self._house.now() + TURN_SECONDS
+        while True:
+            try:
+                return table.your_turn(timeout_seconds=self._house.patience_seconds)
+            except TimedOut:
+                if self._house.now() > deadline:
+                    raise
+                self._compare_view(table)
 
     def _take_turn(self, table: RefereedTable) -> None:
         if self._random.random() < self._house.probed_share:
@@ -205,8 +217,10 @@ class PlayerAtTable:
         except CroupierError as error:
             self._fail("GetView", error)
             return
-        if self._moved_on(table, snapshot.sequence - 1) and table.sequence >= snapshot.sequence:
-            self._house.tally.views_compared += self._referee.compared(snapshot)
+        if not self._moved_on(table, snapshot.sequence - 1):
+            self._referee.broken(Invariant.STREAM_SILENT, f"GetView is at {snapshot.sequence} for long already")
+            raise StreamSilent
+        self._house.tally.views_compared += self._referee.compared(snapshot)
 
     def _check_records(self) -> None:
         try:

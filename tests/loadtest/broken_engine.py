@@ -19,7 +19,7 @@ from croupier_api.v1 import engine_pb2
 
 LEAKED_TO: Viewer = 0
 LEAKED_FROM: Seat = 1
-MANY_MESSAGES = 25
+MANY_MESSAGES = 12
 
 
 def leak() -> None:
@@ -68,20 +68,30 @@ def lose() -> None:
 
 
 def skip() -> None:
-    """One update of one stream is left out."""
+    """One update of one stream is left out, and the next ones come."""
+    _leave_out(turns=False)
+
+
+def hush() -> None:
+    """One update of one stream is left out, the one that tells a seat that it is its turn."""
+    _leave_out(turns=True)
+
+
+def _leave_out(*, turns: bool) -> None:
     push, pushed = Subscription.push, list[bytes]()
 
-    def skipping(stream: Subscription, message: bytes) -> None:
-        if len(pushed) < MANY_MESSAGES and engine_pb2.PlayResponse.FromString(message).HasField("update"):
+    def forgetting(stream: Subscription, message: bytes) -> None:
+        told = engine_pb2.PlayResponse.FromString(message)
+        if told.HasField("update") and told.HasField("legal_actions") == turns and len(pushed) < MANY_MESSAGES:
             pushed.append(message)
             if len(pushed) == MANY_MESSAGES:
                 return
         push(stream, message)
 
-    Subscription.push = skipping  # type: ignore[assignment, method-assign]
+    Subscription.push = forgetting  # type: ignore[assignment, method-assign]
 
 
-DEFECTS: Mapping[str, Callable[[], None]] = {"leak": leak, "accept": accept, "lose": lose, "skip": skip}
+DEFECTS: Mapping[str, Callable[[], None]] = {"leak": leak, "accept": accept, "lose": lose, "skip": skip, "hush": hush}
 
 
 def main(arguments: Sequence[str]) -> int:
