@@ -69,7 +69,7 @@ def test_a_demonstration_from_end_to_end(tmp_path: Path) -> None:
     forged.write_text(replay.read_text().replace('"seats":3', '"seats":4', 1))
     both = croupier("replay", "verify", str(replay), str(forged), cwd=tmp_path)
     assert (both.returncode, both.stdout.count("\n")) == (1, 2)
-    assert f"{forged}: line 2: this should be" in both.stdout
+    assert f"{forged}: line 1: the header needs one player for each seat" in both.stdout
 
 
 def test_all_records_agree(played: Played) -> None:
