@@ -144,7 +144,7 @@ class PlayerAtTable:
             table.changed(after=seen, timeout_seconds=self._house.patience_seconds)
         except TimedOut:
             return False
-        return True
+        return table.sequence > seen
 
     def _repeat(self, table: RefereedTable, action: table_pb2.Action, sequence: int) -> None:
         """Send the same again under the same name, and something else under the same name."""
