@@ -11,7 +11,10 @@ from loadtest.run import run
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the load test; gives the exit code."""
-    return run(read_options(arguments))
+    options = read_options(arguments)
+    # Locust's web page looks into the command line for flags of its own.
+    del sys.argv[1:]
+    return run(options)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 """The services that are put under load: those that run somewhere, or three processes of our own."""
 
+import signal
 import socket
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from croupier.cli.background import started_services
@@ -27,10 +28,22 @@ def backend(endpoints: Endpoints | None) -> Iterator[Endpoints]:
         return
     with tempfile.TemporaryDirectory(prefix="croupier-loadtest-") as folder:
         try:
-            with started_services(Path(folder)) as services:
+            with ExitStack() as stack:
+                with _interrupts_held_back():
+                    services = stack.enter_context(started_services(Path(folder)))
                 yield endpoints_of(services.addresses)
         except CommandFault as fault:
             raise BackendMissing(f"the services could not be started: {fault.message}") from None
+
+
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """What is started meanwhile never hears of Ctrl-C, so that games can end before their services do."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def check_reachable(endpoints: Endpoints) -> None:
