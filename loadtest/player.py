@@ -20,9 +20,6 @@ from loadtest.probes import Probe, judge, out_of_turn, probe_on_turn, reused_req
 from loadtest.referee import Referee
 from loadtest.tally import Tally
 
-OUT_OF_TURN_SHARE = 0.04
-REPEATED_SHARE = 0.03
-VIEWED_SHARE = 0.2
 MOST_STREAMS = 4
 MOST_SETBACKS = 8
 TURN_SECONDS = 150.0
@@ -40,13 +37,27 @@ class StreamSilent(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Shares:
+    """How often, of all turns, something is tried beside the move itself; each from 0 to 1."""
+
+    probed: float
+    """Something illegal before the move."""
+    out_of_turn: float = 0.04
+    """Something after the move, when others are to act."""
+    repeated: float = 0.03
+    """The move again under the same name, and another under its name."""
+    viewed: float = 0.2
+    """GetView after the move."""
+
+
+@dataclass(frozen=True, slots=True)
 class House:
     """What all players of a run share; `sleep` takes seconds, `is_time_up` says whether the measured time is over."""
 
     court: Court
     tally: Tally
     patience_seconds: float
-    probed_share: float
+    shares: Shares
     now: Callable[[], float]
     sleep: Callable[[float], None]
     is_time_up: Callable[[], bool]
@@ -95,14 +106,14 @@ class PlayerAtTable:
                 self._compare_view(table)
 
     def _take_turn(self, table: RefereedTable) -> None:
-        if self._random.random() < self._house.probed_share:
+        if self._random.random() < self._house.shares.probed:
             self._probe(table, probe_on_turn(table, self._random))
         if not table.to_act:
             return
         self._act(table)
-        if self._random.random() < VIEWED_SHARE:
+        if self._random.random() < self._house.shares.viewed:
             self._compare_view(table)
-        if self._random.random() < OUT_OF_TURN_SHARE and not table.to_act and not table.finished:
+        if self._random.random() < self._house.shares.out_of_turn and not table.to_act and not table.finished:
             self._probe(table, out_of_turn(table, self._random))
 
     # Acting
@@ -119,7 +130,7 @@ class PlayerAtTable:
         self._setbacks = 0
         self._house.tally.actions += not self._house.is_time_up()
         self._referee.accepted(action, sequence)
-        if self._random.random() < REPEATED_SHARE:
+        if self._random.random() < self._house.shares.repeated:
             self._repeat(table, action, sequence)
 
     def _not_accepted(self, table: RefereedTable, action: table_pb2.Action, seen: int, error: CroupierError) -> None:

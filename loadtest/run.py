@@ -17,7 +17,7 @@ from loadtest.backend import REACH_SECONDS, BackendMissing, backend
 from loadtest.client import ACTION_ACKNOWLEDGED, ACTION_SEEN, Connections, LoadClient
 from loadtest.court import Court
 from loadtest.options import Options
-from loadtest.player import House
+from loadtest.player import House, Shares
 from loadtest.report import MISSING, Percentiles, conditions_line, exit_code, report_lines
 from loadtest.tally import Tally
 from loadtest.users import SEATS, Guests, player_class
@@ -75,9 +75,8 @@ def check_answers(endpoints: Endpoints, connections: Connections) -> None:
 def _measured(options: Options, connections: Connections) -> int:
     time_up = threading.Event()
     court, tally = Court(most_tables=options.tables * 8 + 64), Tally()
-    house = House(
-        court, tally, options.patience_seconds, options.probed_share, time.monotonic, time.sleep, time_up.is_set
-    )
+    shares = Shares(probed=options.probed_share)
+    house = House(court, tally, options.patience_seconds, shares, time.monotonic, time.sleep, time_up.is_set)
     guests = Guests(connections, options.seed, options.patience_seconds)
     environment = Environment(user_classes=[player_class(house, guests)], events=Events())  # type: ignore[no-untyped-call]
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -7,12 +7,14 @@ from typing import Any
 
 import grpc
 import pytest
+from google.rpc import status_pb2
 
 from croupier_api.v1 import engine_pb2, scoring_pb2
+from croupier_api.v1.cards_pb2 import Card
 from croupier_client import Endpoints
 from loadtest.client import ACTION_ACKNOWLEDGED, ACTION_SEEN, Connections, LoadClient
 from loadtest.court import Court, Invariant
-from loadtest.player import GameAbandoned, House, PlayerAtTable
+from loadtest.player import GameAbandoned, House, PlayerAtTable, Shares
 from loadtest.tally import Tally
 from tests.client.fakes import HAND, HASTY, FakeCroupier, FakeTable, Script, abort, refused
 
@@ -25,6 +27,30 @@ class RefusingTable(FakeTable):
         return engine_pb2.ActionAnswer(request_id=request.request_id, refusal=refusal)
 
 
+class SpeechlessTable(FakeTable):
+    """Refuses everything and says nothing."""
+
+    def _decide(self, request: engine_pb2.SubmitActionRequest) -> engine_pb2.ActionAnswer:
+        return engine_pb2.ActionAnswer(request_id=request.request_id, refusal=engine_pb2.Refusal(code=9))
+
+
+class WrongSeatTable(FakeTable):
+    """Stores actions as those of another seat."""
+
+    def _lay(self, card: Card.ValueType) -> engine_pb2.TableUpdate:
+        update = super()._lay(card)
+        update.seat = 1
+        return update
+
+
+class ForgetfulTable(FakeTable):
+    """Does not know a request again."""
+
+    def submit(self, request: engine_pb2.SubmitActionRequest) -> engine_pb2.ActionAnswer:
+        self.answers.clear()
+        return super().submit(request)
+
+
 class StaleTable(FakeTable):
     """Says that it has moved on, and has not."""
 
@@ -34,9 +60,10 @@ class StaleTable(FakeTable):
 
 
 class FakeHouse(FakeCroupier):
-    """A fake with records, of which scoring never has the result; GetView may fail."""
+    """A fake with records, of which scoring never has the result; GetView and SubmitAction may be refused."""
 
     view_fails = False
+    action_refusal: status_pb2.Status | None = None
 
     def _handlers(self) -> "dict[str, dict[str, grpc.RpcMethodHandler[Any, Any]]]":
         handlers = super()._handlers()
@@ -51,6 +78,13 @@ class FakeHouse(FakeCroupier):
             abort(context, refused(grpc.StatusCode.INTERNAL, "something went wrong here", "INTERNAL"))
         return super().get_view(request, context)
 
+    def submit_action(
+        self, request: engine_pb2.SubmitActionRequest, context: grpc.ServicerContext
+    ) -> engine_pb2.SubmitActionResponse:
+        if self.action_refusal is not None:
+            abort(context, self.action_refusal)
+        return super().submit_action(request, context)
+
 
 def _s(message: Any) -> bytes:
     encoded: bytes = message.SerializeToString()
@@ -64,10 +98,9 @@ def _no_sheet(_request: scoring_pb2.GetScoreSheetRequest, context: grpc.Servicer
 class Night:
     """One player at the fake's table."""
 
-    def __init__(self, fake: FakeCroupier, connections: Connections) -> None:
+    def __init__(self, connections: Connections) -> None:
         self.court, self.tally, self.timed = Court(8), Tally(), list[str]()
-        ticks = count()
-        self.house = House(self.court, self.tally, 0.3, 0.0, lambda: float(next(ticks)), lambda _: None, lambda: False)
+        self.shares = Shares(probed=0, out_of_turn=0, repeated=0)
         self._client = LoadClient(
             "a secret of this device", "Kari", connections=connections, policy=HASTY, timed=self._take_time
         )
@@ -77,8 +110,14 @@ class Night:
 
     def play(self) -> set[Invariant]:
         """Play to the end; gives what broke."""
-        PlayerAtTable(self.house, self._client, "t1", Random(3)).play_to_the_end()
+        ticks = count()
+        house = House(self.court, self.tally, 0.3, self.shares, lambda: float(next(ticks)), _no_sleep, lambda: False)
+        PlayerAtTable(house, self._client, "t1", Random(3)).play_to_the_end()
         return set(self.court.counts)
+
+
+def _no_sleep(_seconds: float) -> None:
+    pass
 
 
 @pytest.fixture
@@ -90,7 +129,7 @@ def fake() -> Iterator[FakeHouse]:
 @pytest.fixture
 def night(fake: FakeHouse) -> Iterator[Night]:
     connections = Connections(Endpoints.single(fake.address))
-    yield Night(fake, connections)
+    yield Night(connections)
     connections.close()
 
 
@@ -147,3 +186,49 @@ def test_calls_that_fail_are_counted_and_are_no_violation(fake: FakeHouse, night
         night.play()
     assert not night.court.counts
     assert night.tally.failures == {"following a table": 1}
+
+
+def test_a_refusal_without_words_is_found(fake: FakeHouse, night: Night) -> None:
+    fake.table = SpeechlessTable()
+    with pytest.raises(GameAbandoned):
+        night.play()
+    assert set(night.court.counts) == {Invariant.LEGAL_REFUSED, Invariant.REFUSAL_WITHOUT_REASON}
+
+
+def test_an_acknowledged_action_that_came_as_anothers_is_found(fake: FakeHouse, night: Night) -> None:
+    fake.table = WrongSeatTable()
+    assert night.play() == RECORDS | {Invariant.ACKNOWLEDGED_LOST}
+
+
+def test_a_name_that_may_be_used_again_for_another_action_is_found(night: Night) -> None:
+    night.shares = Shares(probed=0, repeated=1)
+    assert night.play() == RECORDS | {Invariant.ILLEGAL_ACCEPTED}
+    assert night.tally.repeats == len(HAND)
+
+
+def test_a_repeated_request_that_counts_anew_is_found(fake: FakeHouse, night: Night) -> None:
+    night.shares = Shares(probed=0, repeated=1)
+    fake.table = ForgetfulTable()
+    assert Invariant.REPEAT_DIFFERS in night.play()
+
+
+@pytest.mark.parametrize(
+    ("refusal", "found"),
+    [
+        (refused(grpc.StatusCode.ALREADY_EXISTS, "taken", "REQUEST_ID_REUSED"), {Invariant.REPEAT_DIFFERS}),
+        (
+            refused(grpc.StatusCode.FAILED_PRECONDITION, "no", "ILLEGAL_ACTION", "LAY-1"),
+            {Invariant.REPEAT_DIFFERS, Invariant.WRONG_REFUSAL},
+        ),
+        (
+            refused(grpc.StatusCode.ALREADY_EXISTS, "no"),
+            {Invariant.REPEAT_DIFFERS, Invariant.WRONG_REFUSAL, Invariant.REFUSAL_WITHOUT_REASON},
+        ),
+    ],
+)
+def test_a_repeated_request_that_is_refused_is_found_and_every_refusal_is_judged(
+    fake: FakeHouse, night: Night, refusal: status_pb2.Status, found: set[Invariant]
+) -> None:
+    night.shares = Shares(probed=0, repeated=1)
+    fake.action_refusal = refusal
+    assert night.play() == RECORDS | found
