@@ -24,6 +24,9 @@ PATIENCE_SECONDS = 5.0
 SEED = bytes(range(32))
 Waited = TypeVar("Waited")
 
+ROUNDS: dict[str, dict[str, OptionValue]] = {"thulla": {"best_of": 3, "scoring": "cards"}}
+"""Options of games that have one round by default, so that there are deals while somebody watches."""
+
 every_game = pytest.mark.parametrize("game", list(GAMES))
 
 

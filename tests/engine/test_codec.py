@@ -25,7 +25,7 @@ from croupier.engine.streams import message_of
 from croupier.engine.table import advance, new_table
 from croupier.games.actions import Action, Keep, Swap
 from croupier.games.catalogue import GAMES
-from croupier.games.facts import SPECTATOR, Marked, SeatOut, TrickTaken
+from croupier.games.facts import SPECTATOR, Marked, RoundStarted, SeatOut
 from croupier.games.interface import CardChoice, Legal, OptionValue, resolve_options
 from croupier.runtime.errors import IllegalNow, MalformedRequest
 from croupier_api.v1 import cards_pb2, engine_pb2, table_pb2
@@ -182,15 +182,13 @@ def test_choices_say_their_verb_cards_counts_and_suits() -> None:
 
 
 def test_facts_of_different_kinds_that_are_equal_as_tuples_stay_different() -> None:
-    # A trick taken by seat 1 for everybody, and seat 1 out with place -1, are the same tuple.
-    assert tuple(TrickTaken(1)) == tuple(SeatOut(1, -1))[:2]
-    assert encode_fact(TrickTaken(1)).WhichOneof("fact") == "trick_taken"
-    assert encode_fact(SeatOut(1, 2)).WhichOneof("fact") == "seat_out"
+    same = (RoundStarted(1, 2), SeatOut(1, 2))
+    assert tuple(same[0]) == tuple(same[1])
     config = make_config()
     (made,) = advance(config, new_table(config), 0, None)
     for _ in range(2):  # The second time from what is kept.
-        update = parsed(StreamEncoder().update(config, made, [TrickTaken(1), SeatOut(1, -1 & 1)])).update
-        assert [fact.WhichOneof("fact") for fact in update.facts] == ["trick_taken", "seat_out"]
+        update = parsed(StreamEncoder().update(config, made, same)).update
+        assert [fact.WhichOneof("fact") for fact in update.facts] == ["round_started", "seat_out"]
     assert encode_fact(Marked("x", 0, "1")).marked.mark.HasField("seat")
     assert not encode_fact(Marked("x", None, "1")).marked.mark.HasField("seat")
 

@@ -128,6 +128,9 @@ async def test_the_same_request_id_of_another_seat_is_another_request(engine: Be
     other, other_action = choice(table.state, Random(1))
     assert other != seat
     assert await table.act(other, other_action, "r", None) == 3
+    for each in (table, await take_up(engine, "t1")):
+        assert await each.act(seat, action, "r", None) == 2
+        assert await each.act(other, other_action, "r", None) == 3
 
 
 async def test_a_repeat_is_answered_also_when_the_game_is_over(engine: Bench, seed: int) -> None:
@@ -246,8 +249,9 @@ async def test_an_action_whose_client_has_gone_becomes_visible_to_the_others(eng
         await asyncio.sleep(0)
     assert await taken(stream) == []
     engine.store.gate.set()
-    message = await soon(stream.next())
-    assert message is not None
+    for _ in range(20):
+        await asyncio.sleep(0)
+    (message,) = await taken(stream)
     assert parsed(message).update.sequence == 2
     assert await table.act(seat, action, "r", None) == 2
     assert len((await stored(engine)).entries) == 2

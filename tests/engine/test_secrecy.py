@@ -19,6 +19,7 @@ from croupier.runtime.errors import ServiceError
 from croupier_api.v1 import cards_pb2
 from tests.engine.fakes import START, Bench, FakeClock, FakeScoring, MemoryTableStore, bench
 from tests.engine.play import (
+    ROUNDS,
     choice,
     every_game,
     make_config,
@@ -79,12 +80,13 @@ async def test_no_message_of_a_whole_game_tells_a_card_that_its_viewer_may_not_k
     engine: Bench, game: str, seed: int
 ) -> None:
     random = Random(seed)
-    config = make_config(game, random.choice(GAMES[game].seats))
+    config = make_config(game, random.choice(GAMES[game].seats), options=ROUNDS.get(game))
     table = await open_table(engine, config)
     live = {viewer: table.subscribe(viewer, 0) for viewer in viewers(config)}
     await play_on(table, random)
     for viewer, stream in live.items():
         before = new_table(config).game
+        assert not all(made.public for made in list(steps_of(config, table.entries))[1:])
         for made, message in zip(steps_of(config, table.entries), await until_end(stream), strict=True):
             assert set(cards_in(parsed(message))) <= may_know(made, before, viewer), (viewer, made.entry.sequence)
             before = made.after.game
@@ -93,7 +95,7 @@ async def test_no_message_of_a_whole_game_tells_a_card_that_its_viewer_may_not_k
 @every_game
 async def test_no_snapshot_tells_a_card_of_another_hand(engine: Bench, game: str, seed: int) -> None:
     random = Random(seed)
-    config = make_config(game, random.choice(GAMES[game].seats))
+    config = make_config(game, random.choice(GAMES[game].seats), options=ROUNDS.get(game))
     table = await open_table(engine, config)
     open_cards: set[int] = set()
     for _ in range(100):
@@ -119,7 +121,7 @@ async def test_no_snapshot_tells_a_card_of_another_hand(engine: Bench, game: str
 
 @every_game
 async def test_an_entry_shows_each_viewer_just_the_facts_meant_for_him(engine: Bench, game: str, seed: int) -> None:
-    config = make_config(game)
+    config = make_config(game, options=ROUNDS.get(game))
     table = await open_table(engine, config)
     live = {viewer: table.subscribe(viewer, 0) for viewer in viewers(config)}
     await play_on(table, Random(seed))

@@ -13,7 +13,7 @@ from croupier.runtime.errors import LimitReached, MalformedRequest
 from croupier.runtime.identity import Caller, remember_caller
 from croupier_api.v1 import engine_pb2
 from tests.engine.fakes import Bench
-from tests.engine.play import CLOCK, parsed, people, soon
+from tests.engine.play import CLOCK, parsed, people, soon, take_up
 
 
 class Call:
@@ -62,12 +62,55 @@ async def test_a_fault_of_the_program_ends_the_stream_instead_of_leaving_it_deaf
         await soon(play(servicer, Call(WATCH, engine_pb2.PlayRequest(action=ACTION))))
 
 
+async def test_a_writer_that_its_reader_holds_up_is_cut_off(
+    servicer: EngineServicer, engine: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("croupier.engine.streams.LONGEST_WRITE_SECONDS", 0.01)
+    monkeypatch.setattr("croupier.engine.streams.LONGEST_QUEUE_MESSAGES", 3)
+    call = Call(WATCH)
+    writing = asyncio.Event()
+
+    async def stands_still(message: bytes) -> None:
+        writing.set()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(call, "write", stands_still)
+    playing = play(servicer, call)
+    await soon(writing.wait())
+    table = await servicer._tables.get("t1")
+    for _ in range(4):
+        (seat,) = table.state.seats_to_act
+        await table.act(seat, table.state.game.legal_actions(seat).actions[0], f"r{table.state.sequence}", None)
+    with pytest.raises(asyncio.CancelledError):
+        await soon(playing)
+    assert engine.count("croupier_streams") == 0
+    assert engine.count("croupier_slow_readers_closed_total") == 1
+
+
 async def test_a_first_message_that_does_not_come_is_waited_for_so_long(
     servicer: EngineServicer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("croupier.engine.servicer.FIRST_MESSAGE_SECONDS", 0.01)
     with pytest.raises(MalformedRequest, match="did not come in time"):
         await soon(play(servicer, Call()))
+
+
+async def test_what_was_seen_at_another_engine_can_be_resumed_from_here(
+    servicer: EngineServicer, engine: Bench
+) -> None:
+    other = await take_up(engine.another_engine(), "t1")
+    (seat,) = other.state.seats_to_act
+    await other.act(seat, other.state.game.legal_actions(seat).actions[0], "r", None)
+    watch = engine_pb2.WatchTableRequest(table_id="t1", after_sequence=2)
+    playing = play(servicer, call := Call(engine_pb2.PlayRequest(watch=watch)))
+    table = await servicer._tables.get("t1")
+    for _ in range(50):
+        await asyncio.sleep(0)
+    assert table.state.sequence == 2
+    (seat,) = table.state.seats_to_act
+    await table.act(seat, table.state.game.legal_actions(seat).actions[0], "r", None)
+    assert parsed(await soon(call.wrote.get())).update.sequence == 3
+    playing.cancel()
 
 
 async def test_a_client_that_says_no_more_goes_on_watching(servicer: EngineServicer) -> None:

@@ -1,19 +1,23 @@
 """Streams: a snapshot and then every entry, the same bytes live and resumed, and no patience for slow readers."""
 
 import asyncio
+from collections.abc import Iterable
 from random import Random
 
 import pytest
 
 from croupier.engine import streams
 from croupier.engine.audience import MOST_SPECTATORS_STREAMS, MOST_STREAMS_OF_A_SEAT
+from croupier.engine.log import TableConfig
 from croupier.engine.streams import LONGEST_QUEUE_MESSAGES, Subscription
+from croupier.engine.table import Step, TableState, advance, new_table
 from croupier.games.catalogue import GAMES
-from croupier.games.facts import SPECTATOR
+from croupier.games.facts import SPECTATOR, Fact, Seat, TrickTaken, Viewer
 from croupier.runtime.errors import LimitReached, MalformedRequest, Unavailable
 from croupier_api.v1 import engine_pb2
 from tests.engine.fakes import Bench
 from tests.engine.play import (
+    ROUNDS,
     act_once,
     choice,
     every_game,
@@ -38,7 +42,7 @@ async def test_a_stream_resumed_after_any_sequence_gives_the_bytes_of_the_live_o
     engine: Bench, monkeypatch: pytest.MonkeyPatch, game: str, seed: int
 ) -> None:
     monkeypatch.setattr(streams, "LONGEST_QUEUE_MESSAGES", 10**6)
-    config = make_config(game, GAMES[game].seats[-1])
+    config = make_config(game, GAMES[game].seats[-1], options=ROUNDS.get(game))
     table = await open_table(engine, config)
     live = {viewer: table.subscribe(viewer, 0) for viewer in viewers(config)}
     await play_on(table, Random(seed))
@@ -130,6 +134,39 @@ async def test_what_another_engine_stored_can_be_resumed_from(engine: Bench) -> 
     await other.catch_up_to(2**64 - 1)
     with pytest.raises(MalformedRequest):
         other.subscribe(SPECTATOR, 3)
+
+
+class Spelling:
+    """An encoder that says what it was asked for."""
+
+    def update(self, config: TableConfig, step: Step, facts: Iterable[Fact]) -> bytes:
+        return b"update:" + ",".join(str(fact[0]) for fact in facts).encode()
+
+    def legal_actions(self, table: TableState, seat: Seat) -> bytes:
+        return b" legal:%d" % seat
+
+    def snapshot(self, config: TableConfig, table: TableState, viewer: Viewer) -> bytes:
+        return b"snapshot"
+
+    def reaction(self, seat: Seat, reaction: str) -> bytes:
+        return b"reaction"
+
+    def heartbeat(self, sequence: int) -> bytes:
+        return b"heartbeat"
+
+
+async def test_each_of_several_seats_to_act_gets_its_own_facts_and_its_own_actions() -> None:
+    config = make_config(seat_count=3)
+    made = advance(config, new_table(config), 0, None)[-1]
+    told = (TrickTaken(5), TrickTaken(6, 1 << 0), TrickTaken(7, ~(1 << 0)))
+    made = made._replace(facts=told, public=False, after=made.after._replace(seats_to_act=(0, 2)))
+    expected = {0: b"update:5,6 legal:0", 1: b"update:5,7", 2: b"update:5,7 legal:2", SPECTATOR: b"update:5,7"}
+    followers = [Subscription(viewer, lambda: None) for viewer in expected]
+    for order in (followers, followers[::-1]):
+        streams.send(Spelling(), config, made, order)
+        for stream in followers:
+            assert await taken(stream) == [expected[stream.viewer]]
+            assert streams.message_of(Spelling(), config, made, stream.viewer) == expected[stream.viewer]
 
 
 async def test_a_reader_that_stands_still_is_closed_and_the_others_are_not_slowed(engine: Bench) -> None:
