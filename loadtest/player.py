@@ -1,7 +1,5 @@
 """One player at one table: legal actions by chance, a few that must be refused, and what he checks on the way."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from random import Random
 
 from croupier_api.v1 import scoring_pb2, table_pb2
@@ -15,10 +13,10 @@ from croupier_client import (
     random_legal,
 )
 from loadtest.client import LoadClient, RefereedTable, is_failure
-from loadtest.court import Court, Invariant
+from loadtest.court import Invariant
+from loadtest.house import House
 from loadtest.probes import Probe, judge, out_of_turn, probe_on_turn, reused_request_id
 from loadtest.referee import Referee
-from loadtest.tally import Tally
 
 MOST_STREAMS = 4
 MOST_SETBACKS = 8
@@ -34,33 +32,6 @@ class GameAbandoned(Exception):
 
 class StreamSilent(Exception):
     """A stream does not bring what the table has long been through."""
-
-
-@dataclass(frozen=True, slots=True)
-class Shares:
-    """How often, of all turns, something is tried beside the move itself; each from 0 to 1."""
-
-    probed: float
-    """Something illegal before the move."""
-    out_of_turn: float = 0.04
-    """Something after the move, when others are to act."""
-    repeated: float = 0.03
-    """The move again under the same name, and another under its name."""
-    viewed: float = 0.2
-    """GetView after the move."""
-
-
-@dataclass(frozen=True, slots=True)
-class House:
-    """What all players of a run share; `sleep` takes seconds, `is_time_up` says whether the measured time is over."""
-
-    court: Court
-    tally: Tally
-    patience_seconds: float
-    shares: Shares
-    now: Callable[[], float]
-    sleep: Callable[[float], None]
-    is_time_up: Callable[[], bool]
 
 
 class PlayerAtTable:

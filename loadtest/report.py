@@ -50,9 +50,10 @@ def exit_code(court: Court) -> int:
     return BROKEN if court.counts or not court.tables_finished else FINE
 
 
-def conditions_line(tables: int, where: str) -> str:
-    """The machine and the versions."""
+def conditions_line(tables: int, where: str, busy: float) -> str:
+    """The machine, the versions, and how busy the load test itself was: the share of one core that it used."""
     packages = ", ".join(f"{name} {version(name)}" for name in ("croupier", "grpcio", "locust", "gevent"))
     machine = f"{platform.system()} {platform.machine()} with {os.cpu_count()} cores"
     python = f"Python {platform.python_version()}"
-    return f"{tables} tables of 4 players in one process, {where}, {machine}, {python}, {packages}"
+    players = f"{tables} tables of 4 players in one process that used {busy:.0%} of a core"
+    return f"{players}, {where}, {machine}, {python}, {packages}"

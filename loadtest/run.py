@@ -16,8 +16,8 @@ from croupier_client import CroupierError, Endpoints, RetryPolicy
 from loadtest.backend import REACH_SECONDS, BackendMissing, backend
 from loadtest.client import ACTION_ACKNOWLEDGED, ACTION_SEEN, Connections, LoadClient
 from loadtest.court import Court
+from loadtest.house import House, Shares
 from loadtest.options import Options
-from loadtest.player import House, Shares
 from loadtest.report import MISSING, Percentiles, conditions_line, exit_code, report_lines
 from loadtest.tally import Tally
 from loadtest.users import SEATS, Guests, player_class
@@ -81,30 +81,31 @@ def _measured(options: Options, connections: Connections) -> int:
     environment = Environment(user_classes=[player_class(house, guests)], events=Events())  # type: ignore[no-untyped-call]
     for number in (signal.SIGINT, signal.SIGTERM):
         gevent.signal_handler(number, time_up.set)
-    seconds = _load(environment, options, house, time_up)
+    seconds, busy = _load(environment, options, house, time_up)
     where = "services elsewhere" if options.endpoints else "services on the same machine"
     latencies = {name: _percentiles(environment, name) for name in (ACTION_ACKNOWLEDGED, ACTION_SEEN)}
-    for line in report_lines(court, tally, seconds, latencies, conditions_line(options.tables, where)):
+    for line in report_lines(court, tally, seconds, latencies, conditions_line(options.tables, where, busy)):
         print(line, flush=True)
     return exit_code(court)
 
 
-def _load(environment: Environment, options: Options, house: House, time_up: threading.Event) -> float:
-    """Let players come, play and go; gives the seconds until time was up."""
+def _load(environment: Environment, options: Options, house: House, time_up: threading.Event) -> tuple[float, float]:
+    """Let players come, play and go; gives the seconds until time was up, and what share of a core was used in them."""
     runner = environment.create_local_runner()
     web = environment.create_web_ui(LOOPBACK, options.web_port) if options.web_port is not None else None
     if web is not None:
         print(f"web page    http://{LOOPBACK}:{options.web_port}", flush=True)
-    started = time.monotonic()
+    started, used = time.monotonic(), time.process_time()
     runner.start(options.tables * SEATS, spawn_rate=ARRIVALS_PER_SECOND)
     time_up.wait(options.seconds)
     time_up.set()
     seconds = time.monotonic() - started
+    busy = (time.process_time() - used) / seconds
     _await(lambda: not house.tally.playing, options.grace_seconds)
     runner.quit()
     if web is not None:
         web.stop()  # type: ignore[no-untyped-call]
-    return seconds
+    return seconds, busy
 
 
 def _await(condition: Callable[[], bool], seconds: float) -> None:

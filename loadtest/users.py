@@ -8,7 +8,8 @@ from locust.exception import StopUser
 
 from croupier_client import CroupierError, RetryPolicy
 from loadtest.client import Connections, LoadClient, Timed
-from loadtest.player import GameAbandoned, House, PlayerAtTable
+from loadtest.house import House
+from loadtest.player import GameAbandoned, PlayerAtTable
 
 GAME = "thulla"
 SEATS = 4

@@ -14,7 +14,8 @@ from croupier_api.v1.cards_pb2 import Card
 from croupier_client import Endpoints
 from loadtest.client import ACTION_ACKNOWLEDGED, ACTION_SEEN, Connections, LoadClient
 from loadtest.court import Court, Invariant
-from loadtest.player import GameAbandoned, House, PlayerAtTable, Shares
+from loadtest.house import House, Shares
+from loadtest.player import GameAbandoned, PlayerAtTable
 from loadtest.tally import Tally
 from tests.client.fakes import HAND, HASTY, FakeCroupier, FakeTable, Script, abort, refused
 
