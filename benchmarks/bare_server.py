@@ -1,4 +1,7 @@
-"""The baseline: grpc.aio on uvloop that fans each message out to the four streams of a table, and does nothing else."""
+"""The baseline: grpc.aio on uvloop that fans each message out to the four streams of a table, and does nothing else.
+
+With the word "tuned" it gets what the services' own runner does for throughput as well.
+"""
 
 import asyncio
 import sys
@@ -8,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import grpc
+import uvloop
 
 from croupier.runtime.server import run, until_stopped
 
@@ -58,4 +62,8 @@ async def serve(messages_file: Path, ready_file: Path) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(run(serve(Path(sys.argv[1]), Path(sys.argv[2]))))
+    serving = serve(Path(sys.argv[1]), Path(sys.argv[2]))
+    if "tuned" in sys.argv[3:]:
+        raise SystemExit(run(serving))
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        raise SystemExit(runner.run(serving))

@@ -269,7 +269,7 @@ async def test_others_who_act_while_a_lost_action_is_stored_see_it(engine: Bench
         await asyncio.sleep(0)
     engine.store.gate.set()
     assert await soon(repeating) == 2
-    await soon(engine.services.background.close())
+    await soon(engine.services.background.close(1.0))
     assert table.state.sequence == 2
     assert len((await stored(engine)).entries) == 2
     assert engine.logger.events("error") == []

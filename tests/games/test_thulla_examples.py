@@ -1,7 +1,5 @@
 """The worked positions of the rules page, THU-EX-1 to THU-EX-20."""
 
-# ruff: noqa: N802 - rule ids are written in capitals
-
 from typing import Any
 
 import pytest

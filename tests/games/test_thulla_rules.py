@@ -1,7 +1,5 @@
 """The rules of Thulla from the deal to the stall, one by one."""
 
-# ruff: noqa: N802 - rule ids are written in capitals
-
 import json
 from random import Random
 from typing import Any

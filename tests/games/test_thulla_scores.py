@@ -1,7 +1,5 @@
 """Points, places, matches and the ranking of Thulla."""
 
-# ruff: noqa: N802 - rule ids are written in capitals
-
 import pytest
 
 from croupier.games.cards import cards, mask_of

@@ -56,10 +56,13 @@ class Client(ClientCore, AsyncCaller):
 
     async def quick_match_until_seated(self, *, game: str, seats: int, client_seed: bytes = b"") -> lobby_pb2.Table:
         """Be matched with others; gives the table. Cancel it, or use asyncio.timeout, to give up the wish."""
+        seated = None
+        # Read to the end: the lobby counts the table as told once the stream was taken whole.
         async for answer in self.quick_match(game=game, seats=seats, client_seed=client_seed):
-            if answer.HasField("table"):
-                return answer.table
-        raise Unavailable(grpc.StatusCode.UNAVAILABLE, "the match ended without a table")
+            seated = answer.table if answer.HasField("table") else seated
+        if seated is None:
+            raise Unavailable(grpc.StatusCode.UNAVAILABLE, "the match ended without a table")
+        return seated
 
     async def invoke(self, call: Call[R]) -> R:
         """The answer to a unary call, tried as often as its kind allows; raises CroupierError."""

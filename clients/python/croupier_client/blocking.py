@@ -59,10 +59,13 @@ class BlockingClient(ClientCore, BlockingCaller):
 
     def quick_match_until_seated(self, *, game: str, seats: int, client_seed: bytes = b"") -> lobby_pb2.Table:
         """Be matched with others; gives the table."""
+        seated = None
+        # Read to the end: the lobby counts the table as told once the stream was taken whole.
         for answer in self.quick_match(game=game, seats=seats, client_seed=client_seed):
-            if answer.HasField("table"):
-                return answer.table
-        raise Unavailable(grpc.StatusCode.UNAVAILABLE, "the match ended without a table")
+            seated = answer.table if answer.HasField("table") else seated
+        if seated is None:
+            raise Unavailable(grpc.StatusCode.UNAVAILABLE, "the match ended without a table")
+        return seated
 
     def invoke(self, call: Call[R]) -> R:
         """The answer to a unary call, tried as often as its kind allows; raises CroupierError."""

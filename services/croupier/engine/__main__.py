@@ -121,7 +121,7 @@ async def _run(
         task.cancel()
     tables.drain()
     await drain(listeners, settings.drain_seconds)
-    await services.background.close()
+    await services.background.close(settings.drain_seconds)
     reporting.cancel()
     store.close()
     await committing

@@ -29,7 +29,10 @@ class Background:
         if not task.cancelled() and (error := task.exception()):
             self._logger.error("background task failed", exc_info=error)
 
-    async def close(self) -> None:
-        """Start nothing more, and wait for what runs."""
+    async def close(self, grace_seconds: float) -> None:
+        """Start nothing more, wait for what runs, and cancel what then still does."""
         self._closed = True
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._tasks:
+            _, late = await asyncio.wait(self._tasks, timeout=grace_seconds)
+            for task in late:
+                task.cancel()

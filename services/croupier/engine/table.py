@@ -42,8 +42,11 @@ class Step(NamedTuple):
 
 
 def new_table(config: TableConfig) -> TableState:
-    """The table before its first entry."""
-    game = GAMES[config.game].new(config.seat_count, config.options)
+    """The table before its first entry; raises ValueError if the rules it began with are not the ones known here."""
+    rules = GAMES.get(config.game)
+    if rules is None or rules.rules_version != config.rules_version:
+        raise ValueError(f"{config.game} with rules version {config.rules_version} is not known to this engine")
+    game = rules.new(config.seat_count, config.options)
     return TableState(0, 0, game, new_clock(config.seat_count, config.clock), None, (), is_over=False)
 
 

@@ -23,6 +23,8 @@ from google.protobuf import any_pb2, duration_pb2
 from google.rpc import error_details_pb2, status_pb2
 
 DOMAIN = "croupier"
+LONGEST_MESSAGE_CHARACTERS = 1000
+"""A status travels in a header, of which transports allow 8 KB."""
 NO_METADATA: Mapping[str, str] = MappingProxyType({})
 
 
@@ -42,7 +44,7 @@ class ServiceError(Exception):
     ) -> None:
         super().__init__(message)
         self.reason = reason
-        self.message = message
+        self.message = message[:LONGEST_MESSAGE_CHARACTERS]
         self.field = field
         self.retry_after_seconds = retry_after_seconds
         self.metadata = metadata
