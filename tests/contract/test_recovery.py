@@ -27,7 +27,8 @@ async def test_a_game_goes_on_after_the_engine_was_killed(own_engine: Engine) ->
         own_engine.kill()
         for outcome in await asyncio.gather(*playing, return_exceptions=True):
             assert isinstance(outcome, grpc.aio.AioRpcError)
-            assert outcome.code() is grpc.StatusCode.UNAVAILABLE
+            # A write that meets the end of the stream hides the status behind one of grpc's own.
+            assert outcome.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.INTERNAL)
     acknowledged = {name: list(each.acknowledged) for name, each in played.items()}
     own_engine.start()
     async with visit(own_engine) as house:

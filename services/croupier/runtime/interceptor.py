@@ -78,7 +78,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
     ) -> Callable[[bytes, Context], Awaitable[Any]]:
         async def serve(raw: bytes, context: Context) -> Any:
             started = time.perf_counter()
-            code = "CANCELLED"
+            code, failure = "CANCELLED", None
             try:
                 self._begin(method, context)
                 request = _decoded(decode, raw)
@@ -89,10 +89,11 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
             except Exception as error:  # noqa: BLE001 - every fault becomes a status
                 failure = self._failure(error, context)
                 code = _code_name(failure, context)
-                await _abort(failure, context)
             finally:
                 self._metrics.calls.labels(method, code).inc()
                 self._metrics.seconds.labels(method, code).observe(time.perf_counter() - started)
+            # Counted before it is answered, so that who has the answer finds it in the metrics.
+            return await _abort(failure, context)
 
         return serve
 
@@ -100,7 +101,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         self, method: str, handler: Callable[[Any, Context], Any], decode: Callable[[bytes], Any] | None
     ) -> Callable[[Any, Context], Awaitable[None]]:
         async def serve(raw: Any, context: Context) -> None:
-            code = "CANCELLED"
+            code, failure = "CANCELLED", None
             self._metrics.open_calls.labels(method).inc()
             try:
                 self._begin(method, context)
@@ -111,10 +112,10 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
             except Exception as error:  # noqa: BLE001 - every fault becomes a status
                 failure = self._failure(error, context)
                 code = _code_name(failure, context)
-                await _abort(failure, context)
             finally:
                 self._metrics.open_calls.labels(method).dec()
                 self._metrics.calls.labels(method, code).inc()
+            await _abort(failure, context)
 
         return serve
 
