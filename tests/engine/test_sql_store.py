@@ -1,7 +1,6 @@
 """The store on a real SQLite file."""
 
 import asyncio
-import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 from random import Random
@@ -22,6 +21,7 @@ from croupier.engine.store import SequenceTaken, StoredTable, TableMark
 from croupier.games.actions import Pass
 from croupier.games.interface import SeatActed
 from croupier.runtime.database import is_reachable, migrate, open_database
+from tests.databases import copy_database
 from tests.engine.fakes import START
 from tests.engine.play import make_config, soon, whole_log
 
@@ -41,7 +41,7 @@ def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 async def database(migrated: Path, tmp_path: Path) -> AsyncIterator[AsyncEngine]:
-    database = open_database(f"sqlite+aiosqlite:///{shutil.copy(migrated, tmp_path / 'engine.db')}")
+    database = open_database(f"sqlite+aiosqlite:///{copy_database(migrated, tmp_path / 'engine.db')}")
     yield database
     await database.dispose()
 

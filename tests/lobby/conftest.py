@@ -3,7 +3,6 @@
 import asyncio
 import os
 import random
-import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.store import Store
 from croupier.runtime.database import migrate, open_database
+from tests.databases import copy_database
 from tests.lobby.fakes import FakeClock, FakeEngine, SilentLogger
 from tests.lobby.house import House
 
@@ -34,7 +34,7 @@ def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def database_file(migrated_file: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copy(migrated_file, tmp_path / "lobby.db"))
+    return copy_database(migrated_file, tmp_path / "lobby.db")
 
 
 @pytest.fixture

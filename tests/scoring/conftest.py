@@ -1,15 +1,13 @@
 """A migrated ledger is made once and copied; each test gets one of its own."""
 
 import asyncio
-import shutil
-import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from croupier.scoring.__main__ import opened_database
+from tests.databases import copy_database
 from tests.scoring.house import House, Keys, open_house
 
 
@@ -27,15 +25,12 @@ def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
             pass
 
     asyncio.run(migrate())
-    # What is still in the write-ahead log would be missing from the copies.
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return path
 
 
 @pytest.fixture
 def database_file(migrated: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copy(migrated, tmp_path / "scoring.db"))
+    return copy_database(migrated, tmp_path / "scoring.db")
 
 
 @pytest.fixture
