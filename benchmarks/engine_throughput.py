@@ -29,7 +29,8 @@ from croupier.runtime.identity import (
 from croupier_api.v1 import engine_pb2, engine_pb2_grpc, table_pb2
 
 ENGINE_METHOD = "/croupier_api.v1.EngineService/Play"
-OPTIONS = table_pb2.GameOptions(values={"best_of": "5", "scoring": "cards"})
+# Long matches, so that actions are measured and not the opening of tables, of which a short game needs one in 80.
+OPTIONS = table_pb2.GameOptions(values={"best_of": "5", "scoring": "cards", "pickup": "cutter", "stall_limit": "1000"})
 TABLES = 50
 WARM_UP_SECONDS = 2.0
 MEASURED_SECONDS = 8.0

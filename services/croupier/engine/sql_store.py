@@ -10,7 +10,7 @@ from sqlalchemy import insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from croupier.engine.entry_writer import Row, entry_writer
+from croupier.engine.entry_writer import Mark, Row, entry_writer, insert_entries
 from croupier.engine.log import Entry, TableConfig, body_to_json, config_from_json, config_to_json, entry_from_row
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.schema import ENTRIES, TABLES
@@ -22,21 +22,12 @@ LARGEST_COMMIT_APPENDS = 500
 @dataclass(slots=True)
 class _Append:
     rows: list[Row]
-    mark: Row | None
+    mark: Mark | None
     stored: asyncio.Future[None]
 
 
 def _rows(table_id: str, entries: Sequence[Entry]) -> list[Row]:
-    return [
-        {
-            "table_id": table_id,
-            "sequence": entry.sequence,
-            "at": entry.at,
-            "deadline": entry.deadline,
-            "body": body_to_json(entry),
-        }
-        for entry in entries
-    ]
+    return [(table_id, entry.sequence, entry.at, entry.deadline, body_to_json(entry)) for entry in entries]
 
 
 class SqlTableStore:
@@ -131,7 +122,7 @@ class SqlTableStore:
                 .values(status="open", config=config_to_json(config))
             )
             if opened.rowcount == 1:
-                await connection.execute(insert(ENTRIES), _rows(config.table_id, entries))
+                await connection.run_sync(insert_entries, _rows(config.table_id, entries))
             return opened.rowcount == 1
 
     async def load(self, table_id: str) -> StoredTable | None:
