@@ -85,7 +85,7 @@ def test_faults_of_configuration_are_one_line_and_code_2(
     arguments: list[str], flag: str, value: str, said: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*arguments, f"{flag}={value}"]) == 2
-    lines = [line for line in capfd.readouterr().err.splitlines() if line.startswith("croupier.lobby: ")]
+    lines = [line for line in capfd.readouterr().err.splitlines() if line.startswith("croupier serve lobby: ")]
     assert len(lines) == 1
     assert said in lines[0]
 

@@ -79,7 +79,7 @@ def test_settings_that_cannot_be_used(
     keys: Keys, database_file: Path, capfd: pytest.CaptureFixture[str], name: str, value: str, word: str
 ) -> None:
     assert main(flags(keys, database_file, **{name: value})) == 2
-    own_lines = [line for line in capfd.readouterr().err.splitlines() if line.startswith("croupier-scoring: ")]
+    own_lines = [line for line in capfd.readouterr().err.splitlines() if line.startswith("croupier serve scoring: ")]
     assert len(own_lines) == 1
     assert word in own_lines[0]
 

@@ -141,7 +141,8 @@ class Option:
         """What is allowed, as a half sentence."""
         if isinstance(self.allowed, range):
             return f"an integer from {self.allowed.start} to {self.allowed.stop - 1} is allowed"
-        return f"a {self.type_name} out of {', '.join(str(value).lower() for value in self.allowed)} is allowed"
+        kind = "an integer" if self.type_name == "integer" else f"a {self.type_name}"
+        return f"{kind} out of {', '.join(str(value).lower() for value in self.allowed)} is allowed"
 
 
 OptionValue: TypeAlias = bool | int | str

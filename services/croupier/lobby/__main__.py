@@ -33,7 +33,7 @@ from croupier.runtime.metrics import RpcMetrics, serve_metrics
 from croupier.runtime.server import announce, drain, listen, run, until_stopped, watch_readiness
 from croupier.runtime.settings import is_loopback, read_settings
 
-PROGRAM = "croupier.lobby"
+PROGRAM = "croupier serve lobby"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 from alembic import command
 from alembic.config import Config
 from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 BUSY_TIMEOUT_MILLISECONDS = 10_000
@@ -46,12 +47,19 @@ def _set_pragmas(connection: Any, _record: object) -> None:
 
 
 async def migrate(engine: AsyncEngine, package: str) -> None:
-    """Bring the schema up to date with the migrations of a service's package, for example "croupier.engine"."""
+    """Bring the schema up to date with the migrations of a service's package, for example "croupier.engine".
+
+    Raises ValueError for a database that cannot be used.
+    """
     config = Config()
     config.set_main_option("script_location", str(files(package) / "migrations"))
-    async with engine.connect() as connection:
-        await connection.run_sync(_upgrade, config)
-        await connection.commit()
+    try:
+        async with engine.connect() as connection:
+            await connection.run_sync(_upgrade, config)
+            await connection.commit()
+    except OperationalError as fault:
+        name = engine.url.render_as_string(hide_password=True)
+        raise ValueError(f"the database {name} cannot be used, {fault.orig}: see to its path and rights") from None
 
 
 def _upgrade(connection: Connection, config: Config) -> None:

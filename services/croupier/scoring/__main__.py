@@ -31,7 +31,7 @@ from croupier_api.v1.scoring_pb2_grpc import (
     add_ScoringServiceServicer_to_server,
 )
 
-PROGRAM = "croupier-scoring"
+PROGRAM = "croupier serve scoring"
 SERVICES = scoring_pb2.DESCRIPTOR.services_by_name
 
 
