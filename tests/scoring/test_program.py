@@ -64,7 +64,7 @@ async def test_it_serves_until_told_to_stop(keys: Keys, database_file: Path, tmp
         ("database", "nonsense", "--database"),
         ("database", "sqlite:///scoring.db", "--database"),
         pytest.param(
-            *("database", "sqlite+aiosqlite:////nowhere/at/all/scoring.db", "database cannot be used"),
+            *("database", "sqlite+aiosqlite:////nowhere/at/all/scoring.db", "cannot be used"),
             # After a file that cannot be opened aiosqlite's thread reports once more, perhaps to a closed loop.
             marks=pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning"),
         ),
