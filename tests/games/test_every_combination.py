@@ -1,0 +1,63 @@
+"""One table of every combination of options that lists its values, at every number of seats; ranges are drawn."""
+
+import json
+from collections.abc import Iterator
+from itertools import product
+from random import Random
+
+from croupier.games.actions import action_to_json
+from croupier.games.facts import SPECTATOR
+from croupier.games.interface import Game, GameOver, InvalidOption, OptionValue, SeatActed, resolve_options
+from tests.games.fold import fold, heard
+from tests.games.laws import every_table
+from tests.games.peculiar import PECULIAR
+from tests.games.walk import walk
+
+LONG_RANGE = 10
+"""Of a range beyond this many values only the default and the lowest are drawn: the highest make endless tables."""
+
+
+def combinations(game: Game, seats: int, random: Random) -> Iterator[dict[str, OptionValue]]:
+    """Every valid combination of the listed values, each with values of the ranges drawn anew."""
+    options = game.options(seats)
+    listed = [option for option in options if not isinstance(option.allowed, range)]
+    for values in product(*(option.allowed for option in listed)):
+        chosen = dict(zip((option.name for option in listed), values, strict=True))
+        for option in options:
+            if isinstance(option.allowed, range):
+                few = option.allowed if len(option.allowed) <= LONG_RANGE else (option.default, option.allowed[0])
+                chosen[option.name] = random.choice(few)
+        try:
+            yield resolve_options(game, seats, chosen)
+        except InvalidOption:
+            continue
+
+
+@every_table
+def test_every_combination_is_played_to_its_end_and_recounted(game: Game, seats: int, seed: int) -> None:
+    random = Random(seed)
+    played = 0
+    for options in combinations(game, seats, random):
+        print(f"{game.id}, {seats} seats: {options}")
+        play_and_recount(game, seats, options, random)
+        played += 1
+    assert played > 0
+
+
+def play_and_recount(game: Game, seats: int, options: dict[str, OptionValue], random: Random) -> None:
+    """Play a table; a viewer's fold, the naive recount and the end have to be right."""
+    state = game.new(seats, options)
+    oracle = PECULIAR[game.id].oracle(seats, options)
+    viewer = random.choice((*range(seats), SPECTATOR))
+    folded = state.view(viewer)
+    for before, event, after, facts in walk(state, random):
+        if isinstance(event, SeatActed):
+            oracle.action(event.seat, action_to_json(event.action))
+        else:
+            oracle.table_event(json.loads(json.dumps(before.event_record(event))))
+        assert list(after.scores) == oracle.totals
+        folded = fold(folded, heard(facts, viewer), viewer)
+        assert folded == after.view(viewer), (viewer, event, facts)
+        state = after
+    assert isinstance(state.awaiting, GameOver)
+    assert [list(group) for group in state.awaiting.ranking] == oracle.ranking
