@@ -60,7 +60,7 @@ class ThreadEntryWriter:
     """Goes to a thread once for each transaction.
 
     The asynchronous driver of SQLite goes to its thread for every step of one, and on a busy event loop each of these
-    waits for the interpreter lock: a commit takes three times the processor and many times the time.
+    waits for the interpreter lock: a commit takes two to three times the processor and the time.
     """
 
     def __init__(self, engine: Engine) -> None:

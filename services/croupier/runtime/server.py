@@ -121,8 +121,8 @@ def _prefer_throughput() -> None:
     # Values in memory are many and live long, cycles among them are few: looking for cycles at the usual pace costs
     # a busy service a fifth of its time and makes pauses of tenths of a second.
     gc.set_threshold(50_000, 20, 100)
-    # The transport's threads would otherwise interrupt the event loop for every single message, and the two of them
-    # spend a third of the processor on taking turns. Threads that start later inherit this.
+    # The transport's threads would otherwise interrupt the event loop for every single message, and taking turns costs
+    # more than the messages' own rules do. Threads that start later inherit this.
     if sys.platform == "linux":
         with suppress(OSError):
             os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
