@@ -10,7 +10,6 @@ from croupier.cli.faults import CommandFault
 
 HOST = "127.0.0.1"
 FIRST_PORT = 7710
-LAST_FIRST_PORT = 65_000
 START_ORDER = ("scoring", "engine", "lobby")
 """Each needs those before it; they stop the other way round."""
 

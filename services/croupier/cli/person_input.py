@@ -28,9 +28,6 @@ HELP = (
 )
 
 
-LONGEST_CARD = 2
-
-
 class InputFault(ValueError):
     """What was typed cannot be done; the message says what can."""
 

@@ -14,7 +14,6 @@ from croupier_client.cards import CardValue, card_text
 
 WIDTH = 80
 MOST_PILE_CARDS = 14
-RED = frozenset("♦♥")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,12 @@
-"""One transaction that appends entries: on a thread of its own for SQLite, on the event loop for other databases."""
+"""One transaction that appends entries, on a thread of its own."""
 
 import asyncio
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
-from sqlalchemy import Connection, Dialect, Engine, bindparam, insert, update
+from sqlalchemy import Connection, Dialect, bindparam, insert, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.schema import ENTRIES, TABLES
@@ -23,23 +23,6 @@ _MARK = (
 )
 
 
-class EntryWriter(Protocol):
-    """Stores rows of entries and marks of tables in one transaction; raises what the database raises."""
-
-    async def write(self, entries: list[Row], marks: Sequence[Mark]) -> None:
-        """Return when all of it is durable."""
-
-    async def close(self) -> None:
-        """Give back what the writer holds."""
-
-
-def entry_writer(engine: AsyncEngine) -> EntryWriter:
-    """The writer that fits a database."""
-    if engine.dialect.name == "sqlite":
-        return ThreadEntryWriter(blocking_twin(engine))
-    return AsyncEntryWriter(engine)
-
-
 def insert_entries(connection: Connection, entries: list[Row]) -> None:
     """Insert rows; as text for the driver, since naming each value of each row costs as much as storing it."""
     connection.exec_driver_sql(_insert_text(connection.dialect), entries)
@@ -50,47 +33,28 @@ def _insert_text(dialect: Dialect) -> str:
     return str(insert(ENTRIES).compile(dialect=dialect))
 
 
-def _write(connection: Connection, entries: list[Row], marks: Sequence[Mark]) -> None:
-    insert_entries(connection, entries)
-    if marks:
-        connection.execute(_MARK, marks)
-
-
-class ThreadEntryWriter:
-    """Goes to a thread once for each transaction.
+class EntryWriter:
+    """Stores rows of entries and marks of tables in one transaction, for which it goes to a thread once.
 
     The asynchronous driver of SQLite goes to its thread for every step of one, and on a busy event loop each of these
     waits for the interpreter lock: a commit takes two to three times the processor and the time.
     """
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    def __init__(self, engine: AsyncEngine) -> None:
+        self._engine = blocking_twin(engine)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="entry-writer")
 
     async def write(self, entries: list[Row], marks: Sequence[Mark]) -> None:
-        """Return when all of it is durable."""
+        """Return when all of it is durable; raises what the database raises."""
         await asyncio.get_running_loop().run_in_executor(self._thread, self._transaction, entries, marks)
 
     def _transaction(self, entries: list[Row], marks: Sequence[Mark]) -> None:
         with self._engine.begin() as connection:
-            _write(connection, entries, marks)
+            insert_entries(connection, entries)
+            if marks:
+                connection.execute(_MARK, marks)
 
     async def close(self) -> None:
         """Give back what the writer holds."""
         await asyncio.get_running_loop().run_in_executor(self._thread, self._engine.dispose)
         self._thread.shutdown()
-
-
-class AsyncEntryWriter:
-    """Uses the asynchronous driver."""
-
-    def __init__(self, engine: AsyncEngine) -> None:
-        self._engine = engine
-
-    async def write(self, entries: list[Row], marks: Sequence[Mark]) -> None:
-        """Return when all of it is durable."""
-        async with self._engine.begin() as connection:
-            await connection.run_sync(_write, entries, marks)
-
-    async def close(self) -> None:
-        """The engine belongs to somebody else."""

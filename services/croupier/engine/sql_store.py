@@ -10,7 +10,7 @@ from sqlalchemy import insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from croupier.engine.entry_writer import Mark, Row, entry_writer, insert_entries
+from croupier.engine.entry_writer import EntryWriter, Mark, Row, insert_entries
 from croupier.engine.log import Entry, TableConfig, body_to_json, config_from_json, config_to_json, entry_from_row
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.schema import ENTRIES, TABLES
@@ -35,7 +35,7 @@ class SqlTableStore:
 
     def __init__(self, engine: AsyncEngine, metrics: EngineMetrics) -> None:
         self._engine = engine
-        self._writer = entry_writer(engine)
+        self._writer = EntryWriter(engine)
         self._metrics = metrics
         self._waiting: list[_Append] = []
         self._wake = asyncio.Event()

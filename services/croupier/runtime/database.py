@@ -1,4 +1,4 @@
-"""Databases through SQLAlchemy: the same statements on SQLite and PostgreSQL, migrated by Alembic."""
+"""Databases through SQLAlchemy, migrated by Alembic; SQLite is the one that is run today."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -8,7 +8,7 @@ from typing import Any
 from alembic import command
 from alembic.config import Config
 from sqlalchemy import Connection, Engine, create_engine, event, text
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 BUSY_TIMEOUT_MILLISECONDS = 10_000
@@ -17,11 +17,17 @@ CHECKPOINT_PAGES = 10_000
 
 
 def open_database(url: str) -> AsyncEngine:
-    """Open a database by its SQLAlchemy URL, for example sqlite+aiosqlite:////data/engine.db."""
-    # The text of a failure would otherwise quote what was to be stored: cards, seeds, tokens.
-    engine = create_async_engine(url, hide_parameters=True)
-    if engine.dialect.name == "sqlite":
-        event.listen(engine.sync_engine, "connect", _set_pragmas)
+    """Open a database by its SQLAlchemy URL, such as sqlite+aiosqlite:////data/x.db; raises ValueError for others."""
+    try:
+        # The text of a failure would otherwise quote what was to be stored: cards, seeds, tokens.
+        engine = create_async_engine(url, hide_parameters=True)
+    except (SQLAlchemyError, ImportError):
+        raise ValueError(
+            "--database is not the SQLAlchemy URL of a database with an asynchronous driver that is installed"
+        ) from None
+    if engine.dialect.name != "sqlite":
+        raise ValueError(f"--database is of {engine.dialect.name}, which is not served yet: SQLite is")
+    event.listen(engine.sync_engine, "connect", _set_pragmas)
     return engine
 
 
@@ -57,7 +63,7 @@ async def migrate(engine: AsyncEngine, package: str) -> None:
         async with engine.connect() as connection:
             await connection.run_sync(_upgrade, config)
             await connection.commit()
-    except OperationalError as fault:
+    except DBAPIError as fault:
         name = engine.url.render_as_string(hide_password=True)
         raise ValueError(f"the database {name} cannot be used, {fault.orig}: see to its path and rights") from None
 

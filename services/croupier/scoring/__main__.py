@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from prometheus_client import CollectorRegistry
-from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.runtime.database import is_reachable, migrate, open_database
@@ -53,18 +52,9 @@ class Port:
 @asynccontextmanager
 async def opened_database(url: str) -> AsyncIterator[AsyncEngine]:
     """The ledger's database with its schema up to date; raises ValueError if it cannot be used."""
+    database = open_database(url)
     try:
-        database = open_database(url)
-    except (SQLAlchemyError, ImportError):
-        raise ValueError(
-            "--database is not the URL of a database with an asynchronous driver that is installed"
-        ) from None
-    try:
-        try:
-            await migrate(database, "croupier.scoring")
-        except (SQLAlchemyError, OSError) as fault:
-            reason = str(getattr(fault, "orig", None) or fault).splitlines()[0]
-            raise ValueError(f"the database cannot be used: {reason}") from fault
+        await migrate(database, "croupier.scoring")
         yield database
     finally:
         await database.dispose()
