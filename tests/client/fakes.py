@@ -27,7 +27,7 @@ from croupier_client.retry import RetryPolicy
 HAND = (CARD_2C, CARD_3C, CARD_4C, CARD_5C)
 QUICK = RetryPolicy(total_seconds=8, first_delay_seconds=0.01, most_delay_seconds=0.05)
 """Patience for tests whose fake recovers."""
-HASTY = RetryPolicy(total_seconds=0.2, first_delay_seconds=0.01, most_delay_seconds=0.02)
+HASTY = RetryPolicy(total_seconds=0.5, first_delay_seconds=0.01, most_delay_seconds=0.02)
 """Patience for tests whose fake does not."""
 HOUR_MILLISECONDS = 3_600_000
 _STARTED_NANOSECONDS = time.monotonic_ns()

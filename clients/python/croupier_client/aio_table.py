@@ -30,6 +30,7 @@ class AsyncWatchedTable(Table):
         self._backlog = Backlog()
         self._changed = asyncio.Event()
         self._ended = False
+        self._interruption: CroupierError | None = None
         self._error: CroupierError | None = None
         self._reader: asyncio.Task[None] | None = None
 
@@ -37,8 +38,10 @@ class AsyncWatchedTable(Table):
         self._reader = asyncio.create_task(self._follow())
         try:
             await self._until(lambda: self.opened, self._retries.policy.total_seconds)
-        except BaseException:
+        except BaseException as error:
             await self.close()
+            if isinstance(error, TimedOut) and self._interruption is not None:
+                raise self._interruption from None
             raise
         return self
 
@@ -90,6 +93,7 @@ class AsyncWatchedTable(Table):
                 try:
                     await self._read()
                 except CroupierError as error:
+                    self._interruption = error
                     await asyncio.sleep(self._retries.delay_seconds(error))
         except CroupierError as error:
             self._error = error

@@ -37,6 +37,7 @@ class BlockingWatchedTable(Table):
         self._changed = threading.Condition()
         self._closing = threading.Event()
         self._ended = False
+        self._interruption: CroupierError | None = None
         self._error: CroupierError | None = None
         self._messages: Messages[engine_pb2.PlayResponse] | Messages[engine_pb2.WatchTableResponse] | None = None
         self._reader = threading.Thread(target=self._follow, name=f"table {table_id}", daemon=True)
@@ -45,8 +46,10 @@ class BlockingWatchedTable(Table):
         self._reader.start()
         try:
             self._until(lambda: self.opened, self._retries.policy.total_seconds)
-        except BaseException:
+        except BaseException as error:
             self.close()
+            if isinstance(error, TimedOut) and self._interruption is not None:
+                raise self._interruption from None
             raise
         return self
 
@@ -93,6 +96,7 @@ class BlockingWatchedTable(Table):
                 try:
                     self._read()
                 except CroupierError as error:
+                    self._interruption = error
                     self._closing.wait(self._retries.delay_seconds(error))
         except CroupierError as error:
             self._error = error
