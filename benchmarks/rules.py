@@ -3,7 +3,7 @@
 from random import Random
 from time import perf_counter
 
-from croupier.games.bots import random_legal
+from croupier.games.bots import random_of
 from croupier.games.catalogue import GAMES
 from croupier.games.interface import (
     CardsShuffled,
@@ -46,7 +46,7 @@ def _random_action(state: State, seat: int, random: Random) -> SeatActed:
     legal = state.legal_actions(seat)
     if not legal.choices:
         return SeatActed(seat, legal.actions[int(random.random() * len(legal.actions))])
-    return SeatActed(seat, random_legal(seat, state.view(seat), legal, random.randrange))
+    return SeatActed(seat, random_of(legal, random.randrange))
 
 
 def main() -> None:

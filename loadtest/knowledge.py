@@ -15,7 +15,7 @@ from croupier_api.v1 import cards_pb2, engine_pb2, table_pb2
 from croupier_client import card_from_text
 from croupier_client.cards import CardValue
 
-FACE_DOWN_PILES = frozenset({"stock", "kitty"})
+_FACE_DOWN_PILE = re.compile(r"stock|kitty|put_away|discards_\d+")
 NOTHING_KNOWN: frozenset[int] = frozenset()
 _CARD = cards_pb2.Card.DESCRIPTOR.full_name
 _WRITTEN_CARD = re.compile(r"\b(?:[2-9TJQKA][CDHS]|JK)\b")
@@ -64,7 +64,7 @@ def shown_by(snapshot: engine_pb2.Snapshot) -> frozenset[int]:
         if view.ranking or (snapshot.HasField("viewer_seat") and seat == snapshot.viewer_seat):
             known.update(hand.cards)
     for pile in view.piles:
-        if pile.name not in FACE_DOWN_PILES:
+        if not is_face_down(pile.name):
             known.update(laid.card for laid in pile.cards)
     return frozenset(known)
 
@@ -88,7 +88,12 @@ def known_after(known: frozenset[int], update: engine_pb2.TableUpdate, seat: int
 
 def is_open(moved: table_pb2.CardsMoved) -> bool:
     """Whether cards come to lie face up."""
-    return moved.target.HasField("pile") and moved.target.pile not in FACE_DOWN_PILES
+    return moved.target.HasField("pile") and not is_face_down(moved.target.pile)
+
+
+def is_face_down(pile: str) -> bool:
+    """Whether the cards of a pile lie face down, so that at most the seat that put them there knows them."""
+    return _FACE_DOWN_PILE.fullmatch(pile) is not None
 
 
 def _is_own(moved: table_pb2.CardsMoved, seat: int | None) -> bool:

@@ -144,6 +144,18 @@ CASES = {
         "marked { mark { name: 'b' seat: 0 } }",
         "marks { name: 'b' value: '1' }",
     ),
+    "hands are sorted otherwise": (
+        "card_order: CARD_2C",
+        "card_order { cards: [CARD_AH, CARD_JK] }",
+        "card_order: [CARD_AH, CARD_JK]",
+    ),
+    "cards go from pile to pile and keep the seats that they came from": (
+        "piles { name: 'taken' count: 1 cards { card: CARD_3C seat: 2 } } "
+        "piles { name: 'trick' count: 2 cards { card: CARD_2C seat: 1 } cards { card: CARD_2C seat: 0 } }",
+        "cards_moved { source { pile: 'trick' } target { pile: 'taken' } cards: [CARD_2C, CARD_2C] count: 2 }",
+        "piles { name: 'taken' count: 3 cards { card: CARD_3C seat: 2 } "
+        "cards { card: CARD_2C seat: 1 } cards { card: CARD_2C seat: 0 } }",
+    ),
     "the turn changes": (
         "phase: 'bid' seats_to_act: [0, 1]",
         "turn_changed { phase: 'play' seats_to_act: 2 }",

@@ -12,7 +12,7 @@ from croupier.engine.log import ActedBy, ClockConfig, Entry, SeatConfig, TableCo
 from croupier.engine.streams import Subscription
 from croupier.engine.table import Step, TableState, advance, new_table
 from croupier.games.actions import Action
-from croupier.games.bots import random_legal
+from croupier.games.bots import random_of
 from croupier.games.catalogue import GAMES
 from croupier.games.facts import SPECTATOR, Seat, Viewer
 from croupier.games.interface import OptionValue, SeatActed, resolve_options
@@ -92,7 +92,7 @@ async def take_up(engine: Bench, table_id: str) -> LiveTable:
 def choice(table: TableState, random: Random) -> tuple[Seat, Action]:
     """A seat that is to act and something that it may do."""
     seat = random.choice(table.seats_to_act)
-    return seat, random_legal(seat, table.game.view(seat), table.game.legal_actions(seat), random.randrange)
+    return seat, random_of(table.game.legal_actions(seat), random.randrange)
 
 
 async def act_once(table: LiveTable, random: Random) -> int:

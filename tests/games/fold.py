@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from croupier.games.cards import Card
 from croupier.games.facts import (
     Called,
+    CardOrder,
     CardsMoved,
     ContractChanged,
     Fact,
@@ -17,7 +18,6 @@ from croupier.games.facts import (
     Marked,
     Pile,
     PileCard,
-    Place,
     RoundEnded,
     RoundStarted,
     Seat,
@@ -47,8 +47,23 @@ def _fold(view: View, fact: Fact, viewer: Viewer) -> View:
         case RoundStarted(round_number, dealer):
             seats = tuple(SeatView(score=seat.score) for seat in view.seats)
             return View(round_number, view.phase, dealer, seats, ranking=view.ranking)
-        case CardsMoved(source, target):
-            return _add(_remove(view, source, fact), target, source, fact, viewer)
+        case CardsMoved():
+            left, taken = _remove(view, fact)
+            return _add(left, fact, taken, viewer)
+        case TurnChanged(phase, to_act):
+            return view._replace(phase=phase, seats_to_act=to_act)
+        case RoundEnded(totals=totals):
+            scored = zip(view.seats, totals, strict=True)
+            return view._replace(seats=tuple(seat._replace(score=total) for seat, total in scored))
+        case GameEnded(ranking):
+            return view._replace(ranking=ranking, seats_to_act=())
+        case _:
+            return _fold_said(view, fact)
+
+
+def _fold_said(view: View, fact: Fact) -> View:
+    """What was called, shown or marked; all else leaves the view as it is."""
+    match fact:
         case Called():
             return view._replace(calls=_called(view.calls, fact))
         case ContractChanged():
@@ -62,13 +77,10 @@ def _fold(view: View, fact: Fact, viewer: Viewer) -> View:
             return _seat(view, seat, cards=tuple(sorted(cards)))
         case Marked(name, marked_seat, value):
             return view._replace(marks=_marked(view.marks, Mark(name, marked_seat, value)))
-        case TurnChanged(phase, to_act):
-            return view._replace(phase=phase, seats_to_act=to_act)
-        case RoundEnded(totals=totals):
-            scored = zip(view.seats, totals, strict=True)
-            return view._replace(seats=tuple(seat._replace(score=total) for seat, total in scored))
-        case GameEnded(ranking):
-            return view._replace(ranking=ranking, seats_to_act=())
+        case CardOrder(order):
+            return view._replace(card_order=order)
+        case _:
+            return view
 
 
 def _seat(view: View, seat: Seat, **changes: object) -> View:
@@ -77,19 +89,23 @@ def _seat(view: View, seat: Seat, **changes: object) -> View:
     return view._replace(seats=tuple(seats))
 
 
-def _remove(view: View, source: Place, fact: CardsMoved) -> View:
+def _remove(view: View, fact: CardsMoved) -> tuple[View, tuple[PileCard, ...]]:
+    """Take the cards from where they were; a card that lay on a pile remembers whose hand it came from."""
+    source = fact.source
     if isinstance(source, int):
         held = view.seats[source]
         left = _without(held.cards, fact.cards)
-        return _seat(view, source, card_count=held.card_count - fact.card_count, cards=left)
-    if source is None:
-        return view
-    piles = {pile.name: pile for pile in view.piles}
-    pile = piles[source]
-    lying = list(pile.cards)
+        view = _seat(view, source, card_count=held.card_count - fact.card_count, cards=left)
+    if not isinstance(source, str):
+        return view, tuple(PileCard(value, source) for value in fact.cards)
+    pile = next(pile for pile in view.piles if pile.name == source)
+    lying, taken = list(pile.cards), []
     for value in fact.cards:
-        lying.remove(next(laid for laid in lying if laid.card == value))
-    return _piles(view, Pile(source, pile.card_count - fact.card_count, tuple(lying)))
+        laid = next((laid for laid in lying if laid.card == value), None)
+        if laid is not None:
+            lying.remove(laid)
+        taken.append(laid or PileCard(value, None))
+    return _piles(view, Pile(source, pile.card_count - fact.card_count, tuple(lying))), tuple(taken)
 
 
 def _without(cards: tuple[Card, ...], gone: tuple[Card, ...]) -> tuple[Card, ...]:
@@ -100,7 +116,8 @@ def _without(cards: tuple[Card, ...], gone: tuple[Card, ...]) -> tuple[Card, ...
     return tuple(left)
 
 
-def _add(view: View, target: Place, source: Place, fact: CardsMoved, viewer: Viewer) -> View:
+def _add(view: View, fact: CardsMoved, taken: tuple[PileCard, ...], viewer: Viewer) -> View:
+    target = fact.target
     if isinstance(target, int):
         held = view.seats[target]
         shown = target == viewer or held.cards
@@ -109,9 +126,7 @@ def _add(view: View, target: Place, source: Place, fact: CardsMoved, viewer: Vie
     if target is None:
         return view
     pile = {pile.name: pile for pile in view.piles}.get(target, Pile(target, 0, ()))
-    seat = source if isinstance(source, int) else None
-    lying = pile.cards + tuple(PileCard(value, seat) for value in fact.cards)
-    return _piles(view, Pile(target, pile.card_count + fact.card_count, lying))
+    return _piles(view, Pile(target, pile.card_count + fact.card_count, pile.cards + taken))
 
 
 def _piles(view: View, changed: Pile) -> View:

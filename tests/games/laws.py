@@ -58,7 +58,7 @@ def tables(game: Game, seats: int, seed: int) -> Iterator[Fresh]:
 def steps(game: Game, seats: int, seed: int, most: int = STEPS) -> Iterator[tuple[Step, Random]]:
     """The first steps of random tables."""
     for state, _, random in tables(game, seats, seed):
-        for number, step in enumerate(walk(state, random)):
+        for number, step in enumerate(walk(game, state, random)):
             if number == most:
                 break
             yield step, random

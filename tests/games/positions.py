@@ -7,7 +7,7 @@ from croupier.games.cards import NOTATION, card, cards, cards_of_mask, mask_of
 from croupier.games.facts import Fact, Seat
 from croupier.games.interface import OptionValue, SeatActed, resolve_options
 from croupier.games.thulla import Thulla, ThullaState
-from croupier.games.thulla.state import Match
+from croupier.games.thulla.state import Laid, Match
 from croupier.games.thulla.table import Table
 
 THULLA = Thulla()
@@ -25,7 +25,7 @@ def position(
         match=Match(round_number=1, starter=leader, totals=(0,) * seats),
         hands=held,
         queue=tuple(seat % seats for seat in range(leader, leader + seats) if held[seat % seats]),
-        waste=tuple(value for value in table.deck if not mask_of((value,)) & sum(held)),
+        waste=tuple(Laid(value, 0) for value in table.deck if not mask_of((value,)) & sum(held)),
         out=out,
         stalled=stalled,
         points=(0,) * seats,

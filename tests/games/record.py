@@ -25,6 +25,7 @@ from croupier.games.interface import (
     GameOver,
     InvalidOption,
     OptionValue,
+    ProposalAgreed,
     SeatActed,
     State,
     resolve_options,
@@ -60,7 +61,7 @@ def recorded(game: Game, seats: int, options: Mapping[str, OptionValue], random:
     state = game.new(seats, options)
     header: Line = {"game": game.id, "rules_version": game.rules_version, "seats": seats, "options": dict(options)}
     lines = [header]
-    for step in walk(state, random):
+    for step in walk(game, state, random):
         lines.append(event_to_json(step.event) | {"facts": facts_hash(step.facts)})
         state = step.after
     return [*lines, result(state)]
@@ -78,6 +79,8 @@ def event_to_json(event: Event) -> Line:
     """An event as a line has it; a shuffle by the numbers of its cards."""
     if isinstance(event, SeatActed):
         return {"seat": event.seat, "action": action_to_json(event.action)}
+    if isinstance(event, ProposalAgreed):
+        return {"agreed": event.proposal}
     return {"cards": list(event.cards), "drawn": list(event.drawn)}
 
 
@@ -85,6 +88,8 @@ def event_from_json(line: Line) -> Event:
     """Read an event."""
     if "seat" in line:
         return SeatActed(line["seat"], action_from_json(line["action"]))
+    if "agreed" in line:
+        return ProposalAgreed(line["agreed"])
     return CardsShuffled(tuple(line["cards"]), tuple(line["drawn"]))
 
 

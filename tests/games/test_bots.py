@@ -13,46 +13,26 @@ from croupier.games.interface import (
     Bot,
     CardChoice,
     Game,
-    GameOver,
     Legal,
-    SeatActed,
-    ShuffleNeeded,
-    State,
+    Seen,
 )
 from tests.games.laws import every_table, fits, tables
-from tests.games.walk import MOST_EVENTS, shuffle
+from tests.games.seats import play_out
 
 EMPTY = View(0, "", None, ())
-
-
-def play_out(state: State, bots: list[Bot], random: Random) -> GameOver:
-    """Let bots play a table to its end, each action checked against what is legal."""
-    for _ in range(MOST_EVENTS):
-        awaiting = state.awaiting
-        if isinstance(awaiting, GameOver):
-            return awaiting
-        if isinstance(awaiting, ShuffleNeeded):
-            state, _ = state.apply(shuffle(awaiting, random))
-            continue
-        seat = awaiting.seats[0]
-        legal = state.legal_actions(seat)
-        action = bots[seat](seat, state.view(seat), legal, random.randrange)
-        assert fits(legal, action)
-        state, _ = state.apply(SeatActed(seat, action))
-    raise AssertionError("the bots do not come to an end")
 
 
 @every_table
 def test_bots_play_every_table_to_its_end(game: Game, seats: int, seed: int) -> None:
     assert "random" in game.bots
-    for state, _, random in tables(game, seats, seed):
-        play_out(state, [random.choice([*game.bots.values()]) for _ in range(seats)], random)
+    for _, options, random in tables(game, seats, seed):
+        play_out(game, seats, options, [random.choice([*game.bots.values()]) for _ in range(seats)], random)
 
 
 def test_random_picks_each_action_and_each_choice() -> None:
     legal = Legal((Swap(()),), (CardChoice(Swap, (1, 2, 3), 1, 3), CardChoice(Keep, (1, 2, 2), 2, 2, (0, 3))))
     random = Random(5)
-    picked = Counter(random_legal(0, EMPTY, legal, random.randrange) for _ in range(3000))
+    picked = Counter(random_legal(Seen(0, {}, EMPTY, legal), random.randrange) for _ in range(3000))
     assert all(fits(legal, action) for action in picked)
     assert len(picked) == 1 + 7 + 2 * 2
     assert 900 < picked[Swap(())] < 1100
@@ -61,4 +41,4 @@ def test_random_picks_each_action_and_each_choice() -> None:
 @pytest.mark.parametrize("bot", [bot for game in GAMES.values() for bot in game.bots.values()])
 def test_a_bot_with_nothing_to_decide_says_so(bot: Bot) -> None:
     with pytest.raises(ValueError, match="nothing to decide"):
-        bot(0, EMPTY, Legal(), Random(1).randrange)
+        bot(Seen(0, {}, EMPTY, Legal()), Random(1).randrange)

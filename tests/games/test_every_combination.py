@@ -50,7 +50,7 @@ def play_and_recount(game: Game, seats: int, options: dict[str, OptionValue], ra
     oracle = PECULIAR[game.id].oracle(seats, options)
     viewer = random.choice((*range(seats), SPECTATOR))
     folded = state.view(viewer)
-    for before, event, after, facts in walk(state, random):
+    for before, event, after, facts in walk(game, state, random):
         if isinstance(event, SeatActed):
             oracle.action(event.seat, action_to_json(event.action))
         else:

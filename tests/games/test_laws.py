@@ -19,6 +19,7 @@ from croupier.games.interface import (
     IllegalAction,
     SeatActed,
     SeatsToAct,
+    Seen,
     ShuffleNeeded,
     State,
 )
@@ -63,7 +64,7 @@ def test_what_is_legal_is_accepted_and_all_else_refused_without_a_change(game: G
 @every_table
 def test_wrong_shuffles_are_refused(game: Game, seats: int, seed: int) -> None:
     for (before, event, *_), _ in steps(game, seats, seed):
-        if isinstance(event, SeatActed):
+        if not isinstance(event, CardsShuffled):
             assert refused(before, CardsShuffled(tuple(range(52))))
             continue
         due, (cards, drawn) = before.awaiting, event
@@ -82,7 +83,7 @@ def test_wrong_shuffles_are_refused(game: Game, seats: int, seed: int) -> None:
 def test_the_fold_of_what_a_viewer_got_is_his_view(game: Game, seats: int, seed: int) -> None:
     for state, _, random in tables(game, seats, seed):
         folded = {viewer: state.view(viewer) for viewer in viewers(seats)}
-        for step in walk(state, random):
+        for step in walk(game, state, random):
             for viewer, view in folded.items():
                 folded[viewer] = fold(view, heard(step.facts, viewer), viewer)
                 assert folded[viewer] == step.after.view(viewer), (viewer, step.event, step.facts)
@@ -91,7 +92,7 @@ def test_the_fold_of_what_a_viewer_got_is_his_view(game: Game, seats: int, seed:
 @every_table
 def test_a_replay_gives_the_same_table(game: Game, seats: int, seed: int) -> None:
     for state, _, random in tables(game, seats, seed):
-        for _, event, after, facts in walk(state, random):
+        for _, event, after, facts in walk(game, state, random):
             if isinstance(event, SeatActed):
                 written = json.dumps(action_to_json(event.action))
                 event = SeatActed(event.seat, action_from_json(json.loads(written)))
@@ -125,15 +126,33 @@ def all_seen(state: State, seats: int) -> Counter[Card]:
 
 
 @every_table
+def test_what_a_seat_imagines_looks_like_what_it_sees(game: Game, seats: int, seed: int) -> None:
+    for state, options, random in tables(game, seats, seed):
+        for number, (before, event, *_) in enumerate(walk(game, state, random)):
+            if number == STEPS:
+                break
+            if not isinstance(event, SeatActed):
+                continue
+            seen = Seen(event.seat, options, before.view(event.seat), before.legal_actions(event.seat))
+            imagined = game.imagine(seen, random.randrange)
+            assert imagined.view(event.seat) == seen.view
+            assert imagined.legal_actions(event.seat) == seen.legal
+            after, _ = imagined.apply(event)
+            ratings = game.rate(imagined, after)
+            assert len(ratings) == seats
+            assert all(0 <= rating <= 1 for rating in ratings)
+
+
+@every_table
 def test_every_game_ends_with_the_scores_and_the_ranking_of_a_naive_recount(game: Game, seats: int, seed: int) -> None:
     for state, options, random in tables(game, seats, seed):
         oracle = PECULIAR[game.id].oracle(seats, options)
-        for before, event, after, _ in walk(state, random):
+        for before, event, after, _ in walk(game, state, random):
             if isinstance(event, SeatActed):
                 oracle.action(event.seat, action_to_json(event.action))
             else:
                 oracle.table_event(json.loads(json.dumps(before.event_record(event))))
-            assert list(after.scores) == oracle.totals
+            assert list(after.scores) == oracle.totals, before
             state = after
         over = state.awaiting
         assert isinstance(over, GameOver)

@@ -131,7 +131,7 @@ def test_hidden_cards_make_no_difference(game: Game, seats: int, seed: int) -> N
     """Exchange cards that a viewer does not see: he sees, hears and is refused the same while play goes on alike."""
     for state, options, random in tables(game, seats, seed):
         public = PECULIAR[game.id].public_cards(options)
-        first = next(walk(state, random))
+        first = next(walk(game, state, random))
         for viewer in viewers(seats) * TWINS:
             _play_alike(first, _exchanged(first, viewer, public, random), viewer, random)
 

@@ -8,10 +8,10 @@ import pytest
 from croupier.games.actions import Play
 from croupier.games.cards import NOTATION
 from croupier.games.facts import Seat
-from croupier.games.interface import OptionValues, resolve_options
+from croupier.games.interface import OptionValues
 from croupier.games.thulla import Thulla
 from tests.games.positions import THULLA, plays, position
-from tests.games.test_bots import play_out
+from tests.games.seats import play_out, seen
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_sensible_play_in_plain_positions(
     hands: dict[Seat, str], line: str, seat: Seat, expected: str, options: dict[str, Any]
 ) -> None:
     state = plays(position(hands, **options), line)
-    played = THULLA.bots["sensible"](seat, state.view(seat), state.legal_actions(seat), Random(1).randrange)
+    played = THULLA.bots["sensible"](seen(THULLA, state, seat, options), Random(1).randrange)
     assert isinstance(played, Play)
     assert NOTATION[played.card] == expected
 
@@ -40,7 +40,7 @@ def losses(seats: int, games: int, options: OptionValues) -> float:
     for number in range(games):
         random, clever = Random(number), number % seats
         bots = [thulla.bots["sensible" if seat == clever else "random"] for seat in range(seats)]
-        over = play_out(thulla.new(seats, resolve_options(thulla, seats, options)), bots, random)
+        over = play_out(thulla, seats, options, bots, random)
         lost += over.ranking[-1] == (clever,)
     return lost * seats / games
 

@@ -86,7 +86,7 @@ def test_THU_EX_4_a_cut_stops_the_trick_and_never_counts() -> None:
 def test_THU_EX_5_a_clean_trick_goes_to_the_waste() -> None:
     state = position({0: "TS 2H", 1: "8S 3H", 2: "JS 4H", 3: "2S 5H"}, leader=1)
     state = plays(state, "1:8S 2:JS 3:2S 0:TS")
-    assert notation(state.waste[-4:]) == ["8S", "JS", "2S", "TS"]
+    assert notation(laid.card for laid in state.waste[-4:]) == ["8S", "JS", "2S", "TS"]
     assert to_act(state) == 2
 
 
@@ -111,7 +111,7 @@ def test_THU_EX_7_the_obligation_passes_a_seat_that_is_out() -> None:
 def test_THU_EX_8_a_trick_that_nobody_can_pick_up_goes_to_the_waste() -> None:
     hands = {0: "KH", 1: "4D 9C", 2: "3H 8S"}
     state = plays(position(hands), "0:KH 1:4D")
-    assert notation(state.waste[-2:]) == ["KH", "4D"]
+    assert notation(laid.card for laid in state.waste[-2:]) == ["KH", "4D"]
     assert to_act(state) == 1
     assert hand(state, 1) == {"9C"}
     assert hand(state, 2) == {"3H", "8S"}
@@ -155,7 +155,7 @@ def test_THU_EX_12_the_cutter_picks_up_unless_it_is_out() -> None:
     hands = {0: "5H 2C", 1: "4D", 2: "7S 8S"}
     state = plays(position(hands, pickup="cutter"), "0:5H 1:4D")
     assert state.out == (1,)
-    assert notation(state.waste[-2:]) == ["5H", "4D"]
+    assert notation(laid.card for laid in state.waste[-2:]) == ["5H", "4D"]
     assert to_act(state) == 2
     state = plays(position(hands, pickup="cutter", last_card="safe_after_trick"), "0:5H 1:4D")
     assert hand(state, 1) == {"5H", "4D"}

@@ -257,10 +257,11 @@ def test_legal_cards_are_those_of_the_oracle(seed: int) -> None:
     for seats in THULLA.seats:
         options = sample_options(THULLA, seats, random)
         oracle = ThullaOracle(seats, options)
-        for before, event, _, _ in walk(THULLA.new(seats, options), random):
+        for before, event, _, _ in walk(THULLA, THULLA.new(seats, options), random):
             if isinstance(event, CardsShuffled):
                 oracle.table_event(before.event_record(event))
                 continue
+            assert isinstance(event, SeatActed)
             assert isinstance(event.action, Play)
             actions = before.legal_actions(event.seat).actions
             assert actions == tuple(sorted(actions, key=PLAYS.index))
@@ -282,7 +283,7 @@ def test_THU_CLEAN_2_a_clean_trick_leaves_the_game() -> None:
     state, facts = plays_with_facts(position({0: "AH 2C", 1: "3H 3C"}), "0:AH 1:3H")
     assert CardsMoved("trick", "waste", cards("AH 3H"), 2, MoveReason.DISCARD) in facts
     assert [hand(state, 0), hand(state, 1)] == [{"2C"}, {"3C"}]
-    assert notation(state.waste[-2:]) == ["AH", "3H"]
+    assert notation(laid.card for laid in state.waste[-2:]) == ["AH", "3H"]
 
 
 def test_THU_CUT_1_the_first_cut_ends_the_trick() -> None:
@@ -310,7 +311,7 @@ def test_THU_CUT_4_with_safe_after_trick_the_last_card_may_come_back() -> None:
 
 def test_THU_CUT_5_THU_D4_nobody_picks_up_for_those_who_are_safe() -> None:
     state = plays(position({0: "5H", 1: "QH", 2: "AS KD", 3: "3H 4H"}), "0:5H 1:QH 2:AS")
-    assert notation(state.waste[-3:]) == ["5H", "QH", "AS"]
+    assert notation(laid.card for laid in state.waste[-3:]) == ["5H", "QH", "AS"]
     assert to_act(state) == 2
     assert hand(state, 2) == {"KD"}
 
@@ -321,7 +322,7 @@ def test_THU_CUT_6_THU_D17_the_cutter_picks_up_and_leads() -> None:
     assert (to_act(state), hand(state, 2)) == (2, {"5H", "QH", "AS", "KD"})
     last = plays(position(hands | {2: "AS"}, pickup="cutter"), "0:5H 1:QH 2:AS")
     assert (last.out, to_act(last)) == ((2,), 0)
-    assert notation(last.waste[-3:]) == ["5H", "QH", "AS"]
+    assert notation(laid.card for laid in last.waste[-3:]) == ["5H", "QH", "AS"]
     back = plays(position(hands | {2: "AS"}, pickup="cutter", last_card=AFTER_TRICK), "0:5H 1:QH 2:AS")
     assert (back.out, to_act(back), hand(back, 2)) == ((), 2, {"5H", "QH", "AS"})
 
@@ -454,7 +455,7 @@ def learned(state: ThullaState, viewer: Seat, value: int) -> object:
 def test_THU_VIS_1_other_hands_make_no_difference_in_the_middle_of_a_game(seed: int) -> None:
     random = Random(seed)
     for seats in THULLA.seats:
-        for step in walk(THULLA.new(seats, sample_options(THULLA, seats, random)), random):
+        for step in walk(THULLA, THULLA.new(seats, sample_options(THULLA, seats, random)), random):
             state = step.after
             if not isinstance(state, ThullaState) or not state.queue or state.forced:
                 continue

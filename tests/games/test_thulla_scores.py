@@ -3,7 +3,7 @@
 import pytest
 
 from croupier.games.cards import cards, mask_of
-from croupier.games.facts import GameEnded, Marked, RoundEnded, Seat, SeatOut
+from croupier.games.facts import Count, GameEnded, Marked, RoundEnded, Seat, SeatOut
 from croupier.games.interface import GameOver, ShuffleNeeded
 from croupier.games.thulla import scoring
 from croupier.games.thulla.state import Match
@@ -85,7 +85,11 @@ def test_THU_END_4_THU_D18_the_labels_of_the_places(seats: int, labels: list[str
 
 def test_THU_END_4_the_score_tells_who_was_what() -> None:
     _, facts = plays_with_facts(position({0: "5H", 1: "6H", 2: "7H 8H 3C"}), "0:5H 1:6H")
-    assert RoundEnded(1, (1, 0, 0), (1, 0, 0), ("gold", "silver", "loser, 3 cards")) in facts
+    ended = next(fact for fact in facts if isinstance(fact, RoundEnded))
+    assert ended[:4] == (1, (1, 0, 0), (1, 0, 0), ("gold", "silver", "loser, 3 cards"))
+    assert ended.headline == "game 1 of 1"
+    assert dict(ended.details) == {"order": "0 1 2", "reason": "one_holder"}
+    assert ended.counts == (Count("gold", 0), Count("silver", 1), Count("loser", 2))
     _, facts = plays_with_facts(position({0: "5H 9C", 1: "2S 3S 4S", 2: "AC"}, stall_limit=1), "0:5H 1:2S")
     notes = ("loser, 3 cards, stall", "silver, 2 cards, stall", "gold, 1 card, stall")
     assert [fact.notes for fact in facts if isinstance(fact, RoundEnded)] == [notes]

@@ -4,21 +4,25 @@ from collections.abc import Iterator
 from random import Random
 from typing import NamedTuple
 
-from croupier.games.bots import random_legal
+from croupier.games.bots import random_of
 from croupier.games.facts import SPECTATOR, Fact, Viewer
 from croupier.games.interface import (
     CardsShuffled,
     Event,
     Game,
     GameOver,
+    IllegalAction,
     InvalidOption,
     OptionValue,
+    ProposalAgreed,
     SeatActed,
     ShuffleNeeded,
     State,
     resolve_options,
 )
 
+PROPOSALS = 0.01
+"""How likely an event is something that all seats agreed on, where a game has such things."""
 MOST_EVENTS = 50_000
 """No table of any game is longer than this in a random walk; one that is has no end."""
 
@@ -57,21 +61,29 @@ def shuffle(due: ShuffleNeeded, random: Random) -> CardsShuffled:
     return CardsShuffled(tuple(random.sample(due.cards, len(due.cards))), tuple(map(random.randrange, due.draw_bounds)))
 
 
-def next_event(state: State, random: Random) -> Event | None:
-    """A random event that the table awaits; None when the game is over."""
+def next_event(game: Game, state: State, random: Random) -> Event | None:
+    """A random event that the table awaits or may be agreed on; None when the game is over."""
     awaiting = state.awaiting
+    if game.proposals and random.random() < PROPOSALS:
+        agreed = ProposalAgreed(random.choice(list(game.proposals)))
+        try:
+            state.apply(agreed)
+        except IllegalAction:
+            pass
+        else:
+            return agreed
     if isinstance(awaiting, GameOver):
         return None
     if isinstance(awaiting, ShuffleNeeded):
         return shuffle(awaiting, random)
     seat = random.choice(awaiting.seats)
-    return SeatActed(seat, random_legal(seat, state.view(seat), state.legal_actions(seat), random.randrange))
+    return SeatActed(seat, random_of(state.legal_actions(seat), random.randrange))
 
 
-def walk(state: State, random: Random) -> Iterator[Step]:
+def walk(game: Game, state: State, random: Random) -> Iterator[Step]:
     """Play on by chance until the game is over; a game without an end fails."""
     for _ in range(MOST_EVENTS):
-        event = next_event(state, random)
+        event = next_event(game, state, random)
         if event is None:
             return
         after, facts = state.apply(event)

@@ -43,7 +43,7 @@ def _start_round(view: pb.TableView, fact: pb.RoundStarted) -> None:
     view.ClearField("dealer")
     if fact.HasField("dealer"):
         view.dealer = fact.dealer
-    for name in ("piles", "calls", "marks", "seats_to_act"):
+    for name in ("piles", "calls", "marks", "card_order", "seats_to_act"):
         view.ClearField(name)
     view.contract.CopyFrom(pb.ContractChanged())
     for seat in view.seats:
@@ -56,14 +56,19 @@ def _move_cards(view: pb.TableView, fact: pb.CardsMoved, viewer_seat: int | None
     match fact.source.WhichOneof("place"):
         case "hand":
             _take_from_hand(view.seats[fact.source.hand], fact)
+            moved = [pb.PileCard(card=card, seat=fact.source.hand) for card in fact.cards]
         case "pile":
-            _take_from_pile(view, fact)
+            moved = _take_from_pile(view, fact)
+        case _:
+            moved = [pb.PileCard(card=card) for card in fact.cards]
     match fact.target.WhichOneof("place"):
         case "hand":
             hand = view.seats[fact.target.hand]
             _add_to_hand(hand, fact, visible=fact.target.hand == viewer_seat or bool(hand.cards))
         case "pile":
-            _add_to_pile(_pile(view, fact.target.pile), fact)
+            pile = _pile(view, fact.target.pile)
+            pile.count += fact.count
+            pile.cards.extend(moved)
 
 
 def _take_from_hand(hand: pb.SeatView, fact: pb.CardsMoved) -> None:
@@ -83,21 +88,21 @@ def _set_cards(hand: pb.SeatView, cards: Iterable[Card.ValueType]) -> None:
     hand.cards[:] = sorted(cards)
 
 
-def _take_from_pile(view: pb.TableView, fact: pb.CardsMoved) -> None:
+def _take_from_pile(view: pb.TableView, fact: pb.CardsMoved) -> list[pb.PileCard]:
+    """Give the cards as they lay, with the seats that they came from; cards of a hidden pile come from nobody."""
     pile = _pile(view, fact.source.pile)
     pile.count -= fact.count
+    taken = []
     for card in fact.cards:
-        lying = next((at for at, laid in enumerate(pile.cards) if laid.card == card), None)
-        if lying is not None:
-            del pile.cards[lying]
+        lying = next((laid for laid in pile.cards if laid.card == card), None)
+        if lying is None:
+            taken.append(pb.PileCard(card=card))
+            continue
+        taken.append(pb.PileCard.FromString(lying.SerializeToString()))
+        pile.cards.remove(lying)
     if pile.count == 0:
         view.piles.remove(pile)
-
-
-def _add_to_pile(pile: pb.Pile, fact: pb.CardsMoved) -> None:
-    pile.count += fact.count
-    seat = fact.source.hand if fact.source.HasField("hand") else None
-    pile.cards.extend(pb.PileCard(card=card, seat=seat) for card in fact.cards)
+    return taken
 
 
 def _pile(view: pb.TableView, name: str) -> pb.Pile:
@@ -147,6 +152,10 @@ def _mark_order(mark: pb.Mark) -> tuple[str, int]:
     return mark.name, mark.seat if mark.HasField("seat") else -1
 
 
+def _order_cards(view: pb.TableView, fact: pb.CardOrder) -> None:
+    view.card_order[:] = fact.cards
+
+
 def _change_turn(view: pb.TableView, fact: pb.TurnChanged) -> None:
     view.phase = fact.phase
     view.seats_to_act[:] = fact.seats_to_act
@@ -176,6 +185,7 @@ _FOLDS: Mapping[str, _Fold] = MappingProxyType(
         "seat_out": _put_out,
         "hand_revealed": _reveal_hand,
         "marked": _mark,
+        "card_order": _order_cards,
         "turn_changed": _change_turn,
         "round_ended": _end_round,
         "game_ended": _end_game,

@@ -397,6 +397,7 @@ class Snapshot(_message.Message):
     CLOCK_FIELD_NUMBER: _builtins.int
     LEGAL_ACTIONS_FIELD_NUMBER: _builtins.int
     REVEALED_SEED_FIELD_NUMBER: _builtins.int
+    PROPOSAL_FIELD_NUMBER: _builtins.int
     sequence: _builtins.int
     """The last log entry that is included; 0 before the first."""
     viewer_seat: _builtins.int
@@ -419,6 +420,10 @@ class Snapshot(_message.Message):
     def legal_actions(self) -> _table_pb2.LegalActions:
         """What the caller may do now; empty if he is not to act."""
 
+    @_builtins.property
+    def proposal(self) -> Global___Proposal:
+        """What is proposed now, if anything."""
+
     def __init__(
         self,
         *,
@@ -429,16 +434,57 @@ class Snapshot(_message.Message):
         clock: Global___TurnClock | None = ...,
         legal_actions: _table_pb2.LegalActions | None = ...,
         revealed_seed: _builtins.str = ...,
+        proposal: Global___Proposal | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_viewer_seat", b"_viewer_seat", "clock", b"clock", "legal_actions", b"legal_actions", "table", b"table", "view", b"view", "viewer_seat", b"viewer_seat"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_viewer_seat", b"_viewer_seat", "clock", b"clock", "legal_actions", b"legal_actions", "proposal", b"proposal", "table", b"table", "view", b"view", "viewer_seat", b"viewer_seat"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_viewer_seat", b"_viewer_seat", "clock", b"clock", "legal_actions", b"legal_actions", "revealed_seed", b"revealed_seed", "sequence", b"sequence", "table", b"table", "view", b"view", "viewer_seat", b"viewer_seat"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_viewer_seat", b"_viewer_seat", "clock", b"clock", "legal_actions", b"legal_actions", "proposal", b"proposal", "revealed_seed", b"revealed_seed", "sequence", b"sequence", "table", b"table", "view", b"view", "viewer_seat", b"viewer_seat"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__viewer_seat: _TypeAlias = _typing.Literal["viewer_seat"]  # noqa: Y015
     _WhichOneofArgType__viewer_seat: _TypeAlias = _typing.Literal["_viewer_seat", b"_viewer_seat"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType__viewer_seat) -> _WhichOneofReturnType__viewer_seat | None: ...
 
 Global___Snapshot: _TypeAlias = Snapshot  # noqa: Y015
+
+@_typing.final
+class Proposal(_message.Message):
+    """Something that all seats can agree on. It goes when one seat refuses, when its time is over, or when the round ends."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEQUENCE_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
+    PROPOSER_FIELD_NUMBER: _builtins.int
+    AGREED_SEATS_FIELD_NUMBER: _builtins.int
+    EXPIRES_MILLISECONDS_FIELD_NUMBER: _builtins.int
+    sequence: _builtins.int
+    """The sequence of the entry that made it: its name in a vote."""
+    name: _builtins.str
+    """What is proposed, one of GameDescription.proposals."""
+    proposer: _builtins.int
+    """Who proposed it."""
+    expires_milliseconds: _builtins.int
+    """When it goes, milliseconds since 1970 UTC."""
+    @_builtins.property
+    def agreed_seats(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Who has agreed so far, by seat. Computer players always agree, and so does a seat that nobody is connected for."""
+
+    def __init__(
+        self,
+        *,
+        sequence: _builtins.int = ...,
+        name: _builtins.str = ...,
+        proposer: _builtins.int = ...,
+        agreed_seats: _abc.Iterable[_builtins.int] | None = ...,
+        expires_milliseconds: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agreed_seats", b"agreed_seats", "expires_milliseconds", b"expires_milliseconds", "name", b"name", "proposer", b"proposer", "sequence", b"sequence"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Proposal: _TypeAlias = Proposal  # noqa: Y015
 
 @_typing.final
 class TableUpdate(_message.Message):
@@ -453,6 +499,7 @@ class TableUpdate(_message.Message):
     FACTS_FIELD_NUMBER: _builtins.int
     CLOCK_FIELD_NUMBER: _builtins.int
     REVEALED_SEED_FIELD_NUMBER: _builtins.int
+    PROPOSAL_FIELD_NUMBER: _builtins.int
     sequence: _builtins.int
     """The entry's number. Updates come without gap or repeat."""
     at_milliseconds: _builtins.int
@@ -471,6 +518,10 @@ class TableUpdate(_message.Message):
     def clock(self) -> Global___TurnClock:
         """Who has until when."""
 
+    @_builtins.property
+    def proposal(self) -> Global___Proposal:
+        """What is proposed after this entry, if anything; what was proposed before and is not here has gone."""
+
     def __init__(
         self,
         *,
@@ -481,10 +532,11 @@ class TableUpdate(_message.Message):
         facts: _abc.Iterable[_table_pb2.Fact] | None = ...,
         clock: Global___TurnClock | None = ...,
         revealed_seed: _builtins.str = ...,
+        proposal: Global___Proposal | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "clock", b"clock", "seat", b"seat"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "clock", b"clock", "proposal", b"proposal", "seat", b"seat"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "acted_by", b"acted_by", "at_milliseconds", b"at_milliseconds", "clock", b"clock", "facts", b"facts", "revealed_seed", b"revealed_seed", "seat", b"seat", "sequence", b"sequence"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "acted_by", b"acted_by", "at_milliseconds", b"at_milliseconds", "clock", b"clock", "facts", b"facts", "proposal", b"proposal", "revealed_seed", b"revealed_seed", "seat", b"seat", "sequence", b"sequence"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__seat: _TypeAlias = _typing.Literal["seat"]  # noqa: Y015
     _WhichOneofArgType__seat: _TypeAlias = _typing.Literal["_seat", b"_seat"]  # noqa: Y015
@@ -618,6 +670,114 @@ class ReactResponse(_message.Message):
 Global___ReactResponse: _TypeAlias = ReactResponse  # noqa: Y015
 
 @_typing.final
+class ProposeRequest(_message.Message):
+    """A proposal to make."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLE_ID_FIELD_NUMBER: _builtins.int
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    PROPOSAL_FIELD_NUMBER: _builtins.int
+    table_id: _builtins.str
+    """The table."""
+    request_id: _builtins.str
+    """Names this call, 1 to 64 characters of the client's choice, unique per seat and table: a repeat gets the first answer."""
+    proposal: _builtins.str
+    """What, one of GameDescription.proposals."""
+    def __init__(
+        self,
+        *,
+        table_id: _builtins.str = ...,
+        request_id: _builtins.str = ...,
+        proposal: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["proposal", b"proposal", "request_id", b"request_id", "table_id", b"table_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ProposeRequest: _TypeAlias = ProposeRequest  # noqa: Y015
+
+@_typing.final
+class ProposeResponse(_message.Message):
+    """It is proposed."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEQUENCE_FIELD_NUMBER: _builtins.int
+    sequence: _builtins.int
+    """The number of the proposal in the table's log, and its name in a vote."""
+    def __init__(
+        self,
+        *,
+        sequence: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["sequence", b"sequence"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ProposeResponse: _TypeAlias = ProposeResponse  # noqa: Y015
+
+@_typing.final
+class VoteRequest(_message.Message):
+    """A vote."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLE_ID_FIELD_NUMBER: _builtins.int
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    PROPOSAL_SEQUENCE_FIELD_NUMBER: _builtins.int
+    AGREE_FIELD_NUMBER: _builtins.int
+    table_id: _builtins.str
+    """The table."""
+    request_id: _builtins.str
+    """Names this call, as in ProposeRequest."""
+    proposal_sequence: _builtins.int
+    """Which proposal: Proposal.sequence."""
+    agree: _builtins.bool
+    """Whether the seat agrees; one refusal ends the proposal."""
+    def __init__(
+        self,
+        *,
+        table_id: _builtins.str = ...,
+        request_id: _builtins.str = ...,
+        proposal_sequence: _builtins.int = ...,
+        agree: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agree", b"agree", "proposal_sequence", b"proposal_sequence", "request_id", b"request_id", "table_id", b"table_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___VoteRequest: _TypeAlias = VoteRequest  # noqa: Y015
+
+@_typing.final
+class VoteResponse(_message.Message):
+    """It is voted."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEQUENCE_FIELD_NUMBER: _builtins.int
+    sequence: _builtins.int
+    """The number of the vote in the table's log."""
+    def __init__(
+        self,
+        *,
+        sequence: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["sequence", b"sequence"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___VoteResponse: _TypeAlias = VoteResponse  # noqa: Y015
+
+@_typing.final
 class GetReplayRequest(_message.Message):
     """Which table."""
 
@@ -708,6 +868,46 @@ class GameDescription(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    @_typing.final
+    class NamesEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.str
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.str = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class ProposalsEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.str
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.str = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
     GAME_FIELD_NUMBER: _builtins.int
     NAME_FIELD_NUMBER: _builtins.int
     SUMMARY_FIELD_NUMBER: _builtins.int
@@ -716,6 +916,8 @@ class GameDescription(_message.Message):
     RULES_VERSION_FIELD_NUMBER: _builtins.int
     OPTIONS_FIELD_NUMBER: _builtins.int
     BOTS_FIELD_NUMBER: _builtins.int
+    NAMES_FIELD_NUMBER: _builtins.int
+    PROPOSALS_FIELD_NUMBER: _builtins.int
     game: _builtins.str
     """The id, for example "thulla"."""
     name: _builtins.str
@@ -736,6 +938,14 @@ class GameDescription(_message.Message):
     def bots(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The kinds of computer players."""
 
+    @_builtins.property
+    def names(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+        """What players call things, where that differs: from a card in rank and suit, a suit, a contract or another word."""
+
+    @_builtins.property
+    def proposals(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+        """What seats can agree on, by name, with a sentence that says what happens then."""
+
     def __init__(
         self,
         *,
@@ -747,10 +957,12 @@ class GameDescription(_message.Message):
         rules_version: _builtins.int = ...,
         options: _abc.Iterable[Global___OptionDescription] | None = ...,
         bots: _abc.Iterable[_builtins.str] | None = ...,
+        names: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+        proposals: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bots", b"bots", "game", b"game", "max_seats", b"max_seats", "min_seats", b"min_seats", "name", b"name", "options", b"options", "rules_version", b"rules_version", "summary", b"summary"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bots", b"bots", "game", b"game", "max_seats", b"max_seats", "min_seats", b"min_seats", "name", b"name", "names", b"names", "options", b"options", "proposals", b"proposals", "rules_version", b"rules_version", "summary", b"summary"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

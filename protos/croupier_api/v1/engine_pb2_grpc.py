@@ -60,6 +60,16 @@ class EngineServiceStub:
                 request_serializer=croupier__api_dot_v1_dot_engine__pb2.ReactRequest.SerializeToString,
                 response_deserializer=croupier__api_dot_v1_dot_engine__pb2.ReactResponse.FromString,
                 _registered_method=True)
+        self.Propose = channel.unary_unary(
+                '/croupier_api.v1.EngineService/Propose',
+                request_serializer=croupier__api_dot_v1_dot_engine__pb2.ProposeRequest.SerializeToString,
+                response_deserializer=croupier__api_dot_v1_dot_engine__pb2.ProposeResponse.FromString,
+                _registered_method=True)
+        self.Vote = channel.unary_unary(
+                '/croupier_api.v1.EngineService/Vote',
+                request_serializer=croupier__api_dot_v1_dot_engine__pb2.VoteRequest.SerializeToString,
+                response_deserializer=croupier__api_dot_v1_dot_engine__pb2.VoteResponse.FromString,
+                _registered_method=True)
         self.GetReplay = channel.unary_unary(
                 '/croupier_api.v1.EngineService/GetReplay',
                 request_serializer=croupier__api_dot_v1_dot_engine__pb2.GetReplayRequest.SerializeToString,
@@ -106,6 +116,20 @@ class EngineServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Propose(self, request, context):
+        """Propose something that all seats can agree on, such as playing a hand again; the proposer agrees with it.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Vote(self, request, context):
+        """Agree with what is proposed, or refuse it.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetReplay(self, request, context):
         """The replay of a finished table.
         """
@@ -140,6 +164,16 @@ def add_EngineServiceServicer_to_server(servicer, server):
                     servicer.React,
                     request_deserializer=croupier__api_dot_v1_dot_engine__pb2.ReactRequest.FromString,
                     response_serializer=croupier__api_dot_v1_dot_engine__pb2.ReactResponse.SerializeToString,
+            ),
+            'Propose': grpc.unary_unary_rpc_method_handler(
+                    servicer.Propose,
+                    request_deserializer=croupier__api_dot_v1_dot_engine__pb2.ProposeRequest.FromString,
+                    response_serializer=croupier__api_dot_v1_dot_engine__pb2.ProposeResponse.SerializeToString,
+            ),
+            'Vote': grpc.unary_unary_rpc_method_handler(
+                    servicer.Vote,
+                    request_deserializer=croupier__api_dot_v1_dot_engine__pb2.VoteRequest.FromString,
+                    response_serializer=croupier__api_dot_v1_dot_engine__pb2.VoteResponse.SerializeToString,
             ),
             'GetReplay': grpc.unary_unary_rpc_method_handler(
                     servicer.GetReplay,
@@ -283,6 +317,60 @@ class EngineService:
             '/croupier_api.v1.EngineService/React',
             croupier__api_dot_v1_dot_engine__pb2.ReactRequest.SerializeToString,
             croupier__api_dot_v1_dot_engine__pb2.ReactResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Propose(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/croupier_api.v1.EngineService/Propose',
+            croupier__api_dot_v1_dot_engine__pb2.ProposeRequest.SerializeToString,
+            croupier__api_dot_v1_dot_engine__pb2.ProposeResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Vote(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/croupier_api.v1.EngineService/Vote',
+            croupier__api_dot_v1_dot_engine__pb2.VoteRequest.SerializeToString,
+            croupier__api_dot_v1_dot_engine__pb2.VoteResponse.FromString,
             options,
             channel_credentials,
             insecure,

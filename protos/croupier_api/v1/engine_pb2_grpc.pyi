@@ -43,6 +43,10 @@ class EngineServiceStub:
     """Follow a table and act in one stream; for native clients."""
     React: _grpc.UnaryUnaryMultiCallable[_engine_pb2.ReactRequest, _engine_pb2.ReactResponse]
     """Send a reaction to everybody at the table."""
+    Propose: _grpc.UnaryUnaryMultiCallable[_engine_pb2.ProposeRequest, _engine_pb2.ProposeResponse]
+    """Propose something that all seats can agree on, such as playing a hand again; the proposer agrees with it."""
+    Vote: _grpc.UnaryUnaryMultiCallable[_engine_pb2.VoteRequest, _engine_pb2.VoteResponse]
+    """Agree with what is proposed, or refuse it."""
     GetReplay: _grpc.UnaryUnaryMultiCallable[_engine_pb2.GetReplayRequest, _engine_pb2.GetReplayResponse]
     """The replay of a finished table."""
 
@@ -61,6 +65,10 @@ class EngineServiceAsyncStub(EngineServiceStub):
     """Follow a table and act in one stream; for native clients."""
     React: _aio.UnaryUnaryMultiCallable[_engine_pb2.ReactRequest, _engine_pb2.ReactResponse]  # type: ignore[assignment]
     """Send a reaction to everybody at the table."""
+    Propose: _aio.UnaryUnaryMultiCallable[_engine_pb2.ProposeRequest, _engine_pb2.ProposeResponse]  # type: ignore[assignment]
+    """Propose something that all seats can agree on, such as playing a hand again; the proposer agrees with it."""
+    Vote: _aio.UnaryUnaryMultiCallable[_engine_pb2.VoteRequest, _engine_pb2.VoteResponse]  # type: ignore[assignment]
+    """Agree with what is proposed, or refuse it."""
     GetReplay: _aio.UnaryUnaryMultiCallable[_engine_pb2.GetReplayRequest, _engine_pb2.GetReplayResponse]  # type: ignore[assignment]
     """The replay of a finished table."""
 
@@ -106,6 +114,22 @@ class EngineServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_engine_pb2.ReactResponse, _abc.Awaitable[_engine_pb2.ReactResponse]]:
         """Send a reaction to everybody at the table."""
+
+    @_abc_1.abstractmethod
+    def Propose(
+        self,
+        request: _engine_pb2.ProposeRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_engine_pb2.ProposeResponse, _abc.Awaitable[_engine_pb2.ProposeResponse]]:
+        """Propose something that all seats can agree on, such as playing a hand again; the proposer agrees with it."""
+
+    @_abc_1.abstractmethod
+    def Vote(
+        self,
+        request: _engine_pb2.VoteRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_engine_pb2.VoteResponse, _abc.Awaitable[_engine_pb2.VoteResponse]]:
+        """Agree with what is proposed, or refuse it."""
 
     @_abc_1.abstractmethod
     def GetReplay(

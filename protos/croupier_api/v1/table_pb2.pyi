@@ -538,6 +538,7 @@ class Fact(_message.Message):
     TURN_CHANGED_FIELD_NUMBER: _builtins.int
     ROUND_ENDED_FIELD_NUMBER: _builtins.int
     GAME_ENDED_FIELD_NUMBER: _builtins.int
+    CARD_ORDER_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def round_started(self) -> Global___RoundStarted:
         """A round began."""
@@ -582,6 +583,10 @@ class Fact(_message.Message):
     def game_ended(self) -> Global___GameEnded:
         """The game is over."""
 
+    @_builtins.property
+    def card_order(self) -> Global___CardOrder:
+        """Hands are sorted in another order for show."""
+
     def __init__(
         self,
         *,
@@ -596,12 +601,13 @@ class Fact(_message.Message):
         turn_changed: Global___TurnChanged | None = ...,
         round_ended: Global___RoundEnded | None = ...,
         game_ended: Global___GameEnded | None = ...,
+        card_order: Global___CardOrder | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["called", b"called", "cards_moved", b"cards_moved", "contract_changed", b"contract_changed", "fact", b"fact", "game_ended", b"game_ended", "hand_revealed", b"hand_revealed", "marked", b"marked", "round_ended", b"round_ended", "round_started", b"round_started", "seat_out", b"seat_out", "trick_taken", b"trick_taken", "turn_changed", b"turn_changed"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["called", b"called", "card_order", b"card_order", "cards_moved", b"cards_moved", "contract_changed", b"contract_changed", "fact", b"fact", "game_ended", b"game_ended", "hand_revealed", b"hand_revealed", "marked", b"marked", "round_ended", b"round_ended", "round_started", b"round_started", "seat_out", b"seat_out", "trick_taken", b"trick_taken", "turn_changed", b"turn_changed"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["called", b"called", "cards_moved", b"cards_moved", "contract_changed", b"contract_changed", "fact", b"fact", "game_ended", b"game_ended", "hand_revealed", b"hand_revealed", "marked", b"marked", "round_ended", b"round_ended", "round_started", b"round_started", "seat_out", b"seat_out", "trick_taken", b"trick_taken", "turn_changed", b"turn_changed"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["called", b"called", "card_order", b"card_order", "cards_moved", b"cards_moved", "contract_changed", b"contract_changed", "fact", b"fact", "game_ended", b"game_ended", "hand_revealed", b"hand_revealed", "marked", b"marked", "round_ended", b"round_ended", "round_started", b"round_started", "seat_out", b"seat_out", "trick_taken", b"trick_taken", "turn_changed", b"turn_changed"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_fact: _TypeAlias = _typing.Literal["round_started", "cards_moved", "called", "contract_changed", "trick_taken", "seat_out", "hand_revealed", "marked", "turn_changed", "round_ended", "game_ended"]  # noqa: Y015
+    _WhichOneofReturnType_fact: _TypeAlias = _typing.Literal["round_started", "cards_moved", "called", "contract_changed", "trick_taken", "seat_out", "hand_revealed", "marked", "turn_changed", "round_ended", "game_ended", "card_order"]  # noqa: Y015
     _WhichOneofArgType_fact: _TypeAlias = _typing.Literal["fact", b"fact"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_fact) -> _WhichOneofReturnType_fact | None: ...
 
@@ -609,7 +615,7 @@ Global___Fact: _TypeAlias = Fact  # noqa: Y015
 
 @_typing.final
 class RoundStarted(_message.Message):
-    """A round began: hands, piles, calls, contract, tricks, marks and seats that were out start anew."""
+    """A round began: hands, piles, calls, contract, tricks, marks, card order and seats that were out start anew."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -656,7 +662,9 @@ class CardsMoved(_message.Message):
 
     @_builtins.property
     def target(self) -> Global___Place:
-        """Where they are now. On a pile they lie in the order of play, each with the seat that put it there."""
+        """Where they are now. On a pile they lie in the order in which they came, each with the seat whose hand it comes from;
+        it keeps that seat when it goes on from pile to pile.
+        """
 
     @_builtins.property
     def cards(self) -> _containers.RepeatedScalarFieldContainer[_cards_pb2.Card.ValueType]:
@@ -841,6 +849,30 @@ class HandRevealed(_message.Message):
 Global___HandRevealed: _TypeAlias = HandRevealed  # noqa: Y015
 
 @_typing.final
+class CardOrder(_message.Message):
+    """How hands are sorted for show from now on."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CARDS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def cards(self) -> _containers.RepeatedScalarFieldContainer[_cards_pb2.Card.ValueType]:
+        """First card first; cards that are not named come last, ascending."""
+
+    def __init__(
+        self,
+        *,
+        cards: _abc.Iterable[_cards_pb2.Card.ValueType] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cards", b"cards"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CardOrder: _TypeAlias = CardOrder  # noqa: Y015
+
+@_typing.final
 class Marked(_message.Message):
     """A named value changed."""
 
@@ -930,12 +962,37 @@ class RoundEnded(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    @_typing.final
+    class DetailsEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.str
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.str = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
     ROUND_FIELD_NUMBER: _builtins.int
     POINTS_FIELD_NUMBER: _builtins.int
     TOTALS_FIELD_NUMBER: _builtins.int
     NOTES_FIELD_NUMBER: _builtins.int
+    HEADLINE_FIELD_NUMBER: _builtins.int
+    DETAILS_FIELD_NUMBER: _builtins.int
+    COUNTS_FIELD_NUMBER: _builtins.int
     round: _builtins.int
     """The number of the round, from 1."""
+    headline: _builtins.str
+    """What the round was, in a few words that name no seat; may be empty."""
     @_builtins.property
     def points(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """Points of the round by seat."""
@@ -948,6 +1005,14 @@ class RoundEnded(_message.Message):
     def notes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """How each seat's line came about, in a few words by seat; may be empty."""
 
+    @_builtins.property
+    def details(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+        """The same for programs: what the game's rules page names, by name, seats by their numbers."""
+
+    @_builtins.property
+    def counts(self) -> _containers.RepeatedCompositeFieldContainer[Global___SeatCount]:
+        """What seats did that statistics add up."""
+
     def __init__(
         self,
         *,
@@ -955,14 +1020,47 @@ class RoundEnded(_message.Message):
         points: _abc.Iterable[_builtins.int] | None = ...,
         totals: _abc.Iterable[_builtins.int] | None = ...,
         notes: _abc.Iterable[_builtins.str] | None = ...,
+        headline: _builtins.str = ...,
+        details: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+        counts: _abc.Iterable[Global___SeatCount] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["notes", b"notes", "points", b"points", "round", b"round", "totals", b"totals"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["counts", b"counts", "details", b"details", "headline", b"headline", "notes", b"notes", "points", b"points", "round", b"round", "totals", b"totals"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___RoundEnded: _TypeAlias = RoundEnded  # noqa: Y015
+
+@_typing.final
+class SeatCount(_message.Message):
+    """Something that a seat did in a round and that statistics add up."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    SEAT_FIELD_NUMBER: _builtins.int
+    AMOUNT_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """What, as the game's rules page names it, for example "bids_made"."""
+    seat: _builtins.int
+    """Who."""
+    amount: _builtins.int
+    """How often."""
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        seat: _builtins.int = ...,
+        amount: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["amount", b"amount", "name", b"name", "seat", b"seat"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SeatCount: _TypeAlias = SeatCount  # noqa: Y015
 
 @_typing.final
 class GameEnded(_message.Message):
@@ -1032,6 +1130,7 @@ class TableView(_message.Message):
     MARKS_FIELD_NUMBER: _builtins.int
     SEATS_TO_ACT_FIELD_NUMBER: _builtins.int
     RANKING_FIELD_NUMBER: _builtins.int
+    CARD_ORDER_FIELD_NUMBER: _builtins.int
     round: _builtins.int
     """The round in play, from 1; 0 before the first."""
     phase: _builtins.str
@@ -1066,6 +1165,10 @@ class TableView(_message.Message):
     def ranking(self) -> _containers.RepeatedCompositeFieldContainer[Global___RankGroup]:
         """Groups of seats, best first, once the game is over; else empty."""
 
+    @_builtins.property
+    def card_order(self) -> _containers.RepeatedScalarFieldContainer[_cards_pb2.Card.ValueType]:
+        """How to sort hands for show, first card first; cards that are not named come last, ascending."""
+
     def __init__(
         self,
         *,
@@ -1079,10 +1182,11 @@ class TableView(_message.Message):
         marks: _abc.Iterable[Global___Mark] | None = ...,
         seats_to_act: _abc.Iterable[_builtins.int] | None = ...,
         ranking: _abc.Iterable[Global___RankGroup] | None = ...,
+        card_order: _abc.Iterable[_cards_pb2.Card.ValueType] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_dealer", b"_dealer", "contract", b"contract", "dealer", b"dealer"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_dealer", b"_dealer", "calls", b"calls", "contract", b"contract", "dealer", b"dealer", "marks", b"marks", "phase", b"phase", "piles", b"piles", "ranking", b"ranking", "round", b"round", "seats", b"seats", "seats_to_act", b"seats_to_act"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_dealer", b"_dealer", "calls", b"calls", "card_order", b"card_order", "contract", b"contract", "dealer", b"dealer", "marks", b"marks", "phase", b"phase", "piles", b"piles", "ranking", b"ranking", "round", b"round", "seats", b"seats", "seats_to_act", b"seats_to_act"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__dealer: _TypeAlias = _typing.Literal["dealer"]  # noqa: Y015
     _WhichOneofArgType__dealer: _TypeAlias = _typing.Literal["_dealer", b"_dealer"]  # noqa: Y015
@@ -1114,7 +1218,7 @@ class SeatView(_message.Message):
     """Its place, from 1, where going out decides it; else 0."""
     @_builtins.property
     def cards(self) -> _containers.RepeatedScalarFieldContainer[_cards_pb2.Card.ValueType]:
-        """The cards, ascending, if the viewer may know them; else empty."""
+        """The cards, ascending, if the viewer may know them; else empty. TableView.card_order tells how to show them."""
 
     def __init__(
         self,

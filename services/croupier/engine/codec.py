@@ -240,6 +240,8 @@ def encode_game(game: Game) -> engine_pb2.GameDescription:
         rules_version=game.rules_version,
         options=[_encode_option(option) for option in game.options(game.seats.stop - 1)],
         bots=list(game.bots),
+        names=game.names,
+        proposals=game.proposals,
     )
 
 

@@ -175,12 +175,24 @@ def _marked(fact: facts.Marked) -> table_pb2.Fact:
     return table_pb2.Fact(marked=table_pb2.Marked(mark=mark))
 
 
+def _card_order(fact: facts.CardOrder) -> table_pb2.Fact:
+    return table_pb2.Fact(card_order=table_pb2.CardOrder(cards=encode_cards(fact.cards)))
+
+
 def _turn_changed(fact: facts.TurnChanged) -> table_pb2.Fact:
     return table_pb2.Fact(turn_changed=table_pb2.TurnChanged(phase=fact.phase, seats_to_act=fact.seats_to_act))
 
 
 def _round_ended(fact: facts.RoundEnded) -> table_pb2.Fact:
-    ended = table_pb2.RoundEnded(round=fact.round_number, points=fact.points, totals=fact.totals, notes=fact.notes)
+    ended = table_pb2.RoundEnded(
+        round=fact.round_number,
+        points=fact.points,
+        totals=fact.totals,
+        notes=fact.notes,
+        headline=fact.headline,
+        details=dict(fact.details),
+        counts=encode_counts(fact.counts),
+    )
     return table_pb2.Fact(round_ended=ended)
 
 
@@ -197,6 +209,7 @@ _ENCODERS: dict[type[Any], Callable[[Any], table_pb2.Fact]] = {
     facts.SeatOut: _seat_out,
     facts.HandRevealed: _hand_revealed,
     facts.Marked: _marked,
+    facts.CardOrder: _card_order,
     facts.TurnChanged: _turn_changed,
     facts.RoundEnded: _round_ended,
     facts.GameEnded: _game_ended,
@@ -222,6 +235,7 @@ def encode_view(view: facts.View) -> table_pb2.TableView:
         marks=[table_pb2.Mark(name=mark.name, seat=mark.seat, value=mark.value) for mark in view.marks],
         seats_to_act=view.seats_to_act,
         ranking=encode_ranking(view.ranking),
+        card_order=encode_cards(view.card_order),
     )
 
 
@@ -256,6 +270,11 @@ def encode_contract(contract: facts.ContractChanged) -> table_pb2.ContractChange
         amount=contract.amount,
         trump=None if contract.trump is None else encode_suit(contract.trump),
     )
+
+
+def encode_counts(counts: Iterable[facts.Count]) -> list[table_pb2.SeatCount]:
+    """What statistics add up of a round."""
+    return [table_pb2.SeatCount(name=count.name, seat=count.seat, amount=count.amount) for count in counts]
 
 
 def encode_ranking(ranking: tuple[tuple[Seat, ...], ...]) -> list[table_pb2.RankGroup]:

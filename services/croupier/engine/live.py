@@ -16,7 +16,7 @@ from croupier.engine.turn_timer import TurnTimer
 from croupier.games.actions import Action
 from croupier.games.catalogue import GAMES
 from croupier.games.facts import SPECTATOR, Seat, Viewer
-from croupier.games.interface import Choose, IllegalAction, SeatActed
+from croupier.games.interface import Choose, IllegalAction, SeatActed, Seen
 from croupier.runtime.errors import (
     AlreadyExists,
     IllegalNow,
@@ -246,7 +246,8 @@ class LiveTable:
         """What a computer player would do, which sees what its seat sees and nothing more."""
         bots = GAMES[self.config.game].bots
         chosen = bots.get(bot) or next(iter(bots.values()))
-        return chosen(seat, self.state.game.view(seat), self.state.game.legal_actions(seat), self.services.choose)
+        game = self.state.game
+        return chosen(Seen(seat, self.config.options, game.view(seat), game.legal_actions(seat)), self.services.choose)
 
     # Watching
 

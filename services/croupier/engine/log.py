@@ -10,7 +10,7 @@ from typing import NamedTuple
 from croupier.engine.shuffles import commitment
 from croupier.games.actions import Action, action_from_json, action_to_json
 from croupier.games.cards import cards, notation
-from croupier.games.interface import CardsShuffled, Event, OptionValue, SeatActed
+from croupier.games.interface import CardsShuffled, Event, OptionValue, ProposalAgreed, SeatActed
 
 
 class ActedBy(IntEnum):
@@ -109,6 +109,8 @@ def body_to_json(entry: Entry) -> str:
             return f'{{"seat":{seat},"action":{_action_text(action)}{by}{request}}}'
         case CardsShuffled(shuffled, drawn):
             return json.dumps({"cards": " ".join(notation(shuffled)), "drawn": list(drawn)})
+        case ProposalAgreed(proposal):
+            return json.dumps({"agreed": proposal})
 
 
 @lru_cache(maxsize=4096)
@@ -119,6 +121,8 @@ def _action_text(action: Action) -> str:
 def entry_from_row(sequence: int, at: int, deadline: int, text: str) -> Entry:
     """The entry that a row of the database holds."""
     body = json.loads(text)
+    if "agreed" in body:
+        return Entry(sequence, at, deadline, ProposalAgreed(body["agreed"]))
     if "cards" in body:
         return Entry(sequence, at, deadline, CardsShuffled(cards(body["cards"]), tuple(body["drawn"])))
     event = SeatActed(body["seat"], action_from_json(body["action"]))

@@ -17,6 +17,7 @@ from croupier.games.interface import (
     GameOver,
     IllegalAction,
     InvalidOption,
+    ProposalAgreed,
     SeatActed,
     SeatsToAct,
     ShuffleNeeded,
@@ -90,8 +91,8 @@ def _header(config: TableConfig) -> dict[str, Any]:
 
 def _event_fields(before: State, entry: Entry) -> dict[str, Any]:
     match entry.event:
-        case CardsShuffled() as shuffled:
-            return {"event": before.event_record(shuffled)}
+        case CardsShuffled() | ProposalAgreed() as event:
+            return {"event": before.event_record(event)}
         case SeatActed(seat, action):
             fields: dict[str, Any] = {"seat": seat, "action": action_to_json(action)}
             return fields | {"auto": _AUTO[entry.acted_by]} if entry.acted_by in _AUTO else fields

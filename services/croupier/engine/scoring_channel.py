@@ -3,7 +3,7 @@
 import grpc
 
 from croupier.engine.codec import encode_seat
-from croupier.engine.fact_codec import encode_ranking
+from croupier.engine.fact_codec import encode_counts, encode_ranking
 from croupier.engine.reports import Report, ReportRejected, ResultReport, RoundReport
 from croupier.runtime.identity import TokenIssuer
 from croupier_api.v1 import scoring_pb2, scoring_pb2_grpc
@@ -43,7 +43,13 @@ def encode_round(report: RoundReport) -> scoring_pb2.RecordRoundRequest:
         game=config.game,
         seats=[encode_seat(seat) for seat in config.seats],
         round=scoring_pb2.SheetRound(
-            round=ended.round_number, points=ended.points, totals=ended.totals, notes=ended.notes
+            round=ended.round_number,
+            points=ended.points,
+            totals=ended.totals,
+            notes=ended.notes,
+            headline=ended.headline,
+            details=dict(ended.details),
+            counts=encode_counts(ended.counts),
         ),
     )
 

@@ -2,15 +2,19 @@
 
 from croupier.games.actions import Action, Keep, Swap
 from croupier.games.cards import Card
-from croupier.games.facts import Seat, View
-from croupier.games.interface import CardChoice, Choose, Legal
+from croupier.games.interface import NOTHING_LEGAL, CardChoice, Choose, Legal, Seen
 
 
-def random_legal(seat: Seat, view: View, legal: Legal, choose: Choose) -> Action:  # noqa: ARG001 - the port's signature
+def random_legal(seen: Seen, choose: Choose) -> Action:
     """Pick by chance; each action and each choice is as likely. Raises ValueError if nothing is legal."""
+    if seen.legal == NOTHING_LEGAL:
+        raise ValueError(f"seat {seen.seat} has nothing to decide")
+    return random_of(seen.legal, choose)
+
+
+def random_of(legal: Legal, choose: Choose) -> Action:
+    """Any of these, which are not none."""
     alternatives = len(legal.actions) + len(legal.choices)
-    if not alternatives:
-        raise ValueError(f"seat {seat} has nothing to decide")
     picked = choose(alternatives)
     if picked < len(legal.actions):
         return legal.actions[picked]

@@ -51,7 +51,7 @@ Place: TypeAlias = int | str | None
 
 
 class RoundStarted(NamedTuple):
-    """A round began: hands, piles, calls, contract, tricks taken, marks and seats that were out start anew."""
+    """A round began: hands, piles, calls, contract, tricks taken, marks, card order and seats out start anew."""
 
     round_number: int
     dealer: Seat | None
@@ -59,7 +59,11 @@ class RoundStarted(NamedTuple):
 
 
 class CardsMoved(NamedTuple):
-    """Cards went from one place to another; `cards` is empty when the audience may only know how many."""
+    """Cards went from one place to another; `cards` is empty when the audience may only know how many.
+
+    Where they are named, both places are open to the audience, but for a hand that it does not see: a pile that turns
+    into a hidden one goes through the box. Going from pile to pile, cards keep the seat that they came from.
+    """
 
     source: Place
     target: Place
@@ -128,13 +132,35 @@ class TurnChanged(NamedTuple):
     audience: Audience = EVERYONE
 
 
+class CardOrder(NamedTuple):
+    """How hands are sorted for show from now on, first card first; cards that are not named come last, ascending."""
+
+    cards: tuple[Card, ...]
+    audience: Audience = EVERYONE
+
+
+class Count(NamedTuple):
+    """Something that a seat did in a round and that statistics add up, such as "bids_made"."""
+
+    name: str
+    seat: Seat
+    amount: int = 1
+
+
 class RoundEnded(NamedTuple):
-    """A round was scored: points and running totals by seat, and how each line came about (may be empty)."""
+    """A round was scored: points and running totals by seat, and how each seat's line came about (may be empty).
+
+    `headline` says for people what the round was, without naming seats; `details` tells programs the same by name,
+    seats by their numbers; `counts` goes into statistics.
+    """
 
     round_number: int
     points: tuple[int, ...]
     totals: tuple[int, ...]
     notes: tuple[str, ...]
+    headline: str = ""
+    details: tuple[tuple[str, str], ...] = ()
+    counts: tuple[Count, ...] = ()
     audience: Audience = EVERYONE
 
 
@@ -155,6 +181,7 @@ Fact: TypeAlias = (
     | SeatOut
     | HandRevealed
     | Marked
+    | CardOrder
     | TurnChanged
     | RoundEnded
     | GameEnded
@@ -209,5 +236,6 @@ class View(NamedTuple):
     calls: tuple[Called, ...] = ()
     contract: ContractChanged = ContractChanged()
     marks: tuple[Mark, ...] = ()
+    card_order: tuple[Card, ...] = ()
     seats_to_act: tuple[Seat, ...] = ()
     ranking: tuple[tuple[Seat, ...], ...] = ()

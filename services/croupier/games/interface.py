@@ -43,7 +43,13 @@ class CardsShuffled(NamedTuple):
     drawn: tuple[int, ...] = ()
 
 
-Event: TypeAlias = SeatActed | CardsShuffled
+class ProposalAgreed(NamedTuple):
+    """All seats agreed to a proposal, named as in Game.proposals."""
+
+    proposal: str
+
+
+Event: TypeAlias = SeatActed | CardsShuffled | ProposalAgreed
 
 
 class SeatsToAct(NamedTuple):
@@ -114,8 +120,8 @@ class State(Protocol):
     def view(self, viewer: Viewer) -> View:
         """All that a seat, or SPECTATOR, may know."""
 
-    def event_record(self, event: CardsShuffled) -> dict[str, Any]:
-        """The table event of a shuffle that is due, as the game's rules page writes it in a replay."""
+    def event_record(self, event: CardsShuffled | ProposalAgreed) -> dict[str, Any]:
+        """The table event of a shuffle that is due or a proposal, as the game's rules page writes it in a replay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +180,15 @@ class Game(Protocol):
 
     @property
     def bots(self) -> Mapping[str, "Bot"]:
-        """The computer players by name, the best first."""
+        """The computer players by name, first the one that also plays for people whose time ran out."""
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """What players call things, where that differs: from a card, suit, contract or other word to its name."""
+
+    @property
+    def proposals(self) -> Mapping[str, str]:
+        """What seats can agree on, by name, with a sentence that says what happens then."""
 
     def options(self, seats: int) -> tuple[Option, ...]:
         """Every option with what is allowed for this number of seats."""
@@ -185,12 +199,31 @@ class Game(Protocol):
     def new(self, seats: int, options: OptionValues) -> State:
         """A table before its first deal, from options that resolve_options gave."""
 
+    def imagine(self, seen: "Seen", choose: "Choose") -> State:
+        """A table as it may be for all that a seat knows: what it does not see is dealt by chance.
+
+        The law: the seat's view and legal actions there are those that were given. What the play so far tells of hidden
+        cards, such as suits that a seat did not follow, is heeded where that is easy.
+        """
+
+    def rate(self, before: State, after: State) -> tuple[float, ...]:
+        """How well each seat did from one moment to a later one, 0 to 1: what a searching player wants more of."""
+
+
+class Seen(NamedTuple):
+    """What a computer player gets: its seat, the table's resolved options, its view, and what it may do."""
+
+    seat: Seat
+    options: "OptionValues"
+    view: View
+    legal: Legal
+
 
 class Bot(Protocol):
     """A computer player: it sees what its seat sees, and nothing more."""
 
-    def __call__(self, seat: Seat, view: View, legal: Legal, choose: "Choose") -> Action:
-        """Decide; `choose(n)` gives a random number from range(n)."""
+    def __call__(self, seen: Seen, choose: "Choose", /) -> Action:
+        """Decide; `choose(n)` gives a random number from range(n). Raises ValueError if nothing is legal."""
 
 
 class Choose(Protocol):

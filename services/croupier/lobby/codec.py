@@ -154,6 +154,8 @@ def write_game(game: GameDescription) -> engine_pb2.GameDescription:
         rules_version=game.rules_version,
         options=[_write_option(option) for option in game.options],
         bots=game.bots,
+        names=game.names,
+        proposals=game.proposals,
     )
 
 
@@ -182,4 +184,6 @@ def read_game(game: engine_pb2.GameDescription) -> GameDescription:
         game.rules_version,
         options,
         tuple(game.bots),
+        dict(game.names),
+        dict(game.proposals),
     )

@@ -1,7 +1,7 @@
 """What the lobby asks of the engine, in plain values."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from croupier.lobby.tables import Seat, TableClock
@@ -22,7 +22,7 @@ class OptionDescription:
 
 @dataclass(frozen=True, slots=True)
 class GameDescription:
-    """A game as a lobby shows it; the best kind of computer player comes first."""
+    """A game as a lobby shows it; the usual kind of computer player comes first."""
 
     game: str
     name: str
@@ -32,6 +32,8 @@ class GameDescription:
     rules_version: int
     options: tuple[OptionDescription, ...]
     bots: tuple[str, ...]
+    names: Mapping[str, str] = field(default_factory=dict)
+    proposals: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

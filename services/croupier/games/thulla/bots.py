@@ -5,7 +5,7 @@ from typing import NamedTuple
 from croupier.games.actions import Action, Play
 from croupier.games.cards import STANDARD_DECK, Card, suit_of
 from croupier.games.facts import Seat, View
-from croupier.games.interface import Choose, Legal
+from croupier.games.interface import Choose, Seen
 
 SAFE_ENOUGH = 0.25
 """The chance of a cut below which a high card is worth playing."""
@@ -18,15 +18,16 @@ class _Unseen(NamedTuple):
     total: int
 
 
-def sensible(seat: Seat, view: View, legal: Legal, choose: Choose) -> Action:  # noqa: ARG001 - the port's signature
+def sensible(seen: Seen, choose: Choose) -> Action:  # noqa: ARG001 - the port's signature
     """Play by what the seat sees; it decides without chance. Raises ValueError if nothing is legal."""
-    playable = [action.card for action in legal.actions if isinstance(action, Play)]
+    seat, view = seen.seat, seen.view
+    playable = [action.card for action in seen.legal.actions if isinstance(action, Play)]
     if not playable:
         raise ValueError(f"seat {seat} has nothing to decide")
     unseen = _unseen(seat, view)
     trick = next((pile.cards for pile in view.piles if pile.name == "trick"), ())
     later = _later(seat, view, {laid.seat for laid in trick})
-    cutter_picks_up = any(mark.name == "pickup" for mark in view.marks)
+    cutter_picks_up = seen.options["pickup"] == "cutter"
     if not trick:
         chance = [_cut_chance(view, unseen, suit, later) for suit in range(4)]
         return Play(_bait(playable, chance) if cutter_picks_up else _lead(unseen, playable, chance))

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, cast
 
 from croupier.games.bots import random_legal
-from croupier.games.interface import Bot, Option, OptionValues
-from croupier.games.thulla import table
+from croupier.games.interface import Bot, Choose, Option, OptionValues, Seen, State
+from croupier.games.thulla import imagination, table
 from croupier.games.thulla.bots import sensible
 from croupier.games.thulla.state import ThullaState
 from croupier.games.thulla.table import Table
@@ -21,6 +21,10 @@ class Thulla:
     rules_version: Final = 1
     seats: Final = range(2, 7)
     bots: Final[Mapping[str, Bot]] = MappingProxyType({"sensible": sensible, "random": random_legal})
+    names: Final[Mapping[str, str]] = MappingProxyType(
+        {"gold": "gold medal", "silver": "silver medal", "bronze": "bronze medal", "waste": "waste pile"}
+    )
+    proposals: Final[Mapping[str, str]] = MappingProxyType({})
 
     def options(self, seats: int) -> tuple[Option, ...]:
         """Every option; all are independent (THU-OPT-1)."""
@@ -32,3 +36,11 @@ class Thulla:
     def new(self, seats: int, options: OptionValues) -> ThullaState:
         """A table before its first deal."""
         return ThullaState.before(Table.of(seats, options))
+
+    def imagine(self, seen: Seen, choose: Choose) -> ThullaState:
+        """A table as it may be for all that a seat knows."""
+        return imagination.imagine(seen, choose)
+
+    def rate(self, before: State, after: State) -> tuple[float, ...]:
+        """The place that each seat takes, or nearly has, 1 for the first and 0 for the last."""
+        return imagination.rate(cast("ThullaState", before), cast("ThullaState", after))

@@ -3,7 +3,7 @@
 from itertools import groupby
 
 from croupier.games.cards import cards_of_mask, strength_of
-from croupier.games.facts import Seat
+from croupier.games.facts import Count, Seat
 
 CARD_POINTS = {strength: min(strength, 10) for strength in range(2, 14)} | {14: 11}
 """From a card's strength to its points (section "Ranks")."""
@@ -60,6 +60,12 @@ def _note(name: str, hand: int, stalled: bool) -> str:
         return name
     count = hand.bit_count()
     return f"{name}, {count} card{'s'[: count > 1]}{', stall' if stalled else ''}"
+
+
+def medals(order: tuple[Seat, ...]) -> tuple[Count, ...]:
+    """Gold, silver and bronze of a game, which the loser never gets, and who lost (THU-END-4)."""
+    named = [(label(place, len(order)), seat) for place, seat in enumerate(order, start=1)]
+    return tuple(Count(name, seat) for name, seat in named if name != "safe")
 
 
 def wins(orders: tuple[tuple[Seat, ...], ...], seats: int) -> tuple[int, ...]:

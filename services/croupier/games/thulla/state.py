@@ -27,6 +27,7 @@ from croupier.games.interface import (
     GameOver,
     IllegalAction,
     Legal,
+    ProposalAgreed,
     SeatActed,
     SeatsToAct,
     ShuffleNeeded,
@@ -65,7 +66,7 @@ class ThullaState(NamedTuple):
     hands: tuple[int, ...]
     trick: tuple[Laid, ...] = ()
     queue: tuple[Seat, ...] = ()
-    waste: tuple[Card, ...] = ()
+    waste: tuple[Laid, ...] = ()
     out: tuple[Seat, ...] = ()
     stalled: int = 0
     points: tuple[int, ...] = ()
@@ -112,14 +113,18 @@ class ThullaState(NamedTuple):
         """The next state and what became known; raises IllegalAction for what the rules refuse."""
         if isinstance(event, SeatActed):
             return self._play(event.seat, event.action)
+        if isinstance(event, ProposalAgreed):
+            raise IllegalAction("THU-DEAL-3", "nothing can be proposed in Thulla")
         return self._deal(event)
 
     def view(self, viewer: Viewer) -> View:
         """All that a seat, or SPECTATOR, may know (THU-VIS-1 to -4)."""
         return view.view(self, viewer)
 
-    def event_record(self, event: CardsShuffled) -> dict[str, Any]:
+    def event_record(self, event: CardsShuffled | ProposalAgreed) -> dict[str, Any]:
         """The deal as THU-DEAL-3 writes it; raises IllegalAction for one that is not due or not valid."""
+        if isinstance(event, ProposalAgreed):
+            raise IllegalAction("THU-DEAL-3", "nothing can be proposed in Thulla")
         record: dict[str, Any] = {"type": "deal", "hands": [notation(hand) for hand in self._dealt(event)]}
         return record | {"starter": event.drawn[0]} if event.drawn else record
 
@@ -213,7 +218,7 @@ class ThullaState(NamedTuple):
     def _waste_trick(self, facts: list[Fact]) -> "ThullaState":
         cards = tuple(laid.card for laid in self.trick)
         facts.append(CardsMoved("trick", "waste", cards, len(cards), MoveReason.DISCARD))
-        return self._replace(trick=(), queue=(), waste=self.waste + cards)
+        return self._replace(trick=(), queue=(), waste=self.waste + self.trick)
 
     def _pick_up(self, seat: Seat, facts: list[Fact]) -> "ThullaState":
         cards = tuple(laid.card for laid in self.trick)
@@ -260,7 +265,17 @@ class ThullaState(NamedTuple):
         if table.scoring == "cards_each_out":
             state = state._settle(points, facts)
         facts += [HandRevealed(seat, cards_of_mask(hand)) for seat, hand in enumerate(hands) if hand]
-        facts.append(RoundEnded(match.round_number, points, totals, scoring.notes(hands, order, stalled)))
+        facts.append(
+            RoundEnded(
+                match.round_number,
+                points,
+                totals,
+                scoring.notes(hands, order, stalled),
+                f"game {match.round_number} of {table.best_of}" + (", stopped by the stall limit" if stalled else ""),
+                (("order", " ".join(map(str, order))), ("reason", reason)),
+                scoring.medals(order),
+            )
+        )
         facts += [mark for mark in view.marks(state) if mark.name == "wins" and mark.seat == order[0]]
         facts.append(TurnChanged(state.phase, ()))
         if over:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from croupier.games.cards import Card, cards_of_mask
+from croupier.games.cards import cards_of_mask
 from croupier.games.facts import Mark, Marked, Pile, PileCard, Seat, SeatView, View, Viewer
 from croupier.games.thulla import scoring
 
@@ -65,12 +65,8 @@ def _seat(state: "ThullaState", seat: Seat, viewer: Viewer) -> SeatView:
 def _piles(state: "ThullaState") -> tuple[Pile, ...]:
     removed = state.table.removed if state.match.round_number else ()
     piles = (
-        ("removed", _anonymous(removed)),
+        ("removed", tuple(PileCard(value, None) for value in removed)),
         ("trick", tuple(PileCard(card, seat) for card, seat in state.trick)),
-        ("waste", _anonymous(state.waste)),
+        ("waste", tuple(PileCard(card, seat) for card, seat in state.waste)),
     )
     return tuple(Pile(name, len(cards), cards) for name, cards in piles if cards)
-
-
-def _anonymous(values: tuple[Card, ...]) -> tuple[PileCard, ...]:
-    return tuple(PileCard(value, None) for value in values)

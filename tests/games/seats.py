@@ -1,0 +1,44 @@
+"""What a seat of any game sees, and tables that computer players play."""
+
+from collections.abc import Sequence
+from random import Random
+
+from croupier.games.facts import Seat
+from croupier.games.interface import (
+    Bot,
+    Game,
+    GameOver,
+    OptionValues,
+    SeatActed,
+    Seen,
+    ShuffleNeeded,
+    State,
+    resolve_options,
+)
+from tests.games.laws import fits
+from tests.games.walk import MOST_EVENTS, shuffle
+
+
+def seen(game: Game, state: State, seat: Seat, options: OptionValues) -> Seen:
+    """What a computer player on the seat gets; options that are not given are the defaults."""
+    view = state.view(seat)
+    return Seen(seat, resolve_options(game, len(view.seats), options), view, state.legal_actions(seat))
+
+
+def play_out(game: Game, seats: int, options: OptionValues, bots: Sequence[Bot], random: Random) -> GameOver:
+    """Let bots play a table to its end, each action checked against what is legal."""
+    resolved = resolve_options(game, seats, options)
+    state = game.new(seats, resolved)
+    for _ in range(MOST_EVENTS):
+        awaiting = state.awaiting
+        if isinstance(awaiting, GameOver):
+            return awaiting
+        if isinstance(awaiting, ShuffleNeeded):
+            state, _ = state.apply(shuffle(awaiting, random))
+            continue
+        seat = random.choice(awaiting.seats)
+        legal = state.legal_actions(seat)
+        action = bots[seat](Seen(seat, resolved, state.view(seat), legal), random.randrange)
+        assert fits(legal, action)
+        state, _ = state.apply(SeatActed(seat, action))
+    raise AssertionError("the bots do not come to an end")
