@@ -7,7 +7,7 @@ from hashlib import blake2b
 
 from croupier_api.v1 import engine_pb2
 from loadtest.evidence import Proof, prove
-from loadtest.knowledge import FACE_DOWN_PILES, is_open
+from loadtest.knowledge import is_face_down, is_open
 
 _PUBLIC_FACTS = frozenset(
     {
@@ -137,6 +137,6 @@ def public_digest(update: engine_pb2.TableUpdate) -> bytes:
             moved = public.facts.add().cards_moved
             moved.CopyFrom(fact.cards_moved)
             source = moved.source.pile
-            if not is_open(moved) and (not source or source in FACE_DOWN_PILES):
+            if not is_open(moved) and (not source or is_face_down(source)):
                 moved.ClearField("cards")
     return blake2b(public.SerializeToString(deterministic=True), digest_size=16).digest()
