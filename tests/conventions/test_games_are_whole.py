@@ -1,0 +1,66 @@
+"""A game of the house is whole: page, oracle, worked positions, perft numbers, playthroughs and computer players."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from croupier.games.catalogue import GAMES
+from croupier.games.interface import Game
+from tests.games.peculiar import PECULIAR
+from tests.games.record import FOLDER, playthroughs
+
+ROOT = Path(__file__).parents[2]
+TESTS = ROOT / "tests" / "games"
+FEWEST_POSITIONS = 10
+FEWEST_PERFTS = 3
+
+every_game = pytest.mark.parametrize("game", GAMES.values(), ids=lambda game: game.id)
+
+
+def page(game: Game) -> str:
+    """The text of a game's rules page."""
+    return (ROOT / "docs" / "rules" / f"{game.id}.md").read_text()
+
+
+def cases(path: Path) -> int:
+    """How many tests and cases a test file has, roughly: functions, and lines of pytest.param."""
+    source = path.read_text()
+    return len(re.findall(r"^def test_", source, re.MULTILINE)) + source.count("pytest.param(")
+
+
+def test_every_page_belongs_to_a_game() -> None:
+    assert {path.stem for path in (ROOT / "docs" / "rules").glob("*.md")} == set(GAMES)
+
+
+@every_game
+def test_the_page_has_every_option_with_its_default(game: Game) -> None:
+    text = page(game)
+    for option in game.options(game.seats.stop - 1):
+        row = next((line for line in text.splitlines() if line.startswith(f"| `{option.name}`")), None)
+        assert row is not None, f"no table row of docs/rules/{game.id}.md begins with `{option.name}`"
+        assert str(option.default).lower() in row.lower()
+
+
+@every_game
+def test_worked_positions_are_tests(game: Game) -> None:
+    assert cases(TESTS / f"test_{game.id}_examples.py") >= FEWEST_POSITIONS
+
+
+@every_game
+def test_perft_numbers_are_tested_and_on_the_page(game: Game) -> None:
+    assert cases(TESTS / f"test_{game.id}_perft.py") >= FEWEST_PERFTS
+    assert "perft" in page(game).lower()
+
+
+@every_game
+def test_every_playthrough_is_recorded_and_none_is_left_over(game: Game) -> None:
+    wanted = {f"{name}.jsonl" for name, *_ in playthroughs(game)}
+    assert {path.name for path in (FOLDER / game.id).iterdir()} == wanted
+
+
+@every_game
+def test_there_are_an_oracle_and_computer_players(game: Game) -> None:
+    assert game.id in PECULIAR
+    assert {"sensible", "random"} <= set(game.bots)
+    assert (TESTS / f"test_{game.id}_bots.py").exists()
