@@ -1,12 +1,19 @@
-"""What can be played, as people read it."""
+"""What can be played, as people read it, and by which rules."""
 
+import tomllib
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+from croupier.cli import rules
+from croupier.cli.faults import CommandFault
 from croupier.cli.games import show_game, show_games
+from croupier.cli.rules import rules_text, show_rules
 from croupier.games.catalogue import GAMES
+
+PROJECT = Path(__file__).parents[2]
 
 
 def test_the_list_has_every_game_with_its_seats() -> None:
@@ -28,3 +35,35 @@ def test_a_game_is_shown_with_every_option(game_id: str) -> None:
     for option in GAMES[game_id].options(GAMES[game_id].seats.stop - 1):
         default = str(option.default).lower() if isinstance(option.default, bool) else option.default
         assert f"{option.name} - {option.meaning} type {option.type_name} default {default} allowed" in told
+    for name, meaning in {**GAMES[game_id].names, **GAMES[game_id].proposals}.items():
+        assert f"{name} {' '.join(meaning.split())}" in told
+
+
+@pytest.mark.parametrize("game_id", GAMES)
+def test_the_rules_of_a_game_fit_a_terminal(game_id: str) -> None:
+    console = Console(file=StringIO(), width=200)
+    show_rules(console, GAMES[game_id])
+    lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert GAMES[game_id].name in lines[0]
+    assert len(lines) > 100
+    assert all(len(line) <= 80 and line == line.rstrip() for line in lines)
+
+
+def test_rules_have_colours_on_a_terminal_only() -> None:
+    console = Console(file=StringIO(), width=80, force_terminal=True, color_system="standard")
+    show_rules(console, GAMES["thulla"])
+    assert "\x1b[" in console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_the_pages_are_found_where_a_wheel_puts_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wheel = tomllib.loads((PROJECT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert "docs/rules" in wheel["only-include"]
+    assert wheel["sources"]["docs/rules"] == "croupier/rules"
+    in_package, in_project = rules.FOLDERS
+    assert (in_package, in_project) == (PROJECT / "services" / "croupier" / "rules", PROJECT / "docs" / "rules")
+    (tmp_path / "thulla.md").write_text("# The page of the wheel")
+    monkeypatch.setattr(rules, "FOLDERS", (tmp_path, in_project))
+    assert rules_text(GAMES["thulla"]) == "# The page of the wheel"
+    monkeypatch.setattr(rules, "FOLDERS", (tmp_path / "nowhere",))
+    with pytest.raises(CommandFault, match="no rules page of Thulla in this installation"):
+        rules_text(GAMES["thulla"])

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from croupier.cli.addresses import FIRST_PORT
 from croupier.cli.data_folder import default_data_folder
-from croupier.cli.faults import FAILED, CommandFault
+from croupier.cli.faults import FAILED, CommandFault, misused
 from croupier.cli.games import show_game, show_games
 from croupier.cli.options import game_named, read_options, seats_of, split_options
 from croupier.cli.serve import run_service
@@ -71,10 +71,17 @@ def serve(
 @app.command()
 def games(
     game: Annotated[str | None, typer.Argument(metavar="[GAME]", help="One game, with all its options.")] = None,
+    rules: Annotated[bool, typer.Option("--rules", help="Show the rules of GAME instead.")] = False,
 ) -> None:
-    """Show the games, with seats and options."""
+    """Show the games, with seats and options, or the rules of one."""
     console = Console()
-    if game is None:
+    if rules:
+        from croupier.cli.rules import show_rules
+
+        if game is None:
+            raise misused("--rules needs the name of a game: croupier games GAME --rules")
+        show_rules(console, game_named(game))
+    elif game is None:
         show_games(console)
     else:
         show_game(console, game)

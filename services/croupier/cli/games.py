@@ -1,4 +1,6 @@
-"""`croupier games`: what can be played, with how many, and every option."""
+"""`croupier games`: what can be played, with how many, every option, and what things are called."""
+
+from collections.abc import Mapping
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
@@ -16,11 +18,11 @@ def show_games(console: Console) -> None:
     """Print every game in two lines."""
     for game in GAMES.values():
         console.print(_heading(game), Padding(Text(game.summary), (0, 0, 1, 2)), width=WIDTH)
-    console.print("croupier games GAME shows the options of one.", width=WIDTH)
+    console.print("croupier games GAME shows the options of one, and with --rules its rules.", width=WIDTH)
 
 
 def show_game(console: Console, game_id: str) -> None:
-    """Print a game with its options; raises CommandFault for an unknown one."""
+    """Print a game with its options, names and proposals; raises CommandFault for an unknown one."""
     game = game_named(game_id)
     seats = game.seats.stop - 1
     facts = [
@@ -31,6 +33,23 @@ def show_game(console: Console, game_id: str) -> None:
     console.print(_heading(game), Padding(Group(*facts), (0, 0, 0, 2)), width=WIDTH)
     for option in game.options(seats):
         console.print(Padding(_option(option), (1, 0, 0, 4)), width=WIDTH)
+    _show_words(console, "What players call things:", game.names)
+    _show_words(console, "What all seats together can agree on (croupier play: propose NAME):", game.proposals)
+
+
+def _show_words(console: Console, title: str, words: Mapping[str, str]) -> None:
+    if words:
+        console.print(Padding(Text(title), (1, 0, 0, 2)), width=WIDTH)
+        console.print(Padding(_two_columns(words), (0, 0, 0, 4)), width=WIDTH)
+
+
+def _two_columns(rows: Mapping[str, str]) -> Table:
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(no_wrap=True, style="dim")
+    grid.add_column()
+    for name, meaning in rows.items():
+        grid.add_row(name, meaning)
+    return grid
 
 
 def _heading(game: Game) -> Text:
@@ -39,13 +58,8 @@ def _heading(game: Game) -> Text:
 
 
 def _option(option: Option) -> RenderableType:
-    facts = Table.grid(padding=(0, 1))
-    facts.add_column(no_wrap=True, style="dim")
-    facts.add_column()
-    facts.add_row("  type", option.type_name)
-    facts.add_row("  default", option_text(option.default))
-    facts.add_row("  allowed", _allowed(option))
-    return Group(Text.assemble((option.name, "bold"), f" - {option.meaning}"), facts)
+    facts = {"  type": option.type_name, "  default": option_text(option.default), "  allowed": _allowed(option)}
+    return Group(Text.assemble((option.name, "bold"), f" - {option.meaning}"), _two_columns(facts))
 
 
 def _allowed(option: Option) -> str:
