@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from croupier.games.cards import Card, cards
+from tests.games.oracle_jossing import JossingOracle
 from tests.games.oracle_thulla import ThullaOracle
 
 
@@ -32,4 +33,5 @@ PECULIAR: Mapping[str, Peculiar] = {
         oracle=ThullaOracle,
         public_cards=lambda options: cards("AS") if options["start"] == "ace_of_spades" else (),
     ),
+    "jossing": Peculiar(oracle=JossingOracle),
 }

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from croupier.games.interface import Game
+from croupier.games.jossing import Jossing
 from croupier.games.thulla import Thulla
 
-_ALL: tuple[Game, ...] = (Thulla(),)
+_ALL: tuple[Game, ...] = (Thulla(), Jossing())
 
 GAMES: Mapping[str, Game] = MappingProxyType({game.id: game for game in _ALL})
 """Every game by its id."""

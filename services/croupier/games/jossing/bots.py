@@ -1,0 +1,70 @@
+"""A computer player of Jøssing that bids what pays best, and plays the card that keeps its bid most likely."""
+
+from collections.abc import Sequence
+
+from croupier.games.actions import Action, Bid, Play
+from croupier.games.cards import Card
+from croupier.games.facts import Seat, View
+from croupier.games.interface import Choose, Seen
+from croupier.games.jossing.chances import Outlook, chance_now, later_chance, spread
+from croupier.games.jossing.hands import hand_of, left_of
+from croupier.games.jossing.scoring import hit_points
+
+
+def sensible(seen: Seen, choose: Choose) -> Action:  # noqa: ARG001 - the port's signature
+    """Bid and play by what the seat sees; it decides without chance. Raises ValueError if nothing is legal."""
+    if not seen.legal.actions:
+        raise ValueError(f"seat {seen.seat} has nothing to decide")
+    if len(seen.legal.actions) == 1:
+        return seen.legal.actions[0]
+    outlook = _outlook(seen)
+    bids = [action.bid for action in seen.legal.actions if isinstance(action, Bid) and isinstance(action.bid, int)]
+    if bids:
+        return Bid(
+            best_bid(outlook, seen.view.seats[seen.seat].cards, bids, modern=seen.options["scoring"] == "modern")
+        )
+    return Play(_best_card(seen, outlook, [action.card for action in seen.legal.actions if isinstance(action, Play)]))
+
+
+def best_bid(outlook: Outlook, hand: Sequence[Card], amounts: Sequence[int], modern: bool) -> int:
+    """Of these amounts the one that promises most points."""
+    likely = spread(later_chance(outlook, value) for value in hand)
+    return max(amounts, key=lambda amount: likely[amount] * hit_points(amount, modern))
+
+
+def _outlook(seen: Seen) -> Outlook:
+    view = seen.view
+    lying = [laid.card for pile in view.piles for laid in pile.cards]
+    unseen = left_of(int(seen.options["decks"]), (*view.seats[seen.seat].cards, *lying))
+    held = tuple(other.card_count for seat, other in enumerate(view.seats) if seat != seen.seat)
+    return Outlook(view.contract.trump or 0, hand_of(unseen), len(unseen), held)
+
+
+def _best_card(seen: Seen, outlook: Outlook, playable: Sequence[Card]) -> Card:
+    """The card that makes it most likely to win exactly as many tricks as were bid."""
+    seat, view = seen.seat, seen.view
+    hand = view.seats[seat].cards
+    trick = next(([laid.card for laid in pile.cards] for pile in view.piles if pile.name == "trick"), [])
+    to_come = [
+        view.seats[(seat + step) % len(view.seats)].card_count for step in range(1, len(view.seats) - len(trick))
+    ]
+    missing = _bid_of(view, seat) - view.seats[seat].tricks_taken
+    later = {value: later_chance(outlook, value) for value in hand}
+
+    def keeps_the_bid(value: Card) -> tuple[float, float]:
+        rest = list(hand)
+        rest.remove(value)
+        likely = spread(later[other] for other in rest)
+        now = chance_now(outlook, trick, value, to_come)
+        return now * _at(likely, missing - 1) + (1 - now) * _at(likely, missing), -later[value]
+
+    return max(playable, key=keeps_the_bid)
+
+
+def _at(likely: Sequence[float], tricks: int) -> float:
+    return likely[tricks] if 0 <= tricks < len(likely) else 0.0
+
+
+def _bid_of(view: View, seat: Seat) -> int:
+    said = next((call.action for call in view.calls if call.seat == seat), None)
+    return said.bid if isinstance(said, Bid) and isinstance(said.bid, int) else 0

@@ -1,0 +1,94 @@
+"""What a searching player of Jøssing makes of what it sees: a table as it may be, and how good a moment is."""
+
+from collections.abc import Mapping, Sequence
+
+from croupier.games.actions import Bid
+from croupier.games.cards import Card
+from croupier.games.facts import Called, PileCard, View
+from croupier.games.hidden import Hidden, deal_hidden
+from croupier.games.interface import Choose, Seen
+from croupier.games.jossing.bots import best_bid
+from croupier.games.jossing.chances import Outlook
+from croupier.games.jossing.deal import Section
+from croupier.games.jossing.hands import hand_of, left_of
+from croupier.games.jossing.scoring import hit_points
+from croupier.games.jossing.state import JossingState, SeatBid
+from croupier.games.jossing.table import Table
+
+
+def imagine(seen: Seen, choose: Choose) -> JossingState:
+    """A table that looks the same to the seat that is to act; secret bids are what the imagined hands are worth."""
+    view = seen.view
+    table = Table.of(len(view.seats), seen.options)
+    piles = {pile.name: pile.cards for pile in view.piles}
+    section = Section.of(table, view.round_number, piles["indicator"][0].card)
+    trick = piles.get("trick", ())
+    dealt = _dealt(seen, table, piles, choose)
+    playing = view.phase == "play"
+    first = view.seats_to_act[0]
+    return JossingState(
+        table=table,
+        section=section,
+        totals=tuple([seat.score for seat in view.seats]),
+        hands=tuple(map(hand_of, dealt)),
+        bidders=() if playing else view.seats_to_act,
+        bids=_bids(view, section, table, dealt),
+        queue=table.clockwise(first)[: table.seats - len(trick)] if playing else (),
+        trick=trick,
+        taken=piles.get("taken", ()),
+        won=tuple([seat.tricks_taken for seat in view.seats]),
+    )
+
+
+def rate(before: JossingState, after: JossingState) -> tuple[float, ...]:
+    """Half for being as good as the others on average, more for being better: by points gained, or yet to be gained."""
+    sections = range(before.section.number, after.section.number + 1)
+    most = sum(hit_points(before.table.size(number), before.table.modern) for number in sections if number) or 1
+    hopes = _hopes(after) if after.queue else (0.0,) * before.table.seats
+    gained = [new - old + hope for new, old, hope in zip(after.totals, before.totals, hopes, strict=True)]
+    others = len(gained) - 1
+    return tuple([min(max(0.5 + (own - (sum(gained) - own) / others) / most / 2, 0.0), 1.0) for own in gained])
+
+
+def _hopes(state: JossingState) -> tuple[float, ...]:
+    """Half the worth of each bid that can still be hit."""
+    left = state.section.size - sum(state.won)
+    in_reach = [won <= bid <= won + left for bid, won in zip(state.amounts, state.won, strict=True)]
+    worth = [hit_points(bid, state.table.modern) / 2 for bid in state.amounts]
+    return tuple([reached * points for reached, points in zip(in_reach, worth, strict=True)])
+
+
+def _dealt(seen: Seen, table: Table, piles: Mapping[str, Sequence[PileCard]], choose: Choose) -> list[Sequence[Card]]:
+    """Hands with the seat's own cards; the rest of the unseen ones stay in the box."""
+    seats = seen.view.seats
+    lying = [laid.card for pile in piles.values() for laid in pile]
+    unseen = left_of(table.decks, (*seats[seen.seat].cards, *lying))
+    voids = _voids(table, (*piles.get("taken", ()), *piles.get("trick", ())))
+    seats = seen.view.seats
+    places = [Hidden(0 if seat == seen.seat else held.card_count, voids[seat]) for seat, held in enumerate(seats)]
+    box = Hidden(len(unseen) - sum(place.card_count for place in places))
+    dealt = deal_hidden(unseen, [*places, box], choose)
+    return [held.cards if seat == seen.seat else dealt[seat] for seat, held in enumerate(seats)]
+
+
+def _voids(table: Table, played: Sequence[PileCard]) -> list[int]:
+    """The suits that each seat did not follow, as bit sets of their cards; `played` has trick after trick."""
+    voids = [0] * table.seats
+    for at, laid in enumerate(played):
+        led = played[at - at % table.seats].card // 13
+        if laid.seat is not None and laid.card // 13 != led:
+            voids[laid.seat] |= 0x1FFF << 13 * led
+    return voids
+
+
+def _bids(view: View, section: Section, table: Table, dealt: Sequence[Sequence[Card]]) -> tuple[SeatBid, ...]:
+    """The bids that the seat knows, and for the others what a sensible player would bid with the hand dealt to him."""
+    return tuple([SeatBid(call.seat, _bid(call, section, table, dealt[call.seat])) for call in view.calls])
+
+
+def _bid(call: Called, section: Section, table: Table, hand: Sequence[Card]) -> int:
+    if isinstance(call.action, Bid) and isinstance(call.action.bid, int):
+        return call.action.bid
+    unseen = left_of(table.decks, (*hand, section.indicator))
+    outlook = Outlook(section.trump, hand_of(unseen), len(unseen), (section.size,) * (table.seats - 1))
+    return best_bid(outlook, hand, range(section.size + 1), table.modern)

@@ -1,0 +1,60 @@
+"""Tricks, points and the ranking of Jøssing, as pure functions."""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from croupier.games.cards import Card, Suit
+from croupier.games.facts import Count, Seat
+
+
+def winner(cards: Sequence[Card], trump: Suit, last_copy_wins: bool) -> int:
+    """Which card of a trick wins, from 0: the highest trump or else the highest of the led suit (JOS-WIN-1 to -4)."""
+    worth = _WORTH[trump][cards[0] // 13]
+    values = [worth[value] for value in cards]
+    best = max(values)
+    return len(values) - 1 - values[::-1].index(best) if last_copy_wins else values.index(best)
+
+
+def worth(trump: Suit, led: Suit) -> tuple[int, ...]:
+    """For each card a number: the greatest wins the trick, and nought cannot win at all (JOS-WIN-1 to -3)."""
+    return _WORTH[trump][led]
+
+
+def hit_points(bid: int, modern: bool) -> int:
+    """What a bid that was hit is worth (JOS-SCORE-2, JOS-SCORE-3)."""
+    return 5 * (bid + 1) if modern else 10 + bid
+
+
+def section_points(bids: Sequence[int], won: Sequence[int], modern: bool) -> tuple[int, ...]:
+    """Points of a section by seat (JOS-SCORE-1 to -3)."""
+    return tuple(hit_points(bid, modern) if bid == tricks else 0 for bid, tricks in zip(bids, won, strict=True))
+
+
+def first_leader(bids: Sequence[int], order: tuple[Seat, ...], highest_bidder_leads: bool) -> Seat:
+    """Who leads first; `order` is clockwise from the dealer's left (JOS-LEAD-1 to -3)."""
+    return max(order, key=lambda seat: bids[seat]) if highest_bidder_leads else order[0]
+
+
+def ranking(totals: Sequence[int]) -> tuple[tuple[Seat, ...], ...]:
+    """Groups of seats, the highest total first; equal totals share a place (JOS-END-2, JOS-END-3)."""
+
+    def merit(seat: Seat) -> int:
+        return -totals[seat]
+
+    return tuple(tuple(group) for _, group in groupby(sorted(range(len(totals)), key=merit), key=merit))
+
+
+def counts(bids: Sequence[int], won: Sequence[int]) -> tuple[Count, ...]:
+    """What statistics add up: bids, those that were hit, and tricks."""
+    found = [Count("bids", seat) for seat in range(len(bids))]
+    found += [Count("bids_hit", seat) for seat, bid in enumerate(bids) if bid == won[seat]]
+    found += [Count("tricks_won", seat, tricks) for seat, tricks in enumerate(won) if tricks]
+    return tuple(found)
+
+
+def _worth(trump: Suit, led: Suit) -> tuple[int, ...]:
+    base = {led: 1, trump: 14} if trump != led else {trump: 14}
+    return tuple(base[value // 13] + value % 13 if value // 13 in base else 0 for value in range(52))
+
+
+_WORTH = tuple(tuple(_worth(trump, led) for led in range(4)) for trump in range(4))
