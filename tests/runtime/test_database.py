@@ -1,6 +1,10 @@
 """Databases that cannot be used are named in one sentence that says what is wrong."""
 
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +15,32 @@ from croupier.runtime.database import migrate, open_database
 def test_a_url_without_a_driver_is_refused(url: str) -> None:
     with pytest.raises(ValueError, match="--database is not the SQLAlchemy URL of a database"):
         open_database(url)
+
+
+async def is_refused(file: Path) -> None:
+    database = open_database(f"sqlite+aiosqlite:///{file.parent / 'missing' / file.name}")
+    with pytest.raises(ValueError, match=r"missing.x\.db cannot be used, unable to open database file"):
+        await migrate(database, "croupier.scoring")
+
+
+async def is_cancelled(file: Path) -> None:
+    database = open_database(f"sqlite+aiosqlite:///{file}")
+    connecting = asyncio.create_task(database.connect().start())
+    await asyncio.sleep(0)
+    connecting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await connecting
+
+
+@pytest.mark.parametrize("connect", [is_refused, is_cancelled])
+def test_a_connection_that_fails_leaves_no_thread_behind(
+    tmp_path: Path, connect: Callable[[Path], Coroutine[Any, Any, None]]
+) -> None:
+    before = set(threading.enumerate())
+    # Many times, since a thread that is left behind may just end in time.
+    for _ in range(50):
+        asyncio.run(connect(tmp_path / "x.db"))
+        assert set(threading.enumerate()) <= before
 
 
 async def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:

@@ -63,11 +63,7 @@ async def test_it_serves_until_told_to_stop(keys: Keys, database_file: Path, tmp
     [
         ("database", "nonsense", "--database"),
         ("database", "sqlite:///scoring.db", "--database"),
-        pytest.param(
-            *("database", "sqlite+aiosqlite:////nowhere/at/all/scoring.db", "cannot be used"),
-            # After a file that cannot be opened aiosqlite's thread reports once more, perhaps to a closed loop.
-            marks=pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning"),
-        ),
+        ("database", "sqlite+aiosqlite:////nowhere/at/all/scoring.db", "cannot be used"),
         ("lobby_public_key", "/nowhere/lobby.pub", "/nowhere/lobby.pub"),
         ("engine_public_key", __file__, __file__),
         ("listen", "127.0.0.1:99999", "127.0.0.1:99999"),

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from importlib.resources import files
 from typing import Any
 
+import aiosqlite
 from alembic import command
 from alembic.config import Config
 from sqlalchemy import Connection, Engine, create_engine, event, text
@@ -15,12 +16,14 @@ BUSY_TIMEOUT_MILLISECONDS = 10_000
 CHECKPOINT_PAGES = 10_000
 """Pages of the write-ahead log (40 MB) before they are copied home: a page that many commits touch is copied once."""
 
+LAST_WORD_SECONDS = 1.0
+
 
 def open_database(url: str) -> AsyncEngine:
     """Open a database by its SQLAlchemy URL, such as sqlite+aiosqlite:////data/x.db; raises ValueError for others."""
     try:
         # The text of a failure would otherwise quote what was to be stored: cards, seeds, tokens.
-        engine = create_async_engine(url, hide_parameters=True)
+        engine = create_async_engine(url, hide_parameters=True, connect_args={"async_creator_fn": _connect})
     except (SQLAlchemyError, ImportError):
         raise ValueError(
             "--database is not the SQLAlchemy URL of a database with an asynchronous driver that is installed"
@@ -29,6 +32,20 @@ def open_database(url: str) -> AsyncEngine:
         raise ValueError(f"--database is of {engine.dialect.name}, which is not served yet: SQLite is")
     event.listen(engine.sync_engine, "connect", _set_pragmas)
     return engine
+
+
+async def _connect(*arguments: Any, **options: Any) -> aiosqlite.Connection:
+    connection = aiosqlite.connect(*arguments, **options)
+    thread = connection._thread
+    # As SQLAlchemy has it: a connection that is still open does not keep the process from ending.
+    thread.daemon = True
+    try:
+        return await connection
+    except BaseException:
+        # Refused or cancelled: the thread has yet to tell the event loop of its end, which is a matter of microseconds,
+        # and nobody waits for that. A program that gives up here would close the loop under it.
+        thread.join(LAST_WORD_SECONDS)
+        raise
 
 
 def blocking_twin(engine: AsyncEngine) -> Engine:
