@@ -1,0 +1,47 @@
+"""What each card does, what fits on it, and what it costs: tables by card (sections "Every card" and "Points")."""
+
+from croupier.games.cards import CARD_OF_NOTATION, STANDARD_DECK, Card, mask_of, strength_of, suit_of
+
+QUEEN_OF_HEARTS = CARD_OF_NOTATION["QH"]
+KING_OF_SPADES = CARD_OF_NOTATION["KS"]
+IS_SIX = tuple(strength_of(value) == 6 for value in STANDARD_DECK)
+IS_QUEEN = tuple(strength_of(value) == 12 for value in STANDARD_DECK)
+QUEENS = mask_of(value for value in STANDARD_DECK if IS_QUEEN[value])
+
+SUITED = tuple(mask_of(value for value in STANDARD_DECK if suit_of(value) == suit) for suit in range(4))
+"""From a suit to its cards, which are what covers a six of it (101-SIX-2)."""
+SUITED_OR_QUEEN = tuple(suited | QUEENS for suited in SUITED)
+"""From a suit to what may be played when it is ordered (101-QUEEN-3), or covers its six (101-SIX-3)."""
+
+
+def _fits(top: Card) -> int:
+    ranked = mask_of(value for value in STANDARD_DECK if strength_of(value) == strength_of(top))
+    return SUITED_OR_QUEEN[suit_of(top)] | ranked
+
+
+FITS = tuple(map(_fits, STANDARD_DECK))
+"""From the top card to what may be played on it (101-PLAY-1)."""
+
+
+def _penalty(value: Card) -> int | None:
+    if value == KING_OF_SPADES:
+        return 5
+    return {7: 2, 14: 0}.get(strength_of(value))
+
+
+PENALTIES = tuple(map(_penalty, STANDARD_DECK))
+"""From a card to how many cards the next player takes before he misses his turn, None if he misses none."""
+
+_COURT_POINTS = {11: 2, 12: 3, 13: 4, 14: 11}
+POINTS = tuple(_COURT_POINTS.get(strength_of(value), strength_of(value)) for value in STANDARD_DECK)
+"""From a card left in a hand to its points (101-POINTS-1)."""
+QUEEN_POINTS = {value: 40 if value == QUEEN_OF_HEARTS else 20 for value in STANDARD_DECK if IS_QUEEN[value]}
+"""From a queen to what she costs in a hand of queens, and takes off as the last card (101-POINTS-3, -4)."""
+
+_RANK_NAMES = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "jack", "queen", "king", "ace"]
+_SUIT_NAMES = ("clubs", "diamonds", "hearts", "spades")
+
+
+def spoken(value: Card) -> str:
+    """A card in words, for example "queen of hearts"."""
+    return f"{_RANK_NAMES[value % 13]} of {_SUIT_NAMES[suit_of(value)]}"

@@ -1,0 +1,104 @@
+"""What a searching player of 101 makes of what it sees: a table as it may be, and how good a moment is."""
+
+from itertools import groupby
+
+from croupier.games.actions import Play
+from croupier.games.cards import SUITS, Card
+from croupier.games.facts import PileCard, Seat, View
+from croupier.games.interface import Choose, Seen
+from croupier.games.one_oh_one import scoring
+from croupier.games.one_oh_one.hands import cards_in, with_cards
+from croupier.games.one_oh_one.match import Match, circle
+from croupier.games.one_oh_one.playing import Penalty
+from croupier.games.one_oh_one.state import OneOhOneState
+from croupier.games.one_oh_one.table import Table
+
+COST_SPAN = 120
+"""So many points more or less than the others are as bad or as good as it gets."""
+COST_OF_LOSING = 60
+"""What losing the game, or dropping out, costs beyond the points."""
+
+
+def imagine(seen: Seen, choose: Choose) -> OneOhOneState:
+    """A table that looks the same to the seat that is to act; the cards it does not see lie by chance."""
+    view = seen.view
+    table = Table.of(len(view.seats), seen.options)
+    pile = next((pile.cards for pile in view.piles if pile.name == "pile"), ())
+    stock_count = next((pile.card_count for pile in view.piles if pile.name == "stock"), 0)
+    marks = {mark.name: (mark.seat, mark.value) for mark in view.marks}
+    hands, stock = _dealt(seen, _unseen(table, pile, view.seats[seen.seat].cards, choose), stock_count)
+    penalty = marks.get("penalty")
+    return OneOhOneState(
+        table=table,
+        match=_match(view, int(marks["starter"][1])),
+        hands=hands,
+        stock=stock,
+        pile=pile,
+        turn=seen.seat,
+        ordered=SUITS.index(marks["ordered_suit"][1]) if "ordered_suit" in marks else None,
+        covers="cover" in marks,
+        penalty=Penalty(penalty[0] or 0, int(penalty[1])) if penalty else None,
+        forced=_forced(seen, table, pile),
+    )
+
+
+def rate(before: OneOhOneState, after: OneOhOneState) -> tuple[float, ...]:
+    """How much cheaper a seat came off than the others: finished rounds by their scores, open hands by their points."""
+    costs = [_cost(before, after, seat) for seat in range(len(after.hands))]
+    playing = [cost for cost in costs if cost is not None]
+    if len(playing) < 2:
+        return tuple(float(cost is not None) for cost in costs)
+    total = sum(playing)
+    return tuple(0.0 if cost is None else _share(cost, (total - cost) / (len(playing) - 1)) for cost in costs)
+
+
+def _share(cost: float, others: float) -> float:
+    return min(1.0, max(0.0, 0.5 + (others - cost) / COST_SPAN))
+
+
+def _cost(before: OneOhOneState, after: OneOhOneState, seat: Seat) -> float | None:
+    """What happened to a seat, in points; None if it was out before."""
+    if _is_out(before, seat):
+        return None
+    cost: float = after.scores[seat] - before.scores[seat]
+    if after.phase in ("play", "reshuffle"):
+        return cost + scoring.hand_points(cards_in(after.hands[seat]))
+    lost = _is_out(after, seat) or after.scores[seat] >= after.table.losing_score
+    return cost + COST_OF_LOSING * lost
+
+
+def _is_out(state: OneOhOneState, seat: Seat) -> bool:
+    return any(seat in group for group in state.match.dropped)
+
+
+def _unseen(table: Table, pile: tuple[PileCard, ...], own: tuple[Card, ...], choose: Choose) -> list[Card]:
+    """The cards that the seat does not see, in an order by chance."""
+    unseen = list(table.deck)
+    for value in (*own, *(lying.card for lying in pile)):
+        unseen.remove(value)
+    for last in range(len(unseen) - 1, 0, -1):
+        chosen = choose(last + 1)
+        unseen[last], unseen[chosen] = unseen[chosen], unseen[last]
+    return unseen
+
+
+def _dealt(seen: Seen, unseen: list[Card], stock_count: int) -> tuple[tuple[int, ...], tuple[Card, ...]]:
+    hands, at = [], stock_count
+    for seat, held in enumerate(seen.view.seats):
+        count = 0 if seat == seen.seat else held.card_count
+        hands.append(with_cards(0, held.cards if seat == seen.seat else unseen[at : at + count]))
+        at += count
+    return tuple(hands), tuple(unseen[:stock_count])
+
+
+def _match(view: View, starter: Seat) -> Match:
+    out = sorted((held.place, seat) for seat, held in enumerate(view.seats) if held.out)
+    dropped = tuple(tuple(seat for _, seat in group) for _, group in groupby(out, key=lambda placed: placed[0]))
+    totals = tuple(held.score for held in view.seats)
+    return Match(view.round_number, starter, totals, circle(len(view.seats), dropped), dropped)
+
+
+def _forced(seen: Seen, table: Table, pile: tuple[PileCard, ...]) -> Card | None:
+    """The card that was dealt last, which only the seat's legal actions tell (101-LEAD-2)."""
+    first = seen.legal.actions[0]
+    return first.card if isinstance(first, Play) and not pile and not table.first_move_any else None

@@ -1,0 +1,88 @@
+"""What may be played or drawn in 101, and why all else is refused.
+
+Every refusal depends on nothing but what the acting seat knows.
+"""
+
+from typing import TYPE_CHECKING
+
+from croupier.games.actions import Action, Draw, Play
+from croupier.games.cards import NOTATION, SUITS, Card, suit_of
+from croupier.games.facts import Seat
+from croupier.games.interface import IllegalAction
+from croupier.games.one_oh_one.effects import FITS, IS_QUEEN, SUITED, SUITED_OR_QUEEN
+from croupier.games.one_oh_one.hands import KINDS
+
+if TYPE_CHECKING:
+    from croupier.games.one_oh_one.state import OneOhOneState
+
+
+def playable(state: "OneOhOneState", hand: int) -> int:
+    """The cards in a hand that may be played now, as a bit set without twins."""
+    if not state.pile:
+        return hand & KINDS if state.forced is None else 1 << state.forced
+    top = state.pile[-1].card
+    if state.covers:
+        return hand & (SUITED_OR_QUEEN if state.table.queen_covers_six else SUITED)[suit_of(top)]
+    return hand & (FITS[top] if state.ordered is None else SUITED_OR_QUEEN[state.ordered])
+
+
+def may_draw_instead(state: "OneOhOneState") -> bool:
+    """Whether a seat that could play may draw (101-DRAW-3)."""
+    return state.table.may_draw_instead and state.can_take and not state.covers and bool(state.pile)
+
+
+def check(state: "OneOhOneState", seat: Seat, action: Action) -> None:
+    """Raises IllegalAction unless the seat may do this now."""
+    if seat != state.turn or seat < 0:
+        if state.owed:
+            raise IllegalAction("101-STOCK-3", "nobody can act before the cards are shuffled")
+        raise IllegalAction("101-PLAY-2", f"it is not the turn of seat {seat}")
+    if isinstance(action, Play):
+        _check_play(state, seat, action)
+    elif not isinstance(action, Draw):
+        raise IllegalAction("101-PLAY-1", "play a card, or draw one")
+    elif playable(state, state.hands[seat]):
+        _check_draw(state)
+
+
+def _check_play(state: "OneOhOneState", seat: Seat, play: Play) -> None:
+    """The seat must hold the card, order a suit with a queen only, and play what fits."""
+    value, hand = play.card, state.hands[seat]
+    if not 0 <= value < 52 or not hand >> value & 1:
+        raise IllegalAction("101-PLAY-1", "play a card of your own hand")
+    if not (play.suit in _SUIT_NUMBERS if IS_QUEEN[value] else play.suit is None):
+        raise IllegalAction("101-QUEEN-2", "order one of the four suits with a queen, and none with other cards")
+    if not playable(state, hand) >> value & 1:
+        raise _misfit(state, value)
+
+
+def _misfit(state: "OneOhOneState", value: Card) -> IllegalAction:
+    """Why a card of the hand may not be played."""
+    if not state.pile:
+        return IllegalAction("101-LEAD-2", "lead the card that was dealt to you last")
+    top = state.pile[-1].card
+    if state.covers:
+        rule, more = ("101-SIX-3", "") if IS_QUEEN[value] else ("101-SIX-2", _or_queen(state))
+        return IllegalAction(rule, f"cover your six with {SUITS[suit_of(top)]}{more}")
+    if state.ordered is not None:
+        return IllegalAction("101-QUEEN-3", f"{SUITS[state.ordered]} is ordered: play that suit, or a queen")
+    return IllegalAction("101-PLAY-1", f"play the suit or the rank of {NOTATION[top]}, or a queen")
+
+
+def _or_queen(state: "OneOhOneState") -> str:
+    return ", or a queen" if state.table.queen_covers_six else ""
+
+
+def _check_draw(state: "OneOhOneState") -> None:
+    """A seat that could play must not draw, but for 101-DRAW-3."""
+    if not state.pile:
+        raise IllegalAction("101-LEAD-3", "play the first card of the round, you cannot draw")
+    if state.covers:
+        raise IllegalAction("101-SIX-4", "cover your six, you hold a card that does")
+    if not state.table.may_draw_instead:
+        raise IllegalAction("101-DRAW-1", "play, you hold a card that fits")
+    if not state.can_take:
+        raise IllegalAction("101-DRAW-3", "play, there is no card to draw")
+
+
+_SUIT_NUMBERS = frozenset(range(4))

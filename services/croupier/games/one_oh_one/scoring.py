@@ -1,0 +1,150 @@
+"""Points, scores, losers and the ranking of 101, as pure functions."""
+
+from itertools import groupby
+from typing import NamedTuple
+
+from croupier.games.cards import NOTATION, Card, notation
+from croupier.games.facts import Count, Seat
+from croupier.games.one_oh_one.effects import IS_QUEEN, POINTS, QUEEN_POINTS, spoken
+from croupier.games.one_oh_one.hands import cards_in
+from croupier.games.one_oh_one.table import LOSING_SCORE, Table
+
+Groups = tuple[tuple[Seat, ...], ...]
+"""Seats that share a place in a group, best group first."""
+
+
+class Scored(NamedTuple):
+    """A finished round: its winner and his last card, the hands left, and what that made of the scores.
+
+    `points` are those of the round (101-POINTS-2 to -4), `reset` the seats whose exact 101 became 0, and `losers` those
+    of this round; `floored` are those whose score would be negative; seats that dropped out earlier have no points.
+    """
+
+    winner: Seat
+    last_card: Card
+    hands: tuple[tuple[Card, ...], ...]
+    points: tuple[int, ...]
+    totals: tuple[int, ...]
+    floored: tuple[Seat, ...]
+    reset: tuple[Seat, ...]
+    losers: tuple[Seat, ...]
+
+
+def hand_points(hand: tuple[Card, ...]) -> int:
+    """What cards left in a hand cost (101-POINTS-1, 101-POINTS-3)."""
+    if all(IS_QUEEN[value] for value in hand):
+        return sum(QUEEN_POINTS[value] for value in hand)
+    return sum(POINTS[value] for value in hand)
+
+
+def scored(
+    table: Table, totals: tuple[int, ...], playing: tuple[Seat, ...], hands: tuple[int, ...], last: Card
+) -> Scored:
+    """Score a round step by step (101-SCORE-1); `hands` are bit sets, `playing` the seats that are in the game."""
+    winner = next(seat for seat in playing if not hands[seat])
+    left = tuple(map(cards_in, hands))
+    points = list(map(hand_points, left))
+    points[winner] = -QUEEN_POINTS.get(last, 0)
+    sums = [total + gained for total, gained in zip(totals, points, strict=True)]
+    playing = tuple(sorted(playing))
+    reset = tuple(seat for seat in playing if table.exact_101_reset and sums[seat] == LOSING_SCORE)
+    floored = tuple(seat for seat in playing if table.floor_zero and sums[seat] < 0)
+    for seat in reset + floored:
+        sums[seat] = 0
+    losers = tuple(seat for seat in playing if sums[seat] >= table.losing_score)
+    return Scored(winner, last, left, tuple(points), tuple(sums), floored, reset, losers)
+
+
+def by_score(seats: tuple[Seat, ...], totals: tuple[int, ...]) -> Groups:
+    """Seats in groups of equal score, the lowest first."""
+    ordered = sorted(seats, key=lambda seat: totals[seat])
+    return tuple(tuple(group) for _, group in groupby(ordered, key=lambda seat: totals[seat]))
+
+
+def ranking(totals: tuple[int, ...], dropped: Groups) -> Groups:
+    """The seats in the game by score, then those that dropped out, the latest first (101-END-3, 101-ELIM-3)."""
+    out = {seat for group in dropped for seat in group}
+    return by_score(tuple(seat for seat in range(len(totals)) if seat not in out), totals) + dropped
+
+
+def places(seats: int, dropped: Groups) -> dict[Seat, int]:
+    """The place, from 1, that each seat that dropped out takes in the end."""
+    found, place = {}, seats - sum(map(len, dropped)) + 1
+    for group in dropped:
+        found.update(dict.fromkeys(group, place))
+        place += len(group)
+    return found
+
+
+def end_reason(table: Table, round_number: int, losers: tuple[Seat, ...], playing: int) -> str:
+    """Why the game is over after a round, "" if it is not (101-END-2, 101-END-4, 101-ELIM-1).
+
+    `playing` counts the seats that are left after the losers of the round dropped out.
+    """
+    if table.elimination and playing == 1:
+        return "one_left"
+    if losers and not table.elimination:
+        return "loser"
+    return "max_rounds" if round_number == table.max_rounds else ""
+
+
+def headline(result: Scored) -> str:
+    """What the round was, in the words of players."""
+    return f"finished with the {spoken(result.last_card)}"
+
+
+def notes(result: Scored, elimination: bool) -> tuple[str, ...]:
+    """How each seat's line came about."""
+    return tuple(", ".join(_remarks(result, seat, elimination)) for seat in range(len(result.points)))
+
+
+def _remarks(result: Scored, seat: Seat, elimination: bool) -> list[str]:
+    hand, points = result.hands[seat], result.points[seat]
+    remarks = []
+    if seat == result.winner:
+        remarks.append("first to go out")
+        if points:
+            remarks.append(f"{-points} off for a last queen")
+    elif hand:
+        remarks.append(f"{len(hand)} card{'s'[: len(hand) > 1]} left")
+        if all(IS_QUEEN[value] for value in hand):
+            remarks.append("nothing but queens")
+    if seat in result.floored:
+        remarks.append("no score below 0")
+    if seat in result.reset:
+        remarks.append("101 became 0")
+    if seat in result.losers:
+        remarks.append("dropped out" if elimination else "lost the game")
+    return remarks
+
+
+def details(round_number: int, starter: Seat, result: Scored) -> tuple[tuple[str, str], ...]:
+    """The summary of a round for programs (101-SCORE-5)."""
+    return (
+        ("round", str(round_number)),
+        ("starter", str(starter)),
+        ("winner", str(result.winner)),
+        ("last_card", NOTATION[result.last_card]),
+        *((f"hand_{seat}", " ".join(notation(hand))) for seat, hand in enumerate(result.hands) if hand),
+        ("points", _listed(result.points)),
+        ("floored", _listed(result.floored)),
+        ("reset", _listed(result.reset)),
+        ("totals", _listed(result.totals)),
+        ("losers", _listed(result.losers)),
+    )
+
+
+def _listed(values: tuple[int, ...]) -> str:
+    return " ".join(map(str, values))
+
+
+def counts(result: Scored) -> tuple[Count, ...]:
+    """What statistics count of a round."""
+    found = [Count("rounds_won", result.winner)]
+    if IS_QUEEN[result.last_card]:
+        found.append(Count("queen_finishes", result.winner))
+    for seat, hand in enumerate(result.hands):
+        if hand and all(IS_QUEEN[value] for value in hand):
+            found.append(Count("caught_with_queens", seat))
+    found += [Count("exact_101", seat) for seat in result.reset]
+    return (*found, *(Count("times_lost", seat) for seat in result.losers))

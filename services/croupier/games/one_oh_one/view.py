@@ -1,0 +1,54 @@
+"""What a viewer may know of a table of 101."""
+
+from typing import TYPE_CHECKING
+
+from croupier.games.cards import SUITS, suit_of
+from croupier.games.facts import Mark, Pile, Seat, SeatView, View, Viewer
+from croupier.games.one_oh_one import scoring
+from croupier.games.one_oh_one.hands import cards_in
+
+if TYPE_CHECKING:
+    from croupier.games.one_oh_one.state import OneOhOneState
+
+
+def view(state: "OneOhOneState", viewer: Viewer) -> View:
+    """The whole view; hands are open once a round has ended (101-VIS-4), the stock never is (101-VIS-3)."""
+    match, piles = state.match, []
+    if state.pile:
+        piles.append(Pile("pile", len(state.pile), state.pile))
+    if state.stock:
+        piles.append(Pile("stock", len(state.stock), ()))
+    places = scoring.places(state.table.seats, match.dropped)
+    return View(
+        round_number=match.round_number,
+        phase=state.phase,
+        dealer=None,
+        seats=tuple([_seat(state, seat, viewer, places.get(seat, 0)) for seat in range(state.table.seats)]),
+        piles=tuple(piles),
+        marks=_marks(state),
+        seats_to_act=(state.turn,) if state.turn >= 0 else (),
+        ranking=state.ranking,
+    )
+
+
+def _seat(state: "OneOhOneState", seat: Seat, viewer: Viewer, place: int) -> SeatView:
+    hand = state.hands[seat]
+    is_open = seat == viewer or state.phase in ("deal", "over")
+    cards = cards_in(hand) if is_open else ()
+    return SeatView(hand.bit_count(), cards, state.match.totals[seat], out=place > 0, place=place)
+
+
+def _marks(state: "OneOhOneState") -> tuple[Mark, ...]:
+    """The marks that stand, by name: what is public and no other field of a view holds (101-VIS-1)."""
+    found = []
+    if state.covers:
+        found.append(Mark("cover", state.turn, SUITS[suit_of(state.pile[-1].card)]))
+    if state.ordered is not None:
+        found.append(Mark("ordered_suit", None, SUITS[state.ordered]))
+    if state.penalty:
+        found.append(Mark("penalty", state.penalty.seat, str(state.penalty.card_count)))
+    if state.match.round_number:
+        found.append(Mark("starter", None, str(state.match.starter)))
+    if state.owed:
+        found.append(Mark("to_take", state.owed.seat, str(state.owed.card_count)))
+    return tuple(found)
