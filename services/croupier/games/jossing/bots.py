@@ -20,16 +20,21 @@ def sensible(seen: Seen, choose: Choose) -> Action:  # noqa: ARG001 - the port's
     outlook = _outlook(seen)
     bids = [action.bid for action in seen.legal.actions if isinstance(action, Bid) and isinstance(action.bid, int)]
     if bids:
-        return Bid(
-            best_bid(outlook, seen.view.seats[seen.seat].cards, bids, modern=seen.options["scoring"] == "modern")
-        )
+        hand, leads = seen.view.seats[seen.seat].cards, _leads(seen)
+        return Bid(best_bid(outlook, hand, leads, bids, modern=seen.options["scoring"] == "modern"))
     return Play(_best_card(seen, outlook, [action.card for action in seen.legal.actions if isinstance(action, Play)]))
 
 
-def best_bid(outlook: Outlook, hand: Sequence[Card], amounts: Sequence[int], modern: bool) -> int:
+def best_bid(outlook: Outlook, hand: Sequence[Card], leads: bool, amounts: Sequence[int], modern: bool) -> int:
     """Of these amounts the one that promises most points."""
-    likely = spread(later_chance(outlook, value) for value in hand)
+    likely = spread(later_chance(outlook, value, len(hand), leads) for value in hand)
     return max(amounts, key=lambda amount: likely[amount] * hit_points(amount, modern))
+
+
+def _leads(seen: Seen) -> bool:
+    """Whether a seat that bids will lead for sure."""
+    dealer, seats = seen.view.dealer, len(seen.view.seats)
+    return dealer is not None and seen.seat == (dealer + 1) % seats and seen.options["leader"] == "left_of_dealer"
 
 
 def _outlook(seen: Seen) -> Outlook:
@@ -45,18 +50,20 @@ def _best_card(seen: Seen, outlook: Outlook, playable: Sequence[Card]) -> Card:
     seat, view = seen.seat, seen.view
     hand = view.seats[seat].cards
     trick = next(([laid.card for laid in pile.cards] for pile in view.piles if pile.name == "trick"), [])
-    to_come = [
-        view.seats[(seat + step) % len(view.seats)].card_count for step in range(1, len(view.seats) - len(trick))
-    ]
+    seats = len(view.seats)
+    to_come = [view.seats[(seat + step) % seats].card_count for step in range(1, seats - len(trick))]
     missing = _bid_of(view, seat) - view.seats[seat].tricks_taken
-    later = {value: later_chance(outlook, value) for value in hand}
+    last_copy_wins = seen.options["identical_cards"] == "last"
+    lead = {value: later_chance(outlook, value, len(hand) - 1, leads=True) for value in hand}
+    follow = {value: later_chance(outlook, value, len(hand) - 1, leads=False) for value in hand}
 
     def keeps_the_bid(value: Card) -> tuple[float, float]:
         rest = list(hand)
         rest.remove(value)
-        likely = spread(later[other] for other in rest)
-        now = chance_now(outlook, trick, value, to_come)
-        return now * _at(likely, missing - 1) + (1 - now) * _at(likely, missing), -later[value]
+        now = chance_now(outlook, trick, value, to_come, last_copy_wins)
+        won = now * _at(spread(lead[other] for other in rest), missing - 1) if now else 0.0
+        lost = (1 - now) * _at(spread(follow[other] for other in rest), missing)
+        return won + lost, -follow[value]
 
     return max(playable, key=keeps_the_bid)
 

@@ -1,7 +1,7 @@
 """How likely a card wins a trick, as far as a seat can tell: what computer players of Jøssing go by.
 
-Cards that the seat does not see lie by chance in other hands or in the box. The chances are estimates; the figures
-below were found by letting players with different ones play against each other.
+Cards that the seat does not see lie by chance in other hands or in the box. The chances are estimates; players
+with other figures than those below did not do better against players with these.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,10 +11,12 @@ from croupier.games.cards import Card, Suit
 from croupier.games.jossing.hands import HIGHER, SUIT_OF, Hand
 from croupier.games.jossing.scoring import worth
 
-RUFFING = 0.35
-"""How often a trump wins although a higher one is in another hand."""
-USED = 0.85
-"""How often a card of another suit, which nobody could beat, comes to lie in a trick of its suit."""
+RUFFING = 0.5
+"""How often a trump wins in the long run although a higher one is in another hand."""
+UNUSED = 0.75
+"""How often a trick that somebody else leads gives no use for a certain card."""
+TOO_LATE = 0.3
+"""How often a card comes to nothing in the long run because its seat, that leads now, wants to lead others first."""
 CONTESTED = 0.7
 """How often a seat that could beat a card does so."""
 
@@ -28,23 +30,27 @@ class Outlook(NamedTuple):
     held: tuple[int, ...]
 
 
-def later_chance(outlook: Outlook, value: Card) -> float:
-    """The chance that a card wins a trick some time later."""
+def later_chance(outlook: Outlook, value: Card, tricks: int, leads: bool) -> float:
+    """The chance that a card wins one of so many tricks to come; `leads` tells whether its seat leads the first."""
     unseen, total = outlook.unseen, max(outlook.unseen_count, 1)
     elsewhere = min(sum(outlook.held) / total, 1.0)
     unbeaten = (1 - elsewhere) ** (unseen & HIGHER[value]).bit_count()
     if value // 13 == outlook.trump:
-        return unbeaten + (1 - unbeaten) * RUFFING
+        return unbeaten + (1 - unbeaten) * RUFFING * (1 - UNUSED ** (tricks - 1))
     for count in outlook.held:
         unbeaten *= 1 - _ruffs(outlook, value // 13, count)
-    return unbeaten * USED
+    unused = TOO_LATE * (1 - 1 / tricks) if leads else UNUSED**tricks
+    return unbeaten * (1 - unused)
 
 
-def chance_now(outlook: Outlook, trick: Sequence[Card], value: Card, to_come: Iterable[int]) -> float:
+def chance_now(
+    outlook: Outlook, trick: Sequence[Card], value: Card, to_come: Iterable[int], last_copy_wins: bool
+) -> float:
     """The chance that a card wins the trick that it is played to; seats with so many cards are still to play to it."""
     led = trick[0] // 13 if trick else value // 13
     value_of = worth(outlook.trump, led)
-    if not value_of[value] or any(value_of[laid] >= value_of[value] for laid in trick):
+    highest = max((value_of[laid] for laid in trick), default=0)
+    if value_of[value] < highest or (value_of[value] == highest and not (highest and last_copy_wins)):
         return 0.0
     chance = 1.0
     for count in to_come:
@@ -75,8 +81,10 @@ def _holds(outlook: Outlook, wanted: Hand, count: int) -> float:
 
 def spread(chances: Iterable[float]) -> list[float]:
     """How likely each number of tricks is, from none to all, when these cards win independently of each other."""
-    spread = [1.0]
+    likely = [1.0]
     for chance in chances:
         missed = 1 - chance
-        spread = [few * missed + fewer * chance for few, fewer in zip((*spread, 0.0), (0.0, *spread), strict=True)]
-    return spread
+        likely = [
+            as_many * missed + one_less * chance for as_many, one_less in zip((*likely, 0), (0, *likely), strict=True)
+        ]
+    return likely

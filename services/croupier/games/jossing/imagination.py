@@ -91,4 +91,5 @@ def _bid(call: Called, section: Section, table: Table, hand: Sequence[Card]) -> 
         return call.action.bid
     unseen = left_of(table.decks, (*hand, section.indicator))
     outlook = Outlook(section.trump, hand_of(unseen), len(unseen), (section.size,) * (table.seats - 1))
-    return best_bid(outlook, hand, range(section.size + 1), table.modern)
+    leads = not table.highest_bidder_leads and call.seat == table.from_left_of(section.dealer)[0]
+    return best_bid(outlook, hand, leads, range(section.size + 1), table.modern)
