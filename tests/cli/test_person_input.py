@@ -2,7 +2,8 @@
 
 import pytest
 
-from croupier.cli.person_input import REACTIONS, Help, InputFault, Quit, React, read_input
+from croupier.cli.person_input import REACTIONS, Help, InputFault, Propose, Quit, React, ShowSheet, Vote, read_input
+from croupier.cli.words import Words
 from croupier_api.v1 import table_pb2 as pb
 from croupier_api.v1.cards_pb2 import (
     CARD_5H,
@@ -70,7 +71,15 @@ BOTH = pb.LegalActions(actions=[PASS], choices=[KEEP, SWAP])
         ("keep as 6c spades", BOTH, pb.Action(keep=pb.KeepAction(cards=[CARD_AS, CARD_6C], trump=SUIT_SPADES))),
         ("swap", BOTH, pb.Action(swap=pb.SwapAction())),
         ("swap AS", BOTH, pb.Action(swap=pb.SwapAction(cards=[CARD_AS]))),
+        ("swap none", BOTH, pb.Action(swap=pb.SwapAction())),
+        ("keep all but 5h 6c as H", KEEPS, pb.Action(keep=pb.KeepAction(cards=[CARD_5H, CARD_JK], trump=SUIT_HEARTS))),
         ("pass", BOTH, PASS),
+        ("propose", NOTHING, Propose("")),
+        ("propose same cards", NOTHING, Propose("same_cards")),
+        ("/propose same_cards", PLAYS, Propose("same_cards")),
+        ("Agree", PLAYS, Vote(agree=True)),
+        ("refuse", NOTHING, Vote(agree=False)),
+        ("/sheet", NOTHING, ShowSheet()),
         ("/help", NOTHING, Help()),
         ("/quit", NOTHING, Quit()),
         *((f"/react {name}", NOTHING, React(name)) for name in REACTIONS),
@@ -103,3 +112,30 @@ def test_what_is_meant_is_understood(typed: str, legal: pb.LegalActions, wish: o
 def test_what_cannot_be_is_explained(typed: str, legal: pb.LegalActions, said: str) -> None:
     with pytest.raises(InputFault, match=said):
         read_input(typed, legal)
+
+
+NAMED = Words((), symbols=True, terms={"8H": "the Old", "JK": "the Fool", "solo_clubs": "solo in clubs"})
+CONTRACTS = pb.LegalActions(
+    actions=[pb.Action(bid=pb.BidAction(contract="solo")), pb.Action(bid=pb.BidAction(contract="solo_clubs"))]
+)
+
+
+@pytest.mark.parametrize(
+    ("typed", "legal", "wish"),
+    [
+        ("the old clubs", PLAYS, play(CARD_8H, SUIT_CLUBS)),
+        ("play old s", PLAYS, play(CARD_8H, SUIT_SPADES)),
+        ("8H spades", PLAYS, play(CARD_8H, SUIT_SPADES)),
+        ("solo", CONTRACTS, CONTRACTS.actions[0]),
+        ("solo_clubs", CONTRACTS, CONTRACTS.actions[1]),
+        ("solo in clubs", CONTRACTS, CONTRACTS.actions[1]),
+        ("fool as H", KEEPS, pb.Action(keep=pb.KeepAction(cards=[CARD_JK, CARD_AS], trump=SUIT_HEARTS))),
+    ],
+)
+def test_the_words_of_the_game_will_do(typed: str, legal: pb.LegalActions, wish: object) -> None:
+    assert read_input(typed, legal, NAMED) == wish
+
+
+def test_questions_are_put_in_the_words_of_the_game() -> None:
+    with pytest.raises(InputFault, match="could be play 8♥ \\(the Old\\), clubs ordered or"):
+        read_input("old", PLAYS, NAMED)

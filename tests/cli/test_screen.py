@@ -2,8 +2,9 @@
 
 from rich.cells import cell_len
 
+from croupier.cli.legal import legal_lines
 from croupier.cli.line_editor import LineEditor
-from croupier.cli.screen import Seen, hand_text, legal_lines, table_lines
+from croupier.cli.screen import Seen, table_lines
 from croupier.cli.words import Words, can_write_symbols, printable
 from croupier_api.v1 import engine_pb2
 from croupier_api.v1 import table_pb2 as pb
@@ -52,7 +53,7 @@ def test_a_viewer_is_shown_all_that_he_may_know() -> None:
         "trick: K♣ Ben with a name that goes on and on, JK",
         "(40 cards)",
         "contract: solo, trump ♥, by Ben",
-        "calls: Ben with a name that goes on and on bid 60, Cleo (secret)",
+        "calls: Ben with a name that goes on and on bid 60, Cleo has decided",
         "marks: stall 4",
         "your hand: 2♣   5♥   A♠",
     ):
@@ -75,20 +76,49 @@ def test_letters_stand_in_for_symbols() -> None:
     assert "your hand: 2C   5H   AS" in text
 
 
-def test_hands_are_sorted_by_suit() -> None:
-    assert hand_text(LETTERS, [CARD_AS, CARD_JK, CARD_KC, CARD_5H, CARD_2C]) == "2C KC   5H   AS   JK"
-
-
 def test_names_cannot_command_the_terminal() -> None:
     assert printable("Eve\x1b[2J") == "Eve?[2J"
 
 
-def test_choices_say_how_many_and_of_what() -> None:
-    choice = pb.CardChoice(
-        verb=pb.CARD_CHOICE_VERB_KEEP, cards=[CARD_AS, CARD_5H], min_cards=1, max_cards=2, suits=[SUIT_HEARTS]
-    )
-    lines = legal_lines(SYMBOLS, pb.LegalActions(choices=[choice]))
-    assert [line.plain for line in lines] == ["you may: keep 1 to 2 of 5♥   A♠, and one suit of ♥"]
+def choice(verb: pb.CardChoiceVerb.ValueType, **limits: object) -> pb.CardChoice:
+    return pb.CardChoice(verb=verb, cards=[CARD_AS, CARD_5H], **limits)  # type: ignore[arg-type]
+
+
+def test_choices_say_how_many_of_what_and_how_it_is_written() -> None:
+    keep = choice(pb.CARD_CHOICE_VERB_KEEP, min_cards=1, max_cards=2, suits=[SUIT_HEARTS])
+    swap = choice(pb.CARD_CHOICE_VERB_SWAP, min_cards=0, max_cards=1)
+    lines = legal_lines(SYMBOLS, pb.LegalActions(choices=[keep, swap]), [CARD_5H, CARD_AS])
+    assert [line.plain for line in lines] == [
+        "you may: keep 1 to 2 of the cards of your hand, and name a suit of ♥",
+        "  write for example 5H TS for CARDS: keep CARDS SUIT, or keep all but CARDS SUIT",
+        "you may: swap 0 to 1 of the cards of your hand",
+        "  write for example 5H TS for CARDS: swap CARDS, or swap all but CARDS, or swap none",
+    ]
+    (line, _) = legal_lines(SYMBOLS, pb.LegalActions(choices=[keep]), [CARD_5H], [CARD_AS, CARD_5H])
+    assert line.plain == "you may: keep 1 to 2 of A♠ 5♥, and name a suit of ♥"
+
+
+def test_everything_is_called_as_players_call_it() -> None:
+    terms = {"2C": "the Low", "solo": "playing alone", "first_bid": "the auction", "trick": "table", "stall": "idle"}
+    words = Words(NAMES, symbols=True, terms=terms)
+    text = "\n".join(rows(words))
+    for part in (
+        "round 2, the auction",
+        "table: K♣",
+        "contract: playing alone, trump",
+        "marks: idle 4",
+        "2♣ (the Low)",
+    ):
+        assert part in text
+    assert words.action(pb.Action(play=pb.PlayAction(card=CARD_2C))) == "play 2♣ (the Low)"
+    assert words.action(pb.Action(bid=pb.BidAction(contract="solo"))) == "bid playing alone"
+    assert words.prose("made, with 2C. A solo!") == "made, with 2♣. A solo!"
+
+
+def test_values_of_marks_are_shown_for_what_they_are() -> None:
+    assert [SYMBOLS.value(value) for value in ("H", "5H", "JK", "7", "at_once", "CD", "")] == [
+        *("♥", "5♥", "JK", "7", "at once", "CD", ""),
+    ]
 
 
 def test_facts_are_told_in_words() -> None:
@@ -102,9 +132,10 @@ def test_facts_are_told_in_words() -> None:
         pb.Fact(cards_moved=drawn),
         pb.Fact(turn_changed=pb.TurnChanged(phase="play")),
         pb.Fact(trick_taken=pb.TrickTaken(seat=2)),
+        pb.Fact(round_ended=pb.RoundEnded(round=1, headline="made")),
     ]
     assert LETTERS.facts(facts) == [
-        *("-- round 1, Ada deals --", "Ada plays 5H", "Cleo draws 2 cards", "Cleo takes the trick"),
+        *("-- round 1, Ada deals --", "Ada plays 5H", "Cleo draws 2 cards", "Cleo takes the trick", "round 1: made"),
     ]
 
 

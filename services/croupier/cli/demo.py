@@ -16,7 +16,7 @@ from croupier.cli.demo_players import Party, PlayedTable, Show, play_table, sign
 from croupier.cli.demo_shows import chosen_show
 from croupier.cli.faults import CommandFault
 from croupier.cli.reach import endpoints_of
-from croupier.cli.screen import sheet_grid
+from croupier.cli.sheets import sheet_lines
 from croupier.cli.supervisor import Manner, running_services, silent
 from croupier.cli.words import Words, can_write_symbols
 from croupier.games.catalogue import GAMES
@@ -61,7 +61,7 @@ async def demo(plan: DemoPlan, shuffle_seed: str | None, replays: Path | None, q
     """Play and show the plan; raises CommandFault saying what does not agree."""
     began = time.monotonic()
     names = tuple(plan.player_name(1, seat) for seat in range(plan.seats))
-    words = Words(names, can_write_symbols(console.encoding))
+    words = Words(names, can_write_symbols(console.encoding), GAMES[plan.game].names)
     with tempfile.TemporaryDirectory(prefix="croupier-demo-") as folder:
         note = silent if quiet else console.print
         manner = Manner(shuffle_seed=shuffle_seed, note=note, grace_seconds=0)
@@ -89,8 +89,7 @@ def _write_replays(folder: Path, played: Played) -> None:
 def _show_result(console: Console, words: Words, played: Played) -> None:
     if len(played.tables) == 1:
         sheet = played.evidence[0].sheet
-        console.print("\nScore sheet")
-        console.print(sheet_grid(words, [(line.round, line.points, line.totals) for line in sheet.rounds]))
+        console.print("\nScore sheet", *sheet_lines(words, sheet.rounds), sep="\n")
         console.print("\nRanking", *words.ranking(sheet.result.ranking), sep="\n", highlight=False, markup=False)
     console.print("\nLeaderboard")
     for line in played.leaderboard[:LEADERBOARD_LINES]:

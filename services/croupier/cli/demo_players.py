@@ -4,10 +4,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from random import Random
 from typing import TypeAlias, TypeVar
 
-from croupier.cli.bot_player import decide
+from croupier.cli.bot_player import BotPlayer
 from croupier.cli.demo_plan import DemoPlan
 from croupier.cli.faults import CommandFault
 from croupier_api.v1 import engine_pb2, lobby_pb2
@@ -92,10 +91,10 @@ async def play_table(plan: DemoPlan, party: Party, show: Show) -> PlayedTable:
     table_id = await _form(plan, party)
     async with AsyncExitStack() as stack:
         tables = [await stack.enter_async_context(client.play(table_id)) for client in party.clients]
-        chances = [plan.decisions(party.number, seat) for seat in range(plan.seats)]
+        players = [BotPlayer(at.info, plan.decisions(party.number, seat)) for seat, at in enumerate(tables)]
         watching = asyncio.create_task(_watch(tables, show))
         try:
-            acted = await asyncio.gather(*map(play_seat, tables, chances))
+            acted = await asyncio.gather(*map(play_seat, tables, players))
             await watching
         finally:
             watching.cancel()
@@ -144,7 +143,7 @@ async def _watch(tables: Sequence[AsyncTable], show: Show) -> None:
             show(tables, event)
 
 
-async def play_seat(table: AsyncTable, random: Random) -> list[Acknowledged]:
+async def play_seat(table: AsyncTable, player: BotPlayer) -> list[Acknowledged]:
     """Play one seat to the end of the game; gives what was acknowledged, in order."""
     acknowledged: list[Acknowledged] = []
     while await table.your_turn(timeout_seconds=MOVE_SECONDS):
@@ -152,7 +151,7 @@ async def play_seat(table: AsyncTable, random: Random) -> list[Acknowledged]:
             # Several may act: they do so in the order of seats, so that the same seed gives the same log.
             await table.changed(timeout_seconds=MOVE_SECONDS)
             continue
-        action = decide(table.legal_actions, random)
+        action = player.decide(table)
         try:
             sequence = await table.act(action, expected_sequence=table.sequence)
         except StaleSequence:

@@ -2,7 +2,7 @@
 
 import locale
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -10,6 +10,7 @@ from croupier_api.v1 import table_pb2 as pb
 from croupier_client.cards import CardValue, SuitValue, action_text, card_text
 
 SYMBOLS: Mapping[str, str] = MappingProxyType({"C": "♣", "D": "♦", "H": "♥", "S": "♠"})
+RANKS = "23456789TJQKA"
 SUITS = "CDHS"
 JOKER = "JK"
 
@@ -30,10 +31,14 @@ def printable(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """How a table is told: by the names of its seats, with symbols or without."""
+    """How a table is told: by the names of its seats, with symbols or without, and in the game's own words.
+
+    `terms` are a game's names: from a card in notation, a suit, a contract or another word to what players call it.
+    """
 
     names: tuple[str, ...]
     symbols: bool
+    terms: Mapping[str, str] = field(default_factory=dict)
 
     def name(self, seat: int) -> str:
         """The name of a seat."""
@@ -41,24 +46,48 @@ class Words:
 
     def card(self, card: CardValue) -> str:
         """A card, for example 5♥ or 5H."""
-        text = card_text(card)
-        return text if text == JOKER or not self.symbols else text[:-1] + SYMBOLS.get(text[-1], text[-1])
+        return self._symbol(card_text(card))
+
+    def card_and_name(self, card: CardValue) -> str:
+        """A card with what players call it, if they do."""
+        return self._card_and_name(card_text(card))
 
     def cards(self, cards: Iterable[CardValue]) -> str:
         """Cards in their order."""
-        return " ".join(map(self.card, cards))
+        return " ".join(map(self.card_and_name, cards))
 
     def suit(self, suit: SuitValue) -> str:
         """A suit's symbol, or its letter."""
-        letter = SUITS[suit - 1] if suit else "-"
-        return SYMBOLS.get(letter, letter) if self.symbols else letter
+        return self._symbol(SUITS[suit - 1]) if suit else "-"
+
+    def term(self, word: str) -> str:
+        """A word of the game, such as a contract, a phase or a pile, as players say it."""
+        return self.terms.get(word) or word.replace("_", " ")
+
+    def value(self, text: str) -> str:
+        """The value of a mark: a number, a word, a suit or a card."""
+        return self._symbol(text) if is_card(text) or text in tuple(SUITS) else self.term(text)
+
+    def prose(self, text: str) -> str:
+        """A text of the rules' making, such as a headline or a note, with symbols for its cards."""
+        return " ".join(self._in_prose(word, self._symbol) for word in text.split(" "))
 
     def action(self, action: pb.Action) -> str:
         """An action, for example "play 5♥"."""
-        text = action_text(action)
-        if not self.symbols:
-            return text
-        return " ".join(_with_symbol(word) for word in text.split(" "))
+        return " ".join(self._in_prose(word, self._card_and_name) for word in action_text(action).split(" "))
+
+    def _symbol(self, text: str) -> str:
+        """A card or a suit in notation as the terminal can show it."""
+        return text if not self.symbols or text == JOKER else text[:-1] + SYMBOLS.get(text[-1], text[-1])
+
+    def _card_and_name(self, text: str) -> str:
+        name = self.terms.get(text)
+        return self._symbol(text) + (f" ({name})" if name else "")
+
+    def _in_prose(self, word: str, write: Callable[[str], str]) -> str:
+        """A word, which may be a card or a term, with what punctuation follows it."""
+        bare = word.rstrip(",.;:)")
+        return (write(bare) if is_card(bare) else self.terms.get(bare, bare)) + word[len(bare) :]
 
     def facts(self, facts: Sequence[pb.Fact]) -> list[str]:
         """What became known, a line for each fact that is worth one."""
@@ -80,15 +109,14 @@ class Words:
         return lines
 
 
-def _with_symbol(word: str) -> str:
-    bare = word.rstrip(",")
-    is_card = len(bare) == len("5H") and bare[0] in "23456789TJQKA" and bare[1] in SYMBOLS
-    return word[0] + SYMBOLS[bare[1]] + word[2:] if is_card else word
+def is_card(text: str) -> bool:
+    """Whether this is a card in notation."""
+    return text == JOKER or (len(text) == len("5H") and text[0] in RANKS and text[1] in SUITS)
 
 
 def _round_started(words: Words, fact: pb.RoundStarted) -> str:
     dealer = f", {words.name(fact.dealer)} deals" if fact.HasField("dealer") else ""
-    return f"-- round {fact.round}{dealer} --"
+    return f"-- {words.term('round')} {fact.round}{dealer} --"
 
 
 _MOVES: Mapping[int, str] = MappingProxyType(
@@ -124,7 +152,7 @@ def _contract_changed(words: Words, fact: pb.ContractChanged) -> str:
 def contract_text(words: Words, contract: pb.ContractChanged) -> str:
     """What is known of a contract, in one line."""
     parts = [
-        contract.name if contract.HasField("name") else "",
+        words.term(contract.name) if contract.HasField("name") else "",
         str(contract.amount) if contract.HasField("amount") else "",
         f"trump {words.suit(contract.trump)}" if contract.HasField("trump") else "",
         f"by {words.name(contract.declarer)}" if contract.HasField("declarer") else "",
@@ -145,6 +173,10 @@ def _hand_revealed(words: Words, fact: pb.HandRevealed) -> str:
     return f"{words.name(fact.seat)} shows {words.cards(fact.cards)}" if fact.cards else ""
 
 
+def _round_ended(words: Words, fact: pb.RoundEnded) -> str:
+    return f"{words.term('round')} {fact.round}: {words.prose(fact.headline)}" if fact.headline else ""
+
+
 _Tell: TypeAlias = Callable[[Words, Any], str]
 _TELL: Mapping[str, _Tell] = MappingProxyType(
     {
@@ -155,5 +187,6 @@ _TELL: Mapping[str, _Tell] = MappingProxyType(
         "trick_taken": _trick_taken,
         "seat_out": _seat_out,
         "hand_revealed": _hand_revealed,
+        "round_ended": _round_ended,
     }
 )

@@ -1,0 +1,148 @@
+"""A person at a table: what is typed becomes actions, what happens becomes a picture and a story."""
+
+import asyncio
+import time
+from collections.abc import Iterable
+
+from rich.text import Text
+
+from croupier.cli.legal import legal_lines
+from croupier.cli.line_editor import LineEditor
+from croupier.cli.lines import folded
+from croupier.cli.person_input import HELP, Help, InputFault, Propose, Quit, React, ShowSheet, Vote, read_input
+from croupier.cli.screen import Seen, table_lines
+from croupier.cli.sheets import sheet_lines
+from croupier.cli.terminal import Screen, keys
+from croupier.cli.words import Words
+from croupier_api.v1 import engine_pb2
+from croupier_api.v1 import table_pb2 as pb
+from croupier_client.aio import Client
+from croupier_client.aio_table import AsyncTable
+from croupier_client.errors import CroupierError
+from croupier_client.table import Event
+
+TICK_SECONDS = 0.25
+SHOWN_ROUNDS = 3
+
+
+class Sitting:
+    """One session of a person at one table."""
+
+    def __init__(
+        self, client: Client, table: AsyncTable, game: engine_pb2.GameDescription, words: Words, screen: Screen
+    ) -> None:
+        self._client = client
+        self._table = table
+        self._game = game
+        self._words = words
+        self._screen = screen
+        self._editor = LineEditor()
+        self._notice = "/help says what you can type"
+        self._news_of = -1
+
+    async def run(self) -> None:
+        """Until the game is over or the person leaves."""
+        tasks = [asyncio.create_task(work()) for work in (self._follow, self._listen, self._tick)]
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        finally:
+            for task in tasks:
+                task.cancel()
+
+    async def _follow(self) -> None:
+        self._draw()
+        async for event in self._table:
+            self._tell(event)
+            self._draw()
+
+    def _tell(self, event: Event) -> None:
+        if isinstance(event, engine_pb2.Reaction):
+            self._say(f"{self._words.name(event.seat)} reacts: {event.reaction}")
+        elif isinstance(event, engine_pb2.TableUpdate):
+            reason = " (time was up)" if event.acted_by == engine_pb2.ACTED_BY_TIMEOUT else ""
+            for line in self._words.facts(event.facts):
+                self._say(line + reason)
+            for fact in event.facts:
+                if fact.HasField("round_ended"):
+                    self._tell_round(fact.round_ended)
+
+    def _tell_round(self, ended: pb.RoundEnded) -> None:
+        rounds = [line for line in self._table.rounds if line.round <= ended.round]
+        self._say(f"Score sheet after {self._words.term('round')} {ended.round}")
+        self._say_lines(sheet_lines(self._words, rounds[-SHOWN_ROUNDS:]))
+
+    async def _tell_sheet(self) -> None:
+        sheet = await self._client.get_score_sheet(table_id=self._table.table_id)
+        self._say_lines(sheet_lines(self._words, sheet.rounds))
+
+    def _say_lines(self, lines: Iterable[Text]) -> None:
+        for line in lines:
+            self._screen.say(line)
+
+    def _say(self, line: str) -> None:
+        self._screen.say(Text(line))
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(TICK_SECONDS)
+            self._draw()
+
+    def _draw(self) -> None:
+        table = self._table
+        bots = frozenset(seat for seat, info in enumerate(table.info.seats) if info.bot)
+        seen = Seen(self._game.name, table.view, table.clock, table.seat, bots)
+        picture = table_lines(self._words, seen, time.time_ns() // 1_000_000)
+        hand = table.view.seats[table.seat].cards if table.seat is not None else ()
+        picture += legal_lines(self._words, table.legal_actions, hand, table.view.card_order)
+        if self._notice:
+            picture.append(Text(self._notice, style="italic"))
+        self._screen.draw(picture, self._editor.typed, is_news=table.to_act and self._news_of != table.sequence)
+        if table.to_act:
+            self._news_of = table.sequence
+
+    async def _listen(self) -> None:
+        pieces = keys()
+        while data := await pieces.get():
+            for line in self._editor.feed(data):
+                if not await self._do(line):
+                    return
+            self._draw()
+
+    async def _do(self, line: str) -> bool:
+        """Do what a line asks for; False if that is to leave."""
+        self._notice = ""
+        try:
+            return await self._fulfil(line)
+        except InputFault as fault:
+            self._tell_fault(str(fault))
+        except CroupierError as error:
+            rule = f" ({error.rule})" if error.rule else ""
+            self._tell_fault(f"{error.message}{rule}")
+        return True
+
+    async def _fulfil(self, line: str) -> bool:
+        match read_input(line, self._table.legal_actions, self._words):
+            case Quit():
+                return False
+            case Help():
+                self._say_lines(folded("", text) for text in HELP)
+            case ShowSheet():
+                await self._tell_sheet()
+            case React(reaction):
+                await self._client.react(table_id=self._table.table_id, reaction=reaction)
+            case Propose() | Vote():
+                raise InputFault("nothing can be proposed now")
+            case action:
+                await self._act(action)
+        return True
+
+    async def _act(self, action: pb.Action) -> None:
+        # Where several act at once, as with secret bids, what another one does leaves it as it was meant.
+        alone = len(self._table.view.seats_to_act) == 1
+        await self._table.act(action, expected_sequence=self._table.sequence if alone else None)
+
+    def _tell_fault(self, message: str) -> None:
+        self._notice = message
+        self._news_of = -1
