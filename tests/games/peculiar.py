@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Protocol
 from croupier.games.cards import Card, cards
 from tests.games.oracle_jossing import JossingOracle
 from tests.games.oracle_one_oh_one import OneOhOneOracle
+from tests.games.oracle_one_ten import OneTenOracle
 from tests.games.oracle_thulla import ThullaOracle
 
 
@@ -34,6 +35,7 @@ PECULIAR: Mapping[str, Peculiar] = {
         oracle=ThullaOracle,
         public_cards=lambda options: cards("AS") if options["start"] == "ace_of_spades" else (),
     ),
+    "one_ten": Peculiar(oracle=OneTenOracle),
     "jossing": Peculiar(oracle=JossingOracle),
     "one_oh_one": Peculiar(oracle=OneOhOneOracle),
 }

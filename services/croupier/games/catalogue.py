@@ -6,9 +6,10 @@ from types import MappingProxyType
 from croupier.games.interface import Game
 from croupier.games.jossing import Jossing
 from croupier.games.one_oh_one import OneOhOne
+from croupier.games.one_ten import OneTen
 from croupier.games.thulla import Thulla
 
-_ALL: tuple[Game, ...] = (Thulla(), Jossing(), OneOhOne())
+_ALL: tuple[Game, ...] = (Thulla(), OneTen(), Jossing(), OneOhOne())
 
 GAMES: Mapping[str, Game] = MappingProxyType({game.id: game for game in _ALL})
 """Every game by its id."""

@@ -1,0 +1,135 @@
+"""A computer player of 110 that counts its likely tricks, bids no more than these, and spends its trumps with care."""
+
+from typing import NamedTuple
+
+from croupier.games.actions import Action, Bid, Keep, Match, Pass, Play, Swap
+from croupier.games.cards import Card, Suit
+from croupier.games.facts import PileCard, View
+from croupier.games.interface import CardChoice, Choose, Seen
+from croupier.games.one_ten.hands import PACK
+from croupier.games.one_ten.table import TRICK_POINTS
+from croupier.games.one_ten.tricks import taking
+from croupier.games.one_ten.trumps import TRUMP_POWER, TRUMPS, UNNAMED, Trumps
+
+CAUTION = 1.0
+"""Tricks that a bidder keeps in reserve."""
+RUFFING = 0.5
+"""How likely somebody who could trump a plain trick does so."""
+
+
+def _worth(trumps: Trumps, value: Card) -> float:
+    """About how likely a card takes a trick at some time."""
+    power = trumps.power[trumps.led[value]]
+    if trumps.trumps >> value & 1:
+        return max(0.3, 1 - 0.06 * trumps.order.index(value))
+    above = sum(other > power[value] for other in power if other < TRUMP_POWER)
+    return (0.4, 0.2, 0.1)[above] if above < 3 else 0.06 - above / 250
+
+
+def _table_of_worth() -> tuple[tuple[float, ...], ...]:
+    named = [tuple(_worth(trumps, value) for value in range(len(trumps.order))) for trumps in TRUMPS[:UNNAMED]]
+    return (*named, tuple(sum(column) / UNNAMED for column in zip(*named, strict=True)))
+
+
+WORTH = _table_of_worth()
+"""By trump suit and card; for UNNAMED the mean over the four suits."""
+
+
+def sensible(seen: Seen, choose: Choose) -> Action:  # noqa: ARG001 - the port's signature
+    """Play by what the seat sees; it decides without chance. Raises ValueError if nothing is legal."""
+    for choice in seen.legal.choices:
+        return _choose_cards(choice, seen.view)
+    match seen.legal.actions:
+        case ():
+            raise ValueError(f"seat {seen.seat} has nothing to decide")
+        case (Play(), *_):
+            return _play(seen)
+        case _:
+            return _call(seen)
+
+
+def best_keep(cards: tuple[Card, ...], count: int, trumps: tuple[Suit, ...]) -> Keep:
+    """The most valuable cards under the best of these suits."""
+    kept = [Keep(_best(cards, count, trump), trump) for trump in trumps]
+    return max(kept, key=lambda keep: sum(WORTH[keep.trump or 0][value] for value in keep.cards))
+
+
+def _best(cards: tuple[Card, ...], count: int, trump: Suit) -> tuple[Card, ...]:
+    worth = WORTH[trump]
+    return tuple(sorted(sorted(cards, key=lambda value: worth[value], reverse=True)[:count]))
+
+
+def _choose_cards(choice: CardChoice, view: View) -> Action:
+    """Keep the best, or give up to as many as allowed of the plain cards that are worth least."""
+    if choice.verb is Keep:
+        return best_keep(choice.cards, choice.fewest, choice.suits)
+    trump = _trump(view)
+    worth, trumps = WORTH[trump], TRUMPS[trump]
+    weak = [value for value in choice.cards if worth[value] < 0.2 and not trumps.trumps >> value & 1]
+    return Swap(tuple(sorted(sorted(weak, key=lambda value: worth[value])[: choice.most])))
+
+
+def expected_tricks(cards: tuple[Card, ...]) -> float:
+    """About how many tricks a hand takes for the bid winner, who improves it with the kitty."""
+    return max(sum(WORTH[trump][value] for value in cards) for trump in range(UNNAMED))
+
+
+def _call(seen: Seen) -> Action:
+    """The lowest bid or a match, while it is worth no more than the tricks to be expected; else a pass."""
+    view, actions = seen.view, seen.legal.actions
+    cards = view.seats[seen.seat].cards
+    limit = TRICK_POINTS * (expected_tricks(cards) - CAUTION)
+    if Match() in actions and (view.contract.amount or 0) <= limit:
+        return Match()
+    lowest = min(
+        (action.bid for action in actions if isinstance(action, Bid) and isinstance(action.bid, int)), default=0
+    )
+    if lowest and (lowest <= limit or Pass() not in actions):
+        return Bid(lowest)
+    return Pass()
+
+
+def _trump(view: View) -> Suit:
+    return UNNAMED if view.contract.trump is None else view.contract.trump
+
+
+class _Hidden(NamedTuple):
+    """The cards that the seat does not see, and how many of them the later players of the trick hold together."""
+
+    cards: list[Card]
+    later: int
+
+
+def _play(seen: Seen) -> Action:
+    """The card whose chance to take this trick is highest above its worth for a later one."""
+    view, seat = seen.view, seen.seat
+    trumps = TRUMPS[_trump(view)]
+    trick = next((pile.cards for pile in view.piles if pile.name == "trick"), ())
+    played = {laid.seat for laid in trick}.union([seat])
+    later = sum(held.card_count for other, held in enumerate(view.seats) if other not in played)
+    worth, hidden = WORTH[trumps.suit], _Hidden(unseen_cards(seen), later)
+    playable = [action.card for action in seen.legal.actions if isinstance(action, Play)]
+    return Play(
+        max(playable, key=lambda value: _chance(trumps, (*trick, PileCard(value, seat)), hidden) - worth[value])
+    )
+
+
+def unseen_cards(seen: Seen) -> list[Card]:
+    """The cards that the seat knows nothing of, a card as often as it is missing."""
+    left = [int(seen.options["decks"])] * PACK
+    for value in seen.view.seats[seen.seat].cards:
+        left[value] -= 1
+    for pile in seen.view.piles:
+        for laid in pile.cards:
+            left[laid.card] -= 1
+    return [value for value, count in enumerate(left) for _ in range(count)]
+
+
+def _chance(trumps: Trumps, trick: tuple[PileCard, ...], hidden: _Hidden) -> float:
+    """How likely the last card of the trick so far takes it, if the hidden cards lie by chance."""
+    if taking(trumps, trick) < len(trick) - 1:
+        return 0.0
+    power = trumps.power[trumps.led[trick[0].card]]
+    own = power[trick[-1].card]
+    beating = sum((RUFFING if own < TRUMP_POWER < power[value] else 1) for value in hidden.cards if power[value] > own)
+    return (1 - beating / max(len(hidden.cards), 1)) ** hidden.later

@@ -1,0 +1,124 @@
+"""What a searching player of 110 makes of what it sees: a table as it may be, and how good a moment is."""
+
+from collections.abc import Sequence
+
+from croupier.games.actions import Pass
+from croupier.games.cards import Card
+from croupier.games.facts import PileCard, View
+from croupier.games.hidden import Hidden, deal_hidden
+from croupier.games.interface import Choose, Seen
+from croupier.games.one_ten.bots import best_keep, unseen_cards
+from croupier.games.one_ten.hands import cards_in, hand_of, taken_out
+from croupier.games.one_ten.state import NOBODY, Auction, Exchange, Match, OneTenState
+from croupier.games.one_ten.table import BONUS_POINTS, TRICK_POINTS, Table
+from croupier.games.one_ten.tricks import taking
+from croupier.games.one_ten.trumps import TRUMPS, UNNAMED, Trumps
+
+Tricks = Sequence[tuple[PileCard, ...]]
+
+
+def imagine(seen: Seen, choose: Choose) -> OneTenState:
+    """A table that looks the same to the seat that is to act; others who have swapped count as having kept all."""
+    view, table = seen.view, Table.of(len(seen.view.seats), seen.options)
+    piles = {pile.name: pile.cards for pile in view.piles}
+    taken, trick = piles.get("taken", ()), piles.get("trick", ())
+    tricks = [taken[at : at + table.seats] for at in range(0, len(taken), table.seats)]
+    trumps = TRUMPS[_trump(view)]
+    hands, beside = _dealt(seen, _barred(table, trumps, [*tricks, trick]), choose)
+    state = OneTenState(
+        table=table,
+        match=Match(view.round_number, view.dealer, tuple(seat.score for seat in view.seats)),
+        phase=view.phase,
+        to_act=view.seats_to_act,
+        hands=hands,
+        auction=_auction(view),
+        exchange=_exchange(view, beside),
+        trick=trick,
+        taken=taken,
+        winners=tuple(cards[taking(trumps, cards)].seat or 0 for cards in tricks),
+    )
+    return state if state.phase != "kitty" or state.auction.bidder == seen.seat else _with_kitty_taken_up(state)
+
+
+def rate(before: OneTenState, after: OneTenState) -> tuple[float, ...]:
+    """Points gained, tricks of an unfinished round among them, against the others' average; at the end who won, too."""
+    gained = [late - early for early, late in zip(_standing(before), _standing(after), strict=True)]
+    span = 2 * (TRICK_POINTS * after.table.hand_size + BONUS_POINTS)
+    others = len(gained) - 1
+    rated = [min(max(0.5 + (own - (sum(gained) - own) / others) / span, 0.0), 1.0) for own in gained]
+    if not after.match.ranking:
+        return tuple(rated)
+    return tuple((value + (seat in after.match.ranking[0])) / 2 for seat, value in enumerate(rated))
+
+
+def _standing(state: OneTenState) -> list[int]:
+    """Scores, and the points of the tricks in a round that is not scored yet."""
+    won = state.winners if state.phase == "tricks" else ()
+    return [total + TRICK_POINTS * won.count(seat) for seat, total in enumerate(state.scores)]
+
+
+def _trump(view: View) -> int:
+    return UNNAMED if view.contract.trump is None else view.contract.trump
+
+
+def _auction(view: View) -> Auction:
+    passed = sum(1 << call.seat for call in view.calls if isinstance(call.action, Pass))
+    bidder = NOBODY if view.contract.declarer is None else view.contract.declarer
+    return Auction(view.calls, bidder, view.contract.amount or 0, passed)
+
+
+def _barred(table: Table, trumps: Trumps, tricks: Tricks) -> list[int]:
+    """By seat the cards that it cannot hold, as a plain card of its own tells (110-PLAY-2 to -6)."""
+    barred = [0] * table.seats
+    for trick in tricks:
+        forced = 0
+        for card, seat in trick:
+            led = trumps.led[trick[0].card]
+            if seat is not None and not trumps.trumps >> card & 1 and card != trick[0].card:
+                if trumps.led[card] != led:
+                    barred[seat] |= trumps.ordinary if led == trumps.suit else trumps.plain[led]
+                if table.forced_in_any_trick or led == trumps.suit:
+                    barred[seat] |= forced
+            forced |= trumps.forces[card]
+    return barred
+
+
+def _dealt(seen: Seen, barred: Sequence[int], choose: Choose) -> tuple[tuple[int, ...], list[Card]]:
+    """Hands with the seat's own cards, and the hidden cards that are in no hand."""
+    seats, me = seen.view.seats, seen.seat
+    places = [Hidden(0 if seat == me else held.card_count, barred[seat]) for seat, held in enumerate(seats)]
+    unseen = unseen_cards(seen)
+    beside = Hidden(len(unseen) - sum(place.card_count for place in places))
+    *hands, rest = deal_hidden(unseen, [*places, beside], choose)
+    hands[me] = list(seats[me].cards)
+    return tuple(map(hand_of, hands)), rest
+
+
+def _exchange(view: View, hidden: list[Card]) -> Exchange:
+    """The face-down piles: what the seat knows of them, and hidden cards for the rest."""
+    piles: dict[str, tuple[Card, ...]] = {}
+    for name, count, known in view.piles:
+        if name not in ("taken", "trick"):
+            piles[name] = tuple(laid.card for laid in known) or tuple(hidden.pop() for _ in range(count))
+    return Exchange(
+        kitty=piles.get("kitty", ()),
+        stock=piles.get("stock", ()),
+        put_away=tuple(sorted(piles.get("put_away", ()))),
+        discards=tuple(tuple(sorted(piles.get(f"discards_{seat}", ()))) for seat in range(len(view.seats))),
+        trump=_trump(view),
+    )
+
+
+def _with_kitty_taken_up(state: OneTenState) -> OneTenState:
+    """The other seat that won the bidding has the kitty, and has kept the best if it has acted."""
+    bidder, exchange = state.auction.bidder, state.exchange
+    held = hand_of((*cards_in(state.hands[bidder]), *exchange.kitty))
+    exchange = exchange._replace(kitty=())
+    if bidder not in state.to_act:
+        suits = tuple(range(UNNAMED)) if exchange.trump == UNNAMED else (exchange.trump,)
+        keep = best_keep(cards_in(held), state.table.hand_size, suits)
+        away = cards_in(taken_out(held, keep.cards) or 0)
+        held = hand_of(keep.cards)
+        exchange = exchange._replace(put_away=away, trump=UNNAMED if keep.trump is None else keep.trump)
+    hands = (*state.hands[:bidder], held, *state.hands[bidder + 1 :])
+    return state._replace(hands=hands, exchange=exchange)

@@ -1,0 +1,143 @@
+"""Points, the bonus, the winner and the ranking of 110, as pure functions."""
+
+from itertools import groupby
+from typing import NamedTuple
+
+from croupier.games.cards import NOTATION, SUITS, Card, Suit
+from croupier.games.facts import Count, PileCard, Seat
+from croupier.games.one_ten.table import BONUS_POINTS, TRICK_POINTS, Table
+from croupier.games.one_ten.trumps import SUIT_NAMES, TRUMP_POWER, Trumps
+
+TARGET = 110
+FORFEIT_FROM = 85
+
+
+class Top(NamedTuple):
+    """The highest trump of a round: in which trick (from 0), by which seat."""
+
+    trick: int
+    seat: Seat
+    card: Card
+
+
+class Round(NamedTuple):
+    """A finished round as far as it counts: `winners` took the tricks, in their order."""
+
+    bid_winner: Seat
+    bid: int
+    winners: tuple[Seat, ...]
+    top: Top | None
+
+
+class Line(NamedTuple):
+    """A round's line on the score sheet; `bonus` is who really received the bonus."""
+
+    round: Round
+    made: bool
+    bonus: Seat | None
+    tricks: tuple[int, ...]
+    points: tuple[int, ...]
+
+
+def top_trump(trumps: Trumps, taken: tuple[PileCard, ...], seats: int) -> Top | None:
+    """The highest trump among all cards that were played, the earlier one of two equals (110-SCORE-2)."""
+    power = trumps.power[trumps.suit]
+    at = max(range(len(taken)), key=lambda at: power[taken[at].card])
+    card, seat = taken[at]
+    return Top(at // seats, seat or 0, card) if power[card] > TRUMP_POWER else None
+
+
+def scored(table: Table, before: tuple[int, ...], played: Round) -> Line:
+    """What a round brings (110-SCORE-1 to -5)."""
+    bidder, bid, winners, top = played
+    tricks = tuple([winners.count(seat) for seat in range(table.seats)])
+    bonus = top.seat if top else None
+    at_stake = before[bidder] if table.bonus_forfeit == "score" else bid
+    if bonus == bidder and at_stake >= FORFEIT_FROM:
+        bonus = None
+    helps = BONUS_POINTS if bonus == bidder and table.bonus_counts_for_bid else 0
+    made = TRICK_POINTS * tricks[bidder] + helps >= bid
+    if bonus == bidder and not made:
+        bonus = None
+    points = [TRICK_POINTS * count + BONUS_POINTS * (seat == bonus) for seat, count in enumerate(tricks)]
+    if not made:
+        points[bidder] = -bid
+    return Line(played, made, bonus, tricks, tuple(points))
+
+
+def reason_to_end(table: Table, round_number: int, totals: tuple[int, ...]) -> str:
+    """Why the game is over after a round, empty if it goes on (110-END-1, 110-END-4)."""
+    if max(totals) >= TARGET:
+        return "target"
+    return "max_rounds" if round_number == table.max_rounds else ""
+
+
+def game_winner(before: tuple[int, ...], line: Line) -> Seat | None:
+    """The seat that reached 110 first, counted trick by trick (110-END-2); None if nobody did."""
+    count = list(before)
+    for trick, seat in enumerate(line.round.winners):
+        if seat == line.round.bid_winner and not line.made:
+            continue
+        count[seat] += TRICK_POINTS
+        if line.round.top and line.bonus is not None and line.round.top.trick == trick:
+            count[seat] += BONUS_POINTS
+        if count[seat] >= TARGET:
+            return seat
+    return None
+
+
+def ranking(totals: tuple[int, ...], winner: Seat | None) -> tuple[tuple[Seat, ...], ...]:
+    """Groups of seats, best first: the winner alone, then by score (110-END-3, 110-END-4)."""
+
+    def merit(seat: Seat) -> tuple[bool, int]:
+        return seat != winner, -totals[seat]
+
+    return tuple(tuple(group) for _, group in groupby(sorted(range(len(totals)), key=merit), key=merit))
+
+
+def notes(line: Line) -> tuple[str, ...]:
+    """For people: what each seat did in the round."""
+    return tuple(_note(line, seat) for seat in range(len(line.tricks)))
+
+
+def _note(line: Line, seat: Seat) -> str:
+    said, top = [], line.round.top
+    if seat == line.round.bid_winner:
+        said.append(f"bid {line.round.bid} {'made' if line.made else 'failed'}")
+    said.append(f"{line.tricks[seat]} trick{'s'[: line.tricks[seat] != 1]}")
+    if top and top.seat == seat:
+        said.append("top trump" if line.bonus == seat else "top trump without bonus")
+    return ", ".join(said)
+
+
+def headline(line: Line, trump: Suit) -> str:
+    """For people: what the round was."""
+    return f"bid of {line.round.bid} with trump {SUIT_NAMES[trump]} {'made' if line.made else 'failed'}"
+
+
+def details(line: Line, trump: Suit, totals: tuple[int, ...]) -> tuple[tuple[str, str], ...]:
+    """For programs: the rest of the round summary (110-SCORE-6)."""
+    played, top = line.round, line.round.top
+    return (
+        ("bid_winner", str(played.bid_winner)),
+        ("bid", str(played.bid)),
+        ("trump", SUITS[trump]),
+        ("tricks", _listed(line.tricks)),
+        ("made", str(line.made).lower()),
+        ("top_trump_trick", str(top.trick) if top else "none"),
+        ("top_trump_seat", str(top.seat) if top else "none"),
+        ("top_trump_card", NOTATION[top.card] if top else "none"),
+        ("bonus", "none" if line.bonus is None else str(line.bonus)),
+        ("points", _listed(line.points)),
+        ("scores", _listed(totals)),
+    )
+
+
+def _listed(numbers: tuple[int, ...]) -> str:
+    return " ".join(map(str, numbers))
+
+
+def counts(line: Line) -> tuple[Count, ...]:
+    """For statistics: bids won and bids made (110-TABLE-3)."""
+    won = Count("bids_won", line.round.bid_winner)
+    return (won, Count("bids_made", line.round.bid_winner)) if line.made else (won,)

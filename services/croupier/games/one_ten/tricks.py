@@ -1,0 +1,157 @@
+"""The tricks of 110: what may be played, who takes a trick, and the end of a round."""
+
+from typing import TYPE_CHECKING
+
+from croupier.games.actions import PLAYS, Action, Play
+from croupier.games.cards import Card, cards_of_mask
+from croupier.games.facts import (
+    CardsMoved,
+    Fact,
+    GameEnded,
+    MoveReason,
+    PileCard,
+    RoundEnded,
+    Seat,
+    TrickTaken,
+    TurnChanged,
+)
+from croupier.games.interface import IllegalAction, Legal
+from croupier.games.one_ten import scoring
+from croupier.games.one_ten.hands import ONCE, PACK, holds, without
+from croupier.games.one_ten.trumps import Trumps
+
+if TYPE_CHECKING:
+    from croupier.games.one_ten.state import OneTenState
+
+MOST_SEATS = 8
+
+
+def legal(state: "OneTenState", seat: Seat) -> Legal:
+    """The cards that the seat may play, ascending."""
+    return Legal(tuple([PLAYS[value] for value in cards_of_mask(_playable(state, state.hands[seat] & ONCE))]))
+
+
+def _playable(state: "OneTenState", hand: int) -> int:
+    """The cards of a hand that may be played, by the first of 110-PLAY-1 to -6 that applies."""
+    trick, trumps = state.trick, state.trumps
+    if not trick:
+        return hand
+    forced = forced_out(trumps, trick) & hand
+    if forced and state.table.forced_in_any_trick:
+        return forced
+    plain = trumps.plain[led] if (led := trumps.led[trick[0].card]) != trumps.suit else 0
+    if plain:
+        return hand & (plain | trumps.trumps) if hand & plain else hand
+    return hand & trumps.trumps if hand & trumps.ordinary or forced else hand
+
+
+def forced_out(trumps: Trumps, trick: tuple[PileCard, ...]) -> int:
+    """The cards that reneging cards of the trick force out of hands (110-REN-3)."""
+    forced, forces = 0, trumps.forces
+    for laid in trick:
+        forced |= forces[laid.card]
+    return forced
+
+
+def taking(trumps: Trumps, trick: tuple[PileCard, ...]) -> int:
+    """Which card of a trick takes it, the earlier one of two equals (110-TRICK-5, 110-RANK-6)."""
+    power = trumps.power[trumps.led[trick[0].card]]
+    powers = [power[laid.card] for laid in trick]
+    return powers.index(max(powers))
+
+
+def act(state: "OneTenState", seat: Seat, action: Action) -> tuple["OneTenState", tuple[Fact, ...]]:
+    """The seat plays a card; raises IllegalAction."""
+    card = _checked(state, seat, action)
+    hands = list(state.hands)
+    hands[seat] = without(hands[seat], card)
+    trick = (*state.trick, _LAID[seat][card])
+    if len(trick) < len(hands):
+        following = seat + 1 if seat + 1 < len(hands) else 0
+        turn = _TURNS[following]
+        return state._replace(to_act=turn.seats_to_act, hands=tuple(hands), trick=trick), (_PLAYED[seat][card], turn)
+    winner = (seat + 1 + taking(state.trumps, trick)) % len(hands)
+    return _take(state._replace(hands=tuple(hands)), trick, winner, _PLAYED[seat][card])
+
+
+def _checked(state: "OneTenState", seat: Seat, action: Action) -> Card:
+    """The card to be played."""
+    if not isinstance(action, Play) or action.suit is not None:
+        raise IllegalAction("110-TRICK-3", "play a card, and name no suit with it")
+    card, hand = action.card, state.hands[seat]
+    if not holds(hand, card):
+        raise IllegalAction("110-PLAY-1", "play a card of your own hand")
+    if not _playable(state, hand & ONCE) >> card & 1:
+        raise _refused(state, hand)
+    return card
+
+
+def _refused(state: "OneTenState", hand: int) -> IllegalAction:
+    """Why a card of the hand may not be played: it is no trick's first card."""
+    trumps, table = state.trumps, state.table
+    forced = forced_out(trumps, state.trick) & hand
+    if forced and table.forced_in_any_trick:
+        return IllegalAction("110-PLAY-2", "a higher reneging card lies in the trick: play one that it forces out")
+    if trumps.led[state.trick[0].card] != trumps.suit:
+        return IllegalAction("110-PLAY-3", "follow the suit that was led, or play a trump")
+    if hand & trumps.ordinary:
+        return IllegalAction("110-PLAY-4", "trumps were led: play a trump")
+    return IllegalAction("110-PLAY-6", "a higher reneging card lies in the trick: play a trump")
+
+
+def _take(
+    state: "OneTenState", trick: tuple[PileCard, ...], winner: Seat, played: CardsMoved
+) -> tuple["OneTenState", tuple[Fact, ...]]:
+    """All have played: who took the trick leads to the next one, if there is one (110-TRICK-6, 110-END-1)."""
+    cards = tuple([laid.card for laid in trick])
+    moved = CardsMoved("trick", "taken", cards, len(cards), MoveReason.WIN)
+    turn = _TURNS[winner]
+    winners = (*state.winners, winner)
+    state = state._replace(to_act=turn.seats_to_act, trick=(), taken=state.taken + trick, winners=winners)
+    if len(winners) < state.table.hand_size:
+        return state, (played, moved, TrickTaken(winner), turn)
+    return _end(state, [played, moved, TrickTaken(winner)])
+
+
+def _end(state: "OneTenState", facts: list[Fact]) -> tuple["OneTenState", tuple[Fact, ...]]:
+    """The round is scored; the game may be over (110-END-1, 110-END-4)."""
+    table, match, winner = state.table, state.match, state.auction.bidder
+    top = scoring.top_trump(state.trumps, state.taken, table.seats)
+    line = scoring.scored(table, match.totals, scoring.Round(winner, state.auction.amount, state.winners, top))
+    totals = tuple(map(sum, zip(match.totals, line.points, strict=True)))
+    reason = scoring.reason_to_end(table, match.round_number, totals)
+    ranking = scoring.ranking(totals, scoring.game_winner(match.totals, line)) if reason else ()
+    state = state._replace(
+        match=match._replace(totals=totals, ranking=ranking, reason=reason),
+        phase="over" if reason else "deal",
+        to_act=(),
+    )
+    facts += [_round_ended(state, line), TurnChanged(state.phase, ())]
+    if reason:
+        facts.append(GameEnded(ranking, reason))
+    return state, tuple(facts)
+
+
+def _round_ended(state: "OneTenState", line: scoring.Line) -> RoundEnded:
+    match, trump = state.match, state.exchange.trump
+    return RoundEnded(
+        match.round_number,
+        line.points,
+        match.totals,
+        scoring.notes(line),
+        scoring.headline(line, trump),
+        (
+            ("round", str(match.round_number)),
+            ("dealer", str(match.dealer)),
+            *scoring.details(line, trump, match.totals),
+        ),
+        scoring.counts(line),
+    )
+
+
+_TURNS = tuple(TurnChanged("tricks", (seat,)) for seat in range(MOST_SEATS))
+_LAID = tuple(tuple(PileCard(value, seat) for value in range(PACK)) for seat in range(MOST_SEATS))
+_PLAYED = tuple(
+    tuple(CardsMoved(seat, "trick", (value,), 1, MoveReason.PLAY) for value in range(PACK))
+    for seat in range(MOST_SEATS)
+)

@@ -1,0 +1,72 @@
+"""What a viewer may know of a table of 110."""
+
+from typing import TYPE_CHECKING
+
+from croupier.games.cards import Card
+from croupier.games.facts import ContractChanged, Pile, PileCard, Seat, SeatView, View, Viewer
+from croupier.games.one_ten.hands import cards_in
+from croupier.games.one_ten.kitty import trump_known_to
+from croupier.games.one_ten.table import KITTY_CARDS
+from croupier.games.one_ten.trumps import TRUMPS, UNNAMED
+
+if TYPE_CHECKING:
+    from croupier.games.one_ten.state import OneTenState
+
+
+def view(state: "OneTenState", viewer: Viewer) -> View:
+    """The whole view (110-VIS-1 to -6)."""
+    match, auction, trump = state.match, state.auction, trump_known_to(state, viewer)
+    winners = state.winners
+    return View(
+        round_number=match.round_number,
+        phase=state.phase,
+        dealer=match.dealer,
+        seats=tuple([_seat(state, seat, viewer, winners.count(seat)) for seat in range(state.table.seats)]),
+        piles=_piles(state, viewer),
+        calls=auction.calls,
+        contract=ContractChanged(
+            auction.bidder if auction.amount else None,
+            amount=auction.amount or None,
+            trump=None if trump == UNNAMED else trump,
+        ),
+        card_order=TRUMPS[trump].order if match.round_number else (),
+        seats_to_act=state.to_act,
+        ranking=match.ranking,
+    )
+
+
+def _in_kitty_phase(state: "OneTenState") -> bool:
+    """Whether others may not see yet who took up, put away or swapped how many cards (110-VIS-4)."""
+    return state.phase in ("kitty", "reshuffle")
+
+
+def _seat(state: "OneTenState", seat: Seat, viewer: Viewer, tricks: int) -> SeatView:
+    hand, score = state.hands[seat], state.match.totals[seat]
+    if seat == viewer:
+        return SeatView(hand.bit_count(), cards_in(hand), score, tricks)
+    return SeatView(state.table.hand_size if _in_kitty_phase(state) else hand.bit_count(), (), score, tricks)
+
+
+def _piles(state: "OneTenState", viewer: Viewer) -> tuple[Pile, ...]:
+    """By name; of a face-down pile its owner sees the cards, and others nothing at all in the kitty phase."""
+    exchange, waiting, winner = state.exchange, _in_kitty_phase(state), state.auction.bidder
+    piles = [
+        _face_down(f"discards_{seat}", given, seat, viewer)
+        for seat, given in enumerate(exchange.discards)
+        if given and (seat == viewer or not waiting)
+    ]
+    if exchange.kitty or (waiting and viewer != winner):
+        piles.append(Pile("kitty", KITTY_CARDS, ()))
+    if exchange.put_away and (viewer == winner or not waiting):
+        piles.append(_face_down("put_away", exchange.put_away, winner, viewer))
+    if exchange.stock:
+        piles.append(Pile("stock", len(exchange.stock), ()))
+    if state.taken:
+        piles.append(Pile("taken", len(state.taken), state.taken))
+    if state.trick:
+        piles.append(Pile("trick", len(state.trick), state.trick))
+    return tuple(piles)
+
+
+def _face_down(name: str, cards: tuple[Card, ...], owner: Seat, viewer: Viewer) -> Pile:
+    return Pile(name, len(cards), tuple(PileCard(value, owner) for value in cards) if owner == viewer else ())
