@@ -1,11 +1,16 @@
-"""One table of every combination of options that lists its values, at every number of seats; ranges are drawn."""
+"""One table of every combination of options that lists its values, at every number of seats; ranges are drawn.
 
+Games with very many combinations play a part of them, drawn anew each time; CROUPIER_TEST_COMBINATIONS=all plays all.
+"""
+
+import itertools
 import json
-from collections.abc import Iterator
-from itertools import product
+import os
+from collections.abc import Iterable, Iterator
 from random import Random
 
 from croupier.games.actions import action_to_json
+from croupier.games.catalogue import GAMES
 from croupier.games.facts import SPECTATOR
 from croupier.games.interface import Game, GameOver, InvalidOption, OptionValue, SeatActed, resolve_options
 from tests.games.fold import fold, heard
@@ -16,12 +21,15 @@ from tests.games.walk import walk
 LONG_RANGE = 10
 """Of a range beyond this many values only the default and the lowest are drawn: the highest make endless tables."""
 
+DRAWN = {} if os.environ.get("CROUPIER_TEST_COMBINATIONS") == "all" else {"one_oh_one": 80}
+"""How many combinations are drawn from those of a game: enough to see nearly every three values together."""
+
 
 def combinations(game: Game, seats: int, random: Random) -> Iterator[dict[str, OptionValue]]:
     """Every valid combination of the listed values, each with values of the ranges drawn anew."""
     options = game.options(seats)
     listed = [option for option in options if not isinstance(option.allowed, range)]
-    for values in product(*(option.allowed for option in listed)):
+    for values in itertools.product(*(option.allowed for option in listed)):
         chosen = dict(zip((option.name for option in listed), values, strict=True))
         for option in options:
             if isinstance(option.allowed, range):
@@ -33,11 +41,29 @@ def combinations(game: Game, seats: int, random: Random) -> Iterator[dict[str, O
             continue
 
 
+def drawn_combinations(game: Game, seats: int, random: Random) -> list[dict[str, OptionValue]]:
+    """All combinations, or as many of them as are drawn."""
+    found = list(combinations(game, seats, random))
+    return random.sample(found, min(len(found), DRAWN.get(game.id, len(found))))
+
+
+def test_what_is_drawn_sees_every_two_values_together() -> None:
+    for game in (GAMES[name] for name in DRAWN):
+        seats, random = game.seats.start, Random(1)
+        everything = pairs(combinations(game, seats, random))
+        assert pairs(drawn_combinations(game, seats, random)) == everything
+
+
+def pairs(chosen: Iterable[dict[str, OptionValue]]) -> set[tuple[tuple[str, OptionValue], ...]]:
+    """Every two values of different options that are chosen together."""
+    return {pair for options in chosen for pair in itertools.combinations(options.items(), 2)}
+
+
 @every_table
 def test_every_combination_is_played_to_its_end_and_recounted(game: Game, seats: int, seed: int) -> None:
     random = Random(seed)
     played = 0
-    for options in combinations(game, seats, random):
+    for options in drawn_combinations(game, seats, random):
         print(f"{game.id}, {seats} seats: {options}")
         play_and_recount(game, seats, options, random)
         played += 1
