@@ -173,10 +173,16 @@ ANNA_AND_BEN = (person("anna"), person("ben"))
 def round_entry(
     table_id: str = "t1", number: int = 1, seats: tuple[table_pb2.SeatInfo, ...] = ANNA_AND_BEN, game: str = "jossing"
 ) -> pb.RecordRoundRequest:
-    """A round in which seat s got s points."""
+    """A round in which seat s got s points and made s + 1 bids."""
     points = range(len(seats))
     line = pb.SheetRound(
-        round=number, points=points, totals=[number * p for p in points], notes=["made it"] * len(seats)
+        round=number,
+        points=points,
+        totals=[number * p for p in points],
+        notes=["made it"] * len(seats),
+        headline=f"game {number}",
+        details={"trump": "S", "declarer": "0"},
+        counts=[table_pb2.SeatCount(name="bids_made", seat=seat, amount=seat + 1) for seat in points],
     )
     return pb.RecordRoundRequest(table_id=table_id, game=game, seats=seats, round=line)
 

@@ -11,13 +11,19 @@ import pytest
 from croupier.runtime.database import open_database
 from croupier.runtime.errors import AlreadyExists, NotFound, Unavailable
 from croupier.scoring.__main__ import opened_database
-from croupier.scoring.ledger import Ledger, Result, Round, Seat, Sheet
+from croupier.scoring.ledger import Count, Ledger, Result, Round, Seat, Sheet
 from croupier.scoring.records import LeaderboardLine, Records
 from croupier.scoring.standings import Statistics
 
 SHEET = Sheet("t1", "solo", (Seat("anna", "Anna", ""), Seat("", "Computer", "random"), Seat("ben", "Ben", "")))
-FIRST = Round(1, (3, 0, -3), (3, 0, -3), ("won", "", "lost"))
-SECOND = Round(2, (-1, 1, 0), (2, 1, -3), ())
+FIRST = Round(
+    1,
+    *((3, 0, -3), (3, 0, -3), ("won", "", "lost")),
+    headline="solo in spades",
+    details=(("declarer", "0"), ("trump", "S")),
+    counts=(Count("solos", 0, 1), Count("tricks", 2, 5), Count("tricks", 0, 7), Count("tricks", 2, 1)),
+)
+SECOND = Round(2, (-1, 1, 0), (2, 1, -3), (), counts=(Count("tricks", 1, 4), Count("tricks", 0, 2)))
 RESULT = Result(((0,), (1, 2)), (2, 1, -3), 1_790_000_000_000)
 
 
@@ -43,13 +49,17 @@ async def test_any_order_gives_the_same_sheet(ledger: Ledger, order: tuple[Round
         assert await enter(ledger, entry)
     found = await ledger.score_sheet("t1")
     assert (found.sheet, found.rounds, found.result) == (SHEET, (FIRST, SECOND), RESULT)
-    assert [line.games_finished for line in await Records(ledger.database).statistics("anna")] == [1]
+    records = Records(ledger.database)
+    assert await records.statistics("anna") == (Statistics("solo", 1, 1, 1, (("solos", 1), ("tricks", 9))),)
+    assert await records.statistics("ben") == (Statistics("solo", 1, 0, 2, (("tricks", 6),)),)
 
 
 async def test_a_sheet_without_result(ledger: Ledger) -> None:
     await enter(ledger, SECOND)
     found = await ledger.score_sheet("t1")
     assert (found.rounds, found.result) == ((SECOND,), None)
+    # Its counts wait for the result.
+    assert await Records(ledger.database).statistics("anna") == ()
 
 
 async def test_an_unknown_table(ledger: Ledger) -> None:
@@ -67,10 +77,46 @@ async def test_the_same_again_is_fine(ledger: Ledger, entry: Round | Result) -> 
     assert all(line.statistics.games_finished == 1 for line in lines)
 
 
+@pytest.mark.parametrize("order", list(itertools.permutations((FIRST, SECOND, RESULT))))
+async def test_counts_are_the_same_however_often_entries_come(
+    ledger: Ledger, order: tuple[Round | Result, ...]
+) -> None:
+    for entry in (*order, *order[::-1], *order):
+        await enter(ledger, entry)
+    lines = await Records(ledger.database).leaderboard("solo", None, 10)
+    assert [line.statistics.counts for line in lines] == [(("solos", 1), ("tricks", 9)), (("tricks", 6),)]
+
+
+async def test_a_round_that_is_refused_counts_nothing(ledger: Ledger) -> None:
+    for entry in (FIRST, RESULT):
+        await enter(ledger, entry)
+    with pytest.raises(AlreadyExists):
+        await enter(ledger, dataclasses.replace(FIRST, counts=(Count("tricks", 2, 9),)))
+    assert (await Records(ledger.database).statistics("ben"))[0].counts == (("tricks", 6),)
+
+
+async def test_counts_are_those_of_the_seat_over_the_finished_tables_of_the_game(ledger: Ledger) -> None:
+    swapped = dataclasses.replace(SHEET, table_id="t2", seats=SHEET.seats[::-1])
+    other_game = dataclasses.replace(SHEET, table_id="t3", game="jossing")
+    unfinished = dataclasses.replace(SHEET, table_id="t4")
+    for sheet in (SHEET, swapped, other_game, unfinished):
+        await enter(ledger, FIRST, sheet)
+    for sheet in (SHEET, swapped, other_game):
+        await enter(ledger, RESULT, sheet)
+    anna = [done.counts for done in await Records(ledger.database).statistics("anna")]
+    assert anna == [(("solos", 1), ("tricks", 7)), (("solos", 1), ("tricks", 13))]
+    lines = await Records(ledger.database).leaderboard("solo", None, 10)
+    assert [line.statistics.counts for line in lines] == [(("solos", 1), ("tricks", 13))] * 2
+    assert await Records(ledger.database).leaderboard("solo", lines[0], 10) == lines[1:]
+
+
 CHANGES: list[tuple[Round | Result, Sheet]] = [
     (dataclasses.replace(FIRST, points=(2, 0, -2)), SHEET),
     (dataclasses.replace(FIRST, totals=(2, 0, -2)), SHEET),
     (dataclasses.replace(FIRST, notes=()), SHEET),
+    (dataclasses.replace(FIRST, headline=""), SHEET),
+    (dataclasses.replace(FIRST, details=FIRST.details[1:]), SHEET),
+    (dataclasses.replace(FIRST, counts=FIRST.counts[1:]), SHEET),
     (dataclasses.replace(RESULT, ranking=((0, 1, 2),)), SHEET),
     (dataclasses.replace(RESULT, totals=(2, 2, -4)), SHEET),
     (dataclasses.replace(RESULT, finished=RESULT.finished + 1), SHEET),
@@ -97,7 +143,7 @@ async def test_the_same_from_many_at_once_is_entered_once(ledger: Ledger) -> Non
     news = await asyncio.gather(*(enter(ledger, entry) for entry in entries))
     assert sum(news) == 3
     assert (await ledger.score_sheet("t1")).rounds == (FIRST, SECOND)
-    assert await Records(ledger.database).statistics("ben") == (Statistics("solo", 1, 0, 2),)
+    assert await Records(ledger.database).statistics("ben") == (Statistics("solo", 1, 0, 2, (("tricks", 6),)),)
 
 
 async def test_a_restart_loses_nothing(database_file: Path) -> None:
@@ -107,7 +153,8 @@ async def test_a_restart_loses_nothing(database_file: Path) -> None:
     async with opened_database(url(database_file)) as database:
         found = await Ledger(database).score_sheet("t1")
         assert (found.sheet, found.rounds, found.result) == (SHEET, (FIRST,), RESULT)
-        assert await Records(database).statistics("anna") == (Statistics("solo", 1, 1, 1),)
+        counts = (("solos", 1), ("tricks", 7))
+        assert await Records(database).statistics("anna") == (Statistics("solo", 1, 1, 1, counts),)
 
 
 async def test_a_new_file_gets_its_schema(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from croupier.scoring.codec import read_round_entry
 from croupier_api.v1 import scoring_pb2 as pb
 from croupier_api.v1 import table_pb2
 from tests.scoring.house import (
@@ -51,6 +52,39 @@ async def test_statistics_of_the_caller_and_of_others(house: House) -> None:
     assert own == pb.GetPlayerStatisticsResponse(player_id="anna", games=[one_ten, jossing])
     named = pb.GetPlayerStatisticsRequest(player_id="anna")
     assert await house.ask("GetPlayerStatistics", named, "ben") == own
+
+
+async def test_counts_are_in_statistics_and_on_the_leaderboard(house: House) -> None:
+    await house.enter(result_entry())
+    for number in (2, 1, 2):
+        await house.enter(round_entry(number=number))
+    answer = await house.ask("GetPlayerStatistics", pb.GetPlayerStatisticsRequest(player_id="ben"))
+    assert [dict(done.counts) for done in answer.games] == [{"bids_made": 4}]
+    board = await house.ask("GetLeaderboard", pb.GetLeaderboardRequest(game="jossing"))
+    assert [dict(line.statistics.counts) for line in board.lines] == [{"bids_made": 2}, {"bids_made": 4}]
+
+
+async def test_a_round_may_have_as_much_as_fits(house: House) -> None:
+    entry = altered(
+        round_entry(),
+        round_headline="x" * 1000,
+        round_details={f"{number:064}": "x" * 500 for number in range(64)},
+        round_counts=[count("x" * 64, seat=1, amount=10_000)] * 64,
+    )
+    assert isinstance(entry, pb.RecordRoundRequest)
+    for request in (entry, result_entry()):
+        await house.enter(request)
+    sheet = await house.ask("GetScoreSheet", pb.GetScoreSheetRequest(table_id="t1"))
+    assert sheet.rounds[:] == [entry.round]
+    answer = await house.ask("GetPlayerStatistics", pb.GetPlayerStatisticsRequest(player_id="ben"))
+    assert dict(answer.games[0].counts) == {"x" * 64: 640_000}
+
+
+def test_details_have_one_order_whatever_the_message_has() -> None:
+    entry = altered(round_entry(), round_details={f"{number:02}": "x" for number in reversed(range(64))})
+    assert isinstance(entry, pb.RecordRoundRequest)
+    _, read = read_round_entry(entry)
+    assert [name for name, _ in read.details] == [f"{number:02}" for number in range(64)]
 
 
 async def test_statistics_of_somebody_who_never_played(house: House) -> None:
@@ -163,6 +197,10 @@ def altered(entry: pb.RecordRoundRequest | pb.TableResult, **changes: object) ->
     return entry
 
 
+def count(name: str = "bids_made", seat: int = 0, amount: int = 1) -> table_pb2.SeatCount:
+    return table_pb2.SeatCount(name=name, seat=seat, amount=amount)
+
+
 NEITHER = table_pb2.SeatInfo(name="Nobody")
 BOTH = table_pb2.SeatInfo(player_id="anna", bot="random")
 BAD_ENTRIES = [
@@ -188,6 +226,21 @@ BAD_ENTRIES = [
     (altered(round_entry(), round_totals=[]), "round.totals"),
     (altered(round_entry(), round_notes=["one"]), "round.notes"),
     (altered(round_entry(), round_notes=["", "x" * 1001]), "round.notes[1]"),
+    (altered(round_entry(), round_headline="x" * 1001), "round.headline"),
+    (altered(round_entry(), round_headline="\0"), "round.headline"),
+    (altered(round_entry(), round_details={str(number): "" for number in range(65)}), "round.details"),
+    (altered(round_entry(), round_details={"": "x"}), "round.details"),
+    (altered(round_entry(), round_details={"a\nb": "x"}), "round.details"),
+    (altered(round_entry(), round_details={"x" * 65: "x"}), "round.details"),
+    (altered(round_entry(), round_details={"trump": "x" * 1001}), "round.details[trump]"),
+    (altered(round_entry(), round_details={"trump": "\0"}), "round.details[trump]"),
+    (altered(round_entry(), round_counts=[count()] * 65), "round.counts"),
+    (altered(round_entry(), round_counts=[count(), count("")]), "round.counts[1].name"),
+    (altered(round_entry(), round_counts=[count("a\tb")]), "round.counts[0].name"),
+    (altered(round_entry(), round_counts=[count("x" * 65)]), "round.counts[0].name"),
+    (altered(round_entry(), round_counts=[count(seat=2)]), "round.counts[0].seat"),
+    (altered(round_entry(), round_counts=[count(amount=0)]), "round.counts[0].amount"),
+    (altered(round_entry(), round_counts=[count(amount=10_001)]), "round.counts[0].amount"),
     (pb.TableResult(), "result.table_id"),
     (altered(result_entry(), game=""), "result.game"),
     (altered(result_entry(), seats=[]), "result.seats"),

@@ -1,10 +1,10 @@
 """Between the contract's messages and the ledger's values; checks all that comes in."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 
 from croupier.runtime.errors import MalformedRequest
-from croupier.scoring.ledger import Result, Round, ScoreSheet, Seat, Sheet
+from croupier.scoring.ledger import Count, Result, Round, ScoreSheet, Seat, Sheet
 from croupier.scoring.records import LeaderboardLine
 from croupier.scoring.standings import Statistics
 from croupier_api.v1 import scoring_pb2 as pb
@@ -16,6 +16,9 @@ LONGEST_NAME = 64
 LONGEST_NOTE = 1000
 MOST_SEATS = 30
 LAST_ROUND = 10_000
+MOST_DETAILS = 64
+MOST_COUNTS = 64
+LARGEST_AMOUNT = 10_000
 
 
 def malformed(field: str, message: str) -> MalformedRequest:
@@ -49,7 +52,33 @@ def read_round_entry(request: pb.RecordRoundRequest) -> tuple[Sheet, Round]:
             "round.notes", f"has {len(entry.notes)} notes: one for each of {len(sheet.seats)} seats or none"
         )
     notes = tuple(text(note, f"round.notes[{seat}]", LONGEST_NOTE) for seat, note in enumerate(entry.notes))
-    return sheet, Round(entry.round, points, totals, notes)
+    headline = text(entry.headline, "round.headline", LONGEST_NOTE)
+    details, counts = _read_details(entry.details), _read_counts(entry.counts, sheet)
+    return sheet, Round(entry.round, points, totals, notes, headline, details, counts)
+
+
+def _read_details(details: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    if len(details) > MOST_DETAILS:
+        raise malformed("round.details", f"has {len(details)} names: at most {MOST_DETAILS} are possible")
+    for name, value in details.items():
+        identifier(name, "round.details")
+        text(value, f"round.details[{name}]", LONGEST_NOTE)
+    return tuple(sorted(details.items()))
+
+
+def _read_counts(counts: Sequence[table_pb2.SeatCount], sheet: Sheet) -> tuple[Count, ...]:
+    if len(counts) > MOST_COUNTS:
+        raise malformed("round.counts", f"has {len(counts)} counts: at most {MOST_COUNTS} are possible")
+    return tuple(_read_count(f"round.counts[{number}]", count, sheet) for number, count in enumerate(counts))
+
+
+def _read_count(path: str, count: table_pb2.SeatCount, sheet: Sheet) -> Count:
+    identifier(count.name, f"{path}.name")
+    if count.seat >= len(sheet.seats):
+        raise malformed(f"{path}.seat", f"is {count.seat}: the table has seats 0 to {len(sheet.seats) - 1}")
+    if not 1 <= count.amount <= LARGEST_AMOUNT:
+        raise malformed(f"{path}.amount", f"is {count.amount}: it must be from 1 to {LARGEST_AMOUNT}")
+    return Count(count.name, count.seat, count.amount)
 
 
 def read_result_entry(request: pb.RecordResultRequest) -> tuple[Sheet, Result]:
@@ -100,8 +129,20 @@ def write_score_sheet(found: ScoreSheet) -> pb.GetScoreSheetResponse:
         table_id=sheet.table_id,
         game=sheet.game,
         seats=_write_seats(sheet),
-        rounds=[pb.SheetRound(round=r.number, points=r.points, totals=r.totals, notes=r.notes) for r in found.rounds],
+        rounds=map(_write_round, found.rounds),
         result=write_result(sheet, found.result) if found.result else None,
+    )
+
+
+def _write_round(entry: Round) -> pb.SheetRound:
+    return pb.SheetRound(
+        round=entry.number,
+        points=entry.points,
+        totals=entry.totals,
+        notes=entry.notes,
+        headline=entry.headline,
+        details=dict(entry.details),
+        counts=[table_pb2.SeatCount(name=name, seat=seat, amount=amount) for name, seat, amount in entry.counts],
     )
 
 
@@ -129,6 +170,7 @@ def write_statistics(statistics: Statistics) -> pb.GameStatistics:
         games_won=statistics.games_won,
         win_rate=statistics.win_rate,
         average_place=statistics.average_place,
+        counts=dict(statistics.counts),
     )
 
 

@@ -4,10 +4,11 @@ What comes first for a table, a round or its result, opens the table's sheet; th
 """
 
 import json
-from collections.abc import AsyncIterator, Callable
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Row, Table, select
 from sqlalchemy.dialects import postgresql, sqlite
@@ -16,7 +17,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from croupier.runtime.errors import AlreadyExists, NotFound, Unavailable
-from croupier.scoring.schema import RESULT_PLAYERS, RESULTS, ROUNDS, SHEETS
+from croupier.scoring.schema import RESULT_PLAYERS, RESULTS, ROUNDS, SEAT_COUNTS, SHEETS
 from croupier.scoring.standings import places
 
 RETRY_SECONDS = 1.0
@@ -45,14 +46,29 @@ class Sheet:
     seats: tuple[Seat, ...]
 
 
+class Count(NamedTuple):
+    """Something that a seat did in a round, and how often."""
+
+    name: str
+    seat: int
+    amount: int
+
+
 @dataclass(frozen=True, slots=True)
 class Round:
-    """A line of a score sheet: its number from 1, points, running totals and notes by seat (no notes: empty)."""
+    """A line of a score sheet: its number from 1, points, running totals and notes by seat (no notes: empty).
+
+    `headline` says what the round was (may be empty), `details` the same in pairs of name and value, ordered by name,
+    and `counts` is for statistics.
+    """
 
     number: int
     points: tuple[int, ...]
     totals: tuple[int, ...]
     notes: tuple[str, ...]
+    headline: str = ""
+    details: tuple[tuple[str, str], ...] = ()
+    counts: tuple[Count, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +114,10 @@ class Ledger:
         key = {"table_id": sheet.table_id, "round": entry.number}
         async with transaction(self.database) as connection:
             await _open_sheet(connection, sheet)
-            return await _insert(connection, ROUNDS, key, _round_columns(entry), f"round {entry.number}")
+            is_new = await _insert(connection, ROUNDS, key, _round_columns(entry), f"round {entry.number}")
+            if is_new and entry.counts:
+                await _add_counts(connection, sheet.table_id, entry.counts)
+            return is_new
 
     async def enter_result(self, sheet: Sheet, result: Result) -> bool:
         """Enter the result of a table; whether it is new. Raises AlreadyExists if the ledger says something else."""
@@ -142,8 +161,25 @@ async def _insert(
     return False
 
 
+async def _add_counts(connection: AsyncConnection, table_id: str, counts: Iterable[Count]) -> None:
+    sums: Counter[tuple[int, str]] = Counter()
+    for count in counts:
+        sums[count.seat, count.name] += count.amount
+    # In the same order always, so that two transactions cannot wait for each other.
+    rows = [
+        {"table_id": table_id, "seat": seat, "name": name, "amount": amount}
+        for (seat, name), amount in sorted(sums.items())
+    ]
+    insert = _INSERT[connection.dialect.name](SEAT_COUNTS).values(rows)
+    raised = {"amount": SEAT_COUNTS.c.amount + insert.excluded.amount}
+    await connection.execute(insert.on_conflict_do_update(index_elements=SEAT_COUNTS.primary_key, set_=raised))
+
+
+_ROUND_JSON = ("points", "totals", "notes", "details", "counts")
+
+
 def _round_columns(entry: Round) -> dict[str, Any]:
-    return {name: json.dumps(getattr(entry, name)) for name in ("points", "totals", "notes")}
+    return {"headline": entry.headline} | {name: json.dumps(getattr(entry, name)) for name in _ROUND_JSON}
 
 
 def _result_columns(result: Result) -> dict[str, Any]:
@@ -177,7 +213,10 @@ def read_sheet(row: Row[Any]) -> Sheet:
 
 
 def _read_round(row: Row[Any]) -> Round:
-    return Round(row.round, *(tuple(json.loads(text)) for text in (row.points, row.totals, row.notes)))
+    points, totals, notes = (tuple(json.loads(text)) for text in (row.points, row.totals, row.notes))
+    details = tuple((name, value) for name, value in json.loads(row.details))
+    counts = tuple(Count(*count) for count in json.loads(row.counts))
+    return Round(row.round, points, totals, notes, row.headline, details, counts)
 
 
 def read_result(row: Row[Any]) -> Result:

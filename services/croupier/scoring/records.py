@@ -1,19 +1,24 @@
 """What the ledger adds up to: statistics, leaderboards and lists of results, read out of it for each call."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from itertools import groupby
+from typing import Any, TypeAlias
 
-from sqlalchemy import ColumnElement, Double, ScalarSelect, Select, case, cast, func, select, tuple_
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy import ColumnElement, Double, Row, ScalarSelect, Select, case, cast, func, select, tuple_
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from croupier.scoring.ledger import Result, Sheet, read_result, read_sheet, transaction
-from croupier.scoring.schema import RESULT_PLAYERS, RESULTS, SHEETS
+from croupier.scoring.schema import RESULT_PLAYERS, RESULTS, SEAT_COUNTS, SHEETS
 from croupier.scoring.standings import Statistics
 
 _LINES = RESULT_PLAYERS.c
 _WINS = func.sum(case((_LINES.won, 1), else_=0))
 _PLACES = func.sum(_LINES.place)
 _GAMES = func.count()
+_OF_SEAT = (SEAT_COUNTS.c.table_id == _LINES.table_id) & (SEAT_COUNTS.c.seat == _LINES.seat)
+_Counts: TypeAlias = dict[tuple[str, str], tuple[tuple[str, int], ...]]
+"""Sums of counts, in pairs of name and sum, by player and game."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +46,19 @@ class Records:
         )
         async with transaction(self.database) as connection:
             rows = (await connection.execute(query)).all()
-        return tuple(Statistics(row.game, row.games, row.wins, row.places) for row in rows)
+            counts = await _counts(connection, (_LINES.player_id == player_id,))
+        return tuple(
+            Statistics(row.game, row.games, row.wins, row.places, counts.get((player_id, row.game), ())) for row in rows
+        )
 
     async def leaderboard(self, game: str, after: LeaderboardLine | None, limit: int) -> tuple[LeaderboardLine, ...]:
         """At most `limit` lines after a line: most wins, then best average place, then most games, then the id."""
         async with transaction(self.database) as connection:
             rows = (await connection.execute(_leaderboard(game, after, limit))).all()
-        return tuple(
-            LeaderboardLine(row.player_id, row.name, Statistics(game, row.games, row.wins, row.places)) for row in rows
-        )
+            # For the players of the page only: the order of the leaderboard does not depend on counts.
+            shown = _LINES.player_id.in_([row.player_id for row in rows])
+            counts = await _counts(connection, (_LINES.game == game, shown))
+        return tuple(_line(row, game, counts) for row in rows)
 
     async def results(
         self, game: str, player_id: str, after: tuple[int, str] | None, limit: int
@@ -58,6 +67,22 @@ class Records:
         async with transaction(self.database) as connection:
             rows = (await connection.execute(_results(game, player_id, after, limit))).all()
         return tuple((read_sheet(row), read_result(row)) for row in rows)
+
+
+async def _counts(connection: AsyncConnection, wanted: Iterable[ColumnElement[bool]]) -> _Counts:
+    """Sums over the tables that these players have finished."""
+    key = (_LINES.player_id, _LINES.game, SEAT_COUNTS.c.name)
+    query = select(*key, func.sum(SEAT_COUNTS.c.amount)).join(SEAT_COUNTS, _OF_SEAT).where(*wanted)
+    rows = (await connection.execute(query.group_by(*key).order_by(*key))).all()
+    return {
+        found: tuple((name, int(amount)) for _, _, name, amount in sums)
+        for found, sums in groupby(rows, lambda row: (row.player_id, row.game))
+    }
+
+
+def _line(row: Row[Any], game: str, counts: _Counts) -> LeaderboardLine:
+    done = Statistics(game, row.games, row.wins, row.places, counts.get((row.player_id, game), ()))
+    return LeaderboardLine(row.player_id, row.name, done)
 
 
 def _leaderboard(game: str, after: LeaderboardLine | None, limit: int) -> Select[Any]:

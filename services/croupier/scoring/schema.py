@@ -20,6 +20,22 @@ ROUNDS = Table(
     Column("points", Text, nullable=False),  # JSON: by seat
     Column("totals", Text, nullable=False),  # JSON: by seat
     Column("notes", Text, nullable=False),  # JSON: by seat, or empty
+    Column("headline", Text, nullable=False),
+    Column("details", Text, nullable=False),  # JSON: [name, value] by name
+    Column("counts", Text, nullable=False),  # JSON: [name, seat, amount] as they came
+)
+
+# The counts of a table's rounds by seat, added up in the transaction that enters a round. Joined with the players of
+# results they become statistics, so rounds and results need not know of each other and may come in any order. Sums by
+# player would need that knowledge, and with it a lock on the table; reading the rounds' own counts each time would
+# read a line for every round that a player ever played, where this reads one for each name and table.
+SEAT_COUNTS = Table(
+    "seat_counts",
+    METADATA,
+    Column("table_id", String(64), ForeignKey("sheets.table_id"), primary_key=True),
+    Column("seat", Integer, primary_key=True, autoincrement=False),
+    Column("name", String(64), primary_key=True),
+    Column("amount", BigInteger, nullable=False),
 )
 
 RESULTS = Table(

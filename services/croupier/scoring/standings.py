@@ -19,12 +19,16 @@ def places(ranking: Sequence[Sequence[int]]) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """What a player has done in one game: tables finished and won, and the sum of the places, each from 1."""
+    """What a player has done in one game: tables finished and won, and the sum of the places, each from 1.
+
+    `counts` are what else the game counts, in pairs of name and sum, ordered by name.
+    """
 
     game: str
     games_finished: int
     games_won: int
     place_sum: int
+    counts: tuple[tuple[str, int], ...] = ()
 
     @property
     def win_rate(self) -> float:
