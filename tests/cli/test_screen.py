@@ -4,7 +4,7 @@ from rich.cells import cell_len
 
 from croupier.cli.legal import legal_lines
 from croupier.cli.line_editor import LineEditor
-from croupier.cli.screen import Seen, table_lines
+from croupier.cli.screen import Seen, proposal_text, table_lines
 from croupier.cli.words import Words, can_write_symbols, printable
 from croupier_api.v1 import engine_pb2
 from croupier_api.v1 import table_pb2 as pb
@@ -121,6 +121,14 @@ def test_values_of_marks_are_shown_for_what_they_are() -> None:
     ]
 
 
+def test_proposals_are_told_with_what_they_mean_and_how_long_they_stand() -> None:
+    proposal = engine_pb2.Proposal(name="same_cards", proposer=2, agreed_seats=[0, 2], expires_milliseconds=25_900)
+    text = proposal_text(SYMBOLS, proposal, "The hand is played again.", now=5_000).plain
+    assert " ".join(text.split()) == (
+        "Cleo proposes same cards: The hand is played again. 20 s left, agreed: Ada, Cleo. Write agree or refuse."
+    )
+
+
 def test_facts_are_told_in_words() -> None:
     moved = pb.CardsMoved(
         source=pb.Place(hand=0), target=pb.Place(pile="trick"), cards=[CARD_5H], count=1, reason=pb.MOVE_REASON_PLAY
@@ -133,9 +141,17 @@ def test_facts_are_told_in_words() -> None:
         pb.Fact(turn_changed=pb.TurnChanged(phase="play")),
         pb.Fact(trick_taken=pb.TrickTaken(seat=2)),
         pb.Fact(round_ended=pb.RoundEnded(round=1, headline="made")),
+        pb.Fact(game_ended=pb.GameEnded(reason="all_out")),
     ]
     assert LETTERS.facts(facts) == [
-        *("-- round 1, Ada deals --", "Ada plays 5H", "Cleo draws 2 cards", "Cleo takes the trick", "round 1: made"),
+        *(
+            "-- round 1, Ada deals --",
+            "Ada plays 5H",
+            "Cleo draws 2 cards",
+            "Cleo takes the trick",
+            "round 1: made",
+            "the game is over: all out",
+        ),
     ]
 
 

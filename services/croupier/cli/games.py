@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from croupier.cli.options import game_named, option_text
-from croupier.games.catalogue import GAMES
+from croupier.games.catalogue import GAMES, bots_of
 from croupier.games.interface import Game, Option
 
 WIDTH = 80
@@ -27,7 +27,7 @@ def show_game(console: Console, game_id: str) -> None:
     seats = game.seats.stop - 1
     facts = [
         Text(game.summary),
-        Text(f"Computer players: {', '.join(game.bots)}"),
+        Text(f"Computer players: {', '.join(bots_of(game))}"),
         Text(f"Options with {seats} seats:"),
     ]
     console.print(_heading(game), Padding(Group(*facts), (0, 0, 0, 2)), width=WIDTH)

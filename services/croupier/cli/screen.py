@@ -125,3 +125,11 @@ def _hand_lines(words: Words, seen: Seen) -> list[Text]:
         for seat in sorted(hands)
         if hands[seat]
     ]
+
+
+def proposal_text(words: Words, proposal: engine_pb2.Proposal, meaning: str, now: int) -> Text:
+    """What is proposed and who has agreed; `now` in milliseconds since 1970 UTC."""
+    left = max(0, proposal.expires_milliseconds - now) // 1000
+    agreed = ", ".join(map(words.name, proposal.agreed_seats))
+    text = f"{words.name(proposal.proposer)} proposes {words.term(proposal.name)}: {meaning or 'all have to agree.'}"
+    return folded("", f"{text} {left} s left, agreed: {agreed}. Write agree or refuse.", style="bold")

@@ -19,7 +19,7 @@ NUMBER_WIDTH = 4
 WIDEST_COLUMN = 16
 ROOM_FOR_COLUMNS = 48
 NARROWEST_HEADLINE = 24
-MOST_NOTE_LINES = 2
+MOST_NOTE_LINES = 3
 
 
 def sheet_lines(words: Words, rounds: Iterable[Round]) -> Iterator[Text]:

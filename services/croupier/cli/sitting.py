@@ -10,7 +10,7 @@ from croupier.cli.legal import legal_lines
 from croupier.cli.line_editor import LineEditor
 from croupier.cli.lines import folded
 from croupier.cli.person_input import HELP, Help, InputFault, Propose, Quit, React, ShowSheet, Vote, read_input
-from croupier.cli.screen import Seen, table_lines
+from croupier.cli.screen import Seen, proposal_text, table_lines
 from croupier.cli.sheets import sheet_lines
 from croupier.cli.terminal import Screen, keys
 from croupier.cli.words import Words
@@ -37,6 +37,7 @@ class Sitting:
         self._words = words
         self._screen = screen
         self._editor = LineEditor()
+        self._proposal = table.proposal
         self._notice = "/help says what you can type"
         self._news_of = -1
 
@@ -61,12 +62,20 @@ class Sitting:
         if isinstance(event, engine_pb2.Reaction):
             self._say(f"{self._words.name(event.seat)} reacts: {event.reaction}")
         elif isinstance(event, engine_pb2.TableUpdate):
+            self._tell_proposal(event)
             reason = " (time was up)" if event.acted_by == engine_pb2.ACTED_BY_TIMEOUT else ""
             for line in self._words.facts(event.facts):
                 self._say(line + reason)
             for fact in event.facts:
                 if fact.HasField("round_ended"):
                     self._tell_round(fact.round_ended)
+
+    def _tell_proposal(self, update: engine_pb2.TableUpdate) -> None:
+        before, self._proposal = self._proposal, update.proposal if update.HasField("proposal") else None
+        if self._proposal is not None and self._proposal != before:
+            self._say_lines(self._proposal_lines(update.at_milliseconds))
+        elif self._proposal is None and before is not None:
+            self._say(f"{self._words.term(before.name)} is proposed no longer")
 
     def _tell_round(self, ended: pb.RoundEnded) -> None:
         rounds = [line for line in self._table.rounds if line.round <= ended.round]
@@ -93,14 +102,23 @@ class Sitting:
         table = self._table
         bots = frozenset(seat for seat, info in enumerate(table.info.seats) if info.bot)
         seen = Seen(self._game.name, table.view, table.clock, table.seat, bots)
-        picture = table_lines(self._words, seen, time.time_ns() // 1_000_000)
+        now = time.time_ns() // 1_000_000
+        picture = table_lines(self._words, seen, now)
         hand = table.view.seats[table.seat].cards if table.seat is not None else ()
         picture += legal_lines(self._words, table.legal_actions, hand, table.view.card_order)
+        picture += self._proposal_lines(now)
         if self._notice:
             picture.append(Text(self._notice, style="italic"))
         self._screen.draw(picture, self._editor.typed, is_news=table.to_act and self._news_of != table.sequence)
         if table.to_act:
             self._news_of = table.sequence
+
+    def _proposal_lines(self, now: int) -> list[Text]:
+        """What is proposed, if anything; `now` in milliseconds since 1970 UTC."""
+        proposal = self._table.proposal
+        if proposal is None or proposal.expires_milliseconds <= now:
+            return []
+        return [proposal_text(self._words, proposal, self._game.proposals.get(proposal.name, ""), now)]
 
     async def _listen(self) -> None:
         pieces = keys()
@@ -132,11 +150,23 @@ class Sitting:
                 await self._tell_sheet()
             case React(reaction):
                 await self._client.react(table_id=self._table.table_id, reaction=reaction)
-            case Propose() | Vote():
-                raise InputFault("nothing can be proposed now")
+            case Propose(name):
+                await self._propose(name)
+            case Vote(agree):
+                await self._table.vote(agree=agree)
             case action:
                 await self._act(action)
         return True
+
+    async def _propose(self, name: str) -> None:
+        known = self._game.proposals
+        if not known:
+            raise InputFault(f"{self._game.name} has nothing to propose")
+        if name not in known:
+            raise InputFault(f"propose one of {', '.join(sorted(known))}")
+        await self._table.propose(name)
+        if self._table.proposal is None:
+            self._say(f"all agree: {known[name]}")
 
     async def _act(self, action: pb.Action) -> None:
         # Where several act at once, as with secret bids, what another one does leaves it as it was meant.

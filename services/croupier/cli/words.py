@@ -70,11 +70,13 @@ class Words:
 
     def prose(self, text: str) -> str:
         """A text of the rules' making, such as a headline or a note, with symbols for its cards."""
-        return " ".join(self._in_prose(word, self._symbol) for word in text.split(" "))
+        return _with_cards(text, self._symbol)
 
     def action(self, action: pb.Action) -> str:
         """An action, for example "play 5♥"."""
-        return " ".join(self._in_prose(word, self._card_and_name) for word in action_text(action).split(" "))
+        if action.bid.contract:
+            return f"bid {self.term(action.bid.contract)}"
+        return _with_cards(action_text(action), self._card_and_name)
 
     def _symbol(self, text: str) -> str:
         """A card or a suit in notation as the terminal can show it."""
@@ -83,11 +85,6 @@ class Words:
     def _card_and_name(self, text: str) -> str:
         name = self.terms.get(text)
         return self._symbol(text) + (f" ({name})" if name else "")
-
-    def _in_prose(self, word: str, write: Callable[[str], str]) -> str:
-        """A word, which may be a card or a term, with what punctuation follows it."""
-        bare = word.rstrip(",.;:)")
-        return (write(bare) if is_card(bare) else self.terms.get(bare, bare)) + word[len(bare) :]
 
     def facts(self, facts: Sequence[pb.Fact]) -> list[str]:
         """What became known, a line for each fact that is worth one."""
@@ -107,6 +104,12 @@ class Words:
             lines.append(f"{place}. {', '.join(map(self.name, group.seats))}")
             place += len(group.seats)
         return lines
+
+
+def _with_cards(text: str, write: Callable[[str], str]) -> str:
+    """A text whose cards are written otherwise; punctuation that follows them stays."""
+    words = [(word.rstrip(",.;:)"), word) for word in text.split(" ")]
+    return " ".join(write(bare) + word[len(bare) :] if is_card(bare) else word for bare, word in words)
 
 
 def is_card(text: str) -> bool:
@@ -177,6 +180,10 @@ def _round_ended(words: Words, fact: pb.RoundEnded) -> str:
     return f"{words.term('round')} {fact.round}: {words.prose(fact.headline)}" if fact.headline else ""
 
 
+def _game_ended(words: Words, fact: pb.GameEnded) -> str:
+    return f"the game is over: {words.term(fact.reason)}" if fact.reason else "the game is over"
+
+
 _Tell: TypeAlias = Callable[[Words, Any], str]
 _TELL: Mapping[str, _Tell] = MappingProxyType(
     {
@@ -188,5 +195,6 @@ _TELL: Mapping[str, _Tell] = MappingProxyType(
         "seat_out": _seat_out,
         "hand_revealed": _hand_revealed,
         "round_ended": _round_ended,
+        "game_ended": _game_ended,
     }
 )
