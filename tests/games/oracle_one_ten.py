@@ -6,18 +6,20 @@ It works on lists of card texts, changes in place, and shares no code with the p
 from typing import Any
 
 PACK = [rank + suit for suit in "CDHS" for rank in "23456789TJQKA"] + ["JK"]
-TRUMPS = {
-    "H": "5H JH JK AH KH QH TH 9H 8H 7H 6H 4H 3H 2H".split(),
-    "D": "5D JD JK AH AD KD QD TD 9D 8D 7D 6D 4D 3D 2D".split(),
-    "C": "5C JC JK AH AC KC QC 2C 3C 4C 6C 7C 8C 9C TC".split(),
-    "S": "5S JS JK AH AS KS QS 2S 3S 4S 6S 7S 8S 9S TS".split(),
+TRUMP_ORDERS = {
+    "H": "5H JH JK AH KH QH TH 9H 8H 7H 6H 4H 3H 2H",
+    "D": "5D JD JK AH AD KD QD TD 9D 8D 7D 6D 4D 3D 2D",
+    "C": "5C JC JK AH AC KC QC 2C 3C 4C 6C 7C 8C 9C TC",
+    "S": "5S JS JK AH AS KS QS 2S 3S 4S 6S 7S 8S 9S TS",
 }
-PLAIN = {
-    "H": "KH QH JH TH 9H 8H 7H 6H 5H 4H 3H 2H".split(),
-    "D": "KD QD JD TD 9D 8D 7D 6D 5D 4D 3D 2D AD".split(),
-    "C": "KC QC JC AC 2C 3C 4C 5C 6C 7C 8C 9C TC".split(),
-    "S": "KS QS JS AS 2S 3S 4S 5S 6S 7S 8S 9S TS".split(),
+PLAIN_ORDERS = {
+    "H": "KH QH JH TH 9H 8H 7H 6H 5H 4H 3H 2H",
+    "D": "KD QD JD TD 9D 8D 7D 6D 5D 4D 3D 2D AD",
+    "C": "KC QC JC AC 2C 3C 4C 5C 6C 7C 8C 9C TC",
+    "S": "KS QS JS AS 2S 3S 4S 5S 6S 7S 8S 9S TS",
 }
+TRUMPS = {suit: text.split() for suit, text in TRUMP_ORDERS.items()}
+PLAIN = {suit: text.split() for suit, text in PLAIN_ORDERS.items()}
 
 
 def renege_rank(card: str, trump: str) -> int:
@@ -59,7 +61,7 @@ class OneTenOracle:
         assert set(event) == {"type", "dealer", "hands", "kitty", "stock"}
         assert self.phase == "deal"
         assert self.dealer is None or event["dealer"] == (self.dealer + 1) % self.seats
-        everything = sum(event["hands"], []) + event["kitty"] + event["stock"]
+        everything = [card for hand in event["hands"] for card in hand] + event["kitty"] + event["stock"]
         assert sorted(everything) == self.deck
         assert [len(hand) for hand in event["hands"]] == [self.size] * self.seats
         assert len(event["kitty"]) == 5
@@ -261,6 +263,5 @@ class OneTenOracle:
                 first = seat
         groups = [] if first is None else [[first]]
         rest = [seat for seat in range(self.seats) if seat != first]
-        for score in sorted({self.totals[seat] for seat in rest}, reverse=True):
-            groups.append([seat for seat in rest if self.totals[seat] == score])
-        self.ranking = groups
+        scores = sorted({self.totals[seat] for seat in rest}, reverse=True)
+        self.ranking = groups + [[seat for seat in rest if self.totals[seat] == score] for score in scores]

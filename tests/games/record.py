@@ -30,7 +30,7 @@ from croupier.games.interface import (
     State,
     resolve_options,
 )
-from tests.games.walk import walk
+from tests.games.walk import ENDING, drawn_values, walk
 
 FOLDER = Path(__file__).parent / "playthroughs"
 Line = dict[str, Any]
@@ -40,18 +40,23 @@ def playthroughs(game: Game) -> Iterator[tuple[str, int, dict[str, OptionValue]]
     """Name, seats and options of each playthrough that a game must have."""
     usual = game.seats[len(game.seats) // 2]
     for seats in game.seats:
-        yield f"seats-{seats}", seats, resolve_options(game, seats, {})
+        yield f"seats-{seats}", seats, resolve_options(game, seats, _ending(game))
     for option in game.options(usual):
-        allowed = option.allowed
+        allowed = drawn_values(game, option)
         values = {allowed[0], option.default, allowed[-1]} if isinstance(allowed, range) else allowed
         for value in sorted(values, key=str):
-            if (chosen := _possible(game, usual, option.name, value)) is not None:
+            if value in allowed and (chosen := _possible(game, usual, option.name, value)) is not None:
                 yield f"{option.name}-{str(value).lower()}", usual, chosen
+
+
+def _ending(game: Game) -> dict[str, OptionValue]:
+    """What has to be chosen so that play by chance comes to an end."""
+    return {name: values[-1] for name, values in ENDING.get(game.id, {}).items()}
 
 
 def _possible(game: Game, seats: int, name: str, value: OptionValue) -> dict[str, OptionValue] | None:
     try:
-        return resolve_options(game, seats, {name: value})
+        return resolve_options(game, seats, _ending(game) | {name: value})
     except InvalidOption:
         return None
 

@@ -1,10 +1,12 @@
 """Nobody learns what he may not know: laws for every game about views, facts and refusals."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from random import Random
 
 from croupier.games.actions import Action, Call, Keep, Play, Swap, ThrowDown
+from croupier.games.bots import random_of
 from croupier.games.cards import CARD_OF_NOTATION, Card
 from croupier.games.facts import (
     EVERYONE,
@@ -25,6 +27,7 @@ from croupier.games.interface import (
     Event,
     Game,
     IllegalAction,
+    Legal,
     SeatActed,
     SeatsToAct,
     State,
@@ -189,5 +192,15 @@ def _common_event(one: State, other: State, random: Random) -> Event | None:
         return None
     assert one.awaiting == other.awaiting
     seat = random.choice(one.awaiting.seats)
-    alike = [action for action in one.legal_actions(seat).actions if action in other.legal_actions(seat).actions]
-    return SeatActed(seat, random.choice(alike)) if alike else None
+    alike = _alike(one.legal_actions(seat), other.legal_actions(seat))
+    return None if alike == NOTHING_LEGAL else SeatActed(seat, random_of(alike, random.randrange))
+
+
+def _alike(one: Legal, other: Legal) -> Legal:
+    """What is legal at both tables: the same actions, and choices out of the cards that both offer."""
+    choices = []
+    for mine, theirs in zip(one.choices, other.choices, strict=False):
+        common = tuple(sorted((Counter(mine.cards) & Counter(theirs.cards)).elements()))
+        if mine._replace(cards=()) == theirs._replace(cards=()) and len(common) >= mine.fewest:
+            choices.append(mine._replace(cards=common, most=min(mine.most, len(common))))
+    return Legal(tuple(action for action in one.actions if action in other.actions), tuple(choices))

@@ -1,6 +1,6 @@
 """Random tables of any game: the walks along which the laws are checked."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ from croupier.games.interface import (
     GameOver,
     IllegalAction,
     InvalidOption,
+    Option,
     OptionValue,
     ProposalAgreed,
     SeatActed,
@@ -25,6 +26,14 @@ PROPOSALS = 0.01
 """How likely an event is something that all seats agreed on, where a game has such things."""
 MOST_EVENTS = 50_000
 """No table of any game is longer than this in a random walk; one that is has no end."""
+
+ENDING: Mapping[str, Mapping[str, range]] = {"one_ten": {"max_rounds": range(1, 6)}}
+"""By game and option the values that walks draw from instead of all, because play by chance may have no end."""
+
+
+def drawn_values(game: Game, option: Option) -> Sequence[OptionValue]:
+    """The values of an option with which play by chance comes to an end."""
+    return ENDING.get(game.id, {}).get(option.name, option.allowed)
 
 
 class Step(NamedTuple):
@@ -46,7 +55,7 @@ def sample_options(game: Game, seats: int, random: Random) -> dict[str, OptionVa
     while True:
         chosen: dict[str, OptionValue] = {}
         for option in game.options(seats):
-            allowed = option.allowed
+            allowed = drawn_values(game, option)
             if isinstance(allowed, range) and len(allowed) > 10:
                 allowed = (option.default, allowed[0], allowed[-1], *random.sample(allowed, 3), *allowed[1:9])
             chosen[option.name] = random.choice(allowed)
