@@ -8,6 +8,7 @@ from typing import Any
 from croupier.engine.log import ClockConfig, SeatConfig, TableConfig
 from croupier.games import actions
 from croupier.games.actions import Action
+from croupier.games.catalogue import bots_of
 from croupier.games.interface import CardChoice, Game, Legal, Option, OptionValue
 from croupier.runtime.errors import MalformedRequest
 from croupier_api.v1 import cards_pb2, engine_pb2, table_pb2
@@ -239,7 +240,7 @@ def encode_game(game: Game) -> engine_pb2.GameDescription:
         max_seats=game.seats.stop - 1,
         rules_version=game.rules_version,
         options=[_encode_option(option) for option in game.options(game.seats.stop - 1)],
-        bots=list(game.bots),
+        bots=list(bots_of(game)),
         names=game.names,
         proposals=game.proposals,
     )

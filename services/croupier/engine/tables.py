@@ -10,7 +10,7 @@ from croupier.engine.log import ClockConfig, SeatConfig, TableConfig
 from croupier.engine.shuffles import LONGEST_CLIENT_SEED_BYTES, SEED_BYTES
 from croupier.engine.store import StoredTable
 from croupier.engine.table import advance, new_table
-from croupier.games.catalogue import GAMES
+from croupier.games.catalogue import GAMES, bots_of
 from croupier.games.facts import SPECTATOR
 from croupier.games.interface import InvalidOption, OptionValue, resolve_options
 from croupier.runtime.errors import AlreadyExists, IllegalNow, LimitReached, MalformedRequest, NotFound, Unavailable
@@ -192,13 +192,13 @@ def check_clock(clock: ClockConfig) -> None:
 
 def check_seats(config: TableConfig) -> None:
     """Raises MalformedRequest unless every seat is taken by one player or a known computer player."""
-    seats = config.seats
+    seats, bots = config.seats, bots_of(GAMES[config.game])
     if len(seats) != config.seat_count or len(config.client_seeds) != config.seat_count:
         raise MalformedRequest("SEATS", f"{config.seat_count} seats and client seeds are needed", field="seats")
     for who in seats:
         check_text("seats.name", who.name, LONGEST_NAME_CHARACTERS)
-        if who.bot and who.bot not in GAMES[config.game].bots:
-            known = ", ".join(GAMES[config.game].bots)
+        if who.bot and who.bot not in bots:
+            known = ", ".join(bots)
             raise MalformedRequest(
                 "UNKNOWN_BOT", f"there is no such computer player: there is {known}", field="seats.bot"
             )
