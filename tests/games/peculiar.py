@@ -3,10 +3,13 @@
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
+from croupier.games.actions import Action, Bid
 from croupier.games.cards import Card, cards
+from croupier.games.facts import Fact, Marked, TurnChanged
 from tests.games.oracle_jossing import JossingOracle
 from tests.games.oracle_one_oh_one import OneOhOneOracle
 from tests.games.oracle_one_ten import OneTenOracle
+from tests.games.oracle_solo import SoloOracle
 from tests.games.oracle_thulla import ThullaOracle
 
 
@@ -24,10 +27,26 @@ class Oracle(Protocol):
 
 
 class Peculiar(NamedTuple):
-    """`public_cards`: cards whose holder the rules give away at the deal, under these options."""
+    """`public_cards`: cards whose holder the rules give away at the deal, under these options.
+
+    `reveals`: facts by which the rules themselves tell everybody something about hidden cards. `rarely`: actions that
+    walks take seldom, because play by chance would else see little besides them.
+    """
 
     oracle: Callable[[int, dict[str, Any]], Oracle]
     public_cards: Callable[[Mapping[str, Any]], tuple[Card, ...]] = lambda _: ()
+    reveals: Callable[[Fact], bool] = lambda _: False
+    rarely: Callable[[Action], bool] = lambda _: False
+
+
+def _shows_black_queens_or_unknown_card(fact: Fact) -> bool:
+    """A wedding that must be called, and the unknown card when it is played."""
+    owed = isinstance(fact, TurnChanged) and fact.phase == "wedding"
+    return owed or (isinstance(fact, Marked) and fact.name == "called_card" and fact.value != "unknown")
+
+
+def _is_solo(action: Action) -> bool:
+    return isinstance(action, Bid) and str(action.bid).startswith("solo")
 
 
 PECULIAR: Mapping[str, Peculiar] = {
@@ -38,4 +57,5 @@ PECULIAR: Mapping[str, Peculiar] = {
     "one_ten": Peculiar(oracle=OneTenOracle),
     "jossing": Peculiar(oracle=JossingOracle),
     "one_oh_one": Peculiar(oracle=OneOhOneOracle),
+    "solo": Peculiar(oracle=SoloOracle, reveals=_shows_black_queens_or_unknown_card, rarely=_is_solo),
 }

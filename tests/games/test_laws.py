@@ -108,7 +108,8 @@ def test_no_card_is_lost_or_found(game: Game, seats: int, seed: int) -> None:
         for fact in heard(step.facts, SPECTATOR):
             if isinstance(fact, RoundStarted):
                 on_the_table = 0
-                deck = Counter(step.event.cards if isinstance(step.event, CardsShuffled) else ())
+                if isinstance(step.event, CardsShuffled):
+                    deck = Counter(step.event.cards)
             if isinstance(fact, CardsMoved):
                 on_the_table += fact.card_count * ((fact.source is None) - (fact.target is None))
                 deck.update(fact.cards if fact.source is None and fact.target == "removed" else ())

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from random import Random
 
 from croupier.games.actions import Action, Call, Keep, Play, Swap, ThrowDown
@@ -35,10 +35,11 @@ from croupier.games.interface import (
 from tests.games.fold import heard
 from tests.games.laws import attempts, every_table, steps, tables
 from tests.games.peculiar import PECULIAR
-from tests.games.walk import Step, viewers, walk
+from tests.games.walk import Step, usual, viewers, walk
 
 TWINS = 2
 """How many pairs of tables are compared for each viewer of a table."""
+REVEALED = "the rules tell everybody something about hidden cards"
 TWIN_STEPS = 80
 """How long a pair is played on alike."""
 
@@ -74,6 +75,17 @@ def named(action: Action | None) -> set[Card]:
             return set()
 
 
+def called(fact: Fact, viewer: Viewer) -> set[Card]:
+    """The card by whose name a seat calls a partner, before everybody or in words that it knows itself."""
+    if (
+        isinstance(fact, Called)
+        and isinstance(fact.action, Call)
+        and (fact.audience == EVERYONE or fact.seat == viewer)
+    ):
+        return named(fact.action)
+    return set()
+
+
 def texts(fact: Fact) -> Iterator[str]:
     """The words of a fact."""
     for value in fact:
@@ -107,8 +119,9 @@ def test_views_and_facts_show_a_viewer_nothing_but_his_own_hand_and_what_lies_op
                 assert not hand.cards or seat == viewer or seat in open_hands
             may_know = known(step.before, viewer) | known(step.after, viewer) | laid_openly(step.facts)
             for fact in heard(step.facts, viewer):
-                assert isinstance(fact, HandRevealed) or shown(fact) <= may_know, (viewer, fact)
-                assert not mentioned(texts(fact))
+                may_hear = may_know | called(fact, viewer)
+                assert isinstance(fact, HandRevealed) or shown(fact) <= may_hear, (viewer, fact)
+                assert mentioned(texts(fact)) <= may_know, (viewer, fact)
 
 
 @every_table
@@ -121,12 +134,16 @@ def test_refusals_name_no_card_but_those_the_seat_knows(game: Game, seats: int, 
                     assert mentioned([learned[1]]) <= known(step.after, seat) | named(action)
 
 
-def outcome(state: State, event: Event, viewer: Viewer) -> tuple[str, str] | list[Fact] | None:
+def outcome(
+    state: State, event: Event, viewer: Viewer, reveals: Callable[[Fact], bool] = lambda _: False
+) -> tuple[str, str] | list[Fact] | str | None:
     """What a viewer learns from an event or its refusal; None if the round ends, which may lay hands open."""
     try:
         _, facts = state.apply(event)
     except IllegalAction as refusal:
         return refusal.rule, str(refusal)
+    if any(map(reveals, facts)):
+        return REVEALED
     return None if any(isinstance(fact, RoundEnded) for fact in facts) else covered(heard(facts, viewer), viewer)
 
 
@@ -147,7 +164,7 @@ def test_hidden_cards_make_no_difference(game: Game, seats: int, seed: int) -> N
         public = PECULIAR[game.id].public_cards(options)
         first = next(walk(game, state, random))
         for viewer in viewers(seats) * TWINS:
-            _play_alike(first, _exchanged(first, viewer, public, random), viewer, random)
+            _play_alike(game, first, _exchanged(first, viewer, public, random), viewer, random)
 
 
 def _exchanged(deal: Step, viewer: Viewer, public: tuple[Card, ...], random: Random) -> CardsShuffled:
@@ -162,13 +179,14 @@ def _exchanged(deal: Step, viewer: Viewer, public: tuple[Card, ...], random: Ran
     return CardsShuffled(tuple(cards), deal.event.drawn)
 
 
-def _play_alike(deal: Step, exchanged: CardsShuffled, viewer: Viewer, random: Random) -> None:
+def _play_alike(game: Game, deal: Step, exchanged: CardsShuffled, viewer: Viewer, random: Random) -> None:
+    reveals = PECULIAR[game.id].reveals
     one, other = deal.before, deal.before
     events: tuple[Event, Event] = deal.event, exchanged
     for _ in range(TWIN_STEPS):
         one, facts = one.apply(events[0])
         other, other_facts = other.apply(events[1])
-        if any(isinstance(fact, RoundEnded) for fact in (*facts, *other_facts)):
+        if any(isinstance(fact, RoundEnded) or reveals(fact) for fact in (*facts, *other_facts)):
             return
         told, other_told = heard(facts, viewer), heard(other_facts, viewer)
         assert covered(told, viewer) == covered(other_told, viewer)
@@ -178,14 +196,15 @@ def _play_alike(deal: Step, exchanged: CardsShuffled, viewer: Viewer, random: Ra
         assert one.legal_actions(viewer) == other.legal_actions(viewer)
         for action in random.sample(attempts(one.legal_actions(viewer), random), 10):
             event = SeatActed(viewer, action)
-            assert outcome(one, event, viewer) == outcome(other, event, viewer), (viewer, action)
-        common = _common_event(one, other, random)
+            learned, other_learned = outcome(one, event, viewer, reveals), outcome(other, event, viewer, reveals)
+            assert learned == other_learned or REVEALED in (learned, other_learned), (viewer, action)
+        common = _common_event(game, one, other, random)
         if common is None:
             return
         events = common, common
 
 
-def _common_event(one: State, other: State, random: Random) -> Event | None:
+def _common_event(game: Game, one: State, other: State, random: Random) -> Event | None:
     """Something that can happen at both tables."""
     assert type(one.awaiting) is type(other.awaiting)
     if not isinstance(one.awaiting, SeatsToAct):
@@ -193,7 +212,7 @@ def _common_event(one: State, other: State, random: Random) -> Event | None:
     assert one.awaiting == other.awaiting
     seat = random.choice(one.awaiting.seats)
     alike = _alike(one.legal_actions(seat), other.legal_actions(seat))
-    return None if alike == NOTHING_LEGAL else SeatActed(seat, random_of(alike, random.randrange))
+    return None if alike == NOTHING_LEGAL else SeatActed(seat, random_of(usual(game, alike, random), random.randrange))
 
 
 def _alike(one: Legal, other: Legal) -> Legal:

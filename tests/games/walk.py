@@ -13,6 +13,7 @@ from croupier.games.interface import (
     GameOver,
     IllegalAction,
     InvalidOption,
+    Legal,
     Option,
     OptionValue,
     ProposalAgreed,
@@ -21,9 +22,12 @@ from croupier.games.interface import (
     State,
     resolve_options,
 )
+from tests.games.peculiar import PECULIAR
 
 PROPOSALS = 0.01
 """How likely an event is something that all seats agreed on, where a game has such things."""
+RARELY = 0.1
+"""How likely a walk considers the actions too that it else leaves out."""
 MOST_EVENTS = 50_000
 """No table of any game is longer than this in a random walk; one that is has no end."""
 
@@ -86,7 +90,15 @@ def next_event(game: Game, state: State, random: Random) -> Event | None:
     if isinstance(awaiting, ShuffleNeeded):
         return shuffle(awaiting, random)
     seat = random.choice(awaiting.seats)
-    return SeatActed(seat, random_of(state.legal_actions(seat), random.randrange))
+    return SeatActed(seat, random_of(usual(game, state.legal_actions(seat), random), random.randrange))
+
+
+def usual(game: Game, legal: Legal, random: Random) -> Legal:
+    """What is legal, most times without the actions that the game's walks take rarely."""
+    if random.random() < RARELY:
+        return legal
+    actions = tuple(action for action in legal.actions if not PECULIAR[game.id].rarely(action))
+    return Legal(actions, legal.choices) if actions or legal.choices else legal
 
 
 def walk(game: Game, state: State, random: Random) -> Iterator[Step]:

@@ -1,0 +1,119 @@
+"""The auction of Solo: who may bid what, who declares, the wedding that must be called, the bid that is kept."""
+
+from typing import TYPE_CHECKING
+
+from croupier.games.actions import Action, Bid, Keep, Pass, Yield
+from croupier.games.facts import Called, ContractChanged, Fact, Seat
+from croupier.games.interface import IllegalAction
+from croupier.games.solo import ending
+from croupier.games.solo.contracts import BIDS, KINDS, Contract, Kind
+from croupier.games.solo.deck import BLACK_QUEENS, CLUBS, PLAIN
+from croupier.games.solo.table import SEATS
+
+if TYPE_CHECKING:
+    from croupier.games.solo.state import SoloState
+
+Moved = tuple["SoloState", tuple[Fact, ...]]
+
+
+def legal(state: "SoloState") -> tuple[Action, ...]:
+    """Passing, and every bid that the hand and the bids so far allow (SOLO-BID-3)."""
+    hand, highest = state.hand, _highest(state.calls)
+    return Pass(), *[bid for name, bid in BIDS.items() if _fault(name, KINDS[name], hand, highest) is None]
+
+
+def act(state: "SoloState", action: Action) -> Moved:
+    """A pass or a bid; after the fourth the auction is decided (SOLO-BID-1)."""
+    match action:
+        case Pass():
+            pass
+        case Bid(str() as name) if name in KINDS:
+            if fault := _fault(name, KINDS[name], state.hand, _highest(state.calls)):
+                raise fault
+        case Bid():
+            raise IllegalAction("SOLO-BID-2", f"bid one of {', '.join(KINDS)}")
+        case _:
+            raise IllegalAction("SOLO-BID-1", "in the auction one passes or bids")
+    said = _say(state, action)
+    if len(said.calls) < SEATS:
+        return said.turn("auction", (state.to_act + 1) % SEATS, [said.calls[-1]])
+    return _decide(said, [said.calls[-1]])
+
+
+def legal_wedding(_: "SoloState") -> tuple[Action, ...]:
+    """The wedding and nothing else (SOLO-WED-2)."""
+    return (BIDS["wedding"],)
+
+
+def act_wedding(state: "SoloState", action: Action) -> Moved:
+    """The holder of both black queens calls the wedding that he owes."""
+    if action != BIDS["wedding"]:
+        raise IllegalAction("SOLO-WED-2", "who holds both black queens has to bid the wedding now")
+    said = _say(state, action)
+    return _declare(said, state.to_act, "wedding", [said.calls[-1]])
+
+
+def legal_keep(state: "SoloState") -> tuple[Action, ...]:
+    """Yielding, and keeping for one who has a club (SOLO-KEEP-2)."""
+    return (Yield(), Keep()) if state.hand & PLAIN[CLUBS] else (Yield(),)
+
+
+def act_keep(state: "SoloState", action: Action) -> Moved:
+    """The overruled bidder takes the higher bid himself or leaves it to the other (SOLO-KEEP-2)."""
+    if action not in (Yield(), Keep()):
+        raise IllegalAction("SOLO-KEEP-2", "either yield, or keep without any cards or suit")
+    if action == Keep() and not state.hand & PLAIN[CLUBS]:
+        raise IllegalAction("SOLO-KEEP-2", "keeping a bid needs a club other than the Old, so yield")
+    said = _say(state, action)
+    overruler, bid = _bids(state.calls)[-1]
+    return _declare(said, state.to_act if action == Keep() else overruler, bid, [said.calls[-1]])
+
+
+def _fault(name: str, kind: Kind, hand: int, highest: Kind | None) -> IllegalAction | None:
+    """Why a bid is not possible; None if it is."""
+    if highest is not None and kind.rank <= highest.rank:
+        return IllegalAction("SOLO-BID-4", "bid higher than the highest bid so far, or pass")
+    if kind.clubs and not hand & PLAIN[CLUBS]:
+        return IllegalAction("SOLO-BID-5", f"{name} needs a club other than the Old")
+    both = hand & BLACK_QUEENS == BLACK_QUEENS
+    if name == "wedding" and not both:
+        return IllegalAction("SOLO-BID-6", "the wedding needs both black queens")
+    if name in ("froke", "iss") and both:
+        return IllegalAction(
+            "SOLO-WED-1", f"with both black queens one cannot bid {name}: bid the wedding, a solo, or pass"
+        )
+    return None
+
+
+def _decide(state: "SoloState", facts: list[Fact]) -> Moved:
+    """The first line that fits (SOLO-BID-7)."""
+    bids = _bids(state.calls)
+    bidder, name = bids[-1] if bids else (None, "")
+    married = next((seat for seat, hand in enumerate(state.hands) if hand & BLACK_QUEENS == BLACK_QUEENS), None)
+    if name in ("", "froke", "iss") and married is not None:
+        return state.turn("wedding", married, facts)
+    if bidder is None:
+        return ending.throw_in(state, "all_passed", facts)
+    overruled = next((seat for seat, earlier in bids if earlier == KINDS[name].overrules), None)
+    if overruled is not None and (name == "iss" or state.table.solo_keep):
+        return state.turn("keep", overruled, facts)
+    return _declare(state, bidder, name, facts)
+
+
+def _declare(state: "SoloState", declarer: Seat, bid: str, facts: list[Fact]) -> Moved:
+    facts.append(ContractChanged(declarer=declarer, name=bid))
+    state = state._replace(contract=Contract(declarer, bid, do=KINDS[bid].do))
+    return state.turn("call" if bid == "wedding" else "name_trump", declarer, facts)
+
+
+def _say(state: "SoloState", action: Action) -> "SoloState":
+    return state._replace(calls=(*state.calls, Called(state.to_act, action)))
+
+
+def _bids(calls: tuple[Called, ...]) -> list[tuple[Seat, str]]:
+    return [(call.seat, str(call.action.bid)) for call in calls if isinstance(call.action, Bid)]
+
+
+def _highest(calls: tuple[Called, ...]) -> Kind | None:
+    bids = _bids(calls)
+    return KINDS[bids[-1][1]] if bids else None

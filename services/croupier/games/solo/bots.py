@@ -1,0 +1,5 @@
+"""Soon."""
+
+from croupier.games.bots import random_legal
+
+sensible = random_legal

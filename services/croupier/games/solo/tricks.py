@@ -1,0 +1,186 @@
+"""Playing tricks in Solo: what may be played, the duties around the called card, who wins, and when a hand stops."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from croupier.games.actions import PLAYS, Action, Play, ThrowDown
+from croupier.games.cards import NOTATION, Card, cards_of_mask
+from croupier.games.facts import (
+    Called,
+    CardsMoved,
+    ContractChanged,
+    Fact,
+    Marked,
+    MoveReason,
+    PileCard,
+    TrickTaken,
+)
+from croupier.games.interface import IllegalAction
+from croupier.games.solo import ending, scoring
+from croupier.games.solo.contracts import Contract
+from croupier.games.solo.deck import FOLLOWING, PLAIN, winner
+from croupier.games.solo.table import SEATS
+
+if TYPE_CHECKING:
+    from croupier.games.solo.state import SoloState
+
+FOUR_TRICKS, FIVE_TRICKS = 4 * SEATS, 5 * SEATS
+"""How many cards those are."""
+
+
+class _Playable(NamedTuple):
+    """The cards that may be played as a bit set, and for any other card of the hand the rule and the way out."""
+
+    cards: int
+    rule: str = "SOLO-PLAY-2"
+    advice: str = "follow suit: play a card of the suit that was led"
+
+
+def legal(state: "SoloState") -> tuple[Action, ...]:
+    """The cards that may be played, ascending, and throwing down where it may be chosen."""
+    plays: list[Action] = [PLAYS[value] for value in cards_of_mask(_playable(state).cards)]
+    if _may_throw_down(state):
+        plays.append(ThrowDown())
+    return tuple(plays)
+
+
+def act(state: "SoloState", action: Action) -> tuple["SoloState", tuple[Fact, ...]]:
+    """A card is played, or the hand is thrown down after five tricks out of five."""
+    if isinstance(action, Play):
+        _check(state, action)
+        return _play(state, action.card)
+    if not isinstance(action, ThrowDown):
+        raise IllegalAction("SOLO-PLAY-1", "play a card now")
+    if not _may_throw_down(state):
+        raise IllegalAction(
+            "SOLO-THROUGH-1", "throwing down is for the lead to the sixth trick after five out of five, without a do"
+        )
+    said = Called(state.to_act, action)
+    return ending.finish(state._replace(calls=(*state.calls, said)), True, "thrown_down", [said])
+
+
+def _check(state: "SoloState", action: Play) -> None:
+    """Raises IllegalAction; which one depends on nothing but what the acting seat knows."""
+    card, hand, playable = action.card, state.hand, _playable(state)
+    if action.suit is not None:
+        raise IllegalAction("SOLO-PLAY-2", "play a card alone: no suit is ordered with it")
+    if not 0 <= card < 52 or not hand >> card & 1:
+        raise IllegalAction("SOLO-PLAY-2", "play a card of your own hand")
+    if not playable.cards >> card & 1:
+        raise IllegalAction(playable.rule, playable.advice)
+
+
+def _playable(state: "SoloState") -> _Playable:
+    """The rules of following (SOLO-PLAY-2), and the duties while the partner is hidden."""
+    seat, contract = state.to_act, state.contract
+    hand = state.hands[seat]
+    following = hand & FOLLOWING[contract.trump][state.trick[0].card] if state.trick else 0
+    if state.partner_hidden:
+        if seat == contract.partner and state.table.forced:
+            return _of_holder(state, hand, following)
+        if seat == contract.declarer and state.trick and not following:
+            return _of_declarer(contract, hand)
+    return _Playable(following or hand)
+
+
+def _of_holder(state: "SoloState", hand: int, following: int) -> _Playable:
+    """What the holder of the called card may play (SOLO-CARD-1, SOLO-CARD-2, SOLO-CARD-3)."""
+    called, suit = _called(state.contract)
+    if following & called:
+        return _Playable(called, "SOLO-CARD-1", "the suit of the called card was led: play the called card")
+    if following:
+        return _Playable(following)
+    if len(state.taken) == FOUR_TRICKS:
+        return _Playable(called, "SOLO-CARD-3", "this is the fifth trick: play the called card")
+    if not state.trick:
+        return _Playable(hand & ~suit | called, "SOLO-CARD-2", "of the suit of the called card lead that card only")
+    return _Playable(hand)
+
+
+def _of_declarer(contract: Contract, hand: int) -> _Playable:
+    """The declarer cannot follow, and keeps his one card of the called suit (SOLO-CARD-5)."""
+    _, suit = _called(contract)
+    if (hand & suit).bit_count() != 1:
+        return _Playable(hand)
+    return _Playable(
+        hand & ~suit, "SOLO-CARD-5", "keep your only card of the called suit until the called card is played"
+    )
+
+
+def _called(contract: Contract) -> tuple[int, int]:
+    """The called card and its suit as bit sets."""
+    return 1 << contract.called, PLAIN[contract.called // 13]
+
+
+def _may_throw_down(state: "SoloState") -> bool:
+    """Whether the lead to the sixth trick follows five tricks out of five and no do (SOLO-THROUGH-1)."""
+    if len(state.taken) != FIVE_TRICKS or state.trick or state.contract.do:
+        return False
+    return _side_tricks(state) == 5
+
+
+def _side_tricks(state: "SoloState") -> int:
+    contract, tricks = state.contract, state.tricks
+    return tricks[contract.declarer] + (tricks[contract.partner] if contract.partner >= 0 else 0)
+
+
+def _play(state: "SoloState", card: Card) -> tuple["SoloState", tuple[Fact, ...]]:
+    seat = state.to_act
+    facts: list[Fact] = [_PLAYED[seat][card]]
+    if state.partner_hidden and card == state.contract.called:
+        facts += _partner_shown(state)
+    if _may_throw_down(state):
+        state = _go_through(state, facts)
+    hands = (*state.hands[:seat], state.hands[seat] ^ (1 << card), *state.hands[seat + 1 :])
+    state = state._replace(hands=hands, trick=(*state.trick, _LAID[seat][card]))
+    if len(state.trick) < SEATS:
+        return state.turn("play", (seat + 1) % SEATS, facts)
+    return _resolve(state, facts)
+
+
+def _partner_shown(state: "SoloState") -> list[Fact]:
+    """The called card appears, so everybody knows the partner (SOLO-CARD-4), and a card that was unknown."""
+    contract = state.contract
+    shown: list[Fact] = [ContractChanged(partner=contract.partner)]
+    if state.called_unknown:
+        shown.append(Marked("called_card", None, NOTATION[contract.called]))
+    return shown
+
+
+def _go_through(state: "SoloState", facts: list[Fact]) -> "SoloState":
+    """The sixth trick is begun after five out of five: all eight are needed now (SOLO-THROUGH-3)."""
+    facts.append(Marked("pledge", None, "through"))
+    facts.append(ContractChanged(amount=scoring.value(state.table, state.contract, through=True)))
+    return state._replace(through=True)
+
+
+def _resolve(state: "SoloState", facts: list[Fact]) -> tuple["SoloState", tuple[Fact, ...]]:
+    """A trick is complete: who won it, and does the hand stop?"""
+    seat = winner(state.contract.trump, state.trick)
+    facts.append(CardsMoved("trick", "taken", tuple([laid.card for laid in state.trick]), SEATS, MoveReason.WIN))
+    facts.append(_TAKEN[seat])
+    tricks = (*state.tricks[:seat], state.tricks[seat] + 1, *state.tricks[seat + 1 :])
+    state = state._replace(trick=(), taken=state.taken + state.trick, tricks=tricks)
+    if stopped := _stopped(state):
+        return ending.finish(state, *stopped, facts)
+    return state.turn("play", seat, facts)
+
+
+def _stopped(state: "SoloState") -> tuple[bool, str] | None:
+    """Whether the hand is made and why it stops after a trick; None if it goes on (SOLO-STOP-1 to SOLO-STOP-4)."""
+    played = len(state.taken)
+    if state.partner_hidden:
+        return (False, "called_card_unplayed") if played == FIVE_TRICKS else None
+    own = _side_tricks(state)
+    lost = played // SEATS - own
+    if state.contract.do or state.through:
+        return (False, "trick_lost") if lost else (True, "all_tricks") if own == 8 else None
+    if lost >= 4:
+        return False, "four_tricks"
+    return (True, "five_tricks") if own >= 5 and lost else None
+
+
+_LAID = tuple(tuple(PileCard(value, seat) for value in range(52)) for seat in range(SEATS))
+_PLAYED = tuple(
+    tuple(CardsMoved(seat, "trick", (value,), 1, MoveReason.PLAY) for value in range(52)) for seat in range(SEATS)
+)
+_TAKEN = tuple(TrickTaken(seat) for seat in range(SEATS))
