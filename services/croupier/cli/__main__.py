@@ -108,6 +108,28 @@ def demo(
     asyncio.run(run_demo(plan, seed, replays, quiet, Console(highlight=False)))
 
 
+@app.command()
+def league(
+    game: Annotated[str, typer.Option(help="Which game; croupier games lists them, all plays each.")] = "thulla",
+    tables: Annotated[int, typer.Option(min=1, help="Tables to play, rounded up to whole deals.")] = 200,
+    seed: Annotated[str, typer.Option(help="Fixes all cards and all decisions by chance.")] = "1",
+    seats: Annotated[int | None, typer.Option(help="Seats at each table; 4, or as near as the game allows.")] = None,
+    bots: Annotated[str, typer.Option(metavar="NAME,...", help="Who plays, in turn until each seat is taken.")] = (
+        "sensible,random"
+    ),
+    option: Options = None,
+    thinking: Annotated[int, typer.Option(min=1, help="Milliseconds that a searching player thinks.")] = 200,
+    iterations: Annotated[int | None, typer.Option(min=1, help="Think so many iterations instead; repeatable.")] = None,
+    processes: Annotated[int | None, typer.Option(min=1, help="Worker processes; one for each core.")] = None,
+) -> None:
+    """Let computer players meet: each deal is played in every order in which they can sit."""
+    from croupier.cli.league import LeaguePlan, plans, run_league
+
+    names, options = tuple(bots.split(",")), split_options(option or ())
+    asked = LeaguePlan(game, seats or USUAL_SEATS, options, names, tables, seed, thinking, iterations)
+    run_league(plans(asked, seats), processes, Console(highlight=False))
+
+
 Server = Annotated[str | None, typer.Option(metavar="HOST:PORT", help="A front door elsewhere, instead of DIR's own.")]
 
 
