@@ -72,6 +72,19 @@ def test_a_demonstration_from_end_to_end(tmp_path: Path) -> None:
     assert f"{forged}: line 1: the header needs one player for each seat" in both.stdout
 
 
+def test_all_games_are_played_and_shown_in_short(tmp_path: Path) -> None:
+    run = croupier("demo", "--game", "all", "--seed", SEED, "--replays", "kept", cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    for game in GAMES.values():
+        assert f"{game.name} ({game.id}), " in run.stdout
+    assert (run.stdout.count("Score sheet"), run.stdout.count("Ranking")) == (len(GAMES), len(GAMES))
+    assert "plays" not in run.stdout
+    assert all(len(line) <= 80 for line in run.stdout.splitlines())
+    assert run.stdout.splitlines()[-1].startswith(f"1 table of each of {len(GAMES)} games, ")
+    replays = [replay.read_text() for replay in (tmp_path / "kept").glob("*.jsonl")]
+    assert {json.loads(replay.partition("\n")[0])["game"] for replay in replays} == set(GAMES)
+
+
 def test_all_records_agree(played: Played) -> None:
     assert played.disagreements == ()
     assert len(played.tables) == 2
@@ -122,6 +135,26 @@ TAMPERED: dict[str, tuple[Callable[[Evidence], Evidence], str]] = {
     "the sheet has another total": (
         lambda it: with_sheet(it, lambda sheet: raise_total(sheet.rounds[-1])),
         "the score sheet is",
+    ),
+    "the sheet has another headline": (
+        lambda it: with_sheet(it, lambda sheet: setattr(sheet.rounds[0], "headline", "another")),
+        "what the score sheet says of round 1 is",
+    ),
+    "the sheet has another detail": (
+        lambda it: with_sheet(it, lambda sheet: sheet.rounds[0].details.update(reason="another")),
+        "what the score sheet says of round 1 is",
+    ),
+    "the sheet has another note": (
+        lambda it: with_sheet(it, lambda sheet: sheet.rounds[0].notes.reverse()),
+        "what the score sheet says of round 1 is",
+    ),
+    "the sheet lacks a count": (
+        lambda it: with_sheet(it, lambda sheet: sheet.rounds[0].counts.pop()),
+        "what the score sheet says of round 1 is",
+    ),
+    "statistics count something else": (
+        lambda it: replace(it, statistics=it.statistics[::-1]),
+        "what is counted of seat 1 is",
     ),
     "the sheet lacks its rounds": (lambda it: with_sheet(it, lambda sheet: sheet.ClearField("rounds")), "score sheet"),
     "the replay lacks a line": (
@@ -178,6 +211,7 @@ def test_all_chance_follows_from_the_seed(tables: int) -> None:
     assert len(secrets) == 2 * tables
     assert plan.decisions(1, 0).random() == replace(plan).decisions(1, 0).random()
     assert plan.decisions(1, 0).random() != replace(plan, seed="another").decisions(1, 0).random()
+    assert plan.device_secret(1, 0) != replace(plan, game="another").device_secret(1, 0)
     assert SEED not in repr(plan)
 
 
@@ -186,6 +220,8 @@ def test_all_chance_follows_from_the_seed(tables: int) -> None:
     [
         (["demo", "--game", "poker"], f"choose one of {', '.join(GAMES)}"),
         (["demo", "--seats", "7"], "Thulla has 2 to 6 seats, not 7"),
+        (["demo", "--game", "all", "--seats", "3"], "leave them out"),
+        (["demo", "--game", "all", "-o", "best_of=3"], "leave them out"),
         (["demo", "-o", "best_of=2"], "1, 3, 5 is allowed"),
         (["replay", "verify", "missing.jsonl"], ""),
         (["play", "--server", "nowhere"], "write HOST:PORT"),

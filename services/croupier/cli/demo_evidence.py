@@ -2,15 +2,21 @@
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from croupier.cli.demo_players import PATIENCE_SECONDS, POLL_SECONDS, PlayedTable
 from croupier.cli.faults import CommandFault
 from croupier.engine.codec import decode_action
 from croupier.engine.replay import ReplayFault, ReplaySummary, verify_replay
-from croupier.games.actions import action_to_json
+from croupier.engine.shuffles import shuffle, stream_key
+from croupier.games.actions import action_from_json, action_to_json
+from croupier.games.catalogue import GAMES
+from croupier.games.facts import RoundEnded
+from croupier.games.interface import SeatActed, ShuffleNeeded
 from croupier_api.v1 import scoring_pb2
 from croupier_client.aio import Client
 from croupier_client.errors import NotFound
@@ -20,11 +26,12 @@ Ranking = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A finished table as the engine's replay and scoring's records tell it."""
+    """A finished table as the engine's replay and scoring's records tell it; statistics of the players by seat."""
 
     replay: str
     sheet: scoring_pb2.GetScoreSheetResponse
     results: tuple[scoring_pb2.TableResult, ...]
+    statistics: tuple[scoring_pb2.GetPlayerStatisticsResponse, ...]
 
 
 async def gather_evidence(client: Client, table_id: str) -> Evidence:
@@ -32,7 +39,11 @@ async def gather_evidence(client: Client, table_id: str) -> Evidence:
     replay = (await client.get_replay(table_id=table_id)).replay
     sheet = await _finished_sheet(client, table_id)
     listed = await client.list_results(player_id=client.player.player_id if client.player else "")
-    return Evidence(replay, sheet, tuple(result for result in listed.results if result.table_id == table_id))
+    results = tuple(result for result in listed.results if result.table_id == table_id)
+    players = [seat.player_id for seat in sheet.seats]
+    return Evidence(
+        replay, sheet, results, tuple([await client.get_player_statistics(player_id=player) for player in players])
+    )
 
 
 async def _finished_sheet(client: Client, table_id: str) -> scoring_pb2.GetScoreSheetResponse:
@@ -66,7 +77,9 @@ def disagreements(played: PlayedTable, evidence: Evidence) -> Iterator[str]:
     yield from _differs("the replay's totals", summary.totals, "the players'", totals)
     lines = [json.loads(line) for line in evidence.replay.splitlines()]
     yield from _missing_actions(played, lines)
-    yield from _sheet_differences(evidence.sheet, lines, summary)
+    rounds = _rounds_by_the_rules(lines)
+    yield from _sheet_differences(evidence.sheet, rounds, summary)
+    yield from _count_differences(evidence, rounds)
     yield from _result_differences(evidence, played, ranking, totals)
 
 
@@ -84,16 +97,54 @@ def _missing_actions(played: PlayedTable, lines: Sequence[dict[str, Any]]) -> It
         yield from _differs(f"entry {one.sequence} of the replay", stored, "but what was acknowledged", promised)
 
 
+def _rounds_by_the_rules(lines: Sequence[dict[str, Any]]) -> list[RoundEnded]:
+    """The rounds of a replay that holds, played again: its own lines have the points only."""
+    header, rounds = lines[0], []
+    added = tuple(bytes.fromhex(header["client_seeds"].get(str(seat), "")) for seat in range(header["seats"]))
+    key = stream_key(bytes.fromhex(header["seed"]), added)
+    game = GAMES[header["game"]].new(header["seats"], header["options"])
+    for line in lines:
+        if "seq" in line:
+            awaiting = game.awaiting
+            game, facts = game.apply(shuffle(key, awaiting) if isinstance(awaiting, ShuffleNeeded) else _acted(line))
+            rounds += [fact for fact in facts if isinstance(fact, RoundEnded)]
+    return rounds
+
+
+def _acted(line: dict[str, Any]) -> SeatActed:
+    return SeatActed(line["seat"], action_from_json(line["action"]))
+
+
 def _sheet_differences(
-    sheet: scoring_pb2.GetScoreSheetResponse, lines: Sequence[dict[str, Any]], summary: ReplaySummary
+    sheet: scoring_pb2.GetScoreSheetResponse, rounds: Sequence[RoundEnded], summary: ReplaySummary
 ) -> Iterator[str]:
-    replayed = [(line["round"], line["scores"], line["totals"]) for line in lines if "round" in line]
-    scored = [(line.round, list(line.points), list(line.totals)) for line in sheet.rounds]
+    replayed = [(ended.round_number, ended.points, ended.totals) for ended in rounds]
+    scored = [(line.round, tuple(line.points), tuple(line.totals)) for line in sheet.rounds]
     yield from _differs("the score sheet", scored, "by the replay it should be", replayed)
+    for line, ended in zip(sheet.rounds, rounds, strict=False):
+        said = (
+            tuple(line.notes),
+            line.headline,
+            dict(line.details),
+            [(it.name, it.seat, it.amount) for it in line.counts],
+        )
+        expected = ended.notes, ended.headline, dict(ended.details), list(map(tuple, ended.counts))
+        yield from _differs(f"what the score sheet says of round {line.round}", said, "by the rules", expected)
     if sheet.rounds:
         yield from _differs(
             "the score sheet's last total", tuple(sheet.rounds[-1].totals), "the replay's", summary.totals
         )
+
+
+def _count_differences(evidence: Evidence, rounds: Sequence[RoundEnded]) -> Iterator[str]:
+    """Whether statistics that know just this table of each player add up what he did at it."""
+    for seat, statistics in enumerate(evidence.statistics):
+        expected: Counter[str] = Counter()
+        for count in chain.from_iterable(ended.counts for ended in rounds):
+            expected[count.name] += count.amount if count.seat == seat else 0
+        counted = {done.game: dict(done.counts) for done in statistics.games}
+        by_the_rules = {evidence.sheet.game: dict(+expected)}
+        yield from _differs(f"what is counted of seat {seat}", counted, "by the rules", by_the_rules)
 
 
 def _result_differences(
