@@ -19,6 +19,8 @@ TOO_LATE = 0.3
 """How often a card comes to nothing in the long run because its seat, that leads now, wants to lead others first."""
 CONTESTED = 0.7
 """How often a seat that could beat a card does so."""
+DOUBT = 0.01
+"""No card is surer than this to win or to lose later, so that of two bids that are bad the nearer one is better."""
 
 
 class Outlook(NamedTuple):
@@ -36,11 +38,15 @@ def later_chance(outlook: Outlook, value: Card, tricks: int, leads: bool) -> flo
     elsewhere = min(sum(outlook.held) / total, 1.0)
     unbeaten = (1 - elsewhere) ** (unseen & HIGHER[value]).bit_count()
     if value // 13 == outlook.trump:
-        return unbeaten + (1 - unbeaten) * RUFFING * (1 - UNUSED ** (tricks - 1))
+        return _doubted(unbeaten + (1 - unbeaten) * RUFFING * (1 - UNUSED ** (tricks - 1)))
     for count in outlook.held:
         unbeaten *= 1 - _ruffs(outlook, value // 13, count)
     unused = TOO_LATE * (1 - 1 / tricks) if leads else UNUSED**tricks
-    return unbeaten * (1 - unused)
+    return _doubted(unbeaten * (1 - unused))
+
+
+def _doubted(chance: float) -> float:
+    return min(max(chance, DOUBT), 1 - DOUBT)
 
 
 def chance_now(

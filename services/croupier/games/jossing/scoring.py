@@ -9,8 +9,8 @@ from croupier.games.facts import Count, Seat
 
 def winner(cards: Sequence[Card], trump: Suit, last_copy_wins: bool) -> int:
     """Which card of a trick wins, from 0: the highest trump or else the highest of the led suit (JOS-WIN-1 to -4)."""
-    worth = _WORTH[trump][cards[0] // 13]
-    values = [worth[value] for value in cards]
+    value_of = worth(trump, cards[0] // 13)
+    values = [value_of[value] for value in cards]
     best = max(values)
     return len(values) - 1 - values[::-1].index(best) if last_copy_wins else values.index(best)
 

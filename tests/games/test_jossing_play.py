@@ -1,0 +1,185 @@
+"""The rules of Jøssing from the first lead to the last trick, one by one, and what can be seen of them."""
+
+from random import Random
+
+import pytest
+
+from croupier.games.actions import PLAYS, Bid, Play, action_to_json
+from croupier.games.cards import STANDARD_DECK, card, cards, notation
+from croupier.games.facts import SPECTATOR, Called, CardsMoved, Mark, MoveReason, PileCard, TrickTaken, TurnChanged
+from croupier.games.interface import NOTHING_LEGAL, CardsShuffled, GameOver, SeatActed, SeatsToAct
+from croupier.games.jossing import JossingState, scoring
+from tests.games.oracle_jossing import JossingOracle
+from tests.games.positions_jossing import JOSSING, acts, acts_with_facts, hand, legal, new, rule_of, section, to_act
+from tests.games.walk import sample_options, walk
+
+THREE = ["2C 3C", "5C 6D", "8C 9H"]
+
+
+# The first leader
+
+FOUR = ["2C 3C 4C", "5C 6C 7C", "8C 9C TC", "JC QC KC"]
+
+
+@pytest.mark.parametrize("dealer", range(4))
+def test_JOS_LEAD_1_JOS_D1_the_left_of_the_dealer_leads(dealer: int) -> None:
+    for bids in ("0=3 1=0 2=0 3=0", "0=0 1=0 2=0 3=0", "3=1 2=1 1=1 0=1"):
+        assert to_act(acts(section(FOUR, "AH", dealer=dealer), bids)) == [(dealer + 1) % 4]
+
+
+@pytest.mark.parametrize("dealer", range(4))
+@pytest.mark.parametrize("seat", range(4))
+def test_JOS_LEAD_2_JOS_D1_JOS_D3_the_highest_bidder_leads(dealer: int, seat: int) -> None:
+    bids = " ".join(f"{other}={3 if other == seat else 2}" for other in range(4))
+    assert to_act(acts(section(FOUR, "AH", dealer=dealer, leader="highest_bidder"), bids)) == [seat]
+
+
+@pytest.mark.parametrize("dealer", range(4))
+def test_JOS_LEAD_3_JOS_D2_JOS_D3_ties_go_clockwise_from_the_left_of_the_dealer(dealer: int) -> None:
+    state = section(FOUR, "AH", dealer=dealer, leader="highest_bidder")
+    left, across, right = [(dealer + step) % 4 for step in (1, 2, 3)]
+    for amount in (0, 1, 3):
+        assert to_act(acts(state, " ".join(f"{seat}={amount}" for seat in range(4)))) == [left]
+    assert to_act(acts(state, f"{left}=0 {across}=1 {right}=2 {dealer}=2")) == [right]
+    assert to_act(acts(state, f"{left}=0 {across}=2 {right}=1 {dealer}=2")) == [across]
+
+
+# Playing
+
+
+def test_JOS_PLAY_1_one_seat_after_the_other() -> None:
+    state = acts(section(THREE, "5H"), "0=0 1=0 2=0")
+    for seat, line in ((1, "1:5C"), (2, "2:8C"), (0, "0:2C")):
+        assert state.awaiting == SeatsToAct((seat,))
+        for other in {-1, 0, 1, 2, 3} - {seat}:
+            assert state.legal_actions(other) == NOTHING_LEGAL
+            assert rule_of(state, SeatActed(other, PLAYS[card("2C")])) == "JOS-PLAY-1"
+        state = acts(state, line)
+    assert to_act(state) == [2]
+
+
+def test_JOS_PLAY_2_JOS_D15_the_leader_plays_any_card_of_his_own() -> None:
+    state = acts(section(["AH 5C", "KH 2S"], "3H", dealer=1), "0=0 1=0")
+    assert legal(state, 0) == ["5C", "AH"]
+    for value in (card("KH"), card("3H"), -1, 52, 53, 52 + card("5C"), 999):
+        assert rule_of(state, SeatActed(0, Play(value))) == "JOS-PLAY-2"
+
+
+def test_JOS_PLAY_3_who_holds_the_led_suit_follows_with_any_card_of_it() -> None:
+    state = acts(section(["9H 2S 3S", "2H AH 3C", "TH 4D 5D"], "4S", dealer=2), "0=0 1=0 2=0 0:9H")
+    assert legal(state, 1) == ["2H", "AH"]
+    assert rule_of(state, SeatActed(1, PLAYS[card("3C")])) == "JOS-PLAY-3"
+
+
+def test_JOS_PLAY_4_who_does_not_hold_it_may_play_anything() -> None:
+    state = acts(section(["9H 2S 3S", "2D AS 3C", "4S KD KC"], "5S", dealer=2), "0=0 1=0 2=0 0:9H")
+    assert legal(state, 1) == ["3C", "2D", "AS"]
+    assert legal(acts(state, "1:AS"), 2) == ["KC", "KD", "4S"]
+
+
+def test_JOS_PLAY_5_the_winner_leads_and_there_are_as_many_tricks_as_cards() -> None:
+    state, facts = acts_with_facts(section(THREE, "5H"), "0=0 1=0 2=2 1:6D 2:8C 0:2C")
+    swept = CardsMoved("trick", "taken", cards("6D 8C 2C"), 3, MoveReason.WIN)
+    assert facts[-3:] == (swept, TrickTaken(1), TurnChanged("play", (1,)))
+    taken = next(pile.cards for pile in state.view(0).piles if pile.name == "taken")
+    assert taken == (PileCard(card("6D"), 1), PileCard(card("8C"), 2), PileCard(card("2C"), 0))
+    state = acts(state, "1:5C 2:9H 0:3C")
+    assert (state.won, state.phase) == ((0, 1, 1), "deal")
+    assert [seat.tricks_taken for seat in state.view(SPECTATOR).seats] == [0, 1, 1]
+
+
+def test_JOS_PLAY_6_nothing_is_played_automatically() -> None:
+    state = acts(section(["KC", "2C", "3D"], "5H"), "0=0 1=0 2=0")
+    for seat, line in ((1, "1:2C"), (2, "2:3D"), (0, "0:KC")):
+        assert (to_act(state), len(legal(state, seat))) == ([seat], 1)
+        state = acts(state, line)
+    assert state.phase == "deal"
+
+
+def test_JOS_PLAY_6_a_hand_with_both_copies_loses_one_of_them() -> None:
+    state = section(["KH KH 4C", "2D 3D 4D"], "9C", dealer=1, decks=2)
+    assert [seat.card_count for seat in state.view(0).seats] == [3, 3]
+    assert notation(state.view(0).seats[0].cards) == ["4C", "KH", "KH"]
+    state = acts(state, "0=0 1=0 0:KH 1:2D")
+    assert hand(state, 0) == ["4C", "KH"]
+    state = acts(state, "0:KH 1:3D")
+    assert hand(state, 0) == ["4C"]
+    assert rule_of(state, SeatActed(0, PLAYS[card("KH")])) == "JOS-PLAY-2"
+
+
+def test_legal_actions_are_those_of_the_oracle(seed: int) -> None:
+    random = Random(seed)
+    for seats in JOSSING.seats:
+        options = sample_options(JOSSING, seats, random)
+        oracle = JossingOracle(seats, options)
+        for state, event, _, _ in walk(JOSSING, JOSSING.new(seats, options), random):
+            if isinstance(event, CardsShuffled):
+                oracle.table_event(state.event_record(event))
+                continue
+            assert isinstance(event, SeatActed)
+            assert isinstance(state, JossingState)
+            assert to_act(state) == oracle.to_act()
+            for seat in to_act(state):
+                written = [action_to_json(action) for action in state.legal_actions(seat).actions]
+                assert sorted(map(repr, written)) == sorted(map(repr, oracle.legal(seat)))
+            oracle.action(event.seat, action_to_json(event.action))
+
+
+# Who wins a trick
+
+
+@pytest.mark.parametrize(
+    ("line", "winner"),
+    [
+        pytest.param("0:AC 1:2H 2:KC", 1, id="JOS-WIN-1 any trump"),
+        pytest.param("0:AC 1:2H 2:3H", 2, id="JOS-WIN-1 the highest trump"),
+        pytest.param("0:2H 1:AC 2:AS", 0, id="JOS-WIN-1 a trump that was led"),
+        pytest.param("0:9C 1:TC 2:8C", 1, id="JOS-WIN-2 the highest of the led suit"),
+        pytest.param("0:2C 1:AS 2:AD", 0, id="JOS-WIN-3 JOS-D14 others never win"),
+    ],
+)
+def test_who_wins(line: str, winner: int) -> None:
+    played = cards(" ".join(word[2:] for word in line.split()))
+    for last_copy_wins in (False, True):
+        assert scoring.winner(played, 2, last_copy_wins) == winner
+    state = section([word[2:] for word in line.split()], "9H", dealer=2)
+    assert acts(state, f"0=0 1=0 2=0 {line}").won[winner] == 1
+
+
+@pytest.mark.parametrize(
+    ("played", "first", "last"),
+    [("KC KC 2C", 0, 1), ("2C KC 3C KC", 1, 3), ("AC 5H 5H", 1, 2), ("KC KC AC AC", 2, 3), ("2C AS AS 2C", 0, 3)],
+)
+def test_JOS_WIN_4_JOS_D7_of_two_copies_the_first_or_the_last(played: str, first: int, last: int) -> None:
+    assert scoring.winner(cards(played), 2, last_copy_wins=False) == first
+    assert scoring.winner(cards(played), 2, last_copy_wins=True) == last
+
+
+# What can be seen
+
+
+def test_the_view_before_the_first_deal_is_that_of_an_empty_table() -> None:
+    view = new(3).view(1)
+    assert (view.round_number, view.phase, view.dealer, view.piles, view.marks) == (0, "deal", None, (), ())
+
+
+def test_the_marks_of_a_section() -> None:
+    state = section(THREE, "5H", game_type="up_and_down")
+    assert state.view(SPECTATOR).marks == (Mark("cards", None, "2"), Mark("sections", None, "20"))
+
+
+def test_bids_stay_on_the_table_until_the_next_deal() -> None:
+    state = acts(section(["2C", "3C"], "5H"), "1=0 0=1 1:3C 0:2C")
+    assert state.view(0).calls == (Called(1, Bid(0)), Called(0, Bid(1)))
+    again, _ = state.apply(CardsShuffled(STANDARD_DECK))
+    assert again.view(0).calls == ()
+
+
+def test_after_the_game_every_action_is_refused() -> None:
+    state = section(["2C", "3C"], "5H")
+    state = acts(state, "0=0 1=0 1:3C")
+    state = state._replace(section=state.section._replace(number=10))
+    state = acts(state, "0:2C")
+    assert isinstance(state.awaiting, GameOver)
+    assert rule_of(state, SeatActed(0, Bid(0))) == "JOS-END-1"
+    assert rule_of(state, CardsShuffled(STANDARD_DECK)) == "JOS-DEAL-4"
