@@ -16,12 +16,12 @@ from croupier.games.interface import Game, GameOver, InvalidOption, OptionValue,
 from tests.games.fold import fold, heard
 from tests.games.laws import every_table
 from tests.games.peculiar import PECULIAR
-from tests.games.walk import walk
+from tests.games.walk import drawn_values, walk
 
 LONG_RANGE = 10
 """Of a range beyond this many values only the default and the lowest are drawn: the highest make endless tables."""
 
-DRAWN = {} if os.environ.get("CROUPIER_TEST_COMBINATIONS") == "all" else {"one_oh_one": 80}
+DRAWN = {} if os.environ.get("CROUPIER_TEST_COMBINATIONS") == "all" else {"one_oh_one": 80, "one_ten": 60}
 """How many combinations are drawn from those of a game: enough to see nearly every three values together."""
 
 
@@ -32,8 +32,8 @@ def combinations(game: Game, seats: int, random: Random) -> Iterator[dict[str, O
     for values in itertools.product(*(option.allowed for option in listed)):
         chosen = dict(zip((option.name for option in listed), values, strict=True))
         for option in options:
-            if isinstance(option.allowed, range):
-                few = option.allowed if len(option.allowed) <= LONG_RANGE else (option.default, option.allowed[0])
+            if isinstance(allowed := drawn_values(game, option), range):
+                few = allowed if len(allowed) <= LONG_RANGE else (option.default, allowed[0])
                 chosen[option.name] = random.choice(few)
         try:
             yield resolve_options(game, seats, chosen)
@@ -50,13 +50,17 @@ def drawn_combinations(game: Game, seats: int, random: Random) -> list[dict[str,
 def test_what_is_drawn_sees_every_two_values_together() -> None:
     for game in (GAMES[name] for name in DRAWN):
         seats, random = game.seats.start, Random(1)
-        everything = pairs(combinations(game, seats, random))
-        assert pairs(drawn_combinations(game, seats, random)) == everything
+        listed = {option.name for option in game.options(seats) if not isinstance(option.allowed, range)}
+        everything = pairs(combinations(game, seats, random), listed)
+        assert pairs(drawn_combinations(game, seats, random), listed) == everything
 
 
-def pairs(chosen: Iterable[dict[str, OptionValue]]) -> set[tuple[tuple[str, OptionValue], ...]]:
-    """Every two values of different options that are chosen together."""
-    return {pair for options in chosen for pair in itertools.combinations(options.items(), 2)}
+def pairs(
+    chosen: Iterable[dict[str, OptionValue]], listed: set[str]
+) -> set[tuple[tuple[str, OptionValue], tuple[str, OptionValue]]]:
+    """Every two values of different options that are chosen together, but for the ranges."""
+    found = ([item for item in options.items() if item[0] in listed] for options in chosen)
+    return {pair for items in found for pair in itertools.combinations(items, 2)}
 
 
 @every_table

@@ -31,7 +31,7 @@ RARELY = 0.1
 MOST_EVENTS = 50_000
 """No table of any game is longer than this in a random walk; one that is has no end."""
 
-ENDING: Mapping[str, Mapping[str, range]] = {"one_ten": {"max_rounds": range(1, 6)}}
+ENDING: Mapping[str, Mapping[str, range]] = {"one_ten": {"max_rounds": range(1, 7)}}
 """By game and option the values that walks draw from instead of all, because play by chance may have no end."""
 
 
