@@ -18,6 +18,7 @@ from croupier.cli.faults import FAILED, CommandFault, misused
 from croupier.cli.games import show_game, show_games
 from croupier.cli.options import game_named, read_options, seats_of, split_options
 from croupier.cli.serve import run_service
+from croupier.games.catalogue import GAMES
 
 app = typer.Typer(
     help="Multiplayer card games: run the services, watch bots play, play yourself.",
@@ -40,6 +41,7 @@ Options = Annotated[
 MOST_TABLES = 500
 USUAL_SEATS = 4
 LONGEST_NAME_CHARACTERS = 32
+ALL_GAMES = "all"
 
 
 @app.command()
@@ -89,7 +91,7 @@ def games(
 
 @app.command()
 def demo(
-    game: Annotated[str, typer.Option(help="Which game; croupier games lists them.")] = "thulla",
+    game: Annotated[str, typer.Option(help="Which game, or all; croupier games lists them.")] = "thulla",
     seats: Annotated[int | None, typer.Option(help="Players at each table; 4, or as near as the game allows.")] = None,
     tables: Annotated[int, typer.Option(min=1, max=MOST_TABLES, help="Tables, all played at once.")] = 1,
     option: Options = None,
@@ -101,11 +103,16 @@ def demo(
     from croupier.cli.demo import demo as run_demo
     from croupier.cli.demo_plan import DemoPlan
 
-    chosen = game_named(game)
-    count = seats_of(chosen, seats, usual=USUAL_SEATS)
-    options = read_options(chosen, count, split_options(option or ()))
-    plan = DemoPlan(game, count, tables, options, seed if seed is not None else secrets.token_hex())
-    asyncio.run(run_demo(plan, seed, replays, quiet, Console(highlight=False)))
+    if game == ALL_GAMES and (seats is not None or option):
+        raise misused("--seats and --option are for one game: name it with --game, or leave them out")
+    fixed = seed if seed is not None else secrets.token_hex()
+    plans = []
+    for chosen in GAMES.values() if game == ALL_GAMES else [game_named(game)]:
+        count = seats_of(chosen, seats, usual=USUAL_SEATS)
+        plans.append(
+            DemoPlan(chosen.id, count, tables, read_options(chosen, count, split_options(option or ())), fixed)
+        )
+    asyncio.run(run_demo(plans, seed, replays, quiet, Console(highlight=False)))
 
 
 @app.command()

@@ -3,7 +3,7 @@
 import asyncio
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,24 +57,49 @@ async def _evidence(party: Party, table: PlayedTable) -> Evidence:
     return await gather_evidence(party.clients[0], table.table_id)
 
 
-async def demo(plan: DemoPlan, shuffle_seed: str | None, replays: Path | None, quiet: bool, console: Console) -> None:
-    """Play and show the plan; raises CommandFault saying what does not agree."""
+async def demo(
+    plans: Sequence[DemoPlan], shuffle_seed: str | None, replays: Path | None, quiet: bool, console: Console
+) -> None:
+    """Play and show the plans one after the other, several in short; raises CommandFault saying what does not agree."""
     began = time.monotonic()
-    names = tuple(plan.player_name(1, seat) for seat in range(plan.seats))
-    words = Words(names, can_write_symbols(console.encoding), GAMES[plan.game].names)
+    note = silent if quiet else console.print
+    manner = Manner(shuffle_seed=shuffle_seed, note=note, grace_seconds=0)
+    faults: list[str] = []
+    actions = 0
     with tempfile.TemporaryDirectory(prefix="croupier-demo-") as folder:
-        note = silent if quiet else console.print
-        manner = Manner(shuffle_seed=shuffle_seed, note=note, grace_seconds=0)
         async with running_services(Path(folder), manner=manner) as services:
-            with chosen_show(console, words, GAMES[plan.game].name, plan.tables, quiet) as show:
-                played = await play_all(plan, endpoints_of(services.addresses), show)
-    if replays is not None:
-        _write_replays(replays, played)
+            for plan in plans:
+                played = await _played_and_shown(
+                    plan, endpoints_of(services.addresses), console, quiet, in_short=len(plans) > 1
+                )
+                if replays is not None:
+                    _write_replays(replays, played)
+                faults += played.disagreements if len(plans) == 1 else _of_game(plan.game, played.disagreements)
+                actions += sum(len(table.acknowledged) for table in played.tables)
+    if faults:
+        raise CommandFault(_told(faults))
+    console.print(_last_line(plans, actions, time.monotonic() - began), highlight=False)
+
+
+async def _played_and_shown(
+    plan: DemoPlan, endpoints: Endpoints, console: Console, quiet: bool, in_short: bool
+) -> Played:
+    game = GAMES[plan.game]
+    names = tuple(plan.player_name(1, seat) for seat in range(plan.seats))
+    words = Words(names, can_write_symbols(console.encoding), game.names)
+    if in_short and not quiet:
+        console.print(f"\n{game.name} ({game.id}), {plan.seats} seats", style="bold", highlight=False)
+    with chosen_show(console, words, game.name, plan.tables, quiet, in_short) as show:
+        played = await play_all(plan, endpoints, show)
     if not quiet:
         _show_result(console, words, played)
-    if played.disagreements:
-        raise CommandFault(_told(played.disagreements))
-    console.print(_last_line(plan, played, time.monotonic() - began), highlight=False)
+        if not in_short:
+            _show_leaderboard(console, played)
+    return played
+
+
+def _of_game(game: str, faults: Iterable[str]) -> list[str]:
+    return [f"{game}, {fault}" for fault in faults]
 
 
 def _write_replays(folder: Path, played: Played) -> None:
@@ -91,6 +116,9 @@ def _show_result(console: Console, words: Words, played: Played) -> None:
         sheet = played.evidence[0].sheet
         console.print("\nScore sheet", *sheet_lines(words, sheet.rounds), sep="\n")
         console.print("\nRanking", *words.ranking(sheet.result.ranking), sep="\n", highlight=False, markup=False)
+
+
+def _show_leaderboard(console: Console, played: Played) -> None:
     console.print("\nLeaderboard")
     for line in played.leaderboard[:LEADERBOARD_LINES]:
         counts = line.statistics
@@ -104,7 +132,8 @@ def _told(faults: Sequence[str]) -> str:
     return "\n".join(["the records do not agree:", *faults[:MOST_TOLD_DISAGREEMENTS], *more])
 
 
-def _last_line(plan: DemoPlan, played: Played, seconds: float) -> str:
-    actions = sum(len(table.acknowledged) for table in played.tables)
+def _last_line(plans: Sequence[DemoPlan], actions: int, seconds: float) -> str:
+    (plan, *others) = plans
     tables = f"{plan.tables} table{'s' * (plan.tables != 1)}"
-    return f"{tables} of {plan.game} with {plan.seats} seats, {actions} actions, {seconds:.1f} s: all records agree"
+    what = f"{tables} of each of {len(plans)} games" if others else f"{tables} of {plan.game} with {plan.seats} seats"
+    return f"{what}, {actions} actions, {seconds:.1f} s: all records agree"

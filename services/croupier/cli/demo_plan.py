@@ -12,7 +12,7 @@ NAMES = ("Ada", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gus", "Hana", "Ivo", "Jana
 
 @dataclass(frozen=True, slots=True)
 class DemoPlan:
-    """Tables of one game, all alike. Tables count from 1, seats from 0."""
+    """Tables of one game, all alike, with players who play nothing else. Tables count from 1, seats from 0."""
 
     game: str
     seats: int
@@ -38,4 +38,4 @@ class DemoPlan:
         return name if self.tables == 1 else f"{name} {table}"
 
     def _drawn(self, what: str, table: int, seat: int) -> bytes:
-        return hashlib.sha256(f"{self.seed}/{what}/{table}/{seat}".encode()).digest()
+        return hashlib.sha256(f"{self.seed}/{self.game}/{what}/{table}/{seat}".encode()).digest()

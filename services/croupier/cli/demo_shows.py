@@ -21,11 +21,12 @@ REPORTS = 10
 
 
 @contextmanager
-def chosen_show(console: Console, words: Words, title: str, tables: int, quiet: bool) -> Iterator[Show]:
-    """The show that fits: live on a terminal, plain lines elsewhere."""
-    if quiet:
+def chosen_show(console: Console, words: Words, title: str, tables: int, quiet: bool, in_short: bool) -> Iterator[Show]:
+    """The show that fits: live on a terminal, plain lines elsewhere, though without the story `in_short`."""
+    is_plain = not console.is_terminal or console.is_dumb_terminal
+    if quiet or (in_short and is_plain):
         yield _nothing
-    elif not console.is_terminal or console.is_dumb_terminal:
+    elif is_plain:
         yield _story(console, words) if tables == 1 else _count(console, tables, None)
     else:
         with Live(console=console, refresh_per_second=FRAMES_PER_SECOND) as live:
