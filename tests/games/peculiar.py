@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, Protocol
 
 from croupier.games.actions import Action, Bid
 from croupier.games.cards import Card, cards
-from croupier.games.facts import Fact, Marked, TurnChanged
+from croupier.games.facts import EVERYONE, ContractChanged, Fact, TurnChanged
 from tests.games.oracle_jossing import JossingOracle
 from tests.games.oracle_one_oh_one import OneOhOneOracle
 from tests.games.oracle_one_ten import OneTenOracle
@@ -39,10 +39,11 @@ class Peculiar(NamedTuple):
     rarely: Callable[[Action], bool] = lambda _: False
 
 
-def _shows_black_queens_or_unknown_card(fact: Fact) -> bool:
-    """A wedding that must be called, and the unknown card when it is played."""
-    owed = isinstance(fact, TurnChanged) and fact.phase == "wedding"
-    return owed or (isinstance(fact, Marked) and fact.name == "called_card" and fact.value != "unknown")
+def _shows_black_queens_or_partner(fact: Fact) -> bool:
+    """A wedding that must be called, and the partner that everybody learns of."""
+    if isinstance(fact, ContractChanged):
+        return fact.partner is not None and fact.audience == EVERYONE
+    return isinstance(fact, TurnChanged) and fact.phase == "wedding"
 
 
 def _is_solo(action: Action) -> bool:
@@ -57,5 +58,5 @@ PECULIAR: Mapping[str, Peculiar] = {
     "one_ten": Peculiar(oracle=OneTenOracle),
     "jossing": Peculiar(oracle=JossingOracle),
     "one_oh_one": Peculiar(oracle=OneOhOneOracle),
-    "solo": Peculiar(oracle=SoloOracle, reveals=_shows_black_queens_or_unknown_card, rarely=_is_solo),
+    "solo": Peculiar(oracle=SoloOracle, reveals=_shows_black_queens_or_partner, rarely=_is_solo),
 }
