@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 TABLES ?= 50
 SECONDS_OF_LOAD ?= 60
+MIX ?= thulla,one_ten,jossing,one_oh_one,solo
 
 .PHONY: demo test check format proto bench load clean install
 
@@ -33,7 +34,7 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks
 
 load: $(STAMP)
-	$(BIN)/python -m loadtest --tables $(TABLES) --seconds $(SECONDS_OF_LOAD)
+	$(BIN)/python -m loadtest --tables $(TABLES) --seconds $(SECONDS_OF_LOAD) --mix $(MIX)
 
 install: $(STAMP)
 

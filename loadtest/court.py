@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import blake2b
 
-from croupier_api.v1 import engine_pb2
+from croupier_api.v1 import engine_pb2, table_pb2
 from loadtest.evidence import Proof, prove
 from loadtest.knowledge import is_face_down, is_open
 
@@ -21,6 +21,16 @@ _PUBLIC_FACTS = frozenset(
         "game_ended",
     }
 )
+
+
+_COUNTED_BY_ALL = frozenset(
+    {
+        table_pb2.MOVE_REASON_DEAL,
+        table_pb2.MOVE_REASON_DRAW,
+        table_pb2.MOVE_REASON_PENALTY,
+    }
+)
+"""Why cards move face down before the eyes of all; other such moves may be told to their maker alone, or first."""
 
 
 class Invariant(StrEnum):
@@ -73,6 +83,7 @@ class Court:
         self.first: dict[Invariant, Violation] = {}
         self.tables_opened = 0
         self.tables_finished = 0
+        self.games_finished: Counter[str] = Counter()
         self._tables: OrderedDict[str, SharedTable] = OrderedDict()
         self._most_tables = most_tables
 
@@ -85,10 +96,12 @@ class Court:
         """A player begins at a table."""
         self._table(table_id)
 
-    def finishes(self, table_id: str) -> None:
+    def finishes(self, table_id: str, game: str) -> None:
         """A player saw the end of a table's game."""
         table = self._table(table_id)
-        self.tables_finished += not table.is_finished
+        if not table.is_finished:
+            self.tables_finished += 1
+            self.games_finished[game] += 1
         table.is_finished = True
 
     def hears(self, table_id: str, update: engine_pb2.TableUpdate) -> None:
@@ -134,9 +147,15 @@ def public_digest(update: engine_pb2.TableUpdate) -> bytes:
         if kind in _PUBLIC_FACTS:
             public.facts.append(fact)
         elif kind == "cards_moved":
+            is_hidden = not is_open(fact.cards_moved) and not _comes_from_open_pile(fact.cards_moved)
+            if is_hidden and fact.cards_moved.reason not in _COUNTED_BY_ALL:
+                continue
             moved = public.facts.add().cards_moved
             moved.CopyFrom(fact.cards_moved)
-            source = moved.source.pile
-            if not is_open(moved) and (not source or is_face_down(source)):
+            if is_hidden:
                 moved.ClearField("cards")
     return blake2b(public.SerializeToString(deterministic=True), digest_size=16).digest()
+
+
+def _comes_from_open_pile(moved: table_pb2.CardsMoved) -> bool:
+    return moved.source.HasField("pile") and not is_face_down(moved.source.pile)

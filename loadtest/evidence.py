@@ -14,17 +14,19 @@ from croupier.games.actions import action_from_json, action_to_json
 from croupier.games.catalogue import GAMES
 from croupier.games.interface import SeatActed, ShuffleNeeded, State
 from croupier_api.v1 import engine_pb2, scoring_pb2, table_pb2
+from croupier_client import card_text
+from croupier_client.cards import CardValue
 
 _AUTO: Mapping[int, str] = {engine_pb2.ACTED_BY_TIMEOUT: "timeout", engine_pb2.ACTED_BY_BOT: "bot"}
 
 
 class Heard(NamedTuple):
-    """An entry of the log as a stream told it; `action` where the facts show it plainly, times as in the contract."""
+    """An entry of the log as a stream told it; `card` where the facts show plainly which was played."""
 
     at_milliseconds: int
     seat: int | None
     acted_by: int
-    action: table_pb2.Action | None
+    card: CardValue | None
 
 
 class Seen(NamedTuple):
@@ -136,13 +138,13 @@ def replay_differences(proof: Proof, story: Story) -> Iterator[Difference]:
 
 def _entry(entry: Mapping[str, Any], heard: Heard) -> tuple[Any, ...]:
     at = round(datetime.fromisoformat(entry["at"]).timestamp() * 1000)
-    action = entry.get("action") if heard.action is not None else None
-    return at, entry.get("seat"), entry.get("auto", ""), action
+    played = entry.get("action", {}).get("card") if heard.card is not None else None
+    return at, entry.get("seat"), entry.get("auto", ""), played
 
 
 def _told(heard: Heard) -> tuple[Any, ...]:
-    action = action_to_json(decode_action(heard.action)) if heard.action is not None else None
-    return heard.at_milliseconds, heard.seat, _AUTO.get(heard.acted_by, ""), action
+    played = card_text(heard.card) if heard.card is not None else None
+    return heard.at_milliseconds, heard.seat, _AUTO.get(heard.acted_by, ""), played
 
 
 def entries_of(proof: Proof) -> dict[int, dict[str, Any]]:
@@ -193,6 +195,13 @@ def sheet_differences(sheet: scoring_pb2.GetScoreSheetResponse, proof: Proof, st
     yield from _differs(last, "scoring's players", seated, "the table's", [who.player_id for who in story.info.seats])
     replayed = [(line["round"], line["scores"], line["totals"]) for line in proof.lines if "round" in line]
     yield from _differs(last, "scoring's rounds", [_round(one) for one in sheet.rounds], "the replay's", replayed)
+    told, entered = [_said(one) for one in story.rounds], [_said(one) for one in sheet.rounds]
+    yield from _differs(last, "what scoring says of rounds", entered[len(entered) - len(told) :], "the stream's", told)
+
+
+def _said(one: table_pb2.RoundEnded | scoring_pb2.SheetRound) -> tuple[Any, ...]:
+    counts = [(count.name, count.seat, count.amount) for count in one.counts]
+    return one.round, list(one.notes), one.headline, dict(one.details), counts
 
 
 def _round(one: table_pb2.RoundEnded | scoring_pb2.SheetRound) -> tuple[int, list[int], list[int]]:

@@ -16,6 +16,8 @@ from croupier_client import card_from_text
 from croupier_client.cards import CardValue
 
 _FACE_DOWN_PILE = re.compile(r"stock|kitty|put_away|discards_\d+")
+_CARDS_OF_NOBODY = frozenset({"CallAction.card", "CardOrder.cards", "TableView.card_order"})
+"""Where cards are named without telling who holds them."""
 NOTHING_KNOWN: frozenset[int] = frozenset()
 _CARD = cards_pb2.Card.DESCRIPTOR.full_name
 _WRITTEN_CARD = re.compile(r"\b(?:[2-9TJQKA][CDHS]|JK)\b")
@@ -24,12 +26,14 @@ _WRITTEN_CARD = re.compile(r"\b(?:[2-9TJQKA][CDHS]|JK)\b")
 def cards_in(message: Message) -> Iterator[tuple[str, CardValue]]:
     """Every card that a message holds, at any depth, in card fields and in texts, each with the field it stands in."""
     for field, value in message.ListFields():
-        if field.message_type is not None:
+        if isinstance(value, Mapping):
+            for text in value.values():
+                yield from ((_where(message, field), card) for card in cards_written_in(str(text)))
+        elif field.message_type is not None:
             for part in _parts(value):
                 yield from cards_in(part)
         elif field.enum_type is not None and field.enum_type.full_name == _CARD:
-            # Calling a partner by a card names it without telling who holds it.
-            if message.DESCRIPTOR.name != "CallAction":
+            if f"{message.DESCRIPTOR.name}.{field.name}" not in _CARDS_OF_NOBODY:
                 yield from ((_where(message, field), card) for card in _values(value))
         elif field.cpp_type == FieldDescriptor.CPPTYPE_STRING:
             for text in _values(value):
@@ -37,10 +41,7 @@ def cards_in(message: Message) -> Iterator[tuple[str, CardValue]]:
 
 
 def _parts(value: Any) -> Iterable[Message]:
-    if isinstance(value, Message):
-        return (value,)
-    # The one map of the contract, the options of a game, holds no cards.
-    return () if isinstance(value, Mapping) else value
+    return (value,) if isinstance(value, Message) else value
 
 
 def _values(value: Any) -> Iterable[Any]:
@@ -81,8 +82,11 @@ def known_after(known: frozenset[int], update: engine_pb2.TableUpdate, seat: int
                 learned.update(fact.cards_moved.cards)
             case "hand_revealed" if is_scored or fact.hand_revealed.seat == seat:
                 learned.update(fact.hand_revealed.cards)
-            case "called" if fact.called.seat == seat:
-                learned.update(card for _, card in cards_in(fact))
+            case "called":
+                # A card by which a partner was called may be spoken of from now on.
+                learned.update({fact.called.action.call.card} - {cards_pb2.CARD_UNSPECIFIED})
+                if fact.called.seat == seat:
+                    learned.update(card for _, card in cards_in(fact))
     return known | learned
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from croupier_client import Endpoints
+from loadtest.mix import KINDS, Kind, read_mix
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +14,7 @@ class Options:
     """What is to be done; `endpoints` None means services of its own."""
 
     tables: int
+    kinds: tuple[Kind, ...]
     seconds: float
     seed: int
     grace_seconds: float
@@ -35,9 +37,14 @@ def read_options(arguments: Sequence[str] | None) -> Options:
         parser.error("at least one table and more than 0 seconds are needed")
     if not 0 <= given.probed <= 1:
         parser.error("--probed is a share: a number from 0 to 1")
+    try:
+        kinds = read_mix(given.mix)
+    except ValueError as fault:
+        parser.error(f"--mix: {fault}")
     endpoints = Endpoints(*services) if all(services) else Endpoints.single(given.host) if given.host else None
     return Options(
         tables=given.tables,
+        kinds=kinds,
         seconds=given.seconds,
         seed=secrets.randbelow(2**31) if given.seed is None else given.seed,
         grace_seconds=given.grace,
@@ -54,7 +61,9 @@ def _parser() -> argparse.ArgumentParser:
         description="Plays many tables at once and referees each of them. Exit code 1 if an invariant broke or no "
         "game was finished, 2 if the services cannot be reached.",
     )
-    parser.add_argument("--tables", type=int, default=50, help="tables at the same time, of four players (50)")
+    parser.add_argument("--tables", type=int, default=50, help="tables at the same time (50)")
+    games = ",".join(KINDS)
+    parser.add_argument("--mix", default=games, metavar="GAME[=WEIGHT],...", help=f"what is played ({games})")
     parser.add_argument("--seconds", type=float, default=60.0, help="how long new games are begun (60)")
     parser.add_argument("--seed", type=int, help="fixes the players and their decisions; else it is chosen and told")
     parser.add_argument("--grace", type=float, default=20.0, help="seconds that games get to end after that (20)")

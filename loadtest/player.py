@@ -53,7 +53,7 @@ class PlayerAtTable:
                 with RefereedTable(self._client, self._table_id, self._referee) as table:
                     while self._is_my_turn(table):
                         self._take_turn(table)
-                    self._house.court.finishes(self._table_id)
+                    self._house.court.finishes(self._table_id, table.info.game)
                     self._compare_view(table)
                 break
             except (BrokenStream, StreamSilent):
@@ -91,8 +91,10 @@ class PlayerAtTable:
 
     def _act(self, table: RefereedTable) -> None:
         seen, action = table.sequence, random_legal(table, self._random)
+        # Where several may act at once, others move the table on, and what was legal stays so.
+        alone = len(table.view.seats_to_act) == 1
         try:
-            sequence = table.act(action, expected_sequence=seen)
+            sequence = table.act(action, expected_sequence=seen if alone else None)
         except BrokenStream:
             raise
         except CroupierError as error:

@@ -11,6 +11,11 @@ from croupier_client import CroupierError, Table, random_legal
 from loadtest.court import Invariant
 
 SPADES_ACE = cards_pb2.CARD_AS
+BARE_VERBS = (
+    pb.Action(throw_down=pb.ThrowDownAction()),
+    pb.Action(match=pb.MatchAction()),
+    pb.Action(draw=pb.DrawAction()),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +59,9 @@ def illegal_card(table: Table, random: Random) -> Probe | None:
     return _illegal("illegal_card", table, random.choice(illegal)) if illegal else None
 
 
-def wrong_verb(table: Table, _random: Random) -> Probe:
-    """A verb that the game does not have."""
-    action = pb.Action(throw_down=pb.ThrowDownAction())
+def wrong_verb(table: Table, random: Random) -> Probe:
+    """A verb that the game does not have, or not now."""
+    action = random.choice([verb for verb in BARE_VERBS if verb not in table.legal_actions.actions])
     return Probe(
         "wrong_verb", action, table.sequence, grpc.StatusCode.FAILED_PRECONDITION, "ILLEGAL_ACTION", by_rule=True
     )

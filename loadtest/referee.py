@@ -116,8 +116,8 @@ class Referee:
             detail = f"entry {sequence}, acknowledged to seat {self._seat}, "
             detail += "never came" if heard is None else f"is one of seat {heard.seat}"
             self._broken(Invariant.ACKNOWLEDGED_LOST, sequence, detail)
-        elif heard.action is not None and heard.action != action:
-            self._broken(Invariant.ACKNOWLEDGED_LOST, sequence, "the entry shows another action")
+        elif heard.card is not None and heard.card != action.play.card:
+            self._broken(Invariant.ACKNOWLEDGED_LOST, sequence, "the entry shows another card")
 
     def repeated(self, first: int, again: int) -> None:
         """The same request under the same id was answered again."""
@@ -173,7 +173,7 @@ class Referee:
 def heard_of(update: engine_pb2.TableUpdate) -> Heard:
     """What an update tells of its entry; a play is told plainly by the card that moved."""
     played = [
-        table_pb2.Action(play=table_pb2.PlayAction(card=fact.cards_moved.cards[0]))
+        fact.cards_moved.cards[0]
         for fact in update.facts
         if fact.cards_moved.reason == table_pb2.MOVE_REASON_PLAY and len(fact.cards_moved.cards) == 1
     ]

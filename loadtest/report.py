@@ -18,6 +18,8 @@ def report_lines(
     """The report; `latencies` are p50, p95 and p99 in milliseconds by what took so long."""
     unfinished = court.tables_opened - court.tables_finished
     yield f"tables      {court.tables_finished} finished, {unfinished} not over at the end"
+    games = ", ".join(f"{game} {count}" for game, count in sorted(court.games_finished.items()))
+    yield f"games       {games or 'none finished'}"
     yield f"actions     {tally.actions} acknowledged in {seconds:.1f} s, {tally.actions / seconds:.1f} a second"
     for name, (p50, p95, p99) in latencies.items():
         yield f"latency     {name}: p50 {p50:.0f} ms, p95 {p95:.0f} ms, p99 {p99:.0f} ms"
@@ -50,10 +52,10 @@ def exit_code(court: Court) -> int:
     return BROKEN if court.counts or not court.tables_finished else FINE
 
 
-def conditions_line(tables: int, where: str, busy: float) -> str:
+def conditions_line(tables: int, players: int, where: str, busy: float) -> str:
     """The machine, the versions, and how busy the load test itself was: the share of one core that it used."""
     packages = ", ".join(f"{name} {version(name)}" for name in ("croupier", "grpcio", "locust", "gevent"))
     machine = f"{platform.system()} {platform.machine()} with {os.cpu_count()} cores"
     python = f"Python {platform.python_version()}"
-    players = f"{tables} tables of 4 players in one process that used {busy:.0%} of a core"
-    return f"{players}, {where}, {machine}, {python}, {packages}"
+    load = f"{tables} tables with {players} players in one process that used {busy:.0%} of a core"
+    return f"{load}, {where}, {machine}, {python}, {packages}"

@@ -14,13 +14,15 @@ from locust.event import Events
 
 from croupier_client import CroupierError, Endpoints, RetryPolicy
 from loadtest.backend import REACH_SECONDS, BackendMissing, backend
+from loadtest.circle import Circle
 from loadtest.client import ACTION_ACKNOWLEDGED, ACTION_SEEN, Connections, LoadClient
 from loadtest.court import Court
 from loadtest.house import House, Shares
+from loadtest.mix import sittings
 from loadtest.options import Options
 from loadtest.report import MISSING, Percentiles, conditions_line, exit_code, report_lines
 from loadtest.tally import Tally
-from loadtest.users import SEATS, Guests, player_class
+from loadtest.users import Guests, player_class
 
 MOST_THREADS = 512
 ARRIVALS_PER_SECOND = 100
@@ -31,7 +33,7 @@ STREAM_LOOK_SECONDS = 2.0
 
 def run(options: Options) -> int:
     """Put the services under load and tell what came of it; gives the exit code."""
-    _prepare_grpc(options.tables * SEATS)
+    _prepare_grpc(sum(sitting.seats for sitting in sittings(options.kinds, options.tables)))
     print(f"seed        {options.seed} (python -m loadtest {command_line(options)})", flush=True)
     try:
         with backend(options.endpoints) as endpoints:
@@ -58,7 +60,8 @@ def _prepare_grpc(players: int) -> None:
 
 def command_line(options: Options) -> str:
     """The flags that repeat this run, as far as chance is concerned."""
-    return f"--tables {options.tables} --seconds {options.seconds:g} --seed {options.seed}"
+    mix = ",".join(kind.game for kind in options.kinds)
+    return f"--tables {options.tables} --seconds {options.seconds:g} --mix {mix} --seed {options.seed}"
 
 
 def check_answers(endpoints: Endpoints, connections: Connections) -> None:
@@ -77,26 +80,30 @@ def _measured(options: Options, connections: Connections) -> int:
     court, tally = Court(most_tables=options.tables * 8 + 64), Tally()
     shares = Shares(probed=options.probed_share)
     house = House(court, tally, options.patience_seconds, shares, time.monotonic, time.sleep, time_up.is_set)
-    guests = Guests(connections, options.seed, options.patience_seconds)
+    circles = [Circle(sitting, house) for sitting in sittings(options.kinds, options.tables)]
+    guests = Guests(connections, circles, options.seed, options.patience_seconds)
     environment = Environment(user_classes=[player_class(house, guests)], events=Events())  # type: ignore[no-untyped-call]
     for number in (signal.SIGINT, signal.SIGTERM):
         gevent.signal_handler(number, time_up.set)
-    seconds, busy = _load(environment, options, house, time_up)
+    seconds, busy = _load(environment, options, guests.count, house, time_up)
     where = "services elsewhere" if options.endpoints else "services on the same machine"
     latencies = {name: _percentiles(environment, name) for name in (ACTION_ACKNOWLEDGED, ACTION_SEEN)}
-    for line in report_lines(court, tally, seconds, latencies, conditions_line(options.tables, where, busy)):
+    conditions = conditions_line(options.tables, guests.count, where, busy)
+    for line in report_lines(court, tally, seconds, latencies, conditions):
         print(line, flush=True)
     return exit_code(court)
 
 
-def _load(environment: Environment, options: Options, house: House, time_up: threading.Event) -> tuple[float, float]:
+def _load(
+    environment: Environment, options: Options, players: int, house: House, time_up: threading.Event
+) -> tuple[float, float]:
     """Let players come, play and go; gives the seconds until time was up, and what share of a core was used in them."""
     runner = environment.create_local_runner()
     web = environment.create_web_ui(LOOPBACK, options.web_port) if options.web_port is not None else None
     if web is not None:
         print(f"web page    http://{LOOPBACK}:{options.web_port}", flush=True)
     started, used = time.monotonic(), time.process_time()
-    runner.start(options.tables * SEATS, spawn_rate=ARRIVALS_PER_SECOND)
+    runner.start(players, spawn_rate=ARRIVALS_PER_SECOND)
     time_up.wait(options.seconds)
     time_up.set()
     seconds = time.monotonic() - started

@@ -11,11 +11,13 @@ from croupier.engine.log import ActedBy, ClockConfig, SeatConfig, TableConfig
 from croupier.engine.replay import write_replay
 from croupier.engine.streams import message_of
 from croupier.engine.table import Step, advance, new_table
+from croupier.games.bots import random_of
 from croupier.games.catalogue import GAMES
 from croupier.games.interface import SeatActed, resolve_options
 from croupier_api.v1 import engine_pb2, scoring_pb2, table_pb2
 from croupier_client import BrokenStream, Table
 from loadtest.court import Court
+from loadtest.mix import KINDS
 from loadtest.referee import Referee
 
 TABLE = "table-1"
@@ -54,25 +56,26 @@ class Recording:
     @property
     def sheet(self) -> scoring_pb2.GetScoreSheetResponse:
         """What scoring should answer."""
-        last = self.messages(0)[-1].update
-        ended = next(fact.game_ended for fact in last.facts if fact.HasField("game_ended"))
-        scored = next(fact.round_ended for fact in last.facts if fact.HasField("round_ended"))
+        facts = [fact for message in self.messages(0) for fact in message.update.facts]
+        ended = next(fact.game_ended for fact in facts if fact.HasField("game_ended"))
+        rounds = [fact.round_ended for fact in facts if fact.HasField("round_ended")]
         seats = [table_pb2.SeatInfo(player_id=who.player_id, name=who.name) for who in self.config.seats]
-        result = scoring_pb2.TableResult(table_id=TABLE, seats=seats, ranking=ended.ranking, totals=scored.totals)
-        line = scoring_pb2.SheetRound(round=scored.round, points=scored.points, totals=scored.totals)
-        return scoring_pb2.GetScoreSheetResponse(table_id=TABLE, seats=seats, rounds=[line], result=result)
+        result = scoring_pb2.TableResult(table_id=TABLE, seats=seats, ranking=ended.ranking, totals=rounds[-1].totals)
+        lines = [scoring_pb2.SheetRound.FromString(scored.SerializeToString()) for scored in rounds]
+        return scoring_pb2.GetScoreSheetResponse(table_id=TABLE, seats=seats, rounds=lines, result=result)
 
 
 @lru_cache
-def recorded_game(seed: int = 1) -> Recording:
-    """A game of Thulla whose four players act by chance."""
+def recorded_game(seed: int = 1, game: str = "thulla") -> Recording:
+    """A game whose four players act by chance, bounded as under load."""
+    rules = GAMES[game]
     random = Random(seed)
     config = TableConfig(
         TABLE,
-        "thulla",
-        GAMES["thulla"].rules_version,
+        game,
+        rules.rules_version,
         len(SEATS),
-        resolve_options(GAMES["thulla"], len(SEATS), {}),
+        resolve_options(rules, len(SEATS), KINDS[game].bounds),
         ClockConfig(30_000, 60_000, 0),
         seed=random.randbytes(32),
         seats=tuple(SeatConfig(f"player-{seat}", f"Player {seat}") for seat in SEATS),
@@ -81,8 +84,8 @@ def recorded_game(seed: int = 1) -> Recording:
     steps = advance(config, new_table(config), 1_000, None)
     while not steps[-1].after.is_over:
         table = steps[-1].after
-        seat = table.seats_to_act[0]
-        action = random.choice(table.game.legal_actions(seat).actions)
+        seat = table.seats_to_act[0] if len(table.seats_to_act) == 1 else random.choice(table.seats_to_act)
+        action = random_of(table.game.legal_actions(seat), random.randrange)
         at = table.at + random.randint(0, 900)
         steps += advance(config, table, at, SeatActed(seat, action), ActedBy.PLAYER, f"request-{len(steps)}")
     return Recording(config, tuple(steps))

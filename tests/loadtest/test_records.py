@@ -131,7 +131,25 @@ def a_round_less(sheet: Sheet) -> None:
     del sheet.rounds[0]
 
 
-@pytest.mark.parametrize("tamper", [other_ranking, other_totals, other_players, other_points, a_round_less])
+def other_headline(sheet: Sheet) -> None:
+    sheet.rounds[0].headline += "!"
+
+
+def other_details(sheet: Sheet) -> None:
+    sheet.rounds[0].details["reason"] = "another"
+
+
+def other_counts(sheet: Sheet) -> None:
+    sheet.rounds[0].counts[0].amount += 1
+
+
+SHEETS = [
+    *(other_ranking, other_totals, other_players, other_points, a_round_less),
+    *(other_headline, other_details, other_counts),
+]
+
+
+@pytest.mark.parametrize("tamper", SHEETS)
 def test_a_score_sheet_that_differs_is_found(game: Recording, tamper: Callable[[Sheet], None]) -> None:
     listener, sheet = listener_of(game), game.sheet
     proof = listener.referee.check_replay(game.replay)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 import grpc
 import pytest
 
+from croupier.games.catalogue import GAMES
 from croupier_api.v1 import cards_pb2, engine_pb2, table_pb2
 from croupier_client import CroupierError, card_text
 from croupier_client.cards import CardValue
@@ -40,9 +41,10 @@ def moved_cards(update: engine_pb2.TableUpdate) -> list[CardValue]:
     return [card for fact in update.facts for card in fact.cards_moved.cards]
 
 
+@pytest.mark.parametrize("name", GAMES)
 @pytest.mark.parametrize("seed", range(1, 6))
-def test_nothing_is_found_in_a_true_game(seed: int) -> None:
-    game, court = recorded_game(seed), Court(8)
+def test_nothing_is_found_in_a_true_game(seed: int, name: str) -> None:
+    game, court = recorded_game(seed, name), Court(8)
     for seat in SEATS:
         listener = Listener(court)
         for message in game.messages(seat):

@@ -19,8 +19,8 @@ def test_a_run_with_finished_games_and_nothing_broken_is_fine() -> None:
     court, tally = Court(8), Tally(actions=500)
     for table_id in ("a", "b"):
         court.sits_down(table_id)
-    court.finishes("a")
-    court.finishes("a")
+    court.finishes("a", "thulla")
+    court.finishes("a", "thulla")
     text = report(court, tally)
     assert exit_code(court) == FINE
     assert "1 finished, 1 not over at the end" in text
@@ -30,7 +30,7 @@ def test_a_run_with_finished_games_and_nothing_broken_is_fine() -> None:
 
 def test_a_violation_is_told_by_name_and_place_and_makes_the_run_fail() -> None:
     court = Court(8)
-    court.finishes("a")
+    court.finishes("a", "thulla")
     court.broken(Invariant.SEQUENCE_GAP, "a", 7, "it should go on with 6")
     court.broken(Invariant.SEQUENCE_GAP, "b", 9, "it should go on with 8")
     text = report(court, Tally())
@@ -48,7 +48,7 @@ def test_a_run_without_a_finished_game_proves_nothing() -> None:
 
 def test_failed_calls_are_told_and_are_no_violation() -> None:
     court, tally = Court(8), Tally()
-    court.finishes("a")
+    court.finishes("a", "thulla")
     tally.failed("GetView", "too slow")
     assert exit_code(court) == FINE
     assert "GetView 1: too slow" in report(court, tally)
