@@ -1,0 +1,485 @@
+"""The rules of 101 from the deal to the stock, one by one."""
+
+import json
+from random import Random
+from typing import Any
+
+import pytest
+
+from croupier.games.actions import Bid, Draw, Keep, Pass, Play
+from croupier.games.cards import STANDARD_DECK, card, cards, notation
+from croupier.games.facts import CardsMoved, Marked, MoveReason, TurnChanged
+from croupier.games.interface import (
+    CardsShuffled,
+    InvalidOption,
+    ProposalAgreed,
+    SeatActed,
+    ShuffleNeeded,
+    resolve_options,
+)
+from croupier.games.one_oh_one.hands import cards_in
+from tests.games.positions_one_oh_one import (
+    ONE_OH_ONE,
+    acts,
+    acts_with_facts,
+    deal,
+    due,
+    hand,
+    legal,
+    new,
+    pile,
+    position,
+    refusal,
+    rule_of,
+    stock,
+    to_act,
+)
+from tests.games.walk import sample_options, walk
+
+DECK_36 = tuple(value for value in STANDARD_DECK if notation([value])[0][0] not in "2345")
+
+
+# Seats, options, the deck
+
+
+@pytest.mark.parametrize("seats", [-1, 0, 1, 5, 3.0, True])
+def test_other_numbers_of_seats_are_refused(seats: Any) -> None:
+    assert list(ONE_OH_ONE.seats) == [2, 3, 4]
+    with pytest.raises(InvalidOption, match="2 to 4 seats") as refused:
+        resolve_options(ONE_OH_ONE, seats, {})
+    assert refused.value.option == "seats"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("deck", 54),
+        ("deck", 52.0),
+        ("deck", "36"),
+        ("deck", True),
+        ("exact_101_reset", 1),
+        ("first_move_any", "true"),
+        ("lose_at", "Reach"),
+        ("lose_at", True),
+        ("elimination", None),
+        ("queen_covers_six", 0),
+        ("finish_on_six", "no"),
+        ("last_card_effects", 1.0),
+        ("recycle", "turn"),
+        ("may_draw_instead", "false"),
+        ("floor_zero", 0),
+        ("max_rounds", -1),
+        ("max_rounds", 1001),
+        ("max_rounds", False),
+        ("max_rounds", 3.0),
+        ("jokers", 2),
+    ],
+)
+def test_101_OPT_1_unknown_names_values_and_types_are_refused(name: str, value: Any) -> None:
+    with pytest.raises(InvalidOption) as refused:
+        resolve_options(ONE_OH_ONE, 3, {name: value})
+    assert refused.value.option == name
+
+
+def test_101_OPT_1_the_defaults() -> None:
+    assert resolve_options(ONE_OH_ONE, 4, {}) == {
+        "deck": 36,
+        "exact_101_reset": False,
+        "first_move_any": True,
+        "lose_at": "reach",
+        "elimination": False,
+        "queen_covers_six": True,
+        "finish_on_six": False,
+        "last_card_effects": True,
+        "recycle": "flip",
+        "may_draw_instead": False,
+        "floor_zero": False,
+        "max_rounds": 0,
+    }
+
+
+def test_101_D2_three_decks() -> None:
+    assert due(new(2)).cards == DECK_36
+    assert due(new(2, deck=52)).cards == STANDARD_DECK
+    assert due(new(2, deck=104)).cards == tuple(sorted(STANDARD_DECK * 2))
+
+
+# The deal
+
+
+def test_101_DEAL_1_the_deal_as_it_is_written() -> None:
+    state = new(2)
+    shuffled = CardsShuffled(DECK_36, (1,))
+    record = json.loads(json.dumps(state.event_record(shuffled)))
+    assert list(record) == ["type", "starter", "hands", "stock"]
+    assert (record["type"], record["starter"]) == ("deal", 1)
+    assert record["hands"] == [["7C", "9C", "JC", "KC", "6D"], ["6C", "8C", "TC", "QC", "AC"]]
+    assert record["stock"] == notation(DECK_36[10:])
+    after, _ = state.apply(shuffled)
+    assert (pile(after), stock(after).split()) == ("", record["stock"])
+    assert refusal(after, shuffled).rule == "101-DEAL-1"
+    assert refusal(after, ProposalAgreed("redeal")).rule == "101-DEAL-1"
+
+
+def test_101_DEAL_2_five_cards_each_in_the_order_in_which_they_came() -> None:
+    for options in ({}, {"deck": 52}, {"deck": 104}):
+        state = deal(new(4, **options), starter=2)
+        assert [held.bit_count() for held in state.hands] == [5] * 4
+        dealt = [*state.stock, *(value for held in state.hands for value in cards_in(held))]
+        assert sorted(dealt) == list(due(new(4, **options)).cards)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        DECK_36[1:],
+        (*DECK_36, 0),
+        (*DECK_36[:-1], 0),
+        (*DECK_36[:-1], DECK_36[0]),
+        STANDARD_DECK,
+        (),
+    ],
+)
+def test_101_DEAL_2_any_other_cards_are_refused(wrong: tuple[int, ...]) -> None:
+    assert refusal(new(3), CardsShuffled(wrong, (0,))).rule == "101-DEAL-2"
+
+
+def test_101_DEAL_2_those_who_dropped_out_get_no_cards() -> None:
+    state = acts(position(["9C", "KC", "AC"], "TC", scores=(0, 0, 95), elimination=True), "0:9C")
+    assert state.event_record(CardsShuffled(DECK_36))["hands"] == [
+        ["6C", "8C", "TC", "QC", "AC"],
+        ["7C", "9C", "JC", "KC", "6D"],
+        [],
+    ]
+
+
+@pytest.mark.parametrize("drawn", [(), (3,), (-1,), (0, 0)])
+def test_101_DEAL_3_the_first_deal_draws_a_seat(drawn: tuple[int, ...]) -> None:
+    assert due(new(3)).draw_bounds == (3,)
+    assert refusal(new(3), CardsShuffled(DECK_36, drawn)).rule == "101-DEAL-3"
+    assert [to_act(deal(new(3), starter=seat)) for seat in range(3)] == [0, 1, 2]
+
+
+def test_101_DEAL_3_101_D16_the_winner_begins_the_next_round() -> None:
+    state = acts(position(["KH 9H", "9C", "AC"], "TC", turn=1), "1:9C")
+    assert due(state) == ShuffleNeeded(DECK_36, (), 2, 1)
+    assert refusal(state, CardsShuffled(DECK_36, (0,))).rule == "101-DEAL-3"
+    after = deal(state)
+    assert to_act(after) == 1
+    assert after.view(0).dealer is None
+    assert pile(after) == ""
+
+
+def test_101_DEAL_4_every_round_has_its_own_shuffle_of_the_whole_deck() -> None:
+    state = new(2)
+    assert due(state) == ShuffleNeeded(DECK_36, (2,), 1, 1)
+    state = acts(position(["9C", "KC"], "TC"), "0:9C")
+    assert due(state) == ShuffleNeeded(DECK_36, (), 2, 1)
+
+
+def test_101_DEAL_5_cards_go_round_from_the_starter() -> None:
+    state, _ = new(3, deck=52).apply(CardsShuffled(STANDARD_DECK, (1,)))
+    assert [cards_in(held) for held in state.hands] == [(2, 5, 8, 11, 14), (0, 3, 6, 9, 12), (1, 4, 7, 10, 13)]
+    assert state.stock == STANDARD_DECK[15:]
+
+
+# The first card
+
+
+def test_101_LEAD_1_any_card_may_be_led() -> None:
+    state = position(["6C KS QD 9H 8S", "9C"])
+    assert legal(state, 0) == "6C QD 9H 8S KS"
+    assert to_act(acts(state, "0:9H")) == 1
+
+
+def test_101_LEAD_2_101_D4_only_the_card_that_was_dealt_last() -> None:
+    state, _ = new(2, first_move_any=False).apply(CardsShuffled(DECK_36, (1,)))
+    assert legal(state, 1) == "AC"
+    assert rule_of(state, 1, "6C") == "101-LEAD-2"
+    assert rule_of(state, 1, "7C") == "101-PLAY-1"
+    after = acts(state, "1:AC")
+    assert to_act(after) == 1
+    assert legal(after, 1) == "6C 8C TC QC"
+
+
+def test_101_LEAD_2_either_twin_counts_as_the_last() -> None:
+    order = list(due(new(2, deck=104)).cards)
+    for place in (0, 8):
+        at = order.index(card("9C"), place)
+        order[place], order[at] = order[at], order[place]
+    state, _ = new(2, deck=104, first_move_any=False).apply(CardsShuffled(tuple(order), (0,)))
+    assert legal(state, 0) == "9C"
+    after = acts(state, "0:9C")
+    assert cards_in(after.hands[0]).count(card("9C")) == 1
+
+
+def test_101_LEAD_3_the_starter_cannot_draw_and_his_card_has_its_effect() -> None:
+    state = position(["7C QH 6D 8D KS AS", "9C 9D", "9C 9D"], "", "TD JD JH KH AH", may_draw_instead=True)
+    assert rule_of(state, 0, "draw") == "101-LEAD-3"
+    assert to_act(acts(state, "0:7C")) == 2
+    assert hand(acts(state, "0:7C"), 1) == {"9C", "9D", "TD", "JD"}
+    assert len(hand(acts(state, "0:KS"), 1)) == 7
+    assert to_act(acts(state, "0:AS")) == 2
+    assert legal(acts(state, "0:6D"), 0) == "8D QH"
+    assert legal(acts(state, "0:QH/D"), 1) == "9D draw"
+
+
+def test_101_D16_the_first_card_hits_the_next_player() -> None:
+    state = position(["7C 8C", "9C 9D", "9H"], "", "TD JD JH")
+    assert len(hand(acts(state, "0:7C"), 1)) == 4
+
+
+# Following, drawing
+
+
+def test_101_PLAY_1_suit_rank_or_queen() -> None:
+    state = position(["8C 9D 9S KC QH AS", "8D"], "9C")
+    assert legal(state, 0) == "8C KC 9D QH 9S"
+    assert rule_of(state, 0, "AS") == "101-PLAY-1"
+    assert rule_of(state, 0, "8D") == "101-PLAY-1"
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [Pass(), Bid(3), Keep(), Play(-1), Play(52), Play(53), Play(1 << 70), Play(card("8D")), Play(card("8D"), 1)],
+    ids=repr,
+)
+def test_101_PLAY_1_other_verbs_and_cards_are_refused(odd: Any) -> None:
+    state = position(["8C 9D", "8D"], "9C")
+    assert refusal(state, SeatActed(0, odd)).rule == "101-PLAY-1"
+
+
+def test_101_PLAY_2_the_next_player_is_to_act() -> None:
+    state = position(["8C 9D", "8D 8H", "8S 9S"], "9C")
+    after = acts(state, "0:8C")
+    assert (to_act(after), to_act(acts(after, "1:8H")), to_act(acts(after, "1:8H 2:8S"))) == (1, 2, 0)
+    for seat in (-1, 0, 2, 3):
+        assert rule_of(after, seat, "8D") == rule_of(after, seat, "draw") == "101-PLAY-2"
+        assert not after.legal_actions(seat).actions
+
+
+def test_101_DRAW_1_101_D7_who_can_play_must_play() -> None:
+    assert legal(position(["8D KH", "6D"], "9C", "TC"), 0) == "draw"
+    for held, playable in (("8C KH", "8C"), ("QD KH", "QD")):
+        state = position([held, "6D"], "9C", "TC")
+        assert legal(state, 0) == playable
+        assert rule_of(state, 0, "draw") == "101-DRAW-1"
+
+
+def test_101_DRAW_2_101_D7_one_card_and_the_turn_passes() -> None:
+    state, facts = acts_with_facts(position(["8D KH", "6D", "6H"], "9C", "TC JC"), "0:draw")
+    assert (hand(state, 0), stock(state), to_act(state)) == ({"8D", "KH", "TC"}, "JC", 1)
+    assert facts == (
+        CardsMoved("stock", 0, cards("TC"), 1, MoveReason.DRAW, 1 << 0),
+        CardsMoved("stock", 0, (), 1, MoveReason.DRAW, ~(1 << 0)),
+        TurnChanged("play", (1,)),
+    )
+
+
+def test_101_DRAW_3_101_D7_drawing_instead() -> None:
+    state = position(["8C KH", "6D"], "JC 9C", "TC", may_draw_instead=True)
+    assert legal(state, 0) == "8C draw"
+    assert hand(acts(state, "0:draw"), 0) == {"8C", "KH", "TC"}
+    assert legal(state._replace(stock=()), 0) == "8C draw"
+    bare = state._replace(stock=(), pile=state.pile[-1:])
+    assert legal(bare, 0) == "8C"
+    assert rule_of(bare, 0, "draw") == "101-DRAW-3"
+    first = position(["8C KH", "6D"], "", "TC", may_draw_instead=True)
+    assert legal(first, 0) == "8C KH"
+    six = position(["8C KH", "6D"], "9C 6C", "TC", covers=True, may_draw_instead=True)
+    assert (legal(six, 0), rule_of(six, 0, "draw")) == ("8C", "101-SIX-4")
+
+
+def test_101_DRAW_4_101_D12_a_draw_may_take_nothing() -> None:
+    state, facts = acts_with_facts(position(["8D KH", "6D 9C"], "TC"), "0:draw")
+    assert (hand(state, 0), to_act(state)) == ({"8D", "KH"}, 1)
+    assert facts == (TurnChanged("play", (1,)),)
+
+
+@pytest.mark.parametrize("seats", ONE_OH_ONE.seats)
+def test_101_DRAW_5_nobody_blocks_the_game(seats: int, seed: int) -> None:
+    random = Random(seed)
+    options = sample_options(ONE_OH_ONE, seats, random) | {"deck": 36}
+    idle = 0
+    for step in walk(ONE_OH_ONE, ONE_OH_ONE.new(seats, options), random):
+        moved = any(isinstance(fact, CardsMoved) for fact in step.facts)
+        idle = 0 if moved else idle + 1
+        assert idle < seats
+
+
+def test_101_D12_with_all_cards_in_hands_somebody_can_play() -> None:
+    state = position(["8D KH", "6D 9C"], "TC")
+    assert legal(acts(state, "0:draw"), 1) == "9C"
+
+
+# Queens
+
+
+def test_101_QUEEN_1_101_D1_a_queen_goes_on_anything() -> None:
+    for top, ordered in (("9C", None), ("KS", None), ("QH", "D")):
+        assert "QD" in legal(position(["QD 7H", "6D"], top, ordered=ordered), 0)
+    assert "JS" not in legal(position(["QD JS", "6D"], "9C"), 0)
+
+
+def test_101_QUEEN_2_101_D18_a_suit_belongs_to_queens_and_to_nothing_else() -> None:
+    state = position(["QD 8D 9C", "6D"], "9C")
+    assert [play for play in state.legal_actions(0).actions if isinstance(play, Play) and play.suit is not None] == [
+        Play(card("QD"), suit) for suit in range(4)
+    ]
+    for odd in (Play(card("QD")), Play(card("QD"), 4), Play(card("QD"), -1), Play(card("9C"), 0)):
+        assert refusal(state, SeatActed(0, odd)).rule == "101-QUEEN-2"
+    last = position(["QD", "6D"], "9C")
+    assert refusal(last, SeatActed(0, Play(card("QD")))).rule == "101-QUEEN-2"
+
+
+def test_101_QUEEN_3_101_D18_the_ordered_suit_only() -> None:
+    state = position(["QS 8D", "QD 8H 9S KC", "AS"], "TC")
+    after, facts = acts_with_facts(state, "0:QS/H")
+    assert Marked("ordered_suit", None, "H") in facts
+    assert legal(after, 1) == "QD 8H"
+    assert rule_of(after, 1, "9S") == "101-QUEEN-3"
+    again, facts = acts_with_facts(after, "1:QD/H")
+    assert not [fact for fact in facts if isinstance(fact, Marked)]
+    assert {(mark.name, mark.value) for mark in again.view(0).marks} >= {("ordered_suit", "H")}
+    other, facts = acts_with_facts(after, "1:8H")
+    assert Marked("ordered_suit", None, "") in facts
+    assert rule_of(other, 2, "AS") == "101-PLAY-1"
+
+
+def test_101_QUEEN_3_101_D18_the_order_outlasts_draws_and_may_be_her_own_suit() -> None:
+    state = acts(position(["QS 8D", "8S 9S", "6D", "KH"], "9C", "TD TH JC"), "0:QS/H 1:draw 2:draw")
+    assert legal(state, 3) == "KH"
+    assert legal(acts(position(["QS 8D", "8S 9D"], "9C"), "0:QS/S"), 1) == "8S"
+
+
+# Sixes
+
+
+def test_101_SIX_1_101_D1_who_played_it_covers_it() -> None:
+    state, facts = acts_with_facts(position(["6C 8C KH", "9C", "9D"], "TC"), "0:6C")
+    assert (to_act(state), legal(state, 0)) == (0, "8C")
+    assert facts[1:] == (Marked("cover", 0, "C"), TurnChanged("play", (0,)))
+    after, facts = acts_with_facts(state, "0:8C")
+    assert Marked("cover", 0, "") in facts
+    assert to_act(after) == 1
+
+
+def test_101_SIX_2_101_D8_the_suit_covers_another_six_does_not() -> None:
+    state = position(["8C 6D JC KS", "9D"], "TC 6C", covers=True)
+    assert legal(state, 0) == "8C JC"
+    assert rule_of(state, 0, "6D") == rule_of(state, 0, "KS") == "101-SIX-2"
+
+
+def test_101_SIX_2_the_twin_covers_and_is_covered_in_turn() -> None:
+    state = acts(position(["6C 6C 8C KH", "9C"], "TC", deck=104), "0:6C")
+    assert legal(state, 0) == "6C 8C"
+    assert legal(acts(state, "0:6C"), 0) == "8C"
+
+
+def test_101_SIX_3_101_D8_queens_cover() -> None:
+    state = position(["QH QC 8D 9H", "9H"], "TC 6C", covers=True)
+    assert legal(state, 0) == "QC QH"
+    assert legal(acts(state, "0:QH/H"), 1) == "9H"
+    strict = position(["QH QC 8D 9H", "9H"], "TC 6C", covers=True, queen_covers_six=False)
+    assert legal(strict, 0) == "QC"
+    assert rule_of(strict, 0, "QH/H") == "101-SIX-3"
+
+
+def test_101_SIX_4_101_D8a_no_cover_one_card_and_no_debt() -> None:
+    state = position(["8D KS", "KH AD", "6H"], "TC 6C", "JD JC", covers=True)
+    assert legal(state, 0) == "draw"
+    after, facts = acts_with_facts(state, "0:draw")
+    assert Marked("cover", 0, "") in facts
+    assert (hand(after, 0), legal(after, 1)) == ({"8D", "KS", "JD"}, "draw")
+    after = acts(after, "1:draw")
+    assert (hand(after, 1), legal(after, 2)) == ({"KH", "AD", "JC"}, "6H")
+    drawn = position(["8D 6S", "KH AD"], "TC 6C", "JC JD", covers=True)
+    assert legal(acts(drawn, "0:draw 1:draw"), 0) == "JC 6S"
+
+
+def test_101_SIX_4_who_can_cover_must() -> None:
+    state = position(["8C 6D", "9D"], "TC 6C", "JD", covers=True)
+    assert rule_of(state, 0, "draw") == "101-SIX-4"
+
+
+def test_101_SIX_5_101_D9_a_six_is_not_the_last_card() -> None:
+    state = acts(position(["6C", "9C 9D"], "TC", "TD JD"), "0:6C")
+    assert (to_act(state), legal(state, 0)) == (0, "draw")
+    after = acts(state, "0:draw")
+    assert (hand(after, 0), to_act(after)) == ({"TD"}, 1)
+    empty = acts(position(["6C", "9C 9D"], "TC"), "0:6C 0:draw")
+    assert (hand(empty, 0), to_act(empty)) == ({"TC"}, 1)
+
+
+def test_101_SIX_6_101_D9_with_finish_on_six_it_is() -> None:
+    state = acts(position(["6C", "9C 9D"], "TC", "TD JD", finish_on_six=True), "0:6C")
+    assert (to_act(state), state.scores) == (None, (0, 18))
+
+
+def test_101_SIX_6_but_a_six_before_the_last_card_is_covered() -> None:
+    state = acts(position(["6C KH", "9C 9D"], "TC", "TD JD", finish_on_six=True), "0:6C")
+    assert (to_act(state), legal(state, 0)) == (0, "draw")
+
+
+def test_101_SIX_7_the_cover_has_its_own_effect() -> None:
+    state = position(["6C 7C 8D", "9C 9D", "9H 9S"], "TC", "TD JD JH")
+    after = acts(state, "0:6C 0:7C")
+    assert (hand(after, 1), to_act(after)) == ({"9C", "9D", "TD", "JD"}, 2)
+
+
+# Seven, ace, king of spades
+
+
+def test_101_SEVEN_1_two_cards_and_a_turn() -> None:
+    state, facts = acts_with_facts(position(["7C 8D", "9C", "9D"], "TC", "TD JD JH"), "0:7C")
+    assert (hand(state, 1), to_act(state), stock(state)) == ({"9C", "TD", "JD"}, 2, "JH")
+    assert facts == (
+        CardsMoved(0, "pile", cards("7C"), 1, MoveReason.PLAY),
+        Marked("penalty", 1, "2"),
+        CardsMoved("stock", 1, cards("TD JD"), 2, MoveReason.PENALTY, 1 << 1),
+        CardsMoved("stock", 1, (), 2, MoveReason.PENALTY, ~(1 << 1)),
+        TurnChanged("play", (2,)),
+    )
+    _, facts = acts_with_facts(state, "2:draw")
+    assert facts[0] == Marked("penalty", 1, "")
+
+
+def test_101_KING_1_five_cards_and_a_turn_for_the_king_of_spades_only() -> None:
+    table = position(["KS 8D KC", "9C", "9D"], "TS", "TD JD JH 8C 8H 8S")
+    state = acts(table, "0:KS")
+    assert (hand(state, 1), to_act(state), stock(state)) == ({"9C", "TD", "JD", "JH", "8C", "8H"}, 2, "8S")
+    plain = acts(position(["KC 8D", "9C", "9D"], "TC", "TD JD"), "0:KC")
+    assert (hand(plain, 1), to_act(plain)) == ({"9C"}, 1)
+
+
+def test_101_ACE_1_a_turn_and_no_card() -> None:
+    state, facts = acts_with_facts(position(["AC 8D", "9C", "9D"], "TC", "TD"), "0:AC")
+    assert (hand(state, 1), to_act(state)) == ({"9C"}, 2)
+    assert facts[1:] == (Marked("penalty", 1, "0"), TurnChanged("play", (2,)))
+
+
+@pytest.mark.parametrize("hit", ["7S", "KS", "AS"])
+def test_101_SKIP_1_101_D13_between_two_it_is_the_same_players_turn(hit: str) -> None:
+    state = acts(position([f"{hit} 8D 9S", "9C"], "TS", "TD JD JH 8C 8H 8S"), f"0:{hit}")
+    assert (to_act(state), legal(state, 0)) == (0, "9S")
+    alone = acts(position([f"{hit} 8D", "9C"], "TS", "TD JD JH 8C 8H 8S"), f"0:{hit}")
+    assert legal(alone, 0) == "draw"
+
+
+def test_101_SKIP_1_seats_that_dropped_out_are_passed_over() -> None:
+    state = position(["7C 8D", "", "9D", ""], "TC", "TD JD", dropped=((1, 3),), elimination=True)
+    after = acts(state, "0:7C")
+    assert (hand(after, 2), to_act(after)) == ({"9D", "TD", "JD"}, 0)
+
+
+def test_101_SKIP_2_no_card_averts_a_penalty() -> None:
+    state = acts(position(["7C 8D", "7D 7H QS", "9D"], "TC", "TD JD"), "0:7C")
+    assert rule_of(state, 1, "7D") == "101-PLAY-2"
+    assert len(hand(state, 1)) == 5
+
+
+def test_two_packs_hold_twins_and_one_action_plays_either() -> None:
+    state = position(["9C 9C 8D", "6D"], "TC", deck=104)
+    assert legal(state, 0) == "9C"
+    assert cards_in(acts(state, "0:9C").hands[0]) == tuple(sorted(cards("9C 8D")))
+    assert state.legal_actions(0).actions != (Draw(),)
