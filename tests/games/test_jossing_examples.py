@@ -169,3 +169,10 @@ def test_JOS_EX_11_a_section_for_two(system: str, expected: tuple[int, ...]) -> 
 def test_JOS_EX_12_the_final_ranking() -> None:
     assert scoring.ranking((54, 71, 71, 12)) == ((1, 2), (0,), (3,))
     assert scoring.ranking((0, 0)) == ((0, 1),)
+
+
+def test_the_section_that_the_page_tells() -> None:
+    state = acts(section(["AC 7D 2S", "KC 9S 3D", "4C QD JS"], "5S", dealer=2), "1=1 2=2 0=1")
+    assert (state.section.number, state.table.first_dealer, to_act(state)) == (3, 0, [0])
+    state = acts(state, "0:AC 1:KC 2:4C 0:7D 1:3D 2:QD 2:JS 0:2S 1:9S")
+    assert (state.won, state.scores) == ((1, 0, 2), (11, 0, 12))
