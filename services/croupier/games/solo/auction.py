@@ -6,7 +6,7 @@ from croupier.games.actions import Action, Bid, Keep, Pass, Yield
 from croupier.games.facts import Called, ContractChanged, Fact, Seat
 from croupier.games.interface import IllegalAction
 from croupier.games.solo import ending
-from croupier.games.solo.contracts import BIDS, KINDS, Contract, Kind
+from croupier.games.solo.contracts import BIDS, KINDS, Contract
 from croupier.games.solo.deck import BLACK_QUEENS, CLUBS, PLAIN
 from croupier.games.solo.table import SEATS
 
@@ -18,8 +18,8 @@ Moved = tuple["SoloState", tuple[Fact, ...]]
 
 def legal(state: "SoloState") -> tuple[Action, ...]:
     """Passing, and every bid that the hand and the bids so far allow (SOLO-BID-3)."""
-    hand, highest = state.hand, _highest(state.calls)
-    return Pass(), *[bid for name, bid in BIDS.items() if _fault(name, KINDS[name], hand, highest) is None]
+    hand = state.hand
+    return _POSSIBLE[_highest(state.calls)][bool(hand & PLAIN[CLUBS])][hand & BLACK_QUEENS == BLACK_QUEENS]
 
 
 def act(state: "SoloState", action: Action) -> Moved:
@@ -28,7 +28,7 @@ def act(state: "SoloState", action: Action) -> Moved:
         case Pass():
             pass
         case Bid(str() as name) if name in KINDS:
-            if fault := _fault(name, KINDS[name], state.hand, _highest(state.calls)):
+            if fault := _fault(name, state.hand, _highest(state.calls)):
                 raise fault
         case Bid():
             raise IllegalAction("SOLO-BID-2", f"bid one of {', '.join(KINDS)}")
@@ -69,9 +69,10 @@ def act_keep(state: "SoloState", action: Action) -> Moved:
     return _declare(said, state.to_act if action == Keep() else overruler, bid, [said.calls[-1]])
 
 
-def _fault(name: str, kind: Kind, hand: int, highest: Kind | None) -> IllegalAction | None:
-    """Why a bid is not possible; None if it is."""
-    if highest is not None and kind.rank <= highest.rank:
+def _fault(name: str, hand: int, highest: int) -> IllegalAction | None:
+    """Why a bid is not possible over the highest rank so far; None if it is."""
+    kind = KINDS[name]
+    if kind.rank <= highest:
         return IllegalAction("SOLO-BID-4", "bid higher than the highest bid so far, or pass")
     if kind.clubs and not hand & PLAIN[CLUBS]:
         return IllegalAction("SOLO-BID-5", f"{name} needs a club other than the Old")
@@ -114,6 +115,18 @@ def _bids(calls: tuple[Called, ...]) -> list[tuple[Seat, str]]:
     return [(call.seat, str(call.action.bid)) for call in calls if isinstance(call.action, Bid)]
 
 
-def _highest(calls: tuple[Called, ...]) -> Kind | None:
+def _highest(calls: tuple[Called, ...]) -> int:
+    """The rank of the highest bid so far, 0 if there is none."""
     bids = _bids(calls)
-    return KINDS[bids[-1][1]] if bids else None
+    return KINDS[bids[-1][1]].rank if bids else 0
+
+
+def _possible(highest: int, hand: int) -> tuple[Action, ...]:
+    return Pass(), *[bid for name, bid in BIDS.items() if _fault(name, hand, highest) is None]
+
+
+_POSSIBLE = tuple(
+    tuple(tuple(_possible(highest, clubs | queens) for queens in (0, BLACK_QUEENS)) for clubs in (0, PLAIN[CLUBS]))
+    for highest in range(len(KINDS) + 1)
+)
+"""What may be said in the auction, by the highest rank so far, whether one has a club, and both black queens."""

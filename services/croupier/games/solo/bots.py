@@ -1,5 +1,105 @@
-"""Soon."""
+"""A computer player of Solo that counts its likely tricks to bid, and plays for its side as far as it knows it."""
 
-from croupier.games.bots import random_legal
+from croupier.games.actions import PLAYS, Action, Bid, Call, Keep, NameTrump, Pass, Play, ThrowDown, Yield
+from croupier.games.cards import Suit, mask_of, suit_of
+from croupier.games.interface import Choose, Seen
+from croupier.games.solo.deck import BLUE, CLUBS, OLD, PLAIN, TRUMPS, of_rank
+from croupier.games.solo.following import Sight, choose_card
 
-sensible = random_legal
+FROKE, SOLO, SOLO_DO = 3.1, 4.7, 7.2
+"""How many tricks of one's own a bid needs; a partner adds the ace that he is called by, and a little."""
+DO_WITH_PARTNER = 6.2
+"""How many tricks of one's own a do needs with a partner."""
+QUEENS_TRICKS = 2
+"""What the declarer of a wedding adds to the tricks of his partner, who names trump."""
+CLUBS_BONUS = 0.6
+"""How many tricks clubs may be worse than another trump, because they count double."""
+SURE = {"A": 0.9, "K": 0.4, "Q": 0.1}
+"""What a plain card is worth in tricks, if lower cards of its suit guard it."""
+
+
+def sensible(seen: Seen, choose: Choose) -> Action:  # noqa: ARG001 - the port's signature
+    """Decide by what the seat sees, without chance. Raises ValueError if nothing is legal."""
+    actions = seen.legal.actions
+    if not actions:
+        raise ValueError(f"seat {seen.seat} has nothing to decide")
+    hand = mask_of(seen.view.seats[seen.seat].cards)
+    match actions[0]:
+        case Pass():
+            return _bid(hand, actions)
+        case Yield():
+            return Keep() if Keep() in actions and tricks(hand, CLUBS) >= FROKE else Yield()
+        case NameTrump():
+            return _name_trump(hand, [action for action in actions if isinstance(action, NameTrump)], seen)
+        case Call():
+            return _call(hand, [action for action in actions if isinstance(action, Call)])
+        case Play():
+            return _play(Sight.of(seen), actions, seen.options["through_factor"] != 1)
+        case forced:
+            return forced
+
+
+def tricks(hand: int, trump: Suit) -> float:
+    """How many tricks a hand may be expected to win with a trump suit."""
+    trumps = hand & TRUMPS[trump]
+    seven = mask_of((_SEVENS[trump],))
+    count = trumps.bit_count()
+    found = (trumps >> OLD & 1) + 0.9 * bool(trumps & seven) + 0.75 * (trumps >> BLUE & 1)
+    high = (trumps & _HIGH).bit_count()
+    low = count - high - bool(trumps & seven) - (trumps & _QUEENS).bit_count()
+    found += 0.55 * high + 0.25 * low + 0.35 * max(0, count - 3)
+    return found + sum(_plain_tricks(hand & PLAIN[suit], suit, count) for suit in range(4) if suit != trump)
+
+
+def _plain_tricks(held: int, suit: Suit, trumps: int) -> float:
+    if not held:
+        return 0.3 * min(trumps, 2)
+    length = held.bit_count()
+    found = SURE["A"] if held >> _ACES[suit] & 1 else 0.0
+    if held >> _KINGS[suit] & 1 and length > 1:
+        found += SURE["K"] + 0.35 * bool(found)
+    return found - 0.1 * max(0, length - 3)
+
+
+def _bid(hand: int, actions: tuple[Action, ...]) -> Action:
+    """The highest undertaking that the hand is good for."""
+    best, clubs = max(tricks(hand, suit) for suit in range(4) if hand & PLAIN[suit]), tricks(hand, CLUBS)
+    wanted = (
+        ("solo_do_clubs", clubs >= SOLO_DO),
+        ("solo_do", best >= SOLO_DO),
+        ("solo_clubs", clubs >= SOLO),
+        ("solo", best >= SOLO),
+        ("wedding", True),
+        ("iss", clubs >= FROKE),
+        ("froke", best >= FROKE),
+    )
+    return next((Bid(name) for name, good in wanted if good and Bid(name) in actions), Pass())
+
+
+def _name_trump(hand: int, named: list[NameTrump], seen: Seen) -> NameTrump:
+    """The suit with most tricks, clubs for choice; a do with nearly all of them."""
+    suit = max(
+        [action.trump for action in named],
+        key=lambda trump: tricks(hand, trump) + CLUBS_BONUS * (trump == CLUBS),
+    )
+    queens = QUEENS_TRICKS if seen.view.contract.name == "wedding" else 0
+    do = NameTrump(suit, do=tricks(hand, suit) + queens >= DO_WITH_PARTNER)
+    return do if do in named else NameTrump(suit, do=False)
+
+
+def _call(hand: int, calls: list[Call]) -> Call:
+    """The ace of one's shortest suit, which can be drawn soonest and then ruffed."""
+    return min(calls, key=lambda action: (hand & PLAIN[suit_of(action.card or 0)]).bit_count())
+
+
+def _play(sight: Sight, actions: tuple[Action, ...], through_pays: bool) -> Action:
+    """A card; with the choice to throw down that, unless all cards left are surely winners."""
+    cards = [action.card for action in actions if isinstance(action, Play)]
+    if ThrowDown() in actions and not (through_pays and all(sight.is_sure(card) for card in cards)):
+        return ThrowDown()
+    return PLAYS[choose_card(sight, cards)]
+
+
+_SEVENS, _ACES, _KINGS = of_rank("7"), of_rank("A"), of_rank("K")
+_HIGH = mask_of((*_ACES, *_KINGS))
+_QUEENS = mask_of((OLD, BLUE))

@@ -65,7 +65,9 @@ class Contract(NamedTuple):
     @property
     def side(self) -> tuple[Seat, ...]:
         """The declaring side, ascending."""
-        return tuple([seat for seat in sorted((self.declarer, self.partner)) if seat != NOBODY])
+        if self.partner == NOBODY:
+            return (self.declarer,)
+        return min(self.declarer, self.partner), max(self.declarer, self.partner)
 
     @property
     def clean(self) -> bool:

@@ -18,19 +18,19 @@ def check(event: CardsShuffled, draws_dealer: bool) -> None:
 
 
 def hands(table: Table, dealer: Seat, cards: tuple[Card, ...]) -> tuple[int, ...]:
-    """Deal in packets, clockwise from a neighbour of the dealer (SOLO-DEAL-2); the hands as bit sets by seat."""
+    """Deal clockwise from a neighbour of the dealer (SOLO-DEAL-2); the hands as bit sets by seat."""
     first = dealer + 3 if table.deals_right_first else dealer + 1
-    dealt, at = [0] * SEATS, 0
-    for packet in table.packets:
-        for seat in range(first, first + SEATS):
-            dealt[seat % SEATS] |= mask_of(cards[at : at + packet])
-            at += packet
-    return tuple(dealt)
+    dealt = [mask_of([cards[at] for at in places]) for places in table.places]
+    return tuple([dealt[(seat - first) % SEATS] for seat in range(SEATS)])
 
 
 def facts(dealt: tuple[int, ...]) -> Iterator[Fact]:
     """Everybody learns the counts, each seat its own hand."""
     for seat, hand in enumerate(dealt):
         yield CardsMoved(None, seat, cards_of_mask(hand), 8, MoveReason.DEAL, only(seat))
-        yield CardsMoved(None, seat, (), 8, MoveReason.DEAL, all_but(seat))
-    yield CardOrder(ORDER_WITHOUT_TRUMP)
+        yield _UNSEEN[seat]
+    yield _SORTED
+
+
+_UNSEEN = tuple(CardsMoved(None, seat, (), 8, MoveReason.DEAL, all_but(seat)) for seat in range(SEATS))
+_SORTED = CardOrder(ORDER_WITHOUT_TRUMP)

@@ -23,7 +23,8 @@ def finish(state: "SoloState", made: bool, reason: str, facts: list[Fact]) -> Mo
     """The hand was played: the winning side scores, unless that makes it void (SOLO-SCORE-3, SOLO-LAST-3)."""
     contract = state.contract
     value = scoring.value(state.table, contract, state.through, made)
-    scorers = contract.side if made else tuple(seat for seat in range(SEATS) if seat not in contract.side)
+    side = contract.side
+    scorers = side if made else tuple([seat for seat in range(SEATS) if seat not in side])
     totals = scoring.settled(state.table, state.scores, scorers, value)
     result = Result("made" if made else "failed", reason, value, void=totals is None)
     return _end(state, result, state.scores if totals is None else totals, facts)
@@ -35,7 +36,7 @@ def _end(state: "SoloState", result: Result, totals: tuple[int, ...], facts: lis
         facts.append(ContractChanged(partner=state.contract.partner))
     match, before = state.match, state.scores
     out = [seat for seat in range(SEATS) if before[seat] < scoring.OUT <= totals[seat]]
-    went_out = tuple(match.hand_number if seat in out else number for seat, number in enumerate(match.went_out))
+    went_out = tuple([match.hand_number if seat in out else number for seat, number in enumerate(match.went_out)])
     buck = scoring.buck(totals)
     facts.append(_round_ended(state, result, totals))
     facts += [Marked("went_out", seat, str(match.hand_number)) for seat in out]
@@ -49,7 +50,7 @@ def _end(state: "SoloState", result: Result, totals: tuple[int, ...], facts: lis
 
 
 def _round_ended(state: "SoloState", result: Result, totals: tuple[int, ...]) -> RoundEnded:
-    points = tuple(after - before for before, after in zip(state.scores, totals, strict=True))
+    points = tuple([after - before for before, after in zip(state.scores, totals, strict=True)])
     return RoundEnded(
         state.match.hand_number,
         points,

@@ -31,8 +31,8 @@ RESTARTS = {"restart_same": "same", "restart_new": "new"}
 class Match(NamedTuple):
     """What stays when a hand is restarted.
 
-    `hand_number` and `dealer` are those of the last deal, NOBODY before the first; `went_out` has the hand in which each
-    seat reached 36, else 0; `deals` counts the deals of the present hand, 0 when it has a result.
+    `hand_number` and `dealer` are those of the last deal, NOBODY before the first; `went_out` has the hand in which
+    each seat reached 36, else 0; `deals` counts the deals of the present hand, 0 when it has a result.
     """
 
     hand_number: int = 0

@@ -63,11 +63,12 @@ def _contract_words(contract: Contract, through: bool) -> str:
 
 def notes(state: "SoloState", totals: tuple[int, ...]) -> tuple[str, ...]:
     """Each seat's role and what the hand brought it, for example "partner, +2"."""
-    return tuple(_note(state, totals, seat) for seat in range(SEATS))
+    buck = scoring.buck(totals)
+    return tuple([_note(state, totals[seat], seat, seat == buck) for seat in range(SEATS)])
 
 
-def _note(state: "SoloState", totals: tuple[int, ...], seat: Seat) -> str:
-    before, after = state.scores[seat], totals[seat]
+def _note(state: "SoloState", after: int, seat: Seat, is_buck: bool) -> str:
+    before = state.scores[seat]
     words = [role(state.contract, seat)]
     if after > before:
         words.append(f"+{after - before}")
@@ -75,7 +76,7 @@ def _note(state: "SoloState", totals: tuple[int, ...], seat: Seat) -> str:
         words.append("already out")
     elif after == scoring.OUT:
         words.append("out")
-    elif scoring.buck(totals) == seat:
+    elif is_buck:
         words.append("the Buck")
     return ", ".join(word for word in words if word)
 

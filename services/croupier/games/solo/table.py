@@ -29,9 +29,9 @@ OPTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The resolved options of a game."""
+    """The resolved options of a game; `places` has the positions in the deck of each seat, in order of dealing."""
 
-    packets: tuple[int, ...]
+    places: tuple[tuple[int, ...], ...]
     deals_right_first: bool
     declarer_leads: bool
     through_factor: int
@@ -49,7 +49,7 @@ class Table:
     def of(cls, options: OptionValues) -> "Table":
         """The table for resolved options."""
         return cls(
-            packets=(3, 2, 3) if options["deal_packets"] == "323" else (1,) * 8,
+            places=_places((3, 2, 3) if options["deal_packets"] == "323" else (1,) * 8),
             deals_right_first=options["deal_start"] == "right",
             declarer_leads=options["first_lead"] == "declarer",
             through_factor=int(options["through_factor"]),
@@ -63,3 +63,14 @@ class Table:
             lowest_gets_buck=options["double_out"] == "lowest",
             out_order=options["ranking"] == "out_order",
         )
+
+
+def _places(packets: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """Each packet goes round the table once (SOLO-DEAL-2)."""
+    places: list[tuple[int, ...]] = [()] * SEATS
+    at = 0
+    for packet in packets:
+        for number in range(SEATS):
+            places[number] += tuple(range(at, at + packet))
+            at += packet
+    return tuple(places)

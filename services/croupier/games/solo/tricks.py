@@ -13,6 +13,7 @@ from croupier.games.facts import (
     MoveReason,
     PileCard,
     TrickTaken,
+    TurnChanged,
 )
 from croupier.games.interface import IllegalAction
 from croupier.games.solo import ending, scoring
@@ -131,10 +132,9 @@ def _play(state: "SoloState", card: Card) -> tuple["SoloState", tuple[Fact, ...]
     if _may_throw_down(state):
         state = _go_through(state, facts)
     hands = (*state.hands[:seat], state.hands[seat] ^ (1 << card), *state.hands[seat + 1 :])
-    state = state._replace(hands=hands, trick=(*state.trick, _LAID[seat][card]))
-    if len(state.trick) < SEATS:
-        return state.turn("play", (seat + 1) % SEATS, facts)
-    return _resolve(state, facts)
+    trick, following = (*state.trick, _LAID[seat][card]), (seat + 1) % SEATS
+    state = state._replace(to_act=following, hands=hands, trick=trick)
+    return (state, (*facts, _TURN[following])) if len(trick) < SEATS else _resolve(state, facts)
 
 
 def _partner_shown(state: "SoloState") -> list[Fact]:
@@ -162,7 +162,7 @@ def _resolve(state: "SoloState", facts: list[Fact]) -> tuple["SoloState", tuple[
     state = state._replace(trick=(), taken=state.taken + state.trick, tricks=tricks)
     if stopped := _stopped(state):
         return ending.finish(state, *stopped, facts)
-    return state.turn("play", seat, facts)
+    return state._replace(to_act=seat), (*facts, _TURN[seat])
 
 
 def _stopped(state: "SoloState") -> tuple[bool, str] | None:
@@ -183,4 +183,5 @@ _LAID = tuple(tuple(PileCard(value, seat) for value in range(52)) for seat in ra
 _PLAYED = tuple(
     tuple(CardsMoved(seat, "trick", (value,), 1, MoveReason.PLAY) for value in range(52)) for seat in range(SEATS)
 )
+_TURN = tuple(TurnChanged("play", (seat,)) for seat in range(SEATS))
 _TAKEN = tuple(TrickTaken(seat) for seat in range(SEATS))
