@@ -103,6 +103,8 @@ class FakeTable:
         self.updates: list[engine_pb2.TableUpdate] = []
         self.answers: dict[str, engine_pb2.ActionAnswer] = {}
         self.submitted: list[str] = []
+        self.proposal: engine_pb2.Proposal | None = None
+        """What snapshots say is proposed."""
         self.lock = threading.Lock()
 
     @property
@@ -145,6 +147,7 @@ class FakeTable:
             view=self.view(),
             legal_actions=self.legal(),
             revealed_seed="5eed" if self.finished else "",
+            proposal=self.proposal,
         )
 
     def submit(self, request: engine_pb2.SubmitActionRequest) -> engine_pb2.ActionAnswer:
@@ -194,6 +197,9 @@ class FakeCroupier:
         self.calls: list[str] = []
         self.metadata: list[dict[str, str | bytes]] = []
         self.watched: list[engine_pb2.WatchTableRequest] = []
+        self.said: list[engine_pb2.ProposeRequest | engine_pb2.VoteRequest] = []
+        self.heard = threading.Semaphore(0)
+        """Released when a proposal or a vote was answered."""
         self.hold = threading.Event()
         """Set to let streams that wait for it go on."""
         self.port = 0
@@ -220,6 +226,8 @@ class FakeCroupier:
             },
             "EngineService": {
                 "GetView": unary(self.get_view, engine_pb2.GetViewRequest.FromString, _serialized),
+                "Propose": unary(self.propose, engine_pb2.ProposeRequest.FromString, _serialized),
+                "Vote": unary(self.vote, engine_pb2.VoteRequest.FromString, _serialized),
                 "SubmitAction": unary(self.submit_action, engine_pb2.SubmitActionRequest.FromString, _serialized),
                 "WatchTable": stream(self.watch_table, engine_pb2.WatchTableRequest.FromString, _serialized),
                 "Play": grpc.stream_stream_rpc_method_handler(
@@ -304,6 +312,20 @@ class FakeCroupier:
     ) -> engine_pb2.SubmitActionResponse:
         self._enter("SubmitAction", context)
         return engine_pb2.SubmitActionResponse(sequence=self.table.submit(request).sequence)
+
+    def propose(self, request: engine_pb2.ProposeRequest, context: grpc.ServicerContext) -> engine_pb2.ProposeResponse:
+        """Say that the next entry, which nobody has seen yet, makes the proposal."""
+        self.said.append(request)
+        self._enter("Propose", context)
+        self.heard.release()
+        return engine_pb2.ProposeResponse(sequence=self.table.laid + 1)
+
+    def vote(self, request: engine_pb2.VoteRequest, context: grpc.ServicerContext) -> engine_pb2.VoteResponse:
+        """Say that the next entry, which nobody has seen yet, is the vote."""
+        self.said.append(request)
+        self._enter("Vote", context)
+        self.heard.release()
+        return engine_pb2.VoteResponse(sequence=self.table.laid + 1)
 
     def get_leaderboard(
         self, request: scoring_pb2.GetLeaderboardRequest, context: grpc.ServicerContext

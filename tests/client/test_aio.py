@@ -189,6 +189,38 @@ async def test_act_waits_until_the_action_is_in_the_view() -> None:
                 assert await table.act(play(card)) == table.sequence
 
 
+async def test_proposals_and_votes_are_sent_until_they_are_answered_and_wait_until_they_are_seen() -> None:
+    with FakeCroupier() as fake:
+        fake.table.proposal = engine_pb2.Proposal(sequence=7, name="again")
+        async with client_of(fake) as client, client.play("t1") as table:
+            fake.unary_failures.append(refused(grpc.StatusCode.UNAVAILABLE, "lost"))
+            proposing = asyncio.create_task(table.propose("again"))
+            voting = asyncio.create_task(table.vote(agree=True))
+            for _ in range(2):
+                assert await asyncio.to_thread(fake.heard.acquire, timeout=5)
+            assert not proposing.done()
+            assert not voting.done()
+            await table.act(play(HAND[0]))
+            assert (await proposing, await voting) == (1, 1)
+    assert len(fake.said) == 3
+    proposed = [said for said in fake.said if isinstance(said, engine_pb2.ProposeRequest)]
+    voted = [said for said in fake.said if isinstance(said, engine_pb2.VoteRequest)]
+    assert all((request.table_id, request.proposal) == ("t1", "again") for request in proposed)
+    assert all((request.proposal_sequence, request.agree) == (7, True) for request in voted)
+    assert len({request.request_id for request in proposed}) == len({request.request_id for request in voted}) == 1
+
+
+async def test_a_proposal_that_is_refused_tells_why() -> None:
+    with FakeCroupier() as fake:
+        async with client_of(fake) as client, client.play("t1") as table:
+            fake.unary_failures.append(
+                refused(grpc.StatusCode.FAILED_PRECONDITION, "not now", "ILLEGAL_ACTION", "LAY-2")
+            )
+            with pytest.raises(IllegalAction) as caught:
+                await table.propose("again")
+            assert caught.value.rule == "LAY-2"
+
+
 async def test_action_that_could_not_be_stored_is_sent_again() -> None:
     with FakeCroupier(Script(busy_at_action=2)) as fake:
         async with client_of(fake) as client, client.play("t1") as table:

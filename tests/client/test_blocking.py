@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -39,6 +40,7 @@ from tests.client.fakes import (
 )
 
 SECRET = "a secret of this device"
+PATIENCE_SECONDS = 5.0
 
 
 def client_of(fake: FakeCroupier, policy: RetryPolicy = QUICK) -> BlockingClient:
@@ -125,6 +127,23 @@ def test_bot_plays_a_game() -> None:
     with FakeCroupier(*scripts) as fake, client_of(fake) as client, client.play("t1") as table:
         play_game_blocking(table, partial(random_legal, random=Random(1)))
         assert table.ranking == ((0,), (1,))
+
+
+def test_proposals_and_votes_wait_until_they_are_seen() -> None:
+    with FakeCroupier() as fake:
+        fake.table.proposal = engine_pb2.Proposal(sequence=7, name="again")
+        with client_of(fake) as client, client.play("t1") as table, ThreadPoolExecutor() as threads:
+            proposing = threads.submit(table.propose, "again")
+            voting = threads.submit(table.vote, agree=False)
+            for _ in range(2):
+                assert fake.heard.acquire(timeout=PATIENCE_SECONDS)
+            assert not proposing.done()
+            assert not voting.done()
+            table.act(play(HAND[0]))
+            assert (proposing.result(PATIENCE_SECONDS), voting.result(PATIENCE_SECONDS)) == (1, 1)
+    said = {type(request): request for request in fake.said}
+    voted = said[engine_pb2.VoteRequest]
+    assert voted == engine_pb2.VoteRequest(table_id="t1", request_id=voted.request_id, proposal_sequence=7)
 
 
 def test_refused_action_leaves_the_stream_open() -> None:

@@ -40,6 +40,8 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     },
     "get_view": {"table_id": "t"},
     "react": {"table_id": "t", "reaction": "wow"},
+    "propose": {"table_id": "t", "request_id": "r", "proposal": "p"},
+    "vote": {"table_id": "t", "request_id": "r", "proposal_sequence": 2, "agree": True},
     "get_replay": {"table_id": "t"},
     "get_score_sheet": {"table_id": "t"},
     "get_player_statistics": {"player_id": "p"},

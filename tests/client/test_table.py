@@ -69,6 +69,34 @@ def test_rounds_are_kept() -> None:
     assert table.rounds == [ended]
 
 
+PROPOSAL = engine_pb2.Proposal(sequence=7, name="again", proposer=1, agreed_seats=[1], expires_milliseconds=9)
+
+
+def test_what_is_proposed_is_what_the_last_message_says() -> None:
+    table, fake = opened_table()
+    assert table.proposal is None
+    fake.proposal = PROPOSAL
+    table.receive(engine_pb2.PlayResponse(snapshot=fake.snapshot()))
+    assert table.proposal == PROPOSAL
+    agreed = engine_pb2.Proposal(sequence=7, name="again", proposer=1, agreed_seats=[0, 1])
+    table.receive(told(engine_pb2.TableUpdate(sequence=1, seat=0, proposal=agreed)))
+    assert table.proposal == agreed
+    table.receive(told(engine_pb2.TableUpdate(sequence=2)))
+    assert table.proposal is None
+
+
+def test_a_vote_names_what_is_proposed_and_there_is_none_on_nothing() -> None:
+    table, fake = opened_table()
+    with pytest.raises(FailedPrecondition, match="nothing is proposed"):
+        table.voting(agree=True)
+    fake.proposal = PROPOSAL
+    table.receive(engine_pb2.PlayResponse(snapshot=fake.snapshot()))
+    call = table.voting(agree=False)
+    assert call.request == engine_pb2.VoteRequest(table_id="t1", request_id="a0", proposal_sequence=7)
+    again = table.proposing("again")
+    assert again.request == engine_pb2.ProposeRequest(table_id="t1", request_id="a1", proposal="again")
+
+
 @pytest.mark.parametrize("sequence", [0, 1, 3, 9])
 def test_gap_or_repeat_is_a_fault_and_changes_nothing(sequence: int) -> None:
     table, fake = opened_table()

@@ -28,7 +28,7 @@ from tests.contract.house import (
 
 PASS = table_pb2.Action()
 getattr(PASS, "pass").SetInParent()
-UNARY = ("SubmitAction", "GetView", "React", "GetReplay")
+UNARY = ("SubmitAction", "GetView", "React", "Propose", "Vote", "GetReplay")
 CONTROL_CALLS = ("DescribeGames", "PrepareTable", "OpenTable", "GetTableStatuses")
 OVERSIZED = b"\x0a\xff\xff\x07" + b"x" * (0x1FFFF)
 

@@ -11,10 +11,10 @@ from prometheus_client import CollectorRegistry
 
 from croupier.engine.background import Background
 from croupier.engine.fact_codec import StreamEncoder
-from croupier.engine.live import EngineServices
 from croupier.engine.log import Entry, TableConfig, body_to_json, entry_from_row
 from croupier.engine.metrics import engine_metrics
 from croupier.engine.reports import Report, Reporter, ReportRejected, ResultReport
+from croupier.engine.services import EngineServices
 from croupier.engine.store import SequenceTaken, StoredTable, TableMark
 
 START = 1_790_000_000_000

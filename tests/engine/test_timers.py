@@ -2,8 +2,9 @@
 
 import asyncio
 
-from croupier.engine.live import RETRY_MILLISECONDS, RETURN_MILLISECONDS, LiveTable
+from croupier.engine.live import LiveTable
 from croupier.engine.log import ActedBy, SeatConfig
+from croupier.engine.steward import RETRY_MILLISECONDS, RETURN_MILLISECONDS
 from croupier.engine.streams import Subscription
 from croupier.games.facts import SPECTATOR
 from croupier_api.v1 import engine_pb2

@@ -145,6 +145,26 @@ class AsyncTable(AsyncWatchedTable):
         finally:
             self.forget(request.request_id)
 
+    async def propose(self, proposal: str) -> int:
+        """Propose something that all seats can agree on: the proposal's sequence, once it is stored and folded.
+
+        Raises CroupierError if the table refuses it, TimedOut, or what ended the stream.
+        """
+        answer = await self._caller.invoke(self.proposing(proposal))
+        return await self._folded(answer.sequence)
+
+    async def vote(self, *, agree: bool) -> int:
+        """Agree with what is proposed, or refuse it: the vote's sequence, once it is stored and folded.
+
+        Raises CroupierError if nothing is proposed or the table refuses the vote, TimedOut, or what ended the stream.
+        """
+        answer = await self._caller.invoke(self.voting(agree=agree))
+        return await self._folded(answer.sequence)
+
+    async def _folded(self, sequence: int) -> int:
+        await self._until(lambda: self.sequence >= sequence, self._retries.policy.total_seconds)
+        return sequence
+
     async def your_turn(self, *, timeout_seconds: float | None = None) -> bool:
         """Wait until the viewer may act (True) or the game is over (False)."""
         await self._until(lambda: self.to_act or self.finished, timeout_seconds)

@@ -155,6 +155,26 @@ class BlockingTable(BlockingWatchedTable):
             with self._changed:
                 self.forget(request.request_id)
 
+    def propose(self, proposal: str) -> int:
+        """Propose something that all seats can agree on: the proposal's sequence, once it is stored and folded.
+
+        Raises CroupierError if the table refuses it, TimedOut, or what ended the stream.
+        """
+        answer = self._caller.invoke(self.proposing(proposal))
+        return self._folded(answer.sequence)
+
+    def vote(self, *, agree: bool) -> int:
+        """Agree with what is proposed, or refuse it: the vote's sequence, once it is stored and folded.
+
+        Raises CroupierError if nothing is proposed or the table refuses the vote, TimedOut, or what ended the stream.
+        """
+        answer = self._caller.invoke(self.voting(agree=agree))
+        return self._folded(answer.sequence)
+
+    def _folded(self, sequence: int) -> int:
+        self._until(lambda: self.sequence >= sequence, self._retries.policy.total_seconds)
+        return sequence
+
     def your_turn(self, *, timeout_seconds: float | None = None) -> bool:
         """Wait until the viewer may act (True) or the game is over (False)."""
         self._until(lambda: self.to_act or self.finished, timeout_seconds)

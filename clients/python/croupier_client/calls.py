@@ -128,6 +128,22 @@ class Calls:
         return Call(Service.ENGINE, request, engine_pb2.ReactResponse, Attempts.ONCE)
 
     @Unary
+    def propose(self, *, table_id: str, request_id: str, proposal: str) -> Call[engine_pb2.ProposeResponse]:
+        """Propose what the game's description names; `request_id` names the call: a repeat gets the first answer."""
+        request = engine_pb2.ProposeRequest(table_id=table_id, request_id=request_id, proposal=proposal)
+        return Call(Service.ENGINE, request, engine_pb2.ProposeResponse)
+
+    @Unary
+    def vote(
+        self, *, table_id: str, request_id: str, proposal_sequence: int, agree: bool
+    ) -> Call[engine_pb2.VoteResponse]:
+        """Agree with a proposal or refuse it; `request_id` names the call: a repeat gets the first answer."""
+        request = engine_pb2.VoteRequest(
+            table_id=table_id, request_id=request_id, proposal_sequence=proposal_sequence, agree=agree
+        )
+        return Call(Service.ENGINE, request, engine_pb2.VoteResponse)
+
+    @Unary
     def get_replay(self, *, table_id: str) -> Call[engine_pb2.GetReplayResponse]:
         """The replay of a finished table."""
         return Call(Service.ENGINE, engine_pb2.GetReplayRequest(table_id=table_id), engine_pb2.GetReplayResponse)

@@ -11,6 +11,7 @@ from uuid import uuid4
 import grpc
 
 from croupier_api.v1 import engine_pb2, table_pb2
+from croupier_client.callers import Call, Service
 from croupier_client.errors import CroupierError, FailedPrecondition, LimitReached, SequenceError, from_refusal
 from croupier_client.view import fold
 
@@ -44,6 +45,8 @@ class Table:
         """What the viewer may do now; empty when he is not to act."""
         self.clock = engine_pb2.TurnClock()
         """Who has until when."""
+        self.proposal: engine_pb2.Proposal | None = None
+        """What is proposed, if anything; it counts until its `expires_milliseconds`, of which no update tells."""
         self.revealed_seed = ""
         """The secret seed in hexadecimal, once the game is over."""
         self.rounds: list[table_pb2.RoundEnded] = []
@@ -75,6 +78,23 @@ class Table:
         """What opens a stream, the first as any later one: it goes on after what was seen."""
         seen = self.sequence if self.opened else None
         return engine_pb2.WatchTableRequest(table_id=self.table_id, after_sequence=seen)
+
+    def proposing(self, proposal: str) -> Call[engine_pb2.ProposeResponse]:
+        """The call that proposes something."""
+        request = engine_pb2.ProposeRequest(table_id=self.table_id, request_id=self._new_id(), proposal=proposal)
+        return Call(Service.ENGINE, request, engine_pb2.ProposeResponse)
+
+    def voting(self, *, agree: bool) -> Call[engine_pb2.VoteResponse]:
+        """The call that agrees with what is proposed, or refuses it; raises FailedPrecondition if nothing is."""
+        proposal = self.proposal
+        if proposal is None:
+            raise FailedPrecondition(
+                grpc.StatusCode.FAILED_PRECONDITION, "nothing is proposed at this table", reason="NOTHING_PROPOSED"
+            )
+        request = engine_pb2.VoteRequest(
+            table_id=self.table_id, request_id=self._new_id(), proposal_sequence=proposal.sequence, agree=agree
+        )
+        return Call(Service.ENGINE, request, engine_pb2.VoteResponse)
 
     def submit(self, action: table_pb2.Action, expected_sequence: int | None = None) -> engine_pb2.SubmitActionRequest:
         """The request for an action, which stays unanswered until an answer is received or it is forgotten.
@@ -155,6 +175,7 @@ class Table:
         self.view = snapshot.view
         self.legal_actions = snapshot.legal_actions
         self.clock = snapshot.clock
+        self.proposal = snapshot.proposal if snapshot.HasField("proposal") else None
         self.revealed_seed = snapshot.revealed_seed
         self.facts = ()
         self.opened = True
@@ -167,6 +188,7 @@ class Table:
         self.sequence = update.sequence
         self.legal_actions = legal_actions
         self.clock = update.clock
+        self.proposal = update.proposal if update.HasField("proposal") else None
         self.revealed_seed = update.revealed_seed
         self.facts = update.facts
         self.rounds.extend(fact.round_ended for fact in update.facts if fact.HasField("round_ended"))

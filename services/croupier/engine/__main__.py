@@ -19,11 +19,11 @@ from croupier.engine.background import Background
 from croupier.engine.control_servicer import SERVICE_NAME as CONTROL_SERVICE_NAME
 from croupier.engine.control_servicer import EngineControlServicer
 from croupier.engine.fact_codec import StreamEncoder
-from croupier.engine.live import EngineServices
 from croupier.engine.metrics import engine_metrics
 from croupier.engine.reports import Reporter
 from croupier.engine.scoring_channel import ScoringChannel
 from croupier.engine.servicer import SERVICE_NAME, EngineServicer
+from croupier.engine.services import EngineServices
 from croupier.engine.settings import EngineSettings
 from croupier.engine.sql_store import SqlTableStore
 from croupier.engine.tables import Tables

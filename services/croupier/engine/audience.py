@@ -62,6 +62,10 @@ class Audience:
             self._streams.add(stream)
         return stream
 
+    def has(self, viewer: Viewer) -> bool:
+        """Whether anybody follows from this seat."""
+        return any(stream.viewer == viewer for stream in self._streams)
+
     def leave(self, stream: Subscription) -> None:
         """Follow no longer."""
         self._streams.discard(stream)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from croupier.engine.log import ActedBy, ClockConfig, Entry, SeatConfig
 from croupier.games.facts import Seat
-from croupier.games.interface import SeatActed
+from croupier.games.interface import ProposalAgreed, SeatActed
 
 AWAY_MILLISECONDS = 3_000
 """A seat whose time ran out gets this long for each action, until its player acts again."""
@@ -32,7 +32,7 @@ def new_clock(seats: int, config: ClockConfig) -> ClockState:
 
 
 def clock_after(clock: ClockState, config: ClockConfig, entry: Entry, seats_to_act: tuple[Seat, ...]) -> ClockState:
-    """The clock after an entry, when these seats are to act."""
+    """The clock after an event of the game, when these seats are to act; what all agreed to begins everybody's anew."""
     since, reserves, away = clock
     actor: Seat | None = None
     if isinstance(entry.event, SeatActed):
@@ -43,10 +43,12 @@ def clock_after(clock: ClockState, config: ClockConfig, entry: Entry, seats_to_a
         is_away = entry.acted_by is ActedBy.TIMEOUT
         if is_away != away[actor]:
             away = (*away[:actor], is_away, *away[actor + 1 :])
+    begins_anew = isinstance(entry.event, ProposalAgreed)
     waiting = [NOBODY_WAITS] * len(since)
     for seat in seats_to_act:
         # A seat that was to act already, and has not acted now, goes on waiting on the same clock.
-        waiting[seat] = entry.at if seat == actor or since[seat] == NOBODY_WAITS else since[seat]
+        is_new = seat == actor or since[seat] == NOBODY_WAITS or begins_anew
+        waiting[seat] = entry.at if is_new else since[seat]
     return ClockState(tuple(waiting), reserves, away)
 
 

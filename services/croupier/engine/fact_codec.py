@@ -11,7 +11,8 @@ from typing import Any
 
 from croupier.engine.clock import ClockState
 from croupier.engine.codec import encode_action, encode_card, encode_cards, encode_legal, encode_suit, encode_table_info
-from croupier.engine.log import TableConfig
+from croupier.engine.log import Said, TableConfig
+from croupier.engine.proposals import OpenProposal
 from croupier.engine.table import Step, TableState
 from croupier.games import facts
 from croupier.games.actions import Action
@@ -47,10 +48,11 @@ class StreamEncoder:
         update = engine_pb2.TableUpdate(
             sequence=entry.sequence,
             at_milliseconds=entry.at,
-            seat=entry.event.seat if isinstance(entry.event, SeatActed) else None,
+            seat=entry.event.seat if isinstance(entry.event, SeatActed | Said) else None,
             acted_by=engine_pb2.ActedBy.ValueType(entry.acted_by),
             clock=encode_turn_clock(after.clock, after.deadline),
             revealed_seed=config.seed.hex() if after.is_over else "",
+            proposal=encode_proposal(after.proposal),
         )
         return _part(_UPDATE, update.SerializeToString() + b"".join([_fact_of_update(fact) for fact in known]))
 
@@ -104,6 +106,18 @@ def encode_snapshot(config: TableConfig, table: TableState, viewer: Viewer) -> e
         clock=encode_turn_clock(table.clock, table.deadline),
         legal_actions=encode_legal(table.game.legal_actions(viewer)) if viewer in table.seats_to_act else None,
         revealed_seed=config.seed.hex() if table.is_over else "",
+        proposal=encode_proposal(table.proposal),
+    )
+
+
+def encode_proposal(proposal: OpenProposal | None) -> engine_pb2.Proposal | None:
+    """What is proposed, if anything."""
+    return proposal and engine_pb2.Proposal(
+        sequence=proposal.sequence,
+        name=proposal.name,
+        proposer=proposal.proposer,
+        agreed_seats=sorted(proposal.agreed),
+        expires_milliseconds=proposal.expires_at,
     )
 
 

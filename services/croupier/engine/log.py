@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from croupier.engine.shuffles import commitment
 from croupier.games.actions import Action, action_from_json, action_to_json
 from croupier.games.cards import cards, notation
+from croupier.games.facts import Seat
 from croupier.games.interface import CardsShuffled, Event, OptionValue, ProposalAgreed, SeatActed
 
 
@@ -59,13 +60,35 @@ class TableConfig:
         return commitment(self.seed)
 
 
+class Proposed(NamedTuple):
+    """A seat proposed something, named as in Game.proposals; it goes at `expires_at`, milliseconds since 1970 UTC."""
+
+    seat: Seat
+    proposal: str
+    expires_at: int
+
+
+class Voted(NamedTuple):
+    """A seat agreed with the proposal that the entry `proposal_sequence` made, or refused it."""
+
+    seat: Seat
+    proposal_sequence: int
+    agree: bool
+
+
+Said: TypeAlias = Proposed | Voted
+"""What seats say about proposals, of which the game knows nothing."""
+LoggedEvent: TypeAlias = Event | Said
+"""What entries hold."""
+
+
 class Entry(NamedTuple):
     """One line of a log: times in milliseconds since 1970 UTC; `deadline` is 0 when nobody is to act after it."""
 
     sequence: int
     at: int
     deadline: int
-    event: Event
+    event: LoggedEvent
     acted_by: ActedBy = ActedBy.PLAYER
     request_id: str = ""
 
@@ -105,12 +128,20 @@ def body_to_json(entry: Entry) -> str:
     match entry.event:
         case SeatActed(seat, action):
             by = f',"by":{int(entry.acted_by)}' if entry.acted_by else ""
-            request = f',"request":{json.dumps(entry.request_id)}' if entry.request_id else ""
-            return f'{{"seat":{seat},"action":{_action_text(action)}{by}{request}}}'
+            return f'{{"seat":{seat},"action":{_action_text(action)}{by}{_request_text(entry)}}}'
         case CardsShuffled(shuffled, drawn):
             return json.dumps({"cards": " ".join(notation(shuffled)), "drawn": list(drawn)})
         case ProposalAgreed(proposal):
             return json.dumps({"agreed": proposal})
+        case Proposed(seat, proposal, expires_at):
+            body = f'"seat":{seat},"proposed":{json.dumps(proposal)},"expires":{expires_at}'
+            return f"{{{body}{_request_text(entry)}}}"
+        case Voted(seat, sequence, agree):
+            return f'{{"seat":{seat},"proposal":{sequence},"agree":{json.dumps(agree)}{_request_text(entry)}}}'
+
+
+def _request_text(entry: Entry) -> str:
+    return f',"request":{json.dumps(entry.request_id)}' if entry.request_id else ""
 
 
 @lru_cache(maxsize=4096)
@@ -121,9 +152,18 @@ def _action_text(action: Action) -> str:
 def entry_from_row(sequence: int, at: int, deadline: int, text: str) -> Entry:
     """The entry that a row of the database holds."""
     body = json.loads(text)
-    if "agreed" in body:
-        return Entry(sequence, at, deadline, ProposalAgreed(body["agreed"]))
+    by, request_id = ActedBy(body.get("by", 0)), body.get("request", "")
+    return Entry(sequence, at, deadline, _event_of(body), by, request_id)
+
+
+def _event_of(body: Mapping[str, Any]) -> LoggedEvent:
+    """The kinds of bodies are told apart by the keys that only one of them has."""
+    if "action" in body:
+        return SeatActed(body["seat"], action_from_json(body["action"]))
     if "cards" in body:
-        return Entry(sequence, at, deadline, CardsShuffled(cards(body["cards"]), tuple(body["drawn"])))
-    event = SeatActed(body["seat"], action_from_json(body["action"]))
-    return Entry(sequence, at, deadline, event, ActedBy(body.get("by", 0)), body.get("request", ""))
+        return CardsShuffled(cards(body["cards"]), tuple(body["drawn"]))
+    if "agreed" in body:
+        return ProposalAgreed(body["agreed"])
+    if "proposed" in body:
+        return Proposed(body["seat"], body["proposed"], body["expires"])
+    return Voted(body["seat"], body["proposal"], body["agree"])

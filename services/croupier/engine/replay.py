@@ -1,18 +1,21 @@
-"""Replay files: a finished table as JSON lines, and the proof that such a file is true."""
+"""Replay files: a finished table as JSON lines, and the proof that such a file is true.
+
+They tell the events of the game. What seats said about proposals is left out, so numbers in a file may be lower than
+those in the log.
+"""
 
 import json
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, NoReturn
 
-from croupier.engine.log import ActedBy, ClockConfig, Entry, SeatConfig, TableConfig
+from croupier.engine.log import ActedBy, ClockConfig, Entry, Said, SeatConfig, TableConfig
 from croupier.engine.shuffles import SEED_BYTES, shuffle, stream_key
 from croupier.engine.table import new_table, step
 from croupier.games.actions import action_from_json, action_to_json
 from croupier.games.catalogue import GAMES
 from croupier.games.facts import Fact, RoundEnded
 from croupier.games.interface import (
-    CardsShuffled,
     Event,
     GameOver,
     IllegalAction,
@@ -62,8 +65,12 @@ def write_replay(config: TableConfig, entries: Sequence[Entry]) -> str:
 def _lines(config: TableConfig, entries: Sequence[Entry]) -> Iterator[dict[str, Any]]:
     yield _header(config)
     table = new_table(config)
+    sequence = 0
     for entry in entries:
-        yield {"seq": entry.sequence, "at": _time_text(entry.at), **_event_fields(table.game, entry)}
+        if not isinstance(entry.event, Said):
+            sequence += 1
+            fields = _event_fields(table.game, entry.event, entry.acted_by)
+            yield {"seq": sequence, "at": _time_text(entry.at), **fields}
         made = step(config, table, entry)
         table = made.after
         yield from _round_lines(made.facts)
@@ -89,13 +96,11 @@ def _header(config: TableConfig) -> dict[str, Any]:
     }
 
 
-def _event_fields(before: State, entry: Entry) -> dict[str, Any]:
-    match entry.event:
-        case CardsShuffled() | ProposalAgreed() as event:
-            return {"event": before.event_record(event)}
-        case SeatActed(seat, action):
-            fields: dict[str, Any] = {"seat": seat, "action": action_to_json(action)}
-            return fields | {"auto": _AUTO[entry.acted_by]} if entry.acted_by in _AUTO else fields
+def _event_fields(before: State, event: Event, acted_by: ActedBy) -> dict[str, Any]:
+    if not isinstance(event, SeatActed):
+        return {"event": before.event_record(event)}
+    fields: dict[str, Any] = {"seat": event.seat, "action": action_to_json(event.action)}
+    return fields | {"auto": _AUTO[acted_by]} if acted_by in _AUTO else fields
 
 
 def _round_lines(facts: Sequence[Fact]) -> list[dict[str, Any]]:
@@ -155,6 +160,17 @@ def _config_of(header: dict[str, Any]) -> TableConfig:
     )
 
 
+def agreed_proposal(game_id: str, game: State, record: object) -> ProposalAgreed | None:
+    """The proposal of which a replay says that all agreed, None if the record is not that of one which can happen."""
+    for proposal in map(ProposalAgreed, GAMES[game_id].proposals):
+        try:
+            if game.event_record(proposal) == record:
+                return proposal
+        except IllegalAction:
+            continue
+    return None
+
+
 def _is_time_text(text: str) -> bool:
     try:
         moment = datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
@@ -212,6 +228,11 @@ class _Verifier:
         if isinstance(game.awaiting, ShuffleNeeded):
             shuffled = shuffle(stream_key(config.seed, config.client_seeds), game.awaiting)
             return shuffled, {"event": game.event_record(shuffled)}
+        if "event" in line and (agreed := agreed_proposal(config.game, game, line["event"])):
+            return agreed, {"event": game.event_record(agreed)}
+        return self._action(config, game, line)
+
+    def _action(self, config: TableConfig, game: State, line: dict[str, Any]) -> tuple[Event, dict[str, Any]]:
         try:
             action = action_from_json(line.get("action", {}))
         except ValueError as fault:

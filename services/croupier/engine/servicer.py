@@ -14,6 +14,7 @@ from croupier.engine.metrics import EngineMetrics
 from croupier.engine.replay import write_replay
 from croupier.engine.streams import Subscription
 from croupier.engine.tables import LONGEST_ID_CHARACTERS, Tables, check_finished, check_text
+from croupier.games.facts import Seat
 from croupier.runtime.errors import LimitReached, MalformedRequest, ServiceError
 from croupier.runtime.identity import caller
 from croupier_api.v1 import engine_pb2
@@ -40,6 +41,8 @@ class EngineServicer:
             "SubmitAction": unary(self.submit_action, engine_pb2.SubmitActionRequest.FromString, _serialized),
             "GetView": unary(self.get_view, engine_pb2.GetViewRequest.FromString, _serialized),
             "React": unary(self.react, engine_pb2.ReactRequest.FromString, _serialized),
+            "Propose": unary(self.propose, engine_pb2.ProposeRequest.FromString, _serialized),
+            "Vote": unary(self.vote, engine_pb2.VoteRequest.FromString, _serialized),
             "GetReplay": unary(self.get_replay, engine_pb2.GetReplayRequest.FromString, _serialized),
             "WatchTable": grpc.unary_stream_rpc_method_handler(
                 self.watch_table, engine_pb2.WatchTableRequest.FromString, None
@@ -65,6 +68,22 @@ class EngineServicer:
         """Show a reaction."""
         (await self._tables.get(request.table_id)).react(caller().id, request.reaction)
         return engine_pb2.ReactResponse()
+
+    async def propose(self, request: engine_pb2.ProposeRequest, _context: Context) -> engine_pb2.ProposeResponse:
+        """Propose something that all seats can agree on."""
+        table, seat = await self._seated(request)
+        return engine_pb2.ProposeResponse(sequence=await table.propose(seat, request.proposal, request.request_id))
+
+    async def vote(self, request: engine_pb2.VoteRequest, _context: Context) -> engine_pb2.VoteResponse:
+        """Agree with what is proposed, or refuse it."""
+        table, seat = await self._seated(request)
+        sequence = await table.vote(seat, request.proposal_sequence, request.agree, request.request_id)
+        return engine_pb2.VoteResponse(sequence=sequence)
+
+    async def _seated(self, request: engine_pb2.ProposeRequest | engine_pb2.VoteRequest) -> tuple[LiveTable, Seat]:
+        table = await self._tables.get(request.table_id)
+        check_text("request_id", request.request_id, LONGEST_ID_CHARACTERS)
+        return table, table.seat_of(caller().id)
 
     async def get_replay(self, request: engine_pb2.GetReplayRequest, _context: Context) -> engine_pb2.GetReplayResponse:
         """The replay of a finished table."""
@@ -110,7 +129,7 @@ class EngineServicer:
         return table, stream
 
     def _leave(self, table: LiveTable, stream: Subscription) -> None:
-        table.audience.leave(stream)
+        table.unsubscribe(stream)
         self._stream_count -= 1
         self._metrics.streams.set(self._stream_count)
 

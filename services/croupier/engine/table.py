@@ -1,14 +1,15 @@
-"""A table as a pure fold over its log: the game's state, the clock and the answers that were given."""
+"""A table as a pure fold over its log: the game's state, the clock and what is proposed."""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from croupier.engine.clock import ClockState, Due, clock_after, new_clock, next_due
-from croupier.engine.log import ActedBy, Entry, TableConfig
+from croupier.engine.log import ActedBy, Entry, LoggedEvent, Said, TableConfig
+from croupier.engine.proposals import OpenProposal, proposal_after_event, proposal_after_said
 from croupier.engine.shuffles import shuffle, stream_key
 from croupier.games.catalogue import GAMES
 from croupier.games.facts import EVERYONE, Fact, RoundEnded, Seat
-from croupier.games.interface import Event, GameOver, SeatsToAct, ShuffleNeeded, State
+from croupier.games.interface import GameOver, SeatsToAct, ShuffleNeeded, State
 
 
 class TableState(NamedTuple):
@@ -21,6 +22,7 @@ class TableState(NamedTuple):
     due: Due | None
     seats_to_act: tuple[Seat, ...]
     is_over: bool
+    proposal: OpenProposal | None = None
 
     @property
     def deadline(self) -> int:
@@ -52,13 +54,18 @@ def new_table(config: TableConfig) -> TableState:
 
 def step(config: TableConfig, table: TableState, entry: Entry) -> Step:
     """Apply the next entry; raises IllegalAction if the rules refuse it."""
+    if isinstance(entry.event, Said):
+        proposal = proposal_after_said(config, table.proposal, entry)
+        after = table._replace(sequence=entry.sequence, at=entry.at, proposal=proposal)
+        return Step(entry, (), after, public=True, reports=0)
     game, facts = table.game.apply(entry.event)
     awaiting = game.awaiting
     to_act = awaiting.seats if isinstance(awaiting, SeatsToAct) else ()
     is_over = isinstance(awaiting, GameOver)
     clock = clock_after(table.clock, config.clock, entry, to_act)
     due = next_due(clock, config.clock, config.seats) if to_act else None
-    after = TableState(entry.sequence, entry.at, game, clock, due, to_act, is_over)
+    proposal = proposal_after_event(table.proposal, entry, game, facts)
+    after = TableState(entry.sequence, entry.at, game, clock, due, to_act, is_over, proposal)
     public, reports = True, int(is_over)
     for fact in facts:
         public = public and fact.audience == EVERYONE
@@ -79,7 +86,7 @@ def advance(
     config: TableConfig,
     table: TableState,
     at: int,
-    event: Event | None,
+    event: LoggedEvent | None,
     acted_by: ActedBy = ActedBy.PLAYER,
     request_id: str = "",
 ) -> list[Step]:
@@ -104,7 +111,7 @@ def _next_step(
     config: TableConfig,
     table: TableState,
     at: int,
-    event: Event,
+    event: LoggedEvent,
     acted_by: ActedBy = ActedBy.PLAYER,
     request_id: str = "",
 ) -> Step:

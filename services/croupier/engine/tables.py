@@ -5,8 +5,9 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from croupier.engine.live import EngineServices, LiveTable
+from croupier.engine.live import LiveTable
 from croupier.engine.log import ClockConfig, SeatConfig, TableConfig
+from croupier.engine.services import EngineServices
 from croupier.engine.shuffles import LONGEST_CLIENT_SEED_BYTES, SEED_BYTES
 from croupier.engine.store import StoredTable
 from croupier.engine.table import advance, new_table

@@ -1,0 +1,158 @@
+"""A table in memory: what its log says, and the one way in which that changes."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from croupier.engine.audience import Audience
+from croupier.engine.log import Entry, Proposed, TableConfig, Voted
+from croupier.engine.reports import Report, reports_of_step
+from croupier.engine.services import EngineServices
+from croupier.engine.store import SequenceTaken, TableMark
+from croupier.engine.table import Step, new_table, step, steps_of
+from croupier.games.facts import Seat
+from croupier.games.interface import SeatActed
+from croupier.runtime.errors import AlreadyExists, IllegalNow, StaleSequence, Unavailable
+
+MOST_ATTEMPTS = 3
+
+Request: TypeAlias = SeatActed | Proposed | Voted
+"""What a seat asks for; how long a proposal lasts is not part of it, and 0."""
+
+
+class CachedTable:
+    """A table in memory. All of it but the audience follows from the log and can be dropped at any time."""
+
+    def __init__(self, config: TableConfig, entries: Sequence[Entry], services: EngineServices) -> None:
+        """Take a table up from its log."""
+        self.config = config
+        self.services = services
+        self.state = new_table(config)
+        self.entries: list[Entry] = []
+        self.reports: list[Report] = []
+        self.audience = Audience(config, services.encoder, services.metrics)
+        self.lock = asyncio.Lock()
+        self.is_doubtful = False
+        """Whether the log may hold something that was appended here and is not known here."""
+        self._accepted = services.metrics.actions_accepted.labels(config.game)
+        self._answers: dict[tuple[Seat, str], tuple[int, Request]] = {}
+        for made in steps_of(config, entries):
+            self._take(made)
+
+    def changed(self) -> None:
+        """The table has changed, or became doubtful: for subclasses."""
+
+    async def append_once(self, request: Request, request_id: str, steps_of_request: Callable[[], list[Step]]) -> int:
+        """Store the steps of a seat's request, unless that was done; gives its sequence once it is durable.
+
+        Raises what `steps_of_request` raises, if it does so on the log as it is, AlreadyExists for a request id of
+        another request, Unavailable when the store failed and the same request should be sent again.
+        """
+        async with self.lock:
+            for _ in range(MOST_ATTEMPTS):
+                if self.is_doubtful:
+                    await self.catch_up()
+                if (answered := self._answered(request, request_id)) is not None:
+                    return answered
+                try:
+                    steps = steps_of_request()
+                except (IllegalNow, StaleSequence):
+                    # Another engine may have moved the table on: what is refused is refused by the log, not by memory.
+                    if await self.catch_up():
+                        continue
+                    raise
+                if await self.store(steps):
+                    if isinstance(request, SeatActed):
+                        self._accepted.inc()
+                    return steps[0].entry.sequence
+        raise Unavailable("BUSY", "others act at this table at the same time: try again", retry_after_seconds=0.1)
+
+    def _answered(self, request: Request, request_id: str) -> int | None:
+        known = self._answers.get((request.seat, request_id))
+        if known is None:
+            return None
+        sequence, first = known
+        if first != request:
+            raise AlreadyExists(
+                "REQUEST_ID_REUSED",
+                f"this request_id named another request, stored as sequence {sequence}: take a new one for each",
+                metadata={"sequence": str(sequence)},
+            )
+        return sequence
+
+    async def store(self, steps: list[Step]) -> bool:
+        """Append steps and take them over; False if somebody else was first, and the table has caught up.
+
+        To be called with the lock held. Raises Unavailable.
+        """
+        new_reports = sum(made.reports for made in steps)
+        mark = TableMark(len(self.reports) + new_reports, steps[-1].after.is_over) if new_reports else None
+        self.is_doubtful = True
+        try:
+            await self.services.store.append(self.config.table_id, [made.entry for made in steps], mark)
+            self.is_doubtful = False
+        except SequenceTaken:
+            await self.catch_up()
+            return False
+        except asyncio.CancelledError:
+            self.services.background.start(self._store_again(steps))
+            raise
+        except Exception as error:
+            self.services.logger.error("append failed", table_id=self.config.table_id, exc_info=error)
+            raise Unavailable(
+                "STORE_FAILED", "this could not be stored now: send the same request again", retry_after_seconds=0.5
+            ) from error
+        finally:
+            if self.is_doubtful:
+                # It may have been stored all the same: those who watch must see it though nobody asks again.
+                self.changed()
+        self._publish(steps)
+        return True
+
+    async def _store_again(self, steps: list[Step]) -> None:
+        """Finish an append whose client has gone; reading the log alone could come before it is stored."""
+        async with self.lock:
+            await self.store(steps)
+
+    async def catch_up(self) -> bool:
+        """Take over what the log has and this table has not, with the lock held; gives whether that was anything.
+
+        Raises Unavailable.
+        """
+        try:
+            missed = await self.services.store.entries_after(self.config.table_id, self.state.sequence)
+        except Exception as error:
+            raise Unavailable(
+                "STORE_FAILED", "the table cannot be read now: try again", retry_after_seconds=0.5
+            ) from error
+        steps = []
+        state = self.state
+        for entry in missed:
+            steps.append(step(self.config, state, entry))
+            state = steps[-1].after
+        self.is_doubtful = False
+        if steps:
+            self._publish(steps)
+        return bool(steps)
+
+    def _publish(self, steps: list[Step]) -> None:
+        reports_before = len(self.reports)
+        for made in steps:
+            self._take(made)
+            self.audience.show(made)
+        if len(self.reports) > reports_before:
+            self.services.reporter.report(self.config.table_id, self.reports)
+        self.changed()
+
+    def _take(self, made: Step) -> None:
+        entry = made.entry
+        self.state = made.after
+        self.entries.append(entry)
+        if made.reports:
+            self.reports += reports_of_step(self.config, made)
+        if entry.request_id and isinstance(entry.event, Request):
+            self._answers[entry.event.seat, entry.request_id] = (entry.sequence, _request_of(entry.event))
+
+
+def _request_of(event: Request) -> Request:
+    return event._replace(expires_at=0) if isinstance(event, Proposed) else event

@@ -1,0 +1,26 @@
+"""What all tables of an engine share."""
+
+from dataclasses import dataclass
+
+from croupier.engine.background import Background
+from croupier.engine.metrics import EngineMetrics
+from croupier.engine.reports import Reporter
+from croupier.engine.store import TableStore
+from croupier.engine.streams import Encoder
+from croupier.games.interface import Choose
+from croupier.runtime.identity import Clock
+from croupier.runtime.logs import Logger
+
+
+@dataclass(frozen=True, slots=True)
+class EngineServices:
+    """What every live table uses; `choose` is the chance that computer players draw on."""
+
+    store: TableStore
+    encoder: Encoder
+    metrics: EngineMetrics
+    clock: Clock
+    choose: Choose
+    logger: Logger
+    background: Background
+    reporter: Reporter

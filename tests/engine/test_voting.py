@@ -1,0 +1,403 @@
+"""Proposing and voting at a live table: who is asked, what is refused, and that it happens once."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from random import Random
+
+import pytest
+
+from croupier.engine.live import LiveTable
+from croupier.engine.log import ActedBy, SeatConfig
+from croupier.engine.proposals import PROPOSAL_MILLISECONDS
+from croupier.engine.replay import ReplayFault, verify_replay, write_replay
+from croupier.engine.steward import RETURN_MILLISECONDS
+from croupier.engine.streams import Subscription
+from croupier.engine.voting import MOST_PROPOSALS, WINDOW_MILLISECONDS
+from croupier.games.facts import SPECTATOR
+from croupier.games.interface import CardsShuffled, IllegalAction, ProposalAgreed
+from croupier.runtime.errors import (
+    AlreadyExists,
+    IllegalNow,
+    LimitReached,
+    MalformedRequest,
+    NotPermitted,
+    ServiceError,
+    Unavailable,
+)
+from croupier_api.v1 import engine_pb2
+from tests.engine.fakes import Bench, Outcome
+from tests.engine.play import (
+    CLOCK,
+    act_once,
+    bots,
+    make_config,
+    open_table,
+    parsed,
+    people,
+    play_on,
+    take_up,
+    taken,
+)
+
+FOUR = (0, 1, 2, 3)
+
+
+async def turns(count: int = 20) -> None:
+    """Let everything happen that can."""
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+async def seated(
+    engine: Bench, *connected: int, seats: tuple[SeatConfig, ...] = ()
+) -> tuple[LiveTable, dict[int, Subscription]]:
+    """A table after the time that players have to come back, with a stream of each of these seats."""
+    table = await open_table(engine, make_config("solo", seats=seats))
+    streams = {seat: table.subscribe(seat, table.state.sequence) for seat in connected}
+    engine.clock.advance(RETURN_MILLISECONDS)
+    return table, streams
+
+
+def agreed(table: LiveTable) -> list[str]:
+    """What all seats have agreed to, so far."""
+    return [entry.event.proposal for entry in table.entries if isinstance(entry.event, ProposalAgreed)]
+
+
+async def updates(stream: Subscription) -> list[engine_pb2.TableUpdate]:
+    return [parsed(message).update for message in await taken(stream)]
+
+
+async def test_it_happens_when_the_last_seat_agrees(engine: Bench) -> None:
+    table, streams = await seated(engine, *FOUR)
+    assert await table.propose(2, "restart_same", "a") == 2
+    for number, seat in enumerate((0, 3), start=3):
+        assert await table.vote(seat, 2, True, "b") == number
+        assert agreed(table) == []
+    assert await table.vote(1, 2, True, "c") == 5
+    assert agreed(table) == ["restart_same"]
+    assert table.state.sequence == 6
+    said, *votes, happened = await updates(streams[0])
+    assert (said.sequence, said.seat, said.proposal.name, said.proposal.proposer) == (2, 2, "restart_same", 2)
+    assert said.proposal.expires_milliseconds == engine.clock() + PROPOSAL_MILLISECONDS
+    assert [list(update.proposal.agreed_seats) for update in (said, *votes)] == [[2], [0, 2], [0, 2, 3], [0, 1, 2, 3]]
+    assert [update.seat for update in votes] == [0, 3, 1]
+    assert not any(update.facts for update in (said, *votes))
+    assert (happened.HasField("seat"), happened.HasField("proposal")) == (False, False)
+    assert happened.facts
+
+
+async def test_shuffles_that_follow_are_stored_with_it(engine: Bench) -> None:
+    table, _ = await seated(engine, 0, seats=(*people(1), *bots(3)))
+    before = table.state.game.view(0).seats[0].cards
+    assert await table.propose(0, "restart_new", "a") == 2
+    assert [type(entry.event) for entry in table.entries[2:]] == [ProposalAgreed, CardsShuffled]
+    assert table.state.game.view(0).seats[0].cards != before
+    again = await take_up(engine, "t1")
+    assert again.state == table.state
+
+
+async def test_one_refusal_ends_a_proposal(engine: Bench) -> None:
+    table, streams = await seated(engine, *FOUR)
+    await table.propose(0, "restart_same", "a")
+    await table.vote(1, 2, False, "b")
+    assert table.state.proposal is None
+    assert [update.HasField("proposal") for update in await updates(streams[3])] == [True, False]
+    assert await table.propose(1, "restart_new", "c") == 4
+
+
+async def test_every_update_tells_what_is_proposed_and_play_goes_on(engine: Bench) -> None:
+    table, streams = await seated(engine, *FOUR)
+    await table.propose(0, "restart_same", "a")
+    await act_once(table, Random(1))
+    assert [update.proposal.sequence for update in await updates(streams[2])] == [2, 2]
+    for viewer in (*FOUR, SPECTATOR):
+        (message,) = await taken(table.subscribe(viewer, None))
+        assert parsed(message).snapshot.proposal.name == "restart_same"
+
+
+Attempt = Callable[[LiveTable], Awaitable[int]]
+REFUSED: dict[str, tuple[Attempt, type[ServiceError], str]] = {
+    "an unknown proposal": (lambda table: table.propose(1, "redeal", "x"), MalformedRequest, "UNKNOWN_PROPOSAL"),
+    "a second proposal": (lambda table: table.propose(1, "restart_new", "x"), IllegalNow, "PROPOSAL_OPEN"),
+    "the same again": (lambda table: table.propose(0, "restart_same", "x"), IllegalNow, "PROPOSAL_OPEN"),
+    "a vote on another": (lambda table: table.vote(1, 1, True, "x"), IllegalNow, "ANOTHER_PROPOSAL"),
+    "a vote on one to come": (lambda table: table.vote(1, 2**64 - 1, True, "x"), IllegalNow, "ANOTHER_PROPOSAL"),
+    "a vote of the proposer": (lambda table: table.vote(0, 2, True, "x"), IllegalNow, "ALREADY_VOTED"),
+    "the proposer's second thoughts": (lambda table: table.vote(0, 2, False, "x"), IllegalNow, "ALREADY_VOTED"),
+    "a second vote": (lambda table: table.vote(3, 2, False, "x"), IllegalNow, "ALREADY_VOTED"),
+    "another request": (lambda table: table.vote(3, 2, False, "v"), AlreadyExists, "REQUEST_ID_REUSED"),
+    "another kind": (lambda table: table.propose(0, "restart_new", "p"), AlreadyExists, "REQUEST_ID_REUSED"),
+    "a vote for a proposal": (lambda table: table.vote(0, 2, True, "p"), AlreadyExists, "REQUEST_ID_REUSED"),
+}
+
+
+@pytest.mark.parametrize(("attempt", "kind", "reason"), REFUSED.values(), ids=REFUSED)
+async def test_what_is_refused_changes_nothing(
+    engine: Bench, attempt: Attempt, kind: type[ServiceError], reason: str
+) -> None:
+    table, _ = await seated(engine, *FOUR)
+    await table.propose(0, "restart_same", "p")
+    await table.vote(3, 2, True, "v")
+    before = table.state
+    for each in (table, await take_up(engine, "t1")):
+        with pytest.raises(kind) as refusal:
+            await attempt(each)
+        assert refusal.value.reason == reason
+        assert each.state == before
+
+
+async def test_a_vote_on_nothing_is_refused(engine: Bench) -> None:
+    table, _ = await seated(engine, *FOUR)
+    with pytest.raises(IllegalNow) as refusal:
+        await table.vote(0, 1, True, "a")
+    assert refusal.value.reason == "NOTHING_PROPOSED"
+
+
+async def test_a_game_without_proposals_says_so(engine: Bench) -> None:
+    table = await open_table(engine, make_config("thulla"))
+    with pytest.raises(MalformedRequest, match="there is none"):
+        await table.propose(0, "restart_same", "a")
+
+
+async def test_a_proposal_that_the_rules_do_not_allow_names_the_rule(
+    engine: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, _ = await seated(engine, *FOUR)
+    refusing = IllegalAction("SOLO-RESTART-2", "no hand is in progress")
+    monkeypatch.setattr("croupier.engine.voting.refusal_of", lambda game, name: refusing)
+    with pytest.raises(IllegalNow) as refusal:
+        await table.propose(0, "restart_same", "a")
+    assert refusal.value.reason == "ILLEGAL_ACTION"
+    assert refusal.value.rule == "SOLO-RESTART-2"
+
+
+async def test_strangers_and_finished_tables_are_refused(engine: Bench) -> None:
+    table, _ = await seated(engine, *FOUR)
+    with pytest.raises(NotPermitted):
+        table.seat_of("stranger")
+    await play_on(table, Random(1))
+    for attempt in (table.propose(0, "restart_same", "a"), table.vote(0, 2, True, "b")):
+        with pytest.raises(IllegalNow) as refusal:
+            await attempt
+        assert refusal.value.reason == "TABLE_FINISHED"
+
+
+async def test_a_vote_that_comes_too_late_is_refused_and_the_next_proposal_is_not(engine: Bench) -> None:
+    table, _ = await seated(engine, *FOUR)
+    await table.propose(0, "restart_same", "a")
+    engine.clock.advance(PROPOSAL_MILLISECONDS - 1)
+    assert await table.vote(1, 2, True, "b") == 3
+    engine.clock.advance(1)
+    with pytest.raises(IllegalNow) as refusal:
+        await table.vote(2, 2, True, "c")
+    assert refusal.value.reason == "PROPOSAL_EXPIRED"
+    assert await table.propose(2, "restart_new", "d") == 4
+
+
+async def test_a_seat_makes_so_many_proposals_in_so_much_time(engine: Bench) -> None:
+    table, _ = await seated(engine, *FOUR)
+    for number in range(MOST_PROPOSALS):
+        sequence = await table.propose(0, "restart_same", f"a{number}")
+        await table.vote(1, sequence, False, f"b{number}")
+        engine.clock.advance(1_000)
+    for each in (table, await take_up(engine, "t1")):
+        with pytest.raises(LimitReached) as refusal:
+            await each.propose(0, "restart_same", "c")
+        assert refusal.value.reason == "TOO_MANY_PROPOSALS"
+        assert refusal.value.retry_after_seconds == (WINDOW_MILLISECONDS - MOST_PROPOSALS * 1_000) / 1_000
+    sequence = await table.propose(1, "restart_same", "c")
+    await table.vote(2, sequence, False, "d")
+    engine.clock.advance(WINDOW_MILLISECONDS - MOST_PROPOSALS * 1_000)
+    await table.propose(0, "restart_same", "e")
+
+
+async def test_proposals_and_votes_are_carried_out_once(engine: Bench) -> None:
+    table, _ = await seated(engine, *FOUR)
+    engine.store.outcomes.append(Outcome.FAILS_AFTER)
+    with pytest.raises(Unavailable):
+        await table.propose(0, "restart_same", "a")
+    engine.clock.advance(100)
+    for each in (table, await take_up(engine, "t1")):
+        assert await each.propose(0, "restart_same", "a") == 2
+    for each in (table, await take_up(engine, "t1")):
+        assert await each.vote(1, 2, True, "b") == 3
+    await table.vote(2, 2, False, "c")
+    assert await table.propose(0, "restart_same", "a") == 2
+    assert await table.vote(1, 2, True, "b") == 3
+    kept = await engine.store.load("t1")
+    assert kept
+    assert len(kept.entries) == 4
+
+
+# Who need not be asked
+
+
+async def test_seats_that_nobody_is_connected_for_count_as_agreeing(engine: Bench) -> None:
+    table, _ = await seated(engine, 0, 1)
+    await table.propose(0, "restart_same", "a")
+    assert agreed(table) == []
+    await table.vote(1, 2, True, "b")
+    assert agreed(table) == ["restart_same"]
+
+
+async def test_computer_players_and_absent_seats_need_no_vote_at_all(engine: Bench) -> None:
+    table, _ = await seated(engine, 0, seats=(*people(2), *bots(2)))
+    await table.propose(0, "restart_same", "a")
+    assert agreed(table) == ["restart_same"]
+
+
+async def test_it_happens_when_the_last_one_who_had_not_answered_leaves(engine: Bench) -> None:
+    table, streams = await seated(engine, *FOUR)
+    second = table.subscribe(2, 1)
+    await table.propose(0, "restart_same", "a")
+    await table.vote(1, 2, True, "b")
+    for leaving in (streams[3], streams[2]):
+        table.unsubscribe(leaving)
+        await turns()
+        assert agreed(table) == []
+    table.unsubscribe(second)
+    await turns()
+    assert agreed(table) == ["restart_same"]
+    assert (await updates(streams[0]))[-1].sequence == 4
+
+
+async def test_seats_that_the_engine_plays_for_count_as_agreeing(engine: Bench) -> None:
+    table, _ = await seated(engine, *FOUR)
+    (slow,) = table.state.seats_to_act
+    proposer, *others = (seat for seat in FOUR if seat != slow)
+    engine.clock.advance(CLOCK.action_milliseconds + CLOCK.reserve_milliseconds - RETURN_MILLISECONDS - 1)
+    await table.propose(proposer, "restart_same", "a")
+    for seat in others:
+        await table.vote(seat, 2, True, f"v{seat}")
+    assert agreed(table) == []
+    engine.clock.advance(1)
+    await turns()
+    assert table.state.clock.away[slow]
+    assert agreed(table) == ["restart_same"]
+    assert [entry.acted_by for entry in table.entries].count(ActedBy.TIMEOUT) == 1
+
+
+async def test_players_have_time_to_come_back_before_their_silence_counts(engine: Bench) -> None:
+    table = await open_table(engine, make_config("solo"))
+    await table.propose(0, "restart_same", "a")
+    engine.clock.advance(RETURN_MILLISECONDS - 1)
+    await turns()
+    assert agreed(table) == []
+    returned = table.subscribe(1, None)
+    engine.clock.advance(1)
+    await turns()
+    assert agreed(table) == []
+    table.unsubscribe(returned)
+    await turns()
+    assert agreed(table) == ["restart_same"]
+
+
+async def test_when_players_do_not_come_back_it_happens_after_that_time(engine: Bench) -> None:
+    table = await open_table(engine, make_config("solo"))
+    await table.propose(0, "restart_same", "a")
+    engine.clock.advance(RETURN_MILLISECONDS)
+    await turns()
+    assert agreed(table) == ["restart_same"]
+
+
+async def test_streams_that_end_because_the_engine_stops_say_nothing(engine: Bench) -> None:
+    table, streams = await seated(engine, *FOUR)
+    await table.propose(0, "restart_same", "a")
+    table.drain()
+    for stream in streams.values():
+        table.unsubscribe(stream)
+    await table.vote(1, 2, True, "b")
+    engine.clock.advance(RETURN_MILLISECONDS)
+    await turns()
+    assert agreed(table) == []
+
+
+async def test_what_could_not_be_stored_when_the_last_one_left_is_tried_again(engine: Bench) -> None:
+    table, streams = await seated(engine, 0, 1)
+    await table.propose(0, "restart_same", "a")
+    engine.store.outcomes.append(Outcome.FAILS_BEFORE)
+    table.unsubscribe(streams[1])
+    await turns()
+    assert agreed(table) == []
+    engine.clock.advance(1_000)
+    await turns()
+    assert agreed(table) == ["restart_same"]
+
+
+# Engines
+
+
+async def test_an_open_proposal_outlives_its_engine(engine: Bench) -> None:
+    table, _ = await seated(engine, *FOUR)
+    await table.propose(0, "restart_same", "a")
+    await table.vote(3, 2, True, "b")
+    table.drain()
+    again = await take_up(engine.another_engine(), "t1")
+    assert again.state == table.state
+    for seat in FOUR:
+        again.subscribe(seat, None)
+    await again.vote(1, 2, True, "c")
+    assert agreed(again) == []
+    assert await again.vote(2, 2, True, "d") == 5
+    assert agreed(again) == ["restart_same"]
+
+
+async def test_two_engines_share_what_is_proposed_and_voted(engine: Bench) -> None:
+    table, _ = await seated(engine, *FOUR)
+    other = await take_up(engine.another_engine(), "t1")
+    for seat in FOUR:
+        other.subscribe(seat, None)
+    assert await table.propose(0, "restart_same", "a") == 2
+    assert await other.vote(1, 2, True, "b") == 3
+    assert await other.propose(0, "restart_same", "a") == 2
+    assert await table.vote(2, 2, True, "c") == 4
+    assert await other.vote(3, 2, True, "d") == 5
+    await table.catch_up_to(6)
+    assert agreed(table) == agreed(other) == ["restart_same"]
+    assert table.state == other.state
+
+
+async def test_the_last_votes_at_two_engines_carry_it_once(engine: Bench) -> None:
+    table, _ = await seated(engine, *FOUR)
+    other = await take_up(engine.another_engine(), "t1")
+    for seat in FOUR:
+        other.subscribe(seat, None)
+    await table.propose(0, "restart_same", "a")
+    await table.vote(1, 2, True, "b")
+    both = await asyncio.gather(table.vote(2, 2, True, "c"), other.vote(3, 2, True, "d"))
+    assert sorted(both) == [4, 5]
+    await table.catch_up_to(7)
+    assert agreed(table) == ["restart_same"]
+
+
+# Replays
+
+
+async def test_a_replay_tells_what_happened_and_not_who_said_what(engine: Bench, seed: int) -> None:
+    table, _ = await seated(engine, *FOUR)
+    random = Random(seed)
+    for name, agree in (("restart_same", True), ("restart_new", True), ("restart_same", False)):
+        for _ in range(3):
+            await act_once(table, random)
+        sequence = await table.propose(0, name, f"p{table.state.sequence}")
+        for seat in (1, 2, 3):
+            if agree or seat == 1:
+                await table.vote(seat, sequence, agree, f"v{sequence}")
+    await play_on(table, random)
+    replay = write_replay(table.config, table.entries)
+    lines = [json.loads(line) for line in replay.splitlines()]
+    entries = [line for line in lines if "seq" in line]
+    said = 3 + 3 + 3 + 1
+    assert [line["seq"] for line in entries] == list(range(1, len(table.entries) - said + 1))
+    restarts = [line["event"] for line in entries if line.get("event", {}).get("type") == "restart_hand"]
+    assert restarts == [{"type": "restart_hand", "cards": "same"}, {"type": "restart_hand", "cards": "new"}]
+    summary = verify_replay(replay)
+    assert (summary.entries, summary.totals) == (len(entries), table.state.game.scores)
+    at = next(number for number, line in enumerate(lines) if line.get("event", {}).get("type") == "restart_hand")
+    for cards in ("new", "old", None):
+        touched = [*lines[:at], lines[at] | {"event": {"type": "restart_hand", "cards": cards}}, *lines[at + 1 :]]
+        with pytest.raises(ReplayFault):
+            verify_replay("\n".join(json.dumps(line) for line in touched))
+    with pytest.raises(ReplayFault):
+        verify_replay("\n".join(json.dumps(line) for line in (*lines[:at], *lines[at + 1 :])))
