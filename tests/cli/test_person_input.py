@@ -99,7 +99,7 @@ def test_what_is_meant_is_understood(typed: str, legal: pb.LegalActions, wish: o
         ("as", PLAYS, "as is not possible now: choose one of the numbered"),
         ("8h", PLAYS, "could be play 8H, clubs ordered or play 8H, spades ordered"),
         ("h", TRUMPS, "could be name hearts trump or name hearts trump and all tricks"),
-        ("5h 6c", KEEPS, "end with the suit: one of hearts, spades"),
+        ("5h 6c", KEEPS, "keep 2 to 3 cards, and end with the suit: one of hearts, spades"),
         ("5h 6c clubs", KEEPS, "clubs cannot be named now"),
         ("5h hearts", KEEPS, "keep 2 to 3 cards, not 1"),
         ("6c 6c hearts", KEEPS, "6C is not there to choose, or not so often"),

@@ -3,13 +3,14 @@
 import fcntl
 import os
 import pty
+import re
 import select
 import struct
 import subprocess
 import sys
 import termios
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -20,8 +21,8 @@ DEADLINE_SECONDS = 90.0
 PAUSE_SECONDS = 0.1
 
 
-def start(folder: Path, terminal: int, environment: dict[str, str]) -> subprocess.Popen[bytes]:
-    arguments = ["play", "--seats", "2", "--data-dir", str(folder), "--bot-delay", "0", "--name", "Zoë"]
+def start(folder: Path, terminal: int, environment: dict[str, str], table: Sequence[str]) -> subprocess.Popen[bytes]:
+    arguments = ["play", *table, "--data-dir", str(folder), "--bot-delay", "0", "--name", "Zoë"]
     return subprocess.Popen(
         [sys.executable, "-m", "croupier.cli", *arguments],
         stdin=terminal,
@@ -32,20 +33,36 @@ def start(folder: Path, terminal: int, environment: dict[str, str]) -> subproces
     )
 
 
+CHOICE = re.compile(r"you may: (keep|swap) (\d+)")
+
+
+def answer(table: str) -> str:
+    """What somebody writes who does the first thing that he may; of a choice, as few cards as he may."""
+    asked = CHOICE.findall(table)
+    if not asked:
+        return "1"
+    verb, count = asked[-1]
+    hand = table.rpartition("your hand: ")[2].partition("you may")[0]
+    cards = re.findall(r"[2-9TJQKA][CDHS]|JK", hand)
+    return f"{verb} {' '.join(cards[: int(count)])} s" if int(count) else f"{verb} none"
+
+
 class Person:
     """Reads the terminal and types; everything that was seen is kept."""
 
-    def __init__(self, folder: Path, environment: dict[str, str]) -> None:
+    def __init__(
+        self, folder: Path, environment: dict[str, str], table: Sequence[str] = ("--game", "thulla", "--seats", "2")
+    ) -> None:
         self._own, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-        self.process = start(folder, theirs, environment)
+        self.process = start(folder, theirs, environment, table)
         os.close(theirs)
         self.seen = ""
-        self._typed_at = 0
+        self.typed_at = 0
         self._deadline = time.monotonic() + DEADLINE_SECONDS
 
     def type(self, line: str) -> None:
-        self._typed_at = len(self.seen)
+        self.typed_at = len(self.seen)
         os.write(self._own, f"{line}\r".encode())
 
     def read(self) -> str:
@@ -68,8 +85,8 @@ class Person:
     def play_to_the_end(self) -> None:
         while self.process.poll() is None:
             self.read()
-            if "you may" in self.seen[self._typed_at :] and "over. Ranking:" not in self.seen:
-                self.type("1")
+            if "you may" in self.seen[self.typed_at :] and "over. Ranking:" not in self.seen:
+                self.type(answer(self.seen[self.typed_at :]))
         while self.read():
             pass
 
@@ -108,12 +125,57 @@ def test_a_person_plays_a_whole_game(folder: Path, environment: dict[str, str]) 
         person.read_until("xyzzy is not possible now")
         person.play_to_the_end()
         assert person.process.returncode == 0, person.seen[-3000:]
-        assert "Score sheet after round 1" in person.seen
+        assert "Score sheet" in person.seen
         assert "The game is over. Ranking:" in person.seen
         assert ("♠" in person.seen) == ("PYTHONIOENCODING" not in environment)
         assert ("\x1b[31m" in person.seen) == (environment == {})
         export = person.seen.rpartition("Replay: croupier ")[2].split()
         assert exported(folder, export).startswith('{"replay":1,')
+    finally:
+        person.close()
+
+
+TABLES = {
+    "one_ten": ["--seats", "3", "-o", "max_rounds=1", "-o", "hand_size=5"],
+    "jossing": ["--seats", "8"],
+    "one_oh_one": ["--seats", "4", "-o", "max_rounds=1"],
+    "thulla": ["--seats", "6", "-o", "scoring=points"],
+}
+"""Tables of every game that a person plays to the end within seconds."""
+WITHOUT_SYMBOLS = {"TERM": "dumb", "NO_COLOR": "1", "PYTHONIOENCODING": "ascii"}
+
+
+@pytest.mark.parametrize("game", TABLES)
+def test_every_game_can_be_played_by_a_person(folder: Path, game: str) -> None:
+    person = Person(folder, WITHOUT_SYMBOLS, ["--game", game, *TABLES[game]])
+    try:
+        person.play_to_the_end()
+        assert person.process.returncode == 0, person.seen[-3000:]
+        assert "The game is over. Ranking:" in person.seen
+        assert ("Score sheet after section 1" in person.seen) == (game == "jossing")
+        assert "You so far: won " in " ".join(person.seen.split())
+        assert not [line for line in person.seen.splitlines() if len(line) > 80]
+    finally:
+        person.close()
+
+
+def test_a_person_proposes_and_plays_a_hand_of_solo(folder: Path) -> None:
+    person = Person(folder, WITHOUT_SYMBOLS, ["--game", "solo"])
+    try:
+        person.read_until("you may")
+        person.type("agree")
+        person.read_until("nothing is proposed")
+        person.type("propose")
+        person.read_until("propose one of restart_new, restart_same")
+        person.type("propose restart same")
+        person.read_until("restart same is agreed on")
+        person.read_until("you may")
+        while "Score sheet" not in person.seen:
+            person.read()
+            assert person.process.poll() is None or "Score sheet" in person.seen, person.seen[-3000:]
+            if "you may" in person.seen[person.typed_at :]:
+                person.type(answer(person.seen[person.typed_at :]))
+        assert "Zo? proposes restart same: Play this hand again" in person.seen
     finally:
         person.close()
 

@@ -49,7 +49,7 @@ def test_a_viewer_is_shown_all_that_he_may_know() -> None:
     assert shown[4].endswith("out, place 1, dealer")
     text = "\n".join(shown)
     for line in (
-        "stock: 20 face down",
+        "face down: stock 20",
         "trick: K♣ Ben with a name that goes on and on, JK",
         "(40 cards)",
         "contract: solo, trump ♥, by Ben",
@@ -125,7 +125,7 @@ def test_proposals_are_told_with_what_they_mean_and_how_long_they_stand() -> Non
     proposal = engine_pb2.Proposal(name="same_cards", proposer=2, agreed_seats=[0, 2], expires_milliseconds=25_900)
     text = proposal_text(SYMBOLS, proposal, "The hand is played again.", now=5_000).plain
     assert " ".join(text.split()) == (
-        "Cleo proposes same cards: The hand is played again. 20 s left, agreed: Ada, Cleo. Write agree or refuse."
+        "Cleo proposes same cards: The hand is played again. 20 s left, agreed: Ada, Cleo."
     )
 
 
@@ -141,6 +141,9 @@ def test_facts_are_told_in_words() -> None:
         pb.Fact(turn_changed=pb.TurnChanged(phase="play")),
         pb.Fact(trick_taken=pb.TrickTaken(seat=2)),
         pb.Fact(round_ended=pb.RoundEnded(round=1, headline="made")),
+        pb.Fact(marked=pb.Marked(mark=pb.Mark(name="ordered_suit", value="H"))),
+        pb.Fact(marked=pb.Marked(mark=pb.Mark(name="stall", value="3"))),
+        pb.Fact(marked=pb.Marked(mark=pb.Mark(name="hint", seat=1, value=""))),
         pb.Fact(game_ended=pb.GameEnded(reason="all_out")),
     ]
     assert LETTERS.facts(facts) == [
@@ -150,6 +153,7 @@ def test_facts_are_told_in_words() -> None:
             "Cleo draws 2 cards",
             "Cleo takes the trick",
             "round 1: made",
+            "ordered suit H",
             "the game is over: all out",
         ),
     ]

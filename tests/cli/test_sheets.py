@@ -36,6 +36,13 @@ def test_notes_that_are_too_long_are_told_below() -> None:
     assert told[-1].endswith("Ben: and no story")
 
 
+def test_one_long_note_puts_all_notes_of_the_sheet_below() -> None:
+    short = pb.RoundEnded(round=1, points=[0] * 2, totals=[0] * 2, notes=["won", "lost"])
+    long = pb.RoundEnded(round=2, points=[0] * 2, totals=[0] * 2, notes=["incomprehensibly lucky", ""])
+    told = shown(2, short, long)
+    assert told[2::2] == ["    Ada: won   Ben: lost", "    Ada: incomprehensibly lucky"]
+
+
 @pytest.mark.parametrize("seats", range(1, 9))
 def test_eight_seats_and_long_games_fit(seats: int) -> None:
     line = pb.RoundEnded(

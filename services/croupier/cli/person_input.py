@@ -182,7 +182,8 @@ def _without_suit(typed: Sequence[str], choice: pb.CardChoice) -> tuple[Sequence
     try:
         suit = suit_from_text(typed[-1] if typed else "")
     except ValueError:
-        raise InputFault(f"end with the suit: one of {suits}") from None
+        wanted = f"{verb_text(choice)} {count_text(choice)} cards"
+        raise InputFault(f"{wanted}, and end with the suit: one of {suits}") from None
     if suit not in choice.suits:
         raise InputFault(f"{suit_text(suit)} cannot be named now: one of {suits} can")
     return typed[:-1], suit

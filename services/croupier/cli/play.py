@@ -93,8 +93,9 @@ async def _new_table(client: Client, games: Mapping[str, engine_pb2.GameDescript
 async def _show_result(client: Client, table: AsyncTable, words: Words, console: Console) -> None:
     console.print("\nThe game is over. Ranking:", *words.ranking(table.view.ranking), sep="\n", markup=False)
     sheet = await _finished_sheet(client, table.table_id)
+    # Scoring hears of a round after the players, so what they saw stands in where that takes long.
+    console.print("\nScore sheet", *sheet_lines(words, sheet.rounds if sheet else table.rounds), sep="\n")
     if sheet is not None:
-        console.print("\nScore sheet", *sheet_lines(words, sheet.rounds), sep="\n")
         await _show_statistics(client, table.info.game, words, console)
     console.print(f"\nReplay: croupier replay export {table.table_id}", markup=False)
 

@@ -12,7 +12,7 @@ from croupier_api.v1 import engine_pb2
 from croupier_api.v1 import table_pb2 as pb
 from croupier_client.cards import CardValue
 
-MOST_PILE_CARDS = 14
+MOST_PILE_CARDS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +79,12 @@ def _mark_text(words: Words, mark: pb.Mark) -> str:
 
 
 def _facts_of_table(words: Words, view: pb.TableView) -> Iterable[tuple[str, str]]:
+    hidden = [f"{words.term(pile.name)} {pile.count}" for pile in view.piles if not pile.cards]
+    if hidden:
+        yield "face down", ", ".join(hidden)
     for pile in view.piles:
-        yield words.term(pile.name), _pile_text(words, pile)
+        if pile.cards:
+            yield words.term(pile.name), _pile_text(words, pile)
     contract = contract_text(words, view.contract)
     if contract:
         yield "contract", contract
@@ -92,8 +96,6 @@ def _facts_of_table(words: Words, view: pb.TableView) -> Iterable[tuple[str, str
 
 
 def _pile_text(words: Words, pile: pb.Pile) -> str:
-    if not pile.cards:
-        return f"{pile.count} face down"
     shown = pile.cards[-MOST_PILE_CARDS:]
     more = f" ({pile.count} cards)" if pile.count > len(shown) else ""
     return ("... " if more else "") + ", ".join(_runs(words, shown)) + more
@@ -132,4 +134,4 @@ def proposal_text(words: Words, proposal: engine_pb2.Proposal, meaning: str, now
     left = max(0, proposal.expires_milliseconds - now) // 1000
     agreed = ", ".join(map(words.name, proposal.agreed_seats))
     text = f"{words.name(proposal.proposer)} proposes {words.term(proposal.name)}: {meaning or 'all have to agree.'}"
-    return folded("", f"{text} {left} s left, agreed: {agreed}. Write agree or refuse.", style="bold")
+    return folded("", f"{text} {left} s left, agreed: {agreed}.", style="bold")

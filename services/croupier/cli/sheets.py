@@ -8,7 +8,7 @@ from typing import TypeAlias
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
-from croupier.cli.lines import WIDTH, folded, reddened
+from croupier.cli.lines import WIDTH, folded, listed, reddened
 from croupier.cli.words import Words
 from croupier_api.v1 import scoring_pb2
 from croupier_api.v1 import table_pb2 as pb
@@ -66,8 +66,10 @@ def _round_lines(words: Words, line: Round, notes: Sequence[Sequence[str]], widt
 
 
 def _listed_notes(words: Words, line: Round) -> Text:
-    told = (f"{words.name(seat)}: {words.prose(note)}" for seat, note in enumerate(line.notes) if note)
-    return folded(" " * NUMBER_WIDTH, "; ".join(told), style="dim")
+    told = [f"{words.name(seat)}: {words.prose(note)}" for seat, note in enumerate(line.notes) if note]
+    if max(map(cell_len, told)) > WIDTH - 2 * NUMBER_WIDTH:
+        return folded(" " * NUMBER_WIDTH, "; ".join(told), style="dim")
+    return listed(" " * NUMBER_WIDTH, told, "   ", style="dim")
 
 
 def _right(text: str, width: int) -> str:

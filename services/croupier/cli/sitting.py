@@ -39,7 +39,7 @@ class Sitting:
         self._editor = LineEditor()
         self._proposal = table.proposal
         self._notice = "/help says what you can type"
-        self._news_of = -1
+        self._told: pb.LegalActions | None = None
 
     async def run(self) -> None:
         """Until the game is over or the person leaves."""
@@ -62,20 +62,27 @@ class Sitting:
         if isinstance(event, engine_pb2.Reaction):
             self._say(f"{self._words.name(event.seat)} reacts: {event.reaction}")
         elif isinstance(event, engine_pb2.TableUpdate):
-            self._tell_proposal(event)
-            reason = " (time was up)" if event.acted_by == engine_pb2.ACTED_BY_TIMEOUT else ""
-            for line in self._words.facts(event.facts):
-                self._say(line + reason)
-            for fact in event.facts:
-                if fact.HasField("round_ended"):
-                    self._tell_round(fact.round_ended)
+            self._tell_update(event)
+
+    def _tell_update(self, update: engine_pb2.TableUpdate) -> None:
+        if update.HasField("seat") and update.seat == self._table.seat:
+            self._told = None
+        self._tell_proposal(update)
+        reason = " (time was up)" if update.acted_by == engine_pb2.ACTED_BY_TIMEOUT else ""
+        for line in self._words.facts(update.facts):
+            self._say(line + reason)
+        ended = [fact.round_ended for fact in update.facts if fact.HasField("round_ended")]
+        # The last round is on the sheet that is shown when the game is over.
+        if ended and not any(fact.HasField("game_ended") for fact in update.facts):
+            self._tell_round(ended[-1])
 
     def _tell_proposal(self, update: engine_pb2.TableUpdate) -> None:
         before, self._proposal = self._proposal, update.proposal if update.HasField("proposal") else None
         if self._proposal is not None and self._proposal != before:
             self._say_lines(self._proposal_lines(update.at_milliseconds))
         elif self._proposal is None and before is not None:
-            self._say(f"{self._words.term(before.name)} is proposed no longer")
+            all_agree = len(before.agreed_seats) == len(self._table.info.seats)
+            self._say(f"{self._words.term(before.name)} {'is agreed on' if all_agree else 'is proposed no longer'}")
 
     def _tell_round(self, ended: pb.RoundEnded) -> None:
         rounds = [line for line in self._table.rounds if line.round <= ended.round]
@@ -109,16 +116,18 @@ class Sitting:
         picture += self._proposal_lines(now)
         if self._notice:
             picture.append(Text(self._notice, style="italic"))
-        self._screen.draw(picture, self._editor.typed, is_news=table.to_act and self._news_of != table.sequence)
-        if table.to_act:
-            self._news_of = table.sequence
+        self._screen.draw(picture, self._editor.typed, is_news=table.to_act and self._told != table.legal_actions)
+        self._told = table.legal_actions if table.to_act else None
 
     def _proposal_lines(self, now: int) -> list[Text]:
         """What is proposed, if anything; `now` in milliseconds since 1970 UTC."""
         proposal = self._table.proposal
         if proposal is None or proposal.expires_milliseconds <= now:
             return []
-        return [proposal_text(self._words, proposal, self._game.proposals.get(proposal.name, ""), now)]
+        lines = [proposal_text(self._words, proposal, self._game.proposals.get(proposal.name, ""), now)]
+        if self._table.seat not in proposal.agreed_seats:
+            lines.append(Text("  write agree or refuse", style="dim"))
+        return lines
 
     async def _listen(self) -> None:
         pieces = keys()
@@ -165,8 +174,6 @@ class Sitting:
         if name not in known:
             raise InputFault(f"propose one of {', '.join(sorted(known))}")
         await self._table.propose(name)
-        if self._table.proposal is None:
-            self._say(f"all agree: {known[name]}")
 
     async def _act(self, action: pb.Action) -> None:
         # Where several act at once, as with secret bids, what another one does leaves it as it was meant.
@@ -175,4 +182,4 @@ class Sitting:
 
     def _tell_fault(self, message: str) -> None:
         self._notice = message
-        self._news_of = -1
+        self._told = None

@@ -129,7 +129,7 @@ _MOVES: Mapping[int, str] = MappingProxyType(
         pb.MOVE_REASON_DRAW: "{who} draws {cards}",
         pb.MOVE_REASON_PENALTY: "{who} takes {cards} as a penalty",
         pb.MOVE_REASON_SWAP: "{who} exchanges {cards}",
-        pb.MOVE_REASON_KEEP: "{who} keeps or puts away {cards}",
+        pb.MOVE_REASON_KEEP: "{who} puts away {cards}",
     }
 )
 """Moves that are a seat's own doing; the others are to be seen on the table."""
@@ -177,7 +177,17 @@ def _hand_revealed(words: Words, fact: pb.HandRevealed) -> str:
 
 
 def _round_ended(words: Words, fact: pb.RoundEnded) -> str:
-    return f"{words.term('round')} {fact.round}: {words.prose(fact.headline)}" if fact.headline else ""
+    headline, round_ = words.prose(fact.headline), f"{words.term('round')} {fact.round}"
+    return headline if not headline or headline.startswith(round_) else f"{round_}: {headline}"
+
+
+def _marked(words: Words, fact: pb.Marked) -> str:
+    """Numbers are to be seen on the table."""
+    mark = fact.mark
+    if not mark.value or mark.value.removeprefix("-").isdecimal():
+        return ""
+    whose = f"{words.name(mark.seat)}: " if mark.HasField("seat") else ""
+    return f"{whose}{words.term(mark.name)} {words.value(mark.value)}"
 
 
 def _game_ended(words: Words, fact: pb.GameEnded) -> str:
@@ -194,6 +204,7 @@ _TELL: Mapping[str, _Tell] = MappingProxyType(
         "trick_taken": _trick_taken,
         "seat_out": _seat_out,
         "hand_revealed": _hand_revealed,
+        "marked": _marked,
         "round_ended": _round_ended,
         "game_ended": _game_ended,
     }
