@@ -25,11 +25,6 @@ class Section(NamedTuple):
         """The indicator's suit (JOS-DEAL-3)."""
         return self.indicator // 13
 
-    @property
-    def headline(self) -> str:
-        """The section in the words of its score sheet."""
-        return f"section {self.number}, {self.size} card{'s'[: self.size > 1]}, trump {_SUIT_NAMES[self.trump]}"
-
     @classmethod
     def of(cls, table: Table, number: int, indicator: Card) -> "Section":
         """A section of a table by its number."""
@@ -58,6 +53,3 @@ def facts(section: Section, hands: Hands) -> Iterator[Fact]:
         yield CardsMoved(None, seat, (), section.size, MoveReason.DEAL, all_but(seat))
     yield CardsMoved(None, "indicator", (section.indicator,), 1, MoveReason.DEAL)
     yield ContractChanged(trump=section.trump)
-
-
-_SUIT_NAMES = ("clubs", "diamonds", "hearts", "spades")

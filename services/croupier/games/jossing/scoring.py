@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from croupier.games.cards import Card, Suit
-from croupier.games.facts import Count, Seat
+from croupier.games.facts import Seat
 
 
 def winner(cards: Sequence[Card], trump: Suit, last_copy_wins: bool) -> int:
@@ -42,14 +42,6 @@ def ranking(totals: Sequence[int]) -> tuple[tuple[Seat, ...], ...]:
         return -totals[seat]
 
     return tuple(tuple(group) for _, group in groupby(sorted(range(len(totals)), key=merit), key=merit))
-
-
-def counts(bids: Sequence[int], won: Sequence[int]) -> tuple[Count, ...]:
-    """What statistics add up: bids, those that were hit, and tricks."""
-    found = [Count("bids", seat) for seat in range(len(bids))]
-    found += [Count("bids_hit", seat) for seat, bid in enumerate(bids) if bid == won[seat]]
-    found += [Count("tricks_won", seat, tricks) for seat, tricks in enumerate(won) if tricks]
-    return tuple(found)
 
 
 def _worth(trump: Suit, led: Suit) -> tuple[int, ...]:

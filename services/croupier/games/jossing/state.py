@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from croupier.games.actions import PLAYS, Action, Bid, Play
-from croupier.games.cards import NOTATION, SUITS, Card, cards_of_mask, notation
+from croupier.games.cards import NOTATION, Card, cards_of_mask, notation
 from croupier.games.facts import (
     Called,
     CardsMoved,
@@ -11,7 +11,6 @@ from croupier.games.facts import (
     GameEnded,
     MoveReason,
     PileCard,
-    RoundEnded,
     Seat,
     TrickTaken,
     TurnChanged,
@@ -33,7 +32,7 @@ from croupier.games.interface import (
     SeatsToAct,
     ShuffleNeeded,
 )
-from croupier.games.jossing import deal, scoring, view
+from croupier.games.jossing import deal, scoring, sheet, view
 from croupier.games.jossing.deal import Section
 from croupier.games.jossing.hands import KINDS, SUIT_OF, Hand, hand_of, without
 from croupier.games.jossing.table import MOST_CARDS, Table
@@ -252,32 +251,10 @@ class JossingState(NamedTuple):
         section, bids, won = self.section, self.amounts, self.won
         points = scoring.section_points(bids, won, self.table.modern)
         state = self._replace(totals=tuple(map(sum, zip(self.totals, points, strict=True))))
-        ended = RoundEnded(
-            section.number,
-            points,
-            state.totals,
-            tuple([f"bid {bid}, won {tricks}" for bid, tricks in zip(bids, won, strict=True)]),
-            section.headline,
-            self._details(),
-            scoring.counts(bids, won),
-        )
+        ended = sheet.line(section, self.first_leader(), bids, won, points, state.totals)
         phase = state.phase
         over = (GameEnded(state.ranking, _REASON),) if phase == "over" else ()
         return state, (*facts, ended, TurnChanged(phase, ()), *over)
-
-    def _details(self) -> tuple[tuple[str, str], ...]:
-        """The line of the section sheet for programs."""
-        section = self.section
-        return (
-            ("section", str(section.number)),
-            ("cards", str(section.size)),
-            ("dealer", str(section.dealer)),
-            ("indicator", NOTATION[section.indicator]),
-            ("trump", SUITS[section.trump]),
-            ("leader", str(self.first_leader())),
-            ("bids", " ".join(map(str, self.amounts))),
-            ("tricks", " ".join(map(str, self.won))),
-        )
 
 
 _REASON = "sections_played"

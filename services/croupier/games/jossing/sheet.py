@@ -1,0 +1,46 @@
+"""The section sheet of Jøssing: the line that is written when a section is over."""
+
+from collections.abc import Sequence
+
+from croupier.games.cards import NOTATION, SUITS
+from croupier.games.facts import Count, RoundEnded, Seat
+from croupier.games.jossing.deal import Section
+
+SUIT_NAMES = ("clubs", "diamonds", "hearts", "spades")
+
+
+def line(
+    section: Section,
+    leader: Seat,
+    bids: Sequence[int],
+    won: Sequence[int],
+    points: tuple[int, ...],
+    totals: tuple[int, ...],
+) -> RoundEnded:
+    """The line of a section that was led by a seat at first; bids, tricks, points and totals are by seat."""
+    return RoundEnded(
+        section.number,
+        points,
+        totals,
+        tuple([f"bid {bid}, won {tricks}" for bid, tricks in zip(bids, won, strict=True)]),
+        f"section {section.number}, {section.size} card{'s'[: section.size > 1]}, trump {SUIT_NAMES[section.trump]}",
+        (
+            ("section", str(section.number)),
+            ("cards", str(section.size)),
+            ("dealer", str(section.dealer)),
+            ("indicator", NOTATION[section.indicator]),
+            ("trump", SUITS[section.trump]),
+            ("leader", str(leader)),
+            ("bids", " ".join(map(str, bids))),
+            ("tricks", " ".join(map(str, won))),
+        ),
+        _counts(bids, won),
+    )
+
+
+def _counts(bids: Sequence[int], won: Sequence[int]) -> tuple[Count, ...]:
+    """What statistics add up: bids, those that were hit, and tricks."""
+    found = [Count("bids", seat) for seat in range(len(bids))]
+    found += [Count("bids_hit", seat) for seat, bid in enumerate(bids) if bid == won[seat]]
+    found += [Count("tricks_won", seat, tricks) for seat, tricks in enumerate(won) if tricks]
+    return tuple(found)
