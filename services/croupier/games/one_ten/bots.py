@@ -1,4 +1,4 @@
-"""A computer player of 110 that counts its likely tricks, bids no more than these, and spends its trumps with care."""
+"""A computer player of 110 that counts its likely tricks, bids by these, and spends its trumps with care."""
 
 from typing import NamedTuple
 
@@ -11,8 +11,11 @@ from croupier.games.one_ten.table import TRICK_POINTS
 from croupier.games.one_ten.tricks import taking
 from croupier.games.one_ten.trumps import TRUMP_POWER, TRUMPS, UNNAMED, Trumps
 
-CAUTION = 1.0
-"""Tricks that a bidder keeps in reserve."""
+DARING = 0.5
+"""Tricks beyond those to be expected for which it still bids: to leave kitty and lead to others costs as well."""
+TRICKS_PER_WORTH = 1.25
+"""How many tricks more a bid winner takes for each trick that his dealt hand was worth."""
+SHORT_HAND = 5
 RUFFING = 0.5
 """How likely somebody who could trump a plain trick does so."""
 
@@ -69,16 +72,18 @@ def _choose_cards(choice: CardChoice, view: View) -> Action:
     return Swap(tuple(sorted(sorted(weak, key=lambda value: worth[value])[: choice.most])))
 
 
-def expected_tricks(cards: tuple[Card, ...]) -> float:
-    """About how many tricks a hand takes for the bid winner, who improves it with the kitty."""
-    return max(sum(WORTH[trump][value] for value in cards) for trump in range(UNNAMED))
+def expected_tricks(cards: tuple[Card, ...], seats: int) -> float:
+    """About how many tricks a dealt hand takes for the bid winner, the bonus counted as one; as found by trying."""
+    worth = max(sum(WORTH[trump][value] for value in cards) for trump in range(UNNAMED))
+    from_kitty_and_lead = 3 - 0.25 * seats if len(cards) == SHORT_HAND else 4.6 - 0.6 * seats
+    return TRICKS_PER_WORTH * worth + from_kitty_and_lead
 
 
 def _call(seen: Seen) -> Action:
     """The lowest bid or a match, while it is worth no more than the tricks to be expected; else a pass."""
     view, actions = seen.view, seen.legal.actions
     cards = view.seats[seen.seat].cards
-    limit = TRICK_POINTS * (expected_tricks(cards) - CAUTION)
+    limit = TRICK_POINTS * (expected_tricks(cards, len(view.seats)) + DARING)
     if Match() in actions and (view.contract.amount or 0) <= limit:
         return Match()
     lowest = min(
