@@ -112,6 +112,7 @@ def test_everything_is_called_as_players_call_it() -> None:
         assert part in text
     assert words.action(pb.Action(play=pb.PlayAction(card=CARD_2C))) == "play 2♣ (the Low)"
     assert words.action(pb.Action(bid=pb.BidAction(contract="solo"))) == "bid playing alone"
+    assert words.action(pb.Action(call=pb.CallAction())) == "call unknown"
     assert words.prose("made, with 2C. A solo!") == "made, with 2♣. A solo!"
 
 

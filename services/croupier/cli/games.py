@@ -7,7 +7,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from croupier.cli.options import game_named, option_text
+from croupier.cli.options import game_named, option_text, seats_text
 from croupier.games.catalogue import GAMES, bots_of
 from croupier.games.interface import Game, Option
 
@@ -54,7 +54,7 @@ def _two_columns(rows: Mapping[str, str]) -> Table:
 
 def _heading(game: Game) -> Text:
     heading = Text.assemble((game.id, "bold"), f" - {game.name}, " if game.name != game.id else ", ")
-    return heading + Text(f"{game.seats.start} to {game.seats.stop - 1} seats")
+    return heading + Text(seats_text(game))
 
 
 def _option(option: Option) -> RenderableType:

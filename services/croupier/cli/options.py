@@ -20,8 +20,14 @@ def seats_of(game: Game, wanted: int | None, usual: int) -> int:
     if wanted is None:
         return min(game.seats, key=lambda seats: abs(seats - usual))
     if wanted not in game.seats:
-        raise misused(f"{game.name} has {game.seats.start} to {game.seats.stop - 1} seats, not {wanted}")
+        raise misused(f"{game.name} has {seats_text(game)}, not {wanted}")
     return wanted
+
+
+def seats_text(game: Game) -> str:
+    """How many seats a game has, for example "2 to 6 seats"."""
+    fewest, most = game.seats.start, game.seats.stop - 1
+    return f"{fewest} seats" if fewest == most else f"{fewest} to {most} seats"
 
 
 def split_options(pairs: Iterable[str]) -> dict[str, str]:

@@ -76,6 +76,8 @@ class Words:
         """An action, for example "play 5♥"."""
         if action.bid.contract:
             return f"bid {self.term(action.bid.contract)}"
+        if action.HasField("call") and not action.call.card:
+            return f"call {self.term('unknown')}"
         return _with_cards(action_text(action), self._card_and_name)
 
     def _symbol(self, text: str) -> str:
