@@ -154,10 +154,13 @@ def margin(values: Sequence[float]) -> float | None:
 def student_quantile(probability: float, degrees: int) -> float:
     """Student's t by its expansion around the normal one (Abramowitz and Stegun 26.7.5), for 4 degrees or more."""
     z = NormalDist().inv_cdf(probability)
-    first = (z**3 + z) / 4
-    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
-    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
-    return z + first / degrees + second / degrees**2 + third / degrees**3
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return z + sum(term / float(degrees) ** power for power, term in enumerate(terms, start=1))
 
 
 def comparisons(ranked: Sequence[Standing]) -> list[str]:
