@@ -435,7 +435,7 @@ def test_101_SEVEN_1_two_cards_and_a_turn() -> None:
     assert (hand(state, 1), to_act(state), stock(state)) == ({"9C", "TD", "JD"}, 2, "JH")
     assert facts == (
         CardsMoved(0, "pile", cards("7C"), 1, MoveReason.PLAY),
-        Marked("penalty", 1, "2"),
+        Marked("penalty", 1, "seven"),
         CardsMoved("stock", 1, cards("TD JD"), 2, MoveReason.PENALTY, 1 << 1),
         CardsMoved("stock", 1, (), 2, MoveReason.PENALTY, ~(1 << 1)),
         TurnChanged("play", (2,)),
@@ -455,7 +455,7 @@ def test_101_KING_1_five_cards_and_a_turn_for_the_king_of_spades_only() -> None:
 def test_101_ACE_1_a_turn_and_no_card() -> None:
     state, facts = acts_with_facts(position(["AC 8D", "9C", "9D"], "TC", "TD"), "0:AC")
     assert (hand(state, 1), to_act(state)) == ({"9C"}, 2)
-    assert facts[1:] == (Marked("penalty", 1, "0"), TurnChanged("play", (2,)))
+    assert facts[1:] == (Marked("penalty", 1, "ace"), TurnChanged("play", (2,)))
 
 
 @pytest.mark.parametrize("hit", ["7S", "KS", "AS"])

@@ -31,6 +31,9 @@ def _penalty(value: Card) -> int | None:
 
 PENALTIES = tuple(map(_penalty, STANDARD_DECK))
 """From a card to how many cards the next player takes before he misses his turn, None if he misses none."""
+_NAMES = {None: "", 0: "ace", 2: "seven", 5: "king_of_spades"}
+PENALTY_NAMES = tuple(_NAMES[imposed] for imposed in PENALTIES)
+"""What such a card is called, "" for all others."""
 
 _COURT_POINTS = {11: 2, 12: 3, 13: 4, 14: 11}
 POINTS = tuple(_COURT_POINTS.get(strength_of(value), strength_of(value)) for value in STANDARD_DECK)

@@ -23,13 +23,11 @@ class OneOhOne:
     bots: Final[Mapping[str, Bot]] = MappingProxyType({"sensible": sensible, "random": random_legal})
     names: Final[Mapping[str, str]] = MappingProxyType(
         {
+            "cover": "has to cover its six with",
+            "penalty": "misses a turn by the",
             "pile": "open cards",
-            "stock": "stock",
-            "cover": "must cover its six",
-            "ordered_suit": "ordered suit",
-            "penalty": "misses its turn",
-            "to_take": "still takes cards",
-            "starter": "leads the round",
+            "starter": "led by seat",
+            "to_take": "cards still to take",
         }
     )
     proposals: Final[Mapping[str, str]] = MappingProxyType({})

@@ -9,7 +9,7 @@ from croupier.games.interface import Choose, Seen
 from croupier.games.one_oh_one import scoring
 from croupier.games.one_oh_one.hands import cards_in, with_cards
 from croupier.games.one_oh_one.match import Match, circle
-from croupier.games.one_oh_one.playing import Penalty
+from croupier.games.one_oh_one.playing import NOBODY
 from croupier.games.one_oh_one.state import OneOhOneState
 from croupier.games.one_oh_one.table import Table
 
@@ -26,8 +26,8 @@ def imagine(seen: Seen, choose: Choose) -> OneOhOneState:
     pile = next((pile.cards for pile in view.piles if pile.name == "pile"), ())
     stock_count = next((pile.card_count for pile in view.piles if pile.name == "stock"), 0)
     marks = {mark.name: (mark.seat, mark.value) for mark in view.marks}
+    hit, _ = marks.get("penalty", (None, ""))
     hands, stock = _dealt(seen, _unseen(table, pile, view.seats[seen.seat].cards, choose), stock_count)
-    penalty = marks.get("penalty")
     return OneOhOneState(
         table=table,
         match=_match(view, int(marks["starter"][1])),
@@ -37,7 +37,7 @@ def imagine(seen: Seen, choose: Choose) -> OneOhOneState:
         turn=seen.seat,
         ordered=SUITS.index(marks["ordered_suit"][1]) if "ordered_suit" in marks else None,
         covers="cover" in marks,
-        penalty=Penalty(penalty[0] or 0, int(penalty[1])) if penalty else None,
+        hit=NOBODY if hit is None else hit,
         forced=_forced(seen, table, pile),
     )
 

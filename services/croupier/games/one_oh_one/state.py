@@ -22,7 +22,7 @@ from croupier.games.one_oh_one import deal, legality, playing, rounds, scoring, 
 from croupier.games.one_oh_one.effects import IS_QUEEN
 from croupier.games.one_oh_one.hands import with_cards
 from croupier.games.one_oh_one.match import Match, around, circle
-from croupier.games.one_oh_one.playing import NOBODY, Penalty
+from croupier.games.one_oh_one.playing import NOBODY
 from croupier.games.one_oh_one.stock import Owed
 from croupier.games.one_oh_one.table import Table
 
@@ -30,8 +30,8 @@ from croupier.games.one_oh_one.table import Table
 class OneOhOneState(NamedTuple):
     """A frozen table; hands are bit sets of two packs, the next card of the stock is its first, the top card the last.
 
-    `ordered` is the suit that the queen on top asks for, `covers` whether the seat to act must cover its six, `penalty`
-    what the last card did to a seat, `owed` what waits for a reshuffle, `forced` the one card that may be led
+    `ordered` is the suit that the queen on top asks for, `covers` whether the seat to act must cover its six, `hit` the
+    seat that misses its turn by the top card, `owed` what waits for a reshuffle, `forced` the one card that may be led
     (101-LEAD-2), and `reshuffles` how many there were in the round.
     """
 
@@ -43,7 +43,7 @@ class OneOhOneState(NamedTuple):
     turn: Seat = NOBODY
     ordered: Suit | None = None
     covers: bool = False
-    penalty: Penalty | None = None
+    hit: Seat = NOBODY
     owed: Owed | None = None
     forced: Card | None = None
     reshuffles: int = 0

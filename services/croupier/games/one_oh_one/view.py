@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from croupier.games.cards import SUITS, suit_of
 from croupier.games.facts import Mark, Pile, Seat, SeatView, View, Viewer
 from croupier.games.one_oh_one import scoring
+from croupier.games.one_oh_one.effects import PENALTY_NAMES
 from croupier.games.one_oh_one.hands import cards_in
 
 if TYPE_CHECKING:
@@ -45,8 +46,8 @@ def _marks(state: "OneOhOneState") -> tuple[Mark, ...]:
         found.append(Mark("cover", state.turn, SUITS[suit_of(state.pile[-1].card)]))
     if state.ordered is not None:
         found.append(Mark("ordered_suit", None, SUITS[state.ordered]))
-    if state.penalty:
-        found.append(Mark("penalty", state.penalty.seat, str(state.penalty.card_count)))
+    if state.hit >= 0:
+        found.append(Mark("penalty", state.hit, PENALTY_NAMES[state.pile[-1].card]))
     if state.match.round_number:
         found.append(Mark("starter", None, str(state.match.starter)))
     if state.owed:
