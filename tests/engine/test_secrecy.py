@@ -189,6 +189,8 @@ async def _play_alike(config: TableConfig, viewer: Viewer, random: Random) -> No
         await other.act(seat, action, f"r{other.state.sequence}", None)
         if any(_hands_laid_open(table, state.sequence) for table, state in zip(pair, before, strict=True)):
             break
+        if own_hand(one, viewer) != own_hand(other, viewer):  # He drew one of the cards that were exchanged.
+            break
         alike = one.state.sequence
         snapshots = [table.subscribe(viewer, None) for table in pair]
         assert await taken(snapshots[0]) == await taken(snapshots[1])
@@ -199,6 +201,11 @@ async def _play_alike(config: TableConfig, viewer: Viewer, random: Random) -> No
     assert len(messages[0]) == one.state.sequence
     resumed = [await taken(table.subscribe(viewer, 0)) for table in pair]
     assert resumed == messages
+
+
+def own_hand(table: LiveTable, viewer: Viewer) -> tuple[int, ...]:
+    """The cards of the viewer's seat, if he has one."""
+    return () if viewer == SPECTATOR else table.state.game.view(viewer).seats[viewer].cards
 
 
 def _hands_laid_open(table: LiveTable, after: int) -> bool:
