@@ -23,7 +23,7 @@ from croupier.cli.supervisor import Manner, running_services
 from croupier.games.catalogue import GAMES
 from croupier_api.v1 import scoring_pb2
 
-DEADLINE_SECONDS = 60.0
+DEADLINE_SECONDS = 120.0
 SEED = "tests/cli/test_demo.py"
 
 
