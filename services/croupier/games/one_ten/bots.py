@@ -15,6 +15,10 @@ DARING = 0.5
 """Tricks beyond those to be expected for which it still bids: to leave kitty and lead to others costs as well."""
 TRICKS_PER_WORTH = 1.25
 """How many tricks more a bid winner takes for each trick that his dealt hand was worth."""
+DRAWING = 0.4
+"""How much better it is for the bid winner to take a trick by leading a trump, which draws those of the others."""
+HIGHEST_WORTH = 1.05
+"""What the five of trumps is worth: more than any one trick, so that it is not spent where another card will do."""
 SHORT_HAND = 5
 RUFFING = 0.5
 """How likely somebody who could trump a plain trick does so."""
@@ -24,7 +28,7 @@ def _worth(trumps: Trumps, value: Card) -> float:
     """About how likely a card takes a trick at some time."""
     power = trumps.power[trumps.led[value]]
     if trumps.trumps >> value & 1:
-        return max(0.3, 1 - 0.06 * trumps.order.index(value))
+        return max(0.3, HIGHEST_WORTH - 0.06 * trumps.order.index(value))
     above = sum(other > power[value] for other in power if other < TRUMP_POWER)
     return (0.4, 0.2, 0.1)[above] if above < 3 else 0.06 - above / 250
 
@@ -112,11 +116,14 @@ def _play(seen: Seen) -> Action:
     trick = next((pile.cards for pile in view.piles if pile.name == "trick"), ())
     played = {laid.seat for laid in trick}.union([seat])
     later = sum(held.card_count for other, held in enumerate(view.seats) if other not in played)
-    worth, hidden = WORTH[trumps.suit], _Hidden(unseen_cards(seen), later)
-    playable = [action.card for action in seen.legal.actions if isinstance(action, Play)]
-    return Play(
-        max(playable, key=lambda value: _chance(trumps, (*trick, PileCard(value, seat)), hidden) - worth[value])
-    )
+    hidden, worth = _Hidden(unseen_cards(seen), later), WORTH[trumps.suit]
+    draws_trumps = DRAWING if not trick and seat == view.contract.declarer else 0.0
+
+    def gain(value: Card) -> float:
+        chance = _chance(trumps, (*trick, PileCard(value, seat)), hidden)
+        return chance * (1 + draws_trumps * (trumps.trumps >> value & 1)) - worth[value]
+
+    return Play(max((action.card for action in seen.legal.actions if isinstance(action, Play)), key=gain))
 
 
 def unseen_cards(seen: Seen) -> list[Card]:
