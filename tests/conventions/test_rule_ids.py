@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs" / "rules").glob("*.md"))
-RULE = re.compile(r"\b[A-Z0-9]+-(?:[A-Z]+-\d+|D\d+)\b")
+RULE = re.compile(r"\b[A-Z0-9]+-(?:[A-Z]+-\d+|D\d+[a-z]?)\b")
 DEFINITION = re.compile(rf"\*\*({RULE.pattern})\*\*")
 
 

@@ -8,7 +8,20 @@ import pytest
 from croupier.games.cards import cards
 from croupier.games.interface import CardsShuffled
 from croupier.games.one_oh_one import OneOhOneState
-from tests.games.positions_one_oh_one import acts, deal, due, ended, hand, legal, over, pile, position, stock, to_act
+from tests.games.positions_one_oh_one import (
+    acts,
+    deal,
+    due,
+    ended,
+    hand,
+    legal,
+    new,
+    over,
+    pile,
+    position,
+    stock,
+    to_act,
+)
 
 
 def own_six(held: str, **options: Any) -> OneOhOneState:
@@ -213,3 +226,17 @@ def test_101_ELIM_3_two_losers_drop_out() -> None:
         elimination=True,
     )
     assert over(acts(last, "0:9C")).ranking == ((0,), (2,), (3,), (1,))
+
+
+def test_the_round_that_the_page_tells() -> None:
+    hands = [cards("8C KH 9D JS 8H"), cards("6C 9C AD QH TD"), cards("AC 8D 7D 9S TH")]
+    top = [value for turn in zip(*hands, strict=True) for value in turn] + [*cards("TS JC")]
+    state = new(3)
+    rest = tuple(value for value in due(state).cards if value not in top)
+    state, _ = state.apply(CardsShuffled((*top, *rest), (0,)))
+    state = acts(state, "0:8C 1:6C 1:9C 2:AC 1:AD 0:9D 1:TD")
+    assert (hand(state, 1), to_act(state)) == ({"QH"}, 2)
+    state, line = ended(state, "2:7D 1:QH/S")
+    assert dict(line.details)["hand_0"].split() == ["JC", "8H", "KH", "TS", "JS"]
+    assert line.points == state.scores == (26, -40, 27)
+    assert to_act(deal(state)) == 1
