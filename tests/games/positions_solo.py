@@ -25,6 +25,43 @@ Hands = Sequence[str]
 
 FROKE = "froke pass pass pass trump:H call:AC"
 """Seat 0 plays a froke in hearts and calls the ace of clubs."""
+BIDDERS: Hands = (
+    "QC 7C 8C AH KH 9D TD 8S",
+    "AC KC QS AD KD JD 9S TS",
+    "7D 8D 7H 8H 9H TH JH QH",
+    "9C TC JC 7S JS KS AS QD",
+)
+"""The hands of the third and fourth worked positions."""
+MARRIED: Hands = (
+    "9C 7C 8C AH KH 9D TD 8S",
+    "QC QS AC AD KD JD 9S TS",
+    "7D 8D 7H 8H 9H TH JH QH",
+    "KC TC JC 7S JS KS AS QD",
+)
+"""The hands of the fifth worked position: seat 1 has both black queens."""
+UNKNOWN: Hands = (
+    "7D 8D 9D TD QC AC AH KH",
+    "AS KS JS 7C 8C AD 7H 8H",
+    "QS TS 9S 8S 9C TC KD QD",
+    "7S JC KC JD 9H TH JH QH",
+)
+"""The hands of the seventh worked position: seat 0 misses one ace and has no card of its suit."""
+CALLED_UNKNOWN = "froke pass pass pass trump:D call:unknown"
+"""Seat 0 plays a froke in diamonds and calls the unknown ace."""
+NINTH: Hands = (
+    "7H QC AH KH 8C 9C TD 9S",
+    "TH KC JC 7D 8D KD AS KS",
+    "QH 9H JH 8H QS AC JD QD",
+    "AD TC 7C 9D TS JS 7S 8S",
+)
+"""The hands of the ninth worked position: the called ace need not appear in five tricks."""
+ELEVENTH: Hands = (
+    "8H 9H TH 8C 7D 8D 9D JD",
+    "QC AH KH 9C AS KS QD TD",
+    "JH AC 7C TC QS JS TS 9S",
+    "7H QH KC JC AD KD 7S 8S",
+)
+"""The hands of the eleventh worked position: four tricks are lost before the partner is known."""
 EIGHTH: Hands = (
     "7H AH KH JH 8C 9C TD 9S",
     "QC TH KC JC 7D 8D AS KS",

@@ -11,12 +11,17 @@ from croupier.games.interface import CardsShuffled, GameOver, ProposalAgreed
 from croupier.games.solo.deck import DECK, winner
 from croupier.games.solo.state import SoloState
 from tests.games.positions_solo import (
+    BIDDERS,
+    CALLED_UNKNOWN,
     EIGHTH,
+    ELEVENTH,
     FIVE_OF_FIVE,
     FROKE,
+    MARRIED,
+    NINTH,
     SOLO,
     TWELFTH,
-    Hands,
+    UNKNOWN,
     dealt,
     due,
     hand,
@@ -27,19 +32,6 @@ from tests.games.positions_solo import (
     play_with_facts,
     refused_by,
     said_to,
-)
-
-THIRD: Hands = (
-    "QC 7C 8C AH KH 9D TD 8S",
-    "AC KC QS AD KD JD 9S TS",
-    "7D 8D 7H 8H 9H TH JH QH",
-    "9C TC JC 7S JS KS AS QD",
-)
-FIFTH: Hands = (
-    "9C 7C 8C AH KH 9D TD 8S",
-    "QC QS AC AD KD JD 9S TS",
-    "7D 8D 7H 8H 9H TH JH QH",
-    "KC TC JC 7S JS KS AS QD",
 )
 
 
@@ -71,7 +63,7 @@ def test_SOLO_EX_2_trick_winners(trump: str, trick: str, seat: int) -> None:
 
 
 def test_SOLO_EX_3_an_auction() -> None:
-    state = dealt(THIRD)
+    state = dealt(BIDDERS)
     assert legal(state) == "pass froke iss solo solo_clubs solo_do solo_do_clubs"
     state = play(state, "froke")
     assert legal(state) == "pass iss solo solo_clubs solo_do solo_do_clubs"
@@ -88,21 +80,21 @@ def test_SOLO_EX_3_an_auction() -> None:
 
 
 def test_SOLO_EX_4_keeping_a_bid() -> None:
-    asked = play(dealt(THIRD), "froke iss pass pass")
+    asked = play(dealt(BIDDERS), "froke iss pass pass")
     assert (asked.phase, asked.to_act, legal(asked)) == ("keep", 0, "yield keep")
     kept = play(asked, "keep")
     assert (kept.to_act, kept.contract.bid, legal(kept)) == (0, "iss", "trump:C trump:C!")
     assert play(asked, "yield").contract[:2] == (1, "iss")
-    clubless = play(dealt(THIRD, dealer=1), "froke iss pass pass")
+    clubless = play(dealt(BIDDERS, dealer=1), "froke iss pass pass")
     assert (clubless.to_act, legal(clubless)) == (2, "yield")
-    assert play(dealt(THIRD), "froke iss solo pass").contract[:2] == (2, "solo")
-    assert play(dealt(THIRD), "solo solo_clubs pass pass").contract[:2] == (1, "solo_clubs")
-    analogous = play(dealt(THIRD, solo_keep=True), "solo solo_clubs pass pass")
+    assert play(dealt(BIDDERS), "froke iss solo pass").contract[:2] == (2, "solo")
+    assert play(dealt(BIDDERS), "solo solo_clubs pass pass").contract[:2] == (1, "solo_clubs")
+    analogous = play(dealt(BIDDERS, solo_keep=True), "solo solo_clubs pass pass")
     assert (analogous.phase, analogous.to_act) == ("keep", 0)
 
 
 def test_SOLO_EX_5_a_wedding_that_must_be_called() -> None:
-    state = play(dealt(FIFTH), "froke")
+    state = play(dealt(MARRIED), "froke")
     assert legal(state) == "pass wedding solo solo_clubs solo_do solo_do_clubs"
     state = play(state, "pass pass iss")
     assert (state.phase, state.to_act, legal(state)) == ("wedding", 1, "wedding")
@@ -114,9 +106,9 @@ def test_SOLO_EX_5_a_wedding_that_must_be_called() -> None:
     state = play(state, "trump:D")
     assert state.to_act == 0
     assert may(play(state, "8S 9S 7D")) == {"7S", "JS", "KS", "AS"}
-    anything = play(dealt(FIFTH, wedding_trump="any_suit"), "froke pass pass iss wedding call:AS")
+    anything = play(dealt(MARRIED, wedding_trump="any_suit"), "froke pass pass iss wedding call:AS")
     assert legal(anything) == "trump:C trump:C! trump:D trump:D! trump:S trump:S!"
-    assert play(dealt(FIFTH), "froke pass solo pass").contract[:2] == (2, "solo")
+    assert play(dealt(MARRIED), "froke pass solo pass").contract[:2] == (2, "solo")
 
 
 def declaring(held: str) -> SoloState:
@@ -160,16 +152,8 @@ def test_SOLO_EX_6_calls(held: str, trump: str, calls: str) -> None:
     assert legal(state).split() == [f"call:{text}" for text in calls.split()]
 
 
-SEVENTH: Hands = (
-    "7D 8D 9D TD QC AC AH KH",
-    "AS KS JS 7C 8C AD 7H 8H",
-    "QS TS 9S 8S 9C TC KD QD",
-    "7S JC KC JD 9H TH JH QH",
-)
-
-
 def test_SOLO_EX_7_the_unknown_ace() -> None:
-    state, facts = play_with_facts(dealt(SEVENTH), "froke pass pass pass trump:D call:unknown")
+    state, facts = play_with_facts(dealt(UNKNOWN), CALLED_UNKNOWN)
     heard = {viewer: list(said_to(facts, viewer))[-1] for viewer in (0, 1, 2, 3, SPECTATOR)}
     known, unknown = Call(card("AS")), Call(None)
     assert heard == {0: known, 1: known, 2: unknown, 3: unknown, SPECTATOR: unknown}
@@ -194,14 +178,6 @@ def test_SOLO_EX_8_the_called_ace() -> None:
     assert may(play(dealt(exchanged, called_card_rule="penalty"), f"{FROKE} 9S KS AS 7S")) == leads | {"7C"}
 
 
-NINTH: Hands = (
-    "7H QC AH KH 8C 9C TD 9S",
-    "TH KC JC 7D 8D KD AS KS",
-    "QH 9H JH 8H QS AC JD QD",
-    "AD TC 7C 9D TS JS 7S 8S",
-)
-
-
 def test_SOLO_EX_9_the_fifth_trick() -> None:
     state = play(dealt(NINTH), f"{FROKE} KH TH 8H 7S AH 7D 9H 8S QC 8D JH JS 7H KC QH TS TD KD")
     assert may(state) == {"JD", "QD"}
@@ -217,14 +193,6 @@ def test_SOLO_EX_10_the_declarer_keeps_a_card_of_the_called_suit() -> None:
     hands = (EIGHTH[0].replace("9C", "9D"), EIGHTH[1], EIGHTH[2], EIGHTH[3].replace("9D", "9C"))
     state = play(dealt(hands), f"{FROKE} 9S KS JS 7S AS TS 8S")
     assert may(state) == {"9D", "TD", "7H", "JH", "KH", "AH"}
-
-
-ELEVENTH: Hands = (
-    "8H 9H TH 8C 7D 8D 9D JD",
-    "QC AH KH 9C AS KS QD TD",
-    "JH AC 7C TC QS JS TS 9S",
-    "7H QH KC JC AD KD 7S 8S",
-)
 
 
 def test_SOLO_EX_11_a_decided_hand_goes_on_while_the_partner_is_hidden() -> None:

@@ -12,11 +12,15 @@ from croupier.games.solo import SoloState
 from croupier.games.solo.contracts import NOBODY
 from tests.games.oracle_solo import SoloOracle
 from tests.games.positions_solo import (
+    BIDDERS,
+    CALLED_UNKNOWN,
     EIGHTH,
     FIVE_OF_FIVE,
     FROKE,
+    MARRIED,
     SOLO,
     TWELFTH,
+    UNKNOWN,
     Hands,
     action,
     dealt,
@@ -25,25 +29,6 @@ from tests.games.positions_solo import (
     play,
 )
 
-UNKNOWN: Hands = (
-    "7D 8D 9D TD QC AC AH KH",
-    "AS KS JS 7C 8C AD 7H 8H",
-    "QS TS 9S 8S 9C TC KD QD",
-    "7S JC KC JD 9H TH JH QH",
-)
-BIDDERS: Hands = (
-    "QC 7C 8C AH KH 9D TD 8S",
-    "AC KC QS AD KD JD 9S TS",
-    "7D 8D 7H 8H 9H TH JH QH",
-    "9C TC JC 7S JS KS AS QD",
-)
-MARRIED: Hands = (
-    "9C 7C 8C AH KH 9D TD 8S",
-    "QC QS AC AD KD JD 9S TS",
-    "7D 8D 7H 8H 9H TH JH QH",
-    "KC TC JC 7S JS KS AS QD",
-)
-CALLED_UNKNOWN = "froke pass pass pass trump:D call:unknown"
 HIDDEN = "8D AD QD JD 8H TC 9H KH QC JS QS JC 7D 7H KD TH"
 FOUR_OF_FOUR = " ".join(FIVE_OF_FIVE.split()[:16])
 

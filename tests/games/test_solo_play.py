@@ -1,0 +1,298 @@
+"""Tricks in Solo: following, the duties around the called card, five out of five, when a hand stops, who sees what."""
+
+from typing import Any
+
+import pytest
+
+from croupier.games.actions import PLAYS, Bid, Call, Draw, Play, ThrowDown, Yield
+from croupier.games.cards import card, cards
+from croupier.games.facts import (
+    SPECTATOR,
+    CardsMoved,
+    ContractChanged,
+    Fact,
+    Marked,
+    MoveReason,
+    RoundEnded,
+    TrickTaken,
+)
+from croupier.games.solo import SoloState
+from tests.games.fold import heard
+from tests.games.positions_solo import (
+    CALLED_UNKNOWN,
+    EIGHTH,
+    ELEVENTH,
+    FIVE_OF_FIVE,
+    FROKE,
+    NINTH,
+    TWELFTH,
+    UNKNOWN,
+    Hands,
+    dealt,
+    details,
+    hand,
+    legal,
+    may,
+    play,
+    play_with_facts,
+    refusal,
+)
+
+DO = FROKE.replace("trump:H", "trump:H!")
+PENALTY: dict[str, Any] = {"called_card_rule": "penalty"}
+VOID: Hands = (NINTH[0], NINTH[1], NINTH[2].replace("JD QD", "JS TS"), NINTH[3].replace("TS JS", "JD QD"))
+"""The ninth hands but that seat 2 has no diamond."""
+FOUR_TRICKS = "KH TH 8H 7S AH 7D 9H 8S QC 8D JH 7C 7H KC QH TC"
+FOUR_LOST = "8H QC JH QH AS 9S 7S 7D KS TS 8S 8D AH QS 7H 9H"
+SOLO_IN_CLUBS: Hands = (
+    "QC 7C QS AC KC JC TC 7D",
+    "9C 8C 8D 9D TD JD QD KD",
+    "AD 7H 8H 9H TH JH QH KH",
+    "AH 7S 8S 9S TS JS KS AS",
+)
+"""Seat 0 wins seven tricks with trumps, and loses the last one."""
+
+
+def playing(hands: Hands = EIGHTH, line: str = "", **options: Any) -> SoloState:
+    """A froke in hearts of seat 0, who calls the ace of clubs."""
+    return play(dealt(hands, **options), f"{FROKE} {line}")
+
+
+# Following suit and winning
+
+
+@pytest.mark.parametrize(("first_lead", "leader"), [("left_of_dealer", 2), ("declarer", 0)])
+def test_SOLO_PLAY_1_who_leads_first_and_then_clockwise(first_lead: str, leader: int) -> None:
+    state = play(dealt(TWELFTH, dealer=1, first_lead=first_lead), "pass pass froke pass trump:H call:AC")
+    assert (state.to_act, state.phase) == (leader, "play")
+    for step in (1, 2, 3):
+        state = play(state, legal(state).split()[0])
+        assert state.to_act == (leader + step) % 4
+        for other in {0, 1, 2, 3, -1, 4} - {state.to_act}:
+            assert refusal(state, PLAYS[card("8C")], other) == "SOLO-PLAY-1"
+
+
+@pytest.mark.parametrize("bid", ["solo", "solo_do"])
+def test_SOLO_PLAY_1_in_a_solo_too_the_left_neighbour_of_the_dealer_leads(bid: str) -> None:
+    assert play(dealt(TWELFTH, dealer=0), f"pass pass pass {bid} trump:H").to_act == 1
+
+
+def test_SOLO_PLAY_1_the_winner_leads() -> None:
+    state, facts = play_with_facts(dealt(TWELFTH), f"{FROKE} QC 8H JH TH")
+    assert state.to_act == 0
+    assert CardsMoved("trick", "taken", cards("QC 8H JH TH"), 4, MoveReason.WIN) in facts
+    assert TrickTaken(0) in facts
+
+
+def test_SOLO_PLAY_2_follow_the_suit_led_and_black_queens_follow_trumps_only() -> None:
+    state = playing(EIGHTH, "8C")
+    assert may(state) == {"JC", "KC"}
+    for wrong in ("QC", "TH", "8S", PLAYS[card("2C")], Play(-1), Play(53), Play(card("KC"), 0)):
+        assert refusal(state, wrong) == "SOLO-PLAY-2"
+    assert may(playing(EIGHTH, "7H")) == {"QC", "TH"}
+    assert may(playing(EIGHTH, "9S AS")) == {"TS", "JS"}
+
+
+def test_SOLO_PLAY_2_who_cannot_follow_may_play_anything() -> None:
+    state = playing(EIGHTH, "9S KS JS 7S AS TS 8S")
+    assert may(state) == {"7H", "AH", "KH", "JH", "8C", "9C", "TD"}
+
+
+@pytest.mark.parametrize("asked", [Bid("solo"), Call(None), Draw(), Yield()])
+def test_SOLO_PLAY_1_other_verbs_are_refused_in_play(asked: Any) -> None:
+    assert refusal(playing(), asked) == "SOLO-PLAY-1"
+
+
+def test_SOLO_PLAY_3_trumps_beat_plain_cards_and_else_the_suit_led_counts() -> None:
+    assert playing(EIGHTH, "TD 8D QD AD").to_act == 3
+    assert playing(EIGHTH, "7H QC 9H QH").to_act == 1
+    assert playing(EIGHTH, "9S KS JS 7S").to_act == 1
+
+
+def test_SOLO_PLAY_4_seats_that_are_out_declare_help_and_defend() -> None:
+    state = play(dealt(TWELFTH, scores=(36, 0, 36, 0)), f"{FROKE} {FIVE_OF_FIVE} throw_down")
+    assert state.scores == (36, 0, 36, 0)
+
+
+# The called card
+
+
+def test_SOLO_CARD_1_the_called_card_is_played_when_its_suit_is_led() -> None:
+    state = playing(EIGHTH, "8C KC")
+    assert legal(state) == "AC"
+    assert refusal(state, "7C") == "SOLO-CARD-1"
+    assert refusal(state, "QS") == "SOLO-CARD-1"
+    assert refusal(state, "KH") == "SOLO-PLAY-2"
+    assert may(playing(EIGHTH, "8C KC", **PENALTY)) == {"AC", "7C"}
+
+
+def test_SOLO_CARD_2_its_holder_leads_no_other_card_of_its_suit() -> None:
+    exchanged = (EIGHTH[0], EIGHTH[1].replace("AS", "JS"), EIGHTH[2].replace("JS", "AS"), EIGHTH[3])
+    state = playing(exchanged, "9S KS AS 7S")
+    assert refusal(state, "7C") == "SOLO-CARD-2"
+    assert refusal(playing(exchanged, "9S KS AS 7S", **PENALTY), "7C") == ""
+
+
+def test_SOLO_CARD_3_the_fifth_trick_is_the_last_chance() -> None:
+    before = playing(VOID, "KH TH 8H 7S AH 7D 9H 8S QC 8D JH 7C 9S KS")
+    assert may(before) == {"JS", "TS"}
+    state = playing(VOID, f"{FOUR_TRICKS} TD KD")
+    assert legal(state) == "AC"
+    assert refusal(state, "QS") == "SOLO-CARD-3"
+    assert may(playing(VOID, f"{FOUR_TRICKS} TD KD", **PENALTY)) == {"AC", "QS", "JS", "TS"}
+
+
+def test_SOLO_CARD_3_on_lead_to_the_fifth_trick() -> None:
+    hands = ("8H 9H TH 8C 7D 8D 9D JD", "QC 7H KH 9C 7S 8S 9S TS", "QS AH JH QH AC 7C TC AS", "KC JC AD KD JS KS TD QD")
+    line = "JD 9C JH KD AH QD 9H KH QS AD TH QC 7S AS KS 7D"
+    state = playing(hands, line)
+    assert (state.to_act, legal(state), hand(state, 2)) == (2, "AC", "7C TC AC QH")
+    assert refusal(state, "QH") == refusal(state, "7C") == "SOLO-CARD-3"
+    assert may(playing(hands, line, **PENALTY)) == {"AC", "7C", "TC", "QH"}
+
+
+def test_SOLO_CARD_4_the_called_card_makes_the_partner_public() -> None:
+    state, facts = play_with_facts(dealt(EIGHTH), f"{FROKE} 8C KC")
+    assert state.view(SPECTATOR).contract.partner is None
+    state, facts = play_with_facts(state, "AC")
+    assert ContractChanged(partner=2) in facts
+    assert [state.view(viewer).contract.partner for viewer in (0, 1, 3, SPECTATOR)] == [2, 2, 2, 2]
+
+
+def test_SOLO_CARD_5_the_declarer_keeps_his_only_card_of_the_called_suit() -> None:
+    hands = (EIGHTH[0].replace("9C", "9D"), EIGHTH[1], EIGHTH[2], EIGHTH[3].replace("9D", "9C"))
+    for options in ({}, PENALTY):
+        state = playing(hands, "9S KS JS 7S AS TS 8S", **options)
+        assert may(state) == {"9D", "TD", "7H", "JH", "KH", "AH"}
+        assert refusal(state, "8C") == "SOLO-CARD-5"
+    assert "8C" in may(playing(hands))
+    assert "8C" in may(playing(EIGHTH, "9S KS JS 7S AS TS 8S"))
+
+
+@pytest.mark.parametrize("options", [{}, PENALTY], ids=repr)
+def test_SOLO_CARD_6_a_called_card_that_does_not_appear_in_five_tricks_loses(options: dict[str, Any]) -> None:
+    line = "KH TH 8H 7S AH 7D 9H 8S QC 8D JH JS 7H KC QH TS TD KD JD AD"
+    state, facts = play_with_facts(dealt(NINTH, **options), f"{FROKE} {line}")
+    assert (state.scores, details(facts)["reason"]) == ((0, 2, 0, 2), "called_card_unplayed")
+    assert details(facts)["side_tricks"] == "4"
+    assert ContractChanged(partner=2) in facts
+
+
+# Five out of five
+
+
+def test_SOLO_THROUGH_1_the_lead_to_the_sixth_trick_chooses() -> None:
+    state = playing(TWELFTH, FIVE_OF_FIVE)
+    assert (state.to_act, legal(state)) == (2, "7C TS JS throw_down")
+    assert refusal(state, "throw_down", 0) == "SOLO-PLAY-1"
+    assert "throw_down" in may(playing(TWELFTH, FIVE_OF_FIVE, through_factor=1))
+    for early in ("", "QC 8H JH TH", FIVE_OF_FIVE[:-3]):
+        assert refusal(playing(TWELFTH, early), ThrowDown()) == "SOLO-THROUGH-1"
+
+
+def test_SOLO_THROUGH_2_thrown_down_cards_stay_closed() -> None:
+    state, facts = play_with_facts(dealt(TWELFTH), f"{FROKE} {FIVE_OF_FIVE} throw_down")
+    assert (state.scores, details(facts)["reason"]) == ((2, 0, 2, 0), "thrown_down")
+    view = state.view(SPECTATOR)
+    assert [seat.card_count for seat in view.seats] == [3, 3, 3, 3]
+    assert all(not seat.cards for seat in view.seats)
+
+
+def test_SOLO_THROUGH_3_the_sixth_card_played_makes_it_a_through_hand() -> None:
+    state, facts = play_with_facts(playing(TWELFTH, FIVE_OF_FIVE), "TS")
+    assert state.through
+    assert Marked("pledge", None, "through") in facts
+    assert state.view(SPECTATOR).contract.amount == 4
+    assert refusal(play(state, "9S AH 9D"), "throw_down") == "SOLO-THROUGH-1"
+
+
+def test_SOLO_THROUGH_4_a_do_has_no_choice() -> None:
+    state = play(dealt(TWELFTH), f"{DO} {FIVE_OF_FIVE}")
+    assert legal(state) == "7C TS JS"
+    assert refusal(state, "throw_down") == "SOLO-THROUGH-1"
+    assert not play(state, "TS").through
+
+
+# When a hand stops
+
+
+def test_SOLO_STOP_1_nothing_stops_a_hand_while_the_partner_is_hidden() -> None:
+    state = playing(ELEVENTH, FOUR_LOST)
+    assert state.phase == "play"
+    assert play(state, "KC 8C 9C AC").phase == "deal"
+    lost_do = play(dealt(EIGHTH), f"{DO} 9S KS JS 7S")
+    assert lost_do.phase == "play"
+    assert play(lost_do, "JC AC TC 8C").scores == (0, 6, 0, 6)
+
+
+def test_SOLO_STOP_1_a_solo_stops_at_once() -> None:
+    state = play(dealt(ELEVENTH), f"solo pass pass pass trump:H {FOUR_LOST}")
+    assert (state.phase, state.scores) == ("deal", (0, 6, 6, 6))
+
+
+def test_SOLO_STOP_2_a_do_needs_every_trick() -> None:
+    failed, facts = play_with_facts(dealt(SOLO_IN_CLUBS), "solo_do_clubs pass pass pass trump:C 7D KD AD AH")
+    assert (details(facts)["reason"], failed.scores) == ("trick_lost", (0, 36, 36, 36))
+    made, facts = play_with_facts(play(dealt(TWELFTH), f"{DO} {FIVE_OF_FIVE}"), "TS 9S AH 9D KH TD 7C KD QH KC JS AD")
+    assert (details(facts)["reason"], made.scores) == ("all_tricks", (6, 0, 6, 0))
+
+
+def test_SOLO_STOP_3_four_lost_tricks_are_enough() -> None:
+    _, facts = play_with_facts(dealt(ELEVENTH), f"solo pass pass pass trump:H {FOUR_LOST}")
+    assert (details(facts)["reason"], details(facts)["tricks"]) == ("four_tricks", "0 3 0 1")
+
+
+def test_SOLO_STOP_4_five_tricks_with_one_lost_are_enough() -> None:
+    line = "7D KD AD AH 7H 7S QC 8D 7C 8C 8H 8S QS 9C 9H 9S AC 9D TH TS"
+    before = play(dealt(SOLO_IN_CLUBS), f"solo_clubs pass pass pass trump:C {line}")
+    assert (before.phase, before.tricks) == ("play", (4, 0, 1, 0))
+    state, facts = play_with_facts(before, "KC TD JH JS")
+    assert (details(facts)["reason"], details(facts)["side_tricks"]) == ("five_tricks", "5")
+    assert state.scores == (12, 0, 0, 0)
+
+
+# Who knows what
+
+
+def test_SOLO_VIS_1_a_hand_is_its_owners_even_when_it_has_ended() -> None:
+    state = playing(TWELFTH, f"{FIVE_OF_FIVE} throw_down")
+    for viewer in (0, 1, 2, 3, SPECTATOR):
+        shown = [bool(seat.cards) for seat in state.view(viewer).seats]
+        assert shown == [seat == viewer for seat in range(4)]
+
+
+def told(facts: tuple[Fact, ...], viewer: int) -> set[int]:
+    """The partners that a viewer was told of."""
+    found = (fact.partner for fact in heard(facts, viewer) if isinstance(fact, ContractChanged))
+    return {partner for partner in found if partner is not None}
+
+
+def test_SOLO_VIS_2_the_holder_alone_knows_that_he_is_the_partner() -> None:
+    _, facts = play_with_facts(dealt(EIGHTH), FROKE)
+    assert [told(facts, viewer) for viewer in (0, 1, 2, 3, SPECTATOR)] == [set(), set(), {2}, set(), set()]
+
+
+def test_SOLO_VIS_3_the_unknown_card_is_known_to_declarer_and_holder_until_it_is_played() -> None:
+    state = play(dealt(UNKNOWN), CALLED_UNKNOWN)
+    named = {viewer: state.view(viewer).calls[-1].action for viewer in (0, 1, 2, 3, SPECTATOR)}
+    ace = Call(card("AS"))
+    assert named == {0: ace, 1: ace, 2: Call(None), 3: Call(None), SPECTATOR: Call(None)}
+    marks = {mark.name: mark.value for mark in state.view(3).marks}
+    assert marks["called_card"] == "unknown"
+    state = play(state, "AC 7C 9C JC AH 7H QD QH 8S 7S KH AS")
+    marks = {mark.name: mark.value for mark in state.view(3).marks}
+    assert marks["called_card"] == "AS"
+
+
+def test_SOLO_VIS_3_an_unknown_card_that_never_appears_stays_unknown() -> None:
+    state, facts = play_with_facts(dealt(UNKNOWN, scores=(30, 33, 36, 36)), CALLED_UNKNOWN)
+    assert (state.phase, details(facts)["partner"], details(facts)["called"]) == ("deal", "1", "unknown")
+    assert state.view(3).contract.partner == 1
+    assert state.view(3).calls[-1].action == Call(None)
+
+
+def test_SOLO_VIS_4_tricks_of_the_side_are_told_when_the_hand_has_ended_and_not_before() -> None:
+    state, facts = play_with_facts(playing(ELEVENTH), FOUR_LOST)
+    assert not any(isinstance(fact, RoundEnded) for fact in facts)
+    assert {mark.name for mark in state.view(SPECTATOR).marks} == {"kind"}
+    assert [seat.tricks_taken for seat in state.view(SPECTATOR).seats] == [0, 3, 0, 1]

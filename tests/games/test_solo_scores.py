@@ -1,0 +1,306 @@
+"""Values, the end of a hand and of the game, and the score sheet of Solo."""
+
+from typing import Any
+
+import pytest
+
+from croupier.games.actions import Action
+from croupier.games.facts import Count, Fact, GameEnded, Marked, RoundEnded
+from croupier.games.interface import CardsShuffled, GameOver, resolve_options
+from croupier.games.solo import SoloState, scoring
+from croupier.games.solo.contracts import Contract
+from croupier.games.solo.deck import DECK
+from croupier.games.solo.table import Table
+from tests.games.positions_solo import (
+    EIGHTH,
+    FIVE_OF_FIVE,
+    FROKE,
+    NINTH,
+    SOLO,
+    TWELFTH,
+    dealt,
+    details,
+    due,
+    ended,
+    new,
+    play,
+    play_with_facts,
+    refusal,
+    refused_by,
+)
+
+DO = FROKE.replace("trump:H", "trump:H!")
+LOST_DO = f"{DO} 9S KS JS 7S JC AC TC 8C"
+"""With the eighth hands: seats 1 and 3 get the points of a failed dirty do, 6 each by default."""
+LAST_THREE = "TS 9S AH 9D KH TD 7C KD QH KC JS AD"
+SUITS = "CDHS"
+Totals = tuple[int, ...]
+
+
+def table(**options: Any) -> Table:
+    """A table with these options."""
+    return Table.of(resolve_options(SOLO, 4, options))
+
+
+def contract(bid: str, trump: str, do: bool = False) -> Contract:
+    """Seat 0 declares, with seat 2 where there is a partner."""
+    partner = -1 if bid.startswith("solo") else 2
+    return Contract(0, bid, SUITS.index(trump), do or bid.startswith("solo_do"), partner=partner)
+
+
+def after(
+    totals: Totals, bid: str, trump: str, made: bool, do: bool = False, through: bool = False, **options: Any
+) -> Totals | None:
+    """The totals after such a hand."""
+    standing, options_table = contract(bid, trump, do), table(**options)
+    scorers = standing.side if made else tuple(seat for seat in range(4) if seat not in standing.side)
+    return scoring.settled(options_table, totals, scorers, scoring.value(options_table, standing, through, made))
+
+
+ZERO = (0, 0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("bid", "values"),
+    [
+        ("froke", [2, 4, 6, 4, 8, 12]),
+        ("iss", [4, 8, 12]),
+        ("wedding", [4, 8, 12, 8, 16, 24]),
+        ("solo", [6, 12, 18, 12, 24, 36]),
+        ("solo_clubs", [12, 24, 36]),
+    ],
+)
+def test_SOLO_SCORE_1_SOLO_SCORE_2_the_table_of_values(bid: str, values: list[int]) -> None:
+    ways = [(False, False), (False, True), (True, False)]
+    trumps = "HC" if len(values) == 6 else "C"
+    found = [scoring.value(table(), contract(bid, trump, do), through) for trump in trumps for do, through in ways]
+    assert found == values
+
+
+def test_SOLO_SCORE_2_a_do_is_not_doubled_again_and_factors_can_be_one() -> None:
+    do = contract("froke", "H", do=True)
+    assert scoring.value(table(), do, through=True) == 6
+    assert scoring.value(table(do_factor=1), do, through=True) == 2
+    assert scoring.value(table(through_factor=1), contract("froke", "H"), through=True) == 2
+    assert scoring.value(table(), contract("solo_do_clubs", "C"), through=False) == 36
+    assert scoring.value(table(do_factor=1), contract("solo_do_clubs", "C"), through=False) == 12
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        pytest.param(after(ZERO, "froke", "H", made=True), (2, 0, 2, 0), id="SOLO-SCORE-3 example 1"),
+        pytest.param(after(ZERO, "iss", "C", made=False), (0, 4, 0, 4), id="SOLO-SCORE-3 example 2"),
+        pytest.param(after(ZERO, "froke", "D", made=False, through=True), (0, 4, 0, 4), id="SOLO-SCORE-4 example 3"),
+        pytest.param(
+            after(ZERO, "froke", "D", made=False, through=True, fail_value="base"),
+            (0, 2, 0, 2),
+            id="SOLO-SCORE-4 example 3 base",
+        ),
+        pytest.param(
+            after(ZERO, "froke", "D", made=False, through=True, through_factor=1),
+            (0, 2, 0, 2),
+            id="SOLO-SCORE-4 example 3 factor",
+        ),
+        pytest.param(after(ZERO, "wedding", "C", made=True, do=True), (24, 0, 24, 0), id="SOLO-SCORE-2 example 4"),
+        pytest.param(after(ZERO, "solo", "S", made=False), (0, 6, 6, 6), id="SOLO-SCORE-3 example 5"),
+        pytest.param(after((0, 36, 34, 10), "solo", "S", made=False), (0, 36, 36, 16), id="SOLO-SCORE-5 example 5 out"),
+        pytest.param(after(ZERO, "solo_do", "H", made=True), (18, 0, 0, 0), id="SOLO-SCORE-2 example 6"),
+        pytest.param(after(ZERO, "solo_do_clubs", "C", made=False), (0, 36, 36, 36), id="SOLO-SCORE-3 example 6"),
+        pytest.param(
+            after((34, 0, 0, 0), "froke", "C", made=True, through=True), (36, 0, 8, 0), id="SOLO-SCORE-5 example 7"
+        ),
+        pytest.param(
+            after(ZERO, "froke", "H", made=True, through=True, fail_value="base"), (4, 0, 4, 0), id="SOLO-SCORE-4 made"
+        ),
+    ],
+)
+def test_the_examples_of_scoring(found: Totals | None, expected: Totals) -> None:
+    assert found == expected
+
+
+def test_SOLO_SCORE_4_a_do_lost_by_its_called_card_is_a_failed_do() -> None:
+    line = f"{DO} KH TH 8H 7S AH 7D 9H 8S QC 8D JH JS 7H KC QH TS TD KD JD AD"
+    assert play(dealt(NINTH), line).scores == (0, 6, 0, 6)
+    assert play(dealt(NINTH, fail_value="base"), line).scores == (0, 2, 0, 2)
+
+
+def test_SOLO_SCORE_5_points_count_what_was_gained() -> None:
+    state, facts = play_with_facts(dealt(TWELFTH, scores=(36, 0, 35, 0)), f"{FROKE} {FIVE_OF_FIVE} throw_down")
+    assert (ended(facts).points, ended(facts).totals) == ((0, 0, 1, 0), (36, 0, 36, 0))
+    assert state.scores == (36, 0, 36, 0)
+
+
+# Out, last, void
+
+
+def test_SOLO_END_1_who_reaches_36_is_out_and_stays_at_the_table() -> None:
+    state, facts = play_with_facts(dealt(EIGHTH, scores=(0, 32, 0, 10)), LOST_DO)
+    assert state.scores == (0, 36, 0, 16)
+    assert Marked("went_out", 1, "1") in facts
+    assert ended(facts).notes[1] == "defender, +4, out"
+    again, facts = state.apply(CardsShuffled(DECK))
+    assert Marked("went_out", 1, "1") in facts
+    assert again.to_act == 1
+
+
+def over() -> tuple[SoloState, tuple[Fact, ...]]:
+    """A game that ends with this hand."""
+    return play_with_facts(dealt(EIGHTH, scores=(36, 32, 36, 10)), LOST_DO)
+
+
+def test_SOLO_END_2_one_seat_that_is_not_out_ends_the_game() -> None:
+    state, facts = over()
+    assert state.scores == (36, 36, 36, 16)
+    assert state.awaiting == GameOver(((0, 1, 2), (3,)), "buck")
+    assert facts[-1] == GameEnded(((0, 1, 2), (3,)), "buck")
+    asked: tuple[str | Action, ...] = ("pass", "8C", "solo")
+    assert {refusal(state, said, seat) for said in asked for seat in range(4)} == {"SOLO-END-2"}
+    assert refused_by(state, CardsShuffled(DECK)) == refused_by(state, CardsShuffled(DECK, (0,))) == "SOLO-END-2"
+
+
+@pytest.mark.parametrize(
+    ("scores", "options", "expected"),
+    [
+        pytest.param((36, 32, 36, 10), {}, (36, 36, 36, 16), id="ending-1"),
+        pytest.param((36, 32, 36, 30), {}, (36, 32, 36, 30), id="SOLO-END-3 SOLO-LAST-3 ending 2"),
+        pytest.param((36, 32, 36, 30), {"double_out": "lowest"}, (36, 36, 36, 30), id="SOLO-LAST-3 ending 2 lowest"),
+        pytest.param((36, 32, 36, 32), {}, (36, 32, 36, 32), id="SOLO-LAST-3 ending 3"),
+        pytest.param((36, 32, 36, 32), {"double_out": "lowest"}, (36, 32, 36, 32), id="SOLO-LAST-3 ending 3 lowest"),
+        pytest.param((20, 30, 34, 32), {}, (20, 36, 34, 36), id="SOLO-END-3 ending 4"),
+    ],
+)
+def test_the_examples_of_the_end(scores: Totals, options: dict[str, Any], expected: Totals) -> None:
+    state, facts = play_with_facts(dealt(EIGHTH, scores=scores, **options), LOST_DO)
+    assert state.scores == expected
+    assert details(facts)["void"] == str(state.scores == scores).lower()
+    assert (state.phase == "over") == (expected.count(36) == 3)
+
+
+def test_SOLO_LAST_1_the_last_two_cannot_be_declarer_and_partner() -> None:
+    state, facts = play_with_facts(dealt(EIGHTH, scores=(30, 36, 34, 36)), FROKE)
+    assert (state.phase, ended(facts).points, details(facts)["reason"]) == ("deal", ZERO, "last_two")
+    assert state.view(3).contract.partner == 2
+    assert ended(facts).notes == ("declarer", "defender, already out", "partner", "defender, already out")
+    assert state.apply(CardsShuffled(DECK))[0].match.dealer == 0
+    assert play(dealt(EIGHTH, scores=(30, 0, 34, 36)), FROKE).phase == "play"
+
+
+def test_SOLO_LAST_2_either_pair_covers_the_defenders_but_no_solo() -> None:
+    scores = (36, 30, 36, 34)
+    assert play(dealt(EIGHTH, scores=scores, last_two="either_pair"), FROKE).phase == "deal"
+    assert play(dealt(EIGHTH, scores=scores), FROKE).phase == "play"
+    solo = play(dealt(EIGHTH, scores=scores, last_two="either_pair"), "solo pass pass pass trump:H")
+    assert solo.phase == "play"
+
+
+def test_SOLO_LAST_3_three_remaining_defenders_of_a_seat_that_is_out() -> None:
+    assert after((36, 31, 32, 33), "solo", "H", made=False) is None
+    assert after((36, 31, 32, 33), "solo", "H", made=False, double_out="lowest") == (36, 31, 36, 36)
+    assert after((36, 31, 31, 33), "solo", "H", made=False, double_out="lowest") is None
+    assert after((36, 29, 32, 33), "solo", "H", made=False) == (36, 35, 36, 36)
+
+
+def test_SOLO_LAST_3_a_void_hand_says_so() -> None:
+    state, facts = play_with_facts(dealt(EIGHTH, scores=(36, 32, 36, 30)), LOST_DO)
+    assert ended(facts).headline.endswith("but void as it would put out all who remain")
+    assert (ended(facts).points, state.match.went_out, state.phase) == (ZERO, (1, 0, 1, 0), "deal")
+
+
+@pytest.mark.parametrize(
+    ("went_out", "ranking", "groups"),
+    [
+        ((2, 5, 2, 0), "buck_only", ((0, 1, 2), (3,))),
+        ((2, 5, 2, 0), "out_order", ((0, 2), (1,), (3,))),
+        ((7, 7, 0, 7), "out_order", ((0, 1, 3), (2,))),
+        ((0, 9, 4, 6), "out_order", ((2,), (3,), (1,), (0,))),
+    ],
+)
+def test_SOLO_END_4_rankings(went_out: Totals, ranking: str, groups: tuple[Totals, ...]) -> None:
+    totals = tuple(36 if hand else 20 for hand in went_out)
+    assert scoring.ranking(table(ranking=ranking), totals, went_out) == groups
+    assert scoring.ranking(table(ranking=ranking), (36, 36, 1, 2), (1, 1, 0, 0)) == ()
+
+
+def test_SOLO_END_5_thrown_in_hands_count_and_hands_are_numbered_from_one() -> None:
+    state = new()
+    for number in (1, 2, 3):
+        assert due(state).round_number == number
+        state, _ = state.apply(CardsShuffled(DECK, (0,) if number == 1 else ()))
+        state, facts = play_with_facts(state, "pass pass pass pass")
+        if state.phase == "wedding":
+            continue
+        assert ended(facts).round_number == number
+
+
+# The score sheet
+
+
+@pytest.mark.parametrize(
+    ("line", "headline"),
+    [
+        ("pass pass pass pass", "thrown in, all passed"),
+        (f"{FROKE} {FIVE_OF_FIVE} throw_down", "dirty froke in hearts, made with five out of five and thrown down"),
+        (f"{FROKE} {FIVE_OF_FIVE} {LAST_THREE}", "dirty froke in hearts, gone through, made with all eight tricks"),
+        (f"{DO} {FIVE_OF_FIVE} {LAST_THREE}", "dirty froke in hearts with a do, made with all eight tricks"),
+        ("solo_do_clubs pass pass pass trump:C 8C KC AC TH", "clean solo do in clubs, failed, a trick lost"),
+        ("solo_do pass pass pass trump:C 8C KC AC TH", "clean solo do in clubs, failed, a trick lost"),
+    ],
+)
+def test_headlines_say_in_words_what_the_hand_was(line: str, headline: str) -> None:
+    _, facts = play_with_facts(dealt(TWELFTH), line)
+    assert ended(facts).headline == headline
+
+
+def test_details_tell_programs_all_of_a_hand() -> None:
+    _, facts = play_with_facts(dealt(TWELFTH), f"{FROKE} {FIVE_OF_FIVE} {LAST_THREE}")
+    assert details(facts) == {
+        "outcome": "made",
+        "reason": "all_tricks",
+        "void": "false",
+        "declarer": "0",
+        "contract": "froke",
+        "partner": "2",
+        "called": "AC",
+        "trump": "H",
+        "kind": "dirty",
+        "do": "false",
+        "through": "true",
+        "value": "4",
+        "tricks": "5 0 3 0",
+        "side_tricks": "8",
+    }
+
+
+@pytest.mark.parametrize(
+    ("scores", "line", "counts"),
+    [
+        (ZERO, "pass pass pass pass", []),
+        (
+            ZERO,
+            f"{FROKE} {FIVE_OF_FIVE} throw_down",
+            [("hands_declared", 0), ("hands_made", 0), ("partner_hands_joined", 2), ("partner_hands_made", 2)],
+        ),
+        (ZERO, "solo_do_clubs pass pass pass trump:C 8C KC AC TH", [("solos_declared", 0), ("bucks", 0)]),
+        (
+            ZERO,
+            f"solo pass pass pass trump:H {FIVE_OF_FIVE} {LAST_THREE}",
+            [("solos_declared", 0), ("solos_made", 0)],
+        ),
+    ],
+)
+def test_counts_for_statistics(scores: Totals, line: str, counts: list[tuple[str, int]]) -> None:
+    _, facts = play_with_facts(dealt(TWELFTH, scores=scores), line)
+    assert list(ended(facts).counts) == [Count(name, seat) for name, seat in counts]
+
+
+def test_the_buck_is_counted() -> None:
+    _, facts = over()
+    assert Count("bucks", 3) in ended(facts).counts
+    assert ended(facts).notes == (
+        "declarer, already out",
+        "defender, +4, out",
+        "partner, already out",
+        "defender, +6, the Buck",
+    )
+    assert sum(isinstance(fact, RoundEnded) for fact in facts) == 1
