@@ -24,8 +24,14 @@ PATIENCE_SECONDS = 5.0
 SEED = bytes(range(32))
 Waited = TypeVar("Waited")
 
-ROUNDS: dict[str, dict[str, OptionValue]] = {"thulla": {"best_of": 3, "scoring": "cards"}}
-"""Options of games that have one round by default, so that there are deals while somebody watches."""
+ROUNDS: dict[str, dict[str, OptionValue]] = {
+    "thulla": {"best_of": 3, "scoring": "cards"},
+    "solo": {"do_factor": 1, "through_factor": 1},
+}
+"""Options with which play by chance has a few rounds, so that there are deals while somebody watches."""
+
+LIMITS: dict[str, dict[str, OptionValue]] = {"one_ten": {"max_rounds": 3}}
+"""Options without which play by chance may not end."""
 
 every_game = pytest.mark.parametrize("game", list(GAMES))
 
@@ -61,7 +67,7 @@ def make_config(
 ) -> TableConfig:
     """A table that can be opened; the fewest seats of its game unless said otherwise."""
     count = seat_count or len(seats) or GAMES[game].seats.start
-    resolved = resolve_options(GAMES[game], count, options or {})
+    resolved = resolve_options(GAMES[game], count, LIMITS.get(game, {}) | (options or {}))
     return TableConfig(
         table_id,
         game,

@@ -12,9 +12,10 @@ from croupier.engine.live import LiveTable
 from croupier.engine.log import Entry, TableConfig
 from croupier.engine.table import Step, advance, new_table, steps_of
 from croupier.games.actions import PLAYS
+from croupier.games.bots import random_of
 from croupier.games.catalogue import GAMES
-from croupier.games.facts import EVERYONE, SPECTATOR, Fact, HandRevealed, Viewer
-from croupier.games.interface import CardsShuffled, Legal, State
+from croupier.games.facts import EVERYONE, SPECTATOR, Fact, HandRevealed, RoundEnded, Viewer
+from croupier.games.interface import NOTHING_LEGAL, CardsShuffled, Legal, State
 from croupier.runtime.errors import ServiceError
 from croupier_api.v1 import cards_pb2
 from tests.engine.fakes import START, Bench, FakeClock, FakeScoring, MemoryTableStore, bench
@@ -32,7 +33,8 @@ from tests.engine.play import (
     viewers,
 )
 from tests.games.peculiar import PECULIAR
-from tests.games.test_secrecy import known, named, shown
+from tests.games.test_secrecy import called, common_legal, known, named, shown
+from tests.games.walk import usual
 
 CARD = cards_pb2.Card.DESCRIPTOR
 TWIN_ACTIONS = 40
@@ -46,6 +48,8 @@ def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
 def cards_in(message: Message) -> Iterator[int]:
     """Every value of a Card field, however deep, as the games number cards."""
     for field, value in message.ListFields():
+        if f"{message.DESCRIPTOR.name}.{field.name}" in ("CardOrder.cards", "TableView.card_order"):
+            continue  # How hands are sorted tells of no hand.
         values = value if field.is_repeated else [value]
         if field.enum_type is not None and field.enum_type.full_name == CARD.full_name:
             yield from (number - 1 for number in values)
@@ -60,6 +64,8 @@ def told_to(facts: tuple[Fact, ...], viewer: Viewer) -> set[int]:
     for fact in facts:
         if fact.audience == EVERYONE or (viewer != SPECTATOR and fact.audience == 1 << viewer):
             told |= shown(fact)
+        if fact.audience >> viewer & 1:
+            told |= called(fact, viewer)
     return told
 
 
@@ -181,13 +187,17 @@ async def _play_alike(config: TableConfig, viewer: Viewer, random: Random) -> No
             heard = [await refusals(table, viewer, Random(luck)) for table in pair]
             assert heard[0] == heard[1]
         assert one.state.seats_to_act == other.state.seats_to_act
-        seat, action = choice(one.state, random)
-        if action not in other.state.game.legal_actions(seat).actions:
+        if not one.state.seats_to_act:
             break
+        seat = random.choice(one.state.seats_to_act)
+        legal = common_legal(*(table.state.game.legal_actions(seat) for table in pair))
+        if legal == NOTHING_LEGAL:
+            break
+        action = random_of(usual(GAMES[config.game], legal, random), random.randrange)
         before = [table.state for table in pair]
         await one.act(seat, action, f"r{one.state.sequence}", None)
         await other.act(seat, action, f"r{other.state.sequence}", None)
-        if any(_hands_laid_open(table, state.sequence) for table, state in zip(pair, before, strict=True)):
+        if any(_tells_of_hands(table, state.sequence) for table, state in zip(pair, before, strict=True)):
             break
         if own_hand(one, viewer) != own_hand(other, viewer):  # He drew one of the cards that were exchanged.
             break
@@ -208,6 +218,9 @@ def own_hand(table: LiveTable, viewer: Viewer) -> tuple[int, ...]:
     return () if viewer == SPECTATOR else table.state.game.view(viewer).seats[viewer].cards
 
 
-def _hands_laid_open(table: LiveTable, after: int) -> bool:
+def _tells_of_hands(table: LiveTable, after: int) -> bool:
+    """Whether hands were laid open or dealt anew, or the rules told everybody something about them."""
+    reveals = PECULIAR[table.config.game].reveals
     steps = [made for made in steps_of(table.config, table.entries) if made.entry.sequence > after]
-    return any(isinstance(fact, HandRevealed) for made in steps for fact in made.facts) or len(steps) > 1
+    facts = [fact for made in steps for fact in made.facts]
+    return len(steps) > 1 or any(isinstance(fact, HandRevealed | RoundEnded) or reveals(fact) for fact in facts)

@@ -211,11 +211,11 @@ def _common_event(game: Game, one: State, other: State, random: Random) -> Event
         return None
     assert one.awaiting == other.awaiting
     seat = random.choice(one.awaiting.seats)
-    alike = _alike(one.legal_actions(seat), other.legal_actions(seat))
+    alike = common_legal(one.legal_actions(seat), other.legal_actions(seat))
     return None if alike == NOTHING_LEGAL else SeatActed(seat, random_of(usual(game, alike, random), random.randrange))
 
 
-def _alike(one: Legal, other: Legal) -> Legal:
+def common_legal(one: Legal, other: Legal) -> Legal:
     """What is legal at both tables: the same actions, and choices out of the cards that both offer."""
     choices = []
     for mine, theirs in zip(one.choices, other.choices, strict=False):

@@ -7,7 +7,7 @@ from typing import Protocol, TypeAlias
 
 import grpc
 
-from croupier_client.errors import CroupierError, Unauthenticated
+from croupier_client.errors import CroupierError, Unauthenticated, Unavailable
 
 Clock: TypeAlias = Callable[[], int]
 """Gives the time in milliseconds since 1970 UTC."""
@@ -86,7 +86,7 @@ class Retries:
         delay = self.policy.delay_seconds(self._failures, self._random)
         waited = (self._clock() - self._since_milliseconds) / 1000
         if not self._may_retry(error) or waited + delay > self.policy.total_seconds:
-            raise error
+            raise self._for_good(error) from error
         self._attempt_milliseconds = self._clock() + round(delay * 1000)
         return delay
 
@@ -103,5 +103,13 @@ class Retries:
         return 0.0
 
     def _may_retry(self, error: CroupierError) -> bool:
-        lost = self._attempts is Attempts.STREAM and error.code in _CONNECTION_LOST and not error.reason
-        return lost or error.code in _RETRIED[self._attempts]
+        return self._is_lost_connection(error) or error.code in _RETRIED[self._attempts]
+
+    def _is_lost_connection(self, error: CroupierError) -> bool:
+        return self._attempts is Attempts.STREAM and error.code in _CONNECTION_LOST and not error.reason
+
+    def _for_good(self, error: CroupierError) -> CroupierError:
+        """What the caller is told; that connections broke again and again is no fault of the services' own."""
+        if not self._is_lost_connection(error):
+            return error
+        return Unavailable(grpc.StatusCode.UNAVAILABLE, f"the stream ended before the game was over: {error}")
