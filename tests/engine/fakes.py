@@ -16,6 +16,7 @@ from croupier.engine.metrics import engine_metrics
 from croupier.engine.reports import Report, Reporter, ReportRejected, ResultReport
 from croupier.engine.services import EngineServices
 from croupier.engine.store import SequenceTaken, StoredTable, TableMark
+from croupier.engine.thinkers import ProcessThinkers
 
 START = 1_790_000_000_000
 
@@ -211,5 +212,8 @@ def bench(clock: FakeClock, store: MemoryTableStore, scoring: FakeScoring) -> Be
     metrics = engine_metrics(CollectorRegistry())
     reporter = Reporter(store, scoring, metrics, logger)
     background = Background(logger)
-    services = EngineServices(store, StreamEncoder(), metrics, clock, first_choice, logger, background, reporter)
+    thinkers = ProcessThinkers(0, metrics, logger)
+    services = EngineServices(
+        store, StreamEncoder(), metrics, clock, first_choice, logger, background, reporter, thinkers
+    )
     return Bench(clock, store, scoring, logger, replace(services))

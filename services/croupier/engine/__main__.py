@@ -27,6 +27,7 @@ from croupier.engine.services import EngineServices
 from croupier.engine.settings import EngineSettings
 from croupier.engine.sql_store import SqlTableStore
 from croupier.engine.tables import Tables
+from croupier.engine.thinkers import ProcessThinkers
 from croupier.runtime.database import is_reachable, migrate, open_database
 from croupier.runtime.identity import (
     ENGINE_CONTROL_AUDIENCE,
@@ -88,8 +89,9 @@ async def serve(settings: EngineSettings) -> int:
         reporter = Reporter(store, ScoringChannel(channel, issuer), metrics, logger)
         background = Background(logger)
         choose = secrets.SystemRandom().randrange
+        thinkers = ProcessThinkers(settings.bot_processes, metrics, logger)
         services = EngineServices(
-            store, StreamEncoder(), metrics, now_milliseconds, choose, logger, background, reporter
+            store, StreamEncoder(), metrics, now_milliseconds, choose, logger, background, reporter, thinkers
         )
         tables = Tables(services, new_seed, settings.most_open_tables)
         await _run(settings, lobby_key, services, store, tables, database)
@@ -120,6 +122,7 @@ async def _run(
     for task in (readiness, sweeping):
         task.cancel()
     tables.drain()
+    await services.thinkers.close()
     await drain(listeners, settings.drain_seconds)
     await services.background.close(settings.drain_seconds)
     reporting.cancel()

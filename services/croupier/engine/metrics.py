@@ -22,6 +22,8 @@ class EngineMetrics:
     resumes: Counter
     slow_readers: Counter
     clock_expiries: Counter
+    thinking_seconds: Histogram
+    thinking_fallbacks: Counter
     reports_waiting: Gauge
     reactions: Counter
 
@@ -57,6 +59,18 @@ def engine_metrics(registry: CollectorRegistry) -> EngineMetrics:
         ),
         clock_expiries=Counter(
             "croupier_clock_expiries", "Actions made because time ran out.", ["game"], registry=registry
+        ),
+        thinking_seconds=Histogram(
+            "croupier_thinking_seconds",
+            "Time for a decision of a computer player that thinks, waiting included, in seconds.",
+            buckets=LATENCY_BUCKETS_SECONDS,
+            registry=registry,
+        ),
+        thinking_fallbacks=Counter(
+            "croupier_thinking_fallbacks",
+            "Decisions that were to be thought about and were not, by reason.",
+            ["reason"],
+            registry=registry,
         ),
         reports_waiting=Gauge(
             "croupier_reports_waiting", "Tables with reports that scoring has not got.", registry=registry

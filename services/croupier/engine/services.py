@@ -7,6 +7,7 @@ from croupier.engine.metrics import EngineMetrics
 from croupier.engine.reports import Reporter
 from croupier.engine.store import TableStore
 from croupier.engine.streams import Encoder
+from croupier.engine.thinkers import Thinkers
 from croupier.games.interface import Choose
 from croupier.runtime.identity import Clock
 from croupier.runtime.logs import Logger
@@ -24,3 +25,4 @@ class EngineServices:
     logger: Logger
     background: Background
     reporter: Reporter
+    thinkers: Thinkers

@@ -22,6 +22,9 @@ class EngineSettings:
     drain_seconds: int = setting("Seconds that calls under way get when the engine stops.", default=5)
     most_open_tables: int = setting("Tables in play beyond which no more are opened.", default=20_000)
     most_streams: int = setting("Streams beyond which no more are opened.", default=50_000)
+    bot_processes: int = setting(
+        "Processes in which computer players that think do so. 0: they act like the first one of their game.", default=1
+    )
     shuffle_seed: str = setting(
         "For demonstrations and tests only: fixes the secret seed of every table. Refused beyond loopback.", default=""
     )

@@ -1,9 +1,11 @@
 """What an engine does at a table by itself: it acts for seats whose time has come, and sees proposals through."""
 
 from croupier.engine.cached import CachedTable
+from croupier.engine.clock import Due
 from croupier.engine.log import ActedBy
 from croupier.engine.proposals import open_at
 from croupier.engine.table import advance
+from croupier.engine.thinking import Thought, thinking_milliseconds
 from croupier.engine.turn_timer import TurnTimer
 from croupier.engine.voting import is_agreed, steps_when_agreed
 from croupier.games.actions import Action
@@ -15,6 +17,9 @@ RETRY_MILLISECONDS = 1_000
 RETURN_MILLISECONDS = 5_000
 """How long players have at least to come back to a table that was taken up again."""
 
+SEEDS = 1 << 62
+"""The chance of a thought is one of so many."""
+
 
 class Steward:
     """Looks after one table until it is stopped; what fails is tried again."""
@@ -25,6 +30,8 @@ class Steward:
         self._players_are_back_at = table.services.clock() + RETURN_MILLISECONDS
         self._timer = TurnTimer(table.services.clock, self._timer_fired)
         self._is_stopped = False
+        self._pondering: set[Seat] = set()
+        """The seats whose computer players think now, since their time has come."""
 
     def look(self) -> None:
         """See what is to be done now, and when next; to be called whenever anything about the table has changed."""
@@ -33,8 +40,9 @@ class Steward:
         if self._table.is_doubtful:
             self._timer.set(self._services.clock() + RETRY_MILLISECONDS)
             return
-        if deadline := self._effective_deadline():
-            self._timer.set(deadline)
+        due = self._table.state.due
+        if due is not None and due.seat not in self._pondering:
+            self._timer.set(self._effective_deadline(due))
         if open_at(self._table.state.proposal, self._services.clock()):
             self._see_proposal_through()
 
@@ -44,54 +52,99 @@ class Steward:
         self._timer.cancel()
 
     def _timer_fired(self) -> None:
-        if self._table.is_doubtful or self._effective_deadline() <= self._services.clock():
-            self._services.background.start(self._act_for_seat())
+        if self._table.is_doubtful or self._due_seat() is not None:
+            self._services.background.start(self._act())
         else:
             self.look()
 
     # Acting for seats whose time has come
 
-    def _effective_deadline(self) -> int:
+    def _effective_deadline(self, due: Due) -> int:
         """When the engine acts for a seat; players have time to come back after nobody served, whatever the clock."""
-        due = self._table.state.due
-        if due is None:
-            return 0
         if self._table.config.seats[due.seat].bot:
             return due.at
         return max(due.at, self._players_are_back_at)
 
-    async def _act_for_seat(self) -> None:
+    def _due_seat(self) -> Seat | None:
+        """The seat whose time has come."""
+        due = self._table.state.due
+        if due is None or self._effective_deadline(due) > self._services.clock():
+            return None
+        return due.seat
+
+    async def _act(self) -> None:
         """Act for the seat whose time has come, if it has not acted meanwhile."""
         failed = True
         try:
-            async with self._table.lock:
-                if self._table.is_doubtful:
-                    await self._table.catch_up()
-                due, now = self._table.state.due, self._services.clock()
-                if due is not None and self._effective_deadline() <= now:
-                    await self._store_for_seat(due.seat, now)
+            if (thought := await self._act_or_ask()) is not None:
+                await self._ponder(thought)
             failed = False
         finally:
-            if failed:
+            if failed and not self._is_stopped:
                 self._timer.set(self._services.clock() + RETRY_MILLISECONDS)
             else:
                 self.look()
 
-    async def _store_for_seat(self, seat: Seat, now: int) -> None:
+    async def _act_or_ask(self) -> Thought | None:
+        """Act for the seat whose time has come, unless its computer player has to think first: about what, then."""
+        async with self._table.lock:
+            if self._table.is_doubtful:
+                await self._table.catch_up()
+            seat = self._due_seat()
+            if seat is None or seat in self._pondering:
+                return None
+            thought = self._thought(seat)
+            if thought is None:
+                await self._store(seat, self._quick_decision(seat))
+            return thought
+
+    def _thought(self, seat: Seat) -> Thought | None:
+        """What the seat's computer player has to think about; None if it decides at once, or has no choice."""
+        config = self._table.config
+        bot = config.seats[seat].bot
+        if not thinking_milliseconds(config.game, bot):
+            return None
+        seen = self._seen(seat)
+        if len(seen.legal.actions) == 1 and not seen.legal.choices:
+            return None
+        return Thought(config.game, bot, seen, self._services.choose(SEEDS))
+
+    async def _ponder(self, thought: Thought) -> None:
+        """Act as a computer player decides that thinks, while the table goes on.
+
+        If its seat sees or may do anything else by then than what it thought about, it is asked again.
+        """
+        seat = thought.seen.seat
+        self._pondering.add(seat)
+        try:
+            action = await self._services.thinkers.decide(thought)
+            async with self._table.lock:
+                if self._table.is_doubtful:
+                    await self._table.catch_up()
+                if not self._is_stopped and self._seen(seat) == thought.seen:
+                    await self._store(seat, action or self._quick_decision(seat))
+        finally:
+            self._pondering.discard(seat)
+
+    async def _store(self, seat: Seat, action: Action) -> None:
         table = self._table
-        bot = table.config.seats[seat].bot
-        event = SeatActed(seat, self._decide(seat, bot))
-        by = ActedBy.BOT if bot else ActedBy.TIMEOUT
-        stored = await table.store(advance(table.config, table.state, now, event, by))
+        by = ActedBy.BOT if table.config.seats[seat].bot else ActedBy.TIMEOUT
+        now = self._services.clock()
+        stored = await table.store(advance(table.config, table.state, now, SeatActed(seat, action), by))
         if stored and by is ActedBy.TIMEOUT:
             self._services.metrics.clock_expiries.labels(table.config.game).inc()
 
-    def _decide(self, seat: Seat, bot: str) -> Action:
-        """What a computer player would do, which sees what its seat sees and nothing more."""
-        config, game = self._table.config, self._table.state.game
+    def _quick_decision(self, seat: Seat) -> Action:
+        """What a computer player does that need not think: the seat's own, or else the first of the game."""
+        config = self._table.config
         bots = GAMES[config.game].bots
-        chosen = bots.get(bot) or next(iter(bots.values()))
-        return chosen(Seen(seat, config.options, game.view(seat), game.legal_actions(seat)), self._services.choose)
+        chosen = bots.get(config.seats[seat].bot) or next(iter(bots.values()))
+        return chosen(self._seen(seat), self._services.choose)
+
+    def _seen(self, seat: Seat) -> Seen:
+        """What a computer player gets: what its seat sees, and nothing more."""
+        game = self._table.state.game
+        return Seen(seat, self._table.config.options, game.view(seat), game.legal_actions(seat))
 
     # Proposals that nobody is left to vote on
 

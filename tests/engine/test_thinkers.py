@@ -1,0 +1,226 @@
+"""Processes that think: the event loop goes on, and whatever becomes of them, there is an answer in time."""
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+from prometheus_client import CollectorRegistry
+
+from croupier.engine import thinkers as module
+from croupier.engine.metrics import EngineMetrics, engine_metrics
+from croupier.engine.table import advance, new_table
+from croupier.engine.thinkers import ProcessThinkers
+from croupier.engine.thinking import LENGTH, Thought, frame, think, thinking_milliseconds, unpacked
+from croupier.games.actions import PLAYS
+from croupier.games.catalogue import GAMES, bots_of
+from croupier.games.interface import Seen
+from tests.engine.fakes import START, RecordingLogger
+from tests.engine.odd_thinker import ANSWER, DIE, FAIL, HANG
+from tests.engine.play import every_game, make_config, soon
+
+ODD = (sys.executable, "-m", "tests.engine.odd_thinker")
+START_SECONDS = 20.0
+"""Processes start slowly on a busy machine."""
+Make = Callable[..., ProcessThinkers]
+
+
+def a_thought(game: str = "thulla", seed: int = ANSWER) -> Thought:
+    """What the first seat to act sees, with its thinking player."""
+    config = make_config(game)
+    table = advance(config, new_table(config), START, None)[-1].after
+    seat = table.seats_to_act[0]
+    seen = Seen(seat, config.options, table.game.view(seat), table.game.legal_actions(seat))
+    return Thought(game, "search", seen, seed)
+
+
+@pytest.fixture
+def metrics() -> EngineMetrics:
+    return engine_metrics(CollectorRegistry())
+
+
+@pytest.fixture
+def logger() -> RecordingLogger:
+    return RecordingLogger()
+
+
+@pytest.fixture
+async def make(metrics: EngineMetrics, logger: RecordingLogger, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Make]:
+    """Makes thinkers that are closed in the end; nothing is late unless a test is about that."""
+    monkeypatch.setattr(module, "PATIENCE_FACTOR", START_SECONDS * 1000 / thinking_milliseconds("thulla", "search"))
+    made = []
+
+    def make(processes: int = 1, command: tuple[str, ...] = ODD) -> ProcessThinkers:
+        made.append(ProcessThinkers(processes, metrics, logger, command))
+        return made[-1]
+
+    yield make
+    for each in made:
+        await soon(each.close())
+
+
+def fallbacks(metrics: EngineMetrics) -> dict[str, float]:
+    samples = next(iter(metrics.thinking_fallbacks.collect())).samples
+    return {each.labels["reason"]: each.value for each in samples if each.name.endswith("_total")}
+
+
+def thought_of(metrics: EngineMetrics) -> float:
+    return metrics.registry.get_sample_value("croupier_thinking_seconds_count") or 0
+
+
+async def test_the_event_loop_goes_on_while_a_computer_player_thinks(make: Make, metrics: EngineMetrics) -> None:
+    thinkers = make(command=module.COMMAND)
+    thought = a_thought("jossing", seed=7)
+    await thinkers.decide(thought)
+    deciding = asyncio.create_task(thinkers.decide(thought))
+    began, ticks = time.monotonic(), 0
+    while not deciding.done():
+        await asyncio.sleep(0.001)
+        ticks += 1
+    action = await deciding
+    assert time.monotonic() - began < 10 * thinking_milliseconds("jossing", "search") / 1000
+    assert action in thought.seen.legal.actions or thought.seen.legal.choices
+    assert ticks > 20
+    assert (thought_of(metrics), fallbacks(metrics)) == (2, {})
+    assert len(thinkers.pids) == 1
+
+
+@every_game
+def test_thoughts_of_every_game_go_through_a_pipe_and_come_back(game: str) -> None:
+    thought = a_thought(game, seed=3)
+    assert unpacked(frame(thought)[LENGTH.size :]) == thought
+    for bot in bots_of(GAMES[game]):
+        if not thinking_milliseconds(game, bot):
+            action = think(thought._replace(bot=bot))
+            assert unpacked(frame(action)[LENGTH.size :]) == action
+
+
+def test_only_searching_players_think() -> None:
+    assert [bot for bot in bots_of(GAMES["thulla"]) if thinking_milliseconds("thulla", bot)] == ["search"]
+    assert thinking_milliseconds("thulla", "") == 0
+
+
+async def test_processes_start_when_they_are_needed_and_no_more_than_are_needed(make: Make) -> None:
+    thinkers = make(2)
+    assert thinkers.pids == []
+    for _ in range(3):
+        assert await thinkers.decide(a_thought()) == PLAYS[0]
+    assert len(thinkers.pids) == 1
+    await asyncio.gather(*(thinkers.decide(a_thought()) for _ in range(5)))
+    assert len(thinkers.pids) == 2
+
+
+@pytest.mark.parametrize("how", ["from outside", "by itself"])
+async def test_a_process_that_dies_is_replaced(make: Make, metrics: EngineMetrics, how: str) -> None:
+    thinkers = make()
+    await thinkers.decide(a_thought())
+    (first,) = thinkers.pids
+    if how == "by itself":
+        assert await thinkers.decide(a_thought(seed=DIE)) is None
+    else:
+        deciding = asyncio.create_task(thinkers.decide(a_thought(seed=HANG)))
+        await asyncio.sleep(0)
+        os.kill(first, signal.SIGKILL)
+        assert await deciding is None
+    assert fallbacks(metrics) == {"died": 1}
+    assert await thinkers.decide(a_thought()) == PLAYS[0]
+    (second,) = thinkers.pids
+    assert second != first
+
+
+async def test_a_process_that_died_while_it_was_idle_is_replaced(make: Make, metrics: EngineMetrics) -> None:
+    thinkers = make()
+    await thinkers.decide(a_thought())
+    process = thinkers._workers[0]._process
+    assert process
+    process.kill()
+    await process.wait()
+    assert await thinkers.decide(a_thought()) == PLAYS[0]
+    assert fallbacks(metrics) == {}
+
+
+async def test_a_process_that_cannot_be_started_is_no_one_who_thinks(make: Make, metrics: EngineMetrics) -> None:
+    for command in (("/nowhere/python",), (sys.executable, "-c", "")):
+        assert await make(command=command).decide(a_thought()) is None
+    assert fallbacks(metrics) == {"died": 2}
+
+
+async def test_a_thought_that_fails_is_told_by_its_kind_alone(
+    make: Make, metrics: EngineMetrics, logger: RecordingLogger
+) -> None:
+    thinkers = make()
+    assert await thinkers.decide(a_thought(seed=FAIL)) is None
+    assert await thinkers.decide(a_thought()) == PLAYS[0]
+    assert fallbacks(metrics) == {"failed": 1}
+    assert logger.lines == [
+        ("error", "a computer player failed", {"game": "thulla", "bot": "search", "error": "ValueError"})
+    ]
+
+
+async def test_more_than_so_many_do_not_wait(
+    make: Make, metrics: EngineMetrics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MOST_WAITING", 2)
+    thinkers = make()
+    await thinkers.decide(a_thought())
+    waiting = [asyncio.create_task(thinkers.decide(a_thought(seed=HANG))) for _ in range(3)]
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert await thinkers.decide(a_thought()) is None
+    assert fallbacks(metrics) == {"busy": 1}
+    assert not any(task.done() for task in waiting)
+    await soon(thinkers.close())
+    assert await asyncio.gather(*waiting) == [None] * 3
+
+
+async def test_what_takes_too_long_is_not_waited_for_and_its_process_replaced(
+    make: Make, metrics: EngineMetrics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    thinkers = make()
+    await thinkers.decide(a_thought())
+    (first,) = thinkers.pids
+    with monkeypatch.context() as hasty:
+        hasty.setattr(module, "PATIENCE_FACTOR", 0.1)
+        waiting = [thinkers.decide(a_thought(seed=HANG)), thinkers.decide(a_thought())]
+        assert await asyncio.gather(*waiting) == [None, None]
+    assert fallbacks(metrics) == {"late": 2}
+    assert await thinkers.decide(a_thought()) == PLAYS[0]
+    assert first not in thinkers.pids
+
+
+async def test_a_process_that_starts_slowly_is_not_given_up(
+    make: Make, metrics: EngineMetrics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    thinkers = make(command=(*ODD, "1.0"))
+    with monkeypatch.context() as hasty:
+        hasty.setattr(module, "PATIENCE_FACTOR", 2.5)
+        assert await thinkers.decide(a_thought()) is None
+    (starting,) = thinkers.pids
+    assert await thinkers.decide(a_thought()) == PLAYS[0]
+    assert fallbacks(metrics) == {"late": 1}
+    assert thinkers.pids == [starting]
+
+
+async def test_no_process_is_no_thinking(make: Make, metrics: EngineMetrics) -> None:
+    assert await make(0).decide(a_thought()) is None
+    assert fallbacks(metrics) == {"off": 1}
+
+
+async def test_closing_ends_all_processes_and_all_waiting(make: Make, metrics: EngineMetrics) -> None:
+    thinkers = make(2)
+    await asyncio.gather(*(thinkers.decide(a_thought()) for _ in range(4)))
+    pids = thinkers.pids
+    assert len(pids) == 2
+    waiting = [asyncio.create_task(thinkers.decide(a_thought(seed=HANG))) for _ in range(4)]
+    await asyncio.sleep(0)
+    await soon(thinkers.close())
+    assert await asyncio.gather(*waiting) == [None] * 4
+    assert thinkers.pids == []
+    for pid in pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+    assert await thinkers.decide(a_thought()) is None
+    assert fallbacks(metrics)["off"] == 1
