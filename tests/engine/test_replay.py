@@ -13,7 +13,7 @@ from croupier.engine.shuffles import commitment, shuffle, stream_key
 from croupier.games.actions import action_from_json
 from croupier.games.catalogue import GAMES
 from croupier.games.interface import IllegalAction, InvalidOption, SeatActed, ShuffleNeeded, resolve_options
-from tests.engine.play import every_game, make_config, people, walk, whole_log
+from tests.engine.play import ROUNDS, every_game, make_config, people, walk, whole_log
 
 Header = dict[str, Any]
 
@@ -42,7 +42,8 @@ def changed(line: str, change: Callable[[Any], object]) -> str:
 @every_game
 def test_what_was_written_is_true(game: str, seed: int) -> None:
     for seats in GAMES[game].seats:
-        config = make_config(game, seats=(*people(seats - 1), SeatConfig("", "Computer", "random")))
+        computer = SeatConfig("", "Computer", "random")
+        config = make_config(game, seats=(*people(seats - 1), computer), options=ROUNDS.get(game))
         steps = list(walk(config, Random(seed)))
         summary = verify_replay("\n".join(written(config, seed)))
         assert (summary.table_id, summary.game) == ("t1", game)

@@ -11,7 +11,8 @@ import pytest
 from croupier.engine.log import ClockConfig, SeatConfig, TableConfig
 from croupier.engine.shuffles import commitment
 from croupier.engine.tables import Tables, check_finished
-from croupier.games.interface import OptionValue
+from croupier.games.catalogue import GAMES
+from croupier.games.interface import OptionValue, resolve_options
 from croupier.runtime.errors import AlreadyExists, IllegalNow, LimitReached, MalformedRequest, NotFound, Unavailable
 from tests.engine.fakes import Bench, StoreDown
 from tests.engine.play import CLOCK, every_game, make_config, people, play_on, soon
@@ -42,7 +43,7 @@ async def opened(tables: Tables, table_id: str = "t1") -> None:
 async def test_preparing_resolves_options_and_commits_to_a_seed(tables: Tables, game: str) -> None:
     seats = make_config(game).seat_count
     config = await prepare(tables, game=game, seats=seats)
-    assert config.options == make_config(game).options
+    assert config.options == resolve_options(GAMES[game], seats, {})
     assert config.commitment == commitment(config.seed)
     assert len(config.seed) == 32
 
