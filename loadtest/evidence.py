@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from croupier.engine.codec import decode_action, encode_legal
 from croupier.engine.fact_codec import encode_view
-from croupier.engine.replay import ReplayFault, ReplaySummary, verify_replay
+from croupier.engine.replay import ReplayFault, ReplaySummary, agreed_proposal, verify_replay
 from croupier.engine.shuffles import shuffle, stream_key
 from croupier.games.actions import action_from_json, action_to_json
 from croupier.games.catalogue import GAMES
-from croupier.games.interface import SeatActed, ShuffleNeeded, State
+from croupier.games.interface import ProposalAgreed, SeatActed, ShuffleNeeded, State
 from croupier_api.v1 import engine_pb2, scoring_pb2, table_pb2
 from croupier_client import card_text
 from croupier_client.cards import CardValue
@@ -108,15 +108,20 @@ def _states(lines: Sequence[dict[str, Any]]) -> Iterator[State]:
     for line in lines:
         if "seq" in line:
             awaiting = game.awaiting
-            acted = isinstance(awaiting, ShuffleNeeded)
-            event = shuffle(key, awaiting) if isinstance(awaiting, ShuffleNeeded) else _acted(line)
-            assert acted == ("event" in line)
+            event = (
+                shuffle(key, awaiting) if isinstance(awaiting, ShuffleNeeded) else _decided(header["game"], game, line)
+            )
             game, _ = game.apply(event)
             yield game
 
 
-def _acted(line: Mapping[str, Any]) -> SeatActed:
-    return SeatActed(line["seat"], action_from_json(line["action"]))
+def _decided(game_id: str, game: State, line: Mapping[str, Any]) -> SeatActed | ProposalAgreed:
+    """What seats did: one of them acted, or all agreed."""
+    if "event" not in line:
+        return SeatActed(line["seat"], action_from_json(line["action"]))
+    agreed = agreed_proposal(game_id, game, line["event"])
+    assert agreed is not None
+    return agreed
 
 
 def replay_differences(proof: Proof, story: Story) -> Iterator[Difference]:
@@ -148,7 +153,7 @@ def _told(heard: Heard) -> tuple[Any, ...]:
 
 
 def entries_of(proof: Proof) -> dict[int, dict[str, Any]]:
-    """The replay's entries by sequence."""
+    """The replay's entries by sequence, which are those of the log, since players here neither propose nor vote."""
     return {line["seq"]: line for line in proof.lines if "seq" in line}
 
 
