@@ -6,7 +6,7 @@ from croupier.games.interface import Choose, Seen
 from croupier.games.solo.deck import BLUE, CLUBS, OLD, PLAIN, TRUMPS, of_rank
 from croupier.games.solo.following import Sight, choose_card
 
-FROKE, SOLO, SOLO_DO = 3.1, 4.7, 7.2
+FROKE, SOLO, SOLO_DO = 2.7, 4.6, 7.2
 """How many tricks of one's own a bid needs; a partner adds the ace that he is called by, and a little."""
 DO_WITH_PARTNER = 6.2
 """How many tricks of one's own a do needs with a partner."""
@@ -47,7 +47,7 @@ def tricks(hand: int, trump: Suit) -> float:
     found = (trumps >> OLD & 1) + 0.9 * bool(trumps & seven) + 0.75 * (trumps >> BLUE & 1)
     high = (trumps & _HIGH).bit_count()
     low = count - high - bool(trumps & seven) - (trumps & _QUEENS).bit_count()
-    found += 0.55 * high + 0.25 * low + 0.35 * max(0, count - 3)
+    found += 0.55 * high + 0.25 * low + 0.35 * (count - 3)
     return found + sum(_plain_tricks(hand & PLAIN[suit], suit, count) for suit in range(4) if suit != trump)
 
 
@@ -62,26 +62,25 @@ def _plain_tricks(held: int, suit: Suit, trumps: int) -> float:
 
 
 def _bid(hand: int, actions: tuple[Action, ...]) -> Action:
-    """The highest undertaking that the hand is good for."""
-    best, clubs = max(tricks(hand, suit) for suit in range(4) if hand & PLAIN[suit]), tricks(hand, CLUBS)
-    wanted = (
-        ("solo_do_clubs", clubs >= SOLO_DO),
-        ("solo_do", best >= SOLO_DO),
-        ("solo_clubs", clubs >= SOLO),
-        ("solo", best >= SOLO),
-        ("wedding", True),
-        ("iss", clubs >= FROKE),
-        ("froke", best >= FROKE),
-    )
-    return next((Bid(name) for name, good in wanted if good and Bid(name) in actions), Pass())
+    """The highest undertaking that the hand is good for, in clubs where they are best or nothing else outbids."""
+    suit = _best_suit(hand, [suit for suit in range(4) if hand & PLAIN[suit]])
+    best, clubs = tricks(hand, suit), tricks(hand, CLUBS)
+    for plain, in_clubs, needed in _UNDERTAKINGS:
+        if suit != CLUBS and best >= needed and Bid(plain) in actions:
+            return Bid(plain)
+        if clubs >= needed and Bid(in_clubs) in actions:
+            return Bid(in_clubs)
+    return Pass()
+
+
+def _best_suit(hand: int, suits: list[Suit]) -> Suit:
+    """The suit with most tricks, clubs for choice."""
+    return max(suits, key=lambda suit: tricks(hand, suit) + CLUBS_BONUS * (suit == CLUBS))
 
 
 def _name_trump(hand: int, named: list[NameTrump], seen: Seen) -> NameTrump:
-    """The suit with most tricks, clubs for choice; a do with nearly all of them."""
-    suit = max(
-        [action.trump for action in named],
-        key=lambda trump: tricks(hand, trump) + CLUBS_BONUS * (trump == CLUBS),
-    )
+    """The best suit; a do with nearly all tricks in hand."""
+    suit = _best_suit(hand, [action.trump for action in named])
     queens = QUEENS_TRICKS if seen.view.contract.name == "wedding" else 0
     do = NameTrump(suit, do=tricks(hand, suit) + queens >= DO_WITH_PARTNER)
     return do if do in named else NameTrump(suit, do=False)
@@ -100,6 +99,12 @@ def _play(sight: Sight, actions: tuple[Action, ...], through_pays: bool) -> Acti
     return PLAYS[choose_card(sight, cards)]
 
 
+_UNDERTAKINGS = (
+    ("solo_do", "solo_do_clubs", SOLO_DO),
+    ("solo", "solo_clubs", SOLO),
+    ("wedding", "wedding", 0.0),
+    ("froke", "iss", FROKE),
+)
 _SEVENS, _ACES, _KINGS = of_rank("7"), of_rank("A"), of_rank("K")
 _HIGH = mask_of((*_ACES, *_KINGS))
 _QUEENS = mask_of((OLD, BLUE))

@@ -1,0 +1,192 @@
+"""The sensible player of Solo: what it does in plain positions, how it fares against chance, and what it imagines."""
+
+from math import sqrt
+from random import Random
+from time import perf_counter
+from typing import Any
+
+import pytest
+
+from croupier.games.actions import Action, Play
+from croupier.games.bots import random_legal
+from croupier.games.interface import Bot, Choose, OptionValues, SeatActed, Seen
+from croupier.games.solo import SoloState, imagination
+from tests.games.positions_solo import (
+    BIDDERS,
+    CALLED_UNKNOWN,
+    EIGHTH,
+    FIVE_OF_FIVE,
+    FROKE,
+    MARRIED,
+    NINTH,
+    SOLO,
+    TWELFTH,
+    UNKNOWN,
+    Hands,
+    dealt,
+    play,
+    word,
+)
+from tests.games.seats import play_out, seen
+from tests.games.walk import walk
+
+STRONG: Hands = (
+    "QC QS 7C AC KC JC TC AD",
+    "9C 8C 7D 8D 9D TD JD QD",
+    "KD 7H 8H 9H TH JH QH KH",
+    "AH 7S 8S 9S TS JS KS AS",
+)
+GOOD: Hands = (
+    "QC 7H AH KH QH 8C AD KD",
+    "8H 9H TC KC 7D 8D 9D TD",
+    "QS JH AC 7C AS KS JS TS",
+    "TH JD QD JC 9C 7S 8S 9S",
+)
+
+WEAK: Hands = (
+    "QC QS 7D 8D 7H 8H 7S 8S",
+    "7C 8C 9C TC JC KC AC 9D",
+    "TD JD QD KD AD 9H TH JH",
+    "QH KH AH 9S TS JS KS AS",
+)
+HEARTS: Hands = (
+    EIGHTH[0].replace("8C 9C", "TH 8D"),
+    EIGHTH[1].replace("TH", "8C").replace("8D", "9C"),
+    EIGHTH[2],
+    EIGHTH[3],
+)
+
+
+def decides(state: SoloState, options: OptionValues) -> str:
+    """What the sensible player of the seat to act does."""
+    return word(SOLO.bots["sensible"](seen(SOLO, state, state.to_act, options), Random(1).randrange))
+
+
+@pytest.mark.parametrize(
+    ("hands", "line", "expected", "options"),
+    [
+        pytest.param(STRONG, "", "solo_do_clubs", {}, id="bids-what-it-can-win-alone"),
+        pytest.param(GOOD, "", "solo", {}, id="bids-a-solo"),
+        pytest.param(HEARTS, "", "froke", {}, id="bids-a-froke"),
+        pytest.param(BIDDERS, "", "iss", {}, id="bids-an-iss"),
+        pytest.param(WEAK, "", "wedding", {}, id="bids-the-wedding"),
+        pytest.param(EIGHTH, "pass pass pass", "pass", {}, id="passes-with-little"),
+        pytest.param(MARRIED, "froke pass pass iss", "wedding", {}, id="calls-the-wedding-it-owes"),
+        pytest.param(EIGHTH, "froke pass pass pass", "trump:H", {}, id="names-its-longest-suit"),
+        pytest.param(EIGHTH, "froke pass pass pass trump:H", "call:AD", {}, id="calls-the-ace-of-its-shortest-suit"),
+        pytest.param(UNKNOWN, "froke pass pass pass trump:D", "call:unknown", {}, id="calls-the-unknown-ace"),
+        pytest.param(TWELFTH, FROKE, "QC", {}, id="draws-trumps"),
+        pytest.param(EIGHTH, f"{FROKE} TD 8D QD", "KD", {}, id="wins-as-cheaply-as-can-be"),
+        pytest.param(EIGHTH, f"{FROKE} 9S KS TS", "7S", {}, id="plays-low-where-it-cannot-win"),
+        pytest.param(TWELFTH, f"{FROKE} {FIVE_OF_FIVE}", "throw_down", {}, id="throws-down-what-is-not-sure"),
+        pytest.param(NINTH, f"{FROKE} KH TH 8H 7S AH 7D 9H 8S QC 8D JH JS", "9C", {}, id="looks-for-its-partner"),
+    ],
+)
+def test_sensible_decisions_in_plain_positions(hands: Hands, line: str, expected: str, options: dict[str, Any]) -> None:
+    assert decides(play(dealt(hands, **options), line), options) == expected
+
+
+def test_the_called_card_is_not_forgotten_where_nobody_forces_it() -> None:
+    options: dict[str, Any] = {"called_card_rule": "penalty"}
+    hands = (NINTH[0], NINTH[1], NINTH[2].replace("JD QD", "JS TS"), NINTH[3].replace("TS JS", "JD QD"))
+    line = f"{FROKE} KH TH 8H 7S AH 7D 9H 8S QC 8D JH 7C 7H KC QH TC TD KD"
+    assert decides(play(dealt(hands, **options), line), options) == "AC"
+
+
+def test_sensible_goes_through_with_nothing_but_winners() -> None:
+    line = "solo_clubs pass pass pass trump:C QC 9C 7H 7S 7C 8C 8H 8S QS 7D 9H 9S AC 8D TH TS KC 9D JH JS"
+    assert decides(play(dealt(STRONG), line), {}) == "AD"
+    assert decides(play(dealt(STRONG, through_factor=1), line), {"through_factor": 1}) == "throw_down"
+
+
+def bids_alone(seen: Seen, choose: Choose) -> Action:
+    """A player that bids and calls sensibly, and plays its cards by chance."""
+    playing = isinstance(seen.legal.actions[0], Play)
+    return random_legal(seen, choose) if playing else SOLO.bots["sensible"](seen, choose)
+
+
+def bucks(one: Bot, others: Bot, games: int) -> float:
+    """The upper end of the 95 % interval (Wilson) for how often the one player gets the Buck."""
+    lost = 0
+    for number in range(games):
+        bots = [one if seat == number % 4 else others for seat in range(4)]
+        lost += play_out(SOLO, 4, {}, bots, Random(number)).ranking[-1] == (number % 4,)
+    share, z = lost / games, 1.96
+    middle, spread = share + z * z / (2 * games), z * sqrt(share * (1 - share) / games + z * z / (4 * games * games))
+    return (middle + spread) / (1 + z * z / games)
+
+
+FAIR = 0.25
+"""How often a player gets the Buck among his equals."""
+
+
+def test_sensible_play_hardly_ever_gets_the_buck_among_random_players() -> None:
+    assert bucks(SOLO.bots["sensible"], random_legal, games=100) < FAIR / 3
+
+
+def test_sensible_card_play_matters_among_players_who_bid_alike() -> None:
+    assert bucks(SOLO.bots["sensible"], bids_alone, games=40) < FAIR
+
+
+# What a searching player gets
+
+
+def positions(games: int) -> list[tuple[SoloState, int]]:
+    """Moments of random tables at which a seat is to act."""
+    found: list[tuple[SoloState, int]] = []
+    for number in range(games):
+        for before, event, *_ in walk(SOLO, dealt(EIGHTH), Random(number)):
+            if isinstance(event, SeatActed):
+                assert isinstance(before, SoloState)
+                found.append((before, event.seat))
+    return found
+
+
+def test_imagined_tables_heed_voids_and_the_called_card() -> None:
+    state = play(dealt(EIGHTH), f"{FROKE} 9S KS JS 7S AS TS 8S TD")
+    random = Random(3)
+    for _ in range(30):
+        imagined = imagination.imagine(seen(SOLO, state, 1, {}), random.randrange)
+        holder = imagined.contract.partner
+        assert holder in (2, 3)
+        assert imagined.hands[holder] >> (imagined.contract.called) & 1
+        assert not imagined.hands[0] & sum(1 << value for value in range(44, 52) if value != 49)
+
+
+def test_an_imagined_unknown_card_may_be_any_ace_that_it_may_be() -> None:
+    state = play(dealt(UNKNOWN), CALLED_UNKNOWN)
+    state = play(state, "AC 7C")
+    random, found = Random(3), set()
+    for _ in range(40):
+        imagined = imagination.imagine(seen(SOLO, state, 2, {}), random.randrange)
+        found.add(imagined.contract.called)
+        others = sum(1 << ace for ace in (12, 38, 51) if ace != imagined.contract.called)
+        assert not (imagined.hands[1] | imagined.hands[3]) & others
+    assert found == {38, 51}
+
+
+def test_imagining_and_deciding_take_far_less_than_a_millisecond() -> None:
+    moments = [seen(SOLO, state, seat, {}) for state, seat in positions(2)]
+    random = Random(1)
+    start = perf_counter()
+    for moment in moments:
+        imagination.imagine(moment, random.randrange)
+        SOLO.bots["sensible"](moment, random.randrange)
+    assert (perf_counter() - start) / len(moments) < 0.002
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        pytest.param("", f"{FROKE} {FIVE_OF_FIVE} throw_down", "0 = 2 > 1 = 3", id="a-hand-made"),
+        pytest.param(FROKE, f"{FROKE} QC 8H JH TH", "0 = 2 > 1 = 3", id="a-trick-won"),
+        pytest.param("", "solo_do_clubs pass pass pass trump:C 8C KC AC TH", "1 = 2 = 3 > 0", id="the-buck"),
+        pytest.param("", "pass", "0 = 1 = 2 = 3", id="nothing-yet"),
+    ],
+)
+def test_ratings_follow_points_and_tricks(before: str, after: str, expected: str) -> None:
+    ratings = SOLO.rate(play(dealt(TWELFTH), before), play(dealt(TWELFTH), after))
+    groups = sorted({*ratings}, reverse=True)
+    ranked = (" = ".join(str(seat) for seat in range(4) if ratings[seat] == rating) for rating in groups)
+    assert " > ".join(ranked) == expected
+    assert all(0 <= rating <= 1 for rating in ratings)
