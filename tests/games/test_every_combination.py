@@ -21,7 +21,7 @@ from tests.games.walk import drawn_values, walk
 LONG_RANGE = 10
 """Of a range beyond this many values only the default and the lowest are drawn: the highest make endless tables."""
 
-DRAWN = {} if os.environ.get("CROUPIER_TEST_COMBINATIONS") == "all" else {"one_oh_one": 80, "one_ten": 60}
+DRAWN = {} if os.environ.get("CROUPIER_TEST_COMBINATIONS") == "all" else {"one_oh_one": 80, "one_ten": 60, "solo": 100}
 """How many combinations are drawn from those of a game: enough to see nearly every three values together."""
 
 
