@@ -7,7 +7,7 @@ import pytest
 
 from croupier.games.actions import Keep, Swap
 from croupier.games.bots import random_legal
-from croupier.games.catalogue import GAMES
+from croupier.games.catalogue import GAMES, bots_of
 from croupier.games.facts import View
 from croupier.games.interface import (
     Bot,
@@ -16,6 +16,7 @@ from croupier.games.interface import (
     Legal,
     Seen,
 )
+from croupier.games.search import SearchBot
 from tests.games.laws import every_table, fits, tables
 from tests.games.seats import play_out
 
@@ -24,9 +25,10 @@ EMPTY = View(0, "", None, ())
 
 @every_table
 def test_bots_play_every_table_to_its_end(game: Game, seats: int, seed: int) -> None:
-    assert "random" in game.bots
+    bots = bots_of(game) | {"search": SearchBot(game, most_iterations=1)}
+    assert list(bots) == ["sensible", "random", "search"]
     for _, options, random in tables(game, seats, seed):
-        play_out(game, seats, options, [random.choice([*game.bots.values()]) for _ in range(seats)], random)
+        play_out(game, seats, options, [random.choice([*bots.values()]) for _ in range(seats)], random)
 
 
 def test_random_picks_each_action_and_each_choice() -> None:
@@ -38,7 +40,7 @@ def test_random_picks_each_action_and_each_choice() -> None:
     assert 900 < picked[Swap(())] < 1100
 
 
-@pytest.mark.parametrize("bot", [bot for game in GAMES.values() for bot in game.bots.values()])
+@pytest.mark.parametrize("bot", [bot for game in GAMES.values() for bot in bots_of(game).values()])
 def test_a_bot_with_nothing_to_decide_says_so(bot: Bot) -> None:
     with pytest.raises(ValueError, match="nothing to decide"):
         bot(Seen(0, {}, EMPTY, Legal()), Random(1).randrange)

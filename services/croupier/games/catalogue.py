@@ -17,6 +17,6 @@ GAMES: Mapping[str, Game] = MappingProxyType({game.id: game for game in _ALL})
 """Every game by its id."""
 
 
-def bots_of(game: Game) -> Mapping[str, Bot]:
+def bots_of(game: Game) -> dict[str, Bot]:
     """The computer players of a game by name: its own, the one for people whose time ran out first, and "search"."""
     return {**game.bots, "search": SearchBot(game)}
