@@ -341,6 +341,8 @@ def test_101_QUEEN_3_101_D18_the_ordered_suit_only() -> None:
     again, facts = acts_with_facts(after, "1:QD/H")
     assert not [fact for fact in facts if isinstance(fact, Marked)]
     assert {(mark.name, mark.value) for mark in again.view(0).marks} >= {("ordered_suit", "H")}
+    _, facts = acts_with_facts(after, "1:QD/S")
+    assert [fact for fact in facts if isinstance(fact, Marked)] == [Marked("ordered_suit", None, "S")]
     other, facts = acts_with_facts(after, "1:8H")
     assert Marked("ordered_suit", None, "") in facts
     assert rule_of(other, 2, "AS") == "101-PLAY-1"
