@@ -12,7 +12,7 @@ from croupier.engine.replay import ReplayFault, verify_replay, write_replay
 from croupier.engine.shuffles import commitment, shuffle, stream_key
 from croupier.games.actions import action_from_json
 from croupier.games.catalogue import GAMES
-from croupier.games.interface import IllegalAction, InvalidOption, SeatActed, ShuffleNeeded, resolve_options
+from croupier.games.interface import IllegalAction, InvalidOption, SeatActed, ShuffleNeeded, State, resolve_options
 from tests.engine.play import ROUNDS, every_game, make_config, people, walk, whole_log
 
 Header = dict[str, Any]
@@ -104,10 +104,10 @@ CANNOT_BE_KNOWN = {"table_id", "player_id", "name"}
 """Nothing in a game follows from these; only their kind can be checked."""
 
 
-def _is_legal(config: TableConfig, before: list[str], touched: dict[str, Any]) -> bool:
-    """Whether the rules would take another action after the lines before it."""
+def _state_before(config: TableConfig, lines: list[str]) -> State:
+    """The table after these lines."""
     state = GAMES[config.game].new(config.seat_count, config.options)
-    for text in before[1:]:
+    for text in lines[1:]:
         line = json.loads(text)
         if "seq" not in line:
             continue
@@ -115,6 +115,11 @@ def _is_legal(config: TableConfig, before: list[str], touched: dict[str, Any]) -
             state, _ = state.apply(shuffle(stream_key(config.seed, config.client_seeds), due))
         else:
             state, _ = state.apply(SeatActed(line["seat"], action_from_json(line["action"])))
+    return state
+
+
+def _is_legal(state: State, touched: dict[str, Any]) -> bool:
+    """Whether the rules would take another action there."""
     if type(touched["seat"]) is not int:
         return False
     try:
@@ -135,6 +140,7 @@ def test_every_single_changed_value_is_found_in_its_line(game: str, seed: int) -
     for number in chosen:
         value = json.loads(lines[number])
         ways = scalars(value)
+        state = _state_before(config, lines[:number])
         for path in random.sample(ways, min(10, len(ways))):
             old = value
             for key in path:
@@ -146,7 +152,7 @@ def test_every_single_changed_value_is_found_in_its_line(game: str, seed: int) -
                 put(touched, path, new)
                 if path[0] == "options" and _is_possible(touched):
                     continue  # Another option may change nothing in this very game.
-                if path[0] in ("action", "seat") and _is_legal(config, lines[:number], touched):
+                if path[0] in ("action", "seat") and _is_legal(state, touched):
                     continue  # It is another game, and perhaps one that comes to the same.
                 found = fault([*lines[:number], json.dumps(touched), *lines[number + 1 :]])
                 # Who is a computer player shows first in what he does.

@@ -9,6 +9,7 @@ from pathlib import Path
 from random import Random
 
 from croupier.cli.background import BackgroundServices, started_services
+from croupier.cli.bot_player import BotPlayer
 from croupier.cli.demo_players import CLOCK, Acknowledged, play_seat
 from croupier.cli.reach import endpoints_of
 from croupier.engine.codec import decode_action
@@ -62,7 +63,7 @@ async def finish(services: BackgroundServices, begun: Begun) -> str:
     async with asyncio.timeout(DEADLINE_SECONDS), client(services) as player:
         async with player.play(begun.table_id) as table:
             assert (table.sequence, hand(table)) == (begun.sequence, begun.hand)
-            begun.acknowledged.extend(await play_seat(table, Random(1)))
+            begun.acknowledged.extend(await play_seat(table, BotPlayer(table.info, Random(1))))
         return (await player.get_replay(table_id=begun.table_id)).replay
 
 

@@ -448,7 +448,9 @@ Global___Snapshot: _TypeAlias = Snapshot  # noqa: Y015
 
 @_typing.final
 class Proposal(_message.Message):
-    """Something that all seats can agree on. It goes when one seat refuses, when its time is over, or when the round ends."""
+    """Something that all seats can agree on. It goes when one seat refuses, when its time is over, when the round ends, and
+    when the game does not allow it any more.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
