@@ -131,6 +131,7 @@ def test_110_SWAP_2_only_cards_of_the_own_hand_and_none_twice() -> None:
         assert refusal(state, 0, Swap(wrong)) == "110-SWAP-2"
     two = doubled()
     assert refusal(two, 0, Swap(cards("2C 2C 2C"))) == "110-SWAP-2"
+    assert refusal(two, 0, Swap((53,))) == "110-SWAP-2"
     assert pile(swaps(two, 0, "2C 2C"), 0, "discards_0") == (2, "2C 2C")
 
 

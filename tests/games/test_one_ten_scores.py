@@ -188,7 +188,7 @@ def test_110_END_1_110_D20_the_round_is_played_to_its_end_before_the_game_is_ove
 
 def test_110_END_2_the_bonus_counts_with_its_trick_and_a_failed_bid_winner_not_at_all() -> None:
     bonus_last = line((0, 2, 0), Top(2, 0, 0))
-    assert scoring.game_winner((95, 0, 105), bonus_last) == 2
+    assert scoring.game_winner((100, 0, 105), bonus_last) == 2
     bonus_first = line((0, 2, 0), Top(0, 0, 0))
     assert scoring.game_winner((100, 0, 105), bonus_first) == 0
     failed = line((0, 0, 2), Top(0, 0, 0), bid=30)

@@ -234,6 +234,7 @@ def test_with_two_packs_a_card_is_listed_once_and_held_twice() -> None:
     state = position(["2D 2D KH", "3D 4D 6H"], "S", decks=2)
     assert playable(state) == ordered("2D KH")
     assert hand(state, 0) == ordered("2D 2D KH")
+    assert refusal(state, 0, Play(53 + CARD_OF_NOTATION["2D"])) == "110-PLAY-1"
     state = acts(state, "0:2D 1:3D 1:4D")
     assert playable(state) == "2D"
     assert state.view(0).seats[0].cards == cards("2D KH")
