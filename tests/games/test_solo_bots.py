@@ -11,6 +11,7 @@ from croupier.games.actions import Action, Play
 from croupier.games.bots import random_legal
 from croupier.games.interface import Bot, Choose, OptionValues, SeatActed, Seen
 from croupier.games.solo import SoloState, imagination
+from croupier.games.solo.deck import BLACK_QUEENS, PLAIN
 from tests.games.positions_solo import (
     BIDDERS,
     CALLED_UNKNOWN,
@@ -143,14 +144,23 @@ def positions(games: int) -> list[tuple[SoloState, int]]:
 
 
 def test_imagined_tables_heed_voids_and_the_called_card() -> None:
-    state = play(dealt(EIGHTH), f"{FROKE} 9S KS JS 7S AS TS 8S TD")
+    state = play(dealt(EIGHTH), f"{FROKE} TD 8D QD KD AD 9S")
     random = Random(3)
     for _ in range(30):
         imagined = imagination.imagine(seen(SOLO, state, 1, {}), random.randrange)
         holder = imagined.contract.partner
         assert holder in (2, 3)
         assert imagined.hands[holder] >> (imagined.contract.called) & 1
-        assert not imagined.hands[0] & sum(1 << value for value in range(44, 52) if value != 49)
+        assert not imagined.hands[0] & PLAIN[1]
+
+
+def test_imagined_weddings_have_both_queens_in_one_hand() -> None:
+    state = play(dealt(MARRIED), "pass wedding pass pass call:AS trump:D")
+    random = Random(3)
+    for _ in range(30):
+        imagined = imagination.imagine(seen(SOLO, state, 0, {}), random.randrange)
+        assert imagined.hands[1] & BLACK_QUEENS == BLACK_QUEENS
+        assert imagined.hands[3] >> imagined.contract.called & 1
 
 
 def test_an_imagined_unknown_card_may_be_any_ace_that_it_may_be() -> None:

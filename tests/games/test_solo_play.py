@@ -134,8 +134,8 @@ def test_SOLO_CARD_2_its_holder_leads_no_other_card_of_its_suit() -> None:
 
 
 def test_SOLO_CARD_3_the_fifth_trick_is_the_last_chance() -> None:
-    before = playing(VOID, "KH TH 8H 7S AH 7D 9H 8S QC 8D JH 7C 9S KS")
-    assert may(before) == {"JS", "TS"}
+    before = playing(VOID, "KH TH 8H 7S AH 7D 9H 8S QC 8D JH 7C TD KD")
+    assert may(before) == {"QH", "QS", "AC", "JS", "TS"}
     state = playing(VOID, f"{FOUR_TRICKS} TD KD")
     assert legal(state) == "AC"
     assert refusal(state, "QS") == "SOLO-CARD-3"
