@@ -2,7 +2,7 @@
 
 from math import sqrt
 from random import Random
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import pytest
@@ -82,7 +82,7 @@ def test_one_sensible_player_among_random_ones_surely_wins_more_than_his_share(
 
 @pytest.mark.parametrize("seats", [2, 4, 8])
 def test_deciding_and_imagining_take_well_under_a_millisecond_each(seats: int) -> None:
-    """Ten times the time that they need on a calm machine is allowed here."""
+    """Processor time, so that a busy machine does not matter; ten times of what they need is allowed."""
     options, random = resolve_options(ONE_TEN, seats, {"max_rounds": 2}), Random(3)
     moments = [
         seen(ONE_TEN, before, event.seat, options)
@@ -90,10 +90,10 @@ def test_deciding_and_imagining_take_well_under_a_millisecond_each(seats: int) -
         if isinstance(event, SeatActed)
     ]
     for ask in (ONE_TEN.bots["sensible"], ONE_TEN.imagine):
-        start = perf_counter()
+        start = process_time()
         for moment in moments:
             ask(moment, random.randrange)
-        assert (perf_counter() - start) / len(moments) < 0.003
+        assert (process_time() - start) / len(moments) < 0.003
 
 
 def test_imagined_hands_heed_what_seats_could_not_follow() -> None:
