@@ -18,6 +18,8 @@ from croupier.games.interface import (
 
 SECONDS = 1.0
 SEED = 1
+MOST_ACTIONS = 5_000
+"""Games that play by chance would hardly end are left after so many."""
 
 
 def actions_per_second(game: Game, seats: int, seconds: float) -> float:
@@ -32,7 +34,7 @@ def actions_per_second(game: Game, seats: int, seconds: float) -> float:
 
 def _play_table(game: Game, seats: int, options: OptionValues, random: Random) -> int:
     state, actions = game.new(seats, options), 0
-    while not isinstance(awaiting := state.awaiting, GameOver):
+    while not isinstance(awaiting := state.awaiting, GameOver) and actions < MOST_ACTIONS:
         if isinstance(awaiting, SeatsToAct):
             state, _ = state.apply(_random_action(state, awaiting.seats[0], random))
             actions += 1
