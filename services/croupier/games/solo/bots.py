@@ -14,8 +14,8 @@ QUEENS_TRICKS = 2
 """What the declarer of a wedding adds to the tricks of his partner, who names trump."""
 CLUBS_BONUS = 0.6
 """How many tricks clubs may be worse than another trump, because they count double."""
-SURE = {"A": 0.9, "K": 0.4, "Q": 0.1}
-"""What a plain card is worth in tricks, if lower cards of its suit guard it."""
+ACE, GUARDED_KING, ACE_AND_KING = 0.9, 0.4, 1.65
+"""What plain cards are worth in tricks; a king alone is worth none."""
 
 
 def sensible(seen: Seen, choose: Choose) -> Action:  # noqa: ARG001 - the port's signature
@@ -40,7 +40,7 @@ def sensible(seen: Seen, choose: Choose) -> Action:  # noqa: ARG001 - the port's
 
 
 def tricks(hand: int, trump: Suit) -> float:
-    """How many tricks a hand may be expected to win with a trump suit."""
+    """How many tricks a hand may be expected to win with a trump suit, by weights that did well in play."""
     trumps = hand & TRUMPS[trump]
     seven = mask_of((_SEVENS[trump],))
     count = trumps.bit_count()
@@ -55,9 +55,8 @@ def _plain_tricks(held: int, suit: Suit, trumps: int) -> float:
     if not held:
         return 0.3 * min(trumps, 2)
     length = held.bit_count()
-    found = SURE["A"] if held >> _ACES[suit] & 1 else 0.0
-    if held >> _KINGS[suit] & 1 and length > 1:
-        found += SURE["K"] + 0.35 * bool(found)
+    ace, king = held >> _ACES[suit] & 1, held >> _KINGS[suit] & 1
+    found = ACE_AND_KING if ace and king else ACE if ace else GUARDED_KING if king and length > 1 else 0.0
     return found - 0.1 * max(0, length - 3)
 
 

@@ -56,7 +56,8 @@ class Sight(NamedTuple):
 
     def is_sure(self, card: Card) -> bool:
         """Whether the card wins for certain when it is led."""
-        return self.is_master(card) and (TRUMPS[self.trump] >> card & 1 or not self.unseen & TRUMPS[self.trump]) != 0
+        trumps = TRUMPS[self.trump]
+        return self.is_master(card) and bool(trumps >> card & 1 or not self.unseen & trumps)
 
     def cheapest(self, cards: Sequence[Card]) -> Card:
         """The card that is missed least: plain before trump, low before high."""
