@@ -113,7 +113,7 @@ class Toy:
     proposals: Mapping[str, str] = {}
 
     def __init__(self, rewards: tuple[float, ...]) -> None:
-        self.rewards, self.random, self.imagined = rewards, Random(3), 0
+        self.rewards, self.random, self.rated = rewards, Random(3), 0
         self.bots = {"plain": lambda seen, choose: PLAYS[0]}
 
     def options(self, seats: int) -> tuple[()]:
@@ -125,11 +125,11 @@ class Toy:
         return ToyState()
 
     def imagine(self, seen: Seen, choose: object) -> State:
-        self.imagined += 1
         return ToyState()
 
     def rate(self, before: State, after: State) -> tuple[float, ...]:
         assert isinstance(after, ToyState)
+        self.rated += 1
         return (float(self.random.random() < self.rewards[after.played or 0]),)
 
 
@@ -150,13 +150,13 @@ def test_the_best_action_is_found(rewards: tuple[float, ...], expected: int) -> 
 def test_a_clock_ends_the_thinking() -> None:
     toy, milliseconds = Toy((0.5, 0.5, 0.5, 0.5)), count(1000)
     SearchBot(toy, thinking_milliseconds=50).timed(lambda: next(milliseconds))(TOY_SEEN, Random(1).randrange)
-    assert toy.imagined == 49
+    assert toy.rated == 49
 
 
 def test_iterations_end_the_thinking_when_the_clock_stands_still() -> None:
     toy = Toy((0.5, 0.5, 0.5, 0.5))
     SearchBot(toy, most_iterations=30).timed(lambda: 0)(TOY_SEEN, Random(1).randrange)
-    assert toy.imagined == 30
+    assert toy.rated == 30
     assert SearchBot(toy).most_iterations == MOST_ITERATIONS
 
 

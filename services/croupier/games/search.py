@@ -3,13 +3,15 @@
 Monte Carlo tree search over information sets, with one tree of what the searching seat can tell apart: an iteration
 imagines a table that looks the same to the seat, walks down the tree by upper confidence bounds that count how often
 an action was available, adds one node, lets the game's own first bot play the round on, and credits every node on the
-way with what the round brought the seat that chose it. Where an action is one of too many to list and is not shown to
+way with what the round brought the seat that chose it. Its own alternatives meet the same imagined tables, so that the
+luck of the cards cancels out when they are compared. Where an action is one of too many to list and is not shown to
 all, the tree ends and the first bot decides.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from math import log, sqrt
+from statistics import fmean, pvariance
 from typing import TypeAlias
 
 from croupier.games.actions import Action
@@ -45,7 +47,7 @@ EXPLORATION = 0.7
 CAUTION = 1.0
 """So many standard errors must an action be better than what the first bot proposes, to be preferred."""
 LEAST_VARIANCE = 0.01
-"""Rewards that have been equal by luck so far are not taken for certain."""
+"""Differences that have been equal by luck so far are not taken for certain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,100 +97,102 @@ class Node:
     visits: int = 0
     available: int = 0
     rewards: float = 0.0
-    squares: float = 0.0
     children: dict[Action, "Node"] = field(default_factory=dict)
 
-    @property
-    def mean(self) -> float:
-        """The average reward, of a node that was visited."""
-        return self.rewards / self.visits
-
-    @property
-    def doubt(self) -> float:
-        """The square of the standard error of the mean."""
-        return max(self.squares / self.visits - self.mean**2, LEAST_VARIANCE) / self.visits
-
     def bound(self) -> float:
-        """The upper confidence bound."""
-        return self.mean + EXPLORATION * sqrt(log(self.available) / self.visits)
+        """The upper confidence bound of a node that was visited."""
+        return self.rewards / self.visits + EXPLORATION * sqrt(log(self.available) / self.visits)
 
     def credit(self, reward: float) -> None:
         """Count a visit and what it brought."""
         self.visits += 1
         self.rewards += reward
-        self.squares += reward * reward
+
+    def pick(self, actions: Sequence[Action], new: Action | None) -> Action:
+        """The new one, or else the one with the highest bound; all that are known here count as available."""
+        children = self.children
+        if new is not None:
+            children[new] = Node()
+        for action in actions:
+            if action in children:
+                children[action].available += 1
+        return max(actions, key=lambda action: children[action].bound()) if new is None else new
 
 
 class _Search:
-    """The tree of one decision, and how it grows."""
+    """The tree of one decision, and how it grows.
+
+    The nth visit of every candidate happens at the same imagined table, so that luck cancels out of comparisons:
+    `brought` has what each candidate brought at the first table, the second, and so on.
+    """
 
     def __init__(self, game: Game, seen: Seen, choose: Choose) -> None:
         self.game, self.seen, self.choose = game, seen, choose
         self.guide: Bot = next(iter(game.bots.values()))
-        self.root = Node()
         self.proposed = self.guide(seen, choose)
-        self.candidates = tuple(dict.fromkeys((self.proposed, *seen.legal.actions, *self._sampled())))
+        candidates = dict.fromkeys((self.proposed, *seen.legal.actions, *self._sampled()))
+        self.brought: dict[Action, list[float]] = {action: [] for action in candidates}
+        self.root, self.tables = Node(), list[State]()
 
     def _sampled(self) -> list[Action]:
         choices = Legal((), self.seen.legal.choices)
         return [random_of(choices, self.choose) for _ in range(SAMPLED_CHOICES if choices.choices else 0)]
 
     def decision(self) -> Action:
-        """What is surely enough better than the guide's proposal, by most standard errors; else the proposal."""
-        tried = self.root.children
-        if self.proposed not in tried:
-            return self.proposed
-        plain = tried[self.proposed]
+        """What is better than the guide's proposal by most standard errors, if by enough; else the proposal."""
+        best = max(self.brought, key=self._lead)
+        return best if self._lead(best) > CAUTION else self.proposed
 
-        def lead(action: Action) -> float:
-            node = tried[action]
-            return (node.mean - plain.mean) / sqrt(node.doubt + plain.doubt)
-
-        best = max(tried, key=lead)
-        return best if lead(best) > CAUTION else self.proposed
+    def _lead(self, action: Action) -> float:
+        """How much more it brought than the proposal at the same tables, in standard errors of the average."""
+        pairs = zip(self.brought[action], self.brought[self.proposed], strict=False)
+        differences = [own - plain for own, plain in pairs]
+        if not differences:
+            return 0.0
+        variance = max(pvariance(differences), LEAST_VARIANCE)
+        return fmean(differences) / sqrt(variance / len(differences))
 
     def iterate(self) -> None:
-        """Imagine a table, play it to the end of the round, and learn from it."""
-        before = self.game.imagine(self.seen, self.choose)
-        path, state, ended = self._descend(before)
+        """Try a candidate at a table, play that to the end of the round, and learn from it."""
+        seat, known = self.seen.seat, self.root.children
+        action = self.root.pick(tuple(self.brought), next((new for new in self.brought if new not in known), None))
+        node = known[action]
+        before, path = self._table(node.visits), [(node, seat)]
+        state, ended = self._after(before, seat, action)
+        if node.visits and not ended:
+            state, ended = self._descend(state, path)
         rewards = self.game.rate(before, state if ended else self._played_on(state))
-        for node, seat in path:
-            node.credit(rewards[seat])
+        for visited, chooser in path:
+            visited.credit(rewards[chooser])
+        self.brought[action].append(rewards[seat])
 
-    def _descend(self, state: State) -> tuple[list[tuple[Node, Seat]], State, bool]:
-        """The nodes from the root to a new one with who chose them, the table there, and whether the round is over."""
-        node, seat, actions = self.root, self.seen.seat, self.candidates
-        path: list[tuple[Node, Seat]] = []
-        while actions and len(path) < MOST_STEPS:
-            action = self._selected(state, seat, node, actions)
+    def _table(self, number: int) -> State:
+        if number == len(self.tables):
+            self.tables.append(self.game.imagine(self.seen, self.choose))
+        return self.tables[number]
+
+    def _descend(self, state: State, path: list[tuple[Node, Seat]]) -> tuple[State, bool]:
+        """Extend the path to a new node; gives the table there, and whether the round is over."""
+        while len(path) < MOST_STEPS:
+            node, seat = path[-1][0], _next_seat(state)
+            legal = state.legal_actions(seat)
+            if legal.choices:
+                break
+            action = node.pick(legal.actions, self._new(state, seat, node, legal.actions))
             node = node.children[action]
             path.append((node, seat))
             state, ended = self._after(state, seat, action)
             if ended or not node.visits:
-                return path, state, ended
-            seat = _next_seat(state)
-            legal = state.legal_actions(seat)
-            actions = () if legal.choices else legal.actions
-        return path, state, False
+                return state, ended
+        return state, False
 
-    def _selected(self, state: State, seat: Seat, node: Node, actions: Sequence[Action]) -> Action:
-        """An action that is new here, what the guide would do first; or else the one with the highest bound."""
-        children = node.children
-        untried = [action for action in actions if action not in children]
-        if untried:
-            action = self._new(state, seat, untried)
-            children[action] = Node()
-        for known in actions:
-            if known in children:
-                children[known].available += 1
-        return action if untried else max(actions, key=lambda known: children[known].bound())
-
-    def _new(self, state: State, seat: Seat, untried: list[Action]) -> Action:
-        if len(untried) > 1:
-            proposed = self.proposed if seat == self.seen.seat and not self.root.children else self._guided(state, seat)
-            if proposed in untried:
-                return proposed
-        return untried[self.choose(len(untried))]
+    def _new(self, state: State, seat: Seat, node: Node, actions: Sequence[Action]) -> Action | None:
+        """An action that was not tried here, what the guide does first; None if all were."""
+        untried = [action for action in actions if action not in node.children]
+        if len(untried) < 2:
+            return untried[0] if untried else None
+        proposed = self._guided(state, seat)
+        return proposed if proposed in untried else untried[self.choose(len(untried))]
 
     def _guided(self, state: State, seat: Seat) -> Action:
         """What the game's first bot does, which sees what the seat sees."""
