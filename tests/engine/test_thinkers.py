@@ -17,7 +17,7 @@ from croupier.engine.thinkers import ProcessThinkers
 from croupier.engine.thinking import LENGTH, Thought, frame, think, thinking_milliseconds, unpacked
 from croupier.games.actions import PLAYS
 from croupier.games.catalogue import GAMES, bots_of
-from croupier.games.interface import Seen
+from croupier.games.interface import Legal, Seen
 from tests.engine.fakes import START, RecordingLogger
 from tests.engine.odd_thinker import ANSWER, DIE, FAIL, HANG
 from tests.engine.play import every_game, make_config, soon
@@ -28,7 +28,7 @@ START_SECONDS = 20.0
 Make = Callable[..., ProcessThinkers]
 
 
-def a_thought(game: str = "thulla", seed: int = ANSWER) -> Thought:
+def a_thought(game: str = "solo", seed: int = ANSWER) -> Thought:
     """What the first seat to act sees, with its thinking player."""
     config = make_config(game)
     table = advance(config, new_table(config), START, None)[-1].after
@@ -50,7 +50,7 @@ def logger() -> RecordingLogger:
 @pytest.fixture
 async def make(metrics: EngineMetrics, logger: RecordingLogger, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Make]:
     """Makes thinkers that are closed in the end; nothing is late unless a test is about that."""
-    monkeypatch.setattr(module, "PATIENCE_FACTOR", START_SECONDS * 1000 / thinking_milliseconds("thulla", "search"))
+    monkeypatch.setattr(module, "PATIENCE_FACTOR", START_SECONDS * 1000 / thinking_milliseconds("solo", "search"))
     made = []
 
     def make(processes: int = 1, command: tuple[str, ...] = ODD) -> ProcessThinkers:
@@ -156,7 +156,7 @@ async def test_a_thought_that_fails_is_told_by_its_kind_alone(
     assert await thinkers.decide(a_thought()) == PLAYS[0]
     assert fallbacks(metrics) == {"failed": 1}
     assert logger.lines == [
-        ("error", "a computer player failed", {"game": "thulla", "bot": "search", "error": "ValueError"})
+        ("error", "a computer player failed", {"game": "solo", "bot": "search", "error": "ValueError"})
     ]
 
 
@@ -202,6 +202,16 @@ async def test_a_process_that_starts_slowly_is_not_given_up(
     assert await thinkers.decide(a_thought()) == PLAYS[0]
     assert fallbacks(metrics) == {"late": 1}
     assert thinkers.pids == [starting]
+
+
+async def test_what_is_without_alternative_takes_as_long_and_no_process(make: Make, metrics: EngineMetrics) -> None:
+    thinkers, thought = make(), a_thought()
+    only = thought.seen.legal.actions[-1]
+    forced = thought._replace(seen=thought.seen._replace(legal=Legal((only,))))
+    began = time.monotonic()
+    assert await soon(thinkers.decide(forced)) == only
+    assert time.monotonic() - began >= thinking_milliseconds("solo", "search") / 1000
+    assert thinkers.pids == []
 
 
 async def test_no_process_is_no_thinking(make: Make, metrics: EngineMetrics) -> None:

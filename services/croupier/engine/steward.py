@@ -99,15 +99,12 @@ class Steward:
             return thought
 
     def _thought(self, seat: Seat) -> Thought | None:
-        """What the seat's computer player has to think about; None if it decides at once, or has no choice."""
+        """What the seat's computer player has to think about; None if it is one that decides at once."""
         config = self._table.config
         bot = config.seats[seat].bot
         if not thinking_milliseconds(config.game, bot):
             return None
-        seen = self._seen(seat)
-        if len(seen.legal.actions) == 1 and not seen.legal.choices:
-            return None
-        return Thought(config.game, bot, seen, self._services.choose(SEEDS))
+        return Thought(config.game, bot, self._seen(seat), self._services.choose(SEEDS))
 
     async def _ponder(self, thought: Thought) -> None:
         """Act as a computer player decides that thinks, while the table goes on.

@@ -64,7 +64,10 @@ class ProcessThinkers:
         return [worker.pid for worker in self._workers if worker.pid]
 
     async def decide(self, thought: Thought) -> Action | None:
-        """What the player does; None with no process, too many that wait, too long a wait, or a thought that failed."""
+        """What the player does; None with no process, too many that wait, too long a wait, or a thought that failed.
+
+        What has no alternative takes as long as a thought: how soon it came would tell the others of the hand.
+        """
         started = time.perf_counter()
         try:
             action = await self._action(thought)
@@ -77,6 +80,9 @@ class ProcessThinkers:
     async def _action(self, thought: Thought) -> Action:
         if self._is_closed or not self._workers:
             raise Unthought("off")
+        if thought.is_forced:
+            await asyncio.sleep(thinking_milliseconds(thought.game, thought.bot) / 1000)
+            return thought.seen.legal.actions[0]
         if self._waiting >= MOST_WAITING:
             raise Unthought("busy")
         try:

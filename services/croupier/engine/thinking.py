@@ -34,6 +34,11 @@ class Thought(NamedTuple):
     seen: Seen
     seed: int
 
+    @property
+    def is_forced(self) -> bool:
+        """Whether there is nothing to choose."""
+        return len(self.seen.legal.actions) == 1 and not self.seen.legal.choices
+
 
 class Failed(NamedTuple):
     """What comes of a thought that failed: the kind of error. Its text could tell of cards."""
