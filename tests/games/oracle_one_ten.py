@@ -39,6 +39,8 @@ class OneTenOracle:
         self.dealer: int | None = None
         self.phase = "deal"
         self.acting: list[int] = []
+        self.stock: list[str] = []
+        self.put_away: list[str] = []
         self.deck = sorted(PACK * options["decks"])
         enough = 10 * seats + 5 <= 53 * options["decks"]
         self.size = (10 if enough else 5) if options["hand_size"] == "auto" else int(options["hand_size"])
@@ -129,7 +131,7 @@ class OneTenOracle:
         self.phase = "kitty"
         self.hands[self.bidder] += self.kitty
         self.swapped: list[list[str]] = [[] for _ in range(self.seats)]
-        self.put_away: list[str] = []
+        self.put_away = []
         late = self.options["swap_timing"] == "after_trump"
         self.acting = [self.bidder] if late else list(range(self.seats))
 
