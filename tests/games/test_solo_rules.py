@@ -54,9 +54,9 @@ def test_SOLO_DECK_1_thirty_two_cards() -> None:
 @pytest.mark.parametrize("seats", [0, 3, 5, 4.0, True])
 def test_SOLO_DECK_2_four_seats_and_no_other_number(seats: Any) -> None:
     assert list(SOLO.seats) == [4]
-    with pytest.raises(InvalidOption, match="seats") as refused:
+    with pytest.raises(InvalidOption) as refused:
         resolve_options(SOLO, seats, {})
-    assert refused.value.option == "seats"
+    assert (refused.value.option, str(refused.value)) == ("seats", f"Solo has 4 seats, not {seats!r}")
 
 
 @pytest.mark.parametrize(
@@ -87,6 +87,20 @@ def test_SOLO_OPT_1_unknown_names_values_and_types_are_refused(name: str, value:
     with pytest.raises(InvalidOption) as refused:
         resolve_options(SOLO, 4, {name: value})
     assert refused.value.option == name
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("deal_packets", 323, 'deal_packets cannot be 323: a word out of "323", "singles" is allowed'),
+        ("do_factor", "3", "do_factor cannot be '3': an integer out of 1, 3 is allowed"),
+        ("partner_do", "true", "partner_do cannot be 'true': a boolean out of false, true is allowed"),
+    ],
+)
+def test_SOLO_OPT_1_a_refused_value_is_told_with_the_type_that_is_wanted(name: str, value: Any, message: str) -> None:
+    with pytest.raises(InvalidOption) as refused:
+        resolve_options(SOLO, 4, {name: value})
+    assert str(refused.value) == message
 
 
 def test_SOLO_OPT_1_the_defaults() -> None:

@@ -7,9 +7,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from croupier.cli.options import game_named, option_text, seats_text
+from croupier.cli.options import game_named, option_text
 from croupier.games.catalogue import GAMES, bots_of
-from croupier.games.interface import Game, Option
+from croupier.games.interface import Game, Option, seats_text
 
 WIDTH = 80
 

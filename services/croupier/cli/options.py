@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from croupier.cli.faults import misused
 from croupier.games.catalogue import GAMES
-from croupier.games.interface import Game, InvalidOption, Option, OptionValue, resolve_options
+from croupier.games.interface import Game, InvalidOption, Option, OptionValue, resolve_options, seats_text
 
 
 def game_named(game_id: str) -> Game:
@@ -22,12 +22,6 @@ def seats_of(game: Game, wanted: int | None, usual: int) -> int:
     if wanted not in game.seats:
         raise misused(f"{game.name} has {seats_text(game)}, not {wanted}")
     return wanted
-
-
-def seats_text(game: Game) -> str:
-    """How many seats a game has, for example "2 to 6 seats"."""
-    fewest, most = game.seats.start, game.seats.stop - 1
-    return f"{fewest} seats" if fewest == most else f"{fewest} to {most} seats"
 
 
 def split_options(pairs: Iterable[str]) -> dict[str, str]:

@@ -4,6 +4,7 @@ The engine drives any game through this: it asks what the state awaits, gives it
 a new state with the facts that became known. Nothing here or in a game does I/O, reads a clock or draws at random.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, Self, TypeAlias
@@ -115,7 +116,11 @@ class State(Protocol):
         """All that the seat may do now; empty if it is not to act."""
 
     def apply(self, event: Event) -> tuple[Self, tuple[Fact, ...]]:
-        """The next state and what became known; raises IllegalAction for an event that the rules refuse."""
+        """The next state and what became known; raises IllegalAction for an event that the rules refuse.
+
+        Events and actions hold values of their declared types. Codecs and action_from_json see to it for what comes
+        from outside; who makes them without those answers for it. Every value of the right type is judged.
+        """
 
     def view(self, viewer: Viewer) -> View:
         """All that a seat, or SPECTATOR, may know."""
@@ -148,7 +153,7 @@ class Option:
         if isinstance(self.allowed, range):
             return f"an integer from {self.allowed.start} to {self.allowed.stop - 1} is allowed"
         kind = "an integer" if self.type_name == "integer" else f"a {self.type_name}"
-        return f"{kind} out of {', '.join(str(value).lower() for value in self.allowed)} is allowed"
+        return f"{kind} out of {', '.join(map(json.dumps, self.allowed))} is allowed"
 
 
 OptionValue: TypeAlias = bool | int | str
@@ -233,11 +238,16 @@ class Choose(Protocol):
         """A number from range(bound)."""
 
 
+def seats_text(game: Game) -> str:
+    """How many seats a game has, for example "2 to 6 seats"."""
+    fewest, most = game.seats.start, game.seats.stop - 1
+    return f"{fewest} seats" if fewest == most else f"{fewest} to {most} seats"
+
+
 def resolve_options(game: Game, seats: int, given: OptionValues) -> dict[str, OptionValue]:
     """Every option of the game with its value; raises InvalidOption naming what is wrong and what is allowed."""
     if type(seats) is not int or seats not in game.seats:
-        possible = f"{game.seats.start} to {game.seats.stop - 1}"
-        raise InvalidOption("seats", f"{game.name} has {possible} seats, not {seats!r}")
+        raise InvalidOption("seats", f"{game.name} has {seats_text(game)}, not {seats!r}")
     options = {option.name: option for option in game.options(seats)}
     for name, value in given.items():
         if name not in options:
