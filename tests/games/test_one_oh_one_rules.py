@@ -11,6 +11,7 @@ from croupier.games.cards import STANDARD_DECK, card, cards, notation
 from croupier.games.facts import CardsMoved, Marked, MoveReason, TurnChanged
 from croupier.games.interface import (
     CardsShuffled,
+    IllegalAction,
     InvalidOption,
     ProposalAgreed,
     SeatActed,
@@ -20,6 +21,7 @@ from croupier.games.interface import (
 from croupier.games.one_oh_one.hands import cards_in
 from tests.games.positions_one_oh_one import (
     ONE_OH_ONE,
+    action,
     acts,
     acts_with_facts,
     deal,
@@ -118,15 +120,30 @@ def test_101_DEAL_1_the_deal_as_it_is_written() -> None:
     after, _ = state.apply(shuffled)
     assert (pile(after), stock(after).split()) == ("", record["stock"])
     assert refusal(after, shuffled).rule == "101-DEAL-1"
-    assert refusal(after, ProposalAgreed("redeal")).rule == "101-DEAL-1"
+    assert "in progress" in str(refusal(after, shuffled))
 
 
-def test_101_DEAL_2_five_cards_each_in_the_order_in_which_they_came() -> None:
-    for options in ({}, {"deck": 52}, {"deck": 104}):
-        state = deal(new(4, **options), starter=2)
-        assert [held.bit_count() for held in state.hands] == [5] * 4
-        dealt = [*state.stock, *(value for held in state.hands for value in cards_in(held))]
-        assert sorted(dealt) == list(due(new(4, **options)).cards)
+def test_101_DEAL_1_between_rounds_nobody_acts() -> None:
+    between = acts(position(["9C", "KC"], "TC"), "0:9C")
+    for state in (new(2), between):
+        assert state.phase == "deal"
+        for seat, said in ((0, "9C"), (1, "draw"), (2, "draw"), (-1, "KC")):
+            refused = refusal(state, SeatActed(seat, action(said)))
+            assert (refused.rule, str(refused)) == ("101-DEAL-1", "nobody can act before the next deal")
+
+
+@pytest.mark.parametrize("deck", [36, 52, 104])
+def test_101_DEAL_2_five_cards_each_in_the_order_in_which_they_came(deck: int, seed: int) -> None:
+    state = new(4, deck=deck, first_move_any=False)
+    shuffled = Random(seed).sample(due(state).cards, deck)
+    event = CardsShuffled(tuple(shuffled), (2,))
+    record = state.event_record(event)
+    rounds = [notation(shuffled[at : at + 4]) for at in range(0, 20, 4)]
+    assert record["hands"] == [[turn[place] for turn in rounds] for place in (2, 3, 0, 1)]
+    assert record["stock"] == notation(shuffled[20:])
+    after, _ = state.apply(event)
+    assert [cards_in(held) for held in after.hands] == [tuple(sorted(cards(" ".join(h)))) for h in record["hands"]]
+    assert legal(after, 2) == record["hands"][2][-1]
 
 
 @pytest.mark.parametrize(
@@ -247,6 +264,16 @@ def test_101_PLAY_1_suit_rank_or_queen() -> None:
 def test_101_PLAY_1_other_verbs_and_cards_are_refused(odd: Any) -> None:
     state = position(["8C 9D", "8D"], "9C")
     assert refusal(state, SeatActed(0, odd)).rule == "101-PLAY-1"
+
+
+def test_101_PLAY_1_nothing_can_be_proposed() -> None:
+    for state in (new(2), position(["8C 9D", "8D"], "9C")):
+        proposal = ProposalAgreed("redeal")
+        refused = refusal(state, proposal)
+        assert (refused.rule, "proposed" in str(refused)) == ("101-PLAY-1", True)
+        with pytest.raises(IllegalAction, match="proposed") as unwritten:
+            state.event_record(proposal)
+        assert unwritten.value.rule == "101-PLAY-1"
 
 
 def test_101_PLAY_2_the_next_player_is_to_act() -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from croupier.games.actions import PLAYS, Action, Draw, Pass
 from croupier.games.cards import STANDARD_DECK, card, cards, notation
 from croupier.games.facts import (
     SPECTATOR,
@@ -19,10 +20,22 @@ from croupier.games.facts import (
     SeatOut,
     TurnChanged,
 )
-from croupier.games.interface import CardsShuffled, IllegalAction
+from croupier.games.interface import CardsShuffled, Event, IllegalAction, SeatActed
 from croupier.games.one_oh_one import OneOhOneState, scoring
 from tests.games.fold import heard
-from tests.games.positions_one_oh_one import acts, acts_with_facts, deal, due, ended, hand, legal, new, over, position
+from tests.games.positions_one_oh_one import (
+    acts,
+    acts_with_facts,
+    deal,
+    due,
+    ended,
+    hand,
+    legal,
+    new,
+    over,
+    position,
+    refusal,
+)
 
 # The last card
 
@@ -185,6 +198,29 @@ def test_101_END_2_101_D6_101_D19_all_who_get_there_are_losers() -> None:
     state, line = ended(position(["9C", "AD", "AH KH"], "TC", scores=(100, 95, 90)), "0:9C")
     assert dict(line.details)["losers"] == "1 2"
     assert over(state) == (((0,), (2,), (1,)), "loser")
+
+
+@pytest.mark.parametrize(
+    ("scores", "options", "rule"),
+    [
+        pytest.param((0, 95), {}, "101-END-2", id="101-END-2 a loser"),
+        pytest.param((0, 0), {"max_rounds": 1}, "101-END-4", id="101-END-4 the last round"),
+        pytest.param((0, 95), {"elimination": True}, "101-ELIM-1", id="101-ELIM-1 one is left"),
+    ],
+)
+def test_after_the_end_nothing_can_be_played_or_dealt(
+    scores: tuple[int, int], options: dict[str, Any], rule: str
+) -> None:
+    state = acts(position(["9C", "AD"], "TC", "TD TH", scores=scores, **options), "0:9C")
+    assert state.phase == "over"
+    said: tuple[Action, ...] = (PLAYS[card("AD")], Draw(), Pass())
+    deals = [CardsShuffled(state.table.deck), CardsShuffled((), ()), CardsShuffled(state.table.deck, (0,))]
+    events: list[Event] = [*deals, *(SeatActed(seat, action) for seat in (-1, 0, 1, 2) for action in said)]
+    for event in events:
+        refused = refusal(state, event)
+        assert (refused.rule, "the game is over" in str(refused)) == (rule, True)
+    with pytest.raises(IllegalAction, match="the game is over"):
+        state.event_record(deals[0])
 
 
 def test_101_END_3_equal_scores_share_a_place() -> None:

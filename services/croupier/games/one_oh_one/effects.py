@@ -1,4 +1,7 @@
-"""What each card does, what fits on it, and what it costs: tables by card (sections "Every card" and "Points")."""
+"""Tables by card: what each does, what fits on it, and what it costs.
+
+On the page these are "What every card does" and "What every card costs".
+"""
 
 from croupier.games.cards import CARD_OF_NOTATION, STANDARD_DECK, Card, mask_of, strength_of, suit_of
 

@@ -34,15 +34,31 @@ def may_draw_instead(state: "OneOhOneState") -> bool:
 def check(state: "OneOhOneState", seat: Seat, action: Action) -> None:
     """Raises IllegalAction unless the seat may do this now."""
     if seat != state.turn or seat < 0:
-        if state.owed:
-            raise IllegalAction("101-STOCK-3", "nobody can act before the cards are shuffled")
-        raise IllegalAction("101-PLAY-2", f"it is not the turn of seat {seat}")
+        raise _not_now(state, seat)
     if isinstance(action, Play):
         _check_play(state, seat, action)
     elif not isinstance(action, Draw):
         raise IllegalAction("101-PLAY-1", "play a card, or draw one")
     elif playable(state, state.hands[seat]):
         _check_draw(state)
+
+
+def game_over(state: "OneOhOneState") -> IllegalAction:
+    """The refusal of all that comes after the end, with the rule that ended the game."""
+    return IllegalAction(_END_RULES[state.match.reason], "the game is over, nothing can be played or dealt any more")
+
+
+def _not_now(state: "OneOhOneState", seat: Seat) -> IllegalAction:
+    """Why a seat that is not to act cannot."""
+    match state.phase:
+        case "over":
+            return game_over(state)
+        case "deal":
+            return IllegalAction("101-DEAL-1", "nobody can act before the next deal")
+        case "reshuffle":
+            return IllegalAction("101-STOCK-3", "nobody can act before the cards are shuffled")
+        case _:
+            return IllegalAction("101-PLAY-2", f"it is not seat {seat} that is to act but seat {state.turn}")
 
 
 def _check_play(state: "OneOhOneState", seat: Seat, play: Play) -> None:
@@ -85,4 +101,5 @@ def _check_draw(state: "OneOhOneState") -> None:
         raise IllegalAction("101-DRAW-3", "play, there is no card to draw")
 
 
+_END_RULES = {"loser": "101-END-2", "max_rounds": "101-END-4", "one_left": "101-ELIM-1"}
 _SUIT_NUMBERS = frozenset(range(4))

@@ -104,7 +104,7 @@ class OneOhOneState(NamedTuple):
         if isinstance(event, SeatActed):
             return self._act(event.seat, event.action)
         if isinstance(event, ProposalAgreed):
-            raise IllegalAction("101-DEAL-1", "nothing can be proposed in 101")
+            raise IllegalAction("101-PLAY-1", "nothing can be proposed in 101: play a card, or draw one")
         if self.owed is None:
             return self._deal(event)
         facts: list[Fact] = []
@@ -117,14 +117,16 @@ class OneOhOneState(NamedTuple):
     def event_record(self, event: CardsShuffled | ProposalAgreed) -> dict[str, Any]:
         """The deal (101-DEAL-1) or reshuffle (101-STOCK-3); raises IllegalAction for one not due or not valid."""
         if isinstance(event, ProposalAgreed):
-            raise IllegalAction("101-DEAL-1", "nothing can be proposed in 101")
+            raise IllegalAction("101-PLAY-1", "nothing can be proposed in 101: play a card, or draw one")
         if self.owed:
             return {"type": "reshuffle", "stock": notation(stock.reshuffled(self, event))}
         return deal.record(self._dealt(event))
 
     def _dealt(self, event: CardsShuffled) -> deal.Dealt:
+        if self.phase == "over":
+            raise legality.game_over(self)
         if self.phase != "deal":
-            raise IllegalAction("101-DEAL-1", "no deal is due")
+            raise IllegalAction("101-DEAL-1", "a round is in progress, so no deal is due")
         seats = around(self.match.following, self.match.starter)
         return deal.dealt(self.table, seats, event, self.match.round_number == 0)
 
