@@ -3,8 +3,8 @@
 from croupier.games.actions import PLAYS, Action, Bid, Call, Keep, NameTrump, Pass, Play, ThrowDown, Yield
 from croupier.games.cards import Suit, mask_of, suit_of
 from croupier.games.interface import Choose, Seen
+from croupier.games.solo.bot_cards import Sight, choose_card
 from croupier.games.solo.deck import BLUE, CLUBS, OLD, PLAIN, TRUMPS, of_rank
-from croupier.games.solo.following import Sight, choose_card
 
 FROKE, SOLO, SOLO_DO = 2.7, 4.6, 7.2
 """How many tricks of one's own a bid needs; a partner adds the ace that he is called by, and a little."""
