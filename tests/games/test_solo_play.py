@@ -1,4 +1,4 @@
-"""Tricks in Solo: following, the duties around the called card, five out of five, when a hand stops, who sees what."""
+"""Tricks in Solo: following, five out of five, when a hand stops, who sees what."""
 
 from typing import Any
 
@@ -9,28 +9,23 @@ from croupier.games.cards import card, cards
 from croupier.games.facts import (
     SPECTATOR,
     CardsMoved,
-    ContractChanged,
-    Fact,
+    HandRevealed,
     Marked,
     MoveReason,
-    RoundEnded,
     TrickTaken,
 )
 from croupier.games.solo import SoloState
-from tests.games.fold import heard
 from tests.games.positions_solo import (
     CALLED_UNKNOWN,
     EIGHTH,
     ELEVENTH,
     FIVE_OF_FIVE,
     FROKE,
-    NINTH,
     TWELFTH,
     UNKNOWN,
     Hands,
     dealt,
     details,
-    hand,
     legal,
     may,
     play,
@@ -39,10 +34,6 @@ from tests.games.positions_solo import (
 )
 
 DO = FROKE.replace("trump:H", "trump:H!")
-PENALTY: dict[str, Any] = {"called_card_rule": "penalty"}
-VOID: Hands = (NINTH[0], NINTH[1], NINTH[2].replace("JD QD", "JS TS"), NINTH[3].replace("TS JS", "JD QD"))
-"""The ninth hands but that seat 2 has no diamond."""
-FOUR_TRICKS = "KH TH 8H 7S AH 7D 9H 8S QC 8D JH 7C 7H KC QH TC"
 FOUR_LOST = "8H QC JH QH AS 9S 7S 7D KS TS 8S 8D AH QS 7H 9H"
 SOLO_IN_CLUBS: Hands = (
     "QC 7C QS AC KC JC TC 7D",
@@ -114,70 +105,6 @@ def test_SOLO_PLAY_4_seats_that_are_out_declare_help_and_defend() -> None:
     assert state.scores == (36, 0, 36, 0)
 
 
-# The called card
-
-
-def test_SOLO_CARD_1_the_called_card_is_played_when_its_suit_is_led() -> None:
-    state = playing(EIGHTH, "8C KC")
-    assert legal(state) == "AC"
-    assert refusal(state, "7C") == "SOLO-CARD-1"
-    assert refusal(state, "QS") == "SOLO-CARD-1"
-    assert refusal(state, "KH") == "SOLO-PLAY-2"
-    assert may(playing(EIGHTH, "8C KC", **PENALTY)) == {"AC", "7C"}
-
-
-def test_SOLO_CARD_2_its_holder_leads_no_other_card_of_its_suit() -> None:
-    exchanged = (EIGHTH[0], EIGHTH[1].replace("AS", "JS"), EIGHTH[2].replace("JS", "AS"), EIGHTH[3])
-    state = playing(exchanged, "9S KS AS 7S")
-    assert refusal(state, "7C") == "SOLO-CARD-2"
-    assert refusal(playing(exchanged, "9S KS AS 7S", **PENALTY), "7C") == ""
-
-
-def test_SOLO_CARD_3_the_fifth_trick_is_the_last_chance() -> None:
-    before = playing(VOID, "KH TH 8H 7S AH 7D 9H 8S QC 8D JH 7C TD KD")
-    assert may(before) == {"QH", "QS", "AC", "JS", "TS"}
-    state = playing(VOID, f"{FOUR_TRICKS} TD KD")
-    assert legal(state) == "AC"
-    assert refusal(state, "QS") == "SOLO-CARD-3"
-    assert may(playing(VOID, f"{FOUR_TRICKS} TD KD", **PENALTY)) == {"AC", "QS", "JS", "TS"}
-
-
-def test_SOLO_CARD_3_on_lead_to_the_fifth_trick() -> None:
-    hands = ("8H 9H TH 8C 7D 8D 9D JD", "QC 7H KH 9C 7S 8S 9S TS", "QS AH JH QH AC 7C TC AS", "KC JC AD KD JS KS TD QD")
-    line = "JD 9C JH KD AH QD 9H KH QS AD TH QC 7S AS KS 7D"
-    state = playing(hands, line)
-    assert (state.to_act, legal(state), hand(state, 2)) == (2, "AC", "7C TC AC QH")
-    assert refusal(state, "QH") == refusal(state, "7C") == "SOLO-CARD-3"
-    assert may(playing(hands, line, **PENALTY)) == {"AC", "7C", "TC", "QH"}
-
-
-def test_SOLO_CARD_4_the_called_card_makes_the_partner_public() -> None:
-    state, facts = play_with_facts(dealt(EIGHTH), f"{FROKE} 8C KC")
-    assert state.view(SPECTATOR).contract.partner is None
-    state, facts = play_with_facts(state, "AC")
-    assert ContractChanged(partner=2) in facts
-    assert [state.view(viewer).contract.partner for viewer in (0, 1, 3, SPECTATOR)] == [2, 2, 2, 2]
-
-
-def test_SOLO_CARD_5_the_declarer_keeps_his_only_card_of_the_called_suit() -> None:
-    hands = (EIGHTH[0].replace("9C", "9D"), EIGHTH[1], EIGHTH[2], EIGHTH[3].replace("9D", "9C"))
-    for options in ({}, PENALTY):
-        state = playing(hands, "9S KS JS 7S AS TS 8S", **options)
-        assert may(state) == {"9D", "TD", "7H", "JH", "KH", "AH"}
-        assert refusal(state, "8C") == "SOLO-CARD-5"
-    assert "8C" in may(playing(hands))
-    assert "8C" in may(playing(EIGHTH, "9S KS JS 7S AS TS 8S"))
-
-
-@pytest.mark.parametrize("options", [{}, PENALTY], ids=repr)
-def test_SOLO_CARD_6_a_called_card_that_does_not_appear_in_five_tricks_loses(options: dict[str, Any]) -> None:
-    line = "KH TH 8H 7S AH 7D 9H 8S QC 8D JH JS 7H KC QH TS TD KD JD AD"
-    state, facts = play_with_facts(dealt(NINTH, **options), f"{FROKE} {line}")
-    assert (state.scores, details(facts)["reason"]) == ((0, 2, 0, 2), "called_card_unplayed")
-    assert details(facts)["side_tricks"] == "4"
-    assert ContractChanged(partner=2) in facts
-
-
 # Five out of five
 
 
@@ -216,15 +143,6 @@ def test_SOLO_THROUGH_4_a_do_has_no_choice() -> None:
 # When a hand stops
 
 
-def test_SOLO_STOP_1_nothing_stops_a_hand_while_the_partner_is_hidden() -> None:
-    state = playing(ELEVENTH, FOUR_LOST)
-    assert state.phase == "play"
-    assert play(state, "KC 8C 9C AC").phase == "deal"
-    lost_do = play(dealt(EIGHTH), f"{DO} 9S KS JS 7S")
-    assert lost_do.phase == "play"
-    assert play(lost_do, "JC AC TC 8C").scores == (0, 6, 0, 6)
-
-
 def test_SOLO_STOP_1_a_solo_stops_at_once() -> None:
     state = play(dealt(ELEVENTH), f"solo pass pass pass trump:H {FOUR_LOST}")
     assert (state.phase, state.scores) == ("deal", (0, 6, 6, 6))
@@ -254,22 +172,25 @@ def test_SOLO_STOP_4_five_tricks_with_one_lost_are_enough() -> None:
 # Who knows what
 
 
-def test_SOLO_VIS_1_a_hand_is_its_owners_even_when_it_has_ended() -> None:
-    state = playing(TWELFTH, f"{FIVE_OF_FIVE} throw_down")
+@pytest.mark.parametrize(
+    ("phase", "scores", "line"),
+    [
+        ("auction", (0, 0, 0, 0), "froke"),
+        ("call", (0, 0, 0, 0), "froke pass pass pass trump:H"),
+        ("play", (0, 0, 0, 0), f"{FROKE} 9S KS"),
+        ("deal", (0, 0, 0, 0), f"{DO} 9S KS JS 7S JC AC TC 8C"),
+        ("over", (36, 32, 36, 10), f"{DO} 9S KS JS 7S JC AC TC 8C"),
+    ],
+)
+def test_SOLO_VIS_1_a_hand_is_its_owners_even_when_it_or_the_game_has_ended(
+    phase: str, scores: tuple[int, ...], line: str
+) -> None:
+    state, facts = play_with_facts(dealt(EIGHTH, scores=scores), line)
+    assert (state.phase, all(state.hands)) == (phase, True)
+    assert not any(isinstance(fact, HandRevealed) for fact in facts)
     for viewer in (0, 1, 2, 3, SPECTATOR):
         shown = [bool(seat.cards) for seat in state.view(viewer).seats]
         assert shown == [seat == viewer for seat in range(4)]
-
-
-def told(facts: tuple[Fact, ...], viewer: int) -> set[int]:
-    """The partners that a viewer was told of."""
-    found = (fact.partner for fact in heard(facts, viewer) if isinstance(fact, ContractChanged))
-    return {partner for partner in found if partner is not None}
-
-
-def test_SOLO_VIS_2_the_holder_alone_knows_that_he_is_the_partner() -> None:
-    _, facts = play_with_facts(dealt(EIGHTH), FROKE)
-    assert [told(facts, viewer) for viewer in (0, 1, 2, 3, SPECTATOR)] == [set(), set(), {2}, set(), set()]
 
 
 def test_SOLO_VIS_3_the_unknown_card_is_known_to_declarer_and_holder_until_it_is_played() -> None:
@@ -289,10 +210,3 @@ def test_SOLO_VIS_3_an_unknown_card_that_never_appears_stays_unknown() -> None:
     assert (state.phase, details(facts)["partner"], details(facts)["called"]) == ("deal", "1", "unknown")
     assert state.view(3).contract.partner == 1
     assert state.view(3).calls[-1].action == Call(None)
-
-
-def test_SOLO_VIS_4_tricks_of_the_side_are_told_when_the_hand_has_ended_and_not_before() -> None:
-    state, facts = play_with_facts(playing(ELEVENTH), FOUR_LOST)
-    assert not any(isinstance(fact, RoundEnded) for fact in facts)
-    assert {mark.name for mark in state.view(SPECTATOR).marks} == {"kind"}
-    assert [seat.tricks_taken for seat in state.view(SPECTATOR).seats] == [0, 3, 0, 1]
