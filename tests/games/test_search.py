@@ -1,5 +1,6 @@
 """The searching player: legal, repeatable and honest in every game, and better than the plain players of some."""
 
+from collections import Counter
 from collections.abc import Mapping
 from itertools import count
 from random import Random
@@ -8,11 +9,13 @@ from typing import Any, NamedTuple, NoReturn
 import pytest
 
 from croupier.cli.league_table import League, comparisons, seatings, standings
-from croupier.games.actions import PLAYS, Play
+from croupier.games.actions import PLAYS, Keep, Play, Swap
+from croupier.games.bots import nearby
 from croupier.games.catalogue import GAMES, bots_of
 from croupier.games.facts import RoundEnded, View, Viewer
 from croupier.games.interface import (
     Awaiting,
+    CardChoice,
     Event,
     Game,
     GameOver,
@@ -147,6 +150,31 @@ def test_the_best_action_is_found(rewards: tuple[float, ...], expected: int) -> 
     assert SearchBot(Toy(rewards), most_iterations=300)(TOY_SEEN, Random(1).randrange) == PLAYS[expected]
 
 
+@pytest.mark.parametrize(
+    ("held", "choice"),
+    [
+        pytest.param(Keep((1, 2), 3), CardChoice(Keep, (1, 2, 4, 5), 2, 2, (0, 3)), id="as-many"),
+        pytest.param(Swap(()), CardChoice(Swap, (1, 2, 4), 0, 2), id="none-yet"),
+        pytest.param(Swap((1, 2)), CardChoice(Swap, (1, 1, 2), 0, 3), id="some-of-two-packs"),
+    ],
+)
+def test_what_is_near_a_choice_is_another_choice_one_card_away(held: Keep | Swap, choice: CardChoice) -> None:
+    random = Random(4)
+    found = {nearby(held, choice, random.randrange) for _ in range(100)}
+    assert len(found) > 1
+    for action in found:
+        assert isinstance(action, type(held))
+        assert fits(Legal((), (choice,)), action)
+        mine, theirs = Counter(held.cards), Counter(action.cards)
+        assert (mine - theirs).total() <= 1
+        assert (theirs - mine).total() <= 1
+
+
+def test_where_no_other_choice_is_there_is_nothing_near() -> None:
+    assert nearby(Keep((1, 2), 3), CardChoice(Keep, (1, 2), 2, 2, (3,)), never) is None
+    assert nearby(PLAYS[0], CardChoice(Keep, (1, 2), 1, 1, (3,)), never) is None
+
+
 def test_a_clock_ends_the_thinking() -> None:
     toy, milliseconds = Toy((0.5, 0.5, 0.5, 0.5)), count(1000)
     SearchBot(toy, thinking_milliseconds=50).timed(lambda: next(milliseconds))(TOY_SEEN, Random(1).randrange)
@@ -177,7 +205,7 @@ def test_nothing_to_decide_is_an_error() -> None:
 @pytest.mark.parametrize(
     ("game_id", "seats", "iterations", "deals", "options"),
     [
-        pytest.param("thulla", 2, 12, 8, {}, id="thulla"),
+        pytest.param("thulla", 2, 15, 5, {}, id="thulla"),
     ],
 )
 def test_search_plays_better_than_sensible(

@@ -1,5 +1,7 @@
 """The computer player that can play any game, because it only picks from what is legal."""
 
+from dataclasses import replace
+
 from croupier.games.actions import Action, Keep, Swap
 from croupier.games.cards import Card
 from croupier.games.interface import NOTHING_LEGAL, CardChoice, Choose, Legal, Seen
@@ -31,3 +33,22 @@ def _take(choice: CardChoice, choose: Choose) -> Action:
 def _sample(values: tuple[Card, ...], count: int, choose: Choose) -> tuple[Card, ...]:
     left = list(values)
     return tuple(sorted(left.pop(choose(len(left))) for _ in range(count)))
+
+
+def nearby(action: Action, choice: CardChoice, choose: Choose) -> Action | None:
+    """The action with one card exchanged, one less or one more, by chance; None if it is none of this choice."""
+    if not isinstance(action, Keep | Swap) or not isinstance(action, choice.verb):
+        return None
+    held, left = list(action.cards), list(choice.cards)
+    for card in held:
+        left.remove(card)
+    fewer, more = len(held) > choice.fewest, len(held) < choice.most
+    changes = [(-1, 0)] * fewer + [(0, 1)] * (more and bool(left)) + [(-1, 1)] * (bool(held) and bool(left))
+    if not changes:
+        return None
+    less, added = changes[choose(len(changes))]
+    if less:
+        held.pop(choose(len(held)))
+    if added:
+        held.append(left[choose(len(left))])
+    return replace(action, cards=tuple(sorted(held)))

@@ -9,13 +9,11 @@ all, the tree ends and the first bot decides.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from math import log, sqrt
-from statistics import fmean, pvariance
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from croupier.games.actions import Action
-from croupier.games.bots import random_of
+from croupier.games.bots import nearby, random_of
 from croupier.games.facts import Fact, RoundEnded, Seat
 from croupier.games.interface import (
     NOTHING_LEGAL,
@@ -31,6 +29,7 @@ from croupier.games.interface import (
     ShuffleNeeded,
     State,
 )
+from croupier.games.tree import Compared, Node
 
 Clock: TypeAlias = Callable[[], int]
 """Gives integer milliseconds that never go back."""
@@ -40,14 +39,10 @@ MOST_ITERATIONS = 20_000
 """Bounds the memory of a decision, because an iteration adds one node at most, and its time where no clock does."""
 MOST_STEPS = 400
 """An imagined table is played on for so many actions at most; then it is rated as it stands."""
-SAMPLED_CHOICES = 8
-"""Of a choice of cards so many are tried by chance, beside the one that the first bot proposes."""
-EXPLORATION = 0.7
-"""The weight of what is not known yet, against rewards from 0 to 1."""
+NEAR, FAR = 6, 2
+"""Of a choice so many are tried that are one card away from the first bot's proposal, and so many other ones."""
 CAUTION = 1.0
 """So many standard errors must an action be better than what the first bot proposes, to be preferred."""
-LEAST_VARIANCE = 0.01
-"""Differences that have been equal by luck so far are not taken for certain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,81 +85,58 @@ class SearchBot:
             yield number
 
 
-@dataclass(slots=True)
-class Node:
-    """What is known of an action at its place in the tree; rewards are those of the seat that chose it."""
-
-    visits: int = 0
-    available: int = 0
-    rewards: float = 0.0
-    children: dict[Action, "Node"] = field(default_factory=dict)
-
-    def bound(self) -> float:
-        """The upper confidence bound of a node that was visited."""
-        return self.rewards / self.visits + EXPLORATION * sqrt(log(self.available) / self.visits)
-
-    def credit(self, reward: float) -> None:
-        """Count a visit and what it brought."""
-        self.visits += 1
-        self.rewards += reward
-
-    def pick(self, actions: Sequence[Action], new: Action | None) -> Action:
-        """The new one, or else the one with the highest bound; all that are known here count as available."""
-        children = self.children
-        if new is not None:
-            children[new] = Node()
-        for action in actions:
-            if action in children:
-                children[action].available += 1
-        return max(actions, key=lambda action: children[action].bound()) if new is None else new
-
-
 class _Search:
     """The tree of one decision, and how it grows.
 
-    The nth visit of every candidate happens at the same imagined table, so that luck cancels out of comparisons:
-    `brought` has what each candidate brought at the first table, the second, and so on.
+    Each alternative is compared with what the game's first bot proposes at the same imagined tables, where the luck of
+    the cards is the same; `plain` has what the proposal brought at each.
     """
 
     def __init__(self, game: Game, seen: Seen, choose: Choose) -> None:
         self.game, self.seen, self.choose = game, seen, choose
         self.guide: Bot = next(iter(game.bots.values()))
         self.proposed = self.guide(seen, choose)
-        candidates = dict.fromkeys((self.proposed, *seen.legal.actions, *self._sampled()))
-        self.brought: dict[Action, list[float]] = {action: [] for action in candidates}
-        self.root, self.tables = Node(), list[State]()
+        others = dict.fromkeys((*seen.legal.actions, *self._sampled()))
+        self.compared = {action: Compared() for action in others if action != self.proposed}
+        self.nodes = {action: Node() for action in (self.proposed, *self.compared)}
+        self.tables: list[State] = []
+        self.plain: list[float] = []
 
     def _sampled(self) -> list[Action]:
-        choices = Legal((), self.seen.legal.choices)
-        return [random_of(choices, self.choose) for _ in range(SAMPLED_CHOICES if choices.choices else 0)]
+        if not self.seen.legal.choices:
+            return []
+        choices = self.seen.legal.choices
+        near = [nearby(self.proposed, choice, self.choose) for choice in choices for _ in range(NEAR)]
+        far = [random_of(Legal((), choices), self.choose) for _ in range(FAR)]
+        return [action for action in (*near, *far) if action is not None]
 
     def decision(self) -> Action:
-        """What is better than the guide's proposal by most standard errors, if by enough; else the proposal."""
-        best = max(self.brought, key=self._lead)
-        return best if self._lead(best) > CAUTION else self.proposed
-
-    def _lead(self, action: Action) -> float:
-        """How much more it brought than the proposal at the same tables, in standard errors of the average."""
-        pairs = zip(self.brought[action], self.brought[self.proposed], strict=False)
-        differences = [own - plain for own, plain in pairs]
-        if not differences:
-            return 0.0
-        variance = max(pvariance(differences), LEAST_VARIANCE)
-        return fmean(differences) / sqrt(variance / len(differences))
+        """What is better than the proposal by most standard errors, if by enough; else the proposal."""
+        best = max(self.compared, key=lambda action: self.compared[action].lead(), default=self.proposed)
+        surely = best in self.compared and self.compared[best].lead() > CAUTION
+        return best if surely else self.proposed
 
     def iterate(self) -> None:
-        """Try a candidate at a table, play that to the end of the round, and learn from it."""
-        seat, known = self.seen.seat, self.root.children
-        action = self.root.pick(tuple(self.brought), next((new for new in self.brought if new not in known), None))
-        node = known[action]
+        """Try an action at a table, play that to the end of the round, and learn from it."""
+        seat, action = self.seen.seat, self._due()
+        node = self.nodes[action]
         before, path = self._table(node.visits), [(node, seat)]
         state, ended = self._after(before, seat, action)
         if node.visits and not ended:
             state, ended = self._descend(state, path)
         rewards = self.game.rate(before, state if ended else self._played_on(state))
+        if action == self.proposed:
+            self.plain.append(rewards[seat])
+        else:
+            self.compared[action].add(rewards[seat] - self.plain[node.visits])
         for visited, chooser in path:
             visited.credit(rewards[chooser])
-        self.brought[action].append(rewards[seat])
+
+    def _due(self) -> Action:
+        """The alternative with the highest bound; or else the proposal, where that has to be known first."""
+        tables = sum(node.visits for node in self.nodes.values()) + 1
+        best = max(self.compared, key=lambda action: self.compared[action].bound(tables))
+        return best if self.compared[best].tables < len(self.plain) else self.proposed
 
     def _table(self, number: int) -> State:
         if number == len(self.tables):
