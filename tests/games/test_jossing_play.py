@@ -175,7 +175,7 @@ def test_bids_stay_on_the_table_until_the_next_deal() -> None:
     assert again.view(0).calls == ()
 
 
-def test_after_the_game_every_action_is_refused() -> None:
+def test_JOS_END_1_after_the_game_every_action_is_refused() -> None:
     state = section(["2C", "3C"], "5H")
     state = acts(state, "0=0 1=0 1:3C")
     state = state._replace(section=state.section._replace(number=10))

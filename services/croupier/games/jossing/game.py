@@ -17,7 +17,9 @@ class Jossing:
 
     id: Final = "jossing"
     name: Final = "Jøssing"
-    summary: Final = "Bid in secret how many tricks you will win; only those who win exactly that many score."
+    summary: Final = (
+        "Bid in secret how many tricks you will win, and score if you win exactly so many; best with 3 to 6 players."
+    )
     rules_version: Final = 1
     seats: Final = range(2, 9)
     bots: Final[Mapping[str, Bot]] = MappingProxyType({"sensible": sensible, "random": random_legal})

@@ -64,7 +64,6 @@ def _dealt(seen: Seen, table: Table, piles: Mapping[str, Sequence[PileCard]], ch
     lying = [laid.card for pile in piles.values() for laid in pile]
     unseen = left_of(table.decks, (*seats[seen.seat].cards, *lying))
     voids = _voids(table, (*piles.get("taken", ()), *piles.get("trick", ())))
-    seats = seen.view.seats
     places = [Hidden(0 if seat == seen.seat else held.card_count, voids[seat]) for seat, held in enumerate(seats)]
     box = Hidden(len(unseen) - sum(place.card_count for place in places))
     dealt = deal_hidden(unseen, [*places, box], choose)

@@ -165,17 +165,17 @@ class JossingState(NamedTuple):
     # Bidding
 
     def _check_bid(self, seat: Seat, action: Action) -> int:
-        """The amount; every refusal depends on nothing but what the acting seat knows."""
+        """The amount; what is no bid is refused whoever tries it, and nothing tells more than the seat knows."""
+        if isinstance(action, Play) and action.suit is None:
+            raise IllegalAction("JOS-BID-1", "bid first: cards are played when all have bid")
+        if not isinstance(action, Bid):
+            raise IllegalAction("JOS-ACT-1", "the only actions are to bid and to play a card, without naming a suit")
         if seat not in self.bidders:
             if not 0 <= seat < self.table.seats:
                 raise IllegalAction("JOS-BID-1", f"there is no seat {seat} at this table")
             if any(bid.seat == seat for bid in self.bids):
                 raise IllegalAction("JOS-BID-3", "you have bid, and that is final: wait for the bids of the others")
             raise IllegalAction("JOS-BID-6", "the dealer bids when the others have bid")
-        if isinstance(action, Play):
-            raise IllegalAction("JOS-BID-1", "bid first: cards are played when all have bid")
-        if not isinstance(action, Bid):
-            raise IllegalAction("JOS-ACT-1", "the only actions are to bid and to play a card")
         amount, size = action.bid, self.section.size
         if type(amount) is not int or not 0 <= amount <= size:
             raise IllegalAction("JOS-BID-2", f"bid a number of tricks from 0 to {size}")
@@ -214,7 +214,7 @@ class JossingState(NamedTuple):
         return hand & SUIT_OF[self.trick[0].card] or hand if self.trick else hand
 
     def _check_play(self, seat: Seat, action: Action) -> Card:
-        """The card to be played; every refusal depends on nothing but what the acting seat knows."""
+        """The card to be played; what is no play is refused whoever tries it, and nothing tells more than he knows."""
         if isinstance(action, Bid):
             raise IllegalAction("JOS-BID-3", "the bids of this section are made and final")
         if not isinstance(action, Play) or action.suit is not None:
