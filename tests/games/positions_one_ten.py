@@ -78,7 +78,7 @@ def position(
     laid = tuple(PileCard(card(text), seat) for seat, text in trick)
     return start._replace(
         table=replace(start.table, hand_size=size) if size else start.table,
-        match=states.Match(1, dealer, tuple(scores) or (0,) * len(hands)),
+        progress=states.Progress(1, dealer, tuple(scores) or (0,) * len(hands)),
         phase="tricks",
         to_act=(bidder if to_act is None else to_act,),
         hands=tuple(hand_of(cards(text)) for text in hands),

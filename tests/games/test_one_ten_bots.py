@@ -10,7 +10,7 @@ import pytest
 from croupier.games.actions import Action, Bid, Keep, Match, Pass, Play, Swap
 from croupier.games.cards import NOTATION, cards
 from croupier.games.facts import Seat
-from croupier.games.interface import GameOver, SeatActed, resolve_options
+from croupier.games.interface import CardsShuffled, GameOver, SeatActed, resolve_options
 from croupier.games.one_ten import OneTenState
 from tests.games.positions_one_ten import ONE_TEN, ROUND, ROUND_HANDS, acts, dealt, hand, keeps, position, swaps
 from tests.games.seats import play_out, seen
@@ -109,6 +109,38 @@ def test_imagined_hands_heed_what_seats_could_not_follow() -> None:
     for number in range(20):
         imagined = ONE_TEN.imagine(seen(ONE_TEN, state, 1, {}), Random(number).randrange)
         assert "AH" not in hand(imagined, 2).split()
+
+
+MIXED = ("2C 3C 4C 5C 6C 7C 8C 9C TC KH", "2D 3D 4D", "5D 6D 7D", "8D 9D TD JC QC KC AC TS JS QS")
+
+
+def reshuffled() -> OneTenState:
+    """Seat 0 has put away QH JH 2H KD QD, of which seat 3 has drawn the king of diamonds."""
+    state = acts(dealt(MIXED, "QH JH 2H KD QD", "2S 3S 4S 5S 6S 7S 8S 9S", dealer=3), "0=15 1=pass 2=pass 3=pass")
+    state = keeps(swaps(swaps(swaps(state, 1, "2D 3D 4D"), 2, "5D 6D 7D"), 3, "8D 9D TD"), 0, MIXED[0], "S")
+    return state.apply(CardsShuffled(cards("KD QD QH JH 2H")))[0]
+
+
+@pytest.mark.parametrize(
+    ("line", "drawn"),
+    [
+        pytest.param("", "QD KD 2H JH QH", id="any-of-the-five"),
+        pytest.param("0:KH 1:3H 2:8H 3:JC", "QD KD", id="no-heart-after-not-following"),
+        pytest.param("0:KH 1:3H 2:8H 3:KD", "", id="none-once-it-has-been-played"),
+    ],
+)
+def test_the_bid_winner_imagines_what_he_put_away_in_the_stock_or_with_the_last_to_draw(line: str, drawn: str) -> None:
+    state, away, found = acts(reshuffled(), line), set(cards("QH JH 2H KD QD")), set[str]()
+    for number in range(30):
+        imagined = ONE_TEN.imagine(seen(ONE_TEN, state, 0, {}), Random(number).randrange)
+        assert imagined.view(0) == state.view(0)
+        assert set(imagined.exchange.stock) <= away
+        assert not away.intersection(*imagined.exchange.discards)
+        assert not away.intersection(cards(f"{hand(imagined, 1)} {hand(imagined, 2)}"))
+        held = away.intersection(cards(hand(imagined, 3)))
+        assert len(held) == bool(drawn)
+        found.update(NOTATION[value] for value in held)
+    assert found == set(drawn.split())
 
 
 def test_an_imagined_bid_winner_who_has_acted_has_kept_by_sense() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from croupier.games.actions import Keep, Swap
 from croupier.games.cards import cards
-from croupier.games.facts import CardsMoved, MoveReason
+from croupier.games.facts import CardsMoved, Mark, MoveReason
 from croupier.games.interface import CardsShuffled, SeatActed
 from croupier.games.one_ten import OneTenState
 from tests.games.positions_one_ten import (
@@ -156,6 +156,7 @@ def test_110_EX_32_the_put_away_cards_are_shuffled_below_a_stock_that_is_too_sho
     assert state.to_act == (0,)
     assert pile(state, 0, "stock") == (4, "")
     assert pile(state, 0, "put_away") is None
+    assert state.view(0).marks == (Mark("put_away", 0, "9H TH JH QH KH"),)
 
 
 def test_110_EX_33_no_reshuffle_when_the_stock_just_suffices() -> None:

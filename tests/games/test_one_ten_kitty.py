@@ -5,9 +5,20 @@ from typing import Any
 
 import pytest
 
-from croupier.games.actions import Keep, Pass, Swap, action_to_json
+from croupier.games.actions import PLAYS, Keep, Pass, Swap, action_to_json
 from croupier.games.cards import cards
-from croupier.games.facts import EVERYONE, SPECTATOR, CardsMoved, ContractChanged, MoveReason, Seat
+from croupier.games.facts import (
+    EVERYONE,
+    SPECTATOR,
+    CardOrder,
+    CardsMoved,
+    ContractChanged,
+    Mark,
+    Marked,
+    MoveReason,
+    Seat,
+    only,
+)
 from croupier.games.interface import CardChoice, CardsShuffled, Event, GameOver, SeatActed, resolve_options
 from croupier.games.one_ten import OneTenState
 from croupier.games.one_ten.hands import cards_in
@@ -70,7 +81,8 @@ def test_110_KEEP_2_exactly_so_many_cards_out_of_hand_and_kitty() -> None:
         assert refusal(state, 1, Keep(cards(wrong), 0)) == "110-KEEP-2"
     for value in (-1, 53, 106, 10**9):
         assert refusal(state, 1, Keep((*cards("2D 3D 4D 6D"), value), 0)) == "110-KEEP-2"
-    assert refusal(state, 1, Swap(())) == "110-KEEP-2"
+    for other in (Swap(()), Pass(), PLAYS[0]):
+        assert refusal(state, 1, other) == "110-KEEP-2"
     state = keeps(state, 1, "KC KD KH KS JK", "S")
     assert pile(state, 1, "put_away") == (5, ordered(HANDS[1]))
     assert refusal(state, 1, Keep(cards("KC KD KH KS JK"), 0)) == "110-SWAP-1"
@@ -138,8 +150,8 @@ def test_110_SWAP_2_only_cards_of_the_own_hand_and_none_twice() -> None:
 def test_110_SWAP_3_110_D10_everybody_else_has_to_act_if_only_with_an_empty_list() -> None:
     state = keeps(kitty(), 1, HANDS[1], "D")
     assert state.to_act == (0, 2)
-    assert refusal(state, 0, Pass()) == "110-SWAP-3"
-    assert refusal(state, 0, Keep(cards(HANDS[0]), 0)) == "110-SWAP-3"
+    for other in (Pass(), PLAYS[0], Keep(cards(HANDS[0]), 0)):
+        assert refusal(state, 0, other) == "110-SWAP-3"
     state = swaps(state, 0)
     assert pile(state, 0, "discards_0") is None
     assert state.to_act == (2,)
@@ -173,7 +185,7 @@ def test_110_SWAP_6_the_table_must_shuffle_exactly_the_put_away_cards() -> None:
         assert rule_of(state, CardsShuffled(wrong)) == "110-SWAP-6"
     assert rule_of(state, CardsShuffled(right, (0,))) == "110-SWAP-6"
     for seat in range(4):
-        assert refusal(state, seat, Swap(())) == "110-DEAL-5"
+        assert refusal(state, seat, Swap(())) == "110-SWAP-6"
     state, facts = state.apply(CardsShuffled(right))
     recycled = [fact for fact in facts if isinstance(fact, CardsMoved) and fact.reason is MoveReason.RECYCLE]
     assert [(move.source, move.target, bool(move.cards), move.audience) for move in recycled] == [
@@ -190,6 +202,21 @@ def test_110_VIS_2_the_bid_winner_alone_knows_what_was_put_away() -> None:
     for viewer in (0, 2, SPECTATOR):
         assert pile(state, viewer, "put_away") is None
         assert pile(state, viewer, "kitty") == (5, "")
+
+
+def test_110_VIS_2_the_bid_winner_remembers_what_he_put_away_after_a_reshuffle_too() -> None:
+    waiting = four()
+    assert waiting.view(0).marks == ()
+    state, facts = waiting.apply(CardsShuffled(due(waiting).cards))
+    mark = Mark("put_away", 0, "9H TH JH QH KH")
+    assert [fact for fact in facts if isinstance(fact, Marked)] == [Marked(*mark, only(0))]
+    while state.phase == "tricks":
+        assert state.view(0).marks == (mark,)
+        assert [state.view(viewer).marks for viewer in (1, 2, 3, SPECTATOR)] == [()] * 4
+        seat = state.to_act[0]
+        state, _ = state.apply(SeatActed(seat, state.legal_actions(seat).actions[0]))
+    state, _ = state.apply(CardsShuffled(due(state).cards))
+    assert state.view(0).marks == ()
 
 
 def test_110_VIS_3_nobody_sees_another_hand_or_what_another_seat_discarded() -> None:
@@ -238,6 +265,20 @@ def test_110_VIS_5_when_the_trump_becomes_public(options: dict[str, Any], known:
         assert state.view(viewer).contract.trump == known[1]
 
 
+@pytest.mark.parametrize(("options", "told_at"), [({}, 2), (LATE, 0)], ids=repr)
+def test_110_VIS_5_others_hear_of_the_trump_when_it_is_public_and_the_bid_winner_at_once(
+    options: dict[str, Any], told_at: int
+) -> None:
+    state, heard_at = kitty(**options), dict[Seat, list[int]]()
+    events = [SeatActed(1, Keep(cards(HANDS[1]), 3)), SeatActed(0, Swap(())), SeatActed(2, Swap(()))]
+    for number, event in enumerate(events):
+        state, facts = state.apply(event)
+        for viewer in (0, 1, 2, SPECTATOR):
+            tell = [fact for fact in heard(facts, viewer) if isinstance(fact, ContractChanged | CardOrder)]
+            heard_at.setdefault(viewer, []).extend([number] * len(tell))
+    assert heard_at == {1: [0, 0]} | {viewer: [told_at] * 2 for viewer in (0, 2, SPECTATOR)}
+
+
 @pytest.mark.parametrize("viewer", [0, 1, 2, 3, SPECTATOR])
 def test_110_VIS_6_the_stock_is_only_ever_counted(viewer: Seat) -> None:
     state = dealt(FOUR_HANDS, FOUR_KITTY)
@@ -270,7 +311,7 @@ def test_110_SWAP_6_views_scores_and_imagination_hold_through_a_reshuffle(seed: 
             folded[viewer] = fold(view, heard(facts, viewer), viewer)
             assert folded[viewer] == state.view(viewer), (viewer, event)
         assert list(state.scores) == oracle.totals
-    assert reshuffles == state.match.round_number
+    assert reshuffles == state.progress.round_number
 
 
 def _greedy(state: OneTenState, event: Event | None, random: Random) -> SeatActed | CardsShuffled:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from croupier.games.actions import PLAYS, Pass
 from croupier.games.facts import GameEnded, RoundEnded, Seat, TurnChanged
 from croupier.games.interface import GameOver, resolve_options
 from croupier.games.one_ten import OneTenState, scoring
@@ -20,6 +21,7 @@ from tests.games.positions_one_ten import (
 )
 
 OTHER_LEADER = "2:KH 0:2H 1:QH 2:KD 0:QD 1:TD 2:9D 0:5S 1:2S 0:JS 1:3S 2:2D 0:KC 1:4C 2:5C"
+FIVE_FIRST = "0:5S 1:2S 2:9D 0:QD 1:TD 2:KD 2:KH 0:2H 1:QH 2:5C 0:KC 1:4C 0:JS 1:3S 2:2D"
 PLAIN_FIRST = "0:QD 1:TD 2:KD 2:KH 0:2H 1:QH 2:5C 0:KC 1:4C 0:5S 1:2S 2:9D 0:JS 1:3S 2:2D"
 SCORE, SILENT, LONG = {"bonus_forfeit": "score"}, {"bonus_counts_for_bid": False}, {"bid_ladder": "long"}
 
@@ -111,8 +113,11 @@ def test_110_SCORE_3_110_D17_the_bid_winner_may_forfeit_the_bonus(
 def test_110_SCORE_3_a_bid_of_85_always_fails_and_others_never_forfeit() -> None:
     scored = line((0,) * 10, Top(0, 0, 0), 85, bid_ladder="long")
     assert (scored.made, scored.bonus, scored.points) == (False, None, (-85, 0, 0))
-    scored = line((0, 0, 0, 1), Top(3, 1, 0), before=(0, 90, 0), bonus_forfeit="score")
-    assert scored.bonus == 1
+    for before in ((0, 90, 0), (90, 0, 0), (90, 90, 90)):
+        scored = line((0, 0, 0, 1), Top(3, 1, 0), before=before, bonus_forfeit="score")
+        assert (scored.bonus, scored.points) == (1, (15, 10, 0))
+    scored = line((0, 0, 0, 1), Top(3, 1, 0), 85, bid_ladder="long")
+    assert (scored.bonus, scored.points) == (1, (-85, 10, 0))
 
 
 def test_110_SCORE_4_made_brings_the_points_and_not_the_bid() -> None:
@@ -162,6 +167,9 @@ def test_110_SCORE_6_the_round_summary() -> None:
     [
         pytest.param((95, 0, 105), 15, ROUND, (115, 0, 115), ((0,), (2,), (1,)), id="110-EX-46 110-D19"),
         pytest.param((95, 0, 105), 15, PLAIN_FIRST, (115, 0, 115), ((2,), (0,), (1,)), id="110-EX-47"),
+        pytest.param(
+            (90, 0, 105), 15, FIVE_FIRST, (110, 0, 115), ((2,), (0,), (1,)), id="110-END-2 from the scores before"
+        ),
         pytest.param((95, 0, 105), 25, ROUND, (70, 0, 115), ((2,), (0,), (1,)), id="110-EX-48"),
         pytest.param((95, 20, 10), 15, ROUND, (115, 20, 20), ((0,), (1, 2)), id="110-EX-49"),
     ],
@@ -180,7 +188,7 @@ def test_110_END_1_110_D20_the_round_is_played_to_its_end_before_the_game_is_ove
     assert facts[-2:] == (TurnChanged("over", ()), GameEnded(((0,), (2,), (1,)), "target"))
     assert sum(isinstance(fact, GameEnded) for fact in facts) == 1
     assert state.view(0).ranking == ((0,), (2,), (1,))
-    assert refusal(state, 0, state.legal_actions(0)) == "110-END-1"  # type: ignore[arg-type]
+    assert {refusal(state, seat, action) for seat in (0, 1, 2, 3) for action in (Pass(), PLAYS[0])} == {"110-END-1"}
     below, facts = acts_with_facts(position(ROUND_HANDS, bid=15, scores=(89, 0, 99), hand_size="5"), ROUND)
     assert below.scores == (109, 0, 109)
     assert facts[-1] == TurnChanged("deal", ())
@@ -194,6 +202,13 @@ def test_110_END_2_the_bonus_counts_with_its_trick_and_a_failed_bid_winner_not_a
     failed = line((0, 0, 2), Top(0, 0, 0), bid=30)
     assert scoring.game_winner((105, 0, 105), failed) == 2
     assert scoring.game_winner((0, 0, 0), failed) is None
+
+
+def test_110_END_2_a_bonus_that_was_forfeited_brings_nobody_nearer() -> None:
+    state, ended = played(15, (100, 0, 105), line=FIVE_FIRST, bonus_forfeit="score")
+    assert dict(ended.details)["bonus"] == "none"
+    assert state.scores == (115, 0, 115)
+    assert state.awaiting == GameOver(((2,), (0,), (1,)), "target")
 
 
 def test_110_END_3_the_winner_stands_alone_even_if_others_have_more() -> None:

@@ -161,7 +161,7 @@ def test_110_REN_2_110_D11_a_reneging_card_never_obliges_its_holder(trick: str, 
 @pytest.mark.parametrize(
     ("trick", "held", "expected"),
     [
-        pytest.param("7C 5S", "JS KC", "JS", id="by-a-card-that-was-led-by-nobody"),
+        pytest.param("7C 5S", "JS KC", "JS", id="by-a-card-that-was-not-led"),
         pytest.param("5S 7C", "JS KC", "JS", id="by-the-card-that-was-led"),
         pytest.param("7C JK", "JS 2C", "JS 2C", id="not-by-a-lower-one"),
         pytest.param("7C AH", "JK KC", "JK KC", id="nothing-by-the-lowest"),

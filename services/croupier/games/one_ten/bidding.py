@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def legal(state: "OneTenState", seat: Seat) -> Legal:
     """Bids ascending, then a match, then a pass."""
-    return _calls(state.table.ladder, state.auction.amount, seat == state.match.dealer)
+    return _calls(state.table.ladder, state.auction.amount, seat == state.progress.dealer)
 
 
 @lru_cache(maxsize=256)
@@ -40,7 +40,7 @@ def act(state: "OneTenState", seat: Seat, action: Action) -> tuple["OneTenState"
 
 def _after_call(state: "OneTenState", seat: Seat, action: Action) -> tuple["Auction", bool]:
     """The auction without the call itself, and whether the call ends it (110-BID-6)."""
-    auction, is_dealer = state.auction, seat == state.match.dealer
+    auction, is_dealer = state.auction, seat == state.progress.dealer
     match action:
         case Bid(amount):
             return auction._replace(bidder=seat, amount=_checked(state, amount)), False
@@ -71,6 +71,6 @@ def _next_speaker(state: "OneTenState", caller: Seat) -> Seat | None:
     auction, topped = state.auction, state.auction.amount == state.table.ladder[-1]
     for seat in state.table.clockwise(caller):
         contends = seat != auction.bidder and not auction.passed >> seat & 1
-        if contends and (not topped or seat == state.match.dealer):
+        if contends and (not topped or seat == state.progress.dealer):
             return seat
     return None

@@ -28,23 +28,23 @@ _ORDER = CardOrder(TRUMPS[UNNAMED].order)
 
 def needed(state: "OneTenState") -> ShuffleNeeded:
     """The shuffle before a round; with the first one the dealer is drawn (110-DEAL-3, 110-DEAL-5)."""
-    return ShuffleNeeded(state.table.deck, _bounds(state), state.match.round_number + 1, 1)
+    return ShuffleNeeded(state.table.deck, _bounds(state), state.progress.round_number + 1, 1)
 
 
 def deal(state: "OneTenState", event: CardsShuffled | ProposalAgreed) -> tuple["OneTenState", tuple[Fact, ...]]:
     """A new round, in which the seat to the left of the dealer speaks first (110-BID-1); raises IllegalAction."""
     dealer, hands, kitty, stock = _dealt(state, event)
-    table, match = state.table, state.match._replace(round_number=state.match.round_number + 1, dealer=dealer)
+    table, progress = state.table, state.progress._replace(round_number=state.progress.round_number + 1, dealer=dealer)
     fresh = type(state).before(table)
     first = (table.clockwise(dealer)[0],)
     dealt = fresh._replace(
-        match=match,
+        progress=progress,
         phase="bidding",
         to_act=first,
         hands=tuple(map(hand_of, hands)),
         exchange=fresh.exchange._replace(kitty=kitty, stock=stock),
     )
-    facts: list[Fact] = [RoundStarted(match.round_number, dealer), _ORDER]
+    facts: list[Fact] = [RoundStarted(progress.round_number, dealer), _ORDER]
     for seat, hand in enumerate(hands):
         facts.append(CardsMoved(None, seat, tuple(sorted(hand)), len(hand), MoveReason.DEAL, only(seat)))
         facts.append(CardsMoved(None, seat, (), len(hand), MoveReason.DEAL, all_but(seat)))
@@ -61,7 +61,7 @@ def record(state: "OneTenState", event: CardsShuffled | ProposalAgreed) -> dict[
 
 
 def _bounds(state: "OneTenState") -> tuple[int, ...]:
-    return (state.table.seats,) if state.match.dealer is None else ()
+    return (state.table.seats,) if state.progress.dealer is None else ()
 
 
 def _dealt(
@@ -75,7 +75,7 @@ def _dealt(
         raise IllegalAction("110-DEAL-4", f"a deal has each of the {len(table.deck)} cards of the table, and no other")
     if len(event.drawn) != len(_bounds(state)) or any(not 0 <= seat < table.seats for seat in event.drawn):
         raise IllegalAction("110-DEAL-3", "the first deal draws the seat of the dealer, a later one nothing")
-    dealer = event.drawn[0] if state.match.dealer is None else table.clockwise(state.match.dealer)[0]
+    dealer = event.drawn[0] if state.progress.dealer is None else table.clockwise(state.progress.dealer)[0]
     kitty_at = table.seats * table.hand_size
     stock_at, first = kitty_at + KITTY_CARDS, dealer + 1
     hands = tuple(event.cards[(seat - first) % table.seats : kitty_at : table.seats] for seat in range(table.seats))

@@ -1,16 +1,17 @@
 """What a searching player of 110 makes of what it sees: a table as it may be, and how good a moment is."""
 
 from collections.abc import Sequence
+from typing import cast
 
 from croupier.games.actions import Pass
-from croupier.games.cards import Card
-from croupier.games.facts import PileCard, View
+from croupier.games.cards import Card, cards
+from croupier.games.facts import PileCard, Seat, View
 from croupier.games.hidden import Hidden, deal_hidden
 from croupier.games.interface import Choose, Seen
 from croupier.games.one_ten.bots import best_keep, unseen_cards
 from croupier.games.one_ten.hands import cards_in, hand_of, taken_out
-from croupier.games.one_ten.state import NOBODY, Auction, Exchange, Match, OneTenState
-from croupier.games.one_ten.table import BONUS_POINTS, TRICK_POINTS, Table
+from croupier.games.one_ten.state import NOBODY, Auction, Exchange, OneTenState, Progress
+from croupier.games.one_ten.table import BONUS_POINTS, KITTY_CARDS, TRICK_POINTS, Table
 from croupier.games.one_ten.tricks import taking
 from croupier.games.one_ten.trumps import TRUMPS, UNNAMED, Trumps
 
@@ -24,18 +25,18 @@ def imagine(seen: Seen, choose: Choose) -> OneTenState:
     taken, trick = piles.get("taken", ()), piles.get("trick", ())
     tricks = [taken[at : at + table.seats] for at in range(0, len(taken), table.seats)]
     trumps = TRUMPS[_trump(view)]
-    hands, beside = _dealt(seen, _barred(table, trumps, [*tricks, trick]), choose)
+    hands, exchange = _dealt(seen, _barred(table, trumps, [*tricks, trick]), choose)
     state = OneTenState(
         table=table,
-        match=Match(view.round_number, view.dealer, tuple(seat.score for seat in view.seats)),
+        progress=Progress(view.round_number, view.dealer, tuple(seat.score for seat in view.seats)),
         phase=view.phase,
         to_act=view.seats_to_act,
         hands=hands,
         auction=_auction(view),
-        exchange=_exchange(view, beside),
+        exchange=exchange,
         trick=trick,
         taken=taken,
-        winners=tuple(cards[taking(trumps, cards)].seat or 0 for cards in tricks),
+        winners=tuple(cast("Seat", done[taking(trumps, done)].seat) for done in tricks),
     )
     return state if state.phase != "kitty" or state.auction.bidder == seen.seat else _with_kitty_taken_up(state)
 
@@ -46,9 +47,9 @@ def rate(before: OneTenState, after: OneTenState) -> tuple[float, ...]:
     span = 2 * (TRICK_POINTS * after.table.hand_size + BONUS_POINTS)
     others = len(gained) - 1
     rated = [min(max(0.5 + (own - (sum(gained) - own) / others) / span, 0.0), 1.0) for own in gained]
-    if not after.match.ranking:
+    if not after.progress.ranking:
         return tuple(rated)
-    return tuple((value + (seat in after.match.ranking[0])) / 2 for seat, value in enumerate(rated))
+    return tuple((value + (seat in after.progress.ranking[0])) / 2 for seat, value in enumerate(rated))
 
 
 def _standing(state: OneTenState) -> list[int]:
@@ -83,29 +84,54 @@ def _barred(table: Table, trumps: Trumps, tricks: Tricks) -> list[int]:
     return barred
 
 
-def _dealt(seen: Seen, barred: Sequence[int], choose: Choose) -> tuple[tuple[int, ...], list[Card]]:
-    """Hands with the seat's own cards, and the hidden cards that are in no hand."""
-    seats, me = seen.view.seats, seen.seat
-    places = [Hidden(0 if seat == me else held.card_count, barred[seat]) for seat, held in enumerate(seats)]
-    unseen = unseen_cards(seen)
-    beside = Hidden(len(unseen) - sum(place.card_count for place in places))
+def _remembered(view: View) -> tuple[Card, ...]:
+    """The cards that the seat put away and that were shuffled below the stock then (110-VIS-2)."""
+    return next((cards(mark.value) for mark in view.marks if mark.name == "put_away"), ())
+
+
+def _dealt(seen: Seen, barred: Sequence[int], choose: Choose) -> tuple[tuple[int, ...], Exchange]:
+    """Hands with the seat's own cards, and hidden ones for all other hands and the face-down piles."""
+    seats, me, unseen = seen.view.seats, seen.seat, unseen_cards(seen)
+    stock, drawn = _stock_of_remembered(seen, unseen, barred, choose)
+    for value in stock:
+        unseen.remove(value)
+    places = [Hidden(0 if seat == me else held.card_count, barred[seat] | drawn) for seat, held in enumerate(seats)]
+    places[me - 1] = places[me - 1]._replace(barred=barred[me - 1] & ~drawn)
+    beside = Hidden(len(unseen) - sum(place.card_count for place in places), drawn)
     *hands, rest = deal_hidden(unseen, [*places, beside], choose)
     hands[me] = list(seats[me].cards)
-    return tuple(map(hand_of, hands)), rest
+    return tuple(map(hand_of, hands)), _exchange(seen.view, stock, rest)
 
 
-def _exchange(view: View, hidden: list[Card]) -> Exchange:
-    """The face-down piles: what the seat knows of them, and hidden cards for the rest."""
-    piles: dict[str, tuple[Card, ...]] = {}
+def _stock_of_remembered(
+    seen: Seen, unseen: list[Card], barred: Sequence[int], choose: Choose
+) -> tuple[tuple[Card, ...], int]:
+    """The stock if only remembered cards can be in it, and a bit set of the one that was drawn and is still hidden.
+
+    All nine cards of three swaps were drawn, the ninth by the seat before the bid winner from his five (110-SWAP-6).
+    """
+    hidden = [value for value in _remembered(seen.view) if value in unseen]
+    if len(hidden) < KITTY_CARDS:
+        return tuple(hidden), 0
+    drawn = [value for value in hidden if not barred[seen.seat - 1] >> value & 1] or hidden
+    taken = drawn[choose(len(drawn))]
+    hidden.remove(taken)
+    return tuple(hidden), 1 << taken
+
+
+def _exchange(view: View, stock: tuple[Card, ...], hidden: list[Card]) -> Exchange:
+    """The face-down piles: what the seat knows of them or of the stock, and hidden cards for the rest."""
+    piles = {"stock": stock}
     for name, count, known in view.piles:
-        if name not in ("taken", "trick"):
+        if name not in ("taken", "trick") and not piles.get(name):
             piles[name] = tuple(laid.card for laid in known) or tuple(hidden.pop() for _ in range(count))
     return Exchange(
         kitty=piles.get("kitty", ()),
-        stock=piles.get("stock", ()),
+        stock=piles["stock"],
         put_away=tuple(sorted(piles.get("put_away", ()))),
         discards=tuple(tuple(sorted(piles.get(f"discards_{seat}", ()))) for seat in range(len(view.seats))),
         trump=_trump(view),
+        remembered=_remembered(view),
     )
 
 

@@ -9,6 +9,7 @@ from croupier.games.facts import (
     CardsMoved,
     ContractChanged,
     Fact,
+    Marked,
     MoveReason,
     Seat,
     TurnChanged,
@@ -119,13 +120,20 @@ def record(state: "OneTenState", event: CardsShuffled | ProposalAgreed) -> dict[
 
 
 def reshuffle(state: "OneTenState", event: CardsShuffled | ProposalAgreed) -> Result:
-    """The put-away cards go below the stock, and all draw; raises IllegalAction."""
+    """The put-away cards go below the stock, their owner remembers them, and all draw; raises IllegalAction."""
     exchange, winner, cards = state.exchange, state.auction.bidder, _reshuffled(state, event)
+    filled = exchange._replace(stock=(*exchange.stock, *cards), put_away=(), remembered=exchange.put_away)
     facts = _uncovered_counts(state)
     facts.append(CardsMoved("put_away", None, exchange.put_away, KITTY_CARDS, MoveReason.RECYCLE, only(winner)))
     facts.append(CardsMoved(None, "stock", (), KITTY_CARDS, MoveReason.RECYCLE, only(winner)))
     facts.append(CardsMoved("put_away", "stock", (), KITTY_CARDS, MoveReason.RECYCLE, all_but(winner)))
-    return _draw(state._replace(exchange=exchange._replace(stock=(*exchange.stock, *cards), put_away=())), facts)
+    facts.append(memory(winner, filled.remembered))
+    return _draw(state._replace(exchange=filled), facts)
+
+
+def memory(winner: Seat, put_away: tuple[Card, ...]) -> Marked:
+    """The mark by which the bid winner, and nobody else, still knows what he put away (110-VIS-2)."""
+    return Marked("put_away", winner, " ".join(notation(put_away)), only(winner))
 
 
 def _reshuffled(state: "OneTenState", event: CardsShuffled | ProposalAgreed) -> tuple[Card, ...]:

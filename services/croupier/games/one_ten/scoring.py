@@ -1,7 +1,7 @@
 """Points, the bonus, the winner and the ranking of 110, as pure functions."""
 
 from itertools import groupby
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from croupier.games.cards import NOTATION, SUITS, Card, Suit
 from croupier.games.facts import Count, PileCard, Seat
@@ -44,7 +44,7 @@ def top_trump(trumps: Trumps, taken: tuple[PileCard, ...], seats: int) -> Top | 
     power = trumps.power[trumps.suit]
     at = max(range(len(taken)), key=lambda at: power[taken[at].card])
     card, seat = taken[at]
-    return Top(at // seats, seat or 0, card) if power[card] > TRUMP_POWER else None
+    return Top(at // seats, cast("Seat", seat), card) if power[card] > TRUMP_POWER else None
 
 
 def scored(table: Table, before: tuple[int, ...], played: Round) -> Line:

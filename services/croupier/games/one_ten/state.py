@@ -28,7 +28,7 @@ NOBODY: Seat = -1
 """Stands for the high bidder while no bid stands."""
 
 
-class Match(NamedTuple):
+class Progress(NamedTuple):
     """What changes between rounds only; `dealer` is None before the first deal, `ranking` is empty until the end."""
 
     round_number: int
@@ -50,7 +50,8 @@ class Auction(NamedTuple):
 class Exchange(NamedTuple):
     """What lies beside the hands, the put-away cards and each seat's discards ascending; and the trump suit.
 
-    The kitty lies here until the bid winner takes it up.
+    The kitty lies here until the bid winner takes it up. `remembered` are the cards that he put away once they are
+    stock again (110-VIS-2); they lie elsewhere.
     """
 
     kitty: tuple[Card, ...] = ()
@@ -58,6 +59,7 @@ class Exchange(NamedTuple):
     put_away: tuple[Card, ...] = ()
     discards: tuple[tuple[Card, ...], ...] = ()
     trump: Suit = UNNAMED
+    remembered: tuple[Card, ...] = ()
 
 
 class OneTenState(NamedTuple):
@@ -67,7 +69,7 @@ class OneTenState(NamedTuple):
     """
 
     table: Table
-    match: Match
+    progress: Progress
     phase: str
     to_act: tuple[Seat, ...]
     hands: tuple[int, ...]
@@ -81,7 +83,9 @@ class OneTenState(NamedTuple):
     def before(cls, table: Table) -> "OneTenState":
         """The table before the first deal."""
         nobody = (0,) * table.seats
-        return cls(table, Match(0, None, nobody), "deal", (), nobody, exchange=Exchange(discards=((),) * table.seats))
+        return cls(
+            table, Progress(0, None, nobody), "deal", (), nobody, exchange=Exchange(discards=((),) * table.seats)
+        )
 
     @property
     def awaiting(self) -> Awaiting:
@@ -92,14 +96,14 @@ class OneTenState(NamedTuple):
             case "deal":
                 return deal.needed(self)
             case "reshuffle":
-                return ShuffleNeeded(self.exchange.put_away, (), self.match.round_number, 2)
+                return ShuffleNeeded(self.exchange.put_away, (), self.progress.round_number, 2)
             case _:
-                return GameOver(self.match.ranking, self.match.reason)
+                return GameOver(self.progress.ranking, self.progress.reason)
 
     @property
     def scores(self) -> tuple[int, ...]:
         """Totals by seat."""
-        return self.match.totals
+        return self.progress.totals
 
     @property
     def trumps(self) -> Trumps:
@@ -151,6 +155,8 @@ class OneTenState(NamedTuple):
                 return IllegalAction("110-BID-1", f"seat {seat} is not to speak: wait for your turn")
             case "kitty":
                 return IllegalAction("110-SWAP-1", f"seat {seat} is not to act: each seat keeps or swaps once")
+            case "reshuffle":
+                return IllegalAction("110-SWAP-6", "the stock is being filled up: wait until all have drawn")
             case "tricks":
                 return IllegalAction("110-TRICK-3", f"it is not the turn of seat {seat}")
             case "over":

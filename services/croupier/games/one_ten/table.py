@@ -29,13 +29,11 @@ def options() -> tuple[Option, ...]:
 
 
 def check(seats: int, options: OptionValues) -> None:
-    """Raises InvalidOption if the cards do not suffice for ten in each hand (110-OPT-1)."""
-    packs = int(options["decks"])
-    if options["hand_size"] == "10" and not _suffice(seats, packs):
+    """Raises InvalidOption if the cards do not suffice for ten in each hand; two packs always do (110-OPT-1)."""
+    if options["hand_size"] == "10" and not _suffice(seats, int(options["decks"])):
         raise InvalidOption(
             "hand_size",
-            f"hand_size cannot be 10 with {seats} seats and {packs} pack{'s'[: packs > 1]}: "
-            "auto or 5 is allowed, or two packs with decks 2",
+            f"hand_size cannot be 10 with {seats} seats and one pack: auto or 5 is allowed, or two packs with decks 2",
         )
 
 

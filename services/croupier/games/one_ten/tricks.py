@@ -87,7 +87,7 @@ def _checked(state: "OneTenState", seat: Seat, action: Action) -> Card:
 
 
 def _refused(state: "OneTenState", hand: int) -> IllegalAction:
-    """Why a card of the hand may not be played: it is no trick's first card."""
+    """Why a seat that follows may not play a card of its hand; a leader is free in what it plays (110-PLAY-1)."""
     trumps, table = state.trumps, state.table
     forced = forced_out(trumps, state.trick) & hand
     if forced and table.forced_in_any_trick:
@@ -115,14 +115,14 @@ def _take(
 
 def _end(state: "OneTenState", facts: list[Fact]) -> tuple["OneTenState", tuple[Fact, ...]]:
     """The round is scored; the game may be over (110-END-1, 110-END-4)."""
-    table, match, winner = state.table, state.match, state.auction.bidder
+    table, progress, winner = state.table, state.progress, state.auction.bidder
     top = scoring.top_trump(state.trumps, state.taken, table.seats)
-    line = scoring.scored(table, match.totals, scoring.Round(winner, state.auction.amount, state.winners, top))
-    totals = tuple(map(sum, zip(match.totals, line.points, strict=True)))
-    reason = scoring.reason_to_end(table, match.round_number, totals)
-    ranking = scoring.ranking(totals, scoring.game_winner(match.totals, line)) if reason else ()
+    line = scoring.scored(table, progress.totals, scoring.Round(winner, state.auction.amount, state.winners, top))
+    totals = tuple(map(sum, zip(progress.totals, line.points, strict=True)))
+    reason = scoring.reason_to_end(table, progress.round_number, totals)
+    ranking = scoring.ranking(totals, scoring.game_winner(progress.totals, line)) if reason else ()
     state = state._replace(
-        match=match._replace(totals=totals, ranking=ranking, reason=reason),
+        progress=progress._replace(totals=totals, ranking=ranking, reason=reason),
         phase="over" if reason else "deal",
         to_act=(),
     )
@@ -133,17 +133,17 @@ def _end(state: "OneTenState", facts: list[Fact]) -> tuple["OneTenState", tuple[
 
 
 def _round_ended(state: "OneTenState", line: scoring.Line) -> RoundEnded:
-    match, trump = state.match, state.exchange.trump
+    progress, trump = state.progress, state.exchange.trump
     return RoundEnded(
-        match.round_number,
+        progress.round_number,
         line.points,
-        match.totals,
+        progress.totals,
         scoring.notes(line),
         scoring.headline(line, trump),
         (
-            ("round", str(match.round_number)),
-            ("dealer", str(match.dealer)),
-            *scoring.details(line, trump, match.totals),
+            ("round", str(progress.round_number)),
+            ("dealer", str(progress.dealer)),
+            *scoring.details(line, trump, progress.totals),
         ),
         scoring.counts(line),
     )

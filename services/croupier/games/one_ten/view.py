@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING
 
 from croupier.games.cards import Card
-from croupier.games.facts import ContractChanged, Pile, PileCard, Seat, SeatView, View, Viewer
+from croupier.games.facts import ContractChanged, Mark, Pile, PileCard, Seat, SeatView, View, Viewer
 from croupier.games.one_ten.hands import cards_in
-from croupier.games.one_ten.kitty import trump_known_to
+from croupier.games.one_ten.kitty import memory, trump_known_to
 from croupier.games.one_ten.table import KITTY_CARDS
 from croupier.games.one_ten.trumps import TRUMPS, UNNAMED
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 def view(state: "OneTenState", viewer: Viewer) -> View:
     """The whole view (110-VIS-1 to -6)."""
-    match, auction, trump = state.match, state.auction, trump_known_to(state, viewer)
+    progress, auction, trump = state.progress, state.auction, trump_known_to(state, viewer)
     winners = state.winners
     return View(
-        round_number=match.round_number,
+        round_number=progress.round_number,
         phase=state.phase,
-        dealer=match.dealer,
+        dealer=progress.dealer,
         seats=tuple([_seat(state, seat, viewer, winners.count(seat)) for seat in range(state.table.seats)]),
         piles=_piles(state, viewer),
         calls=auction.calls,
@@ -29,9 +29,10 @@ def view(state: "OneTenState", viewer: Viewer) -> View:
             amount=auction.amount or None,
             trump=None if trump == UNNAMED else trump,
         ),
-        card_order=TRUMPS[trump].order if match.round_number else (),
+        marks=_marks(state, viewer),
+        card_order=TRUMPS[trump].order if progress.round_number else (),
         seats_to_act=state.to_act,
-        ranking=match.ranking,
+        ranking=progress.ranking,
     )
 
 
@@ -41,7 +42,7 @@ def _in_kitty_phase(state: "OneTenState") -> bool:
 
 
 def _seat(state: "OneTenState", seat: Seat, viewer: Viewer, tricks: int) -> SeatView:
-    hand, score = state.hands[seat], state.match.totals[seat]
+    hand, score = state.hands[seat], state.progress.totals[seat]
     if seat == viewer:
         return SeatView(hand.bit_count(), cards_in(hand), score, tricks)
     return SeatView(state.table.hand_size if _in_kitty_phase(state) else hand.bit_count(), (), score, tricks)
@@ -66,6 +67,12 @@ def _piles(state: "OneTenState", viewer: Viewer) -> tuple[Pile, ...]:
     if state.trick:
         piles.append(Pile("trick", len(state.trick), state.trick))
     return tuple(piles)
+
+
+def _marks(state: "OneTenState", viewer: Viewer) -> tuple[Mark, ...]:
+    """What the bid winner remembers after a reshuffle (110-VIS-2)."""
+    winner, remembered = state.auction.bidder, state.exchange.remembered
+    return (Mark(*memory(winner, remembered)[:3]),) if remembered and viewer == winner else ()
 
 
 def _face_down(name: str, cards: tuple[Card, ...], owner: Seat, viewer: Viewer) -> Pile:
