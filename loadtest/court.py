@@ -133,7 +133,10 @@ class Court:
 
 
 def public_digest(update: engine_pb2.TableUpdate) -> bytes:
-    """A digest of what every viewer is told alike: all but hidden cards, calls, the contract, and what is legal."""
+    """A digest of what every viewer is told alike: all but hidden cards, calls, the contract, and what is legal.
+
+    A mark with the name of a face-down pile tells the seat that put cards there, and nobody else, which they were.
+    """
     public = engine_pb2.TableUpdate(
         sequence=update.sequence,
         at_milliseconds=update.at_milliseconds,
@@ -144,7 +147,7 @@ def public_digest(update: engine_pb2.TableUpdate) -> bytes:
     )
     for fact in update.facts:
         kind = fact.WhichOneof("fact")
-        if kind in _PUBLIC_FACTS:
+        if kind in _PUBLIC_FACTS and not is_face_down(fact.marked.mark.name):
             public.facts.append(fact)
         elif kind == "cards_moved":
             is_hidden = not is_open(fact.cards_moved) and not _comes_from_open_pile(fact.cards_moved)
