@@ -898,7 +898,9 @@ Global___Marked: _TypeAlias = Marked  # noqa: Y015
 
 @_typing.final
 class Mark(_message.Message):
-    """A public value that is special to a game, for example how many tricks were without progress."""
+    """A value that is special to a game, for example how many tricks were without progress. Most are public; a viewer is
+    sent just those that he may know.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -910,7 +912,7 @@ class Mark(_message.Message):
     seat: _builtins.int
     """The seat that it belongs to; unset for the whole table."""
     value: _builtins.str
-    """The value: a number in decimal notation or a word; empty takes the mark away."""
+    """The value: a number in decimal notation, a word or cards in notation; empty takes the mark away."""
     def __init__(
         self,
         *,

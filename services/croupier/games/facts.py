@@ -116,7 +116,7 @@ class HandRevealed(NamedTuple):
 
 
 class Marked(NamedTuple):
-    """A public value that is special to a game changed; an empty value takes the mark away."""
+    """A value that is special to a game changed, for its audience; an empty one takes the mark away."""
 
     name: str
     seat: Seat | None
@@ -215,7 +215,7 @@ class Pile(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A named public value of the table (seat None) or of a seat."""
+    """A named value of the table (seat None) or of a seat, as far as the viewer may know it."""
 
     name: str
     seat: Seat | None
