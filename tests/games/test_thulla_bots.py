@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from croupier.games.actions import Play
-from croupier.games.cards import NOTATION
+from croupier.games.cards import NOTATION, STANDARD_DECK
 from croupier.games.facts import Seat
 from croupier.games.interface import OptionValues
 from croupier.games.thulla import Thulla
@@ -49,3 +49,12 @@ def losses(seats: int, games: int, options: OptionValues) -> float:
 @pytest.mark.parametrize("seats", [2, 3, 4, 5, 6])
 def test_sensible_play_loses_less_than_half_as_often_as_chance(seats: int, options: OptionValues) -> None:
     assert losses(seats, 100, options) < 0.5
+
+
+def test_the_ace_is_not_forced_again_when_all_cards_are_back_in_hands() -> None:
+    deck = [NOTATION[value] for value in STANDARD_DECK if NOTATION[value] != "2C"]
+    state = position({1: " ".join(deck[:20]), 2: " ".join(deck[20:])}, leader=2, out=(0,))
+    given = seen(THULLA, state, 2, {})
+    imagined = THULLA.imagine(given, Random(1).randrange)
+    assert len(given.legal.actions) == 31
+    assert imagined.legal_actions(2) == given.legal

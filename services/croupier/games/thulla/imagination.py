@@ -17,7 +17,8 @@ def imagine(seen: Seen, choose: Choose) -> ThullaState:
     marks = {(mark.name, mark.seat): int(mark.value) for mark in view.marks if mark.value.isdecimal()}
     trick, waste = piles.get("trick", ()), piles.get("waste", ())
     starter, stalled = marks["starter", None], marks.get(("stall", None), 0)
-    forced = table.start == "ace_of_spades" and not stalled and _cards_held(view) == len(table.deck)
+    untouched = not stalled and not any(seat.out for seat in view.seats) and _cards_held(view) == len(table.deck)
+    forced = table.start == "ace_of_spades" and untouched
     known = mask_of(laid.card for laid in trick + waste)
     return ThullaState(
         table=table,
