@@ -73,7 +73,10 @@ def skip() -> None:
 
 
 def hush() -> None:
-    """One update of one stream is left out, the one that tells a seat that it is its turn."""
+    """One update of one stream is left out, by which a seat that waits would hear that it is its turn.
+
+    A seat that goes on after its own move would notice by the answer to that move.
+    """
     _leave_out(turns=True)
 
 
@@ -82,7 +85,8 @@ def _leave_out(*, turns: bool) -> None:
 
     def forgetting(stream: Subscription, message: bytes) -> None:
         told = engine_pb2.PlayResponse.FromString(message)
-        if told.HasField("update") and told.HasField("legal_actions") == turns and len(pushed) < MANY_MESSAGES:
+        waits = told.HasField("update") and not (turns and told.update.seat == stream.viewer)
+        if waits and told.HasField("legal_actions") == turns and len(pushed) < MANY_MESSAGES:
             pushed.append(message)
             if len(pushed) == MANY_MESSAGES:
                 return
