@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from croupier.games.actions import PLAYS, Action, Bid, action_to_json
 from croupier.games.cards import NOTATION, Card, card, cards
 from croupier.games.facts import Fact, Seat
+from croupier.games.hands import cards_in
 from croupier.games.interface import CardsShuffled, IllegalAction, OptionValue, SeatActed, SeatsToAct, resolve_options
 from croupier.games.jossing import Jossing, JossingState
 from croupier.games.jossing.deal import Section
-from croupier.games.jossing.hands import cards_of, left_of
+from croupier.games.jossing.packs import left_of
 from croupier.games.jossing.table import Table
 
 JOSSING = Jossing()
@@ -65,7 +66,7 @@ def legal(state: JossingState, seat: Seat) -> list[str | int]:
 
 def hand(state: JossingState, seat: Seat) -> list[str]:
     """The cards that a seat holds, in notation."""
-    return [NOTATION[value] for value in cards_of(state.hands[seat])]
+    return [NOTATION[value] for value in cards_in(state.hands[seat])]
 
 
 def to_act(state: JossingState) -> list[Seat]:

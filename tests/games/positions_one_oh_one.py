@@ -6,6 +6,7 @@ from random import Random
 from croupier.games.actions import PLAYS, Action, Draw, Play, action_to_json
 from croupier.games.cards import NOTATION, SUITS, Card, card, cards
 from croupier.games.facts import Fact, PileCard, RoundEnded, Seat
+from croupier.games.hands import cards_in, with_cards
 from croupier.games.interface import (
     CardsShuffled,
     Event,
@@ -18,7 +19,6 @@ from croupier.games.interface import (
     resolve_options,
 )
 from croupier.games.one_oh_one import OneOhOne, OneOhOneState
-from croupier.games.one_oh_one.hands import cards_in, with_cards
 from croupier.games.one_oh_one.match import Match, circle
 from croupier.games.one_oh_one.table import Table
 

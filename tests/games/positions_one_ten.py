@@ -6,6 +6,7 @@ from dataclasses import replace
 from croupier.games.actions import PLAYS, Action, Bid, Keep, Match, Pass, Swap
 from croupier.games.cards import NOTATION, SUITS, Card, card, cards, notation
 from croupier.games.facts import Fact, PileCard, RoundEnded, Seat, Viewer
+from croupier.games.hands import cards_in, hand_of
 from croupier.games.interface import (
     CardsShuffled,
     Event,
@@ -17,7 +18,6 @@ from croupier.games.interface import (
 )
 from croupier.games.one_ten import OneTen, OneTenState
 from croupier.games.one_ten import state as states
-from croupier.games.one_ten.hands import cards_in, hand_of
 from croupier.games.one_ten.table import Table
 
 ONE_TEN = OneTen()

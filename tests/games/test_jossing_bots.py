@@ -10,10 +10,11 @@ import pytest
 from croupier.games.actions import Action, Bid, action_to_json
 from croupier.games.cards import notation
 from croupier.games.facts import Seat
+from croupier.games.hands import cards_in, hand_of, without
 from croupier.games.interface import GameOver, OptionValues, SeatActed, SeatsToAct, resolve_options
 from croupier.games.jossing import JossingState
 from croupier.games.jossing.chances import spread
-from croupier.games.jossing.hands import cards_of, hand_of, left_of, without
+from croupier.games.jossing.packs import left_of
 from tests.games.positions_jossing import JOSSING, acts, new, section
 from tests.games.seats import seen
 from tests.games.walk import shuffle
@@ -102,7 +103,7 @@ def test_hands_of_two_packs_hold_cards_once_or_twice(seed: int) -> None:
     for _ in range(50):
         cards = sorted(random.sample([*range(52), *range(52)], random.randrange(1, 20)))
         held = hand_of(cards)
-        assert list(cards_of(held)) == cards
+        assert list(cards_in(held)) == cards
         assert held.bit_count() == len(cards)
         gone = random.choice(cards)
         rest = cards.copy()
@@ -120,8 +121,8 @@ def test_imagined_hands_heed_suits_that_were_not_followed() -> None:
     for number in range(50):
         imagined = JOSSING.imagine(seen(JOSSING, state, 1, {}), Random(number).randrange)
         assert isinstance(imagined, JossingState)
-        assert not {suit for suit in "".join(notation(cards_of(imagined.hands[2]))) if suit == "C"}
-        assert not {suit for suit in "".join(notation(cards_of(imagined.hands[0]))) if suit == "S"}
+        assert not {suit for suit in "".join(notation(cards_in(imagined.hands[2]))) if suit == "C"}
+        assert not {suit for suit in "".join(notation(cards_in(imagined.hands[0]))) if suit == "S"}
 
 
 def test_imagined_secret_bids_suit_the_imagined_hands() -> None:

@@ -34,6 +34,7 @@ from croupier.games.facts import (
     all_but,
     only,
 )
+from croupier.games.hands import hand_of
 from croupier.games.interface import (
     NOTHING_LEGAL,
     CardsShuffled,
@@ -46,7 +47,6 @@ from croupier.games.interface import (
     resolve_options,
 )
 from croupier.games.jossing import JossingState, scoring
-from croupier.games.jossing.hands import hand_of
 from tests.games.fold import heard
 from tests.games.positions_jossing import (
     JOSSING,

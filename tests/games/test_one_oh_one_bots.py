@@ -9,9 +9,9 @@ import pytest
 from croupier.games.actions import action_to_json
 from croupier.games.cards import cards
 from croupier.games.facts import Seat
+from croupier.games.hands import cards_in
 from croupier.games.interface import OptionValues
 from croupier.games.one_oh_one import OneOhOneState
-from croupier.games.one_oh_one.hands import cards_in
 from tests.games.positions_one_oh_one import ONE_OH_ONE, acts, ended, legal, new, position
 from tests.games.seats import play_out, seen
 

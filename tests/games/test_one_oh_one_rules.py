@@ -9,6 +9,7 @@ import pytest
 from croupier.games.actions import Bid, Draw, Keep, Pass, Play
 from croupier.games.cards import STANDARD_DECK, card, cards, notation
 from croupier.games.facts import CardsMoved, Marked, MoveReason, TurnChanged
+from croupier.games.hands import cards_in
 from croupier.games.interface import (
     CardsShuffled,
     IllegalAction,
@@ -18,7 +19,6 @@ from croupier.games.interface import (
     ShuffleNeeded,
     resolve_options,
 )
-from croupier.games.one_oh_one.hands import cards_in
 from tests.games.positions_one_oh_one import (
     ONE_OH_ONE,
     action,

@@ -19,9 +19,9 @@ from croupier.games.facts import (
     Seat,
     only,
 )
+from croupier.games.hands import cards_in
 from croupier.games.interface import CardChoice, CardsShuffled, Event, GameOver, SeatActed, resolve_options
 from croupier.games.one_ten import OneTenState
-from croupier.games.one_ten.hands import cards_in
 from tests.games.fold import fold, heard
 from tests.games.oracle_one_ten import OneTenOracle
 from tests.games.positions_one_ten import (

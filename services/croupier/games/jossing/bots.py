@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from croupier.games.actions import Action, Bid, Play
 from croupier.games.cards import Card
 from croupier.games.facts import Seat, View
+from croupier.games.hands import hand_of
 from croupier.games.interface import Choose, Seen
 from croupier.games.jossing.chances import Outlook, chance_now, later_chance, spread
-from croupier.games.jossing.hands import hand_of, left_of
+from croupier.games.jossing.packs import left_of
 from croupier.games.jossing.scoring import hit_points
 
 

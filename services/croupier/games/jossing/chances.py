@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from croupier.games.cards import Card, Suit
-from croupier.games.jossing.hands import HIGHER, SUIT_OF, Hand
+from croupier.games.jossing.packs import HIGHER, SUIT_OF, Hand
 from croupier.games.jossing.scoring import worth
 
 RUFFING = 0.5

@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 from croupier.games.actions import Bid
 from croupier.games.cards import Card
 from croupier.games.facts import Called, PileCard, View
+from croupier.games.hands import hand_of
 from croupier.games.hidden import Hidden, deal_hidden
 from croupier.games.interface import Choose, Seen
 from croupier.games.jossing.bots import best_bid
 from croupier.games.jossing.chances import Outlook
 from croupier.games.jossing.deal import Section
-from croupier.games.jossing.hands import hand_of, left_of
+from croupier.games.jossing.packs import left_of
 from croupier.games.jossing.scoring import hit_points
 from croupier.games.jossing.state import JossingState, SeatBid
 from croupier.games.jossing.table import Table

@@ -19,6 +19,7 @@ from croupier.games.facts import (
     all_but,
     only,
 )
+from croupier.games.hands import ONCE, hand_of, without
 from croupier.games.interface import (
     NOTHING_LEGAL,
     Awaiting,
@@ -34,7 +35,7 @@ from croupier.games.interface import (
 )
 from croupier.games.jossing import deal, scoring, sheet, view
 from croupier.games.jossing.deal import Section
-from croupier.games.jossing.hands import KINDS, SUIT_OF, Hand, hand_of, without
+from croupier.games.jossing.packs import SUIT_OF, Hand
 from croupier.games.jossing.table import MOST_CARDS, Table
 
 
@@ -119,7 +120,7 @@ class JossingState(NamedTuple):
     def legal_actions(self, seat: Seat) -> Legal:
         """The amounts that the seat may bid or the cards that it may play now, ascending."""
         if self.queue[:1] == (seat,):
-            return Legal(tuple([PLAYS[value] for value in cards_of_mask(self._playable(self.hands[seat]) & KINDS)]))
+            return Legal(tuple([PLAYS[value] for value in cards_of_mask(self._playable(self.hands[seat]) & ONCE)]))
         if seat not in self.bidders:
             return NOTHING_LEGAL
         return Legal(tuple([bid for bid in _BIDS[: self.section.size + 1] if bid.bid != self.barred]))

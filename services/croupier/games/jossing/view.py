@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from croupier.games.actions import Bid
 from croupier.games.facts import Called, ContractChanged, Mark, Marked, Pile, PileCard, Seat, SeatView, View, Viewer
-from croupier.games.jossing.hands import cards_of
+from croupier.games.hands import cards_in
 
 if TYPE_CHECKING:
     from croupier.games.jossing.state import JossingState
@@ -39,7 +39,7 @@ def _seat(state: "JossingState", seat: Seat, viewer: Viewer) -> SeatView:
     hand = state.hands[seat]
     return SeatView(
         card_count=hand.bit_count(),
-        cards=cards_of(hand) if seat == viewer else (),
+        cards=cards_in(hand) if seat == viewer else (),
         score=state.totals[seat],
         tricks_taken=state.won[seat],
     )

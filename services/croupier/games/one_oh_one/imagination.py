@@ -5,9 +5,9 @@ from itertools import groupby
 from croupier.games.actions import Play
 from croupier.games.cards import SUITS, Card
 from croupier.games.facts import PileCard, Seat, View
+from croupier.games.hands import cards_in, with_cards
 from croupier.games.interface import Choose, Seen
 from croupier.games.one_oh_one import scoring
-from croupier.games.one_oh_one.hands import cards_in, with_cards
 from croupier.games.one_oh_one.match import Match, circle
 from croupier.games.one_oh_one.playing import NOBODY
 from croupier.games.one_oh_one.state import OneOhOneState

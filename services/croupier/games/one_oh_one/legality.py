@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from croupier.games.actions import Action, Draw, Play
 from croupier.games.cards import NOTATION, SUITS, Card, suit_of
 from croupier.games.facts import Seat
+from croupier.games.hands import ONCE
 from croupier.games.interface import IllegalAction
 from croupier.games.one_oh_one.effects import FITS, IS_QUEEN, SUITED, SUITED_OR_QUEEN
-from croupier.games.one_oh_one.hands import KINDS
 
 if TYPE_CHECKING:
     from croupier.games.one_oh_one.state import OneOhOneState
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def playable(state: "OneOhOneState", hand: int) -> int:
     """The cards in a hand that may be played now, as a bit set without twins."""
     if not state.pile:
-        return hand & KINDS if state.forced is None else 1 << state.forced
+        return hand & ONCE if state.forced is None else 1 << state.forced
     top = state.pile[-1].card
     if state.covers:
         return hand & (SUITED_OR_QUEEN if state.table.queen_covers_six else SUITED)[suit_of(top)]

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from croupier.games.actions import Play
 from croupier.games.cards import SUITS, Card, Suit, suit_of
 from croupier.games.facts import CardsMoved, Fact, Marked, MoveReason, PileCard, Seat
+from croupier.games.hands import without
 from croupier.games.one_oh_one.effects import IS_SIX, PENALTIES, PENALTY_NAMES
-from croupier.games.one_oh_one.hands import without_card
 from croupier.games.one_oh_one.stock import Owed
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ NOBODY: Seat = -1
 def played(state: "OneOhOneState", seat: Seat, play: Play, facts: list[Fact]) -> tuple["OneOhOneState", Owed]:
     """The table with the card on the pile, and what it makes the next player take before the turn goes on."""
     value, suit = play.card, play.suit
-    hand, following = without_card(state.hands[seat], value), state.match.following
+    hand, following = without(state.hands[seat], value), state.match.following
     covers = IS_SIX[value] and (hand != 0 or not state.table.finish_on_six)
     after = following[seat]
     imposed = _imposed(state, value, is_last=not hand)

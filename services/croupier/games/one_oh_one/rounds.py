@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from croupier.games.facts import Fact, GameEnded, HandRevealed, Marked, RoundEnded, SeatOut, TurnChanged
+from croupier.games.hands import cards_in
 from croupier.games.one_oh_one import scoring
-from croupier.games.one_oh_one.hands import cards_in
 from croupier.games.one_oh_one.match import Match, around, circle
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from croupier.games.cards import NOTATION, Card, notation
 from croupier.games.facts import Count, Seat
+from croupier.games.hands import cards_in
 from croupier.games.one_oh_one.effects import IS_QUEEN, POINTS, QUEEN_POINTS, spoken
-from croupier.games.one_oh_one.hands import cards_in
 from croupier.games.one_oh_one.table import LOSING_SCORE, Table
 
 Groups = tuple[tuple[Seat, ...], ...]

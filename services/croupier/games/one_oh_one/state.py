@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 from croupier.games.actions import PLAYS, Action, Draw, Play
 from croupier.games.cards import Card, Suit, cards_of_mask, notation
 from croupier.games.facts import Fact, Marked, PileCard, RoundStarted, Seat, SeatOut, TurnChanged, View, Viewer
+from croupier.games.hands import with_cards
 from croupier.games.interface import (
     NOTHING_LEGAL,
     Awaiting,
@@ -20,7 +21,6 @@ from croupier.games.interface import (
 )
 from croupier.games.one_oh_one import deal, legality, playing, rounds, scoring, stock, view
 from croupier.games.one_oh_one.effects import IS_QUEEN
-from croupier.games.one_oh_one.hands import with_cards
 from croupier.games.one_oh_one.match import Match, around, circle
 from croupier.games.one_oh_one.playing import NOBODY
 from croupier.games.one_oh_one.stock import Owed

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from croupier.games.cards import Card
 from croupier.games.facts import CardsMoved, Fact, Marked, MoveReason, PileCard, Seat, TurnChanged, all_but, only
+from croupier.games.hands import with_cards
 from croupier.games.interface import CardsShuffled, IllegalAction
-from croupier.games.one_oh_one.hands import with_cards
 
 if TYPE_CHECKING:
     from croupier.games.one_oh_one.state import OneOhOneState

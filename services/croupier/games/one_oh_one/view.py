@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 from croupier.games.cards import SUITS, suit_of
 from croupier.games.facts import Mark, Pile, Seat, SeatView, View, Viewer
+from croupier.games.hands import cards_in
 from croupier.games.one_oh_one import scoring
 from croupier.games.one_oh_one.effects import PENALTY_NAMES
-from croupier.games.one_oh_one.hands import cards_in
 
 if TYPE_CHECKING:
     from croupier.games.one_oh_one.state import OneOhOneState

@@ -5,8 +5,8 @@ from typing import NamedTuple
 from croupier.games.actions import Action, Bid, Keep, Match, Pass, Play, Swap
 from croupier.games.cards import Card, Suit
 from croupier.games.facts import PileCard, View
+from croupier.games.hands import PACK
 from croupier.games.interface import CardChoice, Choose, Seen
-from croupier.games.one_ten.hands import PACK
 from croupier.games.one_ten.table import TRICK_POINTS
 from croupier.games.one_ten.tricks import taking
 from croupier.games.one_ten.trumps import TRUMP_POWER, TRUMPS, UNNAMED, Trumps

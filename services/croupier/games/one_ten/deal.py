@@ -14,8 +14,8 @@ from croupier.games.facts import (
     all_but,
     only,
 )
+from croupier.games.hands import hand_of
 from croupier.games.interface import CardsShuffled, IllegalAction, ProposalAgreed, ShuffleNeeded
-from croupier.games.one_ten.hands import hand_of
 from croupier.games.one_ten.table import KITTY_CARDS
 from croupier.games.one_ten.trumps import TRUMPS, UNNAMED
 

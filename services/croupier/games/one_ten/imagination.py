@@ -6,10 +6,10 @@ from typing import cast
 from croupier.games.actions import Pass
 from croupier.games.cards import Card, cards
 from croupier.games.facts import PileCard, Seat, View
+from croupier.games.hands import cards_in, hand_of, taken_out
 from croupier.games.hidden import Hidden, deal_hidden
 from croupier.games.interface import Choose, Seen
 from croupier.games.one_ten.bots import best_keep, unseen_cards
-from croupier.games.one_ten.hands import cards_in, hand_of, taken_out
 from croupier.games.one_ten.state import NOBODY, Auction, Exchange, OneTenState, Progress
 from croupier.games.one_ten.table import BONUS_POINTS, KITTY_CARDS, TRICK_POINTS, Table
 from croupier.games.one_ten.tricks import taking

@@ -16,8 +16,8 @@ from croupier.games.facts import (
     all_but,
     only,
 )
+from croupier.games.hands import cards_in, hand_of, taken_out
 from croupier.games.interface import CardChoice, CardsShuffled, IllegalAction, Legal, ProposalAgreed
-from croupier.games.one_ten.hands import cards_in, hand_of, taken_out
 from croupier.games.one_ten.table import KITTY_CARDS
 from croupier.games.one_ten.trumps import TRUMPS, UNNAMED
 

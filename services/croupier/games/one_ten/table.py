@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from croupier.games.cards import Card
 from croupier.games.facts import Seat
+from croupier.games.hands import PACK
 from croupier.games.interface import InvalidOption, Option, OptionValues
-from croupier.games.one_ten.hands import PACK
 
 KITTY_CARDS = 5
 FIRST_BID, BID_STEP, LONGEST_BID = 15, 5, 110

@@ -15,9 +15,9 @@ from croupier.games.facts import (
     TrickTaken,
     TurnChanged,
 )
+from croupier.games.hands import ONCE, PACK, holds, without
 from croupier.games.interface import IllegalAction, Legal
 from croupier.games.one_ten import scoring
-from croupier.games.one_ten.hands import ONCE, PACK, holds, without
 from croupier.games.one_ten.trumps import Trumps
 
 if TYPE_CHECKING:

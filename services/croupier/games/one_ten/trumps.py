@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from croupier.games.cards import CARD_OF_NOTATION, JOKER, SUITS, Card, Suit, mask_of, suit_of
-from croupier.games.one_ten.hands import PACK
+from croupier.games.hands import PACK
 
 UNNAMED: Suit = 4
 """Stands for the trump suit while none is known; only the joker and the ace of hearts are trumps then."""

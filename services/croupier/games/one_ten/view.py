@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from croupier.games.cards import Card
 from croupier.games.facts import ContractChanged, Mark, Pile, PileCard, Seat, SeatView, View, Viewer
-from croupier.games.one_ten.hands import cards_in
+from croupier.games.hands import cards_in
 from croupier.games.one_ten.kitty import memory, trump_known_to
 from croupier.games.one_ten.table import KITTY_CARDS
 from croupier.games.one_ten.trumps import TRUMPS, UNNAMED

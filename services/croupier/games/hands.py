@@ -1,4 +1,4 @@
-"""Hands as bit sets, also of two packs: bit c stands for card c, bit c + 53 for a second one of the same.
+"""Hands out of one or two packs as bit sets: bit c stands for card c, bit c + 53 for a second one of the same.
 
 The bit of a second card is set only together with the bit of the first, so that equal hands are equal numbers.
 """
@@ -14,7 +14,11 @@ ONCE = (1 << PACK) - 1
 
 def hand_of(cards: Iterable[Card]) -> int:
     """The hand with these cards, none of them more than twice."""
-    hand = 0
+    return with_cards(0, cards)
+
+
+def with_cards(hand: int, cards: Iterable[Card]) -> int:
+    """The hand with these cards added, none of them then more than twice."""
     for value in cards:
         bit = 1 << value
         hand |= bit << PACK if hand & bit else bit
