@@ -8,6 +8,7 @@ Suit: TypeAlias = int
 
 RANKS = "23456789TJQKA"
 SUITS = "CDHS"
+SUIT_NAMES = ("clubs", "diamonds", "hearts", "spades")
 JOKER: Card = 52
 NOTATION: tuple[str, ...] = (*(rank + suit for suit in SUITS for rank in RANKS), "JK")
 CARD_OF_NOTATION: dict[str, Card] = {text: card for card, text in enumerate(NOTATION)}

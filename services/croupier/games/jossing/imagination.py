@@ -15,6 +15,7 @@ from croupier.games.jossing.packs import left_of
 from croupier.games.jossing.scoring import hit_points
 from croupier.games.jossing.state import JossingState, SeatBid
 from croupier.games.jossing.table import Table
+from croupier.games.standings import against_others
 
 
 def imagine(seen: Seen, choose: Choose) -> JossingState:
@@ -47,8 +48,7 @@ def rate(before: JossingState, after: JossingState) -> tuple[float, ...]:
     most = sum(hit_points(before.table.size(number), before.table.modern) for number in sections if number) or 1
     hopes = _hopes(after) if after.queue else (0.0,) * before.table.seats
     gained = [new - old + hope for new, old, hope in zip(after.totals, before.totals, hopes, strict=True)]
-    others = len(gained) - 1
-    return tuple([min(max(0.5 + (own - (sum(gained) - own) / others) / most / 2, 0.0), 1.0) for own in gained])
+    return tuple(against_others(gained, 2 * most))
 
 
 def _hopes(state: JossingState) -> tuple[float, ...]:

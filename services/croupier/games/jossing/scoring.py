@@ -1,10 +1,10 @@
 """Tricks, points and the ranking of Jøssing, as pure functions."""
 
 from collections.abc import Sequence
-from itertools import groupby
 
 from croupier.games.cards import Card, Suit
 from croupier.games.facts import Seat
+from croupier.games.standings import ranked
 
 
 def winner(cards: Sequence[Card], trump: Suit, last_copy_wins: bool) -> int:
@@ -37,11 +37,7 @@ def first_leader(bids: Sequence[int], order: tuple[Seat, ...], highest_bidder_le
 
 def ranking(totals: Sequence[int]) -> tuple[tuple[Seat, ...], ...]:
     """Groups of seats, the highest total first; equal totals share a place (JOS-END-2, JOS-END-3)."""
-
-    def merit(seat: Seat) -> int:
-        return -totals[seat]
-
-    return tuple(tuple(group) for _, group in groupby(sorted(range(len(totals)), key=merit), key=merit))
+    return ranked(range(len(totals)), lambda seat: -totals[seat])
 
 
 def _worth(trump: Suit, led: Suit) -> tuple[int, ...]:

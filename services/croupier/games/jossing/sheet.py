@@ -2,11 +2,9 @@
 
 from collections.abc import Sequence
 
-from croupier.games.cards import NOTATION, SUITS
+from croupier.games.cards import NOTATION, SUIT_NAMES, SUITS
 from croupier.games.facts import Count, RoundEnded, Seat
 from croupier.games.jossing.deal import Section
-
-SUIT_NAMES = ("clubs", "diamonds", "hearts", "spades")
 
 
 def line(

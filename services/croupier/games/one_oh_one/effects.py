@@ -3,7 +3,7 @@
 On the page these are "What every card does" and "What every card costs".
 """
 
-from croupier.games.cards import CARD_OF_NOTATION, STANDARD_DECK, Card, mask_of, strength_of, suit_of
+from croupier.games.cards import CARD_OF_NOTATION, STANDARD_DECK, SUIT_NAMES, Card, mask_of, strength_of, suit_of
 
 QUEEN_OF_HEARTS = CARD_OF_NOTATION["QH"]
 KING_OF_SPADES = CARD_OF_NOTATION["KS"]
@@ -45,9 +45,8 @@ QUEEN_POINTS = {value: 40 if value == QUEEN_OF_HEARTS else 20 for value in STAND
 """From a queen to what she costs in a hand of queens, and takes off as the last card (101-POINTS-3, -4)."""
 
 _RANK_NAMES = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "jack", "queen", "king", "ace"]
-_SUIT_NAMES = ("clubs", "diamonds", "hearts", "spades")
 
 
 def spoken(value: Card) -> str:
     """A card in words, for example "queen of hearts"."""
-    return f"{_RANK_NAMES[value % 13]} of {_SUIT_NAMES[suit_of(value)]}"
+    return f"{_RANK_NAMES[value % 13]} of {SUIT_NAMES[suit_of(value)]}"

@@ -12,6 +12,7 @@ from croupier.games.one_oh_one.match import Match, circle
 from croupier.games.one_oh_one.playing import NOBODY
 from croupier.games.one_oh_one.state import OneOhOneState
 from croupier.games.one_oh_one.table import Table
+from croupier.games.standings import against_others
 
 COST_SPAN = 120
 """So many points more or less than the others are as bad or as good as it gets."""
@@ -48,12 +49,8 @@ def rate(before: OneOhOneState, after: OneOhOneState) -> tuple[float, ...]:
     playing = [cost for cost in costs if cost is not None]
     if len(playing) < 2:
         return tuple(float(cost is not None) for cost in costs)
-    total = sum(playing)
-    return tuple(0.0 if cost is None else _share(cost, (total - cost) / (len(playing) - 1)) for cost in costs)
-
-
-def _share(cost: float, others: float) -> float:
-    return min(1.0, max(0.0, 0.5 + (others - cost) / COST_SPAN))
+    rated = iter(against_others([-cost for cost in playing], COST_SPAN))
+    return tuple(0.0 if cost is None else next(rated) for cost in costs)
 
 
 def _cost(before: OneOhOneState, after: OneOhOneState, seat: Seat) -> float | None:

@@ -1,6 +1,5 @@
 """Points, scores, losers and the ranking of 101, as pure functions."""
 
-from itertools import groupby
 from typing import NamedTuple
 
 from croupier.games.cards import NOTATION, Card, notation
@@ -8,6 +7,7 @@ from croupier.games.facts import Count, Seat
 from croupier.games.hands import cards_in
 from croupier.games.one_oh_one.effects import IS_QUEEN, POINTS, QUEEN_POINTS, spoken
 from croupier.games.one_oh_one.table import LOSING_SCORE, Table
+from croupier.games.standings import ranked
 
 Groups = tuple[tuple[Seat, ...], ...]
 """Seats that share a place in a group, best group first."""
@@ -57,8 +57,7 @@ def scored(
 
 def by_score(seats: tuple[Seat, ...], totals: tuple[int, ...]) -> Groups:
     """Seats in groups of equal score, the lowest first."""
-    ordered = sorted(seats, key=lambda seat: totals[seat])
-    return tuple(tuple(group) for _, group in groupby(ordered, key=lambda seat: totals[seat]))
+    return ranked(seats, lambda seat: totals[seat])
 
 
 def ranking(totals: tuple[int, ...], dropped: Groups) -> Groups:

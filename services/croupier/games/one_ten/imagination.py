@@ -14,6 +14,7 @@ from croupier.games.one_ten.state import NOBODY, Auction, Exchange, OneTenState,
 from croupier.games.one_ten.table import BONUS_POINTS, KITTY_CARDS, TRICK_POINTS, Table
 from croupier.games.one_ten.tricks import taking
 from croupier.games.one_ten.trumps import TRUMPS, UNNAMED, Trumps
+from croupier.games.standings import against_others
 
 Tricks = Sequence[tuple[PileCard, ...]]
 
@@ -45,8 +46,7 @@ def rate(before: OneTenState, after: OneTenState) -> tuple[float, ...]:
     """Points gained, tricks of an unfinished round among them, against the others' average; at the end who won, too."""
     gained = [late - early for early, late in zip(_standing(before), _standing(after), strict=True)]
     span = 2 * (TRICK_POINTS * after.table.hand_size + BONUS_POINTS)
-    others = len(gained) - 1
-    rated = [min(max(0.5 + (own - (sum(gained) - own) / others) / span, 0.0), 1.0) for own in gained]
+    rated = against_others(gained, span)
     if not after.progress.ranking:
         return tuple(rated)
     return tuple((value + (seat in after.progress.ranking[0])) / 2 for seat, value in enumerate(rated))

@@ -1,12 +1,12 @@
 """Points, the bonus, the winner and the ranking of 110, as pure functions."""
 
-from itertools import groupby
 from typing import NamedTuple, cast
 
-from croupier.games.cards import NOTATION, SUITS, Card, Suit
+from croupier.games.cards import NOTATION, SUIT_NAMES, SUITS, Card, Suit
 from croupier.games.facts import Count, PileCard, Seat
 from croupier.games.one_ten.table import BONUS_POINTS, TRICK_POINTS, Table
-from croupier.games.one_ten.trumps import SUIT_NAMES, TRUMP_POWER, Trumps
+from croupier.games.one_ten.trumps import TRUMP_POWER, Trumps
+from croupier.games.standings import ranked
 
 TARGET = 110
 FORFEIT_FROM = 85
@@ -92,7 +92,7 @@ def ranking(totals: tuple[int, ...], winner: Seat | None) -> tuple[tuple[Seat, .
     def merit(seat: Seat) -> tuple[bool, int]:
         return seat != winner, -totals[seat]
 
-    return tuple(tuple(group) for _, group in groupby(sorted(range(len(totals)), key=merit), key=merit))
+    return ranked(range(len(totals)), merit)
 
 
 def notes(line: Line) -> tuple[str, ...]:

@@ -91,4 +91,3 @@ def _trumps(trump: Suit) -> Trumps:
 
 TRUMPS: tuple[Trumps, ...] = tuple(map(_trumps, range(UNNAMED + 1)))
 """By trump suit, the last one for UNNAMED."""
-SUIT_NAMES = ("clubs", "diamonds", "hearts", "spades")

@@ -13,6 +13,7 @@ from croupier.games.solo.deck import BLACK_QUEENS, DECK, FOLLOWING, PLAIN, of_ra
 from croupier.games.solo.scoring import buck
 from croupier.games.solo.state import Match, SoloState
 from croupier.games.solo.table import SEATS, Table
+from croupier.games.standings import against_others, clamped
 
 SCALE = 24
 """How many points more than the others make a hand as good as can be."""
@@ -59,7 +60,7 @@ def imagine(seen: Seen, choose: Choose) -> SoloState:
 def rate(before: SoloState, after: SoloState) -> tuple[float, ...]:
     """From 0 for the Buck to 1: points gained against the others' mean, and in mid-hand the tricks ahead."""
     gains = [new - old for new, old in zip(after.scores, before.scores, strict=True)]
-    ratings = [_clamped(0.5 + (gain - (sum(gains) - gain) / (SEATS - 1)) / (2 * SCALE)) for gain in gains]
+    ratings = against_others(gains, 2 * SCALE)
     if (last := buck(after.scores)) is not None:
         return tuple(0.0 if seat == last else 0.5 + rating / 2 for seat, rating in enumerate(ratings))
     contract = after.contract
@@ -67,11 +68,7 @@ def rate(before: SoloState, after: SoloState) -> tuple[float, ...]:
         return tuple(ratings)
     ahead = 2 * sum(after.tricks[seat] for seat in contract.side) - sum(after.tricks)
     lean = PER_TRICK * ahead
-    return tuple(_clamped(r + (lean if seat in contract.side else -lean)) for seat, r in enumerate(ratings))
-
-
-def _clamped(rating: float) -> float:
-    return min(1.0, max(0.0, rating))
+    return tuple(clamped(r + (lean if seat in contract.side else -lean)) for seat, r in enumerate(ratings))
 
 
 def _sight(seen: Seen) -> _Sight:

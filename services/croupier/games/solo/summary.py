@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from croupier.games.cards import NOTATION, SUITS
+from croupier.games.cards import NOTATION, SUIT_NAMES, SUITS
 from croupier.games.facts import Count, Seat
 from croupier.games.solo import scoring
 from croupier.games.solo.contracts import NOBODY, UNSETTLED, Contract
@@ -42,7 +42,6 @@ REASONS = {
     "last_two": "thrown in, the last two cannot be partners",
 }
 """What players say of each reason for which a hand ends."""
-_SUIT_NAMES = ("clubs", "diamonds", "hearts", "spades")
 
 
 def headline(state: "SoloState", result: Result) -> str:
@@ -56,7 +55,7 @@ def _contract_words(contract: Contract, through: bool) -> str:
     name = BID_NAMES[contract.bid]
     if contract.trump == UNSETTLED:
         return name
-    suit = "" if contract.kind.clubs else f" in {_SUIT_NAMES[contract.trump]}"
+    suit = "" if contract.kind.clubs else f" in {SUIT_NAMES[contract.trump]}"
     do = " with a do" if contract.do and not contract.kind.do else ""
     return f"{'clean' if contract.clean else 'dirty'} {name}{suit}{do}{', gone through' if through else ''}"
 

@@ -1,9 +1,8 @@
 """Points, places and the ranking of Thulla, as pure functions."""
 
-from itertools import groupby
-
 from croupier.games.cards import cards_of_mask, strength_of
 from croupier.games.facts import Count, Seat
+from croupier.games.standings import ranked
 
 CARD_POINTS = {strength: min(strength, 10) for strength in range(2, 14)} | {14: 11}
 """From a card's strength to its points (section "Ranks")."""
@@ -90,4 +89,4 @@ def ranking(
         penalty = 0 if scoring == "none" else totals[seat]
         return penalty, -won[seat], sum(order.index(seat) for order in orders)
 
-    return tuple(tuple(group) for _, group in groupby(sorted(range(len(totals)), key=merit), key=merit))
+    return ranked(range(len(totals)), merit)
