@@ -52,7 +52,12 @@ def _copied(installed: Path) -> Path:
     folder = Path(tempfile.mkdtemp(prefix="croupier-postgres-bin-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     folder.chmod(0o755)
-    return Path(shutil.copytree(installed, folder / "pginstall"))
+    package = installed.parent
+    # The wheel keeps the libraries beside the package, and the programs look for them there.
+    libraries = package.with_name(f"{package.name}.libs")
+    if libraries.exists():
+        shutil.copytree(libraries, folder / libraries.name)
+    return Path(shutil.copytree(installed, folder / package.name / installed.name))
 
 
 def _server_user() -> str:
