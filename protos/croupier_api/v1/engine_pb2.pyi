@@ -188,6 +188,7 @@ class WatchTableResponse(_message.Message):
     UPDATE_FIELD_NUMBER: _builtins.int
     REACTION_FIELD_NUMBER: _builtins.int
     HEARTBEAT_FIELD_NUMBER: _builtins.int
+    RESUME_NOTICE_FIELD_NUMBER: _builtins.int
     LEGAL_ACTIONS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def snapshot(self) -> Global___Snapshot:
@@ -206,6 +207,10 @@ class WatchTableResponse(_message.Message):
         """Sent when nothing else was for a while."""
 
     @_builtins.property
+    def resume_notice(self) -> Global___ResumeNotice:
+        """The last message of a stream that is to be opened again, somewhere else."""
+
+    @_builtins.property
     def legal_actions(self) -> _table_pb2.LegalActions:
         """What the viewer may do after the update of this message; unset if he is not to act."""
 
@@ -216,13 +221,14 @@ class WatchTableResponse(_message.Message):
         update: Global___TableUpdate | None = ...,
         reaction: Global___Reaction | None = ...,
         heartbeat: Global___Heartbeat | None = ...,
+        resume_notice: Global___ResumeNotice | None = ...,
         legal_actions: _table_pb2.LegalActions | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["event", b"event", "heartbeat", b"heartbeat", "legal_actions", b"legal_actions", "reaction", b"reaction", "snapshot", b"snapshot", "update", b"update"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["event", b"event", "heartbeat", b"heartbeat", "legal_actions", b"legal_actions", "reaction", b"reaction", "resume_notice", b"resume_notice", "snapshot", b"snapshot", "update", b"update"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["event", b"event", "heartbeat", b"heartbeat", "legal_actions", b"legal_actions", "reaction", b"reaction", "snapshot", b"snapshot", "update", b"update"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["event", b"event", "heartbeat", b"heartbeat", "legal_actions", b"legal_actions", "reaction", b"reaction", "resume_notice", b"resume_notice", "snapshot", b"snapshot", "update", b"update"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["snapshot", "update", "reaction", "heartbeat"]  # noqa: Y015
+    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["snapshot", "update", "reaction", "heartbeat", "resume_notice"]  # noqa: Y015
     _WhichOneofArgType_event: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_event) -> _WhichOneofReturnType_event | None: ...
 
@@ -270,6 +276,7 @@ class PlayResponse(_message.Message):
     UPDATE_FIELD_NUMBER: _builtins.int
     REACTION_FIELD_NUMBER: _builtins.int
     HEARTBEAT_FIELD_NUMBER: _builtins.int
+    RESUME_NOTICE_FIELD_NUMBER: _builtins.int
     ANSWER_FIELD_NUMBER: _builtins.int
     LEGAL_ACTIONS_FIELD_NUMBER: _builtins.int
     @_builtins.property
@@ -289,6 +296,10 @@ class PlayResponse(_message.Message):
         """Sent when nothing else was for a while."""
 
     @_builtins.property
+    def resume_notice(self) -> Global___ResumeNotice:
+        """The last message of a stream that is to be opened again, somewhere else."""
+
+    @_builtins.property
     def answer(self) -> Global___ActionAnswer:
         """The answer to an action of this stream, if this message brings one."""
 
@@ -303,14 +314,15 @@ class PlayResponse(_message.Message):
         update: Global___TableUpdate | None = ...,
         reaction: Global___Reaction | None = ...,
         heartbeat: Global___Heartbeat | None = ...,
+        resume_notice: Global___ResumeNotice | None = ...,
         answer: Global___ActionAnswer | None = ...,
         legal_actions: _table_pb2.LegalActions | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "event", b"event", "heartbeat", b"heartbeat", "legal_actions", b"legal_actions", "reaction", b"reaction", "snapshot", b"snapshot", "update", b"update"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "event", b"event", "heartbeat", b"heartbeat", "legal_actions", b"legal_actions", "reaction", b"reaction", "resume_notice", b"resume_notice", "snapshot", b"snapshot", "update", b"update"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "event", b"event", "heartbeat", b"heartbeat", "legal_actions", b"legal_actions", "reaction", b"reaction", "snapshot", b"snapshot", "update", b"update"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "event", b"event", "heartbeat", b"heartbeat", "legal_actions", b"legal_actions", "reaction", b"reaction", "resume_notice", b"resume_notice", "snapshot", b"snapshot", "update", b"update"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["snapshot", "update", "reaction", "heartbeat"]  # noqa: Y015
+    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["snapshot", "update", "reaction", "heartbeat", "resume_notice"]  # noqa: Y015
     _WhichOneofArgType_event: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_event) -> _WhichOneofReturnType_event | None: ...
 
@@ -469,7 +481,7 @@ class Proposal(_message.Message):
     """When it goes, milliseconds since 1970 UTC."""
     @_builtins.property
     def agreed_seats(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Who has agreed so far, by seat. Computer players always agree, and so does a seat that nobody is connected for."""
+        """Who has agreed so far, by seat. Computer players always agree, and so do the seats that the engine plays for."""
 
     def __init__(
         self,
@@ -502,6 +514,7 @@ class TableUpdate(_message.Message):
     CLOCK_FIELD_NUMBER: _builtins.int
     REVEALED_SEED_FIELD_NUMBER: _builtins.int
     PROPOSAL_FIELD_NUMBER: _builtins.int
+    CREDITED_MILLISECONDS_FIELD_NUMBER: _builtins.int
     sequence: _builtins.int
     """The entry's number. Updates come without gap or repeat."""
     at_milliseconds: _builtins.int
@@ -512,6 +525,8 @@ class TableUpdate(_message.Message):
     """Why the engine acted for the seat, if it did."""
     revealed_seed: _builtins.str
     """The secret seed in hexadecimal with the entry that ended the game; else empty."""
+    credited_milliseconds: _builtins.int
+    """Milliseconds given back to the seats to act, because no engine served the table for so long; usually 0."""
     @_builtins.property
     def facts(self) -> _containers.RepeatedCompositeFieldContainer[_table_pb2.Fact]:
         """What became known, in order."""
@@ -535,10 +550,11 @@ class TableUpdate(_message.Message):
         clock: Global___TurnClock | None = ...,
         revealed_seed: _builtins.str = ...,
         proposal: Global___Proposal | None = ...,
+        credited_milliseconds: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "clock", b"clock", "proposal", b"proposal", "seat", b"seat"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "acted_by", b"acted_by", "at_milliseconds", b"at_milliseconds", "clock", b"clock", "facts", b"facts", "proposal", b"proposal", "revealed_seed", b"revealed_seed", "seat", b"seat", "sequence", b"sequence"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "acted_by", b"acted_by", "at_milliseconds", b"at_milliseconds", "clock", b"clock", "credited_milliseconds", b"credited_milliseconds", "facts", b"facts", "proposal", b"proposal", "revealed_seed", b"revealed_seed", "seat", b"seat", "sequence", b"sequence"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__seat: _TypeAlias = _typing.Literal["seat"]  # noqa: Y015
     _WhichOneofArgType__seat: _TypeAlias = _typing.Literal["_seat", b"_seat"]  # noqa: Y015
@@ -579,6 +595,25 @@ class TurnClock(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___TurnClock: _TypeAlias = TurnClock  # noqa: Y015
+
+@_typing.final
+class ResumeNotice(_message.Message):
+    """This engine stops, and the stream ends without an error. Open it again at once with the last sequence seen: another
+    engine goes on. Actions that were not answered are sent again under their request_id.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ResumeNotice: _TypeAlias = ResumeNotice  # noqa: Y015
 
 @_typing.final
 class Heartbeat(_message.Message):

@@ -253,6 +253,11 @@ class ScoringControlServiceStub:
                 request_serializer=croupier__api_dot_v1_dot_scoring__pb2.RecordResultRequest.SerializeToString,
                 response_deserializer=croupier__api_dot_v1_dot_scoring__pb2.RecordResultResponse.FromString,
                 _registered_method=True)
+        self.CheckAccess = channel.unary_unary(
+                '/croupier_api.v1.ScoringControlService/CheckAccess',
+                request_serializer=croupier__api_dot_v1_dot_scoring__pb2.CheckAccessRequest.SerializeToString,
+                response_deserializer=croupier__api_dot_v1_dot_scoring__pb2.CheckAccessResponse.FromString,
+                _registered_method=True)
 
 
 class ScoringControlServiceServicer:
@@ -273,6 +278,13 @@ class ScoringControlServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def CheckAccess(self, request, context):
+        """Answers whoever may call this service, so that an engine with a wrong key learns of it before its first report.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_ScoringControlServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -285,6 +297,11 @@ def add_ScoringControlServiceServicer_to_server(servicer, server):
                     servicer.RecordResult,
                     request_deserializer=croupier__api_dot_v1_dot_scoring__pb2.RecordResultRequest.FromString,
                     response_serializer=croupier__api_dot_v1_dot_scoring__pb2.RecordResultResponse.SerializeToString,
+            ),
+            'CheckAccess': grpc.unary_unary_rpc_method_handler(
+                    servicer.CheckAccess,
+                    request_deserializer=croupier__api_dot_v1_dot_scoring__pb2.CheckAccessRequest.FromString,
+                    response_serializer=croupier__api_dot_v1_dot_scoring__pb2.CheckAccessResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -342,6 +359,33 @@ class ScoringControlService:
             '/croupier_api.v1.ScoringControlService/RecordResult',
             croupier__api_dot_v1_dot_scoring__pb2.RecordResultRequest.SerializeToString,
             croupier__api_dot_v1_dot_scoring__pb2.RecordResultResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CheckAccess(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/croupier_api.v1.ScoringControlService/CheckAccess',
+            croupier__api_dot_v1_dot_scoring__pb2.CheckAccessRequest.SerializeToString,
+            croupier__api_dot_v1_dot_scoring__pb2.CheckAccessResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -104,6 +104,8 @@ class ScoringControlServiceStub:
     """Enter a round. Idempotent by table and round."""
     RecordResult: _grpc.UnaryUnaryMultiCallable[_scoring_pb2.RecordResultRequest, _scoring_pb2.RecordResultResponse]
     """Enter the result of a table. Idempotent by table."""
+    CheckAccess: _grpc.UnaryUnaryMultiCallable[_scoring_pb2.CheckAccessRequest, _scoring_pb2.CheckAccessResponse]
+    """Answers whoever may call this service, so that an engine with a wrong key learns of it before its first report."""
 
 @_typing.type_check_only
 class ScoringControlServiceAsyncStub(ScoringControlServiceStub):
@@ -114,6 +116,8 @@ class ScoringControlServiceAsyncStub(ScoringControlServiceStub):
     """Enter a round. Idempotent by table and round."""
     RecordResult: _aio.UnaryUnaryMultiCallable[_scoring_pb2.RecordResultRequest, _scoring_pb2.RecordResultResponse]  # type: ignore[assignment]
     """Enter the result of a table. Idempotent by table."""
+    CheckAccess: _aio.UnaryUnaryMultiCallable[_scoring_pb2.CheckAccessRequest, _scoring_pb2.CheckAccessResponse]  # type: ignore[assignment]
+    """Answers whoever may call this service, so that an engine with a wrong key learns of it before its first report."""
 
 class ScoringControlServiceServicer(metaclass=_abc_1.ABCMeta):
     """The ledger, for the engine only, on a port of its own. Every call needs the engine's own token."""
@@ -133,5 +137,13 @@ class ScoringControlServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_scoring_pb2.RecordResultResponse, _abc.Awaitable[_scoring_pb2.RecordResultResponse]]:
         """Enter the result of a table. Idempotent by table."""
+
+    @_abc_1.abstractmethod
+    def CheckAccess(
+        self,
+        request: _scoring_pb2.CheckAccessRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_scoring_pb2.CheckAccessResponse, _abc.Awaitable[_scoring_pb2.CheckAccessResponse]]:
+        """Answers whoever may call this service, so that an engine with a wrong key learns of it before its first report."""
 
 def add_ScoringControlServiceServicer_to_server(servicer: ScoringControlServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
