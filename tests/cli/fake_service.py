@@ -1,10 +1,13 @@
 """Stands in for a service in tests of the supervisor: takes the same flags, listens, writes the ready file, drains.
 
-It does what a file `<service>.fate` in the data folder says: `die` ends it before it is ready, `fade` right after, and
-`hang` keeps it from ever being ready and from ending on SIGTERM. All that it does it adds as a line to `diary`.
+It does what a file `<instance>.fate` in the data folder says: `die` ends it before it is ready, `refuse` too, as one
+that cannot be run as it is told to, `fade` ends it right after, and `hang` keeps it from ever being ready and from
+ending on SIGTERM. All that it does it adds as a line to `diary`, and what it is told to use it puts into
+`<instance>.told`.
 """
 
 import json
+import os
 import signal
 import socket
 import sys
@@ -13,11 +16,10 @@ from pathlib import Path
 
 
 def main() -> int:
-    service = sys.argv[1]
     flags = dict(argument.removeprefix("--").split("=", 1) for argument in sys.argv[2:])
     ready_file = Path(flags["ready-file"])
-    folder = ready_file.parent.parent
-    fate_file = folder / f"{service}.fate"
+    instance, folder = ready_file.stem, ready_file.parent.parent
+    fate_file = folder / f"{instance}.fate"
     fate = fate_file.read_text() if fate_file.exists() else "live"
     stopped = threading.Event()
     if fate == "hang":
@@ -25,17 +27,23 @@ def main() -> int:
         stopped.wait(60)
     signal.signal(signal.SIGTERM, lambda *_: stopped.set())
     if fate == "die":
-        print(f"{service} has a bad day", file=sys.stderr)
+        print(f"{instance} has a bad day", file=sys.stderr)
         return 3
+    if fate == "refuse":
+        print(f'{{"event": "starting"}}\ncroupier serve {sys.argv[1]}: its key is missing: make one', file=sys.stderr)
+        return 2
     sockets = {kind: _listen(flags[flag]) for kind, flag in _KINDS.items() if flag in flags}
-    write(folder, f"{service} up {' '.join(sorted(flags))}")
+    told = {"service": sys.argv[1], "database": os.environ["CROUPIER_DATABASE"], **flags}
+    (folder / f"{instance}.told").write_text(json.dumps(told))
+    write(folder, f"{instance} up")
     partial = ready_file.with_suffix(".partial")
     partial.write_text(json.dumps({kind: f"127.0.0.1:{it.getsockname()[1]}" for kind, it in sockets.items()}))
     partial.replace(ready_file)
     if fate != "fade":
         threading.Thread(target=_end_with_parent, args=(stopped,), daemon=True).start()
         stopped.wait(60)
-        write(folder, f"{service} drained")
+        write(folder, f"{instance} drained")
+        return 0
     return 4
 
 

@@ -8,16 +8,22 @@ import socket
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from croupier.cli import supervisor
 from croupier.cli.addresses import addresses_from
-from croupier.cli.faults import CommandFault
+from croupier.cli.faults import MISUSED, CommandFault
+from croupier.cli.reach import endpoints_of
+from croupier.cli.replicas import Replicas, service_of
 from croupier.cli.supervisor import Manner, running_services
 
 FAKE = (sys.executable, str(Path(__file__).with_name("fake_service.py")))
 DEADLINE_SECONDS = 20.0
+SHARED = "postgresql://user:secret@127.0.0.1/house"
+SEVEN = Replicas(lobby=2, engine=3, scoring=2)
+ENGINES = ("engine", "engine-2", "engine-3")
 
 
 async def until(condition: Callable[[], bool]) -> None:
@@ -30,8 +36,18 @@ def diary(folder: Path) -> list[str]:
     return [" ".join(line.split()[:2]) for line in (folder / "diary").read_text().splitlines()]
 
 
-def manner(notes: list[str] | None = None, shuffle_seed: str | None = None) -> Manner:
-    return Manner(command=FAKE, note=(notes if notes is not None else []).append, shuffle_seed=shuffle_seed)
+def told(folder: Path, instance: str) -> dict[str, str]:
+    """What an instance is told to use."""
+    flags: dict[str, str] = json.loads((folder / f"{instance}.told").read_text())
+    return flags
+
+
+def manner(notes: list[str] | None = None, **settings: Any) -> Manner:
+    return Manner(command=FAKE, note=(notes if notes is not None else []).append, migrates=False, **settings)
+
+
+def many(notes: list[str] | None = None, **settings: Any) -> Manner:
+    return manner(notes, database=SHARED, replicas=SEVEN, **settings)
 
 
 async def test_services_start_and_drain_in_order(tmp_path: Path) -> None:
@@ -48,13 +64,65 @@ async def test_services_start_and_drain_in_order(tmp_path: Path) -> None:
 
 
 async def test_each_service_gets_the_flags_it_needs(tmp_path: Path) -> None:
-    async with running_services(tmp_path, manner=manner(shuffle_seed="7")):
-        flags = {line.split()[0]: set(line.split()[2:]) for line in (tmp_path / "diary").read_text().splitlines()}
-    common = {"listen", "metrics-listen", "database", "ready-file"}
+    async with running_services(tmp_path, manner=manner(shuffle_seed="7", extra_flags={"engine": ["--odd=1"]})):
+        flags = {service: told(tmp_path, service) for service in ("lobby", "engine", "scoring")}
+    for service in flags:
+        assert flags[service]["service"] == service
+        assert flags[service]["database"] == f"sqlite+aiosqlite:///{tmp_path / service}.db"
+    common = {"service", "database", "listen", "metrics-listen", "ready-file"}
     control = {"control-listen", "lobby-public-key"}
-    assert flags["lobby"] == common | {"signing-key", "engine-control"}
-    assert flags["engine"] == common | control | {"signing-key", "scoring-control", "shuffle-seed"}
-    assert flags["scoring"] == common | control | {"engine-public-key"}
+    assert flags["lobby"].keys() == common | {"signing-key", "engine-control"}
+    assert flags["engine"].keys() == common | control | {"signing-key", "scoring-control", "shuffle-seed", "odd"}
+    assert flags["scoring"].keys() == common | control | {"engine-public-key"}
+
+
+async def test_replicas_share_a_database_and_know_all_addresses(tmp_path: Path) -> None:
+    async with running_services(tmp_path, manner=many(extra_flags={"engine-2": ["--odd=1"]})) as services:
+        at = services.addresses
+        known = json.loads((tmp_path / "services.json").read_text())["services"]
+        assert known == {instance: {"pid": services.pids[instance], **at[instance]} for instance in at}
+        every = {instance: told(tmp_path, instance) for instance in at}
+        assert endpoints_of(at).engine.split(",") == [at[engine]["listen"] for engine in ENGINES]
+    assert list(every) == ["scoring", "scoring-2", *ENGINES, "lobby", "lobby-2"]
+    assert {flags["database"] for flags in every.values()} == {SHARED}
+    controls = [at[engine]["control"] for engine in ENGINES]
+    assert len(set(controls)) == len(ENGINES)
+    for lobby in ("lobby", "lobby-2"):
+        assert every[lobby]["engine-control"].split(",") == controls
+    for engine in ENGINES:
+        assert every[engine]["scoring-control"].split(",") == [at["scoring"]["control"], at["scoring-2"]["control"]]
+        assert ("odd" in every[engine]) == (engine == "engine-2")
+    ends = [line.split() for line in diary(tmp_path) if line.endswith("drained")]
+    assert [service_of(instance) for instance, _ in ends] == [*["lobby"] * 2, *["engine"] * 3, *["scoring"] * 2]
+
+
+async def test_a_deploy_of_one_instance_drains_it_and_starts_it_where_it_was(tmp_path: Path) -> None:
+    notes: list[str] = []
+    async with asyncio.timeout(DEADLINE_SECONDS), running_services(tmp_path, manner=many(notes)) as services:
+        before, pids = {name: dict(at) for name, at in services.addresses.items()}, services.pids
+        for engine in ENGINES:
+            await services.restart(engine)
+            assert services.pids[engine] != pids[engine]
+        assert services.addresses == before
+        assert services.restarts == {name: int(name in ENGINES) for name in before}
+        assert diary(tmp_path)[-2:] == ["engine-3 drained", "engine-3 up"]
+        known = json.loads((tmp_path / "services.json").read_text())["services"]
+        assert {name: it["pid"] for name, it in known.items()} == services.pids
+    assert notes[:2] == [
+        "the engine ended with exit code 0; it is started again",
+        f"the engine listens on {before['engine']['listen']} again",
+    ]
+
+
+@pytest.mark.parametrize("counts", [{"engine": 2}, {"lobby": 2}, {"scoring": 2}])
+async def test_sqlite_serves_one_instance_of_each(tmp_path: Path, counts: dict[str, int]) -> None:
+    for database in (None, "sqlite:////tmp/shared.db"):
+        both = manner(replicas=Replicas(**counts), database=database)
+        with pytest.raises(CommandFault, match=r"SQLite serves one .* --database postgresql://") as refused:
+            async with running_services(tmp_path / "data", manner=both):
+                pass
+        assert refused.value.exit_code == MISUSED
+    assert not (tmp_path / "data").exists()
 
 
 async def test_a_killed_service_comes_back_on_the_same_addresses(tmp_path: Path) -> None:
@@ -78,22 +146,47 @@ async def test_a_service_that_keeps_dying_is_given_up_with_one_clear_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(supervisor, "FIRST_BACKOFF_SECONDS", 0.001)
+    monkeypatch.setattr(supervisor, "MOST_FAST_FAILURES", 3)
     fate = tmp_path / "engine.fate"
-    given_up = r"the engine ended with exit code \d 6 times in a row .*engine\.log"
-    with pytest.raises(CommandFault, match=given_up):  # noqa: PT012 - a context that fails in the middle
-        async with asyncio.timeout(DEADLINE_SECONDS), running_services(tmp_path, manner=manner()) as services:
+    notes: list[str] = []
+    with pytest.raises(CommandFault, match=r"the engine ended 4 times in a row .*engine\.log"):  # noqa: PT012 - see body
+        async with asyncio.timeout(DEADLINE_SECONDS), running_services(tmp_path, manner=manner(notes)) as services:
             fate.write_text("fade")
             services.kill("engine")
+            await until(lambda: services.restarts["engine"] == 1)
+            fate.write_text("refuse")
             await asyncio.Event().wait()
+    assert "the engine cannot run: its key is missing: make one" in notes
     assert diary(tmp_path)[-2:] == ["lobby drained", "scoring drained"]
 
 
+async def test_a_database_that_is_away_for_half_a_minute_is_waited_for() -> None:
+    waits = [supervisor._backoff_seconds(failures) for failures in range(supervisor.MOST_FAST_FAILURES + 1)]
+    assert waits[0] == 0
+    assert waits == sorted(waits)
+    assert 30 < sum(waits) < 60
+
+
 async def test_a_service_that_dies_at_the_start_is_told_with_the_end_of_its_log(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "engine.log").write_text("an older story\n")
     (tmp_path / "engine.fate").write_text("die")
-    with pytest.raises(CommandFault, match=r"the engine ended with exit code 3 .*\n  engine has a bad day"):
+    with pytest.raises(CommandFault, match=r"the engine ended with exit code 3 .*\n  engine has a bad day$"):
         async with running_services(tmp_path, manner=manner()):
             pass
     assert diary(tmp_path) == ["scoring up", "scoring drained"]
+
+
+async def test_an_instance_that_cannot_run_as_it_is_told_says_so_in_one_line_and_none_is_left(tmp_path: Path) -> None:
+    (tmp_path / "engine-2.fate").write_text("refuse")
+    with pytest.raises(CommandFault) as refused:
+        async with running_services(tmp_path, manner=many()):
+            pass
+    assert refused.value.message == "the engine-2 cannot run: its key is missing: make one"
+    assert refused.value.exit_code == MISUSED
+    ups = {line.split()[0] for line in diary(tmp_path) if line.endswith("up")}
+    assert ups <= {"scoring", "scoring-2", "engine", "engine-3"}
+    assert diary(tmp_path)[-1].startswith("scoring")
 
 
 async def test_a_service_that_is_never_ready_is_not_waited_for_for_ever(
@@ -106,16 +199,32 @@ async def test_a_service_that_is_never_ready_is_not_waited_for_for_ever(
             pass
 
 
-async def test_a_port_in_use_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("instance", ["engine", "engine-3"])
+async def test_a_port_in_use_is_named(tmp_path: Path, instance: str) -> None:
     first_port = free_block()
-    taken = addresses_from(first_port)["engine"]["control"]
+    taken = addresses_from(first_port, SEVEN)[instance]["control"]
     with (
         socket.create_server(("127.0.0.1", int(taken.rpartition(":")[2]))),
-        pytest.raises(CommandFault, match=f"{taken}, where the engine is to listen, is in use: .*--port"),
+        pytest.raises(CommandFault, match=f"{taken}, where the {instance} is to listen, is in use: .*--port"),
     ):
-        async with running_services(tmp_path, first_port=first_port, manner=manner()):
+        async with running_services(tmp_path, first_port=first_port, manner=many()):
             pass
     assert not (tmp_path / "diary").exists()
+
+
+def test_blocks_of_ports_do_not_overlap_and_end_where_ports_end() -> None:
+    every = [at for addresses in addresses_from(7710, SEVEN).values() for at in addresses.values()]
+    assert len(set(every)) == len(every) == 2 * 3 + 3 * 2 + 2 * 2 + 3
+    assert addresses_from(7710, SEVEN)["engine-2"]["listen"] == "127.0.0.1:7750"
+    addresses_from(65_536 - 90, SEVEN)
+    with pytest.raises(CommandFault, match="--port 65447 leaves too few ports for 3 blocks of 30"):
+        addresses_from(65_536 - 89, SEVEN)
+
+
+@pytest.mark.parametrize(("counts", "flag"), [({"engine": 0}, "--engines"), ({"lobby": 17}, "--lobbies")])
+def test_numbers_of_instances_have_limits(counts: dict[str, int], flag: str) -> None:
+    with pytest.raises(CommandFault, match=rf"{flag} cannot be {next(iter(counts.values()))}: choose 1 to 16"):
+        Replicas(**counts)
 
 
 async def test_two_supervisors_never_share_a_folder(tmp_path: Path) -> None:

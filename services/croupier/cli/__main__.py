@@ -50,12 +50,32 @@ def up(
     port: Annotated[int, typer.Option(min=0, max=65_000, help="First of a block of 30 ports; 0 for free ones.")] = (
         FIRST_PORT
     ),
+    database: Annotated[
+        str | None,
+        typer.Option(metavar="URL", envvar="CROUPIER_DATABASE", help="postgresql://... shared by all services."),
+    ] = None,
+    engines: Annotated[int, typer.Option(metavar="N", help="Instances of the engine; each has a block of ports.")] = 1,
+    lobbies: Annotated[int, typer.Option(metavar="N", help="Instances of the lobby.")] = 1,
+    scorings: Annotated[int, typer.Option(metavar="N", help="Instances of scoring.")] = 1,
     shuffle_seed: Annotated[str | None, typer.Option(hidden=True, help="Fixes all shuffles.")] = None,
+    extra_flag: Annotated[
+        list[str] | None, typer.Option(hidden=True, metavar="INSTANCE=FLAG", help="For tests; repeatable.")
+    ] = None,
 ) -> None:
     """Run lobby, engine and scoring on this machine until Ctrl-C."""
+    from croupier.cli.replicas import Replicas
+    from croupier.cli.supervisor import Manner
     from croupier.cli.up import up as run_up
 
-    asyncio.run(run_up(_folder(data_dir), port, shuffle_seed, _say))
+    flags = [flag.partition("=")[::2] for flag in extra_flag or ()]
+    manner = Manner(
+        shuffle_seed=shuffle_seed,
+        note=_say,
+        database=database,
+        replicas=Replicas(lobby=lobbies, engine=engines, scoring=scorings),
+        extra_flags={instance: [flag for other, flag in flags if other == instance] for instance, _ in flags},
+    )
+    asyncio.run(run_up(_folder(data_dir), port, manner))
 
 
 @app.command(

@@ -1,20 +1,22 @@
 """Where services that are started here listen, and the flags that tell each of them so."""
 
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TypeAlias
 
 from croupier.cli.data_folder import DataFolder
-from croupier.cli.faults import CommandFault
+from croupier.cli.faults import CommandFault, misused
+from croupier.cli.replicas import ONE_OF_EACH, Replicas, number_of, service_of
 
 HOST = "127.0.0.1"
 FIRST_PORT = 7710
-START_ORDER = ("scoring", "engine", "lobby")
-"""Each needs those before it; they stop the other way round."""
+BLOCK = 30
+"""The n-th instances of all services share the n-th block of so many ports."""
+LAST_PORT = 65_535
 
 Addresses: TypeAlias = Mapping[str, str]
-"""Where one service listens, host:port by "listen", "metrics" and, for engine and scoring, "control"."""
+"""Where one instance listens, host:port by "listen", "metrics" and, for engine and scoring, "control"."""
 
 _PORT_OFFSETS: Mapping[str, Mapping[str, int]] = MappingProxyType(
     {
@@ -25,21 +27,38 @@ _PORT_OFFSETS: Mapping[str, Mapping[str, int]] = MappingProxyType(
 )
 
 
-def addresses_from(first_port: int) -> dict[str, Addresses]:
-    """The addresses of all services in a block of 30 ports; 0 lets each choose a free one."""
-    return {
-        service: {kind: f"{HOST}:{first_port + offset if first_port else 0}" for kind, offset in offsets.items()}
-        for service, offsets in _PORT_OFFSETS.items()
-    }
+def addresses_from(first_port: int, replicas: Replicas = ONE_OF_EACH) -> dict[str, Addresses]:
+    """The addresses of all instances in blocks of 30 ports; 0 lets each choose free ones.
+
+    Raises CommandFault where the ports do not suffice.
+    """
+    if first_port + BLOCK * replicas.most - 1 > LAST_PORT:
+        raise misused(f"--port {first_port} leaves too few ports for {replicas.most} blocks of {BLOCK}: choose less")
+    return {instance: _addresses(instance, first_port) for instance in replicas.all()}
+
+
+def _addresses(instance: str, first_port: int) -> Addresses:
+    first = first_port + BLOCK * (number_of(instance) - 1)
+    offsets = _PORT_OFFSETS[service_of(instance)]
+    return {kind: f"{HOST}:{first + offset if first_port else 0}" for kind, offset in offsets.items()}
+
+
+def joined(addresses: Mapping[str, Addresses], service: str, kind: str) -> str:
+    """The addresses of one kind of all instances of a service, as one text with commas."""
+    return ",".join(_known(addresses, service, kind))
+
+
+def _known(addresses: Mapping[str, Addresses], service: str, kind: str) -> Iterable[str]:
+    return (at[kind] for instance, at in addresses.items() if service_of(instance) == service)
 
 
 def check_free(wanted: Mapping[str, Addresses]) -> None:
     """Raises CommandFault naming the first address that something else listens on."""
-    for service, addresses in wanted.items():
+    for instance, addresses in wanted.items():
         for address in addresses.values():
             if not _is_free(address):
                 raise CommandFault(
-                    f"{address}, where the {service} is to listen, is in use: stop what runs there, "
+                    f"{address}, where the {instance} is to listen, is in use: stop what runs there, "
                     "or choose other ports with --port (0 for any that are free)"
                 )
 
@@ -57,28 +76,34 @@ def _is_free(address: str) -> bool:
 
 
 def service_flags(
-    service: str, folder: DataFolder, addresses: Mapping[str, Addresses], shuffle_seed: str | None
+    instance: str, folder: DataFolder, addresses: Mapping[str, Addresses], shuffle_seed: str | None
 ) -> list[str]:
-    """The flags of a service; `addresses` says where it is to listen, and where those listen that started before it."""
-    listen = addresses[service]
+    """The flags of an instance; `addresses` says where it is to listen, and where those listen that started before it.
+
+    The database is not among them: its URL may hold a password, and every user of a machine can read command lines.
+    """
+    listen = addresses[instance]
     flags = {
         "listen": listen["listen"],
         "metrics-listen": listen["metrics"],
-        "database": folder.database_url(service),
-        "ready-file": str(folder.ready_file(service)),
-    } | _flags_of_its_own(service, folder, addresses)
-    if service == "engine" and shuffle_seed is not None:
+        "ready-file": str(folder.ready_file(instance)),
+    } | _flags_of_its_own(instance, folder, addresses)
+    if service_of(instance) == "engine" and shuffle_seed is not None:
         flags["shuffle-seed"] = shuffle_seed
     return [f"--{name}={value}" for name, value in flags.items()]
 
 
-def _flags_of_its_own(service: str, folder: DataFolder, addresses: Mapping[str, Addresses]) -> dict[str, str]:
+def _flags_of_its_own(instance: str, folder: DataFolder, addresses: Mapping[str, Addresses]) -> dict[str, str]:
+    service = service_of(instance)
     if service == "lobby":
-        return {"signing-key": str(folder.signing_key("lobby")), "engine-control": addresses["engine"]["control"]}
-    flags = {"control-listen": addresses[service]["control"], "lobby-public-key": str(folder.public_key("lobby"))}
+        return {
+            "signing-key": str(folder.signing_key("lobby")),
+            "engine-control": joined(addresses, "engine", "control"),
+        }
+    flags = {"control-listen": addresses[instance]["control"], "lobby-public-key": str(folder.public_key("lobby"))}
     if service == "scoring":
         return flags | {"engine-public-key": str(folder.public_key("engine"))}
     return flags | {
         "signing-key": str(folder.signing_key("engine")),
-        "scoring-control": addresses["scoring"]["control"],
+        "scoring-control": joined(addresses, "scoring", "control"),
     }

@@ -6,17 +6,19 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from croupier.cli.addresses import START_ORDER, Addresses
+from croupier.cli.addresses import Addresses
 from croupier.cli.data_folder import DataFolder, prepare_data_folder
 from croupier.cli.faults import CommandFault
+from croupier.cli.replicas import ONE_OF_EACH, START_ORDER, Replicas
 from croupier.cli.service_process import last_lines
-from croupier.cli.supervisor import GRACE_SECONDS, START_SECONDS
+from croupier.cli.supervisor import DATABASE_VARIABLE, GRACE_SECONDS, START_SECONDS
 
 POLL_SECONDS = 0.05
 STOP_SECONDS = GRACE_SECONDS * len(START_ORDER) + 5.0
@@ -31,12 +33,12 @@ class BackgroundServices:
 
     @property
     def addresses(self) -> dict[str, Addresses]:
-        """Where each service listens, host:port by "listen", "metrics" and, for engine and scoring, "control"."""
+        """Where each instance listens, host:port by "listen", "metrics" and, for engine and scoring, "control"."""
         return {name: {kind: at for kind, at in known.items() if kind != "pid"} for name, known in self._known.items()}
 
     @property
     def pids(self) -> dict[str, int]:
-        """The process id of each service that was ready last."""
+        """The process id of each instance that was ready last."""
         return {name: known["pid"] for name, known in self._known.items()}
 
     @property
@@ -44,22 +46,47 @@ class BackgroundServices:
         services: Mapping[str, Any] = json.loads(self.folder.services_file.read_text())["services"]
         return services
 
-    def kill(self, service: str, number: int = signal.SIGKILL) -> None:
-        """Send a signal to a service; it is started again on the same addresses."""
-        os.kill(self.pids[service], number)
+    def kill(self, instance: str, number: int = signal.SIGKILL) -> None:
+        """Send a signal to an instance; it is started again on the same addresses."""
+        os.kill(self.pids[instance], number)
+
+    def restart(self, instance: str) -> None:
+        """Let an instance drain and end, and wait until it was started again on the same addresses: a deploy of one.
+
+        Raises CommandFault if that takes too long.
+        """
+        before = self.pids[instance]
+        self.kill(instance, signal.SIGTERM)
+        deadline = time.monotonic() + GRACE_SECONDS + START_SECONDS
+        while self.pids[instance] == before:
+            if time.monotonic() > deadline:
+                raise CommandFault(f"the {instance} was not back within {GRACE_SECONDS + START_SECONDS:g} seconds")
+            time.sleep(POLL_SECONDS)
 
 
 @contextmanager
 def started_services(
-    path: Path, *, first_port: int = 0, shuffle_seed: str | None = None
+    path: Path,
+    *,
+    first_port: int = 0,
+    shuffle_seed: str | None = None,
+    database: str | None = None,
+    replicas: Replicas = ONE_OF_EACH,
+    extra_flags: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> Iterator[BackgroundServices]:
-    """Run the services in a data folder for as long as the body takes; raises CommandFault if they do not start."""
+    """Run the services in a data folder for as long as the body takes; raises CommandFault if they do not start.
+
+    What can be given besides the folder means what it means to `Manner`.
+    """
     folder = prepare_data_folder(path)
     command = [sys.executable, "-m", "croupier.cli", "up", f"--data-dir={folder.path}", f"--port={first_port}"]
+    command += [f"--engines={replicas.engine}", f"--lobbies={replicas.lobby}", f"--scorings={replicas.scoring}"]
+    command += [f"--extra-flag={instance}={flag}" for instance, flags in extra_flags.items() for flag in flags]
     if shuffle_seed is not None:
         command.append(f"--shuffle-seed={shuffle_seed}")
+    environment = {**os.environ, DATABASE_VARIABLE: database or ""}
     with folder.log_file("up").open("wb") as log:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment)
     try:
         _await_services(folder, process)
         yield BackgroundServices(folder, process)

@@ -25,8 +25,9 @@ def default_data_folder(environment: Mapping[str, str]) -> Path:
 class DataFolder:
     """Where the parts of a data folder are; `path` is absolute.
 
-    services.json says who runs: the supervisor's `pid`, and `services` by name with `pid`, `listen`, `metrics` and, for
-    engine and scoring, `control`. It is there while the services are, and is written anew when one was started again.
+    services.json says who runs: the supervisor's `pid`, and `services` by instance (engine, engine-2) with `pid`,
+    `listen`, `metrics` and, for engine and scoring, `control`. It is there while the services are, and is written anew
+    when one was started again.
     """
 
     path: Path
@@ -44,11 +45,11 @@ class DataFolder:
     def database_url(self, service: str) -> str:
         return f"sqlite+aiosqlite:///{self.path / service}.db"
 
-    def log_file(self, service: str) -> Path:
-        return self.path / "logs" / f"{service}.log"
+    def log_file(self, instance: str) -> Path:
+        return self.path / "logs" / f"{instance}.log"
 
-    def ready_file(self, service: str) -> Path:
-        return self.path / "ready" / f"{service}.json"
+    def ready_file(self, instance: str) -> Path:
+        return self.path / "ready" / f"{instance}.json"
 
 
 def prepare_data_folder(path: Path) -> DataFolder:

@@ -5,9 +5,10 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from croupier.cli.addresses import START_ORDER
+from croupier.cli.addresses import joined
 from croupier.cli.data_folder import running_in
 from croupier.cli.faults import CommandFault, misused
+from croupier.cli.replicas import START_ORDER
 from croupier.cli.supervisor import Manner, Note, running_services
 from croupier_client.aio import Client
 from croupier_client.endpoints import Endpoints
@@ -16,8 +17,8 @@ SIGN_IN_SECONDS = 8.0
 
 
 def endpoints_of(addresses: Mapping[str, Mapping[str, str]]) -> Endpoints:
-    """Where a client finds services whose addresses are known by name and kind."""
-    return Endpoints(**{service: addresses[service]["listen"] for service in START_ORDER})
+    """Where a client finds services whose addresses are known by instance and kind."""
+    return Endpoints(**{service: joined(addresses, service, "listen") for service in START_ORDER})
 
 
 def endpoints_running_in(folder: Path) -> Endpoints | None:

@@ -1,46 +1,76 @@
-"""One service as a child process: started, awaited until it is ready, stopped."""
+"""One instance of a service as a child process: started, awaited until it is ready, stopped."""
 
 import asyncio
 import contextlib
 import json
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from croupier.cli.addresses import Addresses
 from croupier.cli.data_folder import DataFolder
-from croupier.cli.faults import CommandFault
+from croupier.cli.faults import MISUSED, CommandFault
+from croupier.cli.replicas import service_of
 
 LARGEST_LOG_BYTES = 16 * 1024 * 1024
 READY_POLL_SECONDS = 0.02
 SHOWN_LOG_LINES = 12
 LONGEST_LOG_LINE_CHARACTERS = 400
+_PROGRAM = "croupier serve "
 
 
 async def start_service(
-    service: str, command: Sequence[str], folder: DataFolder, deadline_seconds: float
+    instance: str, command: Sequence[str], environment: Mapping[str, str], folder: DataFolder, deadline_seconds: float
 ) -> tuple[asyncio.subprocess.Process, Addresses]:
     """Start a service by its command line and wait until it is ready; gives the process and where it really listens.
 
-    Raises CommandFault with the end of its log if it ends or is not ready in time; no process is left then.
+    Raises CommandFault with what it said last if it ends or is not ready in time; no process is left then.
     """
-    folder.ready_file(service).unlink(missing_ok=True)
-    process = await _spawn(command, folder.log_file(service))
+    folder.ready_file(instance).unlink(missing_ok=True)
+    process, log = await _spawn(command, environment, folder.log_file(instance))
     try:
         async with asyncio.timeout(deadline_seconds):
-            addresses = await _readiness(service, process, folder)
+            addresses = await _readiness(instance, process, folder.ready_file(instance), log)
     except BaseException as fault:
         await stop_process(process, grace_seconds=0)
         if isinstance(fault, TimeoutError):
-            what = f"the {service} was not ready within {deadline_seconds:g} seconds"
-            raise _failed(what, service, folder) from None
+            raise log.fault(f"the {instance} was not ready within {deadline_seconds:g} seconds") from None
         raise
     return process, addresses
 
 
-async def _spawn(command: Sequence[str], log_file: Path) -> asyncio.subprocess.Process:
+@dataclass(frozen=True, slots=True)
+class _Log:
+    """What one process says: a log from some byte on."""
+
+    file: Path
+    begins: int
+
+    def fault(self, what: str) -> CommandFault:
+        """What went wrong, with the end of what was said."""
+        lines = (f"  {line}" for line in last_lines(self.file, self.begins))
+        return CommandFault("\n".join([f"{what}; the end of {self.file}:", *lines]))
+
+    def refusal(self, instance: str) -> CommandFault:
+        """Why a service cannot be run as it was told to, which it says in a line for each fault."""
+        own = _PROGRAM + service_of(instance) + ": "
+        said = [line.removeprefix(own) for line in last_lines(self.file, self.begins) if line.startswith(own)]
+        if not said:
+            return self.fault(f"the {instance} {ending(MISUSED)} before it was ready")
+        return CommandFault(f"the {instance} cannot run: {'; '.join(said)}", MISUSED)
+
+
+async def _spawn(
+    command: Sequence[str], environment: Mapping[str, str], log_file: Path
+) -> tuple[asyncio.subprocess.Process, _Log]:
     with _opened_log(log_file) as log:
-        return await asyncio.create_subprocess_exec(*command, stdin=asyncio.subprocess.PIPE, stdout=log, stderr=log)
+        begins = log.seek(0, os.SEEK_END)
+        process = await asyncio.create_subprocess_exec(
+            *command, stdin=asyncio.subprocess.PIPE, stdout=log, stderr=log, env=environment
+        )
+    return process, _Log(log_file, begins)
 
 
 def _opened_log(log_file: Path) -> BinaryIO:
@@ -48,10 +78,12 @@ def _opened_log(log_file: Path) -> BinaryIO:
     return log_file.open("wb" if is_full else "ab")
 
 
-async def _readiness(service: str, process: asyncio.subprocess.Process, folder: DataFolder) -> Addresses:
-    while (addresses := _announced(folder.ready_file(service))) is None:
+async def _readiness(instance: str, process: asyncio.subprocess.Process, ready_file: Path, log: _Log) -> Addresses:
+    while (addresses := _announced(ready_file)) is None:
+        if process.returncode == MISUSED:
+            raise log.refusal(instance)
         if process.returncode is not None:
-            raise _failed(f"the {service} {ending(process.returncode)} before it was ready", service, folder)
+            raise log.fault(f"the {instance} {ending(process.returncode)} before it was ready")
         await asyncio.sleep(READY_POLL_SECONDS)
     return addresses
 
@@ -64,16 +96,10 @@ def _announced(ready_file: Path) -> Addresses | None:
     return addresses
 
 
-def _failed(what: str, service: str, folder: DataFolder) -> CommandFault:
-    log_file = folder.log_file(service)
-    lines = last_lines(log_file)
-    return CommandFault("\n".join([f"{what}; the end of {log_file}:", *(f"  {line}" for line in lines)]))
-
-
-def last_lines(log_file: Path) -> list[str]:
-    """The end of a log, a few lines of bounded length."""
+def last_lines(log_file: Path, begins: int = 0) -> list[str]:
+    """The end of a log, from a byte on: a few lines of bounded length."""
     with log_file.open("rb") as log:
-        log.seek(max(0, log_file.stat().st_size - SHOWN_LOG_LINES * LONGEST_LOG_LINE_CHARACTERS))
+        log.seek(max(begins, log_file.stat().st_size - SHOWN_LOG_LINES * LONGEST_LOG_LINE_CHARACTERS))
         lines = log.read().decode(errors="replace").splitlines()
     return [line[:LONGEST_LOG_LINE_CHARACTERS] for line in lines[-SHOWN_LOG_LINES:]]
 

@@ -4,25 +4,23 @@ import asyncio
 import signal
 from pathlib import Path
 
-from croupier.cli.addresses import START_ORDER
 from croupier.cli.supervisor import Manner, Note, Services, running_services
 
 
-async def up(folder: Path, first_port: int, shuffle_seed: str | None, say: Note) -> None:
+async def up(folder: Path, first_port: int, manner: Manner) -> None:
     """Run the services until SIGINT, SIGTERM or SIGHUP, then drain them in order; a second signal kills them.
 
     Raises CommandFault if they cannot be started or one keeps dying.
     """
-    stopping = _cancelled_by_signals(say)
-    manner = Manner(shuffle_seed=shuffle_seed, note=say)
+    stopping = _cancelled_by_signals(manner.note)
     try:
         async with running_services(folder, first_port=first_port, manner=manner) as services:
-            _introduce(services, say)
+            _introduce(services, manner)
             await asyncio.Event().wait()
     except asyncio.CancelledError:
         if not stopping.is_set():
             raise
-        say("stopped; everything is kept")
+        manner.note("stopped; everything is kept")
 
 
 def _cancelled_by_signals(say: Note) -> asyncio.Event:
@@ -41,9 +39,10 @@ def _cancelled_by_signals(say: Note) -> asyncio.Event:
     return stopping
 
 
-def _introduce(services: Services, say: Note) -> None:
-    say(f"croupier is up, with its data in {services.folder.path}")
-    for service in reversed(START_ORDER):
-        addresses = services.addresses[service]
-        say(f"  {service:8} {addresses['listen']:22} metrics http://{addresses['metrics']}/metrics")
+def _introduce(services: Services, manner: Manner) -> None:
+    say, folder = manner.note, services.folder.path
+    where = f"with its data in {folder}" if manner.database is None else f"with its keys and logs in {folder}"
+    say(f"croupier is up, {where}")
+    for instance, addresses in reversed(services.addresses.items()):
+        say(f"  {instance:10} {addresses['listen']:22} metrics http://{addresses['metrics']}/metrics")
     say("Ctrl-C stops it; games go on when it is started again")
