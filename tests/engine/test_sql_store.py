@@ -20,7 +20,8 @@ from croupier.engine.sql_store import SqlTableStore
 from croupier.engine.store import SequenceTaken, StoredTable, TableMark
 from croupier.games.actions import Pass
 from croupier.games.interface import SeatActed
-from croupier.runtime.database import is_reachable, migrate, open_database
+from croupier.runtime.database import is_reachable, open_database
+from croupier.runtime.schema_versions import migrate
 from tests.databases import copy_database
 from tests.engine.fakes import START
 from tests.engine.play import make_config, soon, whole_log

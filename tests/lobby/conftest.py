@@ -12,7 +12,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.store import Store
-from croupier.runtime.database import migrate, open_database
+from croupier.runtime.database import open_database
+from croupier.runtime.schema_versions import migrate
 from tests.databases import copy_database
 from tests.lobby.fakes import FakeClock, FakeEngine, SilentLogger
 from tests.lobby.house import House

@@ -81,7 +81,7 @@ def test_a_player_is_the_same_after_a_restart_and_a_stream_does_not_hold_the_end
 @pytest.mark.parametrize(
     ("flag", "value", "said"),
     [
-        ("--database", "nonsense", "SQLAlchemy URL"),
+        ("--database", "nonsense", "is not the URL of a database"),
         ("--database", "sqlite+aiosqlite:////nowhere/at/all.db", "unable to open database file"),
         ("--signing-key", "/nowhere/key.pem", "cannot be read as an Ed25519 private key"),
         ("--listen", "nonsense", "cannot be listened on"),

@@ -8,13 +8,25 @@ from typing import Any
 
 import pytest
 
-from croupier.runtime.database import migrate, open_database
+from croupier.runtime.database import open_database
+from croupier.runtime.schema_versions import migrate
 
 
-@pytest.mark.parametrize("url", ["nonsense", "sqlite:///x.db", "postgresql+unheard://host/name"])
-def test_a_url_without_a_driver_is_refused(url: str) -> None:
-    with pytest.raises(ValueError, match="--database is not the SQLAlchemy URL of a database"):
+@pytest.mark.parametrize(
+    "url",
+    [
+        "nonsense",
+        "mysql://croupier:secret@host/name",
+        "postgresql+unheard://croupier:secret@host/name",
+        "postgresql://croupier:secret@[::1/name",
+        "postgresql://croupier:secret@host:port/name",
+    ],
+)
+def test_another_url_is_refused_without_its_password(url: str) -> None:
+    with pytest.raises(ValueError, match="--database is not the URL of a database") as refused:
         open_database(url)
+    assert "secret" not in f"{refused.value}{refused.value.__cause__}"
+    assert "postgresql://user:password@host:port/database" in str(refused.value)
 
 
 async def is_refused(file: Path) -> None:

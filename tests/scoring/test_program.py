@@ -62,7 +62,6 @@ async def test_it_serves_until_told_to_stop(keys: Keys, database_file: Path, tmp
     ("name", "value", "word"),
     [
         ("database", "nonsense", "--database"),
-        ("database", "sqlite:///scoring.db", "--database"),
         ("database", "sqlite+aiosqlite:////nowhere/at/all/scoring.db", "cannot be used"),
         ("lobby_public_key", "/nowhere/lobby.pub", "/nowhere/lobby.pub"),
         ("engine_public_key", __file__, __file__),

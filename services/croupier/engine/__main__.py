@@ -28,7 +28,7 @@ from croupier.engine.settings import EngineSettings
 from croupier.engine.sql_store import SqlTableStore
 from croupier.engine.tables import Tables
 from croupier.engine.thinkers import ProcessThinkers
-from croupier.runtime.database import is_reachable, migrate, open_database
+from croupier.runtime.database import is_reachable, open_database
 from croupier.runtime.identity import (
     ENGINE_CONTROL_AUDIENCE,
     PLAYER_AUDIENCE,
@@ -42,6 +42,7 @@ from croupier.runtime.identity import (
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
 from croupier.runtime.logs import configure_logs
 from croupier.runtime.metrics import serve_metrics
+from croupier.runtime.schema_versions import migrate
 from croupier.runtime.server import Listener, announce, drain, listen, run, until_stopped, watch_readiness
 from croupier.runtime.settings import is_loopback, read_settings
 

@@ -18,7 +18,7 @@ from croupier.lobby.assembly import assemble
 from croupier.lobby.engine_channel import EngineChannel
 from croupier.lobby.servicer import OPEN_METHODS, SERVICE_NAME
 from croupier.lobby.settings import LobbySettings
-from croupier.runtime.database import is_reachable, migrate, open_database
+from croupier.runtime.database import is_reachable, open_database
 from croupier.runtime.identity import (
     ENGINE_CONTROL_AUDIENCE,
     PLAYER_AUDIENCE,
@@ -30,6 +30,7 @@ from croupier.runtime.identity import (
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
 from croupier.runtime.logs import Logger, configure_logs
 from croupier.runtime.metrics import RpcMetrics, serve_metrics
+from croupier.runtime.schema_versions import migrate
 from croupier.runtime.server import announce, drain, listen, run, until_stopped, watch_readiness
 from croupier.runtime.settings import is_loopback, read_settings
 

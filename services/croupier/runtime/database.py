@@ -1,16 +1,20 @@
-"""Databases through SQLAlchemy, migrated by Alembic; SQLite is the one that is run today."""
+"""Databases through SQLAlchemy: SQLite for one machine, PostgreSQL for any number of replicas."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from importlib.resources import files
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import aiosqlite
-from alembic import command
-from alembic.config import Config
-from sqlalchemy import Connection, Engine, create_engine, event, text
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+import asyncpg
+from sqlalchemy import URL, Engine, create_engine, event, make_url, text
+from sqlalchemy.exc import ArgumentError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from croupier.runtime.database_faults import is_passing
+from croupier.runtime.errors import Unavailable
 
 BUSY_TIMEOUT_MILLISECONDS = 10_000
 CHECKPOINT_PAGES = 10_000
@@ -18,20 +22,81 @@ CHECKPOINT_PAGES = 10_000
 
 LAST_WORD_SECONDS = 1.0
 
+CONNECT_SECONDS = 5.0
+COMMAND_SECONDS = 8.0
+TRANSACTION_SECONDS = 15.0
+"""More than a command may take, so that usually the command says what is wrong."""
+POOL_SIZE = 10
+POOL_WAIT_SECONDS = 10.0
+RETRY_SECONDS = 1.0
+SERVER_SETTINGS: Mapping[str, str] = MappingProxyType(
+    {
+        "application_name": "croupier",
+        "jit": "off",
+        "statement_timeout": "10s",
+        "lock_timeout": "5s",
+        # Whoever is cut off in the middle of a transaction does not keep its locks for long.
+        "idle_in_transaction_session_timeout": "10s",
+    }
+)
+"""What a session asks of PostgreSQL."""
 
-def open_database(url: str) -> AsyncEngine:
-    """Open a database by its SQLAlchemy URL, such as sqlite+aiosqlite:////data/x.db; raises ValueError for others."""
-    try:
-        # The text of a failure would otherwise quote what was to be stored: cards, seeds, tokens.
-        engine = create_async_engine(url, hide_parameters=True, connect_args={"async_creator_fn": _connect})
-    except (SQLAlchemyError, ImportError):
-        raise ValueError(
-            "--database is not the SQLAlchemy URL of a database with an asynchronous driver that is installed"
-        ) from None
-    if engine.dialect.name != "sqlite":
-        raise ValueError(f"--database is of {engine.dialect.name}, which is not served yet: SQLite is")
+_DRIVERS: Mapping[str, str] = MappingProxyType(
+    {
+        "sqlite": "sqlite+aiosqlite",
+        "sqlite+aiosqlite": "sqlite+aiosqlite",
+        "postgresql": "postgresql+asyncpg",
+        "postgresql+asyncpg": "postgresql+asyncpg",
+    }
+)
+URL_FORMS = "sqlite:////absolute/path.db or postgresql://user:password@host:port/database"
+
+
+def open_database(url: str, pool_size: int = POOL_SIZE, command_seconds: float | None = COMMAND_SECONDS) -> AsyncEngine:
+    """Open a database by its URL, such as sqlite:////data/x.db or postgresql://user:password@host:port/name.
+
+    Nothing is connected yet. A PostgreSQL has at most `pool_size` connections at a time, and answers a command within
+    `command_seconds`. Raises ValueError for other URLs.
+    """
+    known = _known_url(url)
+    # The text of a failure would otherwise quote what was to be stored: cards, seeds, tokens.
+    if known.get_backend_name() == "postgresql":
+        return create_async_engine(
+            known,
+            hide_parameters=True,
+            async_creator=partial(connect_postgresql, known, command_seconds),
+            pool_size=pool_size,
+            max_overflow=0,
+            pool_timeout=POOL_WAIT_SECONDS,
+            pool_pre_ping=True,
+        )
+    engine = create_async_engine(known, hide_parameters=True, connect_args={"async_creator_fn": _connect})
     event.listen(engine.sync_engine, "connect", _set_pragmas)
     return engine
+
+
+def _known_url(text_of_url: str) -> URL:
+    try:
+        url = make_url(text_of_url)
+        return url.set(drivername=_DRIVERS[url.drivername])
+    except (ArgumentError, ValueError, KeyError):
+        # Neither quoted nor chained: it may hold a password.
+        raise ValueError(f"--database is not the URL of a database that can be used: {URL_FORMS} is expected") from None
+
+
+def database_name(database: AsyncEngine) -> str:
+    """The URL of a database for messages, without password or parameters, as it can be given again."""
+    url = database.url.set(drivername=database.dialect.name, query={})
+    return url.render_as_string(hide_password=True)
+
+
+async def connect_postgresql(url: URL, command_seconds: float | None = COMMAND_SECONDS) -> asyncpg.Connection:
+    """A connection of the driver's own to a database that was opened; `url` is the engine's."""
+    dsn = url.set(drivername="postgresql").render_as_string(hide_password=False)
+    # The driver reads the URL as every program for PostgreSQL does: sslmode, lists of hosts, settings of the session.
+    return await asyncpg.connect(
+        dsn, timeout=CONNECT_SECONDS, command_timeout=command_seconds, server_settings=dict(SERVER_SETTINGS)
+    )
 
 
 async def _connect(*arguments: Any, **options: Any) -> aiosqlite.Connection:
@@ -69,25 +134,23 @@ def _set_pragmas(connection: Any, _record: object) -> None:
     cursor.close()
 
 
-async def migrate(engine: AsyncEngine, package: str) -> None:
-    """Bring the schema up to date with the migrations of a service's package, for example "croupier.engine".
+@asynccontextmanager
+async def transaction(database: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+    """A transaction: committed at the end of the block, rolled back by any exception.
 
-    Raises ValueError for a database that cannot be used.
+    Raises Unavailable while the database cannot be used; whether a commit that was under way then holds is not known.
     """
-    config = Config()
-    config.set_main_option("script_location", str(files(package) / "migrations"))
+    # SQLite's own limit is the time that it waits for a lock.
+    limit = TRANSACTION_SECONDS if database.dialect.name == "postgresql" else None
     try:
-        async with engine.connect() as connection:
-            await connection.run_sync(_upgrade, config)
-            await connection.commit()
-    except DBAPIError as fault:
-        name = engine.url.render_as_string(hide_password=True)
-        raise ValueError(f"the database {name} cannot be used, {fault.orig}: see to its path and rights") from None
-
-
-def _upgrade(connection: Connection, config: Config) -> None:
-    config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+        async with asyncio.timeout(limit), database.begin() as connection:
+            yield connection
+    except Exception as fault:
+        if not is_passing(fault):
+            raise
+        raise Unavailable(
+            "DATABASE_UNAVAILABLE", "the database cannot be reached now: try again", retry_after_seconds=RETRY_SECONDS
+        ) from fault
 
 
 async def is_reachable(engine: AsyncEngine, timeout_seconds: float = 2.0) -> bool:

@@ -12,11 +12,12 @@ from functools import partial
 from prometheus_client import CollectorRegistry
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from croupier.runtime.database import is_reachable, migrate, open_database
+from croupier.runtime.database import is_reachable, open_database
 from croupier.runtime.identity import PLAYER_AUDIENCE, SCORING_CONTROL_AUDIENCE, TokenVerifier, load_public_key
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
 from croupier.runtime.logs import configure_logs
 from croupier.runtime.metrics import RpcMetrics, serve_metrics
+from croupier.runtime.schema_versions import migrate
 from croupier.runtime.server import AddServices, announce, drain, listen, run, until_stopped, watch_readiness
 from croupier.runtime.settings import read_settings
 from croupier.scoring.ledger import Ledger
