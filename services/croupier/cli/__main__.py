@@ -91,6 +91,31 @@ def serve(
 
 
 @app.command()
+def migrate(
+    database: Annotated[
+        str | None, typer.Option(metavar="URL", help="The database that services share. [env var: CROUPIER_DATABASE]")
+    ] = None,
+    data_dir: DataDir = None,
+    service: Annotated[
+        list[str] | None, typer.Option(metavar="lobby|engine|scoring", help="Only this one; repeatable.")
+    ] = None,
+) -> None:
+    """Bring the tables in the database up to date, before services of this version are started."""
+    from croupier.cli.migrate import checked_services, migrate_folder, migrate_shared
+
+    services = checked_services(service or ())
+    if database is not None and data_dir is not None:
+        raise misused(
+            "--database and --data-dir exclude each other: name the one in which the services keep their data"
+        )
+    url = database or os.environ.get("CROUPIER_DATABASE")
+    if url and data_dir is None:
+        asyncio.run(migrate_shared(url, services, _say))
+    else:
+        asyncio.run(migrate_folder(_folder(data_dir), services, _say))
+
+
+@app.command()
 def games(
     game: Annotated[str | None, typer.Argument(metavar="[GAME]", help="One game, with all its options.")] = None,
     rules: Annotated[bool, typer.Option("--rules", help="Show the rules of GAME instead.")] = False,

@@ -27,34 +27,34 @@ class DatabaseUnreachable(ValueError):
     """The database does not answer now: there is nothing to be put right in the settings."""
 
 
-async def migrate_database(url: str, packages: Sequence[str]) -> None:
-    """Bring the schemas of services, such as "croupier.engine", in one database up to date, or none of them.
+async def migrate_database(url: str, packages: Sequence[str]) -> tuple[str, ...]:
+    """Bring the schemas of services' packages in one database up to date, one by one; gives those that were not.
 
     Raises ValueError for a database that cannot be used, DatabaseUnreachable among them.
     """
     database = open_database(url, command_seconds=MIGRATION_SECONDS)
     try:
-        for package in packages:
-            await migrate(database, package)
+        return tuple([package for package in packages if await migrate(database, package)])
     finally:
         await database.dispose()
 
 
-async def migrate(database: AsyncEngine, package: str) -> None:
-    """Bring the schema up to date with the migrations of a service's package, for example "croupier.engine".
+async def migrate(database: AsyncEngine, package: str) -> bool:
+    """Bring the schema up to date with the migrations of a service's package, such as "croupier.engine".
 
-    Of several that do so at once in a PostgreSQL one goes first, and the others find it done. Raises ValueError for a
+    Gives whether it was not yet. Of several that do so at once in a PostgreSQL one goes first, and the others find it done. Raises ValueError for a
     database that cannot be used.
     """
     try:
         async with database.connect() as connection:
-            await connection.run_sync(_upgrade, package)
+            changed = await connection.run_sync(_upgrade, package)
             await connection.commit()
+            return changed
     except (SQLAlchemyError, OSError) as fault:
         raise unusable(database, fault) from None
 
 
-def _upgrade(connection: Connection, package: str) -> None:
+def _upgrade(connection: Connection, package: str) -> bool:
     if connection.dialect.name == "postgresql":
         connection.execute(text("SET LOCAL statement_timeout = 0"))
         connection.execute(text("SET LOCAL lock_timeout = 0"))
@@ -65,6 +65,7 @@ def _upgrade(connection: Connection, package: str) -> None:
     if state.is_newer:
         raise ValueError(f"the database cannot be brought up to date: {_newer(package)}")
     command.upgrade(_config(connection, package), "head")
+    return not state.is_current
 
 
 async def check_schema(database: AsyncEngine, package: str) -> None:
