@@ -13,7 +13,7 @@ from croupier_api.v1.engine_pb2_grpc import EngineServiceStub
 from croupier_client.aio_table import AsyncTable, AsyncWatchedTable
 from croupier_client.callers import AsyncCaller, Call, M, R, Service
 from croupier_client.client import ClientCore
-from croupier_client.endpoints import CALL_SECONDS, CHANNEL_OPTIONS, STREAM_SECONDS
+from croupier_client.endpoints import CALL_SECONDS, CHANNEL_OPTIONS, STREAM_SECONDS, channel_target
 from croupier_client.errors import CroupierError, Unavailable
 
 
@@ -161,5 +161,5 @@ class Client(ClientCore, AsyncCaller):
 
     def _connect(self, address: str) -> grpc.aio.Channel:
         if self._credentials is None:
-            return grpc.aio.insecure_channel(address, options=CHANNEL_OPTIONS)
-        return grpc.aio.secure_channel(address, self._credentials, options=CHANNEL_OPTIONS)
+            return grpc.aio.insecure_channel(channel_target(address), options=CHANNEL_OPTIONS)
+        return grpc.aio.secure_channel(channel_target(address), self._credentials, options=CHANNEL_OPTIONS)

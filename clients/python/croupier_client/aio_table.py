@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeAlias
 
 import grpc
 
@@ -15,12 +15,17 @@ from croupier_client.errors import CroupierError, TimedOut, Unavailable
 from croupier_client.retry import Attempts
 from croupier_client.table import Event, Table
 
+_Messages: TypeAlias = (
+    AsyncGenerator[engine_pb2.WatchTableResponse, None] | AsyncGenerator[engine_pb2.PlayResponse, None]
+)
+
 
 class AsyncWatchedTable(Table):
     """A table that is watched: an async context manager, and an async iterator over its events.
 
     Its attributes are those of the last message folded, so they may be ahead of the event that the iterator gave.
-    Lost connections are resumed; whatever waits raises CroupierError when that fails for good.
+    Lost connections are resumed, and streams that fall silent; whatever waits raises CroupierError when that fails for
+    good.
     """
 
     def __init__(self, caller: AsyncCaller, table_id: str) -> None:
@@ -103,16 +108,22 @@ class AsyncWatchedTable(Table):
 
     async def _read(self) -> None:
         async with aclosing(await self._open()) as messages:
-            async for message in messages:
+            while (message := await self._next(messages)) is not None:
                 self._backlog.put(self.receive(message))
-                self._retries.succeeded()
+                if not message.HasField("resume_notice"):
+                    self._retries.succeeded()
                 self._notify()
-        if not self.finished:
+        if not (self.finished or self.is_moving):
             raise Unavailable(grpc.StatusCode.UNAVAILABLE, "the stream ended before the game was over")
 
-    async def _open(
-        self,
-    ) -> AsyncGenerator[engine_pb2.WatchTableResponse, None] | AsyncGenerator[engine_pb2.PlayResponse, None]:
+    async def _next(self, messages: _Messages) -> engine_pb2.PlayResponse | engine_pb2.WatchTableResponse | None:
+        try:
+            async with asyncio.timeout(self._retries.policy.silence_seconds):
+                return await anext(messages, None)
+        except TimeoutError:
+            raise Unavailable(grpc.StatusCode.UNAVAILABLE, "the stream fell silent") from None
+
+    async def _open(self) -> _Messages:
         return await self._caller.open(
             Call(Service.ENGINE, self.watch_request(), engine_pb2.WatchTableResponse, Attempts.STREAM)
         )

@@ -13,7 +13,7 @@ from croupier_api.v1.engine_pb2_grpc import EngineServiceStub
 from croupier_client.blocking_table import BlockingTable, BlockingWatchedTable
 from croupier_client.callers import BlockingCaller, Call, M, R, Service
 from croupier_client.client import ClientCore
-from croupier_client.endpoints import CALL_SECONDS, CHANNEL_OPTIONS, STREAM_SECONDS
+from croupier_client.endpoints import CALL_SECONDS, CHANNEL_OPTIONS, STREAM_SECONDS, channel_target
 from croupier_client.errors import CroupierError, Unavailable
 
 
@@ -164,8 +164,8 @@ class BlockingClient(ClientCore, BlockingCaller):
 
     def _connect(self, address: str) -> grpc.Channel:
         if self._credentials is None:
-            return grpc.insecure_channel(address, options=CHANNEL_OPTIONS)
-        return grpc.secure_channel(address, self._credentials, options=CHANNEL_OPTIONS)
+            return grpc.insecure_channel(channel_target(address), options=CHANNEL_OPTIONS)
+        return grpc.secure_channel(channel_target(address), self._credentials, options=CHANNEL_OPTIONS)
 
 
 class BlockingMessages(Generic[R]):

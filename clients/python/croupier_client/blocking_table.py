@@ -6,6 +6,7 @@ Nothing but threading and queue is used, so under gevent's monkey patching threa
 import queue
 import threading
 from collections.abc import Callable, Iterator
+from math import inf
 from types import TracebackType
 from typing import Self
 
@@ -20,13 +21,16 @@ from croupier_client.table import Event, Table
 
 CLOSE_SECONDS = 10.0
 """How long closing a table waits for its reader."""
+LOOKS = 4
+"""Whoever waits looks so often whether the stream fell silent before it counts as that."""
 
 
 class BlockingWatchedTable(Table):
     """A table that is watched: a context manager, and an iterator over its events.
 
     Its attributes are those of the last message folded, so they may be ahead of the event that the iterator gave.
-    Lost connections are resumed; whatever waits raises CroupierError when that fails for good.
+    Lost connections are resumed, and streams that fall silent while somebody waits; whatever waits raises CroupierError
+    when that fails for good.
     """
 
     def __init__(self, caller: BlockingCaller, table_id: str) -> None:
@@ -82,13 +86,25 @@ class BlockingWatchedTable(Table):
     def _until(self, ready: Callable[[], bool], timeout_seconds: float | None = None) -> bool:
         """Wait; True when ready, False when the stream ended well before. Raises TimedOut, or what ended the stream."""
         with self._changed:
-            if not self._changed.wait_for(lambda: ready() or self._ended, timeout_seconds):
+            if not self._wait_for(lambda: ready() or self._ended, timeout_seconds):
                 raise TimedOut(
                     grpc.StatusCode.DEADLINE_EXCEEDED, f"nothing came of it within {timeout_seconds} seconds"
                 )
             if self._error is not None and not ready():
                 raise self._error
             return ready()
+
+    def _wait_for(self, condition: Callable[[], bool], timeout_seconds: float | None) -> bool:
+        """Wait for it, and hang up meanwhile on a stream that fell silent: the reader then opens it again."""
+        left = inf if timeout_seconds is None else timeout_seconds
+        look_seconds = self._retries.policy.silence_seconds / LOOKS
+        while not self._changed.wait_for(condition, min(left, look_seconds)):
+            left -= look_seconds
+            if left <= 0:
+                return False
+            if self._messages is not None and self._retries.is_silent():
+                self._messages.cancel()
+        return True
 
     def _follow(self) -> None:
         try:
@@ -111,13 +127,14 @@ class BlockingWatchedTable(Table):
             messages.cancel()
         for message in messages:
             self._take_in(message)
-        if not self.finished:
+        if not (self.finished or self.is_moving):
             raise Unavailable(grpc.StatusCode.UNAVAILABLE, "the stream ended before the game was over")
 
     def _take_in(self, message: engine_pb2.PlayResponse | engine_pb2.WatchTableResponse) -> None:
         with self._changed:
             self._backlog.put(self.receive(message))
-            self._retries.succeeded()
+            if not message.HasField("resume_notice"):
+                self._retries.succeeded()
             self._changed.notify_all()
 
     def _open(self) -> Messages[engine_pb2.PlayResponse] | Messages[engine_pb2.WatchTableResponse]:

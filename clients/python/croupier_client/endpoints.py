@@ -1,5 +1,6 @@
 """Where the services are, and how channels to them are set up."""
 
+import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
@@ -12,25 +13,40 @@ STREAM_SECONDS = 600.0
 """A stream is opened anew after this time, so that a path which died in silence is noticed."""
 
 _MEGABYTE = 1024 * 1024
-CHANNEL_OPTIONS: tuple[tuple[str, int], ...] = (
+CHANNEL_OPTIONS: tuple[tuple[str, int | str], ...] = (
     ("grpc.max_receive_message_length", 32 * _MEGABYTE),
     ("grpc.max_send_message_length", _MEGABYTE),
-    ("grpc.keepalive_time_ms", 60_000),
-    ("grpc.keepalive_timeout_ms", 10_000),
+    # Calls go to all addresses in turn, and to none that does not answer.
+    ("grpc.service_config", '{"loadBalancingConfig": [{"round_robin": {}}]}'),
+    # A service that hangs, or a path that swallows everything, is left after 8 seconds at most: players' clocks run.
+    # That costs a ping of 17 bytes every 4 seconds while calls or streams are under way, and nothing otherwise.
+    ("grpc.keepalive_time_ms", 4_000),
+    ("grpc.keepalive_timeout_ms", 4_000),
+    # A quiet stream sends no data, after which the library would stop asking.
+    ("grpc.http2.max_pings_without_data", 0),
     # A service that restarts is to be found again within seconds; the library's own backoff grows to two minutes.
     ("grpc.initial_reconnect_backoff_ms", 200),
     ("grpc.min_reconnect_backoff_ms", 5_000),
     ("grpc.max_reconnect_backoff_ms", 2_000),
+    # The same for replicas behind a name, whose addresses change with each of them.
+    ("grpc.dns_min_time_between_resolutions_ms", 2_000),
 )
 
 
 @dataclass(frozen=True)
 class Endpoints:
-    """The services' addresses, each "host:port"."""
+    """The services' addresses: each "host:port", several IPv4 addresses with commas between, or "dns:///name:port".
+
+    Raises ValueError for several addresses that are not all IPv4.
+    """
 
     lobby: str
     engine: str
     scoring: str
+
+    def __post_init__(self) -> None:
+        for addresses in self.by_service().values():
+            channel_target(addresses)
 
     @classmethod
     def single(cls, address: str) -> Self:
@@ -40,3 +56,25 @@ class Endpoints:
     def by_service(self) -> Mapping[Service, str]:
         """The address of each service."""
         return {Service.LOBBY: self.lobby, Service.ENGINE: self.engine, Service.SCORING: self.scoring}
+
+
+def channel_target(addresses: str) -> str:
+    """What a channel connects to, as gRPC names it; raises ValueError for several addresses that are not all IPv4."""
+    if "," not in addresses:
+        return addresses
+    several = [address.strip() for address in addresses.split(",")]
+    if not all(map(_is_ipv4, several)):
+        raise ValueError(
+            f"{addresses} cannot be used: give several replicas as IPv4 addresses, 10.0.0.1:7720,10.0.0.2:7720, "
+            "or one name that stands for all, dns:///name:7720"
+        )
+    return f"ipv4:{','.join(several)}"
+
+
+def _is_ipv4(address: str) -> bool:
+    host, _, port = address.rpartition(":")
+    try:
+        ipaddress.IPv4Address(host)
+    except ValueError:
+        return False
+    return port.isdecimal()

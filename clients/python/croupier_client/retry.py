@@ -53,6 +53,9 @@ class RetryPolicy:
     """Upper bound of the first delay; it doubles with each failure."""
     most_delay_seconds: float = 3
     """No delay is longer."""
+    silence_seconds: float = 40
+    """A table's stream that brings nothing for so long, not even a heartbeat, of which there are four a minute, is
+    opened anew."""
 
     def delay_seconds(self, failures: int, random: RandomSource) -> float:
         """How long to wait after this many failures in a row, from 1."""
@@ -75,6 +78,11 @@ class Retries:
         self._failures = 0
         self._rejections = 0
         self._since_milliseconds = self._attempt_milliseconds = self._clock()
+
+    def is_silent(self) -> bool:
+        """Whether the attempt that is under way brings nothing for too long."""
+        heard_milliseconds = max(self._since_milliseconds, self._attempt_milliseconds)
+        return self._clock() - heard_milliseconds > self.policy.silence_seconds * 1000
 
     def delay_seconds(self, error: CroupierError) -> float:
         """How long to wait before the next attempt; raises the error itself when there should be none."""

@@ -1,7 +1,8 @@
 """A table as one viewer follows it: the state that a stream's messages add up to. No I/O.
 
-A channel opens a stream with `watch_request()`, gives every message to `receive()`, and after a lost connection
-sends `unanswered()` again: a repeated request_id gets the first answer, so no action is lost or done twice.
+A channel opens a stream with `watch_request()`, gives every message to `receive()`, and on the next stream, after a
+lost connection or when the stream `is_moving`, sends `unanswered()` again: a repeated request_id gets the first answer,
+so no action is lost or done twice.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +17,8 @@ from croupier_client.errors import CroupierError, FailedPrecondition, LimitReach
 from croupier_client.view import fold
 
 Event: TypeAlias = engine_pb2.Snapshot | engine_pb2.TableUpdate | engine_pb2.Reaction
-"""What happens at a table and is worth showing."""
+"""What happens at a table and is worth showing. A TableUpdate may have no facts: what it says of a proposal, or of time
+that was given back, is news as well."""
 Outcome: TypeAlias = int | CroupierError
 
 MOST_UNANSWERED = 64
@@ -55,6 +57,11 @@ class Table:
         """The facts of the last update."""
         self.opened = False
         """Whether a snapshot has come, without which the rest says nothing."""
+        self.resumes = 0
+        """How often the stream went on as another one: after a lost connection, or because an engine stopped."""
+        self.is_moving = False
+        """Whether the stream ends because its engine stops: open it again at once, another one goes on."""
+        self._is_fresh = True
         self._new_id = new_id
         self._pending: dict[str, engine_pb2.SubmitActionRequest] = {}
         self._outcomes: dict[str, Outcome] = {}
@@ -76,6 +83,7 @@ class Table:
 
     def watch_request(self) -> engine_pb2.WatchTableRequest:
         """What opens a stream, the first as any later one: it goes on after what was seen."""
+        self._is_fresh, self.is_moving = True, False
         seen = self.sequence if self.opened else None
         return engine_pb2.WatchTableRequest(table_id=self.table_id, after_sequence=seen)
 
@@ -146,6 +154,12 @@ class Table:
         Raises SequenceError for a gap or a repeat and FoldError for a fact that does not fit; the state stays as it
         was before the message.
         """
+        if message.HasField("resume_notice"):
+            # A stream that brings nothing else has failed, or one would go round in circles without a pause.
+            self.is_moving = not self._is_fresh
+            return None
+        self.resumes += self._is_fresh and self.opened
+        self._is_fresh = False
         event = self._receive_event(message)
         if isinstance(message, engine_pb2.PlayResponse) and message.HasField("answer"):
             self.receive_answer(message.answer)
