@@ -119,7 +119,7 @@ def _decided(game_id: str, game: State, line: Mapping[str, Any]) -> SeatActed | 
     """What seats did: one of them acted, or all agreed."""
     if "event" not in line:
         return SeatActed(line["seat"], action_from_json(line["action"]))
-    agreed = agreed_proposal(game_id, game, line["event"])
+    agreed = agreed_proposal(GAMES[game_id], game, line["event"])
     assert agreed is not None
     return agreed
 

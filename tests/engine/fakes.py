@@ -1,18 +1,21 @@
 """Fakes of the engine's ports: a clock, a store in memory that can fail, a scoring service, a logger."""
 
 import asyncio
-from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
 from prometheus_client import CollectorRegistry
 
+from croupier.engine.attendance import RETURN_MILLISECONDS, Attendance, Roll
 from croupier.engine.background import Background
+from croupier.engine.credits import Interruption
 from croupier.engine.fact_codec import StreamEncoder
 from croupier.engine.log import Entry, TableConfig, body_to_json, entry_from_row
 from croupier.engine.metrics import engine_metrics
+from croupier.engine.news import NoNews
 from croupier.engine.reports import Report, Reporter, ReportRejected, ResultReport
 from croupier.engine.services import EngineServices
 from croupier.engine.store import SequenceTaken, StoredTable, TableMark
@@ -58,8 +61,11 @@ class Kept:
     config: TableConfig
     status: str = "prepared"
     entries: list[Entry] = field(default_factory=list)
+    looked_at: int = 0
+    finished_at: int = 0
     reports_due: int = 0
     reports_done: int = 0
+    reports_at: int = 0
 
 
 class MemoryTableStore:
@@ -92,8 +98,10 @@ class MemoryTableStore:
             if entries[0].sequence != len(kept.entries) + 1:
                 raise SequenceTaken
             kept.entries += [_through_json(entry) for entry in entries]
+            kept.looked_at = entries[-1].deadline
             if mark:
                 kept.reports_due, kept.status = mark.reports_due, "finished" if mark.finished else "open"
+                kept.finished_at = entries[-1].at
             if outcome is Outcome.FAILS_AFTER:
                 raise StoreDown
 
@@ -105,6 +113,7 @@ class MemoryTableStore:
         if kept.status != "prepared":
             return False
         kept.config, kept.status, kept.entries = config, "open", list(entries)
+        kept.looked_at = entries[-1].deadline
         return True
 
     async def load(self, table_id: str) -> StoredTable | None:
@@ -118,18 +127,37 @@ class MemoryTableStore:
         self._read()
         return tuple(self.tables[table_id].entries[sequence:])
 
+    async def entries_beyond(self, heads: Mapping[str, int]) -> dict[str, tuple[Entry, ...]]:
+        self._read()
+        grown = {table_id: tuple(self.tables[table_id].entries[after:]) for table_id, after in heads.items()}
+        return {table_id: entries for table_id, entries in grown.items() if entries}
+
     def _read(self) -> None:
         if self.reads_fail:
             raise StoreDown
 
-    async def open_table_ids(self) -> list[str]:
-        return [table_id for table_id, kept in self.tables.items() if kept.status == "open"]
+    async def claim_overdue(self, before: int, until: int, limit: int) -> list[str]:
+        self._read()
+        due = [name for name, kept in self.tables.items() if kept.status == "open" and kept.looked_at < before]
+        for table_id in due[:limit]:
+            self.tables[table_id].looked_at = until
+        return due[:limit]
+
+    async def open_counts(self) -> dict[str, int]:
+        return dict(Counter(kept.config.game for kept in self.tables.values() if kept.status == "open"))
 
     async def statuses(self, table_ids: Sequence[str]) -> dict[str, str]:
         return {table_id: self.tables[table_id].status for table_id in table_ids if table_id in self.tables}
 
-    async def unreported_table_ids(self) -> list[str]:
-        return [table_id for table_id, kept in self.tables.items() if kept.reports_done < kept.reports_due]
+    async def claim_unreported(self, now: int, until: int, limit: int) -> list[str]:
+        waiting = [
+            table_id
+            for table_id, kept in self.tables.items()
+            if kept.reports_done < kept.reports_due and kept.reports_at < now
+        ]
+        for table_id in waiting[:limit]:
+            self.tables[table_id].reports_at = until
+        return waiting[:limit]
 
     async def reports_done(self, table_id: str) -> int:
         return self.tables[table_id].reports_done
@@ -137,6 +165,30 @@ class MemoryTableStore:
     async def set_reports_done(self, table_id: str, count: int) -> None:
         kept = self.tables[table_id]
         kept.reports_done = max(kept.reports_done, count)
+
+    async def compact(self, finished_before: int, limit: int) -> int:
+        return 0
+
+    async def forget(self, finished_before: int, limit: int) -> int:
+        return 0
+
+
+class FakeRoll:
+    """AttendanceStore in memory."""
+
+    def __init__(self) -> None:
+        self.interruptions: list[Interruption] = []
+        self.certain_until: int | None = None
+        """Set to say that another engine was not heard of since."""
+        self.down = False
+
+    async def attend(self, engine_id: str, now: int) -> Roll:
+        if self.down:
+            raise StoreDown
+        return Roll(now if self.certain_until is None else self.certain_until, tuple(self.interruptions))
+
+    async def leave(self, engine_id: str, now: int) -> None:
+        self.interruptions.append(Interruption(now, now + RETURN_MILLISECONDS))
 
 
 def _through_json(entry: Entry) -> Entry:
@@ -196,24 +248,36 @@ class Bench:
     scoring: FakeScoring
     logger: RecordingLogger
     services: EngineServices
+    roll: FakeRoll
 
     def another_engine(self) -> "Bench":
         """A second replica on the same store and clock."""
-        return bench(self.clock, self.store, self.scoring)
+        return bench(self.clock, self.store, self.scoring, self.roll)
 
     def count(self, name: str, **labels: str) -> float:
         """The value of a metric, 0 if it was never touched."""
         return self.services.metrics.registry.get_sample_value(name, labels) or 0.0
 
 
-def bench(clock: FakeClock, store: MemoryTableStore, scoring: FakeScoring) -> Bench:
+def bench(clock: FakeClock, store: MemoryTableStore, scoring: FakeScoring, roll: FakeRoll | None = None) -> Bench:
     """An engine's services on these fakes."""
     logger = RecordingLogger()
     metrics = engine_metrics(CollectorRegistry())
-    reporter = Reporter(store, scoring, metrics, logger)
+    reporter = Reporter(store, scoring, clock, metrics, logger)
+    kept = roll or FakeRoll()
     background = Background(logger)
     thinkers = ProcessThinkers(0, metrics, logger)
     services = EngineServices(
-        store, StreamEncoder(), metrics, clock, first_choice, logger, background, reporter, thinkers
+        store=store,
+        encoder=StreamEncoder(),
+        metrics=metrics,
+        clock=clock,
+        choose=first_choice,
+        logger=logger,
+        background=background,
+        reporter=reporter,
+        thinkers=thinkers,
+        attendance=Attendance(kept, "e", clock, logger),
+        news=NoNews(),
     )
-    return Bench(clock, store, scoring, logger, replace(services))
+    return Bench(clock, store, scoring, logger, services, kept)

@@ -11,29 +11,23 @@ from contextlib import AsyncExitStack
 
 import grpc
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-from prometheus_client import CollectorRegistry
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from croupier.engine.background import Background
+from croupier.engine.assembly import Engine, assemble
 from croupier.engine.control_servicer import SERVICE_NAME as CONTROL_SERVICE_NAME
 from croupier.engine.control_servicer import EngineControlServicer
-from croupier.engine.fact_codec import StreamEncoder
-from croupier.engine.metrics import engine_metrics
-from croupier.engine.reports import Reporter
-from croupier.engine.scoring_channel import ScoringChannel
+from croupier.engine.scoring_channel import ScoringChannel, WrongKey
 from croupier.engine.servicer import SERVICE_NAME, EngineServicer
-from croupier.engine.services import EngineServices
 from croupier.engine.settings import EngineSettings
-from croupier.engine.sql_store import SqlTableStore
-from croupier.engine.tables import Tables
-from croupier.engine.thinkers import ProcessThinkers
+from croupier.runtime.channels import open_channel
 from croupier.runtime.database import is_reachable, open_database
 from croupier.runtime.identity import (
     ENGINE_CONTROL_AUDIENCE,
     PLAYER_AUDIENCE,
     SCORING_CONTROL_AUDIENCE,
     SERVICE_TOKEN_SECONDS,
+    Clock,
     TokenIssuer,
     TokenVerifier,
     load_private_key,
@@ -42,23 +36,22 @@ from croupier.runtime.identity import (
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
 from croupier.runtime.logs import configure_logs
 from croupier.runtime.metrics import serve_metrics
-from croupier.runtime.schema_versions import migrate
+from croupier.runtime.schema_versions import check_durability, check_schema
 from croupier.runtime.server import Listener, announce, drain, listen, run, until_stopped, watch_readiness
 from croupier.runtime.settings import is_loopback, read_settings
 
-
-def now_milliseconds() -> int:
-    return time.time_ns() // 1_000_000
+PROGRAM = "croupier serve engine"
+CHECK_SECONDS = 1.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the settings and serve until stopped; gives the exit code."""
     given = sys.argv[1:] if arguments is None else arguments
-    settings = read_settings(EngineSettings, "croupier serve engine", given, os.environ)
+    settings = read_settings(EngineSettings, PROGRAM, given, os.environ)
     try:
         return run(serve(settings))
     except (ValueError, OSError, SQLAlchemyError) as fault:
-        sys.stderr.write(f"croupier serve engine: {str(fault).splitlines()[0]}\n")
+        sys.stderr.write(f"{PROGRAM}: {str(fault).splitlines()[0]}\n")
         return 2
 
 
@@ -66,82 +59,123 @@ def seed_source(settings: EngineSettings) -> Callable[[int], bytes]:
     """Where secret seeds come from; raises ValueError for a fixed one on a port that others can reach."""
     if not settings.shuffle_seed:
         return secrets.token_bytes
-    if not (is_loopback(settings.listen) and is_loopback(settings.control_listen)):
+    if not _is_private(settings):
         raise ValueError("--shuffle-seed makes every deal predictable: it is for loopback addresses only")
     fixed = hashlib.sha256(f"croupier demonstration {settings.shuffle_seed}".encode()).digest()
     return lambda length: fixed[:length]
 
 
+def local_clock(settings: EngineSettings) -> Clock:
+    """Milliseconds since 1970 UTC; raises ValueError for an offset on a port that others can reach."""
+    offset = int(settings.clock_offset_milliseconds)
+    if offset and not _is_private(settings):
+        raise ValueError("--clock-offset-milliseconds is for tests on loopback addresses only")
+    return lambda: time.time_ns() // 1_000_000 + offset
+
+
+def _is_private(settings: EngineSettings) -> bool:
+    return is_loopback(settings.listen) and is_loopback(settings.control_listen)
+
+
 async def serve(settings: EngineSettings) -> int:
     """Wire the engine by hand and run it until SIGTERM."""
-    new_seed = seed_source(settings)
+    new_seed, clock = seed_source(settings), local_clock(settings)
     lobby_key = load_public_key(settings.lobby_public_key)
-    issuer = TokenIssuer(
-        load_private_key(settings.signing_key), SCORING_CONTROL_AUDIENCE, SERVICE_TOKEN_SECONDS, now_milliseconds
-    )
+    issuer = TokenIssuer(load_private_key(settings.signing_key), SCORING_CONTROL_AUDIENCE, SERVICE_TOKEN_SECONDS, clock)
     logger = configure_logs("engine", settings.log_level)
-    metrics = engine_metrics(CollectorRegistry())
     async with AsyncExitStack() as stack:
         database = open_database(settings.database)
         stack.push_async_callback(database.dispose)
-        await migrate(database, "croupier.engine")
-        store = SqlTableStore(database, metrics)
-        channel = await stack.enter_async_context(grpc.aio.insecure_channel(settings.scoring_control))
-        reporter = Reporter(store, ScoringChannel(channel, issuer), metrics, logger)
-        background = Background(logger)
-        choose = secrets.SystemRandom().randrange
-        thinkers = ProcessThinkers(settings.bot_processes, metrics, logger)
-        services = EngineServices(
-            store, StreamEncoder(), metrics, now_milliseconds, choose, logger, background, reporter, thinkers
-        )
-        tables = Tables(services, new_seed, settings.most_open_tables)
-        await _run(settings, lobby_key, services, store, tables, database)
+        await check_schema(database, "croupier.engine")
+        await check_durability(database, logger)
+        channel = await stack.enter_async_context(open_channel(settings.scoring_control))
+        scoring = ScoringChannel(channel, issuer)
+        engine = assemble(settings, database, scoring, new_seed, clock, logger)
+        await engine.clock.measure()
+        access = await _check_access(settings, scoring)
+        await _run(settings, lobby_key, engine, database, access)
     return 0
+
+
+async def _check_access(settings: EngineSettings, scoring: ScoringChannel) -> asyncio.Task[None]:
+    """A task that ends once scoring has taken this engine's key.
+
+    Raises ValueError, at once or in the task, if scoring knows another key; it is asked again while it cannot answer.
+    """
+
+    async def check() -> None:
+        while True:
+            try:
+                await scoring.check_access()
+            except WrongKey:
+                raise ValueError(
+                    f"scoring at {settings.scoring_control} does not take this engine's key: give it the public key "
+                    f"that belongs to {settings.signing_key} as --engine-public-key"
+                ) from None
+            except grpc.aio.AioRpcError:
+                await asyncio.sleep(CHECK_SECONDS)
+            else:
+                return
+
+    checking = asyncio.create_task(check())
+    await asyncio.wait([checking], timeout=CHECK_SECONDS)
+    if checking.done():
+        checking.result()
+    return checking
 
 
 async def _run(
     settings: EngineSettings,
     lobby_key: Ed25519PublicKey,
-    services: EngineServices,
-    store: SqlTableStore,
-    tables: Tables,
+    engine: Engine,
     database: AsyncEngine,
+    access: asyncio.Task[None],
 ) -> None:
     """Start everything in order, serve, and end everything in the opposite order."""
-    committing = asyncio.create_task(store.run())
-    reporting = asyncio.create_task(services.reporter.run())
-    await tables.take_up_open_tables()
-    sweeping = asyncio.create_task(tables.run())
-    listeners = await _listen(settings, lobby_key, services, tables)
-    _, metrics_address = serve_metrics(services.metrics.registry, settings.metrics_listen)
+    logger = engine.services.logger
+    committing = asyncio.create_task(engine.store.run())
+    reporting = asyncio.create_task(engine.services.reporter.run())
+    await engine.services.attendance.attend()
+    working = [asyncio.create_task(work) for work in engine.work()]
+    listeners = await _listen(settings, lobby_key, engine)
+    _, metrics_address = serve_metrics(engine.services.metrics.registry, settings.metrics_listen)
     readiness = asyncio.create_task(watch_readiness(listeners, lambda: is_reachable(database)))
     addresses = {"listen": listeners[0].address, "control": listeners[1].address, "metrics": metrics_address}
     announce(settings.ready_file, addresses)
-    services.logger.info("ready", **addresses)
-    await until_stopped()
-    services.logger.info("stopping")
-    for task in (readiness, sweeping):
+    logger.info("ready", **addresses)
+    await _until_stopped(access)
+    logger.info("stopping")
+    for listener in listeners:
+        await listener.health.enter_graceful_shutdown()
+    await engine.send_streams_elsewhere(settings.drain_seconds / 2)
+    for task in (readiness, reporting, *working):
         task.cancel()
-    tables.drain()
-    await services.thinkers.close()
-    await drain(listeners, settings.drain_seconds)
-    await services.background.close(settings.drain_seconds)
-    reporting.cancel()
-    store.close()
-    await committing
+    await drain(listeners, settings.drain_seconds / 2)
+    await engine.finish(committing, settings.drain_seconds)
+    if not access.cancelled():
+        access.result()
 
 
-async def _listen(
-    settings: EngineSettings, lobby_key: Ed25519PublicKey, services: EngineServices, tables: Tables
-) -> list[Listener]:
+async def _until_stopped(access: asyncio.Task[None]) -> None:
+    """Wait for a signal, or for scoring to refuse this engine."""
+    stopped = asyncio.create_task(until_stopped())
+    await asyncio.wait([stopped, access], return_when=asyncio.FIRST_COMPLETED)
+    if not access.done() or access.exception() is None:
+        await stopped
+    stopped.cancel()
+    access.cancel()
+    await asyncio.wait([stopped, access])
+
+
+async def _listen(settings: EngineSettings, lobby_key: Ed25519PublicKey, engine: Engine) -> list[Listener]:
     """Open the players' port and the lobby's, each of which accepts tokens of its own audience only."""
 
     def interceptor(audience: str) -> CallInterceptor:
-        verifier = TokenVerifier(lobby_key, audience, now_milliseconds)
-        return CallInterceptor(Authenticator(verifier), services.metrics.rpc, services.logger)
+        verifier = TokenVerifier(lobby_key, audience, engine.clock)
+        return CallInterceptor(Authenticator(verifier), engine.services.metrics.rpc, engine.services.logger)
 
-    players = EngineServicer(tables, services.metrics, settings.most_streams)
-    lobby = EngineControlServicer(tables)
+    players = EngineServicer(engine.tables, engine.services.metrics, settings.most_streams)
+    lobby = EngineControlServicer(engine.tables)
     return [
         await listen(settings.listen, [SERVICE_NAME], players.add_to, interceptor(PLAYER_AUDIENCE)),
         await listen(

@@ -8,7 +8,7 @@ from croupier.engine.reactions import ReactionLimit, check_reaction
 from croupier.engine.streams import Encoder, Subscription, message_of, send
 from croupier.engine.table import Step, TableState, steps_of
 from croupier.games.facts import SPECTATOR, Seat, Viewer
-from croupier.runtime.errors import LimitReached, MalformedRequest, ServiceError
+from croupier.runtime.errors import LimitReached, MalformedRequest
 
 MOST_SPECTATORS_STREAMS = 200
 MOST_STREAMS_OF_A_SEAT = 8
@@ -21,7 +21,8 @@ class Audience:
         self._config = config
         self._encoder = encoder
         self._metrics = metrics
-        self._streams: set[Subscription] = set()
+        # In the order in which they came, so that what happens does not depend on where they lie in memory.
+        self._streams: dict[Subscription, None] = {}
         self._reaction_limits: dict[Seat, ReactionLimit] = {}
 
     def join(self, viewer: Viewer, table: TableState) -> Subscription:
@@ -59,28 +60,32 @@ class Audience:
         if table.is_over:
             stream.close()
         else:
-            self._streams.add(stream)
+            self._streams[stream] = None
         return stream
 
-    def has(self, viewer: Viewer) -> bool:
-        """Whether anybody follows from this seat."""
-        return any(stream.viewer == viewer for stream in self._streams)
+    def __bool__(self) -> bool:
+        """Whether anybody follows."""
+        return bool(self._streams)
 
     def leave(self, stream: Subscription) -> None:
         """Follow no longer."""
-        self._streams.discard(stream)
+        self._streams.pop(stream, None)
 
     def show(self, made: Step) -> None:
         """Give everybody what he may know of a step; the last one ends the streams."""
         send(self._encoder, self._config, made, self._streams)
         if made.after.is_over:
-            self.close(None)
+            self.close()
 
     def react(self, seat: Seat, reaction: str, now: int) -> None:
         """Show a reaction to everybody; raises MalformedRequest for an unknown one, LimitReached for too many."""
         check_reaction(reaction)
         self._reaction_limits.setdefault(seat, ReactionLimit()).take(now)
         self._metrics.reactions.inc()
+        self.show_reaction(seat, reaction)
+
+    def show_reaction(self, seat: Seat, reaction: str) -> None:
+        """Show a reaction that was accepted, here or at another engine."""
         message = self._encoder.reaction(seat, reaction)
         for stream in self._streams:
             stream.push(message)
@@ -93,8 +98,15 @@ class Audience:
                 stream.push(message)
             stream.quiet = True
 
-    def close(self, error: ServiceError | None) -> None:
-        """End all streams, with an error if they should be opened again."""
+    def close(self) -> None:
+        """End all streams, for there is nothing more to come."""
         for stream in self._streams:
-            stream.close(error)
+            stream.close()
         self._streams.clear()
+
+    def send_elsewhere(self) -> None:
+        """End all streams with the notice that they go on at another engine."""
+        notice = self._encoder.resume_notice()
+        for stream in self._streams:
+            stream.push(notice)
+        self.close()

@@ -34,6 +34,8 @@ class CachedTable:
         self.lock = asyncio.Lock()
         self.is_doubtful = False
         """Whether the log may hold something that was appended here and is not known here."""
+        self.is_leading = False
+        """Whether the last entry was appended here."""
         self._accepted = services.metrics.actions_accepted.labels(config.game)
         self._answers: dict[tuple[Seat, str], tuple[int, Request]] = {}
         for made in steps_of(config, entries):
@@ -64,7 +66,7 @@ class CachedTable:
                 if await self.store(steps):
                     if isinstance(request, SeatActed):
                         self._accepted.inc()
-                    return steps[0].entry.sequence
+                    return next(made.entry.sequence for made in steps if made.entry.request_id == request_id)
         raise Unavailable("BUSY", "others act at this table at the same time: try again", retry_after_seconds=0.1)
 
     def _answered(self, request: Request, request_id: str) -> int | None:
@@ -106,6 +108,7 @@ class CachedTable:
             if self.is_doubtful:
                 # It may have been stored all the same: those who watch must see it though nobody asks again.
                 self.changed()
+        self.is_leading = True
         self._publish(steps)
         return True
 
@@ -125,13 +128,22 @@ class CachedTable:
             raise Unavailable(
                 "STORE_FAILED", "the table cannot be read now: try again", retry_after_seconds=0.5
             ) from error
+        self.is_doubtful = False
+        return self._take_over(missed)
+
+    async def take_over(self, entries: Sequence[Entry]) -> None:
+        """Take over what another engine appended, as read from the log just now."""
+        async with self.lock:
+            self._take_over([entry for entry in entries if entry.sequence > self.state.sequence])
+
+    def _take_over(self, missed: Sequence[Entry]) -> bool:
         steps = []
         state = self.state
         for entry in missed:
             steps.append(step(self.config, state, entry))
             state = steps[-1].after
-        self.is_doubtful = False
         if steps:
+            self.is_leading = False
             self._publish(steps)
         return bool(steps)
 

@@ -12,11 +12,15 @@ NOBODY_WAITS = -1
 
 
 class ClockState(NamedTuple):
-    """By seat: since when it is to act (milliseconds since 1970 UTC, or -1), its reserve, and whether it is away."""
+    """By seat: since when it is to act (milliseconds since 1970 UTC, or -1), its reserve, and whether it is away.
+
+    Of the time up to `credited_until`, what nobody served has been given back.
+    """
 
     since: tuple[int, ...]
     reserves: tuple[int, ...]
     away: tuple[bool, ...]
+    credited_until: int = 0
 
 
 class Due(NamedTuple):
@@ -33,7 +37,7 @@ def new_clock(seats: int, config: ClockConfig) -> ClockState:
 
 def clock_after(clock: ClockState, config: ClockConfig, entry: Entry, seats_to_act: tuple[Seat, ...]) -> ClockState:
     """The clock after an event of the game, when these seats are to act; what all agreed to begins everybody's anew."""
-    since, reserves, away = clock
+    since, reserves, away, credited_until = clock
     actor: Seat | None = None
     if isinstance(entry.event, SeatActed):
         actor = entry.event.seat
@@ -49,7 +53,13 @@ def clock_after(clock: ClockState, config: ClockConfig, entry: Entry, seats_to_a
         # A seat that was to act already, and has not acted now, goes on waiting on the same clock.
         is_new = seat == actor or since[seat] == NOBODY_WAITS or begins_anew
         waiting[seat] = entry.at if is_new else since[seat]
-    return ClockState(tuple(waiting), reserves, away)
+    return ClockState(tuple(waiting), reserves, away, credited_until)
+
+
+def clock_after_credit(clock: ClockState, at: int, milliseconds: int) -> ClockState:
+    """The clock after time was given back at `at`: as if those to act had been asked so much later."""
+    since = tuple(NOBODY_WAITS if started == NOBODY_WAITS else started + milliseconds for started in clock.since)
+    return clock._replace(since=since, credited_until=at)
 
 
 def next_due(clock: ClockState, config: ClockConfig, seats: tuple[SeatConfig, ...]) -> Due | None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from croupier.engine.clock import ClockState
 from croupier.engine.codec import encode_action, encode_card, encode_cards, encode_legal, encode_suit, encode_table_info
-from croupier.engine.log import Said, TableConfig
+from croupier.engine.log import Said, TableConfig, TimeCredited
 from croupier.engine.proposals import OpenProposal
 from croupier.engine.table import Step, TableState
 from croupier.games import facts
@@ -53,6 +53,7 @@ class StreamEncoder:
             clock=encode_turn_clock(after.clock, after.deadline),
             revealed_seed=config.seed.hex() if after.is_over else "",
             proposal=encode_proposal(after.proposal),
+            credited_milliseconds=entry.event.milliseconds if isinstance(entry.event, TimeCredited) else 0,
         )
         return _part(_UPDATE, update.SerializeToString() + b"".join([_fact_of_update(fact) for fact in known]))
 
@@ -74,6 +75,10 @@ class StreamEncoder:
     def heartbeat(self, sequence: int) -> bytes:
         """Proof of life."""
         return _Message(heartbeat=engine_pb2.Heartbeat(sequence=sequence)).SerializeToString()
+
+    def resume_notice(self) -> bytes:
+        """The last message of a stream that goes on at another engine."""
+        return _Message(resume_notice=engine_pb2.ResumeNotice()).SerializeToString()
 
 
 def encode_accepted(request_id: str, sequence: int) -> bytes:

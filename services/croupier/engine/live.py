@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from croupier.engine.cached import CachedTable
+from croupier.engine.clock import NOBODY_WAITS
 from croupier.engine.log import ActedBy, Entry, Proposed, TableConfig, Voted
 from croupier.engine.services import EngineServices
 from croupier.engine.steward import Steward
@@ -51,12 +52,21 @@ class LiveTable(CachedTable):
                 metadata={"sequence": str(self.state.sequence)},
             )
         self._refuse_if_over()
-        event = SeatActed(seat, action)
+        event, now = SeatActed(seat, action), self.services.clock()
+        credited = self._credited(seat, now)
+        state = credited[-1].after if credited else self.state
         try:
-            return advance(self.config, self.state, self.services.clock(), event, ActedBy.PLAYER, request_id)
+            return credited + advance(self.config, state, now, event, ActedBy.PLAYER, request_id)
         except IllegalAction as refusal:
             reason = "ILLEGAL_ACTION" if seat in self.state.seats_to_act else "NOT_YOUR_TURN"
             raise IllegalNow(reason, str(refusal), metadata={"rule": refusal.rule}) from None
+
+    def _credited(self, seat: Seat, now: int) -> list[Step]:
+        """What a seat gets back before its reserve would be drawn upon."""
+        since, is_away = self.state.clock.since[seat], self.state.clock.away[seat]
+        if is_away or since == NOBODY_WAITS or now - since <= self.config.clock.action_milliseconds:
+            return []
+        return self._steward.credit_steps(now)
 
     async def propose(self, seat: Seat, proposal: str, request_id: str) -> int:
         """A player proposes something that the game knows, and agrees with it; gives the sequence once it is durable.
@@ -67,8 +77,8 @@ class LiveTable(CachedTable):
 
         def steps() -> list[Step]:
             self._refuse_if_over()
-            now, silent = self.services.clock(), self._steward.silent_seats
-            return steps_of_proposal(self.config, self.state, self.entries, now, proposed, request_id, silent)
+            now = self.services.clock()
+            return steps_of_proposal(self.config, self.state, self.entries, now, proposed, request_id)
 
         return await self.append_once(proposed, request_id, steps)
 
@@ -81,8 +91,7 @@ class LiveTable(CachedTable):
 
         def steps() -> list[Step]:
             self._refuse_if_over()
-            now, silent = self.services.clock(), self._steward.silent_seats
-            return steps_of_vote(self.config, self.state, now, voted, request_id, silent)
+            return steps_of_vote(self.config, self.state, self.services.clock(), voted, request_id)
 
         return await self.append_once(voted, request_id, steps)
 
@@ -97,8 +106,13 @@ class LiveTable(CachedTable):
     def subscribe(self, viewer: Viewer, after_sequence: int | None) -> Subscription:
         """Follow the table: from a snapshot, or with everything after a sequence; then live.
 
-        Raises LimitReached with too many streams, MalformedRequest for a sequence that the table has not reached.
+        Raises LimitReached with too many streams, MalformedRequest for a sequence that the table has not reached,
+        Unavailable if the stream is to be opened again.
         """
+        if self._steward.is_stopped:
+            raise Unavailable(
+                "TABLE_MOVED", "this engine looks after the table no more: open it again", retry_after_seconds=0.1
+            )
         if after_sequence is None:
             return self.audience.join(viewer, self.state)
         return self.audience.resume(viewer, self.state, self.entries, after_sequence)
@@ -106,13 +120,13 @@ class LiveTable(CachedTable):
     def unsubscribe(self, stream: Subscription) -> None:
         """Follow no longer."""
         self.audience.leave(stream)
-        self._steward.look()
 
     def react(self, player_id: str, reaction: str) -> None:
-        """Show a reaction of a seated player to everybody who follows the table."""
+        """Show a reaction of a seated player to everybody who follows the table, here and at other engines."""
         seat = self.seat_of(player_id)
         self._refuse_if_over()
         self.audience.react(seat, reaction, self.services.clock())
+        self.services.background.start(self.services.news.tell_reaction(self.config.table_id, seat, reaction))
 
     def _refuse_if_over(self) -> None:
         if self.state.is_over:
@@ -129,9 +143,20 @@ class LiveTable(CachedTable):
         """The seat of a player, SPECTATOR if he has none here."""
         return self._seats.get(player_id, SPECTATOR)
 
-    def drain(self) -> None:
-        """Let no time run out, and end all streams because the engine stops; they can be resumed."""
+    def look(self) -> None:
+        """See whether something is to be done now."""
+        self._steward.look()
+
+    def is_idle(self) -> bool:
+        """Whether nobody follows the table, and nothing is being done there."""
+        return not (self.audience or self.lock.locked() or self.is_doubtful or self._steward.is_busy)
+
+    def retire(self) -> None:
+        """Do nothing more for the table here."""
         self._steward.stop()
-        self.audience.close(
-            Unavailable("DRAINING", "this engine stops: open the stream again", retry_after_seconds=0.2)
-        )
+
+    async def drain(self) -> None:
+        """Let no time run out, and send all streams elsewhere once what is being stored was answered."""
+        self._steward.stop()
+        async with self.lock:
+            self.audience.send_elsewhere()

@@ -76,9 +76,17 @@ class Voted(NamedTuple):
     agree: bool
 
 
+class TimeCredited(NamedTuple):
+    """The seats to act get back so many milliseconds, in which no engine served them before this entry."""
+
+    milliseconds: int
+
+
 Said: TypeAlias = Proposed | Voted
-"""What seats say about proposals, of which the game knows nothing."""
-LoggedEvent: TypeAlias = Event | Said
+"""What seats say about proposals."""
+Aside: TypeAlias = Said | TimeCredited
+"""What the game knows nothing of, and replays leave out."""
+LoggedEvent: TypeAlias = Event | Aside
 """What entries hold."""
 
 
@@ -138,6 +146,8 @@ def body_to_json(entry: Entry) -> str:
             return f"{{{body}{_request_text(entry)}}}"
         case Voted(seat, sequence, agree):
             return f'{{"seat":{seat},"proposal":{sequence},"agree":{json.dumps(agree)}{_request_text(entry)}}}'
+        case TimeCredited(milliseconds):
+            return json.dumps({"credited": milliseconds})
 
 
 def _request_text(entry: Entry) -> str:
@@ -164,6 +174,8 @@ def _event_of(body: Mapping[str, Any]) -> LoggedEvent:
         return CardsShuffled(cards(body["cards"]), tuple(body["drawn"]))
     if "agreed" in body:
         return ProposalAgreed(body["agreed"])
+    if "credited" in body:
+        return TimeCredited(body["credited"])
     if "proposed" in body:
         return Proposed(body["seat"], body["proposed"], body["expires"])
     return Voted(body["seat"], body["proposal"], body["agree"])

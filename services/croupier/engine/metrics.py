@@ -14,6 +14,7 @@ class EngineMetrics:
     registry: CollectorRegistry
     rpc: RpcMetrics
     open_tables: Gauge
+    tables_in_memory: Gauge
     actions_accepted: Counter
     actions_refused: Counter
     append_seconds: Histogram
@@ -34,7 +35,13 @@ def engine_metrics(registry: CollectorRegistry) -> EngineMetrics:
         registry=registry,
         rpc=RpcMetrics(registry),
         open_tables=Gauge(
-            "croupier_open_tables", "Tables in play by game and phase.", ["game", "phase"], registry=registry
+            "croupier_open_tables", "Tables in play, whoever looks after them, by game.", ["game"], registry=registry
+        ),
+        tables_in_memory=Gauge(
+            "croupier_tables_in_memory",
+            "Tables in play that this engine has in memory, by game and phase.",
+            ["game", "phase"],
+            registry=registry,
         ),
         actions_accepted=Counter("croupier_actions_accepted", "Actions stored, by game.", ["game"], registry=registry),
         actions_refused=Counter(

@@ -9,14 +9,15 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, NoReturn
 
-from croupier.engine.log import ActedBy, ClockConfig, Entry, Said, SeatConfig, TableConfig
+from croupier.engine.log import ActedBy, Aside, ClockConfig, Entry, SeatConfig, TableConfig
 from croupier.engine.shuffles import SEED_BYTES, shuffle, stream_key
 from croupier.engine.table import new_table, step
 from croupier.games.actions import action_from_json, action_to_json
-from croupier.games.catalogue import GAMES
+from croupier.games.catalogue import rules_of
 from croupier.games.facts import Fact, RoundEnded
 from croupier.games.interface import (
     Event,
+    Game,
     GameOver,
     IllegalAction,
     InvalidOption,
@@ -67,7 +68,7 @@ def _lines(config: TableConfig, entries: Sequence[Entry]) -> Iterator[dict[str, 
     table = new_table(config)
     sequence = 0
     for entry in entries:
-        if not isinstance(entry.event, Said):
+        if not isinstance(entry.event, Aside):
             sequence += 1
             fields = _event_fields(table.game, entry.event, entry.acted_by)
             yield {"seq": sequence, "at": _time_text(entry.at), **fields}
@@ -147,7 +148,7 @@ def _parsed(number: int, line: str) -> dict[str, Any]:
 
 def _config_of(header: dict[str, Any]) -> TableConfig:
     """The table that a header speaks of; raises one of many errors for a header that cannot be read."""
-    game, seats, added = GAMES[header["game"]], header["seats"], header["client_seeds"]
+    game, seats, added = rules_of(header["game"], header["rules_version"]), header["seats"], header["client_seeds"]
     options = resolve_options(game, seats, header["options"])
     players = tuple(
         SeatConfig(str(who["player_id"]), str(who["name"]), _AUTO[ActedBy.BOT] if who["bot"] else "")
@@ -160,9 +161,9 @@ def _config_of(header: dict[str, Any]) -> TableConfig:
     )
 
 
-def agreed_proposal(game_id: str, game: State, record: object) -> ProposalAgreed | None:
+def agreed_proposal(rules: Game, game: State, record: object) -> ProposalAgreed | None:
     """The proposal of which a replay says that all agreed, None if the record is not that of one which can happen."""
-    for proposal in map(ProposalAgreed, GAMES[game_id].proposals):
+    for proposal in map(ProposalAgreed, rules.proposals):
         try:
             if game.event_record(proposal) == record:
                 return proposal
@@ -195,12 +196,13 @@ class _Verifier:
 
     def run(self) -> ReplaySummary:
         config = self._config()
-        game = GAMES[config.game].new(config.seat_count, config.options)
+        rules = rules_of(config.game, config.rules_version)
+        game = rules.new(config.seat_count, config.options)
         sequence = 0
         while not isinstance(game.awaiting, GameOver):
             sequence += 1
             line = self._take()
-            event, fields = self._event(config, game, line)
+            event, fields = self._event(config, rules, game, line)
             self._expect(line, {"seq": sequence, "at": self._time(line), **fields})
             game, facts = self._applied(game, event)
             for expected in _round_lines(facts):
@@ -224,11 +226,13 @@ class _Verifier:
         self._expect(header, _header(config))
         return config
 
-    def _event(self, config: TableConfig, game: State, line: dict[str, Any]) -> tuple[Event, dict[str, Any]]:
+    def _event(
+        self, config: TableConfig, rules: Game, game: State, line: dict[str, Any]
+    ) -> tuple[Event, dict[str, Any]]:
         if isinstance(game.awaiting, ShuffleNeeded):
             shuffled = shuffle(stream_key(config.seed, config.client_seeds), game.awaiting)
             return shuffled, {"event": game.event_record(shuffled)}
-        if "event" in line and (agreed := agreed_proposal(config.game, game, line["event"])):
+        if "event" in line and (agreed := agreed_proposal(rules, game, line["event"])):
             return agreed, {"event": game.event_record(agreed)}
         return self._action(config, game, line)
 

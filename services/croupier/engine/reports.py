@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NamedTuple, Protocol, TypeAlias
 
 from croupier.engine.log import Entry, TableConfig
@@ -9,10 +10,17 @@ from croupier.engine.metrics import EngineMetrics
 from croupier.engine.store import TableStore
 from croupier.engine.table import Step, steps_of
 from croupier.games.facts import GameEnded, RoundEnded
+from croupier.runtime.identity import Clock
 from croupier.runtime.logs import Logger
 
 FIRST_WAIT_SECONDS = 0.2
 LONGEST_WAIT_SECONDS = 5.0
+LOOK_SECONDS = 1.0
+CLAIM_MILLISECONDS = 10_000
+"""How long other engines leave alone what one of them found."""
+CLAIM_LIMIT = 50
+MOST_DUE = 500
+"""With so many tables that wait for scoring, an engine looks for no more."""
 
 
 class RoundReport(NamedTuple):
@@ -64,9 +72,12 @@ def reports_of(config: TableConfig, entries: Sequence[Entry]) -> list[Report]:
 class Reporter:
     """Hands reports over, table by table; what scoring does not take now waits, and tables go on meanwhile."""
 
-    def __init__(self, store: TableStore, scoring: ScoringPort, metrics: EngineMetrics, logger: Logger) -> None:
+    def __init__(
+        self, store: TableStore, scoring: ScoringPort, clock: Clock, metrics: EngineMetrics, logger: Logger
+    ) -> None:
         self._store = store
         self._scoring = scoring
+        self._clock = clock
         self._metrics = metrics
         self._logger = logger
         # All reports of each table that has some due. A dict keeps the order in which tables asked.
@@ -80,25 +91,27 @@ class Reporter:
         self._wake.set()
 
     async def run(self) -> None:
-        """Hand over what is due, also from before a restart; runs until cancelled."""
+        """Hand over what is due, also what other engines left undone; runs until cancelled."""
         wait_seconds = FIRST_WAIT_SECONDS
-        recalled = False
         while True:
             try:
-                if not recalled:
-                    await self._recall()
-                    recalled = True
+                await self.look()
                 await self.hand_over()
                 wait_seconds = FIRST_WAIT_SECONDS
-                await self._wake.wait()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(LOOK_SECONDS):
+                        await self._wake.wait()
             except Exception as error:  # noqa: BLE001 - whatever it was, it is tried again
                 self._logger.warning("reports wait for scoring", error=type(error).__name__, tables=len(self._due))
                 await asyncio.sleep(wait_seconds)
                 wait_seconds = min(wait_seconds * 2, LONGEST_WAIT_SECONDS)
 
-    async def _recall(self) -> None:
-        """Find what was due before this engine started."""
-        for table_id in await self._store.unreported_table_ids():
+    async def look(self) -> None:
+        """Find what is due and was handed over by nobody."""
+        if len(self._due) >= MOST_DUE:
+            return
+        now = self._clock()
+        for table_id in await self._store.claim_unreported(now, now + CLAIM_MILLISECONDS, CLAIM_LIMIT):
             stored = await self._store.load(table_id)
             if stored and table_id not in self._due:
                 self.report(table_id, reports_of(stored.config, stored.entries))

@@ -1,6 +1,6 @@
 """The engine's tables in its database."""
 
-from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, LargeBinary, MetaData, String, Table, Text
+from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, LargeBinary, MetaData, String, Table, Text, text
 
 METADATA = MetaData()
 
@@ -14,19 +14,68 @@ TABLES = Table(
     Column("config", Text, nullable=False),  # seats, options, clock, players: JSON, fixed when the table opens
     Column("seed", LargeBinary(32), nullable=False),
     Column("created_at", BigInteger, nullable=False),  # milliseconds since 1970 UTC
+    Column("finished_at", BigInteger),  # milliseconds since 1970 UTC
     Column("reports_due", Integer, nullable=False, default=0),
     Column("reports_done", Integer, nullable=False, default=0),
+    Column("reports_at", BigInteger, nullable=False, default=0),  # when to see whether they were handed over
     Index("tables_by_status", "status"),
+    Index(
+        "tables_unreported",
+        "reports_at",
+        sqlite_where=text("reports_done < reports_due"),
+        postgresql_where=text("reports_done < reports_due"),
+    ),
+    Index("tables_by_end", "finished_at"),
 )
 
 ENTRIES = Table(
     "entries",
     METADATA,
-    # The key is the only lock: whoever inserts a sequence first has made the move.
+    # The key is the only lock: whoever inserts a sequence first has made the move. A table that went to the archive
+    # takes no entry any more, because the row that each of them refers to has gone.
     Column("table_id", String(64), ForeignKey("tables.table_id"), primary_key=True),
     Column("sequence", Integer, primary_key=True, autoincrement=False),
     Column("at", BigInteger, nullable=False),  # milliseconds since 1970 UTC
     Column("deadline", BigInteger, nullable=False),  # milliseconds since 1970 UTC, 0 when nobody is to act
     Column("body", Text, nullable=False),  # the event, who decided and the request: JSON
     sqlite_with_rowid=False,
+)
+
+# When an engine has to look at a table that is open: the deadline of its last entry, or a little later while an engine
+# is about to do so. Narrow, since each append changes it.
+DEADLINES = Table(
+    "deadlines",
+    METADATA,
+    Column("table_id", String(64), primary_key=True),
+    Column("at", BigInteger, nullable=False),  # milliseconds since 1970 UTC
+    Index("deadlines_in_order", "at"),
+)
+
+ARCHIVE = Table(
+    "archive",
+    METADATA,
+    Column("table_id", String(64), primary_key=True),
+    Column("game", String(32), nullable=False),
+    Column("rules_version", Integer, nullable=False),
+    Column("config", Text, nullable=False),
+    Column("seed", LargeBinary(32), nullable=False),
+    Column("finished_at", BigInteger, nullable=False),  # milliseconds since 1970 UTC
+    Column("log", LargeBinary, nullable=False),  # the rows of its entries: JSON, compressed by zlib
+    Index("archive_by_end", "finished_at"),
+)
+
+ENGINES = Table(
+    "engines",
+    METADATA,
+    Column("engine_id", String(64), primary_key=True),
+    Column("seen_at", BigInteger, nullable=False),  # milliseconds since 1970 UTC
+)
+
+INTERRUPTIONS = Table(
+    "interruptions",
+    METADATA,
+    # An engine interrupts once at a time: noting it twice is one.
+    Column("engine_id", String(64), primary_key=True),
+    Column("began", BigInteger, primary_key=True, autoincrement=False),  # milliseconds since 1970 UTC
+    Column("ended", BigInteger, nullable=False),  # milliseconds since 1970 UTC
 )

@@ -9,7 +9,12 @@ from croupier.runtime.identity import TokenIssuer
 from croupier_api.v1 import scoring_pb2, scoring_pb2_grpc
 
 DEADLINE_SECONDS = 5.0
+CHECK_SECONDS = 2.0
 FINAL_CODES = (grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.ALREADY_EXISTS)
+
+
+class WrongKey(Exception):
+    """Scoring knows another key than the one that this engine signs with."""
 
 
 class ScoringChannel:
@@ -32,6 +37,16 @@ class ScoringChannel:
         except grpc.aio.AioRpcError as error:
             if error.code() in FINAL_CODES:
                 raise ReportRejected(error.details()) from None
+            raise
+
+    async def check_access(self) -> None:
+        """Ask whether scoring takes this engine's key; raises WrongKey if not, AioRpcError while it cannot be asked."""
+        metadata = (("authorization", f"Bearer {self._issuer.issue('engine')[0]}"),)
+        try:
+            await self._stub.CheckAccess(scoring_pb2.CheckAccessRequest(), timeout=CHECK_SECONDS, metadata=metadata)
+        except grpc.aio.AioRpcError as error:
+            if error.code() is grpc.StatusCode.UNAUTHENTICATED:
+                raise WrongKey from None
             raise
 
 

@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 
+from croupier.engine.attendance import Attendance
 from croupier.engine.background import Background
 from croupier.engine.metrics import EngineMetrics
+from croupier.engine.news import News
 from croupier.engine.reports import Reporter
 from croupier.engine.store import TableStore
 from croupier.engine.streams import Encoder
@@ -26,3 +28,5 @@ class EngineServices:
     background: Background
     reporter: Reporter
     thinkers: Thinkers
+    attendance: Attendance
+    news: News

@@ -10,20 +10,28 @@ from croupier.runtime.settings import setting
 class EngineSettings:
     """The engine plays the tables."""
 
-    database: str = setting("SQLAlchemy URL of the engine's database, for example sqlite+aiosqlite:////data/engine.db.")
+    database: str = setting(
+        "URL of the engine's database: sqlite:////data/engine.db, or postgresql://user:password@host:port/name."
+    )
     lobby_public_key: Path = setting("PEM file of the lobby's Ed25519 public key, which signs players' tokens.")
     signing_key: Path = setting("PEM file of the engine's own Ed25519 private key, for its calls to scoring.")
-    scoring_control: str = setting("host:port of scoring's control service.")
+    scoring_control: str = setting("host:port of scoring's control service; several with commas between.")
     listen: str = setting("host:port for players.", default="127.0.0.1:7720")
     control_listen: str = setting("host:port for the lobby.", default="127.0.0.1:7721")
     metrics_listen: str = setting("host:port for Prometheus.", default="127.0.0.1:7729")
     log_level: str = setting("debug, info, warning or error.", default="info")
     ready_file: Path | None = setting("JSON file to write with the real addresses once ready.", default=None)
-    drain_seconds: int = setting("Seconds that calls under way get when the engine stops.", default=5)
-    most_open_tables: int = setting("Tables in play beyond which no more are opened.", default=20_000)
+    drain_seconds: int = setting("Seconds in which calls and reports under way end when the engine stops.", default=10)
+    most_open_tables: int = setting("Tables in memory beyond which no more are opened here.", default=20_000)
     most_streams: int = setting("Streams beyond which no more are opened.", default=50_000)
     bot_processes: int = setting(
         "Processes in which computer players that think do so. 0: they act like the first one of their game.", default=1
+    )
+    idle_seconds: int = setting("Seconds after which a table that nobody uses leaves memory.", default=120)
+    log_seconds: int = setting("Seconds after its end after which a table goes to the archive.", default=3_600)
+    replay_days: int = setting("Days after its end after which a table is forgotten. 0: never.", default=0)
+    clock_offset_milliseconds: str = setting(
+        "For tests only: how far this engine's own clock is off. Refused beyond loopback.", default="0"
     )
     shuffle_seed: str = setting(
         "For demonstrations and tests only: fixes the secret seed of every table. Refused beyond loopback.", default=""

@@ -2,54 +2,52 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import Row, Select, and_, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from croupier.engine.entry_writer import EntryWriter, Mark, Row, insert_entries
+from croupier.engine import archive
+from croupier.engine.entry_writer import Append, EntryWriter, open_table
 from croupier.engine.log import Entry, TableConfig, body_to_json, config_from_json, config_to_json, entry_from_row
 from croupier.engine.metrics import EngineMetrics
-from croupier.engine.schema import ENTRIES, TABLES
+from croupier.engine.schema import ARCHIVE, DEADLINES, ENTRIES, TABLES
 from croupier.engine.store import SequenceTaken, StoredTable, TableMark
 
 LARGEST_COMMIT_APPENDS = 500
 
 
-@dataclass(slots=True)
-class _Append:
-    rows: list[Row]
-    mark: Mark | None
+class _Waiting(NamedTuple):
+    append: Append
     stored: asyncio.Future[None]
 
 
-def _rows(table_id: str, entries: Sequence[Entry]) -> list[Row]:
-    return [(table_id, entry.sequence, entry.at, entry.deadline, body_to_json(entry)) for entry in entries]
+def append_of(table_id: str, entries: Sequence[Entry], mark: TableMark | None) -> Append:
+    """An append as rows."""
+    rows = [(table_id, entry.sequence, entry.at, entry.deadline, body_to_json(entry)) for entry in entries]
+    return Append(table_id, rows, entries[-1].at, entries[-1].deadline, mark)
 
 
 class SqlTableStore:
     """The store in a database; one task commits all that is waiting, so that at load one fsync carries many tables."""
 
-    def __init__(self, engine: AsyncEngine, metrics: EngineMetrics) -> None:
+    def __init__(self, engine: AsyncEngine, writer: EntryWriter, metrics: EngineMetrics) -> None:
         self._engine = engine
-        self._writer = EntryWriter(engine)
+        self._writer = writer
         self._metrics = metrics
-        self._waiting: list[_Append] = []
+        self._waiting: list[_Waiting] = []
         self._wake = asyncio.Event()
         self._closing = False
+
+    # Appending
 
     async def append(self, table_id: str, entries: Sequence[Entry], mark: TableMark | None) -> None:
         """Store entries durably, all or none; raises SequenceTaken, or what the database raises."""
         started = time.perf_counter()
-        changed = mark and {
-            "marked_table": table_id,
-            "new_status": "finished" if mark.finished else "open",
-            "new_due": mark.reports_due,
-        }
-        waiting = _Append(_rows(table_id, entries), changed or None, asyncio.get_running_loop().create_future())
+        waiting = _Waiting(append_of(table_id, entries, mark), asyncio.get_running_loop().create_future())
         self._waiting.append(waiting)
         self._wake.set()
         await waiting.stored
@@ -71,26 +69,23 @@ class SqlTableStore:
         self._closing = True
         self._wake.set()
 
-    async def _commit(self, batch: list[_Append]) -> None:
-        try:
-            await self._store(batch)
-        except IntegrityError as error:
-            if len(batch) == 1:
-                _settle(batch, SequenceTaken(str(error.orig)))
-            else:
-                # Somebody lost a race: all is undone, and each is tried by itself to find out who.
-                for waiting in batch:
-                    await self._commit([waiting])
-        except Exception as error:  # noqa: BLE001 - whoever waits has to hear of it
-            _settle(batch, error)
-        else:
-            _settle(batch, None)
+    async def _commit(self, batch: list[_Waiting]) -> None:
+        while batch:
+            try:
+                late = await self._writer.write([waiting.append for waiting in batch])
+            except Exception as error:  # noqa: BLE001 - whoever waits has to hear of it
+                _settle(batch, error)
+                return
+            if not late:
+                self._metrics.commit_rows.observe(sum(len(waiting.append.rows) for waiting in batch))
+                _settle(batch, None)
+                return
+            # Nothing was stored: those that lost a race hear of it, and the others are written without them.
+            losers = set(late)
+            _settle([batch[place] for place in losers], SequenceTaken())
+            batch = [waiting for place, waiting in enumerate(batch) if place not in losers]
 
-    async def _store(self, batch: list[_Append]) -> None:
-        rows = [row for waiting in batch for row in waiting.rows]
-        marks = [waiting.mark for waiting in batch if waiting.mark]
-        await self._writer.write(rows, marks)
-        self._metrics.commit_rows.observe(len(rows))
+    # Opening
 
     async def prepare(self, config: TableConfig, at: int) -> TableConfig:
         """Keep a prepared table, or give the one that has this id already."""
@@ -102,9 +97,9 @@ class SqlTableStore:
             "config": config_to_json(config),
             "seed": config.seed,
             "created_at": at,
-            "reports_due": 0,
-            "reports_done": 0,
         }
+        if stored := await self.load(config.table_id):
+            return stored.config
         try:
             async with self._engine.begin() as connection:
                 await connection.execute(insert(TABLES).values(values))
@@ -115,56 +110,89 @@ class SqlTableStore:
 
     async def open(self, config: TableConfig, entries: Sequence[Entry]) -> bool:
         """Open a prepared table with its first entries; False if it was not prepared any more."""
+        append = append_of(config.table_id, entries, None)
         async with self._engine.begin() as connection:
-            opened = await connection.execute(
-                update(TABLES)
-                .where(TABLES.c.table_id == config.table_id, TABLES.c.status == "prepared")
-                .values(status="open", config=config_to_json(config))
-            )
-            if opened.rowcount == 1:
-                await connection.run_sync(insert_entries, _rows(config.table_id, entries))
-            return opened.rowcount == 1
+            return await connection.run_sync(open_table, append, config_to_json(config))
+
+    # Reading
 
     async def load(self, table_id: str) -> StoredTable | None:
         """A table with its whole log, None if there is none."""
         async with self._engine.connect() as connection:
-            row = (await connection.execute(select(TABLES).where(TABLES.c.table_id == table_id))).one_or_none()
-            if row is None:
-                return None
             entries = await _entries(connection, table_id, 0)
-        return StoredTable(
-            row.status, config_from_json(table_id, row.game, row.rules_version, row.seed, row.config), entries
-        )
+            row = (await connection.execute(select(TABLES).where(TABLES.c.table_id == table_id))).one_or_none()
+            if row is not None:
+                if not entries and row.status != "prepared":
+                    # It was opened between the two questions.
+                    entries = await _entries(connection, table_id, 0)
+                return StoredTable(row.status, _config(row), entries)
+            archived = select(ARCHIVE).where(ARCHIVE.c.table_id == table_id)
+            row = (await connection.execute(archived)).one_or_none()
+            return StoredTable("finished", _config(row), archive.unpacked(row.log)) if row else None
 
     async def entries_after(self, table_id: str, sequence: int) -> tuple[Entry, ...]:
         """The entries beyond a sequence, in order."""
+        return (await self.entries_beyond({table_id: sequence})).get(table_id, ())
+
+    async def entries_beyond(self, heads: Mapping[str, int]) -> dict[str, tuple[Entry, ...]]:
+        """The entries beyond a sequence of each table, in order; tables without any are left out."""
+        if not heads:
+            return {}
+        found: dict[str, tuple[Entry, ...]] = {}
         async with self._engine.connect() as connection:
-            return await _entries(connection, table_id, sequence)
-
-    async def open_table_ids(self) -> list[str]:
-        """The tables whose game is on."""
-        return await self._table_ids(TABLES.c.status == "open")
-
-    async def unreported_table_ids(self) -> list[str]:
-        """The tables of which reports are due."""
-        return await self._table_ids(TABLES.c.reports_done < TABLES.c.reports_due)
-
-    async def _table_ids(self, condition: Any) -> list[str]:
-        async with self._engine.connect() as connection:
-            rows = await connection.execute(select(TABLES.c.table_id).where(condition).order_by(TABLES.c.created_at))
-            return [row.table_id for row in rows]
+            rows = await connection.execute(_beyond(heads))
+            for table_id, mine in groupby(rows, lambda row: row.table_id):
+                found[table_id] = tuple(_entry(row) for row in mine)
+            silent = heads.keys() - found.keys()
+            if silent:
+                archived = select(ARCHIVE.c.table_id, ARCHIVE.c.log).where(ARCHIVE.c.table_id.in_(silent))
+                for row in await connection.execute(archived):
+                    found[row.table_id] = archive.unpacked(row.log)[heads[row.table_id] :]
+        return {table_id: entries for table_id, entries in found.items() if entries}
 
     async def statuses(self, table_ids: Sequence[str]) -> dict[str, str]:
         """The status of each table that exists."""
-        query = select(TABLES.c.table_id, TABLES.c.status).where(TABLES.c.table_id.in_(table_ids))
         async with self._engine.connect() as connection:
-            return {row.table_id: row.status for row in await connection.execute(query)}
+            archived = select(ARCHIVE.c.table_id).where(ARCHIVE.c.table_id.in_(table_ids))
+            found = dict.fromkeys((await connection.execute(archived)).scalars(), "finished")
+            query = select(TABLES.c.table_id, TABLES.c.status).where(TABLES.c.table_id.in_(table_ids))
+            return found | {row.table_id: row.status for row in await connection.execute(query)}
+
+    async def open_counts(self) -> dict[str, int]:
+        """How many tables of each game are open."""
+        query = (
+            select(TABLES.c.game, func.count().label("open")).where(TABLES.c.status == "open").group_by(TABLES.c.game)
+        )
+        async with self._engine.connect() as connection:
+            return {row.game: row.open for row in await connection.execute(query)}
+
+    # Looking for what nobody does
+
+    async def claim_overdue(self, before: int, until: int, limit: int) -> list[str]:
+        """Open tables whose deadlines passed before `before`, longest first; others do not get them until `until`."""
+        chosen = select(DEADLINES.c.table_id).where(DEADLINES.c.at < before).order_by(DEADLINES.c.at)
+        return await self._claim(update(DEADLINES).values(at=until), DEADLINES.c.table_id, chosen, limit)
+
+    async def claim_unreported(self, now: int, until: int, limit: int) -> list[str]:
+        """Tables of which reports are due since long enough; others do not get them until `until`."""
+        due = and_(TABLES.c.reports_done < TABLES.c.reports_due, TABLES.c.reports_at < now)
+        chosen = select(TABLES.c.table_id).where(due).order_by(TABLES.c.reports_at)
+        return await self._claim(update(TABLES).values(reports_at=until), TABLES.c.table_id, chosen, limit)
+
+    async def _claim(self, change: Any, key: Any, chosen: Select[Any], limit: int) -> list[str]:
+        async with self._engine.begin() as connection:
+            # SQLite, which has one writer at a time, leaves the lock out.
+            locked = chosen.limit(limit).with_for_update(skip_locked=True)
+            table_ids = list((await connection.execute(locked)).scalars())
+            if table_ids:
+                await connection.execute(change.where(key.in_(table_ids)))
+        return table_ids
 
     async def reports_done(self, table_id: str) -> int:
-        """How many reports of a table were handed over."""
+        """How many reports of a table were handed over; 0 for one that is not known."""
         query = select(TABLES.c.reports_done).where(TABLES.c.table_id == table_id)
         async with self._engine.connect() as connection:
-            return int((await connection.execute(query)).scalar_one())
+            return int((await connection.execute(query)).scalar() or 0)
 
     async def set_reports_done(self, table_id: str, count: int) -> None:
         """Note how many reports were handed over; the number never goes back."""
@@ -172,17 +200,39 @@ class SqlTableStore:
         async with self._engine.begin() as connection:
             await connection.execute(change.values(reports_done=count))
 
+    # Tidying up
+
+    async def compact(self, finished_before: int, limit: int) -> int:
+        """Archive tables that ended before a moment and have handed over all reports; gives how many."""
+        async with self._engine.begin() as connection:
+            return await archive.compact(connection, finished_before, limit)
+
+    async def forget(self, finished_before: int, limit: int) -> int:
+        """Remove archived tables that ended before a moment; gives how many."""
+        async with self._engine.begin() as connection:
+            return await archive.forget(connection, finished_before, limit)
+
 
 async def _entries(connection: AsyncConnection, table_id: str, after: int) -> tuple[Entry, ...]:
-    query = (
-        select(ENTRIES.c.sequence, ENTRIES.c.at, ENTRIES.c.deadline, ENTRIES.c.body)
-        .where(ENTRIES.c.table_id == table_id, ENTRIES.c.sequence > after)
-        .order_by(ENTRIES.c.sequence)
+    return tuple(_entry(row) for row in await connection.execute(_beyond({table_id: after})))
+
+
+def _beyond(heads: Mapping[str, int]) -> Select[Any]:
+    beyond = (
+        and_(ENTRIES.c.table_id == table_id, ENTRIES.c.sequence > sequence) for table_id, sequence in heads.items()
     )
-    return tuple(entry_from_row(*row) for row in await connection.execute(query))
+    return select(ENTRIES).where(or_(*beyond)).order_by(ENTRIES.c.table_id, ENTRIES.c.sequence)
 
 
-def _settle(batch: list[_Append], error: Exception | None) -> None:
+def _entry(row: Row[Any]) -> Entry:
+    return entry_from_row(row.sequence, row.at, row.deadline, row.body)
+
+
+def _config(row: Row[Any]) -> TableConfig:
+    return config_from_json(row.table_id, row.game, row.rules_version, row.seed, row.config)
+
+
+def _settle(batch: Sequence[_Waiting], error: Exception | None) -> None:
     for waiting in batch:
         if waiting.stored.done():
             continue

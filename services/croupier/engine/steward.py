@@ -2,20 +2,22 @@
 
 from croupier.engine.cached import CachedTable
 from croupier.engine.clock import Due
+from croupier.engine.credits import credit_due
 from croupier.engine.log import ActedBy
-from croupier.engine.proposals import open_at
-from croupier.engine.table import advance
+from croupier.engine.table import Step, advance
 from croupier.engine.thinking import Thought, thinking_milliseconds
 from croupier.engine.turn_timer import TurnTimer
 from croupier.engine.voting import is_agreed, steps_when_agreed
 from croupier.games.actions import Action
-from croupier.games.catalogue import GAMES
+from croupier.games.catalogue import rules_of
 from croupier.games.facts import Seat
 from croupier.games.interface import SeatActed, Seen
 
 RETRY_MILLISECONDS = 1_000
-RETURN_MILLISECONDS = 5_000
-"""How long players have at least to come back to a table that was taken up again."""
+FOLLOW_MILLISECONDS = 500
+"""Of several engines with a table in memory, the one that appended last acts first; the others do if it does not."""
+UNCERTAIN_MILLISECONDS = 300
+"""How long to wait until other engines may have said whether they were there."""
 
 SEEDS = 1 << 62
 """The chance of a thought is one of so many."""
@@ -27,28 +29,32 @@ class Steward:
     def __init__(self, table: CachedTable) -> None:
         self._table = table
         self._services = table.services
-        self._players_are_back_at = table.services.clock() + RETURN_MILLISECONDS
         self._timer = TurnTimer(table.services.clock, self._timer_fired)
-        self._is_stopped = False
+        self.is_stopped = False
         self._pondering: set[Seat] = set()
         """The seats whose computer players think now, since their time has come."""
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether something is thought about for this table."""
+        return bool(self._pondering)
+
     def look(self) -> None:
         """See what is to be done now, and when next; to be called whenever anything about the table has changed."""
-        if self._is_stopped:
+        if self.is_stopped:
             return
         if self._table.is_doubtful:
             self._timer.set(self._services.clock() + RETRY_MILLISECONDS)
             return
         due = self._table.state.due
         if due is not None and due.seat not in self._pondering:
-            self._timer.set(self._effective_deadline(due))
-        if open_at(self._table.state.proposal, self._services.clock()):
-            self._see_proposal_through()
+            self._timer.set(self._when_to_act(due))
+        if is_agreed(self._table.config, self._table.state, self._services.clock()):
+            self._services.background.start(self._carry_proposal())
 
     def stop(self) -> None:
         """Let no time run out, and do nothing more."""
-        self._is_stopped = True
+        self.is_stopped = True
         self._timer.cancel()
 
     def _timer_fired(self) -> None:
@@ -59,16 +65,13 @@ class Steward:
 
     # Acting for seats whose time has come
 
-    def _effective_deadline(self, due: Due) -> int:
-        """When the engine acts for a seat; players have time to come back after nobody served, whatever the clock."""
-        if self._table.config.seats[due.seat].bot:
-            return due.at
-        return max(due.at, self._players_are_back_at)
+    def _when_to_act(self, due: Due) -> int:
+        return due.at if self._table.is_leading else due.at + FOLLOW_MILLISECONDS
 
     def _due_seat(self) -> Seat | None:
         """The seat whose time has come."""
         due = self._table.state.due
-        if due is None or self._effective_deadline(due) > self._services.clock():
+        if due is None or self._when_to_act(due) > self._services.clock():
             return None
         return due.seat
 
@@ -80,7 +83,7 @@ class Steward:
                 await self._ponder(thought)
             failed = False
         finally:
-            if failed and not self._is_stopped:
+            if failed and not self.is_stopped:
                 self._timer.set(self._services.clock() + RETRY_MILLISECONDS)
             else:
                 self.look()
@@ -93,18 +96,40 @@ class Steward:
             seat = self._due_seat()
             if seat is None or seat in self._pondering:
                 return None
+            if not self._table.config.seats[seat].bot:
+                await self._run_out(seat)
+                return None
             thought = self._thought(seat)
             if thought is None:
                 await self._store(seat, self._quick_decision(seat))
             return thought
 
+    async def _run_out(self, seat: Seat) -> None:
+        """A player's time has run out, unless part of it was not served: that is given back first."""
+        table, now = self._table, self._services.clock()
+        if not table.state.clock.away[seat]:
+            if not await self._services.attendance.is_certain_of(table.state.deadline):
+                self._timer.set(now + UNCERTAIN_MILLISECONDS)
+                return
+            if steps := self.credit_steps(now):
+                await table.store(steps)
+                return
+        await self._store(seat, self._quick_decision(seat))
+
+    def credit_steps(self, now: int) -> list[Step]:
+        """The step that gives back what was not served of the time of those to act; none if that is nothing."""
+        table = self._table
+        credit = credit_due(table.state.clock, now, self._services.attendance.roll.interruptions)
+        return advance(table.config, table.state, now, credit) if credit else []
+
     def _thought(self, seat: Seat) -> Thought | None:
         """What the seat's computer player has to think about; None if it is one that decides at once."""
         config = self._table.config
         bot = config.seats[seat].bot
-        if not thinking_milliseconds(config.game, bot):
+        if not thinking_milliseconds(rules_of(config.game, config.rules_version), bot):
             return None
-        return Thought(config.game, bot, self._seen(seat), self._services.choose(SEEDS))
+        seed = self._services.choose(SEEDS)
+        return Thought(config.game, config.rules_version, bot, self._seen(seat), seed)
 
     async def _ponder(self, thought: Thought) -> None:
         """Act as a computer player decides that thinks, while the table goes on.
@@ -118,7 +143,7 @@ class Steward:
             async with self._table.lock:
                 if self._table.is_doubtful:
                     await self._table.catch_up()
-                if not self._is_stopped and self._seen(seat) == thought.seen:
+                if not self.is_stopped and self._seen(seat) == thought.seen:
                     await self._store(seat, action or self._quick_decision(seat))
         finally:
             self._pondering.discard(seat)
@@ -134,7 +159,7 @@ class Steward:
     def _quick_decision(self, seat: Seat) -> Action:
         """What a computer player does that need not think: the seat's own, or else the first of the game."""
         config = self._table.config
-        bots = GAMES[config.game].bots
+        bots = rules_of(config.game, config.rules_version).bots
         chosen = bots.get(config.seats[seat].bot) or next(iter(bots.values()))
         return chosen(self._seen(seat), self._services.choose)
 
@@ -145,30 +170,10 @@ class Steward:
 
     # Proposals that nobody is left to vote on
 
-    @property
-    def silent_seats(self) -> frozenset[Seat]:
-        """The seats that count as agreeing: the engine plays for them, or nobody is connected for them.
-
-        The latter says nothing while players have time to come back, or when the engine has ended their streams.
-        """
-        table = self._table
-        away = frozenset(seat for seat, is_away in enumerate(table.state.clock.away) if is_away)
-        if self._is_stopped or self._services.clock() < self._players_are_back_at:
-            return away
-        return away.union(seat for seat in range(table.config.seat_count) if not table.audience.has(seat))
-
-    def _see_proposal_through(self) -> None:
-        now = self._services.clock()
-        if now < self._players_are_back_at:
-            self._timer.set(self._players_are_back_at)
-        if is_agreed(self._table.config, self._table.state, now, self.silent_seats):
-            self._services.background.start(self._carry_proposal())
-
     async def _carry_proposal(self) -> None:
         table = self._table
         async with table.lock:
             if table.is_doubtful:
                 await table.catch_up()
-            steps = steps_when_agreed(table.config, table.state, self._services.clock(), self.silent_seats)
-            if steps:
+            if steps := steps_when_agreed(table.config, table.state, self._services.clock()):
                 await table.store(steps)

@@ -1,13 +1,13 @@
 """Where logs are kept: the port."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from croupier.engine.log import Entry, TableConfig
 
 
 class SequenceTaken(Exception):
-    """Somebody else appended this sequence first; nothing was stored."""
+    """Somebody else appended this sequence first, or the table has gone to the archive; nothing was stored."""
 
 
 class StoredTable(NamedTuple):
@@ -26,7 +26,10 @@ class TableMark(NamedTuple):
 
 
 class TableStore(Protocol):
-    """The port. Every method is safe to repeat."""
+    """The port. Every method is safe to repeat, and may be called by several engines at once.
+
+    Times are milliseconds since 1970 UTC. Deadlines are those of the last entries.
+    """
 
     async def prepare(self, config: TableConfig, at: int) -> TableConfig:
         """Keep a prepared table, or give the one that has this id already."""
@@ -43,17 +46,29 @@ class TableStore(Protocol):
     async def entries_after(self, table_id: str, sequence: int) -> tuple[Entry, ...]:
         """The entries beyond a sequence, in order."""
 
-    async def open_table_ids(self) -> list[str]:
-        """The tables whose game is on."""
+    async def entries_beyond(self, heads: Mapping[str, int]) -> dict[str, tuple[Entry, ...]]:
+        """The entries beyond a sequence of each table, in order; tables without any are left out."""
+
+    async def claim_overdue(self, before: int, until: int, limit: int) -> list[str]:
+        """Open tables whose deadlines passed before `before`, oldest first; others do not get them until `until`."""
 
     async def statuses(self, table_ids: Sequence[str]) -> dict[str, str]:
         """The status of each table that exists."""
 
-    async def unreported_table_ids(self) -> list[str]:
-        """The tables of which reports are due."""
+    async def open_counts(self) -> dict[str, int]:
+        """How many tables of each game are open."""
+
+    async def claim_unreported(self, now: int, until: int, limit: int) -> list[str]:
+        """Tables of which reports are due since long enough; other engines do not get them until `until`."""
 
     async def reports_done(self, table_id: str) -> int:
         """How many reports of a table were handed over."""
 
     async def set_reports_done(self, table_id: str, count: int) -> None:
         """Note how many reports were handed over."""
+
+    async def compact(self, finished_before: int, limit: int) -> int:
+        """Archive tables that ended before a moment and have handed over all reports; gives how many."""
+
+    async def forget(self, finished_before: int, limit: int) -> int:
+        """Remove archived tables that ended before a moment; gives how many."""

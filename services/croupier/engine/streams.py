@@ -6,7 +6,7 @@ update is encoded once for everybody, and what only one viewer may get is added 
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 from croupier.engine.log import TableConfig
@@ -36,6 +36,9 @@ class Encoder(Protocol):
 
     def heartbeat(self, sequence: int) -> bytes:
         """Proof of life."""
+
+    def resume_notice(self) -> bytes:
+        """The last message of a stream that goes on at another engine."""
 
 
 class Subscription:
@@ -126,7 +129,7 @@ class Subscription:
             self._taker.set_result(None)
 
 
-def send(encoder: Encoder, config: TableConfig, step: Step, streams: Collection[Subscription]) -> None:
+def send(encoder: Encoder, config: TableConfig, step: Step, streams: Iterable[Subscription]) -> None:
     """Give each stream what its viewer may get of a step; what several get alike is encoded once."""
     alike: dict[tuple[bool, ...], bytes] = {}
     for stream in streams:

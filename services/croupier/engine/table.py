@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from croupier.engine.clock import ClockState, Due, clock_after, new_clock, next_due
-from croupier.engine.log import ActedBy, Entry, LoggedEvent, Said, TableConfig
+from croupier.engine.clock import ClockState, Due, clock_after, clock_after_credit, new_clock, next_due
+from croupier.engine.log import ActedBy, Aside, Entry, LoggedEvent, TableConfig, TimeCredited
 from croupier.engine.proposals import OpenProposal, proposal_after_event, proposal_after_said
 from croupier.engine.shuffles import shuffle, stream_key
-from croupier.games.catalogue import GAMES
+from croupier.games.catalogue import rules_of
 from croupier.games.facts import EVERYONE, Fact, RoundEnded, Seat
 from croupier.games.interface import GameOver, SeatsToAct, ShuffleNeeded, State
 
@@ -44,20 +44,15 @@ class Step(NamedTuple):
 
 
 def new_table(config: TableConfig) -> TableState:
-    """The table before its first entry; raises ValueError if the rules it began with are not the ones known here."""
-    rules = GAMES.get(config.game)
-    if rules is None or rules.rules_version != config.rules_version:
-        raise ValueError(f"{config.game} with rules version {config.rules_version} is not known to this engine")
-    game = rules.new(config.seat_count, config.options)
+    """The table before its first entry; raises UnknownRules if those it begins with are not known here."""
+    game = rules_of(config.game, config.rules_version).new(config.seat_count, config.options)
     return TableState(0, 0, game, new_clock(config.seat_count, config.clock), None, (), is_over=False)
 
 
 def step(config: TableConfig, table: TableState, entry: Entry) -> Step:
     """Apply the next entry; raises IllegalAction if the rules refuse it."""
-    if isinstance(entry.event, Said):
-        proposal = proposal_after_said(config, table.proposal, entry)
-        after = table._replace(sequence=entry.sequence, at=entry.at, proposal=proposal)
-        return Step(entry, (), after, public=True, reports=0)
+    if isinstance(entry.event, Aside):
+        return _aside(config, table, entry)
     game, facts = table.game.apply(entry.event)
     awaiting = game.awaiting
     to_act = awaiting.seats if isinstance(awaiting, SeatsToAct) else ()
@@ -71,6 +66,17 @@ def step(config: TableConfig, table: TableState, entry: Entry) -> Step:
         public = public and fact.audience == EVERYONE
         reports += type(fact) is RoundEnded
     return Step(entry, facts, after, public, reports)
+
+
+def _aside(config: TableConfig, table: TableState, entry: Entry) -> Step:
+    after = table._replace(sequence=entry.sequence, at=entry.at)
+    if isinstance(entry.event, TimeCredited):
+        clock = clock_after_credit(table.clock, entry.at, entry.event.milliseconds)
+        due = next_due(clock, config.clock, config.seats) if table.seats_to_act else None
+        after = after._replace(clock=clock, due=due)
+    else:
+        after = after._replace(proposal=proposal_after_said(config, table.proposal, entry))
+    return Step(entry, (), after, public=True, reports=0)
 
 
 def steps_of(config: TableConfig, entries: Iterable[Entry]) -> Iterator[Step]:

@@ -1,7 +1,7 @@
 """All tables of an engine: preparing, opening, finding and forgetting them."""
 
 import asyncio
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -11,12 +11,10 @@ from croupier.engine.services import EngineServices
 from croupier.engine.shuffles import LONGEST_CLIENT_SEED_BYTES, SEED_BYTES
 from croupier.engine.store import StoredTable
 from croupier.engine.table import advance, new_table
-from croupier.games.catalogue import GAMES, bots_of
-from croupier.games.facts import SPECTATOR
+from croupier.games.catalogue import GAMES, bots_of, rules_of
 from croupier.games.interface import InvalidOption, OptionValue, resolve_options
 from croupier.runtime.errors import AlreadyExists, IllegalNow, LimitReached, MalformedRequest, NotFound, Unavailable
 
-HEARTBEAT_SECONDS = 15.0
 MOST_FINISHED_IN_MEMORY = 200
 LONGEST_ID_CHARACTERS = 64
 LONGEST_NAME_CHARACTERS = 64
@@ -37,7 +35,17 @@ class Tables:
         self._live: dict[str, LiveTable] = {}
         self._finished: OrderedDict[str, LiveTable] = OrderedDict()
         self._loading: dict[str, asyncio.Future[LiveTable]] = {}
+        self._used_at: dict[str, int] = {}
         self._draining = False
+
+    @property
+    def in_memory(self) -> Mapping[str, LiveTable]:
+        """The tables in memory whose game was on when last looked at."""
+        return self._live
+
+    def is_loading(self, table_id: str) -> bool:
+        """Whether a table is on its way into memory."""
+        return table_id in self._loading
 
     async def prepare(
         self, table_id: str, game: str, seats: int, options: Mapping[str, OptionValue], clock: ClockConfig
@@ -80,14 +88,16 @@ class Tables:
                 )
             first = advance(config, new_table(config), self._services.clock(), None)
             if await self._services.store.open(config, [made.entry for made in first]):
-                await self.get(table_id)
+                (await self.get(table_id)).is_leading = True
                 return
             stored = await self._stored(table_id)
         if stored.config != config:
             raise AlreadyExists("TABLE_OPEN", "this table is open already, with other seats")
 
     async def get(self, table_id: str) -> LiveTable:
-        """A table that was opened; raises NotFound for any other."""
+        """A table that was opened; raises NotFound for any other, Unavailable while the engine stops."""
+        self._refuse_if_draining()
+        self._used_at[table_id] = self._services.clock()
         table = self._live.get(table_id) or self._finished.get(table_id)
         if table is not None:
             return table
@@ -103,6 +113,7 @@ class Tables:
         stored = await self._stored(table_id)
         if stored.status == "prepared":
             raise _no_such_table()
+        self._refuse_if_draining()
         table = LiveTable(stored.config, stored.entries, self._services)
         self._keep(table)
         return table
@@ -122,49 +133,36 @@ class Tables:
         if len(self._finished) > MOST_FINISHED_IN_MEMORY:
             self._finished.popitem(last=False)
 
-    async def take_up_open_tables(self) -> None:
-        """Bring every table whose game is on into memory, so that its clock runs; one that fails stops no other."""
-        for table_id in await self._services.store.open_table_ids():
-            try:
-                await self.get(table_id)
-            except Exception as error:
-                # Whatever is wrong with it, the others have to go on.
-                self._services.logger.error("table cannot be taken up", table_id=table_id, exc_info=error)
-
     async def statuses(self, table_ids: Sequence[str]) -> dict[str, str]:
         """The status of each of these tables that exists: "prepared", "open" or "finished"."""
         return await self._services.store.statuses(table_ids)
 
-    async def run(self) -> None:
-        """Send heartbeats, forget finished tables and count the open ones; runs until cancelled."""
-        while True:
-            self.sweep()
-            await asyncio.sleep(HEARTBEAT_SECONDS)
-
-    def sweep(self) -> None:
-        """One turn of run()."""
-        phases: Counter[tuple[str, str]] = Counter()
+    def tidy(self, idle_milliseconds: int) -> None:
+        """Put finished tables with the finished, and forget those in play that nobody has used for so long."""
+        long_ago = self._services.clock() - idle_milliseconds
         for table_id, table in list(self._live.items()):
             if table.state.is_over:
                 del self._live[table_id]
                 self._keep(table)
-                continue
-            table.audience.beat(table.state.sequence)
-            phases[table.config.game, table.state.game.view(SPECTATOR).phase] += 1
-        gauge = self._services.metrics.open_tables
-        gauge.clear()
-        for (game, phase), count in phases.items():
-            gauge.labels(game, phase).set(count)
+            elif self._used_at.get(table_id, 0) < long_ago and table.is_idle() and not _acts_soon(table, long_ago):
+                table.retire()
+                del self._live[table_id]
+        known = self._live.keys() | self._loading.keys()
+        self._used_at = {table_id: at for table_id, at in self._used_at.items() if table_id in known}
 
-    def drain(self) -> None:
-        """Open nothing more, let no time run out, and end all streams."""
+    async def drain(self) -> None:
+        """Open nothing more, let no time run out, and send all streams elsewhere."""
         self._draining = True
-        for table in self._live.values():
-            table.drain()
+        await asyncio.gather(*(table.drain() for table in self._live.values()))
 
     def _refuse_if_draining(self) -> None:
         if self._draining:
             raise Unavailable("DRAINING", "this engine stops: try again", retry_after_seconds=0.5)
+
+
+def _acts_soon(table: LiveTable, long_ago: int) -> bool:
+    """Whether an engine would have to take the table up again within as short a time as it was not used for."""
+    return table.state.due is not None and table.state.deadline < 2 * table.services.clock() - long_ago
 
 
 def _no_such_table() -> NotFound:
@@ -193,7 +191,7 @@ def check_clock(clock: ClockConfig) -> None:
 
 def check_seats(config: TableConfig) -> None:
     """Raises MalformedRequest unless every seat is taken by one player or a known computer player."""
-    seats, bots = config.seats, bots_of(GAMES[config.game])
+    seats, bots = config.seats, bots_of(rules_of(config.game, config.rules_version))
     if len(seats) != config.seat_count or len(config.client_seeds) != config.seat_count:
         raise MalformedRequest("SEATS", f"{config.seat_count} seats and client seeds are needed", field="seats")
     for who in seats:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 from croupier.engine.metrics import EngineMetrics
-from croupier.engine.thinking import LENGTH, Failed, Thought, frame, thinking_milliseconds, unpacked
+from croupier.engine.thinking import LENGTH, Failed, Thought, frame, unpacked
 from croupier.games.actions import Action
 from croupier.runtime.logs import Logger
 
@@ -81,7 +81,7 @@ class ProcessThinkers:
         if self._is_closed or not self._workers:
             raise Unthought("off")
         if thought.is_forced:
-            await asyncio.sleep(thinking_milliseconds(thought.game, thought.bot) / 1000)
+            await asyncio.sleep(thought.milliseconds / 1000)
             return thought.seen.legal.actions[0]
         if self._waiting >= MOST_WAITING:
             raise Unthought("busy")
@@ -98,7 +98,7 @@ class ProcessThinkers:
         return outcome
 
     async def _outcome(self, thought: Thought) -> Action | Failed:
-        patience_seconds = PATIENCE_FACTOR * thinking_milliseconds(thought.game, thought.bot) / 1000
+        patience_seconds = PATIENCE_FACTOR * thought.milliseconds / 1000
         async with asyncio.timeout(patience_seconds):
             worker = await self._idle_worker()
             exchange = asyncio.create_task(worker.exchange(thought, patience_seconds))

@@ -17,8 +17,8 @@ from random import Random
 from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 from croupier.games.actions import Action
-from croupier.games.catalogue import GAMES, bots_of
-from croupier.games.interface import Bot, Seen
+from croupier.games.catalogue import bots_of, rules_of
+from croupier.games.interface import Bot, Game, Seen
 from croupier.games.search import SearchBot
 
 LENGTH = struct.Struct(">I")
@@ -30,9 +30,15 @@ class Thought(NamedTuple):
     """What a computer player of a game has to decide on, and the seed of its chance: plain values only."""
 
     game: str
+    rules_version: int
     bot: str
     seen: Seen
     seed: int
+
+    @property
+    def milliseconds(self) -> int:
+        """How long it takes."""
+        return thinking_milliseconds(rules_of(self.game, self.rules_version), self.bot)
 
     @property
     def is_forced(self) -> bool:
@@ -49,7 +55,7 @@ class Failed(NamedTuple):
 Think: TypeAlias = Callable[[Thought], Action]
 
 
-def thinking_milliseconds(game: str, bot: str) -> int:
+def thinking_milliseconds(game: Game, bot: str) -> int:
     """How long a computer player thinks before it acts; 0 if it decides at once."""
     known = _bot(game, bot)
     return known.thinking_milliseconds if isinstance(known, SearchBot) else 0
@@ -57,14 +63,14 @@ def thinking_milliseconds(game: str, bot: str) -> int:
 
 def think(thought: Thought) -> Action:
     """What the computer player does."""
-    bot = _bot(thought.game, thought.bot)
+    bot = _bot(rules_of(thought.game, thought.rules_version), thought.bot)
     if isinstance(bot, SearchBot):
         bot = bot.timed(lambda: time.monotonic_ns() // 1_000_000)
     return bot(thought.seen, Random(thought.seed).randrange)  # noqa: S311 - a game's chance, not a secret
 
 
-def _bot(game: str, name: str) -> Bot:
-    bots = bots_of(GAMES[game])
+def _bot(game: Game, name: str) -> Bot:
+    bots = bots_of(game)
     return bots.get(name) or next(iter(bots.values()))
 
 

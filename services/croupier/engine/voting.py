@@ -1,12 +1,12 @@
 """Proposing and voting: what a seat may say now, and the entries that it makes."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from itertools import takewhile
 
 from croupier.engine.log import Entry, Proposed, Said, TableConfig, Voted
 from croupier.engine.proposals import PROPOSAL_MILLISECONDS, OpenProposal, open_at, refusal_of
 from croupier.engine.table import Step, TableState, advance
-from croupier.games.catalogue import GAMES
+from croupier.games.catalogue import rules_of
 from croupier.games.facts import Seat
 from croupier.games.interface import ProposalAgreed
 from croupier.runtime.errors import IllegalNow, LimitReached, MalformedRequest
@@ -23,9 +23,8 @@ def steps_of_proposal(
     at: int,
     proposed: Proposed,
     request_id: str,
-    silent: Collection[Seat],
 ) -> list[Step]:
-    """The steps that a proposal makes; `silent` seats count as agreeing, and if all do, it happens at once.
+    """The steps that a proposal makes; if all agree, because nobody else is left to ask, it happens at once.
 
     Raises MalformedRequest for what the game does not know, IllegalNow for what it cannot do now or while another
     proposal is open, LimitReached.
@@ -42,13 +41,11 @@ def steps_of_proposal(
     if refusal := refusal_of(table.game, proposed.proposal):
         raise IllegalNow("ILLEGAL_ACTION", str(refusal), metadata={"rule": refusal.rule})
     lasting = proposed._replace(expires_at=at + PROPOSAL_MILLISECONDS)
-    return _steps_of(config, table, at, lasting, request_id, silent)
+    return _steps_of(config, table, at, lasting, request_id)
 
 
-def steps_of_vote(
-    config: TableConfig, table: TableState, at: int, vote: Voted, request_id: str, silent: Collection[Seat]
-) -> list[Step]:
-    """The steps that a vote makes; `silent` seats count as agreeing, and if all do, what was proposed happens.
+def steps_of_vote(config: TableConfig, table: TableState, at: int, vote: Voted, request_id: str) -> list[Step]:
+    """The steps that a vote makes; if all agree with it, what was proposed happens.
 
     Raises IllegalNow if that proposal is not open, or the seat has agreed with it already.
     """
@@ -56,31 +53,32 @@ def steps_of_vote(
     proposal = _voted_on(table, at, vote)
     if vote.seat in proposal.agreed:
         raise IllegalNow("ALREADY_VOTED", f"seat {vote.seat} has agreed with this proposal already")
-    return _steps_of(config, table, at, vote, request_id, silent)
+    return _steps_of(config, table, at, vote, request_id)
 
 
-def is_agreed(config: TableConfig, table: TableState, at: int, silent: Collection[Seat]) -> bool:
-    """Whether something is proposed and every seat has agreed with it, or is `silent`."""
+def is_agreed(config: TableConfig, table: TableState, at: int) -> bool:
+    """Whether something is proposed and every seat has agreed with it, or is one that the engine plays for."""
     proposal = open_at(table.proposal, max(at, table.at))
-    return proposal is not None and len(proposal.agreed.union(silent)) == config.seat_count
+    if proposal is None:
+        return False
+    away = (seat for seat, is_away in enumerate(table.clock.away) if is_away)
+    return len(proposal.agreed.union(away)) == config.seat_count
 
 
-def steps_when_agreed(config: TableConfig, table: TableState, at: int, silent: Collection[Seat]) -> list[Step]:
+def steps_when_agreed(config: TableConfig, table: TableState, at: int) -> list[Step]:
     """What happens now that all agree with what is proposed, with the shuffles that follow; nothing if they do not."""
-    if table.proposal is None or not is_agreed(config, table, at, silent):
+    if table.proposal is None or not is_agreed(config, table, at):
         return []
     return advance(config, table, at, ProposalAgreed(table.proposal.name))
 
 
-def _steps_of(
-    config: TableConfig, table: TableState, at: int, said: Said, request_id: str, silent: Collection[Seat]
-) -> list[Step]:
+def _steps_of(config: TableConfig, table: TableState, at: int, said: Said, request_id: str) -> list[Step]:
     steps = advance(config, table, at, said, request_id=request_id)
-    return steps + steps_when_agreed(config, steps[-1].after, at, silent)
+    return steps + steps_when_agreed(config, steps[-1].after, at)
 
 
 def _check_name(config: TableConfig, name: str) -> None:
-    known = GAMES[config.game].proposals
+    known = rules_of(config.game, config.rules_version).proposals
     if name not in known:
         there_is = f"there is {', '.join(known)}" if known else "in this game there is none"
         raise MalformedRequest("UNKNOWN_PROPOSAL", f"there is no such proposal: {there_is}", field="proposal")

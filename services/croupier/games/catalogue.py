@@ -11,10 +11,25 @@ from croupier.games.search import SearchBot
 from croupier.games.solo import Solo
 from croupier.games.thulla import Thulla
 
-_ALL: tuple[Game, ...] = (Thulla(), OneTen(), Jossing(), OneOhOne(), Solo())
+_CURRENT: tuple[Game, ...] = (Thulla(), OneTen(), Jossing(), OneOhOne(), Solo())
+_EARLIER: tuple[Game, ...] = ()
+"""Rules that new tables do not get any more, but tables play on with, and replays show, that began with them."""
 
-GAMES: Mapping[str, Game] = MappingProxyType({game.id: game for game in _ALL})
-"""Every game by its id."""
+GAMES: Mapping[str, Game] = MappingProxyType({game.id: game for game in _CURRENT})
+"""Every game by its id, with the rules that new tables get."""
+_RULES = MappingProxyType({(game.id, game.rules_version): game for game in (*_EARLIER, *_CURRENT)})
+
+
+class UnknownRules(ValueError):
+    """A table began with rules that are not known here."""
+
+
+def rules_of(game: str, rules_version: int) -> Game:
+    """The rules that a table began with; raises UnknownRules."""
+    rules = _RULES.get((game, rules_version))
+    if rules is None:
+        raise UnknownRules(f"{game} with rules version {rules_version} is not known here: a newer croupier knows it")
+    return rules
 
 
 def bots_of(game: Game) -> dict[str, Bot]:

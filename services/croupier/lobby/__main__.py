@@ -10,7 +10,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import Any
 
-import grpc
 from prometheus_client import CollectorRegistry
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -18,6 +17,7 @@ from croupier.lobby.assembly import assemble
 from croupier.lobby.engine_channel import EngineChannel
 from croupier.lobby.servicer import OPEN_METHODS, SERVICE_NAME
 from croupier.lobby.settings import LobbySettings
+from croupier.runtime.channels import open_channel
 from croupier.runtime.database import is_reachable, open_database
 from croupier.runtime.identity import (
     ENGINE_CONTROL_AUDIENCE,
@@ -60,7 +60,7 @@ async def serve(settings: LobbySettings, logger: Logger) -> int:
         database = open_database(settings.database)
         stack.push_async_callback(database.dispose)
         await migrate(database, "croupier.lobby")
-        channel = await stack.enter_async_context(grpc.aio.insecure_channel(settings.engine_control))
+        channel = await stack.enter_async_context(open_channel(settings.engine_control))
         issuer = TokenIssuer(key, ENGINE_CONTROL_AUDIENCE, SERVICE_TOKEN_SECONDS, now_milliseconds)
         engine = EngineChannel(channel, issuer, settings.engine_timeout_seconds, logger)
         lobby = assemble(settings, database, engine, key, secrets.SystemRandom(), now_milliseconds, registry, logger)

@@ -1,0 +1,59 @@
+"""Tables that are over, with their whole logs in one row each."""
+
+import json
+import zlib
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import Row, delete, insert, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from croupier.engine.log import Entry, entry_from_row
+from croupier.engine.schema import ARCHIVE, ENTRIES, TABLES
+
+_KEPT = ("table_id", "game", "rules_version", "config", "seed", "finished_at")
+
+
+def packed(rows: Iterable[tuple[int, int, int, str]]) -> bytes:
+    """A log as one value: sequence, at, deadline and body of each entry."""
+    return zlib.compress(json.dumps([list(row) for row in rows], separators=(",", ":")).encode())
+
+
+def unpacked(log: bytes) -> tuple[Entry, ...]:
+    """The entries of a log that was packed."""
+    return tuple(entry_from_row(*row) for row in json.loads(zlib.decompress(log)))
+
+
+async def compact(connection: AsyncConnection, finished_before: int, limit: int) -> int:
+    """Move tables to the archive that ended before a moment and have handed over all reports; gives how many."""
+    over = (
+        select(TABLES)
+        .where(TABLES.c.finished_at < finished_before, TABLES.c.reports_done >= TABLES.c.reports_due)
+        .order_by(TABLES.c.finished_at)
+        .limit(limit)
+        # Whoever still wants to append to one waits here, and then finds it gone.
+        .with_for_update(skip_locked=True)
+    )
+    tables = (await connection.execute(over)).all()
+    for table in tables:
+        await _archive(connection, table)
+    return len(tables)
+
+
+async def _archive(connection: AsyncConnection, table: Row[Any]) -> None:
+    mine = ENTRIES.c.table_id == table.table_id
+    columns = (ENTRIES.c.sequence, ENTRIES.c.at, ENTRIES.c.deadline, ENTRIES.c.body)
+    log = packed((await connection.execute(select(*columns).where(mine).order_by(ENTRIES.c.sequence))).tuples())
+    values = {name: getattr(table, name) for name in _KEPT}
+    await connection.execute(insert(ARCHIVE).values(**values, log=log))
+    await connection.execute(delete(ENTRIES).where(mine))
+    await connection.execute(delete(TABLES).where(TABLES.c.table_id == table.table_id))
+
+
+async def forget(connection: AsyncConnection, finished_before: int, limit: int) -> int:
+    """Remove tables from the archive that ended before a moment; gives how many."""
+    old = select(ARCHIVE.c.table_id).where(ARCHIVE.c.finished_at < finished_before).limit(limit)
+    table_ids = list((await connection.execute(old)).scalars())
+    if table_ids:
+        await connection.execute(delete(ARCHIVE).where(ARCHIVE.c.table_id.in_(table_ids)))
+    return len(table_ids)

@@ -1,0 +1,116 @@
+"""Putting the engine together from its parts, for SQLite or PostgreSQL, and taking it apart again in order."""
+
+import asyncio
+import secrets
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any
+
+from prometheus_client import CollectorRegistry
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from croupier.engine.attendance import Attendance
+from croupier.engine.background import Background
+from croupier.engine.caretaker import Caretaker, Retention
+from croupier.engine.entry_writer import EntryWriter
+from croupier.engine.fact_codec import StreamEncoder
+from croupier.engine.follower import Follower
+from croupier.engine.metrics import engine_metrics
+from croupier.engine.news import News, NoNews
+from croupier.engine.postgres_news import PostgresNews
+from croupier.engine.postgres_writer import PostgresWriter
+from croupier.engine.reports import Reporter, ScoringPort
+from croupier.engine.services import EngineServices
+from croupier.engine.settings import EngineSettings
+from croupier.engine.shared_clock import SharedClock, time_of
+from croupier.engine.sql_attendance import SqlAttendanceStore
+from croupier.engine.sql_store import SqlTableStore
+from croupier.engine.sqlite_writer import SqliteWriter
+from croupier.engine.tables import Tables
+from croupier.engine.thinkers import ProcessThinkers
+from croupier.runtime.identity import Clock
+from croupier.runtime.logs import Logger
+
+DAY_MILLISECONDS = 86_400_000
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """The parts that run."""
+
+    clock: SharedClock
+    services: EngineServices
+    store: SqlTableStore
+    tables: Tables
+    follower: Follower
+    caretaker: Caretaker
+
+    def work(self) -> tuple[Coroutine[Any, Any, None], ...]:
+        """What goes on until the engine stops."""
+        return (
+            self.clock.run(),
+            self.services.attendance.run(),
+            self.services.news.run(self.follower),
+            self.follower.run(),
+            self.caretaker.run(),
+        )
+
+    async def send_streams_elsewhere(self, grace_seconds: float) -> None:
+        """Take no more tables on, and end all streams with the notice that other engines go on."""
+        leaving = asyncio.gather(self.tables.drain(), self.services.attendance.leave(), return_exceptions=True)
+        await asyncio.wait([leaving], timeout=grace_seconds)
+
+    async def finish(self, committing: asyncio.Task[None], grace_seconds: float) -> None:
+        """Store what waits, and hand reports over that are due, as far as that goes in this time."""
+        await self.services.thinkers.close()
+        await self.services.background.close(grace_seconds)
+        reporting = asyncio.ensure_future(self.services.reporter.hand_over())
+        await asyncio.wait([reporting], timeout=grace_seconds)
+        reporting.cancel()
+        await asyncio.gather(reporting, return_exceptions=True)
+        self.store.close()
+        await asyncio.wait([committing], timeout=grace_seconds)
+
+
+def assemble(
+    settings: EngineSettings,
+    database: AsyncEngine,
+    scoring: ScoringPort,
+    new_seed: Callable[[int], bytes],
+    local_clock: Clock,
+    logger: Logger,
+) -> Engine:
+    """Wire an engine by hand; nothing runs yet."""
+    engine_id = secrets.token_hex(8)
+    metrics = engine_metrics(CollectorRegistry())
+    clock = SharedClock(local_clock, time_of(database, local_clock), logger)
+    writer, news = _ports(database, engine_id, logger)
+    store = SqlTableStore(database, writer, metrics)
+    services = EngineServices(
+        store=store,
+        encoder=StreamEncoder(),
+        metrics=metrics,
+        clock=clock,
+        choose=secrets.SystemRandom().randrange,
+        logger=logger,
+        background=Background(logger),
+        reporter=Reporter(store, scoring, clock, metrics, logger),
+        thinkers=ProcessThinkers(settings.bot_processes, metrics, logger),
+        attendance=Attendance(SqlAttendanceStore(database), engine_id, clock, logger),
+        news=news,
+    )
+    tables = Tables(services, new_seed, settings.most_open_tables)
+    return Engine(
+        clock, services, store, tables, Follower(tables, services), Caretaker(tables, services, _retention(settings))
+    )
+
+
+def _ports(database: AsyncEngine, engine_id: str, logger: Logger) -> tuple[EntryWriter, News]:
+    """Who appends, and who tells; an engine on SQLite is alone."""
+    if database.dialect.name == "sqlite":
+        return SqliteWriter(database), NoNews()
+    return PostgresWriter(database, engine_id), PostgresNews(database, engine_id, logger)
+
+
+def _retention(settings: EngineSettings) -> Retention:
+    return Retention(settings.idle_seconds * 1000, settings.log_seconds * 1000, settings.replay_days * DAY_MILLISECONDS)
