@@ -38,9 +38,18 @@ def database_file(migrated_file: Path, tmp_path: Path) -> Path:
     return copy_database(migrated_file, tmp_path / "lobby.db")
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest) -> str:
+    """A new database with the lobby's tables, on each kind of server."""
+    if request.param == "sqlite":
+        return f"sqlite:///{request.getfixturevalue('database_file')}"
+    url: str = request.getfixturevalue("new_database")("croupier.lobby")
+    return url
+
+
 @pytest.fixture
-async def database(database_file: Path) -> AsyncIterator[AsyncEngine]:
-    engine = open_database(f"sqlite+aiosqlite:///{database_file}")
+async def database(database_url: str) -> AsyncIterator[AsyncEngine]:
+    engine = open_database(database_url)
     yield engine
     await engine.dispose()
 
@@ -74,8 +83,8 @@ def logger() -> SilentLogger:
 
 
 @pytest.fixture
-def house(database_file: Path, engine: FakeEngine, clock: FakeClock, seed: int, logger: SilentLogger) -> House:
-    return House(database_file, engine, clock, random.Random(seed), Ed25519PrivateKey.generate(), logger)
+def house(database_url: str, engine: FakeEngine, clock: FakeClock, seed: int, logger: SilentLogger) -> House:
+    return House(database_url, engine, clock, random.Random(seed), Ed25519PrivateKey.generate(), logger)
 
 
 @pytest.fixture

@@ -1,10 +1,9 @@
-"""Lobbies on one database file, one after the other or side by side, like processes."""
+"""Lobbies on one database, one after the other or side by side, like processes."""
 
 import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -18,9 +17,9 @@ from tests.lobby.fakes import FakeClock, SilentLogger, settings
 
 @dataclass(slots=True)
 class House:
-    """Opens lobbies on one database file, one after the other or side by side, like processes."""
+    """Opens lobbies on one database, one after the other or side by side, like processes."""
 
-    file: Path
+    url: str
     engine: EnginePort
     clock: FakeClock
     source: random.Random
@@ -30,7 +29,7 @@ class House:
     @asynccontextmanager
     async def lobby(self, **changes: Any) -> AsyncIterator[Lobby]:
         """A lobby; leaving the block is its end, without any farewell."""
-        database = open_database(f"sqlite+aiosqlite:///{self.file}")
+        database = open_database(self.url)
         made = assemble(
             settings(**changes),
             database,

@@ -72,7 +72,8 @@ async def test_a_match_that_cannot_be_stored_seats_nobody(store: Store) -> None:
     assert await tickets.match(wish, START, lambda found: matched_table("n", taken.clock, START, found)) is None
 
 
-async def test_a_match_from_which_another_replica_took_somebody_seats_nobody(store: Store, database_file: Path) -> None:
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+async def test_a_match_from_which_another_process_took_somebody_seats_nobody(store: Store, database_file: Path) -> None:
     tables, tickets, wish = TableStore(store), TicketStore(store), Wish("pairs", 2)
     for number in (1, 2):
         ticket = Ticket(f"t{number}", player(number).player_id, "", wish, b"", START + number)

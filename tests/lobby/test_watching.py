@@ -93,10 +93,10 @@ async def test_changes_of_another_replica_arrive(house: House, clock: FakeClock)
         table = await one.forming.create(ADA, PAIRS)
         async with aclosing(other.forming.watch_one(EVE.player_id, table.table_id)) as stream:
             await following(stream)
-            await other.reconciler.follow()
+            await other.follower.catch_up()
             clock.advance(3)
             joined = await one.forming.join(BOB, table.table_id)
-            await other.reconciler.follow()
+            await other.follower.catch_up()
             assert await following(stream) == joined
 
 

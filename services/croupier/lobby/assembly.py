@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.lobby.changes import TableChanges
 from croupier.lobby.engine_port import EnginePort
+from croupier.lobby.following import Follower
 from croupier.lobby.forming import Forming
 from croupier.lobby.games import GameCatalogue
 from croupier.lobby.matching import Matching
@@ -42,7 +43,9 @@ class Lobby:
     matching: Matching
     reconciler: Reconciler
     feed: TableFeed
+    follower: Follower
     servicer: LobbyServicer
+    database: AsyncEngine
 
     def add_to(self, server: grpc.aio.Server) -> None:
         """Let a server serve it."""
@@ -50,7 +53,11 @@ class Lobby:
 
     def background(self) -> tuple[Coroutine[Any, Any, None], ...]:
         """What has to run beside the server, until cancelled."""
-        return self.matching.run(), self.reconciler.run(self.settings.reconcile_seconds)
+        return (
+            self.matching.run(),
+            self.reconciler.run(self.settings.reconcile_seconds),
+            self.follower.run(self.database),
+        )
 
     def end_streams(self) -> None:
         """Tell every stream that the server is about to stop."""
@@ -79,11 +86,12 @@ def assemble(
     reception = Reception(players, issuer, settings.refresh_token_seconds, source, clock)
     forming = Forming(tables, changes, feed, engine, opener, games, places, settings.hosted_tables_limit, source, clock)
     matching = Matching(tickets, opener, games, places, usual, source, clock, metrics, logger)
+    follower = Follower(tables, feed, clock, logger)
     reconciler = Reconciler(
-        tables, tickets, players, changes, opener, engine, feed, metrics, _patience(settings), clock, logger
+        tables, tickets, players, changes, opener, engine, follower, metrics, _patience(settings), clock, logger
     )
     servicer = LobbyServicer(reception, forming, matching, games, usual, metrics)
-    return Lobby(settings, reception, forming, matching, reconciler, feed, servicer)
+    return Lobby(settings, reception, forming, matching, reconciler, feed, follower, servicer, database)
 
 
 def _patience(settings: LobbySettings) -> Patience:

@@ -17,9 +17,9 @@ from croupier.lobby.opening import Opener
 from croupier.lobby.players import Player, new_id
 from croupier.lobby.tables import Table, TableClock, TableState
 from croupier.lobby.ticket_store import TicketStore
-from croupier.lobby.tickets import Ticket, Wish, matched_table
+from croupier.lobby.tickets import ATTENDED_SECONDS, Ticket, Wish, matched_table
 from croupier.lobby.watching import StreamPlaces, draining
-from croupier.runtime.errors import IllegalNow, ServiceError, StaleSequence
+from croupier.runtime.errors import IllegalNow, ServiceError, StaleSequence, Unavailable
 from croupier.runtime.logs import Logger
 
 TICK_SECONDS = 1.0
@@ -99,7 +99,7 @@ class Matching:
         self._departed: set[str] = set()
         self._openings: set[asyncio.Task[None]] = set()
         self._opening_places = asyncio.Semaphore(OPENING_LIMIT)
-        self._attended_milliseconds = 0
+        self._attended_milliseconds = clock()
         self._woken = asyncio.Event()
         self._closed = False
 
@@ -163,6 +163,9 @@ class Matching:
                 self._woken.clear()
                 try:
                     await self.tick()
+                except Unavailable as failure:
+                    self._logger.warning("quick match waits", reason=failure.reason)
+                    await asyncio.sleep(TICK_SECONDS)
                 except Exception as error:
                     self._logger.error("quick match failed for now", exc_info=error)
                     await asyncio.sleep(TICK_SECONDS)
@@ -173,11 +176,13 @@ class Matching:
     async def tick(self) -> None:
         """Note who waits, match those who can be matched, and tell the streams."""
         now = self._clock()
+        # After a long time without the database others may have taken those who wait here for gone.
+        has_lapsed = now - self._attended_milliseconds >= ATTENDED_SECONDS * 1000
         await self._note_attendance(now)
         await self._match(await self._store.waiting(now), now)
         waiting = await self._store.waiting(now)
         self._metrics.show_tickets(waiting)
-        await self._tell(waiting)
+        await self._tell(waiting, _called_off() if has_lapsed else _superseded())
 
     async def settled(self) -> None:
         """Wait until no table is being opened by this process."""
@@ -185,11 +190,12 @@ class Matching:
             await asyncio.wait(self._openings)
 
     async def _note_attendance(self, now: int) -> None:
-        departed, self._departed = self._departed, set()
-        if departed:
+        if departed := set(self._departed):
             await self._store.depart(departed, now)
-        if self._waiters and now - self._attended_milliseconds >= ATTEND_MILLISECONDS:
-            await self._store.attend(list(self._waiters), now)
+            self._departed -= departed
+        if now - self._attended_milliseconds >= ATTEND_MILLISECONDS:
+            if self._waiters:
+                await self._store.attend(list(self._waiters), now)
             self._attended_milliseconds = now
 
     async def _match(self, waiting: Mapping[Wish, int], now: int) -> None:
@@ -209,11 +215,13 @@ class Matching:
         async with self._opening_places:
             try:
                 await self._opener.advance(table)
+            except Unavailable as failure:
+                self._logger.warning("matched table waits", table_id=table.table_id, reason=failure.reason)
             except Exception as error:
                 self._logger.error("matched table waits", table_id=table.table_id, exc_info=error)
         self._woken.set()
 
-    async def _tell(self, waiting: Mapping[Wish, int]) -> None:
+    async def _tell(self, waiting: Mapping[Wish, int], loss: ServiceError) -> None:
         if not self._waiters:
             return
         outcomes = await self._store.outcomes(list(self._waiters))
@@ -223,4 +231,12 @@ class Matching:
             elif table := outcomes[stream_id]:
                 waiter.seat(table)
             else:
-                waiter.end(StaleSequence("SUPERSEDED", "a newer call of yours waits in this one's place"))
+                waiter.end(loss)
+
+
+def _superseded() -> ServiceError:
+    return StaleSequence("SUPERSEDED", "a newer call of yours waits in this one's place")
+
+
+def _called_off() -> ServiceError:
+    return Unavailable("TICKET_LOST", "your ticket could not be kept: call again", retry_after_seconds=0.1)

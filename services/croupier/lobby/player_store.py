@@ -5,7 +5,7 @@ from sqlalchemy.exc import IntegrityError
 
 from croupier.lobby.players import Player
 from croupier.lobby.schema import PLAYERS, SIGN_INS
-from croupier.lobby.store import Store
+from croupier.lobby.store import Store, unlocked
 
 MOST_SIGN_INS = 10
 """Of one player; the oldest makes room."""
@@ -57,6 +57,7 @@ class PlayerStore:
             .limit(MOST_SIGN_INS - 1)
         )
         async with self._store.writing() as connection:
+            await self._store.one_at_a_time(connection, "sign in", player_id)
             await connection.execute(delete(SIGN_INS).where(mine, SIGN_INS.c.family.not_in(newest)))
             await connection.execute(
                 insert(SIGN_INS).values(
@@ -87,5 +88,6 @@ class PlayerStore:
 
     async def forget_expired(self, now: int) -> None:
         """Remove sign-ins that have ended."""
+        ended = unlocked(SIGN_INS.c.family, SIGN_INS.c.expires_milliseconds <= now)
         async with self._store.writing() as connection:
-            await connection.execute(delete(SIGN_INS).where(SIGN_INS.c.expires_milliseconds <= now))
+            await connection.execute(delete(SIGN_INS).where(SIGN_INS.c.family.in_(ended)))

@@ -1,32 +1,31 @@
 """Looking after what was left undone: by a crash, a silent engine, or people who went away."""
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from croupier.lobby.changes import TableChanges
 from croupier.lobby.engine_port import MOST_STATUSES, EnginePort
+from croupier.lobby.following import Follower
 from croupier.lobby.metrics import LobbyMetrics
 from croupier.lobby.opening import Opener
 from croupier.lobby.player_store import PlayerStore
 from croupier.lobby.table_store import TableStore
 from croupier.lobby.tables import Table, TableState, closed
 from croupier.lobby.ticket_store import TicketStore
-from croupier.lobby.watching import TableFeed
 from croupier.runtime.errors import ServiceError
 from croupier.runtime.logs import Logger
 
 BATCH = 200
 AT_A_TIME = 16
 LEFT_ALONE_MILLISECONDS = 2_000
-"""Whoever stored a step just now is likely still at it."""
-OVERLAP_MILLISECONDS = 5_000
-"""Replicas' clocks may differ by this much."""
+"""Whoever stored a step just now is likely still at it. Where replicas' clocks differ, another may come sooner or later
+by as much; sooner does no harm, for a step may be done twice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long things are kept, in milliseconds."""
+    """How long things are kept, in milliseconds; by as much as replicas' clocks differ they go sooner."""
 
     forming_idle: int
     ended_table: int
@@ -43,25 +42,34 @@ class Reconciler:
     changes: TableChanges
     opener: Opener
     engine: EnginePort
-    feed: TableFeed
+    follower: Follower
     metrics: LobbyMetrics
     patience: Patience
     clock: Callable[[], int]
     logger: Logger
     _cursors: dict[str, str] = field(default_factory=dict)
-    _followed_milliseconds: int | None = None
 
     async def run(self, pause_seconds: float) -> None:
         """Do everything again and again; runs until cancelled."""
         while True:
-            for step in (self.open_tables, self.finish_tables, self.close_idle, self.forget, self.follow, self.count):
+            for name, step in self._steps().items():
                 try:
                     await step()
                 except ServiceError as failure:
-                    self.logger.warning("left for later", step=step.__name__, reason=failure.reason)
+                    self.logger.warning("left for later", step=name, reason=failure.reason)
                 except Exception as error:
-                    self.logger.error("left for later", step=step.__name__, exc_info=error)
+                    self.logger.error("left for later", step=name, exc_info=error)
             await asyncio.sleep(pause_seconds)
+
+    def _steps(self) -> Mapping[str, Callable[[], Awaitable[None]]]:
+        return {
+            "follow": self.follower.catch_up,
+            "open": self.open_tables,
+            "finish": self.finish_tables,
+            "close": self.close_idle,
+            "forget": self.forget,
+            "count": self.count,
+        }
 
     async def open_tables(self) -> None:
         """Go on with tables on their way to the engine."""
@@ -101,15 +109,6 @@ class Reconciler:
         await self.players.forget_expired(now)
         await self.tickets.forget_abandoned(now - self.patience.ticket_grace)
         await self.tables.forget_ended(now - self.patience.ended_table)
-
-    async def follow(self) -> None:
-        """Tell this process's streams what other replicas changed."""
-        now = self.clock()
-        since = self._followed_milliseconds if self._followed_milliseconds is not None else now
-        self._followed_milliseconds = now
-        if self.feed.followed:
-            for table in await self.tables.touched_since(since - OVERLAP_MILLISECONDS, BATCH * 10):
-                self.feed.publish(table)
 
     async def count(self) -> None:
         """Show how many tables run."""

@@ -9,7 +9,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.sql.dml import Insert
 
 from croupier.lobby.schema import TABLES
-from croupier.lobby.store import Store
+from croupier.lobby.store import Store, unlocked
 from croupier.lobby.tables import ENDED, FREE_SEAT, RUNNING, Seat, Table, TableClock, TableState
 
 
@@ -26,10 +26,13 @@ class TableStore:
         """
         try:
             async with self._store.writing() as connection:
-                result = await connection.execute(_insert_within(table, hosted_limit))
+                await self._store.one_at_a_time(connection, "host", table.host_player_id)
+                is_stored = (await connection.execute(_insert_within(table, hosted_limit))).rowcount == 1
+                if is_stored:
+                    await self._store.tell(connection, table.table_id)
+                return is_stored
         except IntegrityError:
             raise InviteCodeTaken from None
-        return result.rowcount == 1
 
     async def hosted(self, player_id: str) -> int:
         """How many tables that run a player hosts."""
@@ -45,7 +48,10 @@ class TableStore:
             .values(to_row(table))
         )
         async with self._store.writing() as connection:
-            return (await connection.execute(statement)).rowcount == 1
+            is_stored = (await connection.execute(statement)).rowcount == 1
+            if is_stored:
+                await self._store.tell(connection, table.table_id)
+            return is_stored
 
     async def table(self, table_id: str) -> Table | None:
         """A table by id."""
@@ -76,6 +82,10 @@ class TableStore:
             wanted.append(TABLES.c.touched_milliseconds < touched_before)
         return await self._many(select(TABLES).where(*wanted).order_by(TABLES.c.table_id).limit(limit))
 
+    async def tables(self, table_ids: Collection[str]) -> list[Table]:
+        """Those of some tables that there are."""
+        return await self._many(select(TABLES).where(TABLES.c.table_id.in_(table_ids)))
+
     async def touched_since(self, milliseconds: int, limit: int) -> list[Table]:
         """Tables that were changed at or after a time, the longest ago first."""
         touched = TABLES.c.touched_milliseconds
@@ -93,9 +103,9 @@ class TableStore:
 
     async def forget_ended(self, touched_before: int) -> None:
         """Remove tables that ended long ago."""
-        statement = delete(TABLES).where(TABLES.c.state.in_(ENDED), TABLES.c.touched_milliseconds < touched_before)
+        old = unlocked(TABLES.c.table_id, TABLES.c.state.in_(ENDED), TABLES.c.touched_milliseconds < touched_before)
         async with self._store.writing() as connection:
-            await connection.execute(statement)
+            await connection.execute(delete(TABLES).where(TABLES.c.table_id.in_(old)))
 
     async def _one(self, condition: ColumnElement[bool]) -> Table | None:
         found = await self._many(select(TABLES).where(condition))

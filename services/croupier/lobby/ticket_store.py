@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, Row, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from croupier.lobby.schema import TABLES, TICKETS
-from croupier.lobby.store import Store
+from croupier.lobby.store import Store, unlocked
 from croupier.lobby.table_store import from_row, to_row
 from croupier.lobby.tables import RUNNING, Table, TableState
 from croupier.lobby.tickets import ATTENDED_SECONDS, Ticket, Wish
@@ -15,6 +15,8 @@ from croupier.runtime.errors import Unavailable
 
 TAKE_ATTEMPTS = 8
 _UNMATCHED = TICKETS.c.table_id.is_(None)
+_ARRIVAL = (TICKETS.c.created_milliseconds, TICKETS.c.ticket_id)
+"""The order in which players are matched, and tickets locked."""
 
 
 class TicketStore:
@@ -69,10 +71,13 @@ class TicketStore:
         wanted = (
             select(TICKETS)
             .where(*_matchable(now), TICKETS.c.game == wish.game, TICKETS.c.seats == wish.seats)
-            .order_by(TICKETS.c.created_milliseconds, TICKETS.c.ticket_id)
+            .order_by(*_ARRIVAL)
             .limit(wish.seats)
+            # Until the end nobody takes one of them, nor notes that its player has gone.
+            .with_for_update()
         )
         async with self._store.writing() as connection:
+            await self._store.one_at_a_time(connection, "match", wish.game, wish.seats)
             tickets = [_from_row(row) for row in await connection.execute(wanted)]
             if len(tickets) < wish.seats:
                 return None
@@ -81,9 +86,10 @@ class TicketStore:
             mine = TICKETS.c.ticket_id.in_([ticket.ticket_id for ticket in tickets])
             seat = update(TICKETS).where(mine, *_matchable(now)).values(table_id=table.table_id)
             if (await connection.execute(seat)).rowcount != wish.seats:
-                # Another replica took one of them in between.
+                # SQLite locks no rows: another process took one of them in between.
                 await connection.rollback()
                 return None
+            await self._store.tell(connection, table.table_id)
             return table
 
     async def outcomes(self, stream_ids: Collection[str]) -> dict[str, Table | None]:
@@ -106,8 +112,9 @@ class TicketStore:
         """Remove tickets that nobody came back for, and those whose tables have ended."""
         running = select(TABLES.c.table_id).where(TABLES.c.state.in_(RUNNING))
         over = _UNMATCHED | TICKETS.c.table_id.not_in(running)
+        old = unlocked(TICKETS.c.ticket_id, TICKETS.c.seen_milliseconds < seen_before, over)
         async with self._store.writing() as connection:
-            await connection.execute(delete(TICKETS).where(TICKETS.c.seen_milliseconds < seen_before, over))
+            await connection.execute(delete(TICKETS).where(TICKETS.c.ticket_id.in_(old)))
 
     async def _held_by(self, player_id: str) -> Ticket | None:
         async with self._store.reading() as connection:
@@ -129,7 +136,7 @@ class TicketStore:
             "game": ticket.wish.game,
             "seats": ticket.wish.seats,
             "client_seed": ticket.client_seed,
-            "created_milliseconds": ticket.created_milliseconds,
+            "created_milliseconds": self._store.arrival(ticket.created_milliseconds),
             "seen_milliseconds": now,
             "stream_id": stream_id,
         }
@@ -152,7 +159,9 @@ class TicketStore:
 
     async def _change(self, condition: ColumnElement[bool], **values: Any) -> bool:
         async with self._store.writing() as connection:
-            return (await connection.execute(update(TICKETS).where(condition).values(values))).rowcount > 0
+            changed = select(TICKETS.c.ticket_id).where(condition).order_by(*_ARRIVAL).with_for_update()
+            statement = update(TICKETS).where(TICKETS.c.ticket_id.in_(changed)).values(values)
+            return (await connection.execute(statement)).rowcount > 0
 
 
 def _matchable(now: int) -> tuple[ColumnElement[bool], ...]:

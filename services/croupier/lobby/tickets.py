@@ -6,7 +6,11 @@ from dataclasses import dataclass
 from croupier.lobby.tables import Seat, Table, TableClock, TableState
 
 ATTENDED_SECONDS = 15
-"""A ticket is matched only if a stream waited on it within this time: it may have been left by a crash."""
+"""A ticket is matched only if a stream waited on it within this time: it may have been left by a crash.
+
+Waiting is noted every 5 s by the clock of one replica and judged by that of another. While their clocks differ by no
+more than 5 s, and the database answers within 5 s, nobody who waits is passed over.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ class Reception:
     async def refresh(self, refresh_token: str) -> Tokens:
         """New tokens for a refresh token, which is used up; raises Unauthenticated for one that does not hold."""
         family, _, secret = refresh_token.partition(".")
-        if not secret or len(refresh_token) > LONGEST_REFRESH_TOKEN_CHARACTERS:
+        if not secret or len(refresh_token) > LONGEST_REFRESH_TOKEN_CHARACTERS or not refresh_token.isprintable():
             raise _invalid_refresh_token()
         token, _, new_hash = self._new_refresh_token(family)
         expires = self._refresh_expires()

@@ -42,8 +42,8 @@ async def migrate_database(url: str, packages: Sequence[str]) -> tuple[str, ...]
 async def migrate(database: AsyncEngine, package: str) -> bool:
     """Bring the schema up to date with the migrations of a service's package, such as "croupier.engine".
 
-    Gives whether it was not yet. Of several that do so at once in a PostgreSQL one goes first, and the others find it done. Raises ValueError for a
-    database that cannot be used.
+    Gives whether it was not yet. Of several that do so at once in a PostgreSQL one goes first, and the others find it
+    done. Raises ValueError for a database that cannot be used.
     """
     try:
         async with database.connect() as connection:
