@@ -1,0 +1,132 @@
+"""What goes wrong in a run, and how often: all of it drawn from the seed."""
+
+import asyncio
+import sqlite3
+from collections import Counter
+from dataclasses import dataclass
+from random import Random
+
+from tests.simulation.trace import Trace
+
+
+def chance_of(seed: int, name: str) -> Random:
+    """A source of chance of its own for each part of the world, so that they do not disturb each other."""
+    return Random(f"{seed}/{name}")
+
+
+@dataclass(frozen=True, slots=True)
+class Weather:
+    """How often each thing goes wrong, as a share of all chances for it; times in seconds."""
+
+    slow_database: float
+    failed_transaction: float
+    lost_commit_answer: float
+    slow_network: float
+    lost_request: float
+    lost_answer: float
+    silent_call: float
+    doubled_request: float
+    lost_news: float
+
+    @classmethod
+    def drawn(cls, chance: Random) -> "Weather":
+        """Each run has weather of its own; some of it is fair in some respects."""
+
+        def share(most: float) -> float:
+            return most * chance.random() if chance.random() < 0.6 else 0.0
+
+        return cls(
+            slow_database=share(0.1),
+            failed_transaction=share(0.03),
+            lost_commit_answer=share(0.03),
+            slow_network=share(0.1),
+            lost_request=share(0.05),
+            lost_answer=share(0.05),
+            silent_call=share(0.01),
+            doubled_request=share(0.2),
+            lost_news=share(0.2),
+        )
+
+
+class Faults:
+    """Decides what goes wrong, until it stops."""
+
+    def __init__(self, seed: int, trace: Trace) -> None:
+        self.weather = Weather.drawn(chance_of(seed, "weather"))
+        self.counts: Counter[str] = Counter()
+        self._network = chance_of(seed, "network")
+        self._databases = chance_of(seed, "databases")
+        self._trace = trace
+        self._is_over = False
+
+    def stop(self) -> None:
+        """From now on nothing goes wrong."""
+        self._is_over = True
+
+    def note(self, kind: str, *about: object) -> None:
+        """Count a fault and write it down."""
+        self.counts[kind] += 1
+        self._trace.note("fault", kind, *about)
+
+    def _happens(self, chance: Random, share: float) -> bool:
+        return chance.random() < share and not self._is_over
+
+    # Databases
+
+    async def way_to_database(self, name: str) -> None:
+        """The way to a database and back, in one; raises sqlite3.OperationalError for a broken connection."""
+        chance, weather = self._databases, self.weather
+        slow = self._happens(chance, weather.slow_database)
+        await asyncio.sleep(chance.uniform(0.05, 1.5) if slow else chance.uniform(0.0002, 0.003))
+        if self._happens(chance, weather.failed_transaction):
+            self.note("database connection broken", name)
+            raise sqlite3.OperationalError("the simulated connection broke")
+
+    async def before_commit(self, name: str) -> None:
+        """The way of a commit; raises sqlite3.OperationalError if it gets lost."""
+        await asyncio.sleep(self._databases.uniform(0.0002, 0.003))
+        if self._happens(self._databases, self.weather.failed_transaction):
+            self.note("commit lost", name)
+            raise sqlite3.OperationalError("the simulated connection broke before the commit")
+
+    async def after_commit(self, name: str) -> None:
+        """The way of the answer to a commit; raises sqlite3.OperationalError if it gets lost."""
+        await asyncio.sleep(self._databases.uniform(0.0002, 0.003))
+        if self._happens(self._databases, self.weather.lost_commit_answer):
+            self.note("commit answer lost", name)
+            raise sqlite3.OperationalError("the simulated connection broke after the commit")
+
+    # Network
+
+    def network_seconds(self) -> float:
+        """How long a message is on its way."""
+        chance = self._network
+        if self._happens(chance, self.weather.slow_network):
+            return chance.uniform(0.05, 1.0)
+        return chance.uniform(0.0005, 0.01)
+
+    def request_is_lost(self, method: str) -> bool:
+        """Whether a request does not arrive, which its sender notices."""
+        return self._network_fault(self.weather.lost_request, "request lost", method)
+
+    def answer_is_lost(self, method: str) -> bool:
+        """Whether an answer does not arrive, which its receiver notices."""
+        return self._network_fault(self.weather.lost_answer, "answer lost", method)
+
+    def is_silent(self, method: str) -> bool:
+        """Whether nothing of a call arrives any more and nobody is told."""
+        return self._network_fault(self.weather.silent_call, "call silent", method)
+
+    def is_doubled(self, method: str) -> bool:
+        """Whether a request arrives twice, at two servers."""
+        return self._network_fault(self.weather.doubled_request, "request doubled", method)
+
+    def news_are_lost(self, who: str) -> bool:
+        """Whether news are lost together with the connection that they came by."""
+        return self._network_fault(self.weather.lost_news, "news lost", who)
+
+    def _network_fault(self, share: float, kind: str, about: str) -> bool:
+        if not self._happens(self._network, share):
+            return False
+        self.note(kind, about)
+        return True

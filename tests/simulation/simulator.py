@@ -1,0 +1,137 @@
+"""Runs worlds, one seed after the other, each the same whenever it is run."""
+
+import asyncio
+import gc
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TextIO
+
+from croupier.engine import streams
+from croupier.engine.schema import METADATA as ENGINE_METADATA
+from croupier.lobby.schema import METADATA as LOBBY_METADATA
+from croupier.scoring.schema import METADATA as SCORING_METADATA
+from tests.simulation.database import SimulatedDatabase, empty_database, engine_in_memory
+from tests.simulation.loop import Stuck, VirtualLoop
+from tests.simulation.trace import Trace
+from tests.simulation.verdict import Violation
+from tests.simulation.world import World
+
+COMMAND = ".venv/bin/python -m tests.simulation --seed"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run went."""
+
+    seed: int
+    digest: str
+    violation: Violation | None
+    virtual_seconds: float
+    real_seconds: float
+    numbers: Counter[str] = field(default_factory=Counter)
+    faults: Counter[str] = field(default_factory=Counter)
+    recent: tuple[str, ...] = ()
+
+    def line(self) -> str:
+        """The run in a line."""
+        numbers = " ".join(f"{name}={count}" for name, count in sorted(self.numbers.items()))
+        faults = ", ".join(f"{count} {name}" for name, count in sorted(self.faults.items())) or "none"
+        return f"seed {self.seed} {self.digest} {numbers} {self.virtual_seconds:.0f}s; faults: {faults}"
+
+
+class Simulator:
+    """Holds what all runs share: empty databases, and SQLAlchemy's way to those of the present run."""
+
+    def __init__(self) -> None:
+        metadata = {"engine": ENGINE_METADATA, "lobby": LOBBY_METADATA, "scoring": SCORING_METADATA}
+        self._files = {kind: empty_database(each) for kind, each in metadata.items()}
+        self._access = {kind: engine_in_memory(self._finder(kind)) for kind in metadata}
+        self._world: World | None = None
+
+    def _finder(self, kind: str) -> Callable[[], SimulatedDatabase]:
+        def find() -> SimulatedDatabase:
+            if self._world is None:
+                raise RuntimeError("no world is being simulated")
+            return self._world.databases[kind]
+
+        return find
+
+    def run(self, seed: int, file: TextIO | None = None) -> Outcome:
+        """Run the world of a seed to its end, or to the first invariant that breaks."""
+        began = time.perf_counter()
+        loop = VirtualLoop()
+        trace = Trace(loop.time, file)
+        with _settled(loop):
+            self._world = world = World(seed, loop, trace, self._files, self._access)
+            with _changed(streams, "LONGEST_QUEUE_MESSAGES", world.plan.queue_messages):
+                loop.call_soon(world.start)
+                try:
+                    loop.run_forever()
+                except Stuck as stuck:
+                    world.verdict.fail("something is always left to do", str(stuck))
+                trace.is_open = False
+                _clean_up(loop)
+        return Outcome(
+            seed,
+            trace.digest,
+            world.verdict.violation,
+            loop.time(),
+            time.perf_counter() - began,
+            _numbers(world),
+            world.faults.counts,
+            tuple(trace.recent),
+        )
+
+
+def _numbers(world: World) -> Counter[str]:
+    records = world.referee.tables.values()
+    return Counter(
+        tables=len(records),
+        entries=sum(len(record.entries) for record in records),
+        acknowledged=world.referee.acknowledged,
+        resumes=world.referee.resumes,
+        restarts=sum(replica.lives - 1 for replica in world.replicas),
+        credits=sum(record.stopwatch.credited_milliseconds > 0 for record in records),
+    )
+
+
+def _clean_up(loop: VirtualLoop) -> None:
+    """Let everything end that the run left, so that nothing is collected in the middle of its work."""
+    for _ in range(20):
+        tasks = [task for task in asyncio.all_tasks(loop) if not task.done()]
+        if not tasks:
+            break
+        for process in loop.processes:
+            loop.run_again(process.thaw())
+        for task in tasks:
+            task.cancel()
+        loop.call_later(5.0, loop.stop)
+        loop.run_forever()
+
+
+@contextmanager
+def _settled(loop: VirtualLoop) -> Iterator[None]:
+    """Collecting garbage at times of its own would close generators at times that no seed decides."""
+    gc.collect()
+    gc.disable()
+    asyncio.set_event_loop(loop)
+    try:
+        yield
+    finally:
+        asyncio.set_event_loop(None)
+        loop.close()
+        gc.enable()
+
+
+@contextmanager
+def _changed(module: object, name: str, value: object) -> Iterator[None]:
+    before = getattr(module, name)
+    setattr(module, name, value)
+    try:
+        yield
+    finally:
+        setattr(module, name, before)
+

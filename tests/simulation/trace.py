@@ -1,0 +1,34 @@
+"""What happened in a run, as lines of text and as one digest."""
+
+import hashlib
+from collections import deque
+from collections.abc import Callable
+from typing import TextIO
+
+MOST_REMEMBERED = 60
+
+
+class Trace:
+    """Takes note of everything that happens; two runs are the same if their digests are."""
+
+    def __init__(self, clock: Callable[[], float], file: TextIO | None = None) -> None:
+        self._clock = clock
+        self._file = file
+        self._digest = hashlib.sha256()
+        self.recent: deque[str] = deque(maxlen=MOST_REMEMBERED)
+        self.is_open = True
+
+    def note(self, kind: str, *fields: object) -> None:
+        """Write a line: the virtual time, what it was, and what to know of it."""
+        if not self.is_open:
+            return
+        line = " ".join((f"{self._clock():.6f}", kind, *map(str, fields)))
+        self._digest.update(line.encode() + b"\n")
+        self.recent.append(line)
+        if self._file is not None:
+            self._file.write(line + "\n")
+
+    @property
+    def digest(self) -> str:
+        """The digest of all lines so far."""
+        return self._digest.hexdigest()[:16]
