@@ -1,0 +1,79 @@
+"""The audit in a process of its own, so that it does not slow the players whom it is about."""
+
+import asyncio
+import os
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from types import TracebackType
+from typing import Self
+
+from tests.faults.audit import Evidence, audit_table, check_promises
+from tests.faults.findings import Finding, Kind, LedgerLines
+from tests.faults.reading import Databases, read_ledger, read_logs
+from tests.faults.records import TableRecord
+
+LEDGER_SECONDS = 30.0
+"""How long reports may be under way to scoring."""
+POLL_SECONDS = 0.5
+NICENESS = 5
+
+
+class Auditor:
+    """Audits tables of one house."""
+
+    def __init__(self, databases: Databases) -> None:
+        self._databases = databases
+        self._process = ProcessPoolExecutor(1, get_context("spawn"), os.nice, (NICENESS,))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._process.shutdown(cancel_futures=True)
+
+    async def promises(self, records: Sequence[TableRecord]) -> list[Finding]:
+        """Whether what was acknowledged at tables, also those whose games go on, is in their logs."""
+        # What is promised is taken first, the log is read after it: so everything must be there.
+        known = [TableRecord(it.table_id, it.game, it.seats, acknowledged=list(it.acknowledged)) for it in records]
+        return await self._run(_promises, self._databases, known)
+
+    async def tables(self, records: Sequence[TableRecord], replays: Mapping[str, str]) -> list[Finding]:
+        """Everything about tables; replays are there of those whose games are over."""
+        return await self._run(_tables, self._databases, list(records), dict(replays))
+
+    async def _run(self, audit: object, *arguments: object) -> list[Finding]:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._process, audit, *arguments)  # type: ignore[arg-type]
+
+
+def _promises(databases: Databases, records: Sequence[TableRecord]) -> list[Finding]:
+    logs = asyncio.run(read_logs(databases.engine, [record.table_id for record in records]))
+    return [finding for record in records for finding in check_promises(record, logs.get(record.table_id))]
+
+
+def _tables(databases: Databases, records: Sequence[TableRecord], replays: Mapping[str, str]) -> list[Finding]:
+    ledger = asyncio.run(_complete_ledger(databases, list(replays)))
+    logs = asyncio.run(read_logs(databases.engine, [record.table_id for record in records]))
+    findings: list[Finding] = []
+    for record in records:
+        table_id = record.table_id
+        evidence = Evidence(record, logs.get(table_id), ledger.get(table_id), replays.get(table_id))
+        try:
+            findings += audit_table(evidence)
+        except Exception as fault:  # noqa: BLE001 - a log that the rules refuse is what an audit is there to find
+            findings.append(Finding(Kind.ALTERED, table_id, 0, f"its log cannot be followed: {fault!r}"))
+    return findings
+
+
+async def _complete_ledger(databases: Databases, table_ids: Sequence[str]) -> dict[str, LedgerLines]:
+    """What the ledger has of tables that are over; results may be under way for a while."""
+    deadline = time.monotonic() + LEDGER_SECONDS
+    while True:
+        ledger = await read_ledger(databases.scoring, table_ids)
+        if all(lines.results for lines in ledger.values()) or time.monotonic() > deadline:
+            return ledger
+        await asyncio.sleep(POLL_SECONDS)

@@ -1,0 +1,42 @@
+"""One service as a child process of the fault tests, which can keep it from starting and break its way to the database.
+
+Used as the command of the supervisor in place of `croupier.cli.child`; the harness's environment says how.
+"""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from sqlalchemy import make_url
+
+from croupier.cli.child import main as run_child
+from croupier.cli.supervisor import DATABASE_VARIABLE
+
+WAYS_VARIABLE = "CROUPIER_FAULTS_WAYS"
+"""JSON: the port by which each instance reaches PostgreSQL."""
+HOLD_VARIABLE = "CROUPIER_FAULTS_HOLD"
+"""A folder; an instance does not start while a file of its name is there. NAME.flags is a JSON list of more flags."""
+LONGEST_HOLD_SECONDS = 70.0
+POLL_SECONDS = 0.05
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Wait until the instance may start, and run it."""
+    (ready_file,) = (flag.partition("=")[2] for flag in arguments if flag.startswith("--ready-file="))
+    instance = Path(ready_file).stem
+    hold, deadline = Path(os.environ[HOLD_VARIABLE]), time.monotonic() + LONGEST_HOLD_SECONDS
+    while (hold / instance).exists() and time.monotonic() < deadline:
+        time.sleep(POLL_SECONDS)
+    flags_file = hold / f"{instance}.flags"
+    added_flags = json.loads(flags_file.read_text()) if flags_file.exists() else []
+    if port := json.loads(os.environ.get(WAYS_VARIABLE, "{}")).get(instance):
+        url = make_url(os.environ[DATABASE_VARIABLE]).set(port=port)
+        os.environ[DATABASE_VARIABLE] = url.render_as_string(hide_password=False)
+    return run_child([*arguments, *added_flags])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

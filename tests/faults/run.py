@@ -1,0 +1,195 @@
+"""A run: parties play, faults come one after the other, each is followed by the audit, and all is counted."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+from croupier_client import CroupierError
+from tests.faults.auditor import Auditor
+from tests.faults.findings import Finding, Kind
+from tests.faults.house import House
+from tests.faults.measures import longest_pause, takeovers
+from tests.faults.records import TableRecord
+from tests.faults.scenarios import Scenario, Scene
+from tests.faults.swarm import Manners, Swarm, until_playing
+from tests.faults.witness import Connections
+
+GROUPS, FRAIL_GROUPS = 8, 2
+START_SECONDS = 90.0
+SETTLE_SECONDS = 40.0
+"""After a fault every table must go on within this time."""
+END_SECONDS = 150.0
+CALM_SECONDS = 1.5
+POLL_SECONDS = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run is to be; `scale` shortens what lasts."""
+
+    seed: int
+    tables: int
+    moves: int
+    think_seconds: float
+    scale: float
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A fault that was made: how long it lasted, and how long players waited because of it, in seconds."""
+
+    name: str
+    lasted_seconds: float
+    pause_seconds: float
+    errors: Mapping[str, int]
+    findings: int
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was counted."""
+
+    tables: int = 0
+    finished: int = 0
+    acknowledged: int = 0
+    faults: list[Fault] = field(default_factory=list)
+    takeovers: list[float] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    errors: Counter[str] = field(default_factory=Counter)
+    seconds: float = 0.0
+
+
+Say = Callable[[str], None]
+
+
+class Run:
+    """One house under load."""
+
+    def __init__(self, house: House, auditor: Auditor, plan: Plan, tally: Tally, say: Say) -> None:
+        self._house = house
+        self._auditor = auditor
+        self._plan = plan
+        self._tally = tally
+        self._say = say
+        self._frail = [Connections(house.through_proxy()) for _ in range(FRAIL_GROUPS)]
+        direct = [Connections(house.direct()) for _ in range(GROUPS - FRAIL_GROUPS)]
+        self._swarm = Swarm(plan.seed, [*self._frail, *direct], Manners(plan.think_seconds))
+        self._audited = 0
+
+    async def go(self, scenarios: Sequence[Scenario], moves: int) -> None:
+        """Make every fault in order, repeat kills until there were so many moves, and end all games."""
+        started = time.monotonic()
+        self._swarm.start(self._plan.tables)
+        await until_playing(self._swarm, self._plan.tables, START_SECONDS)
+        self._say(f"{len(self._swarm.playing)} tables are played at")
+        random = Random(self._plan.seed)
+        waiting = list(scenarios)
+        kills = [scenario for scenario in scenarios if scenario.name == "engine_killed"] or list(scenarios)
+        try:
+            while waiting or self._acknowledged < moves:
+                await self._fault(waiting.pop(0) if waiting else kills[0], random)
+            await self._end()
+        finally:
+            await self._swarm.stop()
+            self._tally.seconds += time.monotonic() - started
+
+    @property
+    def _acknowledged(self) -> int:
+        return self._audited + self._swarm.acknowledged
+
+    async def _fault(self, scenario: Scenario, random: Random) -> None:
+        await asyncio.sleep(CALM_SECONDS)
+        scene = Scene(self._house, self._swarm, self._frail, random, self._plan.scale)
+        heads = self._heads()
+        began, began_milliseconds = time.monotonic(), time.time_ns() // 1_000_000
+        await scenario.do(scene)
+        ended = time.monotonic()
+        stuck = await self._settle(heads)
+        records = list(self._swarm.records())
+        if scenario.is_takeover:
+            broken = {id(client): client.broken_at for client in self._swarm.clients}
+            self._tally.takeovers += takeovers(records, broken, began, began_milliseconds)
+        errors = self._swarm.errors.counted(since=began)
+        findings = stuck + await self._audit()
+        if scenario.is_quiet:
+            findings += [
+                Finding(Kind.CLIENT_ERROR, "-", 0, f"{scenario.name} showed {count} clients: {error}")
+                for error, count in errors.items()
+            ]
+        self._tally.findings += findings
+        self._tally.errors += errors
+        fault = Fault(scenario.name, ended - began, longest_pause(records, began), dict(errors), len(findings))
+        self._tally.faults.append(fault)
+        self._say(_line(len(self._tally.faults), fault, self._acknowledged))
+        for finding in findings[:3]:
+            self._say(f"    {finding}")
+
+    def _heads(self) -> dict[str, int]:
+        return {table_id: record.head for table_id, record in self._swarm.playing.items()}
+
+    async def _settle(self, heads: Mapping[str, int]) -> list[Finding]:
+        """Wait until every table has gone on or ended; gives those that have not in time."""
+        deadline = time.monotonic() + SETTLE_SECONDS
+        after = self._heads()
+        heads = {table_id: max(head, after.get(table_id, head)) for table_id, head in heads.items()}
+        while waiting := [it for it in heads if it in self._swarm.playing and not self._has_moved(it, heads[it])]:
+            if time.monotonic() > deadline:
+                detail = f"nothing happened for {SETTLE_SECONDS:g} s after the fault"
+                return [Finding(Kind.STUCK, table_id, heads[table_id], detail) for table_id in waiting]
+            await asyncio.sleep(POLL_SECONDS)
+        return []
+
+    def _has_moved(self, table_id: str, head: int) -> bool:
+        return self._swarm.playing[table_id].head > head
+
+    async def _audit(self) -> list[Finding]:
+        """Audit what is over wholly, and what goes on as far as it was promised."""
+        over, playing = self._swarm.take_finished(), list(self._swarm.playing.values())
+        self._audited += sum(len(record.acknowledged) for record in over)
+        self._tally.finished += sum(record.finished for record in over)
+        findings = await self._auditor.promises(playing)
+        findings += await self._auditor.tables(over, await self._replays(over))
+        found, self._swarm.findings = self._swarm.findings, []
+        return findings + found
+
+    async def _replays(self, records: Sequence[TableRecord]) -> dict[str, str]:
+        asked = [self._replay(record) for record in records if record.finished]
+        return {table_id: replay for table_id, replay in await asyncio.gather(*asked) if replay}
+
+    async def _replay(self, record: TableRecord) -> tuple[str, str]:
+        # Whoever has a seat may ask, as may everybody else.
+        client = self._swarm.clients[hash(record.table_id) % len(self._swarm.clients)]
+        try:
+            return record.table_id, (await client.get_replay(table_id=record.table_id)).replay
+        except CroupierError as error:
+            self._tally.findings.append(Finding(Kind.REPLAY, record.table_id, 0, f"it cannot be had: {error}"))
+            return record.table_id, ""
+
+    async def _end(self) -> None:
+        """Let every game be played to its end, and audit what has not been."""
+        self._swarm.manners.think_seconds /= 4
+        heads = self._heads()
+        await self._swarm.end(END_SECONDS)
+        findings = [
+            Finding(Kind.STUCK, table_id, record.head, "the table does not go on after the last fault")
+            for table_id, record in self._swarm.playing.items()
+            if record.head == heads.get(table_id)
+        ]
+        unfinished = list(self._swarm.playing.values())
+        findings += await self._audit()
+        findings += await self._auditor.tables(unfinished, {})
+        self._tally.findings += findings
+        self._tally.tables += self._swarm.tables
+        self._tally.acknowledged += self._acknowledged
+        self._say(f"{len(unfinished)} games go on, all others are over; {len(findings)} findings")
+
+
+def _line(number: int, fault: Fault, acknowledged: int) -> str:
+    errors = ", ".join(f"{count} {error}" for error, count in Counter(fault.errors).most_common(2))
+    lasted, pause = f"{fault.lasted_seconds:.1f} s", f"longest pause {fault.pause_seconds:.1f} s"
+    return (
+        f"{number:3}. {fault.name:30} {lasted:>7}, {pause}, {acknowledged} moves, {fault.findings} findings; {errors}"
+    )

@@ -1,0 +1,151 @@
+"""The reference client as the fault tests use it: it keeps all that it was promised and sent, and every error."""
+
+import json
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+
+import grpc
+
+from croupier_api.v1 import engine_pb2, table_pb2
+from croupier_client import AsyncTable, Client, CroupierError, Endpoints, Event, RetryPolicy
+from croupier_client.callers import Call, R, Service
+from croupier_client.endpoints import CALL_SECONDS, CHANNEL_OPTIONS
+from tests.faults.records import Acknowledged, Heard, Opened, Stream, TableRecord
+
+FOLDING_SHARE = 8
+"""One client of so many folds every fact into its view; the others save the time, since the audit compares bytes."""
+_IN_TURN = json.dumps({"loadBalancingConfig": [{"round_robin": {}}]})
+POLICY = RetryPolicy(total_seconds=150)
+
+
+@dataclass(slots=True)
+class Errors:
+    """What clients were told went wrong, with times of the monotonic clock."""
+
+    seen: list[tuple[float, str]] = field(default_factory=list)
+
+    def note(self, error: CroupierError) -> None:
+        """Remember an error."""
+        self.seen.append((time.monotonic(), f"{error.code.name} {error.reason or error.message[:60]}"))
+
+    def counted(self, since: float = 0.0, until: float = float("inf")) -> Counter[str]:
+        """How often each error came."""
+        return Counter(text for at, text in self.seen if since <= at <= until)
+
+
+class Connections:
+    """Channels that a group of clients shares, as a real client has its own; closing them breaks all its streams."""
+
+    def __init__(self, endpoints: Endpoints) -> None:
+        self.endpoints = endpoints
+        self._channels: dict[str, grpc.aio.Channel] = {}
+
+    def channel(self, address: str) -> grpc.aio.Channel:
+        """The channel to an address."""
+        if address not in self._channels:
+            # Channels that are set up alike share one connection unless they are told not to.
+            options = (*CHANNEL_OPTIONS, ("grpc.use_local_subchannel_pool", 1))
+            self._channels[address] = self.connect(address, options)
+        return self._channels[address]
+
+    def connect(self, address: str, options: tuple[tuple[str, int | str], ...]) -> grpc.aio.Channel:
+        """A new channel, to several instances in turn if the address names them."""
+        if "," in address:
+            options = (*options, ("grpc.service_config", _IN_TURN))
+            return grpc.aio.insecure_channel(f"ipv4:{address}", options=options)
+        return grpc.aio.insecure_channel(address, options=options)
+
+    async def drop(self) -> None:
+        """Close every connection at once, with all that goes on over it."""
+        channels, self._channels = self._channels, {}
+        for channel in channels.values():
+            await channel.close()
+
+
+class WitnessClient(Client):
+    """A player's client over shared connections."""
+
+    def __init__(self, connections: Connections, device_secret: str, name: str, errors: Errors) -> None:
+        super().__init__(connections.endpoints, device_secret, name, policy=POLICY)
+        self.connections = connections
+        self.broken_at: list[float] = []
+        """When calls or streams of this client failed."""
+        self._errors = errors
+
+    def _channel(self, service: Service) -> grpc.aio.Channel:
+        return self.connections.channel(self._address(service))
+
+    async def ask(self, connections: Connections, call: Call[R]) -> R:
+        """One attempt at a unary call of the engine, over other connections than its own; raises CroupierError."""
+        token = await self._access_token()
+        send = connections.channel(connections.endpoints.engine).unary_unary(
+            call.path, request_serializer=call.serialize, response_deserializer=call.response.FromString
+        )
+        try:
+            return await send(call.request, timeout=CALL_SECONDS, metadata=self._metadata(token, call.table_id))
+        except grpc.RpcError as error:
+            raise self.failure(error, token) from error
+
+    def failure(self, error: grpc.RpcError, access_token: str) -> CroupierError:
+        """The typed error, which is noted."""
+        failure = super().failure(error, access_token)
+        self.broken_at.append(time.monotonic())
+        self._errors.note(failure)
+        return failure
+
+
+class WitnessTable(AsyncTable):
+    """A seat whose every message is kept before the client looks at it."""
+
+    def __init__(self, client: WitnessClient, record: TableRecord, stream: Stream, folds: bool) -> None:
+        super().__init__(client, record.table_id)
+        self._record = record
+        self._stream = stream
+        self._folds = folds
+        self._actions: dict[str, bytes] = {}
+
+    def submit(self, action: table_pb2.Action, expected_sequence: int | None = None) -> engine_pb2.SubmitActionRequest:
+        """The request for an action."""
+        request = super().submit(action, expected_sequence)
+        self._actions[request.request_id] = request.action.SerializeToString()
+        return request
+
+    def receive(self, message: engine_pb2.PlayResponse | engine_pb2.WatchTableResponse) -> Event | None:
+        """Take in a message of the stream."""
+        assert isinstance(message, engine_pb2.PlayResponse)
+        now = time.monotonic()
+        if message.HasField("update"):
+            self._hear(message, now)
+        elif message.HasField("snapshot"):
+            snapshot = message.snapshot.SerializeToString(deterministic=True)
+            self._stream.seat = message.snapshot.viewer_seat if message.snapshot.HasField("viewer_seat") else None
+            self._stream.messages.append(Opened(message.snapshot.sequence, snapshot))
+        if message.HasField("answer") and message.answer.HasField("sequence"):
+            self.promised(message.answer.request_id, message.answer.sequence)
+        return super().receive(message)
+
+    def promised(self, request_id: str, sequence: int) -> None:
+        """An action was acknowledged, on whichever way."""
+        assert self.seat is not None
+        one = Acknowledged(self.seat, request_id, self._actions[request_id], sequence)
+        self._record.acknowledged.append(one)
+
+    def _hear(self, message: engine_pb2.PlayResponse, now: float) -> None:
+        update, legal = message.update, b""
+        if message.HasField("legal_actions"):
+            legal = message.legal_actions.SerializeToString(deterministic=True)
+        heard = Heard(update.sequence, update.SerializeToString(deterministic=True), legal, now)
+        self._stream.messages.append(heard)
+        self._record.heard(update.sequence, update.at_milliseconds, update.HasField("seat"), now)
+
+    def receive_update(self, update: engine_pb2.TableUpdate, legal_actions: table_pb2.LegalActions) -> None:
+        """Go on by one entry; most clients take over of the facts only what they need to play."""
+        if not self._folds and self.opened and update.sequence == self.sequence + 1:
+            facts = [fact for fact in update.facts if fact.WhichOneof("fact") in ("game_ended", "turn_changed")]
+            kept = engine_pb2.TableUpdate()
+            kept.CopyFrom(update)
+            del kept.facts[:]
+            kept.facts.extend(facts)
+            update = kept
+        super().receive_update(update, legal_actions)
