@@ -1,7 +1,8 @@
-"""A PostgreSQL server for all tests of this process, with databases that are copied from migrated ones."""
+"""A PostgreSQL server for all tests of this process, with databases for each."""
 
 import asyncio
 import itertools
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -19,29 +20,42 @@ def postgres() -> Iterator[PostgresServer]:
         yield server
 
 
+CLEAN = """DO $$ BEGIN
+    PERFORM pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid();
+    EXECUTE (SELECT 'TRUNCATE ' || string_agg(quote_ident(tablename), ', ') || ' RESTART IDENTITY'
+        FROM pg_tables WHERE schemaname = 'public' AND tablename NOT LIKE '%_schema_version');
+END $$"""
+"""Puts an end to whoever still uses a database, and to all rows but the version of its schema."""
+
+
 @dataclass(slots=True)
 class Databases:
-    """Gives new databases of a server; those with the same schema are copies of one, which is quicker."""
+    """Gives databases of a server that hold nothing yet; those that a test has done with are cleaned and given again.
+
+    Making one takes a hundred times as long as cleaning one.
+    """
 
     server: PostgresServer
-    _templates: dict[tuple[str, ...], str] = field(default_factory=dict)
-    _numbers: Iterator[int] = field(default_factory=itertools.count)
+    _free: defaultdict[tuple[str, ...], list[str]] = field(default_factory=lambda: defaultdict(list))
+    _made: Iterator[int] = field(default_factory=itertools.count)
 
-    def new(self, *packages: str) -> str:
-        """The URL of a new database that has the schemas of these services' packages, such as "croupier.lobby"."""
-        return self.server.create_database(f"test_{next(self._numbers)}", self._template(packages))
+    def take(self, packages: tuple[str, ...]) -> str:
+        """The name of a database with the schemas of these services' packages."""
+        if packages and self._free[packages]:
+            return self._free[packages].pop()
+        name = f"test_{next(self._made)}"
+        migrating = migrate_database(self.server.create_database(name), packages)
+        # In a thread of its own: where this is asked for, an event loop may run already.
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(asyncio.run, migrating).result()
+        return name
 
-    def _template(self, packages: tuple[str, ...]) -> str:
-        if not packages:
-            return "template1"
-        if packages not in self._templates:
-            name = f"template_{len(self._templates)}"
-            migrating = migrate_database(self.server.create_database(name), packages)
-            # In a thread of its own: where this is asked for, an event loop may run already.
-            with ThreadPoolExecutor(1) as thread:
-                thread.submit(asyncio.run, migrating).result()
-            self._templates[packages] = name
-        return self._templates[packages]
+    def give_back(self, packages: tuple[str, ...], name: str) -> None:
+        """Let another test have a database; what came without schema is not given again."""
+        if packages:
+            self.server.run_sql(name, CLEAN)
+            self._free[packages].append(name)
 
 
 @pytest.fixture(scope="session")
@@ -50,6 +64,17 @@ def databases(postgres: PostgresServer) -> Databases:
 
 
 @pytest.fixture
-def new_database(databases: Databases) -> Callable[..., str]:
-    """A function that gives the URL of a new database, empty or with the schemas of the packages that are named."""
-    return databases.new
+def new_database(databases: Databases) -> Iterator[Callable[..., str]]:
+    """A function that gives the URL of a database, empty or with the schemas of the packages that are named.
+
+    A test that changes anything but rows takes an empty one and migrates it.
+    """
+    taken: list[tuple[tuple[str, ...], str]] = []
+
+    def new(*packages: str) -> str:
+        taken.append((packages, databases.take(packages)))
+        return databases.server.url(taken[-1][1])
+
+    yield new
+    for packages, name in taken:
+        databases.give_back(packages, name)

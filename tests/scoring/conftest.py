@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from croupier.scoring.__main__ import opened_database
+from croupier.runtime.schema_versions import migrate_database
 from tests.databases import copy_database
 from tests.scoring.house import House, Keys, open_house
 
@@ -19,12 +19,7 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Keys:
 @pytest.fixture(scope="session")
 def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("ledger") / "migrated.db"
-
-    async def migrate() -> None:
-        async with opened_database(f"sqlite+aiosqlite:///{path}"):
-            pass
-
-    asyncio.run(migrate())
+    asyncio.run(migrate_database(f"sqlite:///{path}", ["croupier.scoring"]))
     return path
 
 
@@ -33,7 +28,16 @@ def database_file(migrated: Path, tmp_path: Path) -> Path:
     return copy_database(migrated, tmp_path / "scoring.db")
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest) -> str:
+    """A new database with the ledger's tables, on each kind of server."""
+    if request.param == "sqlite":
+        return f"sqlite:///{request.getfixturevalue('database_file')}"
+    url: str = request.getfixturevalue("new_database")("croupier.scoring")
+    return url
+
+
 @pytest.fixture
-async def house(keys: Keys, database_file: Path) -> AsyncIterator[House]:
-    async with open_house(keys, database_file) as house:
+async def house(keys: Keys, database_url: str) -> AsyncIterator[House]:
+    async with open_house(keys, database_url) as house:
         yield house

@@ -55,10 +55,10 @@ class Keys:
             write_new_key_pair(folder / f"{name}.pem", folder / f"{name}.pub")
         return cls(folder)
 
-    def settings(self, database: Path) -> ScoringSettings:
+    def settings(self, database: str) -> ScoringSettings:
         """Settings with these keys and free ports."""
         return ScoringSettings(
-            database=f"sqlite+aiosqlite:///{database}",
+            database=database,
             lobby_public_key=self.folder / "lobby.pub",
             engine_public_key=self.folder / "engine.pub",
             listen="127.0.0.1:0",
@@ -115,12 +115,12 @@ class House:
 
 
 @asynccontextmanager
-async def open_house(keys: Keys, database: Path) -> AsyncIterator[House]:
+async def open_house(keys: Keys, database: str) -> AsyncIterator[House]:
     """Run the service, wired as the program wires it, until the end of the block."""
     registry = CollectorRegistry()
     settings = keys.settings(database)
     async with AsyncExitStack() as stack:
-        engine = await stack.enter_async_context(opened_database(settings.database))
+        engine = await stack.enter_async_context(opened_database(settings.database, structlog.get_logger()))
         metrics = RpcMetrics(registry)
         channels = []
         for port in ports(settings, engine, registry):

@@ -19,6 +19,7 @@ PLAYERS_METHODS = {
 CONTROL_METHODS = {
     "RecordRound": round_entry(),
     "RecordResult": pb.RecordResultRequest(result=result_entry()),
+    "CheckAccess": pb.CheckAccessRequest(),
 }
 
 
@@ -82,3 +83,7 @@ async def test_a_refusal_does_not_repeat_the_token(house: House, name: str, caps
     await refused_codes(house.players, PLAYERS_METHODS, metadata)
     spoken = capsys.readouterr()
     assert metadata[0][1].removeprefix("Bearer ") not in spoken.out + spoken.err
+
+
+async def test_who_may_report_learns_that_the_key_holds(house: House) -> None:
+    await house.control.CheckAccess(pb.CheckAccessRequest(), metadata=house.keys.engine(), timeout=CALL_SECONDS)

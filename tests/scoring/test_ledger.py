@@ -1,16 +1,16 @@
-"""The ledger on a real SQLite file: nothing changes, nothing is lost, order does not matter."""
+"""The ledger on real databases: nothing changes, nothing is lost, order does not matter."""
 
 import asyncio
 import dataclasses
 import itertools
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from croupier.runtime.database import open_database
 from croupier.runtime.errors import AlreadyExists, NotFound, Unavailable
-from croupier.scoring.__main__ import opened_database
 from croupier.scoring.ledger import Count, Ledger, Result, Round, Seat, Sheet
 from croupier.scoring.records import LeaderboardLine, Records
 from croupier.scoring.standings import Statistics
@@ -25,16 +25,20 @@ FIRST = Round(
 )
 SECOND = Round(2, (-1, 1, 0), (2, 1, -3), (), counts=(Count("tricks", 1, 4), Count("tricks", 0, 2)))
 RESULT = Result(((0,), (1, 2)), (2, 1, -3), 1_790_000_000_000)
+ALL: tuple[Round | Result, ...] = (FIRST, SECOND, RESULT)
 
 
 @pytest.fixture
-async def ledger(database_file: Path) -> AsyncIterator[Ledger]:
-    async with opened_database(url(database_file)) as database:
-        yield Ledger(database)
+async def ledger(database_url: str) -> AsyncIterator[Ledger]:
+    async with opened(database_url) as ledger:
+        yield ledger
 
 
-def url(path: Path) -> str:
-    return f"sqlite+aiosqlite:///{path}"
+@asynccontextmanager
+async def opened(url: str) -> AsyncIterator[Ledger]:
+    database = open_database(url)
+    yield Ledger(database)
+    await database.dispose()
 
 
 async def enter(ledger: Ledger, entry: Round | Result, sheet: Sheet = SHEET) -> bool:
@@ -146,24 +150,45 @@ async def test_the_same_from_many_at_once_is_entered_once(ledger: Ledger) -> Non
     assert await Records(ledger.database).statistics("ben") == (Statistics("solo", 1, 0, 2, (("tricks", 6),)),)
 
 
-async def test_a_restart_loses_nothing(database_file: Path) -> None:
+async def test_a_restart_loses_nothing(database_url: str) -> None:
     for entry in (FIRST, RESULT):
-        async with opened_database(url(database_file)) as database:
-            assert await enter(Ledger(database), entry)
-    async with opened_database(url(database_file)) as database:
-        found = await Ledger(database).score_sheet("t1")
+        async with opened(database_url) as ledger:
+            assert await enter(ledger, entry)
+    async with opened(database_url) as ledger:
+        found = await ledger.score_sheet("t1")
         assert (found.sheet, found.rounds, found.result) == (SHEET, (FIRST,), RESULT)
         counts = (("solos", 1), ("tricks", 7))
-        assert await Records(database).statistics("anna") == (Statistics("solo", 1, 1, 1, counts),)
+        assert await Records(ledger.database).statistics("anna") == (Statistics("solo", 1, 1, 1, counts),)
 
 
-async def test_a_new_file_gets_its_schema(tmp_path: Path) -> None:
-    async with opened_database(url(tmp_path / "new.db")) as database:
-        assert await enter(Ledger(database), FIRST)
+async def test_the_same_from_two_replicas_at_once_is_entered_once(database_url: str) -> None:
+    """Every entry of ten tables, twice at each replica, all at the same moment."""
+    sheets = [dataclasses.replace(SHEET, table_id=f"t{number}") for number in range(10)]
+    async with opened(database_url) as one, opened(database_url) as other:
+        calls = [
+            enter(ledger, entry, sheet) for sheet in sheets for entry in ALL for ledger in (one, other, other, one)
+        ]
+        news = await asyncio.gather(*calls)
+        groups = [news[start : start + 4] for start in range(0, len(news), 4)]
+        assert [sum(group) for group in groups] == [1] * len(groups)
+        for sheet in sheets:
+            found = await one.score_sheet(sheet.table_id)
+            assert (found.sheet, found.rounds, found.result) == (sheet, (FIRST, SECOND), RESULT)
+        assert await Records(other.database).statistics("ben") == (Statistics("solo", 10, 0, 20, (("tricks", 60),)),)
+
+
+async def test_of_two_different_entries_at_once_one_is_refused(database_url: str) -> None:
+    async with opened(database_url) as one, opened(database_url) as other:
+        changed = dataclasses.replace(FIRST, headline="something else")
+        calls = [enter(ledger, entry) for ledger, entry in [(one, FIRST), (other, changed)] * 3]
+        outcomes = await asyncio.gather(*calls, return_exceptions=True)
+        assert sum(outcome is True for outcome in outcomes) == 1
+        assert sum(isinstance(outcome, AlreadyExists) for outcome in outcomes) == 3
+        assert sum(outcome is False for outcome in outcomes) == 2
 
 
 async def test_a_database_that_cannot_be_reached_is_unavailable(tmp_path: Path) -> None:
-    nowhere = Ledger(open_database(url(tmp_path / "missing" / "scoring.db")))
+    nowhere = Ledger(open_database(f"sqlite:///{tmp_path}/missing/scoring.db"))
     with pytest.raises(Unavailable) as refused:
         await enter(nowhere, FIRST)
     assert refused.value.retry_after_seconds

@@ -1,7 +1,8 @@
 """The ledger's schema: what migrations make is what the code expects, and rounds from before stay readable."""
 
 import sqlite3
-from contextlib import closing
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
 from importlib.resources import files
 from pathlib import Path
 
@@ -10,8 +11,10 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection, create_engine, event
+from sqlalchemy.ext.asyncio import AsyncEngine
 
-from croupier.scoring.__main__ import opened_database
+from croupier.runtime.database import open_database
+from croupier.runtime.schema_versions import check_schema, migrate
 from croupier.scoring.ledger import Count, Ledger, Result, Round, Seat, Sheet
 from croupier.scoring.records import Records
 from croupier.scoring.schema import METADATA
@@ -33,6 +36,15 @@ def migrated(path: Path, *revisions: str) -> None:
     engine.dispose()
 
 
+@asynccontextmanager
+async def up_to_date(url: str) -> AsyncIterator[AsyncEngine]:
+    database = open_database(url)
+    await migrate(database, "croupier.scoring")
+    await check_schema(database, "croupier.scoring")
+    yield database
+    await database.dispose()
+
+
 def enter_as_the_first_version_did(path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(
@@ -47,7 +59,7 @@ async def test_a_ledger_of_the_first_version_goes_on(tmp_path: Path) -> None:
     enter_as_the_first_version_did(file)
     first = Round(1, (3, 0), (3, 0), ("won", ""))
     second = Round(2, (1, 1), (4, 1), (), "bid of 30", (("trump", "S"),), (Count("bids_won", 1, 1),))
-    async with opened_database(f"sqlite+aiosqlite:///{file}") as database:
+    async with up_to_date(f"sqlite:///{file}") as database:
         ledger = Ledger(database)
         assert not await ledger.enter_round(SHEET, first)
         assert await ledger.enter_round(SHEET, second)
@@ -62,11 +74,11 @@ async def test_the_way_back_keeps_rounds(tmp_path: Path) -> None:
     migrated(file, "+0001")
     enter_as_the_first_version_did(file)
     migrated(file, "+head", "-0001", "+head")
-    async with opened_database(f"sqlite+aiosqlite:///{file}") as database:
+    async with up_to_date(f"sqlite:///{file}") as database:
         assert (await Ledger(database).score_sheet("t1")).rounds == (Round(1, (3, 0), (3, 0), ("won", "")),)
 
 
-async def test_migrations_make_the_schema_that_the_code_expects(database_file: Path) -> None:
+async def test_migrations_make_the_schema_that_the_code_expects(database_url: str) -> None:
     def differences(connection: Connection) -> list[object]:
         def is_ours(_object: object, name: str | None, *_: object) -> bool:
             return name != "scoring_schema_version"
@@ -74,5 +86,5 @@ async def test_migrations_make_the_schema_that_the_code_expects(database_file: P
         context = MigrationContext.configure(connection, opts={"include_object": is_ours, "compare_type": True})
         return list(compare_metadata(context, METADATA))
 
-    async with opened_database(f"sqlite+aiosqlite:///{database_file}") as database, database.connect() as connection:
+    async with up_to_date(database_url) as database, database.connect() as connection:
         assert await connection.run_sync(differences) == []

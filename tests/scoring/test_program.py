@@ -27,21 +27,23 @@ def _logs_as_before() -> Iterator[None]:
     structlog.reset_defaults()
 
 
-def flags(keys: Keys, database_file: Path, **changes: str) -> list[str]:
-    given = {name: str(value) for name, value in dataclasses.asdict(keys.settings(database_file)).items() if value}
+def flags(keys: Keys, database_url: str, **changes: str) -> list[str]:
+    given = {name: str(value) for name, value in dataclasses.asdict(keys.settings(database_url)).items() if value}
     return [part for name, value in (given | changes).items() for part in (f"--{name.replace('_', '-')}", value)]
 
 
-async def test_it_serves_until_told_to_stop(keys: Keys, database_file: Path, tmp_path: Path) -> None:
+async def test_it_serves_until_told_to_stop(keys: Keys, database_url: str, tmp_path: Path) -> None:
     ready = tmp_path / "ready.json"
     program = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "croupier.scoring"),
-        *flags(keys, database_file, ready_file=str(ready)),
+        *flags(keys, database_url, ready_file=str(ready)),
         stderr=asyncio.subprocess.PIPE,
     )
     try:
         assert program.stderr is not None
-        serving = json.loads(await asyncio.wait_for(program.stderr.readline(), 20))
+        serving: dict[str, str] = {}
+        while serving.get("event") != "serving":
+            serving = json.loads(await asyncio.wait_for(program.stderr.readline(), 20))
         addresses = json.loads(await asyncio.to_thread(ready.read_text))
         assert addresses == {name: serving[name] for name in ("listen", "control", "metrics")}
         async with grpc.aio.insecure_channel(addresses["listen"]) as channel:
@@ -58,11 +60,13 @@ async def test_it_serves_until_told_to_stop(keys: Keys, database_file: Path, tmp
     assert program.returncode == 0
 
 
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 @pytest.mark.parametrize(
     ("name", "value", "word"),
     [
         ("database", "nonsense", "--database"),
         ("database", "sqlite+aiosqlite:////nowhere/at/all/scoring.db", "cannot be used"),
+        ("database", "sqlite://", "croupier migrate --service scoring --database sqlite://"),
         ("lobby_public_key", "/nowhere/lobby.pub", "/nowhere/lobby.pub"),
         ("engine_public_key", __file__, __file__),
         ("listen", "127.0.0.1:99999", "127.0.0.1:99999"),
@@ -71,9 +75,9 @@ async def test_it_serves_until_told_to_stop(keys: Keys, database_file: Path, tmp
     ],
 )
 def test_settings_that_cannot_be_used(
-    keys: Keys, database_file: Path, capfd: pytest.CaptureFixture[str], name: str, value: str, word: str
+    keys: Keys, database_url: str, capfd: pytest.CaptureFixture[str], name: str, value: str, word: str
 ) -> None:
-    assert main(flags(keys, database_file, **{name: value})) == 2
+    assert main(flags(keys, database_url, **{name: value})) == 2
     own_lines = [line for line in capfd.readouterr().err.splitlines() if line.startswith("croupier serve scoring: ")]
     assert len(own_lines) == 1
     assert word in own_lines[0]

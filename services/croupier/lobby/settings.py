@@ -10,9 +10,9 @@ from croupier.runtime.settings import setting
 class LobbySettings:
     """The lobby: it knows the players and forms the tables."""
 
-    database: str = setting("The database, as SQLAlchemy writes it, for example sqlite+aiosqlite:////data/lobby.db.")
+    database: str = setting("URL of the database: sqlite:////data/lobby.db or postgresql://user:password@host/name.")
     signing_key: Path = setting("The lobby's Ed25519 private key as a PEM file; it signs players' and own tokens.")
-    engine_control: str = setting("The engine's control address, host:port.")
+    engine_control: str = setting("The engine's control address, host:port; of several replicas with commas between.")
     listen: str = setting("Where to serve gRPC, host:port.", default="127.0.0.1:7710")
     metrics_listen: str = setting("Where to serve Prometheus metrics, host:port.", default="127.0.0.1:7719")
     log_level: str = setting("What to log: debug, info, warning or error.", default="info")

@@ -15,9 +15,9 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from croupier.runtime.database import is_reachable, open_database
 from croupier.runtime.identity import PLAYER_AUDIENCE, SCORING_CONTROL_AUDIENCE, TokenVerifier, load_public_key
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
-from croupier.runtime.logs import configure_logs
+from croupier.runtime.logs import Logger, configure_logs
 from croupier.runtime.metrics import RpcMetrics, serve_metrics
-from croupier.runtime.schema_versions import migrate
+from croupier.runtime.schema_versions import DatabaseUnreachable, check_durability, check_schema
 from croupier.runtime.server import AddServices, announce, drain, listen, run, until_stopped, watch_readiness
 from croupier.runtime.settings import read_settings
 from croupier.scoring.ledger import Ledger
@@ -51,11 +51,12 @@ class Port:
 
 
 @asynccontextmanager
-async def opened_database(url: str) -> AsyncIterator[AsyncEngine]:
-    """The ledger's database with its schema up to date; raises ValueError if it cannot be used."""
+async def opened_database(url: str, logger: Logger) -> AsyncIterator[AsyncEngine]:
+    """The ledger's database; raises ValueError if it cannot be used, or is of another version."""
     database = open_database(url)
     try:
-        await migrate(database, "croupier.scoring")
+        await check_schema(database, "croupier.scoring")
+        await check_durability(database, logger)
         yield database
     finally:
         await database.dispose()
@@ -88,7 +89,7 @@ async def serve(settings: ScoringSettings) -> int:
     registry = CollectorRegistry()
     rpc_metrics = RpcMetrics(registry)
     async with AsyncExitStack() as stack:
-        database = await stack.enter_async_context(opened_database(settings.database))
+        database = await stack.enter_async_context(opened_database(settings.database, logger))
         metrics_server, metrics_address = serve_metrics(registry, settings.metrics_listen)
         stack.callback(metrics_server.server_close)
         stack.callback(metrics_server.shutdown)
@@ -111,14 +112,17 @@ async def serve(settings: ScoringSettings) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the service; gives the exit code: 0 after an orderly end, 2 for settings that cannot be used."""
+    """Run the service; gives the exit code.
+
+    0 after an orderly end, 2 for settings that cannot be used, 1 while the database does not answer.
+    """
     given = sys.argv[1:] if arguments is None else arguments
     settings = read_settings(ScoringSettings, PROGRAM, given, os.environ)
     try:
         return run(serve(settings))
     except ValueError as fault:
         sys.stderr.write(f"{PROGRAM}: {fault}\n")
-        return 2
+        return 1 if isinstance(fault, DatabaseUnreachable) else 2
 
 
 if __name__ == "__main__":

@@ -5,27 +5,18 @@ What comes first for a table, a round or its result, opens the table's sheet; th
 
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from sqlalchemy import Row, Table, select
-from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import InterfaceError, OperationalError
-from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from croupier.runtime.errors import AlreadyExists, NotFound, Unavailable
+from croupier.runtime.database import transaction
+from croupier.runtime.errors import AlreadyExists, NotFound
+from croupier.runtime.inserts import insert_into
 from croupier.scoring.schema import RESULT_PLAYERS, RESULTS, ROUNDS, SEAT_COUNTS, SHEETS
 from croupier.scoring.standings import places
-
-RETRY_SECONDS = 1.0
-# The same clause in both dialects, but each has an insert of its own.
-_INSERT: dict[str, Callable[[Table], sqlite.Insert | postgresql.Insert]] = {
-    "sqlite": sqlite.insert,
-    "postgresql": postgresql.insert,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,20 +80,6 @@ class ScoreSheet:
     result: Result | None
 
 
-@asynccontextmanager
-async def transaction(database: AsyncEngine) -> AsyncIterator[AsyncConnection]:
-    """A transaction, committed unless something is raised; raises Unavailable while the database cannot be used."""
-    try:
-        async with database.begin() as connection:
-            yield connection
-    except (OperationalError, InterfaceError, PoolTimeout, OSError) as fault:
-        raise Unavailable(
-            "DATABASE_UNAVAILABLE",
-            "the ledger cannot be reached now: try again",
-            retry_after_seconds=RETRY_SECONDS,
-        ) from fault
-
-
 @dataclass(frozen=True, slots=True)
 class Ledger:
     """The ledger in a database."""
@@ -150,8 +127,9 @@ async def _open_sheet(connection: AsyncConnection, sheet: Sheet) -> None:
 async def _insert(
     connection: AsyncConnection, table: Table, key: dict[str, Any], columns: dict[str, Any], what: str
 ) -> bool:
-    # The insert comes first: it takes the lock, so that what is read after it is what will stay.
-    insert = _INSERT[connection.dialect.name](table).values(**key, **columns).on_conflict_do_nothing()
+    # The insert comes first: it takes the lock, or waits for who has it, so that what is read after it is what will
+    # stay.
+    insert = insert_into(connection, table).values(**key, **columns).on_conflict_do_nothing()
     if (await connection.execute(insert)).rowcount:
         return True
     held = (await connection.execute(select(table).filter_by(**key))).mappings().one()
@@ -170,7 +148,7 @@ async def _add_counts(connection: AsyncConnection, table_id: str, counts: Iterab
         {"table_id": table_id, "seat": seat, "name": name, "amount": amount}
         for (seat, name), amount in sorted(sums.items())
     ]
-    insert = _INSERT[connection.dialect.name](SEAT_COUNTS).values(rows)
+    insert = insert_into(connection, SEAT_COUNTS).values(rows)
     raised = {"amount": SEAT_COUNTS.c.amount + insert.excluded.amount}
     await connection.execute(insert.on_conflict_do_update(index_elements=SEAT_COUNTS.primary_key, set_=raised))
 

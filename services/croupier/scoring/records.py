@@ -8,7 +8,8 @@ from typing import Any, TypeAlias
 from sqlalchemy import ColumnElement, Double, Row, ScalarSelect, Select, case, cast, func, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from croupier.scoring.ledger import Result, Sheet, read_result, read_sheet, transaction
+from croupier.runtime.database import transaction
+from croupier.scoring.ledger import Result, Sheet, read_result, read_sheet
 from croupier.scoring.schema import RESULT_PLAYERS, RESULTS, SEAT_COUNTS, SHEETS
 from croupier.scoring.standings import Statistics
 

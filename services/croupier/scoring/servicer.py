@@ -104,6 +104,10 @@ class ScoringControlServicer(scoring_pb2_grpc.ScoringControlServiceServicer):
         await self._enter("result", self._ledger.enter_result(*codec.read_result_entry(request)))
         return pb.RecordResultResponse()
 
+    async def CheckAccess(self, request: pb.CheckAccessRequest, context: Context) -> pb.CheckAccessResponse:
+        """Answer: who has come so far has access."""
+        return pb.CheckAccessResponse()
+
     async def _enter(self, kind: Literal["round", "result"], entry: Awaitable[bool]) -> None:
         try:
             is_new = await entry

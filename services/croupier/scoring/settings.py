@@ -10,7 +10,7 @@ from croupier.runtime.settings import setting
 class ScoringSettings:
     """The scoring service keeps score sheets, results, statistics and leaderboards."""
 
-    database: str = setting("SQLAlchemy URL of the ledger, for example sqlite+aiosqlite:////data/scoring.db.")
+    database: str = setting("URL of the ledger: sqlite:////data/scoring.db or postgresql://user:password@host/name.")
     lobby_public_key: Path = setting("PEM file with the lobby's public key, which verifies players' tokens.")
     engine_public_key: Path = setting("PEM file with the engine's public key, which verifies the engine's tokens.")
     listen: str = setting("host:port for players; port 0 chooses one.", default="127.0.0.1:7730")
