@@ -16,6 +16,7 @@ from croupier.engine.log import Entry, TableConfig, body_to_json, config_from_js
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.schema import ARCHIVE, DEADLINES, ENTRIES, TABLES
 from croupier.engine.store import SequenceTaken, StoredTable, TableMark
+from croupier.runtime.database import transaction
 
 LARGEST_COMMIT_APPENDS = 500
 
@@ -32,7 +33,10 @@ def append_of(table_id: str, entries: Sequence[Entry], mark: TableMark | None) -
 
 
 class SqlTableStore:
-    """The store in a database; one task commits all that is waiting, so that at load one fsync carries many tables."""
+    """The store in a database; one task commits all that is waiting, so that at load one fsync carries many tables.
+
+    Where it says nothing else, everything raises Unavailable while the database cannot be used.
+    """
 
     def __init__(self, engine: AsyncEngine, writer: EntryWriter, metrics: EngineMetrics) -> None:
         self._engine = engine
@@ -57,7 +61,7 @@ class SqlTableStore:
         """Commit what is waiting, again and again, until close() was called and nothing waits."""
         while self._waiting or not self._closing:
             await self._wake.wait()
-            batch, self._waiting = self._waiting[:LARGEST_COMMIT_APPENDS], self._waiting[LARGEST_COMMIT_APPENDS:]
+            batch = self._next_batch()
             if not self._waiting and not self._closing:
                 self._wake.clear()
             if batch:
@@ -68,6 +72,21 @@ class SqlTableStore:
         """Let run() end when everything is stored."""
         self._closing = True
         self._wake.set()
+
+    def _next_batch(self) -> list[_Waiting]:
+        """What goes into the next commit: one append of each table, and no more than a commit may carry.
+
+        Two of one table want the same sequence, as when a client went while its action waited and came again at once.
+        """
+        batch: dict[str, _Waiting] = {}
+        later = []
+        for waiting in self._waiting:
+            if waiting.append.table_id in batch or len(batch) == LARGEST_COMMIT_APPENDS:
+                later.append(waiting)
+            else:
+                batch[waiting.append.table_id] = waiting
+        self._waiting = later
+        return list(batch.values())
 
     async def _commit(self, batch: list[_Waiting]) -> None:
         while batch:
@@ -101,7 +120,7 @@ class SqlTableStore:
         if stored := await self.load(config.table_id):
             return stored.config
         try:
-            async with self._engine.begin() as connection:
+            async with transaction(self._engine) as connection:
                 await connection.execute(insert(TABLES).values(values))
         except IntegrityError:
             stored = await self.load(config.table_id)
@@ -111,14 +130,14 @@ class SqlTableStore:
     async def open(self, config: TableConfig, entries: Sequence[Entry]) -> bool:
         """Open a prepared table with its first entries; False if it was not prepared any more."""
         append = append_of(config.table_id, entries, None)
-        async with self._engine.begin() as connection:
+        async with transaction(self._engine) as connection:
             return await connection.run_sync(open_table, append, config_to_json(config))
 
     # Reading
 
     async def load(self, table_id: str) -> StoredTable | None:
         """A table with its whole log, None if there is none."""
-        async with self._engine.connect() as connection:
+        async with transaction(self._engine) as connection:
             entries = await _entries(connection, table_id, 0)
             row = (await connection.execute(select(TABLES).where(TABLES.c.table_id == table_id))).one_or_none()
             if row is not None:
@@ -139,7 +158,7 @@ class SqlTableStore:
         if not heads:
             return {}
         found: dict[str, tuple[Entry, ...]] = {}
-        async with self._engine.connect() as connection:
+        async with transaction(self._engine) as connection:
             rows = await connection.execute(_beyond(heads))
             for table_id, mine in groupby(rows, lambda row: row.table_id):
                 found[table_id] = tuple(_entry(row) for row in mine)
@@ -152,7 +171,7 @@ class SqlTableStore:
 
     async def statuses(self, table_ids: Sequence[str]) -> dict[str, str]:
         """The status of each table that exists."""
-        async with self._engine.connect() as connection:
+        async with transaction(self._engine) as connection:
             archived = select(ARCHIVE.c.table_id).where(ARCHIVE.c.table_id.in_(table_ids))
             found = dict.fromkeys((await connection.execute(archived)).scalars(), "finished")
             query = select(TABLES.c.table_id, TABLES.c.status).where(TABLES.c.table_id.in_(table_ids))
@@ -163,7 +182,7 @@ class SqlTableStore:
         query = (
             select(TABLES.c.game, func.count().label("open")).where(TABLES.c.status == "open").group_by(TABLES.c.game)
         )
-        async with self._engine.connect() as connection:
+        async with transaction(self._engine) as connection:
             return {row.game: row.open for row in await connection.execute(query)}
 
     # Looking for what nobody does
@@ -180,7 +199,7 @@ class SqlTableStore:
         return await self._claim(update(TABLES).values(reports_at=until), TABLES.c.table_id, chosen, limit)
 
     async def _claim(self, change: Any, key: Any, chosen: Select[Any], limit: int) -> list[str]:
-        async with self._engine.begin() as connection:
+        async with transaction(self._engine) as connection:
             # SQLite, which has one writer at a time, leaves the lock out.
             locked = chosen.limit(limit).with_for_update(skip_locked=True)
             table_ids = list((await connection.execute(locked)).scalars())
@@ -191,25 +210,25 @@ class SqlTableStore:
     async def reports_done(self, table_id: str) -> int:
         """How many reports of a table were handed over; 0 for one that is not known."""
         query = select(TABLES.c.reports_done).where(TABLES.c.table_id == table_id)
-        async with self._engine.connect() as connection:
+        async with transaction(self._engine) as connection:
             return int((await connection.execute(query)).scalar() or 0)
 
     async def set_reports_done(self, table_id: str, count: int) -> None:
         """Note how many reports were handed over; the number never goes back."""
         change = update(TABLES).where(TABLES.c.table_id == table_id, TABLES.c.reports_done < count)
-        async with self._engine.begin() as connection:
+        async with transaction(self._engine) as connection:
             await connection.execute(change.values(reports_done=count))
 
     # Tidying up
 
     async def compact(self, finished_before: int, limit: int) -> int:
         """Archive tables that ended before a moment and have handed over all reports; gives how many."""
-        async with self._engine.begin() as connection:
+        async with transaction(self._engine) as connection:
             return await archive.compact(connection, finished_before, limit)
 
     async def forget(self, finished_before: int, limit: int) -> int:
         """Remove archived tables that ended before a moment; gives how many."""
-        async with self._engine.begin() as connection:
+        async with transaction(self._engine) as connection:
             return await archive.forget(connection, finished_before, limit)
 
 
