@@ -43,21 +43,28 @@ class Chaos:
     def _one(self, kind: str) -> Replica:
         return self._chance.choice(self._all(kind))
 
-    async def run(self) -> None:
-        """Everything, within the stormy time; what it broke is whole again at the end."""
+    async def run(self, playing: Sequence[asyncio.Task[None]]) -> None:
+        """Everything, within the stormy time or until nobody plays; what it broke is whole again at the end."""
         loop = asyncio.get_running_loop()
         end = loop.time() + self._plan.stormy_seconds
         moments = sorted(self._chance.uniform(0, self._plan.stormy_seconds) for _ in self._plan.disasters)
         under_way = []
-        began = loop.time()
         for moment, kind in zip(moments, self._plan.disasters, strict=True):
-            await asyncio.sleep(max(0, began + moment - loop.time()))
+            if not await self._until(end - self._plan.stormy_seconds + moment, playing):
+                break
             self._faults.note(kind)
             under_way.append(asyncio.create_task(self._kinds[kind]()))
-        await asyncio.sleep(max(0, end - loop.time()))
+        await self._until(end, playing)
         self._faults.stop()
         if under_way:
             await asyncio.gather(*under_way)
+
+    async def _until(self, moment: float, playing: Sequence[asyncio.Task[None]]) -> bool:
+        """Wait for a moment; gives whether anybody still plays."""
+        seconds = moment - asyncio.get_running_loop().time()
+        if seconds > 0:
+            await asyncio.wait(playing, timeout=seconds)
+        return not all(each.done() for each in playing)
 
     async def _kill(self, replicas: Sequence[Replica]) -> None:
         for replica in replicas:

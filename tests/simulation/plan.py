@@ -90,8 +90,8 @@ DISASTERS = (
 
 def plan_of(chance: Random) -> Plan:
     """What a seed makes of it."""
-    stormy = chance.uniform(3, 15)
-    kinds = chance.choices(KINDS, [kind.weight for kind in KINDS], k=chance.choice((1, 2, 2, 3)))
+    stormy = chance.uniform(2, 10)
+    kinds = chance.choices(KINDS, [kind.weight for kind in KINDS], k=chance.choice((1, 1, 2, 2, 3)))
     return Plan(
         tables=tuple(_seating(kind, chance) for kind in kinds),
         engines=chance.choice((1, 2, 2, 3)),

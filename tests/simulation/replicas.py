@@ -160,6 +160,9 @@ class Replica:
         """Serve until told to stop."""
         raise NotImplementedError
 
+    def let_go(self) -> None:
+        """The run is over: what is left of all lives may begin nothing more."""
+
     def interceptor(self, key: Ed25519PrivateKey, audience: str, open_methods: frozenset[str] = frozenset()) -> Any:
         """What is around every call."""
         verifier = TokenVerifier(key.public_key(), audience, self.clock)
@@ -187,10 +190,15 @@ class EngineReplica(Replica):
         super().__init__(name, world)
         self._skew_milliseconds = self.chance.randrange(-5_000, 5_000)
         self.engine: Engine | None = None
+        self._engines: list[Engine] = []
         self.players: EngineServicer | None = None
 
     def clock(self) -> int:
         return self.world.loop.now_milliseconds() + self._skew_milliseconds
+
+    def let_go(self) -> None:
+        for engine in self._engines:
+            engine.services.background._closed = True
 
     async def _ask_time(self) -> int:
         await asyncio.sleep(self.chance.uniform(0.0001, 0.02))
@@ -227,6 +235,7 @@ class EngineReplica(Replica):
 
     async def run(self) -> None:
         self.engine = engine = self._assemble()
+        self._engines.append(engine)
         await engine.clock.measure()
         committing = asyncio.create_task(engine.store.run())
         reporting = asyncio.create_task(engine.services.reporter.run())

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TextIO
 
-from croupier.engine import streams
+from croupier.engine import caretaker, streams
 from croupier.engine.schema import METADATA as ENGINE_METADATA
 from croupier.lobby.schema import METADATA as LOBBY_METADATA
 from croupier.scoring.schema import METADATA as SCORING_METADATA
@@ -19,6 +19,8 @@ from tests.simulation.trace import Trace
 from tests.simulation.verdict import Violation
 from tests.simulation.world import World
 
+HEARTBEAT_SECONDS = 4.0
+"""Shorter than in production, so that memory is tidied within the few seconds of a run."""
 COMMAND = ".venv/bin/python -m tests.simulation --seed"
 
 
@@ -50,6 +52,21 @@ class Simulator:
         self._files = {kind: empty_database(each) for kind, each in metadata.items()}
         self._access = {kind: engine_in_memory(self._finder(kind)) for kind in metadata}
         self._world: World | None = None
+        asyncio.run(self._warm_up())
+        gc.collect()
+        gc.freeze()
+
+    async def _warm_up(self) -> None:
+        """Let SQLAlchemy ask each database what it asks the first time only, which would be part of the first run."""
+        self._world = World(0, VirtualLoop(), Trace(lambda: 0.0), self._files, self._access)
+        self._world.faults.stop()
+        for kind, database in self._world.databases.items():
+            await database.process.start(self._connect(kind))
+        self._world = None
+
+    async def _connect(self, kind: str) -> None:
+        async with self._access[kind].connect():
+            pass
 
     def _finder(self, kind: str) -> Callable[[], SimulatedDatabase]:
         def find() -> SimulatedDatabase:
@@ -66,19 +83,23 @@ class Simulator:
         trace = Trace(loop.time, file)
         with _settled(loop):
             self._world = world = World(seed, loop, trace, self._files, self._access)
-            with _changed(streams, "LONGEST_QUEUE_MESSAGES", world.plan.queue_messages):
+            with (
+                _changed(streams, "LONGEST_QUEUE_MESSAGES", world.plan.queue_messages),
+                _changed(caretaker, "HEARTBEAT_SECONDS", HEARTBEAT_SECONDS),
+            ):
                 loop.call_soon(world.start)
                 try:
                     loop.run_forever()
                 except Stuck as stuck:
                     world.verdict.fail("something is always left to do", str(stuck))
                 trace.is_open = False
-                _clean_up(loop)
+                virtual_seconds = loop.time()
+                _clean_up(loop, world)
         return Outcome(
             seed,
             trace.digest,
             world.verdict.violation,
-            loop.time(),
+            virtual_seconds,
             time.perf_counter() - began,
             _numbers(world),
             world.faults.counts,
@@ -98,8 +119,10 @@ def _numbers(world: World) -> Counter[str]:
     )
 
 
-def _clean_up(loop: VirtualLoop) -> None:
+def _clean_up(loop: VirtualLoop, world: World) -> None:
     """Let everything end that the run left, so that nothing is collected in the middle of its work."""
+    for replica in world.replicas:
+        replica.let_go()
     for _ in range(20):
         tasks = [task for task in asyncio.all_tasks(loop) if not task.done()]
         if not tasks:

@@ -118,7 +118,7 @@ class World:
         alive = asyncio.create_task(keep_alive(self.replicas))
         playing = [self._go(self._sitting(number, seating)) for number, seating in enumerate(self.plan.tables, 1)]
         chaos = Chaos(self.plan, self.surroundings, self.replicas, self.faults, self.chance("chaos"))
-        await chaos.run()
+        await chaos.run(playing)
         self.trace.note("calm")
         for person in self.people:
             person.is_calm = True
@@ -199,6 +199,7 @@ class World:
     async def _within(self, seconds: float, invariant: str, faults: Callable[[], list[str]]) -> None:
         until = self.loop.time() + seconds
         while (found := faults()) and self.loop.time() < until:
+            self.trace.note("waits", invariant, "; ".join(found)[:500])
             await asyncio.sleep(1.0)
         if found:
             self.verdict.fail(invariant, "; ".join(found))
