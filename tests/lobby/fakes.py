@@ -1,6 +1,7 @@
 """What the lobby's tests share: a clock, an engine in memory, and the same engine behind gRPC."""
 
 import hashlib
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -179,3 +180,8 @@ def forming_table(seats: int = 2, number: int = 1, **changes: Any) -> Table:
         "touched_milliseconds": START,
     }
     return Table(**values | changes)
+
+
+def real_now() -> int:
+    """Milliseconds since 1970 UTC."""
+    return time.time_ns() // 1_000_000

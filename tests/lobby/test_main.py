@@ -27,10 +27,10 @@ def _logs_as_before() -> Iterator[None]:
 
 
 @pytest.fixture
-def arguments(tmp_path: Path, database_file: Path) -> list[str]:
+def arguments(tmp_path: Path, database_url: str) -> list[str]:
     write_new_key_pair(tmp_path / "private.pem", tmp_path / "public.pem")
     given = {
-        "database": f"sqlite+aiosqlite:///{database_file}",
+        "database": database_url,
         "signing-key": tmp_path / "private.pem",
         "engine-control": "127.0.0.1:1",
         "listen": "127.0.0.1:0",
@@ -78,11 +78,15 @@ def test_a_player_is_the_same_after_a_restart_and_a_stream_does_not_hold_the_end
         next(watch)
 
 
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 @pytest.mark.parametrize(
     ("flag", "value", "said"),
     [
         ("--database", "nonsense", "is not the URL of a database"),
         ("--database", "sqlite+aiosqlite:////nowhere/at/all.db", "unable to open database file"),
+        ("--database", "sqlite://", "croupier migrate --service lobby --database sqlite://"),
+        ("--engine-control", "nowhere", "is not an address"),
+        ("--engine-control", "127.0.0.1:1,elsewhere:2", "elsewhere:2 is a name"),
         ("--signing-key", "/nowhere/key.pem", "cannot be read as an Ed25519 private key"),
         ("--listen", "nonsense", "cannot be listened on"),
         ("--metrics-listen", "nonsense", "cannot be listened on"),

@@ -15,6 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from croupier.lobby.assembly import assemble
 from croupier.lobby.engine_channel import EngineChannel
+from croupier.lobby.engine_keys import check_keys
 from croupier.lobby.servicer import OPEN_METHODS, SERVICE_NAME
 from croupier.lobby.settings import LobbySettings
 from croupier.runtime.channels import open_channel
@@ -30,21 +31,26 @@ from croupier.runtime.identity import (
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
 from croupier.runtime.logs import Logger, configure_logs
 from croupier.runtime.metrics import RpcMetrics, serve_metrics
-from croupier.runtime.schema_versions import migrate
+from croupier.runtime.schema_versions import DatabaseUnreachable, check_durability, check_schema
 from croupier.runtime.server import announce, drain, listen, run, until_stopped, watch_readiness
 from croupier.runtime.settings import is_loopback, read_settings
 
 PROGRAM = "croupier serve lobby"
+FIRST_ANSWER_SECONDS = 1.0
+"""How long the start waits for the engines' first answers; they may start later than the lobby."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Serve until SIGINT or SIGTERM; gives the exit code, 2 for faults of configuration."""
+    """Serve until SIGINT or SIGTERM; gives the exit code.
+
+    2 is for faults of configuration, 1 for a database that does not answer.
+    """
     settings = read_settings(LobbySettings, PROGRAM, sys.argv[1:] if arguments is None else arguments, os.environ)
     try:
         return run(serve(settings, configure_logs("lobby", settings.log_level)))
     except (ValueError, OSError, SQLAlchemyError) as fault:
         sys.stderr.write(f"{PROGRAM}: {str(fault).splitlines()[0]}\n")
-        return 2
+        return 1 if isinstance(fault, DatabaseUnreachable) else 2
 
 
 def now_milliseconds() -> int:
@@ -59,10 +65,12 @@ async def serve(settings: LobbySettings, logger: Logger) -> int:
     async with AsyncExitStack() as stack:
         database = open_database(settings.database)
         stack.push_async_callback(database.dispose)
-        await migrate(database, "croupier.lobby")
+        await check_schema(database, "croupier.lobby")
+        await check_durability(database, logger)
         channel = await stack.enter_async_context(open_channel(settings.engine_control))
         issuer = TokenIssuer(key, ENGINE_CONTROL_AUDIENCE, SERVICE_TOKEN_SECONDS, now_milliseconds)
         engine = EngineChannel(channel, issuer, settings.engine_timeout_seconds, logger)
+        keys = await stack.enter_async_context(_checked_keys(settings, issuer, logger))
         lobby = assemble(settings, database, engine, key, secrets.SystemRandom(), now_milliseconds, registry, logger)
         verifier = TokenVerifier(key.public_key(), PLAYER_AUDIENCE, now_milliseconds)
         interceptor = CallInterceptor(Authenticator(verifier, OPEN_METHODS), RpcMetrics(registry), logger)
@@ -75,18 +83,40 @@ async def serve(settings: LobbySettings, logger: Logger) -> int:
         async with _running(work):
             announce(settings.ready_file, addresses)
             logger.info("ready", **addresses)
-            await until_stopped()
+            await _until_stopped(keys)
             logger.info("stopping")
             lobby.end_streams()
             await drain([listener], settings.drain_seconds)
+    if not keys.cancelled():
+        keys.result()
     return 0
 
 
+async def _until_stopped(keys: asyncio.Task[None]) -> None:
+    """Wait for a signal, or until an engine refuses this lobby's key."""
+    async with _running([until_stopped()]) as (stopped,):
+        await asyncio.wait([stopped, keys], return_when=asyncio.FIRST_COMPLETED)
+        if not keys.done() or keys.exception() is None:
+            await stopped
+
+
 @asynccontextmanager
-async def _running(work: Iterable[Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
+async def _checked_keys(
+    settings: LobbySettings, issuer: TokenIssuer, logger: Logger
+) -> AsyncIterator[asyncio.Task[None]]:
+    """A task that has asked each engine whether it takes this lobby's key, or still asks; raises ValueError if not."""
+    async with _running([check_keys(settings, issuer, logger)]) as (keys,):
+        await asyncio.wait([keys], timeout=FIRST_ANSWER_SECONDS)
+        if keys.done():
+            keys.result()
+        yield keys
+
+
+@asynccontextmanager
+async def _running(work: Iterable[Coroutine[Any, Any, None]]) -> AsyncIterator[list[asyncio.Task[None]]]:
     tasks = [asyncio.create_task(each) for each in work]
     try:
-        yield
+        yield tasks
     finally:
         for task in tasks:
             task.cancel()

@@ -31,6 +31,10 @@ REFUSALS: Mapping[grpc.StatusCode, type[ServiceError]] = {
 Response = TypeVar("Response")
 
 
+class KeyRefused(Unavailable):
+    """The engine does not know the key that this lobby signs with."""
+
+
 class EngineChannel:
     """An EnginePort over a channel that the caller owns."""
 
@@ -94,7 +98,8 @@ def refusal_of(error: grpc.aio.AioRpcError) -> ServiceError:
     """What the engine refuses, as it said it; Unavailable for anything that is no concern of the player."""
     kind = REFUSALS.get(error.code())
     if kind is None:
-        return Unavailable("ENGINE_UNAVAILABLE", "the engine cannot answer now: try again", retry_after_seconds=1)
+        absent = KeyRefused if error.code() is grpc.StatusCode.UNAUTHENTICATED else Unavailable
+        return absent("ENGINE_UNAVAILABLE", "the engine cannot answer now: try again", retry_after_seconds=1)
     info, field = _details(error)
     message = error.details() or "the engine refuses this"
     return kind(info.reason or error.code().name, message, field=field, metadata=dict(info.metadata))

@@ -1,0 +1,106 @@
+"""Channels to several replicas: whoever is away is left out, and a call goes to the next."""
+
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import grpc
+import pytest
+
+from croupier.runtime.channels import addresses_of, open_channel, target_of
+
+METHOD = "/tests.Service/Method"
+CALL_SECONDS = 10.0
+
+
+@asynccontextmanager
+async def replica(
+    name: str, asked: Counter[str], address: str = "127.0.0.1:0", away: bool = False
+) -> AsyncIterator[str]:
+    """A server that counts its calls; one that is `away` answers that it is."""
+
+    async def answer(_request: bytes, context: Any) -> bytes:
+        asked[name] += 1
+        if away:
+            await context.abort(grpc.StatusCode.UNAVAILABLE, "draining")
+        return name.encode()
+
+    server = grpc.aio.server()
+    handlers: dict[str, Any] = {"Method": grpc.unary_unary_rpc_method_handler(answer)}
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("tests.Service", handlers),))
+    port = server.add_insecure_port(address)
+    await server.start()
+    yield f"127.0.0.1:{port}"
+    await server.stop(None)
+
+
+async def call(channel: grpc.aio.Channel) -> str:
+    method: Any = channel.unary_unary(METHOD)
+    answer: bytes = await method(b"", timeout=CALL_SECONDS, wait_for_ready=True)
+    return answer.decode()
+
+
+async def test_replicas_are_called_by_turns_and_one_that_ends_is_left_out() -> None:
+    asked: Counter[str] = Counter()
+    async with AsyncExitStack() as stack, AsyncExitStack() as first:
+        addresses = [
+            await first.enter_async_context(replica("one", asked)),
+            await stack.enter_async_context(replica("two", asked)),
+        ]
+        channel = await stack.enter_async_context(open_channel(",".join(addresses)))
+        while len({await call(channel) for _ in range(10)}) < 2:
+            """The second connection is still being made."""
+        await first.aclose()
+        assert {await call(channel) for _ in range(10)} == {"two"}
+        async with replica("one", asked, addresses[0]):
+            while await call(channel) != "one":
+                """It is found again within seconds; each call is one to the other."""
+
+
+async def test_a_replica_that_refuses_for_now_is_not_the_end_of_a_call() -> None:
+    asked: Counter[str] = Counter()
+    async with (
+        replica("here", asked) as here,
+        replica("away", asked, away=True) as away,
+        open_channel(f"{here},{away}") as channel,
+    ):
+        while not asked["away"]:
+            assert await call(channel) == "here"
+
+
+@pytest.mark.parametrize(
+    ("addresses", "target"),
+    [
+        ("engine:7721", "engine:7721"),
+        ("dns:///engine:7721", "dns:///engine:7721"),
+        ("127.0.0.1:1", "127.0.0.1:1"),
+        ("127.0.0.1:1,127.0.0.2:2", "ipv4:127.0.0.1:1,127.0.0.2:2"),
+        ("127.0.0.1:1, 127.0.0.2:2", "ipv4:127.0.0.1:1,127.0.0.2:2"),
+        ("[::1]:1,[::1]:2", "ipv6:[::1]:1,[::1]:2"),
+    ],
+)
+def test_targets(addresses: str, target: str) -> None:
+    assert target_of(addresses) == target
+
+
+@pytest.mark.parametrize(
+    ("addresses", "fault"),
+    [
+        ("", "'' is not an address"),
+        ("engine", "'engine' is not an address"),
+        (":1", "':1' is not an address"),
+        ("engine:http", "'engine:http' is not an address"),
+        ("engine:0", "'engine:0' is not an address"),
+        ("127.0.0.1:1,", "'' is not an address"),
+        ("127.0.0.1:1,engine:2", "engine:2 is a name"),
+        ("127.0.0.1:1,[::1]:2", "mixes IPv4 and IPv6"),
+    ],
+)
+def test_what_is_no_address_is_named(addresses: str, fault: str) -> None:
+    with pytest.raises(ValueError, match=fault.replace("[", r"\[")):
+        open_channel(addresses)
+
+
+def test_addresses_one_by_one() -> None:
+    assert addresses_of("a:1, b:2") == ("a:1", "b:2")
