@@ -68,6 +68,14 @@ class Script:
     """Answer this action of the stream, from 1, with a refusal that asks for another attempt."""
     swallow_last_answer: bool = False
     """End the stream with the game, without the answer to the last action."""
+    move_first: bool = False
+    """Bring nothing but the notice that the stream is to be opened again."""
+    move_at_action: int | None = None
+    """Send that notice instead of answering this action of the stream, from 1; `apply_first` counts here too."""
+    stall_at_action: int | None = None
+    """Say nothing more instead of answering this action of the stream, from 1, though the connection lives."""
+    resume_skew: int = 0
+    """Added to the sequence after which a resumed stream goes on: 1 leaves an entry out, -1 repeats one."""
 
 
 def refused(code: grpc.StatusCode, message: str, reason: str = "", rule: str = "") -> status_pb2.Status:
@@ -94,6 +102,10 @@ def legal_after(sequence: int) -> table_pb2.LegalActions | None:
 def told(update: engine_pb2.TableUpdate, answer: engine_pb2.ActionAnswer | None = None) -> engine_pb2.PlayResponse:
     """The message of a stream that brings an update to seat 0, with what it may do then."""
     return engine_pb2.PlayResponse(update=update, answer=answer, legal_actions=legal_after(update.sequence))
+
+
+MOVE = engine_pb2.PlayResponse(resume_notice=engine_pb2.ResumeNotice())
+"""The last message of a stream that is to be opened again somewhere else."""
 
 
 class FakeTable:
@@ -184,16 +196,24 @@ class FakeTable:
 
 
 class FakeCroupier:
-    """All three services on one port; a context manager. `scripts` says how each stream to come goes wrong."""
+    """All three services on one port; a context manager. `scripts` says how each stream to come goes wrong.
 
-    def __init__(self, *scripts: Script, token_milliseconds: int = HOUR_MILLISECONDS) -> None:
+    A replica of another one shares its table and takes its tokens.
+    """
+
+    def __init__(
+        self,
+        *scripts: Script,
+        token_milliseconds: int = HOUR_MILLISECONDS,
+        replica_of: "FakeCroupier | None" = None,
+    ) -> None:
         self.scripts = deque(scripts)
         self.unary_failures: deque[status_pb2.Status] = deque()
         """What each unary call to come is refused with."""
-        self.table = FakeTable()
+        self.table: FakeTable = replica_of.table if replica_of else FakeTable()
         self.token_milliseconds = token_milliseconds
-        self.access_tokens: set[str] = set()
-        self.refresh_tokens: set[str] = set()
+        self.access_tokens: set[str] = replica_of.access_tokens if replica_of else set()
+        self.refresh_tokens: set[str] = replica_of.refresh_tokens if replica_of else set()
         self.calls: list[str] = []
         self.metadata: list[dict[str, str | bytes]] = []
         self.watched: list[engine_pb2.WatchTableRequest] = []
@@ -207,7 +227,9 @@ class FakeCroupier:
 
     def start(self) -> None:
         """Listen, on the same port as before if there was one."""
-        self._server = grpc.server(ThreadPoolExecutor(16), options=(("grpc.so_reuseport", 0),))
+        # As the services have it: whoever asks often whether they live is not sent away.
+        options = (("grpc.so_reuseport", 0), ("grpc.http2.max_ping_strikes", 0))
+        self._server = grpc.server(ThreadPoolExecutor(16), options=options)
         for service, handlers in self._handlers().items():
             handler = grpc.method_handlers_generic_handler(f"croupier_api.v1.{service}", handlers)
             self._server.add_generic_rpc_handlers((handler,))
@@ -339,10 +361,11 @@ class FakeCroupier:
         self._enter("WatchTable", context)
         script = self._script()
         self._refuse(script, context)
-        messages, laid = self._begin(request)
+        messages, laid = self._begin(request, script)
+        messages += [MOVE] if script.move_at_action else []
         for message in messages:
             yield engine_pb2.WatchTableResponse.FromString(message.SerializeToString())
-        if script.end_early:
+        if script.end_early or script.move_at_action:
             return
         self.hold.wait()
         for update in self.table.updates[laid:]:
@@ -356,7 +379,10 @@ class FakeCroupier:
         self._refuse(script, context)
         if script.end_at_once:
             return
-        yield from self._begin(next(request_iterator).watch)[0]
+        if script.move_first:
+            yield MOVE
+            return
+        yield from self._begin(next(request_iterator).watch, script)[0]
         if script.end_early or self.table.finished:
             return
         for number, request in enumerate(request_iterator, 1):
@@ -364,6 +390,14 @@ class FakeCroupier:
                 if script.apply_first:
                     self.table.submit(request.action)
                 context.abort(script.drop_code, "lost")
+            if number == script.move_at_action:
+                if script.apply_first:
+                    self.table.submit(request.action)
+                yield MOVE
+                return
+            if number == script.stall_at_action:
+                self.hold.wait()
+                return
             if number == script.busy_at_action:
                 refusal = engine_pb2.Refusal(code=14, reason="STORE_FAILED", message="send it again")
                 answer = engine_pb2.ActionAnswer(request_id=request.action.request_id, refusal=refusal)
@@ -373,12 +407,13 @@ class FakeCroupier:
             if self.table.finished:
                 return
 
-    def _begin(self, watch: engine_pb2.WatchTableRequest) -> tuple[list[engine_pb2.PlayResponse], int]:
+    def _begin(self, watch: engine_pb2.WatchTableRequest, script: Script) -> tuple[list[engine_pb2.PlayResponse], int]:
         """What a stream begins with, and up to which sequence that goes."""
         self.watched.append(watch)
         with self.table.lock:
             laid = self.table.laid
-            missed = self.table.updates[watch.after_sequence :] if watch.HasField("after_sequence") else []
+            after = watch.after_sequence + script.resume_skew
+            missed = self.table.updates[max(0, after) :] if watch.HasField("after_sequence") else []
             snapshot = None if watch.HasField("after_sequence") else self.table.snapshot()
         messages = [told(update) for update in missed]
         messages += [engine_pb2.PlayResponse(snapshot=snapshot)] if snapshot else []

@@ -146,6 +146,29 @@ def test_reaction_is_an_event_and_a_heartbeat_is_not() -> None:
     assert table.receive(engine_pb2.PlayResponse(heartbeat=engine_pb2.Heartbeat())) is None
 
 
+def test_time_given_back_is_news_without_facts() -> None:
+    table, fake = opened_table()
+    clock = engine_pb2.TurnClock(deadline_milliseconds=99)
+    update = engine_pb2.TableUpdate(sequence=1, credited_milliseconds=4_000, clock=clock)
+    legal = table.legal_actions
+    assert table.receive(engine_pb2.PlayResponse(update=update, legal_actions=legal)) == update
+    assert (table.sequence, table.view, table.clock, table.legal_actions) == (1, fake.view(), clock, legal)
+
+
+def test_a_stream_that_moves_counts_when_the_next_one_brings_something() -> None:
+    table, _ = opened_table()
+    notice = engine_pb2.PlayResponse(resume_notice=engine_pb2.ResumeNotice())
+    assert table.receive(notice) is None
+    assert (table.is_moving, table.resumes) == (True, 0)
+    table.watch_request()
+    table.receive(notice)
+    assert (table.is_moving, table.resumes) == (False, 0)
+    table.watch_request()
+    for _ in range(2):
+        table.receive(engine_pb2.PlayResponse(heartbeat=engine_pb2.Heartbeat()))
+    assert (table.is_moving, table.resumes) == (False, 1)
+
+
 def test_actions_stay_unanswered_in_order_until_their_answers_come() -> None:
     table, _ = opened_table()
     first, second = table.submit(play(HAND[0])), table.submit(play(HAND[1]), expected_sequence=0)

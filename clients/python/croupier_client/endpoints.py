@@ -22,6 +22,8 @@ CHANNEL_OPTIONS: tuple[tuple[str, int | str], ...] = (
     # That costs a ping of 17 bytes every 4 seconds while calls or streams are under way, and nothing otherwise.
     ("grpc.keepalive_time_ms", 4_000),
     ("grpc.keepalive_timeout_ms", 4_000),
+    # What the library goes by instead in the versions that were tried, where it is a minute unless set.
+    ("grpc.http2.ping_timeout_ms", 4_000),
     # A quiet stream sends no data, after which the library would stop asking.
     ("grpc.http2.max_pings_without_data", 0),
     # A service that restarts is to be found again within seconds; the library's own backoff grows to two minutes.
