@@ -2,7 +2,8 @@
 
 import logging
 import sys
-from typing import Any, TypeAlias
+from contextlib import suppress
+from typing import Any, TextIO, TypeAlias, cast
 
 import structlog
 
@@ -10,6 +11,24 @@ Logger: TypeAlias = Any
 """A structlog logger; its methods take an event and key-value pairs."""
 
 LEVELS = ("debug", "info", "warning", "error")
+
+
+class PatientStream:
+    """A stream of text that leaves out what cannot be written: a full disk ends no service by its log."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write, if that is possible now."""
+        with suppress(OSError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Pass on what was written, if that is possible now."""
+        with suppress(OSError):
+            self._stream.flush()
 
 
 def configure_logs(service: str, level: str) -> Logger:
@@ -20,6 +39,7 @@ def configure_logs(service: str, level: str) -> Logger:
     if level not in LEVELS:
         raise ValueError(f"log_level cannot be {level!r}: {', '.join(LEVELS)} are possible")
     readable = sys.stderr.isatty()
+    stream = cast("TextIO", PatientStream(sys.stderr))
     # Tracebacks without the values of variables: those may be cards, tokens or secrets.
     traceback = structlog.processors.ExceptionRenderer(structlog.tracebacks.ExceptionDictTransformer(show_locals=False))
     plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
@@ -33,9 +53,9 @@ def configure_logs(service: str, level: str) -> Logger:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(stream),
         cache_logger_on_first_use=True,
     )
     # Libraries that use the standard module speak up only when something is wrong.
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
+    logging.basicConfig(level=logging.WARNING, stream=stream)
     return structlog.get_logger().bind(service=service)

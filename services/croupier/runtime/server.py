@@ -54,6 +54,8 @@ async def listen(
             # A phone that is gone without a word is noticed, and its streams end.
             ("grpc.keepalive_time_ms", KEEPALIVE_MILLISECONDS),
             ("grpc.keepalive_timeout_ms", KEEPALIVE_MILLISECONDS),
+            # Without this the library waits a minute for the answer, whatever the line above says.
+            ("grpc.http2.ping_timeout_ms", KEEPALIVE_MILLISECONDS),
         ],
     )
     add_services(server)

@@ -1,0 +1,30 @@
+"""Logs on a stream that cannot take them."""
+
+import errno
+import io
+
+from croupier.runtime.logs import PatientStream
+
+
+class FullDisk(io.StringIO):
+    """Takes nothing while it is full."""
+
+    full = True
+
+    def write(self, text: str) -> int:
+        if self.full:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return super().write(text)
+
+    def flush(self) -> None:
+        if self.full:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_full_disk_loses_lines_and_ends_nothing() -> None:
+    disk = FullDisk()
+    stream = PatientStream(disk)
+    print("lost", file=stream, flush=True)
+    disk.full = False
+    print("kept", file=stream, flush=True)
+    assert disk.getvalue() == "kept\n"
