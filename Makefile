@@ -5,9 +5,11 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 TABLES ?= 50
 SECONDS_OF_LOAD ?= 60
+SEEDS ?= 1000
+FIRST_SEED ?= 1
 MIX ?= thulla,one_ten,jossing,one_oh_one,solo
 
-.PHONY: demo test check format proto bench load clean install
+.PHONY: demo test check format proto bench load faults simulate clean install
 
 demo: $(STAMP)
 	$(BIN)/croupier demo
@@ -35,6 +37,12 @@ bench: $(STAMP)
 
 load: $(STAMP)
 	$(BIN)/python -m loadtest --tables $(TABLES) --seconds $(SECONDS_OF_LOAD) --mix $(MIX)
+
+faults: $(STAMP)
+	$(BIN)/python -m tests.faults $(if $(SEED),--seed $(SEED)) $(if $(SHORT),--short)
+
+simulate: $(STAMP)
+	$(BIN)/python -m tests.simulation --seeds $(SEEDS) --first $(FIRST_SEED)
 
 install: $(STAMP)
 

@@ -1,4 +1,4 @@
-"""Actions per second of the engine, four seats watching over Play and durable SQLite, beside a bare fan-out."""
+"""Actions per second of the engine on SQLite and on PostgreSQL, both durable, beside a bare fan-out."""
 
 import asyncio
 import json
@@ -26,7 +26,9 @@ from croupier.runtime.identity import (
     load_private_key,
     write_new_key_pair,
 )
+from croupier.runtime.schema_versions import migrate_database
 from croupier_api.v1 import engine_pb2, engine_pb2_grpc, table_pb2
+from tests.postgres import postgres_server
 
 ENGINE_METHOD = "/croupier_api.v1.EngineService/Play"
 # Long matches, so that actions are measured and not the opening of tables, of which a short game needs one in 80.
@@ -34,7 +36,7 @@ OPTIONS = table_pb2.GameOptions(values={"best_of": "5", "scoring": "cards", "pic
 TABLES = 50
 WARM_UP_SECONDS = 2.0
 MEASURED_SECONDS = 8.0
-ROUNDS = 5
+ROUNDS = 1
 START_SECONDS = 30.0
 CORES = sorted(os.sched_getaffinity(0))
 SERVER_CORES, DRIVER_CORES = CORES[:1], CORES[1:] or CORES
@@ -62,10 +64,11 @@ async def started(command: list[str], ready_file: Path) -> AsyncIterator[tuple[i
             process.terminate()
 
 
-async def run_engine(folder: Path, seen: list[bytes]) -> Measured:
-    """One run against the engine."""
+async def run_engine(folder: Path, database: str, seen: list[bytes]) -> Measured:
+    """One run against the engine on a new database."""
+    await migrate_database(database, ["croupier.engine"])
     command = [
-        *("-m", "croupier.engine", "--database", f"sqlite+aiosqlite:///{folder}/{uuid.uuid4().hex}.db"),
+        *("-m", "croupier.engine", "--database", database),
         *("--lobby-public-key", f"{folder}/lobby.pub", "--signing-key", f"{folder}/engine.pem"),
         *("--scoring-control", "127.0.0.1:9", "--listen", "127.0.0.1:0", "--control-listen", "127.0.0.1:0"),
         *("--metrics-listen", "127.0.0.1:0", "--ready-file", f"{folder}/engine.ready", "--log-level", "error"),
@@ -149,29 +152,38 @@ def report(name: str, run: Measured) -> None:
 async def compare() -> None:
     """Engine and baselines in turn, and the ratios round by round."""
     os.sched_setaffinity(0, DRIVER_CORES)
-    print(f"{TABLES} tables of Thulla, {SEATS} seats watching each over Play, SQLite synchronous FULL, one server core")
+    print(f"{TABLES} tables of Thulla, {SEATS} seats watching each over Play, the engine on one core")
+    print("SQLite with synchronous FULL; PostgreSQL with fsync, on the core of the driver")
     rounds = []
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, postgres_server(settings={}) as postgres:
         folder = Path(name)
         for service in ("lobby", "engine"):
             write_new_key_pair(folder / f"{service}.pem", folder / f"{service}.pub")
         for _ in range(ROUNDS):
             seen: list[bytes] = []
-            runs = (await run_engine(folder, seen), await run_bare(folder, seen), await run_bare(folder, seen, "tuned"))
-            for title, run_of in zip(("engine", "bare", "bare tuned"), runs, strict=True):
+            database = uuid.uuid4().hex
+            runs = (
+                await run_engine(folder, f"sqlite:///{folder}/{database}.db", seen),
+                await run_engine(folder, postgres.create_database(database), []),
+                await run_bare(folder, seen),
+                await run_bare(folder, seen, "tuned"),
+            )
+            for title, run_of in zip(("SQLite", "PostgreSQL", "bare", "bare tuned"), runs, strict=True):
                 report(title, run_of)
             rounds.append(runs)
-    report_ratios("bare", [(engine, bare) for engine, bare, _ in rounds])
-    report_ratios("bare tuned", [(engine, tuned) for engine, _, tuned in rounds])
+    report_ratios("SQLite", "bare", [(sqlite, bare) for sqlite, _, bare, _ in rounds])
+    report_ratios("SQLite", "bare tuned", [(sqlite, tuned) for sqlite, _, _, tuned in rounds])
+    report_ratios("PostgreSQL", "bare", [(postgresql, bare) for _, postgresql, bare, _ in rounds])
+    report_ratios("PostgreSQL", "SQLite", [(postgresql, sqlite) for sqlite, postgresql, _, _ in rounds])
 
 
-def report_ratios(name: str, pairs: list[tuple[Measured, Measured]]) -> None:
-    """Print what the engine does for each action of a baseline, by rounds and as median."""
-    throughput = [engine.moves_per_second / bare.moves_per_second for engine, bare in pairs]
-    cpu = [bare.cpu_microseconds / engine.cpu_microseconds for engine, bare in pairs]
+def report_ratios(database: str, baseline: str, pairs: list[tuple[Measured, Measured]]) -> None:
+    """Print what the engine on a database does for each action of a baseline, by rounds and as median."""
+    throughput = [engine.moves_per_second / base.moves_per_second for engine, base in pairs]
+    cpu = [base.cpu_microseconds / engine.cpu_microseconds for engine, base in pairs]
     for title, ratios in (("actions/s", throughput), ("actions per second of server CPU", cpu)):
         listed = ", ".join(f"{ratio:.2f}" for ratio in ratios)
-        print(f"  engine to {name}, {title}: median {statistics.median(ratios):.2f} of {listed}")
+        print(f"  engine on {database} to {baseline}, {title}: median {statistics.median(ratios):.2f} of {listed}")
 
 
 def main() -> None:
