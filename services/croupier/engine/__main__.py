@@ -15,6 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.assembly import Engine, assemble
+from croupier.engine.background import end_tasks
 from croupier.engine.control_servicer import SERVICE_NAME as CONTROL_SERVICE_NAME
 from croupier.engine.control_servicer import EngineControlServicer
 from croupier.engine.scoring_channel import ScoringChannel, WrongKey
@@ -145,13 +146,12 @@ async def _run(
     logger.info("ready", **addresses)
     await _until_stopped(access)
     logger.info("stopping")
-    for listener in listeners:
-        await listener.health.enter_graceful_shutdown()
+    # At once: connections are told to go while streams are, so that nobody comes back here.
+    draining = asyncio.create_task(drain(listeners, settings.drain_seconds / 2))
     await engine.send_streams_elsewhere(settings.drain_seconds / 2)
-    for task in (readiness, reporting, *working):
-        task.cancel()
-    await drain(listeners, settings.drain_seconds / 2)
-    await engine.finish(committing, settings.drain_seconds)
+    await end_tasks([reporting, *working, readiness])
+    await draining
+    await engine.finish(committing, settings.drain_seconds / 2)
     if not access.cancelled():
         access.result()
 

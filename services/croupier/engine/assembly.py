@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.attendance import Attendance
-from croupier.engine.background import Background
+from croupier.engine.background import Background, end_tasks
 from croupier.engine.caretaker import Caretaker, Retention
 from croupier.engine.entry_writer import EntryWriter
 from croupier.engine.fact_codec import StreamEncoder
@@ -59,6 +59,7 @@ class Engine:
         """Take no more tables on, and end all streams with the notice that other engines go on."""
         leaving = asyncio.gather(self.tables.drain(), self.services.attendance.leave(), return_exceptions=True)
         await asyncio.wait([leaving], timeout=grace_seconds)
+        leaving.cancel()
 
     async def finish(self, committing: asyncio.Task[None], grace_seconds: float) -> None:
         """Store what waits, and hand reports over that are due, as far as that goes in this time."""
@@ -66,10 +67,10 @@ class Engine:
         await self.services.background.close(grace_seconds)
         reporting = asyncio.ensure_future(self.services.reporter.hand_over())
         await asyncio.wait([reporting], timeout=grace_seconds)
-        reporting.cancel()
-        await asyncio.gather(reporting, return_exceptions=True)
+        await end_tasks([reporting])
         self.store.close()
         await asyncio.wait([committing], timeout=grace_seconds)
+        await end_tasks([committing])
 
 
 def assemble(

@@ -1,10 +1,22 @@
 """Tasks that nobody waits for."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterable
 from typing import Any
 
 from croupier.runtime.logs import Logger
+
+END_SECONDS = 2.0
+"""What a cancelled task gets to give back what it holds, such as a connection in the middle of a statement."""
+
+
+async def end_tasks(tasks: Iterable[asyncio.Task[None]]) -> None:
+    """Cancel tasks, and wait until they have given back what they hold, but not for ever."""
+    ending = list(tasks)
+    for task in ending:
+        task.cancel()
+    if ending:
+        await asyncio.wait(ending, timeout=END_SECONDS)
 
 
 class Background:
@@ -34,5 +46,4 @@ class Background:
         self._closed = True
         if self._tasks:
             _, late = await asyncio.wait(self._tasks, timeout=grace_seconds)
-            for task in late:
-                task.cancel()
+            await end_tasks(late)
