@@ -76,15 +76,18 @@ class Client(ClientCore, AsyncCaller):
     async def follow(self, call: Call[R]) -> AsyncGenerator[R, None]:
         """The answers of a stream, which is opened again if the connection is lost; raises CroupierError."""
         retries = self.retries(call.attempts)
-        while True:
+        all_said = False
+        while not all_said:
             try:
                 async with aclosing(await self.open(call)) as answers:
                     async for answer in answers:
                         retries.succeeded()
+                        all_said = call.is_last(answer)
                         yield answer
                 return
             except CroupierError as error:
-                await asyncio.sleep(retries.delay_seconds(error))
+                if not all_said:
+                    await asyncio.sleep(retries.delay_seconds(error))
 
     async def open(self, call: Call[R]) -> AsyncGenerator[R, None]:
         """The answers of one stream, once; raises CroupierError."""

@@ -79,16 +79,19 @@ class BlockingClient(ClientCore, BlockingCaller):
     def follow(self, call: Call[R]) -> Iterator[R]:
         """The answers of a stream, which is opened again if the connection is lost; raises CroupierError."""
         retries = self.retries(call.attempts)
-        while True:
+        all_said = False
+        while not all_said:
             answers = None
             try:
                 answers = self.open(call)
                 for answer in answers:
                     retries.succeeded()
+                    all_said = call.is_last(answer)
                     yield answer
                 return
             except CroupierError as error:
-                time.sleep(retries.delay_seconds(error))
+                if not all_said:
+                    time.sleep(retries.delay_seconds(error))
             finally:
                 if answers is not None:
                     answers.cancel()

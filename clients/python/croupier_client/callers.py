@@ -25,14 +25,23 @@ class Service(Enum):
     SCORING = "Scoring"
 
 
+def more_may_come(_: Message) -> bool:
+    """No answer of a stream says by itself that it is the last one."""
+    return False
+
+
 @dataclass(frozen=True)
 class Call(Generic[R]):
-    """A request on its way to one rpc, whose messages are named after it as buf demands."""
+    """A request on its way to one rpc, whose messages are named after it as buf demands.
+
+    A stream that fails after an answer that `is_last` has said everything, and is not opened again.
+    """
 
     service: Service
     request: Message
     response: type[R]
     attempts: Attempts = Attempts.IDEMPOTENT
+    is_last: Callable[[R], bool] = more_may_come
 
     @property
     def path(self) -> str:

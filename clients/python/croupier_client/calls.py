@@ -15,6 +15,11 @@ def game_options(options: Mapping[str, bool | int | str] | None) -> table_pb2.Ga
     return table_pb2.GameOptions(values=texts)
 
 
+def _brings_table(answer: lobby_pb2.QuickMatchResponse) -> bool:
+    """Whoever called again after that would wait for another table."""
+    return answer.HasField("table")
+
+
 class Calls:
     """The calls of the three services; each gives the response message of the contract and raises CroupierError."""
 
@@ -104,7 +109,7 @@ class Calls:
     def quick_match(self, *, game: str, seats: int, client_seed: bytes = b"") -> Call[lobby_pb2.QuickMatchResponse]:
         """Be matched with others; the last answer brings the table. The same wish keeps its ticket."""
         request = lobby_pb2.QuickMatchRequest(game=game, seats=seats, client_seed=client_seed)
-        return Call(Service.LOBBY, request, lobby_pb2.QuickMatchResponse, Attempts.STREAM)
+        return Call(Service.LOBBY, request, lobby_pb2.QuickMatchResponse, Attempts.STREAM, _brings_table)
 
     @Unary
     def submit_action(
