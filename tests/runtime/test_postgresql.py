@@ -1,0 +1,156 @@
+"""A PostgreSQL that goes away: calls end in time and say that they may be tried again, and then they may."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from croupier.runtime.database import TRANSACTION_SECONDS, is_reachable, open_database, transaction
+from croupier.runtime.errors import Unavailable
+from croupier.runtime.notifications import hear_notifications
+from tests.postgres import PostgresServer, postgres_server
+
+LIMIT_SECONDS = 1.0
+
+
+@pytest.fixture(scope="module")
+def own_server() -> Iterator[PostgresServer]:
+    """A server that tests may hold up and end."""
+    with postgres_server() as server:
+        yield server
+
+
+@pytest.fixture
+async def database(own_server: PostgresServer) -> AsyncIterator[AsyncEngine]:
+    opened = open_database(own_server.url("postgres"), command_seconds=LIMIT_SECONDS)
+    yield opened
+    await opened.dispose()
+
+
+async def one(connection: AsyncConnection) -> int:
+    return int((await connection.execute(text("SELECT 1"))).scalar_one())
+
+
+async def ask(database: AsyncEngine) -> int:
+    async with transaction(database) as connection:
+        return await one(connection)
+
+
+async def ask_twice(database: AsyncEngine, between: Callable[[], object]) -> None:
+    async with transaction(database) as connection:
+        await one(connection)
+        between()
+        await one(connection)
+
+
+async def test_a_server_that_was_killed(own_server: PostgresServer, database: AsyncEngine) -> None:
+    assert await ask(database) == 1
+    own_server.kill()
+    try:
+        for _ in range(2):
+            with pytest.raises(Unavailable):
+                await ask(database)
+        assert not await is_reachable(database)
+    finally:
+        own_server.start()
+    assert await ask(database) == 1
+    assert await is_reachable(database)
+
+
+async def test_a_server_that_is_killed_within_a_transaction(own_server: PostgresServer, database: AsyncEngine) -> None:
+    def restart() -> None:
+        own_server.kill()
+        own_server.start()
+
+    with pytest.raises(Unavailable):
+        await ask_twice(database, restart)
+    assert await ask(database) == 1
+
+
+async def test_connections_that_are_cut(own_server: PostgresServer, database: AsyncEngine) -> None:
+    cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'croupier'"
+    with pytest.raises(Unavailable):
+        await ask_twice(database, lambda: own_server.run_sql("postgres", cut))
+    own_server.run_sql("postgres", cut)
+    assert await ask(database) == 1
+
+
+async def test_a_server_that_falls_silent(own_server: PostgresServer, database: AsyncEngine) -> None:
+    await ask(database)
+    own_server.pause()
+    try:
+        began = time.monotonic()
+        assert not await is_reachable(database, 0.2)
+        with pytest.raises(Unavailable):
+            await ask(database)
+        assert time.monotonic() - began < TRANSACTION_SECONDS
+    finally:
+        own_server.resume()
+    assert await ask(database) == 1
+    assert database.pool.checkedout() == 0  # type: ignore[attr-defined]
+
+
+async def test_a_lock_that_is_not_given_back_does_not_hold_up_for_ever(database: AsyncEngine) -> None:
+    async def hold(limit: str) -> None:
+        async with transaction(database) as connection:
+            await connection.execute(text(f"SET LOCAL lock_timeout = '{limit}'"))
+            await connection.execute(text("SELECT pg_advisory_xact_lock(7)"))
+
+    async with transaction(database) as holder:
+        await holder.execute(text("SELECT pg_advisory_xact_lock(7)"))
+        with pytest.raises(Unavailable):
+            await hold("100ms")
+    await hold("100ms")
+
+
+async def test_two_who_wait_for_each_other(database: AsyncEngine) -> None:
+    held = asyncio.Barrier(2)
+
+    async def lock(first: int, second: int) -> None:
+        async with transaction(database) as connection:
+            await connection.execute(text(f"SELECT pg_advisory_xact_lock({first})"))
+            await held.wait()
+            await connection.execute(text(f"SELECT pg_advisory_xact_lock({second})"))
+
+    outcomes = await asyncio.gather(lock(1, 2), lock(2, 1), return_exceptions=True)
+    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["NoneType", "Unavailable"]
+
+
+async def test_many_more_than_there_are_connections_take_turns(database: AsyncEngine) -> None:
+    assert await asyncio.gather(*(ask(database) for _ in range(300))) == [1] * 300
+    assert database.pool.size() == 10  # type: ignore[attr-defined]
+
+
+async def test_what_is_wrong_in_itself_is_not_unavailable(database: AsyncEngine) -> None:
+    with pytest.raises(DBAPIError):
+        async with transaction(database) as connection:
+            await connection.execute(text("SELECT nonsense"))
+
+
+async def test_notifications_are_heard_again_after_a_loss(own_server: PostgresServer, database: AsyncEngine) -> None:
+    heard: asyncio.Queue[str] = asyncio.Queue()
+    begun = asyncio.Event()
+    hearing = asyncio.create_task(hear_notifications(database, "news", heard.put_nowait, begun.set, Silent()))
+    try:
+        for way in (own_server.kill, own_server.stop):
+            async with asyncio.timeout(10):
+                await begun.wait()
+                begun.clear()
+                own_server.run_sql("postgres", "NOTIFY news, 'it'")
+                assert await heard.get() == "it"
+            way()
+            own_server.start()
+    finally:
+        hearing.cancel()
+        await asyncio.wait([hearing])
+
+
+class Silent:
+    """A logger that says nothing."""
+
+    def warning(self, _event: str, **_fields: object) -> None:
+        """Say nothing."""

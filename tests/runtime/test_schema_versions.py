@@ -1,0 +1,177 @@
+"""Schemas: brought up to date once, and whoever meets another one says in a line what is the matter and what to do."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from croupier.runtime.database import open_database, transaction
+from croupier.runtime.schema_versions import (
+    DatabaseUnreachable,
+    check_durability,
+    check_schema,
+    migrate_database,
+)
+from tests.postgres import PostgresServer
+
+PACKAGE = "croupier.scoring"
+ALL = ("croupier.lobby", "croupier.engine", "croupier.scoring")
+LOW_PASSWORD = "sesame"
+
+
+@asynccontextmanager
+async def opened(url: str) -> AsyncIterator[AsyncEngine]:
+    database = open_database(url)
+    yield database
+    await database.dispose()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A database without any tables."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/x.db"
+    url: str = request.getfixturevalue("new_database")()
+    return url
+
+
+@pytest.fixture
+def low_user(postgres: PostgresServer) -> Callable[[str], str]:
+    """The URL of a database for a user who may connect and nothing else."""
+    postgres.run_sql("postgres", f"DROP ROLE IF EXISTS low; CREATE ROLE low LOGIN PASSWORD '{LOW_PASSWORD}'")
+    return lambda url: url.replace(f"croupier:{postgres.password}", f"low:{LOW_PASSWORD}")
+
+
+async def refusal(url: str, check: Callable[[AsyncEngine, str], Any] = check_schema) -> ValueError:
+    """How a service refuses a database: in one line without a password."""
+    async with opened(url) as database:
+        with pytest.raises(ValueError, match=r".+") as refused:
+            await check(database, PACKAGE)
+        password = database.url.password
+    said = str(refused.value)
+    assert "\n" not in said
+    assert password is None or password not in f"{said}{refused.value.__cause__}"
+    return refused.value
+
+
+async def write_version(url: str, version: str) -> None:
+    async with opened(url) as database, transaction(database) as connection:
+        await connection.execute(text("UPDATE scoring_schema_version SET version_num = :it"), {"it": version})
+
+
+async def test_services_share_a_database(empty_url: str) -> None:
+    assert await migrate_database(empty_url, ALL) == ALL
+    assert await migrate_database(empty_url, ALL) == ()
+    async with opened(empty_url) as database:
+        for package in ALL:
+            await check_schema(database, package)
+
+
+async def test_two_who_migrate_at_once_do_it_once(new_database: Callable[..., str]) -> None:
+    url = new_database()
+    done = await asyncio.gather(*(migrate_database(url, ALL) for _ in range(4)))
+    assert sorted(package for packages in done for package in packages) == sorted(ALL)
+
+
+async def test_a_schema_that_is_missing(empty_url: str) -> None:
+    assert "the tables of croupier's scoring in the database" in str(await refusal(empty_url))
+    assert 'are missing: run "croupier migrate' in str(await refusal(empty_url))
+    async with opened(empty_url) as database, database.connect() as connection:
+        assert await connection.run_sync(lambda sync: sync.dialect.get_table_names(sync)) == []
+
+
+async def test_a_schema_that_is_older(empty_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    await migrate_database(empty_url, [PACKAGE])
+    await write_version(empty_url, "0001")
+    assert 'are older than this version needs: run "croupier migrate' in str(await refusal(empty_url))
+
+
+async def test_a_schema_that_is_newer(empty_url: str) -> None:
+    await migrate_database(empty_url, [PACKAGE])
+    await write_version(empty_url, "9999")
+    assert "newer than this version: use the newer version" in str(await refusal(empty_url))
+    with pytest.raises(ValueError, match="cannot be brought up to date: its tables of croupier's scoring are newer"):
+        await migrate_database(empty_url, [PACKAGE])
+
+
+async def test_the_command_to_run_names_the_service_where_each_has_a_file(
+    tmp_path: Path, new_database: Callable[..., str]
+) -> None:
+    file, shared = f"sqlite:///{tmp_path}/x.db", new_database()
+    assert f'run "croupier migrate --service scoring --database {file}"' in str(await refusal(file))
+    shown = shared.replace(open_database(shared).url.password or "", "***")
+    assert f'run "croupier migrate --database {shown}"' in str(await refusal(shared))
+
+
+async def test_rights_that_are_missing(
+    postgres: PostgresServer, new_database: Callable[..., str], low_user: Callable[[str], str]
+) -> None:
+    empty, url = new_database(), new_database()
+    await migrate_database(url, [PACKAGE])
+    with pytest.raises(ValueError, match="permission denied for schema public: grant it to this user"):
+        await migrate_database(low_user(empty), [PACKAGE])
+    assert "permission denied for table scoring_schema_version: grant it" in str(await refusal(low_user(url)))
+    name = url.rpartition("/")[2]
+    postgres.run_sql(name, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO low")
+    assert "the user low of the database may not INSERT in the table" in str(await refusal(low_user(url)))
+    postgres.run_sql(name, "GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO low")
+    async with opened(low_user(url)) as database:
+        await check_schema(database, PACKAGE)
+
+
+@pytest.mark.parametrize(
+    ("part", "other", "said"),
+    [
+        ("/test_", "/nowhere_", "there is no such database: make it first"),
+        (":{password}@", ":wrong@", "its server does not take this user and password: see to both in the URL"),
+        ("", "?sslmode=require", "PostgreSQL server"),
+        ("", "?nonsense=1", 'unrecognized configuration parameter "nonsense"'),
+    ],
+)
+async def test_a_url_that_is_wrong(
+    postgres: PostgresServer, new_database: Callable[..., str], part: str, other: str, said: str
+) -> None:
+    url = new_database()
+    part = part.replace("{password}", postgres.password)
+    assert said in str(await refusal(url.replace(part, other) if part else url + other))
+
+
+@pytest.mark.parametrize(
+    ("host", "said"),
+    [
+        ("127.0.0.1:1", "its server cannot be reached (connection refused): see to host and port"),
+        ("nowhere.invalid", "the name of its server is not known: see to the host in the URL"),
+    ],
+)
+async def test_a_server_that_is_not_there(host: str, said: str) -> None:
+    refused = await refusal(f"postgresql://croupier:sesame@{host}/croupier")
+    assert isinstance(refused, DatabaseUnreachable)
+    assert said in str(refused)
+
+
+async def test_a_database_that_would_forget_commits(
+    postgres: PostgresServer, new_database: Callable[..., str], caplog: pytest.LogCaptureFixture
+) -> None:
+    url, heard = new_database(), Warnings()
+    async with opened(url) as database:
+        await check_durability(database, heard)
+    assert heard.events == ["the database would lose what is committed if its machine stopped: fsync is off"]
+    postgres.run_sql("postgres", f'ALTER DATABASE "{url.rpartition("/")[2]}" SET synchronous_commit = off')
+    async with opened(url) as database:
+        with pytest.raises(ValueError, match=r"synchronous_commit is off\): set it to on"):
+            await check_durability(database, heard)
+
+
+class Warnings:
+    """A logger that keeps its warnings."""
+
+    def __init__(self) -> None:
+        self.events: list[str] = []
+
+    def warning(self, event: str) -> None:
+        self.events.append(event)
