@@ -12,6 +12,7 @@ from prometheus_client import CollectorRegistry
 from croupier.lobby.assembly import Lobby, assemble
 from croupier.lobby.engine_port import EnginePort
 from croupier.runtime.database import open_database
+from croupier.runtime.identity import Clock
 from tests.lobby.fakes import FakeClock, SilentLogger, settings
 
 
@@ -27,8 +28,8 @@ class House:
     logger: SilentLogger
 
     @asynccontextmanager
-    async def lobby(self, **changes: Any) -> AsyncIterator[Lobby]:
-        """A lobby; leaving the block is its end, without any farewell."""
+    async def lobby(self, clock: Clock | None = None, **changes: Any) -> AsyncIterator[Lobby]:
+        """A lobby, perhaps by a clock of its own; leaving the block is its end, without any farewell."""
         database = open_database(self.url)
         made = assemble(
             settings(**changes),
@@ -36,7 +37,7 @@ class House:
             self.engine,
             self.key,
             self.source,
-            self.clock,
+            clock or self.clock,
             CollectorRegistry(),
             self.logger,
         )
