@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import secrets
+import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -53,19 +54,30 @@ async def faults(wanted: argparse.Namespace, plan: Plan) -> Tally:
     tally = Tally()
     on_sqlite = chosen(dict(SQLITE), wanted, SHORT_SQLITE, plan.seed) if wanted.on != "postgres" else []
     on_postgres = chosen(dict(POSTGRES), wanted, SHORT_POSTGRES, plan.seed) if wanted.on != "sqlite" else []
-    with tempfile.TemporaryDirectory(prefix="croupier-faults-") as folder:
+    folder = Path(tempfile.mkdtemp(prefix="croupier-faults-"))
+    try:
         if on_sqlite:
             print("one engine on SQLite", flush=True)
-            async with laptop(Path(folder) / "laptop") as house:
+            async with laptop(folder / "laptop") as house:
                 with Auditor(house.databases) as auditor:
                     await Run(house, auditor, plan, tally, _say).go(on_sqlite, 0)
         if on_postgres:
             print("three engines on PostgreSQL", flush=True)
-            async with cluster(Path(folder) / "cluster", REPLICAS) as house:
+            async with cluster(folder / "cluster", REPLICAS) as house:
                 with Auditor(house.databases) as auditor:
                     moves = plan.moves - tally.acknowledged
                     await Run(house, auditor, plan, tally, _say).go(on_postgres, moves)
+    finally:
+        _leave(folder, tally)
     return tally
+
+
+def _leave(folder: Path, tally: Tally) -> None:
+    """Remove what the services wrote, unless somebody has to look for a fault in it."""
+    if tally.findings or sys.exc_info()[0] is not None:
+        _say(f"logs and data are kept in {folder}")
+    else:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _say(line: str) -> None:

@@ -23,6 +23,8 @@ from tests.postgres import PostgresServer, postgres_server
 COMMAND = (sys.executable, "-m", "tests.faults.child")
 PACKAGES = ("croupier.scoring", "croupier.engine", "croupier.lobby")
 DATABASE = "croupier"
+DURABLE = {"recovery_init_sync_method": "syncfs"}
+"""Commits wait for the disk, as they do where it matters; only the check of every file after a kill is cut short."""
 READY_SECONDS = 60.0
 POLL_SECONDS = 0.05
 
@@ -119,7 +121,7 @@ async def laptop(folder: Path) -> AsyncIterator[House]:
 @asynccontextmanager
 async def cluster(folder: Path, replicas: Replicas) -> AsyncIterator[House]:
     """Several instances of each service on one PostgreSQL."""
-    with postgres_server(settings={}) as postgres:
+    with postgres_server(DURABLE) as postgres:
         database = await asyncio.to_thread(postgres.create_database, DATABASE)
         await migrate_database(database, PACKAGES)
         async with AsyncExitStack() as stack:

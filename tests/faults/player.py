@@ -77,8 +77,9 @@ class Player:
             # The engine acted in between, or the game ended: then the table has moved on.
             if not table.finished and table.sequence == seen and not self._stream.hampered:
                 raise BrokenStream(f"a legal action was refused at {seen}: {error}") from error
-        except Unavailable:
+        except Unavailable as error:
             # It is not known how it went; the stream will tell.
+            self._client.errors.note_raised(error)
             await asyncio.sleep(self._manners.think_seconds)
 
     async def _act_twice(

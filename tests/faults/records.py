@@ -31,6 +31,7 @@ class Opened(NamedTuple):
 
     sequence: int
     snapshot: bytes
+    at: float
 
 
 @dataclass(slots=True)

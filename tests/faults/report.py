@@ -68,7 +68,9 @@ def write_json(tally: Tally, plan: Plan, command: str, path: Path) -> None:
                 "name": fault.name,
                 "lasted_seconds": round(fault.lasted_seconds, 2),
                 "longest_pause_seconds": round(fault.pause_seconds, 2),
-                "errors_seen": dict(fault.errors),
+                "harness_lag_seconds": round(fault.lag_seconds, 2),
+                "errors_beneath": dict(fault.errors),
+                "errors_raised": dict(fault.raised),
                 "findings": fault.findings,
             }
             for fault in tally.faults

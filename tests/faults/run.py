@@ -11,11 +11,11 @@ from croupier_client import CroupierError
 from tests.faults.auditor import Auditor
 from tests.faults.findings import Finding, Kind
 from tests.faults.house import House
-from tests.faults.measures import longest_pause, takeovers
+from tests.faults.measures import Lag, longest_pause, takeovers
 from tests.faults.records import TableRecord
 from tests.faults.scenarios import Scenario, Scene
 from tests.faults.swarm import Manners, Swarm, until_playing
-from tests.faults.witness import Connections
+from tests.faults.witness import Connections, counted
 
 GROUPS, FRAIL_GROUPS = 8, 2
 START_SECONDS = 90.0
@@ -24,6 +24,7 @@ SETTLE_SECONDS = 40.0
 END_SECONDS = 150.0
 CALM_SECONDS = 1.5
 POLL_SECONDS = 0.1
+SLOW_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,12 @@ class Fault:
     name: str
     lasted_seconds: float
     pause_seconds: float
+    lag_seconds: float
+    """The longest time for which the harness itself did not get to its turn; of the pause, so much may be its own."""
     errors: Mapping[str, int]
+    """What calls and streams ended with; clients try again by themselves."""
+    raised: Mapping[str, int]
+    """What clients raised in the end."""
     findings: int
 
 
@@ -78,10 +84,12 @@ class Run:
         direct = [Connections(house.direct()) for _ in range(GROUPS - FRAIL_GROUPS)]
         self._swarm = Swarm(plan.seed, [*self._frail, *direct], Manners(plan.think_seconds))
         self._audited = 0
+        self._lag = Lag()
 
     async def go(self, scenarios: Sequence[Scenario], moves: int) -> None:
         """Make every fault in order, repeat kills until there were so many moves, and end all games."""
         started = time.monotonic()
+        measuring = asyncio.create_task(self._lag.measure())
         self._swarm.start(self._plan.tables)
         await until_playing(self._swarm, self._plan.tables, START_SECONDS)
         self._say(f"{len(self._swarm.playing)} tables are played at")
@@ -94,6 +102,7 @@ class Run:
             await self._end()
         finally:
             await self._swarm.stop()
+            measuring.cancel()
             self._tally.seconds += time.monotonic() - started
 
     @property
@@ -111,17 +120,22 @@ class Run:
         records = list(self._swarm.records())
         if scenario.is_takeover:
             broken = {id(client): client.broken_at for client in self._swarm.clients}
-            self._tally.takeovers += takeovers(records, broken, began, began_milliseconds)
-        errors = self._swarm.errors.counted(since=began)
+            taken = takeovers(records, broken, began, began_milliseconds)
+            self._tally.takeovers += [it.seconds for it in taken]
+            for slow in (it for it in taken if it.seconds >= SLOW_SECONDS):
+                self._say(f"    {slow.seconds:.1f} s: {slow.told}")
+        errors = counted(self._swarm.errors.beneath, since=began)
+        raised = counted(self._swarm.errors.raised, since=began)
         findings = stuck + await self._audit()
         if scenario.is_quiet:
             findings += [
-                Finding(Kind.CLIENT_ERROR, "-", 0, f"{scenario.name} showed {count} clients: {error}")
-                for error, count in errors.items()
+                Finding(Kind.CLIENT_ERROR, "-", 0, f"{scenario.name} was seen {count} times as: {error}")
+                for error, count in raised.items()
             ]
         self._tally.findings += findings
         self._tally.errors += errors
-        fault = Fault(scenario.name, ended - began, longest_pause(records, began), dict(errors), len(findings))
+        pause, lag = longest_pause(records, began), self._lag.take()
+        fault = Fault(scenario.name, ended - began, pause, lag, dict(errors), dict(raised), len(findings))
         self._tally.faults.append(fault)
         self._say(_line(len(self._tally.faults), fault, self._acknowledged))
         for finding in findings[:3]:
@@ -189,7 +203,7 @@ class Run:
 
 def _line(number: int, fault: Fault, acknowledged: int) -> str:
     errors = ", ".join(f"{count} {error}" for error, count in Counter(fault.errors).most_common(2))
-    lasted, pause = f"{fault.lasted_seconds:.1f} s", f"longest pause {fault.pause_seconds:.1f} s"
+    lasted, pause = f"{fault.lasted_seconds:.1f} s", f"pause {fault.pause_seconds:.1f} s (lag {fault.lag_seconds:.1f})"
     return (
         f"{number:3}. {fault.name:30} {lasted:>7}, {pause}, {acknowledged} moves, {fault.findings} findings; {errors}"
     )

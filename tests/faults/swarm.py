@@ -112,8 +112,11 @@ class _Party:
             try:
                 async with asyncio.timeout(OPENING_SECONDS):
                     table = await self._form(wanted)
-            except (CroupierError, TimeoutError):
-                # A table that nobody could open in time is nobody's loss: the lobby was not there.
+            except TimeoutError:
+                continue
+            except CroupierError as error:
+                # Half a table is nobody's loss: the next one is formed anew.
+                self._swarm.errors.note_raised(error)
                 await asyncio.sleep(POLL_SECONDS)
                 continue
             await self._play(table, wanted, random)

@@ -1,8 +1,8 @@
 """The reference client as the fault tests use it: it keeps all that it was promised and sent, and every error."""
 
-import json
 import time
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import grpc
@@ -10,28 +10,33 @@ import grpc
 from croupier_api.v1 import engine_pb2, table_pb2
 from croupier_client import AsyncTable, Client, CroupierError, Endpoints, Event, RetryPolicy
 from croupier_client.callers import Call, R, Service
-from croupier_client.endpoints import CALL_SECONDS, CHANNEL_OPTIONS
+from croupier_client.endpoints import CALL_SECONDS, CHANNEL_OPTIONS, channel_target
 from tests.faults.records import Acknowledged, Heard, Opened, Stream, TableRecord
 
 FOLDING_SHARE = 8
 """One client of so many folds every fact into its view; the others save the time, since the audit compares bytes."""
-_IN_TURN = json.dumps({"loadBalancingConfig": [{"round_robin": {}}]})
 POLICY = RetryPolicy(total_seconds=150)
 
 
 @dataclass(slots=True)
 class Errors:
-    """What clients were told went wrong, with times of the monotonic clock."""
+    """What went wrong, with times of the monotonic clock: beneath the clients, who try again, and before their users."""
 
-    seen: list[tuple[float, str]] = field(default_factory=list)
+    beneath: list[tuple[float, str]] = field(default_factory=list)
+    raised: list[tuple[float, str]] = field(default_factory=list)
 
     def note(self, error: CroupierError) -> None:
-        """Remember an error."""
-        self.seen.append((time.monotonic(), f"{error.code.name} {error.reason or error.message[:60]}"))
+        """Remember an error of one call or stream."""
+        self.beneath.append((time.monotonic(), f"{error.code.name} {error.reason or error.message[:60]}"))
 
-    def counted(self, since: float = 0.0, until: float = float("inf")) -> Counter[str]:
-        """How often each error came."""
-        return Counter(text for at, text in self.seen if since <= at <= until)
+    def note_raised(self, error: CroupierError) -> None:
+        """Remember an error that a client raised."""
+        self.raised.append((time.monotonic(), str(error)))
+
+
+def counted(errors: Iterable[tuple[float, str]], since: float) -> Counter[str]:
+    """How often each error came from a time on."""
+    return Counter(text for at, text in errors if at >= since)
 
 
 class Connections:
@@ -46,15 +51,8 @@ class Connections:
         if address not in self._channels:
             # Channels that are set up alike share one connection unless they are told not to.
             options = (*CHANNEL_OPTIONS, ("grpc.use_local_subchannel_pool", 1))
-            self._channels[address] = self.connect(address, options)
+            self._channels[address] = grpc.aio.insecure_channel(channel_target(address), options=options)
         return self._channels[address]
-
-    def connect(self, address: str, options: tuple[tuple[str, int | str], ...]) -> grpc.aio.Channel:
-        """A new channel, to several instances in turn if the address names them."""
-        if "," in address:
-            options = (*options, ("grpc.service_config", _IN_TURN))
-            return grpc.aio.insecure_channel(f"ipv4:{address}", options=options)
-        return grpc.aio.insecure_channel(address, options=options)
 
     async def drop(self) -> None:
         """Close every connection at once, with all that goes on over it."""
@@ -71,7 +69,7 @@ class WitnessClient(Client):
         self.connections = connections
         self.broken_at: list[float] = []
         """When calls or streams of this client failed."""
-        self._errors = errors
+        self.errors = errors
 
     def _channel(self, service: Service) -> grpc.aio.Channel:
         return self.connections.channel(self._address(service))
@@ -91,7 +89,7 @@ class WitnessClient(Client):
         """The typed error, which is noted."""
         failure = super().failure(error, access_token)
         self.broken_at.append(time.monotonic())
-        self._errors.note(failure)
+        self.errors.note(failure)
         return failure
 
 
@@ -120,7 +118,7 @@ class WitnessTable(AsyncTable):
         elif message.HasField("snapshot"):
             snapshot = message.snapshot.SerializeToString(deterministic=True)
             self._stream.seat = message.snapshot.viewer_seat if message.snapshot.HasField("viewer_seat") else None
-            self._stream.messages.append(Opened(message.snapshot.sequence, snapshot))
+            self._stream.messages.append(Opened(message.snapshot.sequence, snapshot, now))
         if message.HasField("answer") and message.answer.HasField("sequence"):
             self.promised(message.answer.request_id, message.answer.sequence)
         return super().receive(message)
