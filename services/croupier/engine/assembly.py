@@ -57,9 +57,9 @@ class Engine:
 
     async def send_streams_elsewhere(self, grace_seconds: float) -> None:
         """Take no more tables on, and end all streams with the notice that other engines go on."""
-        leaving = asyncio.gather(self.tables.drain(), self.services.attendance.leave(), return_exceptions=True)
-        await asyncio.wait([leaving], timeout=grace_seconds)
-        leaving.cancel()
+        leaving = [asyncio.ensure_future(self.tables.drain()), asyncio.ensure_future(self.services.attendance.leave())]
+        await asyncio.wait(leaving, timeout=grace_seconds)
+        await end_tasks(leaving)
 
     async def finish(self, committing: asyncio.Task[None], grace_seconds: float) -> None:
         """Store what waits, and hand reports over that are due, as far as that goes in this time."""

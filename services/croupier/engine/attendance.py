@@ -73,5 +73,8 @@ class Attendance:
             await asyncio.sleep(ATTEND_SECONDS)
 
     async def leave(self) -> None:
-        """Note that this engine stops; raises what the store raises."""
-        await self._store.leave(self._engine_id, self._clock())
+        """Note that this engine stops; if that cannot be, others notice it a little later."""
+        try:
+            await self._store.leave(self._engine_id, self._clock())
+        except Exception as error:  # noqa: BLE001 - stopping goes on, whatever it was
+            self._logger.warning("that this engine stops cannot be noted", error=type(error).__name__)

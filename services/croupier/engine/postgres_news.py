@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-import asyncpg
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.news import NewsListener
 from croupier.games.facts import Seat
+from croupier.runtime.database import connect_postgresql
 from croupier.runtime.logs import Logger
 
 LOG_CHANNEL = "croupier_log"
@@ -72,10 +72,7 @@ class PostgresNews:
 
     async def _listen(self, listener: NewsListener) -> None:
         """Listen on one connection until it is lost; raises what was wrong with it."""
-        url = self._engine.url.set(drivername="postgresql")
-        connection = await asyncpg.connect(
-            url.render_as_string(hide_password=False), timeout=PROBE_SECONDS, command_timeout=PROBE_SECONDS
-        )
+        connection = await connect_postgresql(self._engine.url, PROBE_SECONDS)
         lost = asyncio.Event()
         connection.add_termination_listener(lambda _connection: lost.set())
         try:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, Select, and_, func, insert, or_, select, update
+from sqlalchemy import ARRAY, Integer, Row, Select, Text, and_, func, insert, literal, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
@@ -159,7 +159,7 @@ class SqlTableStore:
             return {}
         found: dict[str, tuple[Entry, ...]] = {}
         async with transaction(self._engine) as connection:
-            rows = await connection.execute(_beyond(heads))
+            rows = await connection.execute(_beyond(connection, heads))
             for table_id, mine in groupby(rows, lambda row: row.table_id):
                 found[table_id] = tuple(_entry(row) for row in mine)
             silent = heads.keys() - found.keys()
@@ -233,14 +233,19 @@ class SqlTableStore:
 
 
 async def _entries(connection: AsyncConnection, table_id: str, after: int) -> tuple[Entry, ...]:
-    return tuple(_entry(row) for row in await connection.execute(_beyond({table_id: after})))
+    return tuple(_entry(row) for row in await connection.execute(_beyond(connection, {table_id: after})))
 
 
-def _beyond(heads: Mapping[str, int]) -> Select[Any]:
-    beyond = (
-        and_(ENTRIES.c.table_id == table_id, ENTRIES.c.sequence > sequence) for table_id, sequence in heads.items()
-    )
-    return select(ENTRIES).where(or_(*beyond)).order_by(ENTRIES.c.table_id, ENTRIES.c.sequence)
+def _beyond(connection: AsyncConnection, heads: Mapping[str, int]) -> Select[Any]:
+    ordered = select(ENTRIES).order_by(ENTRIES.c.table_id, ENTRIES.c.sequence)
+    if connection.dialect.name == "sqlite":
+        beyond = (and_(ENTRIES.c.table_id == name, ENTRIES.c.sequence > sequence) for name, sequence in heads.items())
+        return ordered.where(or_(*beyond))
+    # One statement for any number of tables, so that it is neither written nor planned anew for each.
+    names = literal(list(heads), ARRAY(Text))
+    sequences = literal(list(heads.values()), ARRAY(Integer))
+    known = func.unnest(names, sequences).table_valued("table_id", "sequence").render_derived()
+    return ordered.join(known, and_(ENTRIES.c.table_id == known.c.table_id, ENTRIES.c.sequence > known.c.sequence))
 
 
 def _entry(row: Row[Any]) -> Entry:

@@ -11,7 +11,7 @@ from croupier.engine.services import EngineServices
 from croupier.engine.shuffles import LONGEST_CLIENT_SEED_BYTES, SEED_BYTES
 from croupier.engine.store import StoredTable
 from croupier.engine.table import advance, new_table
-from croupier.games.catalogue import GAMES, bots_of, rules_of
+from croupier.games.catalogue import GAMES, UnknownRules, bots_of, rules_of
 from croupier.games.interface import InvalidOption, OptionValue, resolve_options
 from croupier.runtime.errors import AlreadyExists, IllegalNow, LimitReached, MalformedRequest, NotFound, Unavailable
 
@@ -97,9 +97,9 @@ class Tables:
     async def get(self, table_id: str) -> LiveTable:
         """A table that was opened; raises NotFound for any other, Unavailable while the engine stops."""
         self._refuse_if_draining()
-        self._used_at[table_id] = self._services.clock()
         table = self._live.get(table_id) or self._finished.get(table_id)
         if table is not None:
+            self._used_at[table_id] = self._services.clock()
             return table
         loading = self._loading.get(table_id)
         if loading is None:
@@ -114,8 +114,13 @@ class Tables:
         if stored.status == "prepared":
             raise _no_such_table()
         self._refuse_if_draining()
-        table = LiveTable(stored.config, stored.entries, self._services)
+        try:
+            table = LiveTable(stored.config, stored.entries, self._services)
+        except UnknownRules as fault:
+            # Where engines are being replaced, a newer one goes on.
+            raise Unavailable("UNKNOWN_RULES", str(fault), retry_after_seconds=1) from None
         self._keep(table)
+        self._used_at[table_id] = self._services.clock()
         return table
 
     async def _stored(self, table_id: str) -> StoredTable:
