@@ -25,6 +25,7 @@ from croupier.runtime.identity import (
     load_private_key,
     write_new_key_pair,
 )
+from croupier.runtime.schema_versions import migrate_database
 from croupier_api.v1 import engine_pb2 as pb
 from croupier_api.v1 import table_pb2
 from croupier_api.v1.engine_pb2_grpc import EngineControlServiceStub, EngineServiceStub
@@ -59,7 +60,14 @@ class Engine:
     def new(cls, folder: Path) -> "Engine":
         for name in ("lobby", "engine"):
             write_new_key_pair(folder / f"{name}.pem", folder / f"{name}.pub")
-        return cls(folder)
+        engine = cls(folder)
+        asyncio.run(migrate_database(engine.database, ["croupier.engine"]))
+        return engine
+
+    @property
+    def database(self) -> str:
+        """The URL of its own database."""
+        return f"sqlite:///{self.folder}/engine.db"
 
     def start(self, *more: str) -> "Engine":
         """Start the process and wait until it is ready; what it logs is added to one file."""
@@ -67,7 +75,7 @@ class Engine:
         ready.unlink(missing_ok=True)
         command = [
             *(sys.executable, "-m", "croupier.engine"),
-            *("--database", f"sqlite+aiosqlite:///{self.folder}/engine.db", "--scoring-control", "127.0.0.1:9"),
+            *("--database", self.database, "--scoring-control", "127.0.0.1:9"),
             *("--lobby-public-key", f"{self.folder}/lobby.pub", "--signing-key", f"{self.folder}/engine.pem"),
             *("--listen", "127.0.0.1:0", "--control-listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"),
             *("--ready-file", str(ready), "--log-level", "debug", "--drain-seconds", "0", *more),

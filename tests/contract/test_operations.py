@@ -7,6 +7,7 @@ import socket
 from collections.abc import Iterator
 from typing import Any
 
+import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
@@ -16,7 +17,7 @@ from croupier.engine.replay import verify_replay
 from croupier.engine.settings import EngineSettings
 from croupier_api.v1 import engine_pb2 as pb
 from croupier_api.v1 import table_pb2
-from tests.contract.house import CALL_SECONDS, Engine, House, Refusal, computer, person, refusal, rest_of, visit
+from tests.contract.house import CALL_SECONDS, Engine, House, computer, person, refusal, rest_of, visit
 
 ENGINE, CONTROL = "croupier_api.v1.EngineService", "croupier_api.v1.EngineControlService"
 CARD = re.compile(r"(?<![0-9A-Za-z+/=_.-])(?:[2-9TJQKA][CDHS]|JK)(?![0-9A-Za-z+/=_.-])")
@@ -151,7 +152,7 @@ async def test_metrics_and_logs_tell_of_a_game_but_of_no_card_token_or_seed(own_
             assert secret not in text
 
 
-async def test_an_engine_that_stops_ends_streams_with_a_word_and_closes_its_ports(own_engine: Engine) -> None:
+async def test_an_engine_that_stops_sends_streams_elsewhere_and_closes_its_ports(own_engine: Engine) -> None:
     async with visit(own_engine) as house:
         table = await house.new_table()
         stream = house.play("anna")
@@ -159,7 +160,9 @@ async def test_an_engine_that_stops_ends_streams_with_a_word_and_closes_its_port
         await stream.read()
         listen = own_engine.address("listen")
         assert await asyncio.to_thread(own_engine.stop) == 0
-        assert await refusal(rest_of(stream)) == Refusal("UNAVAILABLE", "DRAINING")
+        (last,) = await asyncio.wait_for(rest_of(stream), CALL_SECONDS)
+        assert last.WhichOneof("event") == "resume_notice"
+        assert await stream.code() is grpc.StatusCode.OK
     host, _, port = listen.rpartition(":")
     with socket.socket() as probe:
         assert probe.connect_ex((host, int(port))) != 0

@@ -86,19 +86,6 @@ async def test_a_hand_against_computer_players_begins_again_with_new_cards_at_on
     assert after.view.round == before.view.round
 
 
-async def test_a_proposal_is_carried_when_the_last_one_who_is_asked_disconnects(house: House, table: str) -> None:
-    streams = await connected(house, table, *PLAYERS)
-    sequence = (await propose(house, table, "anna")).sequence
-    for player in ("ben", "cleo"):
-        await vote(house, table, player, sequence)
-    streams.pop("dan").cancel()
-    told = [await next_update(streams["anna"]) for _ in range(4)]
-    assert told[3].facts
-    assert not told[3].HasField("proposal")
-    for stream in streams.values():
-        stream.cancel()
-
-
 async def test_what_is_refused(house: House, table: str) -> None:
     unknown = Refusal("INVALID_ARGUMENT", "UNKNOWN_PROPOSAL")
     nowhere, text = Refusal("NOT_FOUND", "UNKNOWN_TABLE"), Refusal("INVALID_ARGUMENT", "TEXT_LENGTH")

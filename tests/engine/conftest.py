@@ -1,11 +1,21 @@
-"""Seeds for random tests, a clock that the event loop follows, and an engine on fakes."""
+"""Seeds for random tests, a clock that the event loop follows, an engine on fakes, and real databases."""
 
 import asyncio
 import os
 import secrets
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 
 import pytest
+from prometheus_client import CollectorRegistry
+from sqlalchemy.ext.asyncio import AsyncEngine
 
+from croupier.engine.metrics import EngineMetrics, engine_metrics
+from croupier.engine.sql_store import SqlTableStore
+from croupier.runtime.database import open_database
+from croupier.runtime.schema_versions import migrate_database
+from tests.databases import copy_database
+from tests.engine.databases import running, store_on
 from tests.engine.fakes import Bench, FakeClock, FakeScoring, MemoryTableStore, bench
 
 
@@ -22,3 +32,54 @@ async def engine() -> Bench:
     clock = FakeClock()
     clock.drive(asyncio.get_running_loop())
     return bench(clock, MemoryTableStore(), FakeScoring())
+
+
+@pytest.fixture(scope="session")
+def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database file with the schema, to be copied: migrating takes longer than most tests."""
+    file = tmp_path_factory.mktemp("engine") / "migrated.db"
+    asyncio.run(migrate_database(f"sqlite:///{file}", ["croupier.engine"]))
+    return file
+
+
+@pytest.fixture
+def sqlite_url(migrated_file: Path, tmp_path: Path) -> str:
+    """A new SQLite database with the engine's tables."""
+    return f"sqlite:///{copy_database(migrated_file, tmp_path / 'engine.db')}"
+
+
+@pytest.fixture
+def postgres_url(new_database: Callable[..., str]) -> str:
+    """A new PostgreSQL database with the engine's tables."""
+    return new_database("croupier.engine")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest) -> str:
+    """A new database with the engine's tables, of each kind."""
+    url: str = request.getfixturevalue("sqlite_url" if request.param == "sqlite" else "postgres_url")
+    return url
+
+
+@pytest.fixture
+async def database(database_url: str) -> AsyncIterator[AsyncEngine]:
+    database = open_database(database_url)
+    yield database
+    await database.dispose()
+
+
+@pytest.fixture
+def metrics() -> EngineMetrics:
+    return engine_metrics(CollectorRegistry())
+
+
+@pytest.fixture
+def idle(database: AsyncEngine, metrics: EngineMetrics) -> SqlTableStore:
+    """A store that commits nothing yet."""
+    return store_on(database, metrics=metrics)
+
+
+@pytest.fixture
+async def store(idle: SqlTableStore) -> AsyncIterator[SqlTableStore]:
+    async with running(idle):
+        yield idle

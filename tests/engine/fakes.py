@@ -150,6 +150,7 @@ class MemoryTableStore:
         return {table_id: self.tables[table_id].status for table_id in table_ids if table_id in self.tables}
 
     async def claim_unreported(self, now: int, until: int, limit: int) -> list[str]:
+        self._read()
         waiting = [
             table_id
             for table_id, kept in self.tables.items()

@@ -85,7 +85,10 @@ async def open_table(engine: Bench, config: TableConfig) -> LiveTable:
     """A table in play on an engine's store."""
     first = advance(config, new_table(config), engine.clock(), None)
     await engine.store.open(config, [made.entry for made in first])
-    return await take_up(engine, config.table_id)
+    table = await take_up(engine, config.table_id)
+    table.is_leading = True
+    table.look()
+    return table
 
 
 async def take_up(engine: Bench, table_id: str) -> LiveTable:

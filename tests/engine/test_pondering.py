@@ -9,7 +9,7 @@ import pytest
 from croupier.engine.background import Background
 from croupier.engine.live import LiveTable
 from croupier.engine.log import ActedBy, SeatConfig
-from croupier.engine.steward import RETRY_MILLISECONDS, RETURN_MILLISECONDS
+from croupier.engine.steward import FOLLOW_MILLISECONDS, RETRY_MILLISECONDS
 from croupier.engine.thinking import Thought
 from croupier.games.actions import Action
 from croupier.games.interface import ProposalAgreed, SeatActed
@@ -165,6 +165,7 @@ async def test_it_decides_anew_when_its_view_has_changed(engine: Bench, thinkers
 async def test_it_does_not_act_twice_when_another_engine_acted_for_it(engine: Bench, thinkers: FakeThinkers) -> None:
     table, seat = await pondering(engine)
     other = await take_up(engine.another_engine(), "t1")
+    engine.clock.advance(FOLLOW_MILLISECONDS)
     await turns()
     assert acted(other) == [(seat, ActedBy.BOT)]
     thinkers.decisions[0].set_result(thinkers.asked[0].seen.legal.actions[0])
@@ -193,7 +194,7 @@ async def test_nothing_is_stored_of_what_was_thought_when_the_engine_stops(
     engine: Bench, thinkers: FakeThinkers
 ) -> None:
     table, _ = await pondering(engine)
-    table.drain()
+    await table.drain()
     await thinkers.close()
     await turns()
     engine.clock.advance(RETRY_MILLISECONDS)
@@ -205,7 +206,7 @@ async def test_nothing_is_stored_of_what_was_thought_when_the_engine_stops(
 
 async def test_nobody_thinks_for_a_person_whose_time_ran_out(engine: Bench, thinkers: FakeThinkers) -> None:
     table = await open_table(engine, make_config("solo"))
-    engine.clock.advance(CLOCK.action_milliseconds + CLOCK.reserve_milliseconds + RETURN_MILLISECONDS)
+    engine.clock.advance(CLOCK.action_milliseconds + CLOCK.reserve_milliseconds)
     await turns()
     assert [by for _, by in acted(table)] == [ActedBy.TIMEOUT]
     assert thinkers.asked == []

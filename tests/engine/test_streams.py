@@ -154,6 +154,9 @@ class Spelling:
     def heartbeat(self, sequence: int) -> bytes:
         return b"heartbeat"
 
+    def resume_notice(self) -> bytes:
+        return b"notice"
+
 
 async def test_each_of_several_seats_to_act_gets_its_own_facts_and_its_own_actions() -> None:
     config = make_config(seat_count=3)
@@ -287,15 +290,16 @@ async def test_the_end_of_the_game_ends_all_streams(engine: Bench, seed: int) ->
         assert parsed((await soon(end))[-1]).update.sequence == table.state.sequence
 
 
-async def test_draining_ends_streams_with_a_word_to_come_back(engine: Bench) -> None:
+async def test_draining_ends_streams_with_the_notice_that_they_go_on_elsewhere(engine: Bench) -> None:
     table = await open_table(engine, make_config())
-    stream = table.subscribe(SPECTATOR, None)
-    table.drain()
-    assert await soon(stream.next())
+    followers = [table.subscribe(viewer, 0) for viewer in viewers(table.config)]
+    await table.drain()
+    for stream in followers:
+        first, notice = [parsed(message) for message in await until_end(stream)]
+        assert (first.update.sequence, notice.WhichOneof("event")) == (1, "resume_notice")
     with pytest.raises(Unavailable) as refusal:
-        await soon(stream.next())
-    assert refusal.value.reason == "DRAINING"
-    assert refusal.value.retry_after_seconds is not None
+        table.subscribe(SPECTATOR, None)
+    assert refusal.value.reason == "TABLE_MOVED"
 
 
 async def test_a_table_has_so_many_streams_and_a_closed_one_makes_room(engine: Bench) -> None:

@@ -1,7 +1,6 @@
 """Preparing, opening and finding tables."""
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -18,6 +17,7 @@ from tests.engine.fakes import Bench, StoreDown
 from tests.engine.play import CLOCK, every_game, make_config, people, play_on, soon
 
 SEEDS = iter(range(10_000))
+IDLE_MILLISECONDS = 120_000
 
 
 def new_seed(length: int) -> bytes:
@@ -186,14 +186,13 @@ async def test_an_engine_carries_so_many_tables(tables: Tables) -> None:
     await tables.open("t0", people(3), [b"", b"x", b""])
 
 
-async def test_an_engine_that_drains_takes_no_new_tables(tables: Tables) -> None:
+async def test_an_engine_that_drains_refuses_every_table(tables: Tables) -> None:
     await opened(tables)
-    tables.drain()
-    with pytest.raises(Unavailable):
-        await prepare(tables, "t2")
-    with pytest.raises(Unavailable):
-        await tables.open("t1", people(3), [b""] * 3)
-    assert (await tables.get("t1")).state.sequence == 1
+    await tables.drain()
+    for attempt in (prepare(tables, "t2"), tables.open("t1", people(3), [b""] * 3), tables.get("t1")):
+        with pytest.raises(Unavailable) as refusal:
+            await attempt
+        assert refusal.value.reason == "DRAINING"
 
 
 async def test_a_finished_table_leaves_memory_and_can_still_be_read(engine: Bench, tables: Tables, seed: int) -> None:
@@ -202,11 +201,11 @@ async def test_a_finished_table_leaves_memory_and_can_still_be_read(engine: Benc
     with pytest.raises(IllegalNow) as refusal:
         check_finished(table)
     assert refusal.value.reason == "TABLE_NOT_FINISHED"
-    tables.sweep()
-    assert engine.count("croupier_open_tables", game="thulla", phase="play") == 1
+    tables.tidy(IDLE_MILLISECONDS)
+    assert set(tables.in_memory) == {"t1"}
     await play_on(table, Random(seed))
-    tables.sweep()
-    assert engine.count("croupier_open_tables", game="thulla", phase="play") == 0
+    tables.tidy(IDLE_MILLISECONDS)
+    assert set(tables.in_memory) == set()
     assert (await tables.get("t1")).state == table.state
     again = await Tables(engine.another_engine().services, new_seed, 3).get("t1")
     check_finished(again)
@@ -219,7 +218,7 @@ async def test_finished_tables_in_memory_are_bounded(engine: Bench, seed: int, m
     for number in range(4):
         await opened(tables, f"t{number}")
         await play_on(await tables.get(f"t{number}"), Random(seed))
-    tables.sweep()
+    tables.tidy(IDLE_MILLISECONDS)
     loads = engine.store.loads
     await tables.get("t3")
     assert engine.store.loads == loads
@@ -253,40 +252,6 @@ async def test_a_table_that_could_not_be_read_is_read_again(engine: Bench, table
         await fresh.get("t1")
     engine.store.reads_fail = False
     assert (await fresh.get("t1")).state.sequence == 1
-
-
-async def test_a_new_engine_takes_up_all_tables_in_play(engine: Bench, tables: Tables) -> None:
-    await opened(tables, "t1")
-    await opened(tables, "t2")
-    await prepare(tables, "t3")
-    fresh = Tables(engine.another_engine().services, new_seed, 3)
-    await fresh.take_up_open_tables()
-    loads = engine.store.loads
-    for table_id in ("t1", "t2"):
-        await fresh.get(table_id)
-    assert engine.store.loads == loads
-
-
-BREAK: list[Callable[[Bench], object]] = [
-    lambda engine: setattr(engine.store.tables["t1"], "config", replace(engine.store.tables["t1"].config, game="gone")),
-    lambda engine: engine.store.tables["t1"].entries.append(engine.store.tables["t1"].entries[0]._replace(sequence=2)),
-]
-
-
-@pytest.mark.parametrize("broken", BREAK, ids=["unknown game", "impossible log"])
-async def test_a_table_that_cannot_be_taken_up_keeps_no_other_from_it(
-    engine: Bench, tables: Tables, broken: Callable[[Bench], object]
-) -> None:
-    await opened(tables, "t1")
-    await opened(tables, "t2")
-    broken(engine)
-    fresh_engine = engine.another_engine()
-    fresh = Tables(fresh_engine.services, new_seed, 3)
-    await fresh.take_up_open_tables()
-    loads = engine.store.loads
-    await fresh.get("t2")
-    assert engine.store.loads == loads
-    assert fresh_engine.logger.events("error") == ["table cannot be taken up"]
 
 
 async def test_statuses_tell_of_tables_that_exist(tables: Tables) -> None:

@@ -34,7 +34,7 @@ def a_thought(game: str = "solo", seed: int = ANSWER) -> Thought:
     table = advance(config, new_table(config), START, None)[-1].after
     seat = table.seats_to_act[0]
     seen = Seen(seat, config.options, table.game.view(seat), table.game.legal_actions(seat))
-    return Thought(game, "search", seen, seed)
+    return Thought(game, config.rules_version, "search", seen, seed)
 
 
 @pytest.fixture
@@ -50,7 +50,8 @@ def logger() -> RecordingLogger:
 @pytest.fixture
 async def make(metrics: EngineMetrics, logger: RecordingLogger, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Make]:
     """Makes thinkers that are closed in the end; nothing is late unless a test is about that."""
-    monkeypatch.setattr(module, "PATIENCE_FACTOR", START_SECONDS * 1000 / thinking_milliseconds("solo", "search"))
+    thinking = thinking_milliseconds(GAMES["solo"], "search")
+    monkeypatch.setattr(module, "PATIENCE_FACTOR", START_SECONDS * 1000 / thinking)
     made = []
 
     def make(processes: int = 1, command: tuple[str, ...] = ODD) -> ProcessThinkers:
@@ -81,7 +82,7 @@ async def test_the_event_loop_goes_on_while_a_computer_player_thinks(make: Make,
         await asyncio.sleep(0.001)
         ticks += 1
     action = await deciding
-    assert time.monotonic() - began < 10 * thinking_milliseconds("jossing", "search") / 1000
+    assert time.monotonic() - began < 10 * thinking_milliseconds(GAMES["jossing"], "search") / 1000
     assert action in thought.seen.legal.actions or thought.seen.legal.choices
     assert ticks > 20
     assert (thought_of(metrics), fallbacks(metrics)) == (2, {})
@@ -93,14 +94,14 @@ def test_thoughts_of_every_game_go_through_a_pipe_and_come_back(game: str) -> No
     thought = a_thought(game, seed=3)
     assert unpacked(frame(thought)[LENGTH.size :]) == thought
     for bot in bots_of(GAMES[game]):
-        if not thinking_milliseconds(game, bot):
+        if not thinking_milliseconds(GAMES[game], bot):
             action = think(thought._replace(bot=bot))
             assert unpacked(frame(action)[LENGTH.size :]) == action
 
 
 def test_only_searching_players_think() -> None:
-    assert [bot for bot in bots_of(GAMES["thulla"]) if thinking_milliseconds("thulla", bot)] == ["search"]
-    assert thinking_milliseconds("thulla", "") == 0
+    assert [bot for bot in bots_of(GAMES["thulla"]) if thinking_milliseconds(GAMES["thulla"], bot)] == ["search"]
+    assert thinking_milliseconds(GAMES["thulla"], "") == 0
 
 
 async def test_processes_start_when_they_are_needed_and_no_more_than_are_needed(make: Make) -> None:
@@ -210,7 +211,7 @@ async def test_what_is_without_alternative_takes_as_long_and_no_process(make: Ma
     forced = thought._replace(seen=thought.seen._replace(legal=Legal((only,))))
     began = time.monotonic()
     assert await soon(thinkers.decide(forced)) == only
-    assert time.monotonic() - began >= thinking_milliseconds("solo", "search") / 1000
+    assert time.monotonic() - began >= thinking_milliseconds(GAMES["solo"], "search") / 1000
     assert thinkers.pids == []
 
 

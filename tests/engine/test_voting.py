@@ -11,7 +11,6 @@ from croupier.engine.live import LiveTable
 from croupier.engine.log import ActedBy, SeatConfig
 from croupier.engine.proposals import PROPOSAL_MILLISECONDS
 from croupier.engine.replay import ReplayFault, verify_replay, write_replay
-from croupier.engine.steward import RETURN_MILLISECONDS
 from croupier.engine.streams import Subscription
 from croupier.engine.voting import MOST_PROPOSALS, WINDOW_MILLISECONDS
 from croupier.games.facts import SPECTATOR
@@ -52,10 +51,9 @@ async def turns(count: int = 20) -> None:
 async def seated(
     engine: Bench, *connected: int, seats: tuple[SeatConfig, ...] = ()
 ) -> tuple[LiveTable, dict[int, Subscription]]:
-    """A table after the time that players have to come back, with a stream of each of these seats."""
+    """A table with a stream of each of these seats."""
     table = await open_table(engine, make_config("solo", seats=seats))
     streams = {seat: table.subscribe(seat, table.state.sequence) for seat in connected}
-    engine.clock.advance(RETURN_MILLISECONDS)
     return table, streams
 
 
@@ -233,40 +231,31 @@ async def test_proposals_and_votes_are_carried_out_once(engine: Bench) -> None:
 # Who need not be asked
 
 
-async def test_seats_that_nobody_is_connected_for_count_as_agreeing(engine: Bench) -> None:
-    table, _ = await seated(engine, 0, 1)
+async def test_computer_players_need_no_vote(engine: Bench) -> None:
+    table, _ = await seated(engine, 0, seats=(*people(2), *bots(2)))
     await table.propose(0, "restart_same", "a")
     assert agreed(table) == []
     await table.vote(1, 2, True, "b")
     assert agreed(table) == ["restart_same"]
 
 
-async def test_computer_players_and_absent_seats_need_no_vote_at_all(engine: Bench) -> None:
-    table, _ = await seated(engine, 0, seats=(*people(2), *bots(2)))
-    await table.propose(0, "restart_same", "a")
-    assert agreed(table) == ["restart_same"]
-
-
-async def test_it_happens_when_the_last_one_who_had_not_answered_leaves(engine: Bench) -> None:
+async def test_whoever_is_not_connected_has_a_vote_all_the_same(engine: Bench) -> None:
     table, streams = await seated(engine, *FOUR)
-    second = table.subscribe(2, 1)
     await table.propose(0, "restart_same", "a")
-    await table.vote(1, 2, True, "b")
-    for leaving in (streams[3], streams[2]):
-        table.unsubscribe(leaving)
+    for seat, stream in streams.items():
+        table.unsubscribe(stream)
         await turns()
         assert agreed(table) == []
-    table.unsubscribe(second)
-    await turns()
+        if seat:
+            await table.vote(seat, 2, True, f"v{seat}")
     assert agreed(table) == ["restart_same"]
-    assert (await updates(streams[0]))[-1].sequence == 4
 
 
 async def test_seats_that_the_engine_plays_for_count_as_agreeing(engine: Bench) -> None:
     table, _ = await seated(engine, *FOUR)
     (slow,) = table.state.seats_to_act
     proposer, *others = (seat for seat in FOUR if seat != slow)
-    engine.clock.advance(CLOCK.action_milliseconds + CLOCK.reserve_milliseconds - RETURN_MILLISECONDS - 1)
+    engine.clock.advance(CLOCK.action_milliseconds + CLOCK.reserve_milliseconds - 1)
     await table.propose(proposer, "restart_same", "a")
     for seat in others:
         await table.vote(seat, 2, True, f"v{seat}")
@@ -278,53 +267,6 @@ async def test_seats_that_the_engine_plays_for_count_as_agreeing(engine: Bench) 
     assert [entry.acted_by for entry in table.entries].count(ActedBy.TIMEOUT) == 1
 
 
-async def test_players_have_time_to_come_back_before_their_silence_counts(engine: Bench) -> None:
-    table = await open_table(engine, make_config("solo"))
-    await table.propose(0, "restart_same", "a")
-    engine.clock.advance(RETURN_MILLISECONDS - 1)
-    await turns()
-    assert agreed(table) == []
-    returned = table.subscribe(1, None)
-    engine.clock.advance(1)
-    await turns()
-    assert agreed(table) == []
-    table.unsubscribe(returned)
-    await turns()
-    assert agreed(table) == ["restart_same"]
-
-
-async def test_when_players_do_not_come_back_it_happens_after_that_time(engine: Bench) -> None:
-    table = await open_table(engine, make_config("solo"))
-    await table.propose(0, "restart_same", "a")
-    engine.clock.advance(RETURN_MILLISECONDS)
-    await turns()
-    assert agreed(table) == ["restart_same"]
-
-
-async def test_streams_that_end_because_the_engine_stops_say_nothing(engine: Bench) -> None:
-    table, streams = await seated(engine, *FOUR)
-    await table.propose(0, "restart_same", "a")
-    table.drain()
-    for stream in streams.values():
-        table.unsubscribe(stream)
-    await table.vote(1, 2, True, "b")
-    engine.clock.advance(RETURN_MILLISECONDS)
-    await turns()
-    assert agreed(table) == []
-
-
-async def test_what_could_not_be_stored_when_the_last_one_left_is_tried_again(engine: Bench) -> None:
-    table, streams = await seated(engine, 0, 1)
-    await table.propose(0, "restart_same", "a")
-    engine.store.outcomes.append(Outcome.FAILS_BEFORE)
-    table.unsubscribe(streams[1])
-    await turns()
-    assert agreed(table) == []
-    engine.clock.advance(1_000)
-    await turns()
-    assert agreed(table) == ["restart_same"]
-
-
 # Engines
 
 
@@ -332,11 +274,9 @@ async def test_an_open_proposal_outlives_its_engine(engine: Bench) -> None:
     table, _ = await seated(engine, *FOUR)
     await table.propose(0, "restart_same", "a")
     await table.vote(3, 2, True, "b")
-    table.drain()
+    await table.drain()
     again = await take_up(engine.another_engine(), "t1")
     assert again.state == table.state
-    for seat in FOUR:
-        again.subscribe(seat, None)
     await again.vote(1, 2, True, "c")
     assert agreed(again) == []
     assert await again.vote(2, 2, True, "d") == 5
@@ -346,8 +286,6 @@ async def test_an_open_proposal_outlives_its_engine(engine: Bench) -> None:
 async def test_two_engines_share_what_is_proposed_and_voted(engine: Bench) -> None:
     table, _ = await seated(engine, *FOUR)
     other = await take_up(engine.another_engine(), "t1")
-    for seat in FOUR:
-        other.subscribe(seat, None)
     assert await table.propose(0, "restart_same", "a") == 2
     assert await other.vote(1, 2, True, "b") == 3
     assert await other.propose(0, "restart_same", "a") == 2
@@ -361,8 +299,6 @@ async def test_two_engines_share_what_is_proposed_and_voted(engine: Bench) -> No
 async def test_the_last_votes_at_two_engines_carry_it_once(engine: Bench) -> None:
     table, _ = await seated(engine, *FOUR)
     other = await take_up(engine.another_engine(), "t1")
-    for seat in FOUR:
-        other.subscribe(seat, None)
     await table.propose(0, "restart_same", "a")
     await table.vote(1, 2, True, "b")
     both = await asyncio.gather(table.vote(2, 2, True, "c"), other.vote(3, 2, True, "d"))

@@ -1,0 +1,93 @@
+"""Stores on real databases, SQLite and PostgreSQL."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from prometheus_client import CollectorRegistry
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from croupier.engine.entry_writer import EntryWriter
+from croupier.engine.log import Entry, TableConfig
+from croupier.engine.metrics import EngineMetrics, engine_metrics
+from croupier.engine.postgres_writer import PostgresWriter
+from croupier.engine.sql_store import SqlTableStore
+from croupier.engine.sqlite_writer import SqliteWriter
+from croupier.engine.store import StoredTable
+from croupier.games.actions import Pass
+from croupier.games.interface import SeatActed
+from croupier.runtime.database import open_database
+from tests.engine.fakes import START
+from tests.engine.play import make_config, soon
+
+
+def writer_on(database: AsyncEngine, engine_id: str = "e1") -> EntryWriter:
+    """The writer for this kind of database."""
+    if database.dialect.name == "sqlite":
+        return SqliteWriter(database)
+    return PostgresWriter(database, engine_id)
+
+
+def store_on(database: AsyncEngine, engine_id: str = "e1", metrics: EngineMetrics | None = None) -> SqlTableStore:
+    """A store that commits nothing before it runs."""
+    return SqlTableStore(database, writer_on(database, engine_id), metrics or engine_metrics(CollectorRegistry()))
+
+
+@asynccontextmanager
+async def running(store: SqlTableStore) -> AsyncIterator[SqlTableStore]:
+    """The store while it commits."""
+    committing = asyncio.create_task(store.run())
+    try:
+        yield store
+    finally:
+        store.close()
+        await soon(committing)
+
+
+@asynccontextmanager
+async def another_store(url: str, engine_id: str) -> AsyncIterator[SqlTableStore]:
+    """A store as another engine has it, on connections of its own, while it commits."""
+    database = open_database(url)
+    try:
+        async with running(store_on(database, engine_id)) as store:
+            yield store
+    finally:
+        await database.dispose()
+
+
+@asynccontextmanager
+async def without(database: AsyncEngine, table: str) -> AsyncIterator[None]:
+    """The database while it has lost a table."""
+    async with database.begin() as connection:
+        await connection.execute(text(f"ALTER TABLE {table} RENAME TO elsewhere"))
+    try:
+        yield
+    finally:
+        async with database.begin() as connection:
+            await connection.execute(text(f"ALTER TABLE elsewhere RENAME TO {table}"))
+
+
+def entry(sequence: int, request: str = "", at: int = 0, deadline: int = START) -> Entry:
+    """Some entry."""
+    return Entry(sequence, at or START + sequence, deadline, SeatActed(0, Pass()), request_id=request)
+
+
+async def opened(store: SqlTableStore, table_id: str = "t1", first: Sequence[Entry] = (entry(1),)) -> TableConfig:
+    """A table with its first entries, which no rules have seen."""
+    config = make_config(table_id=table_id)
+    await store.prepare(config, START)
+    assert await store.open(config, first)
+    return config
+
+
+async def loaded(store: SqlTableStore, table_id: str = "t1") -> StoredTable:
+    """A table that must be there."""
+    stored = await store.load(table_id)
+    assert stored
+    return stored
+
+
+def sequences(stored: StoredTable) -> list[int]:
+    """The numbers of its entries."""
+    return [each.sequence for each in stored.entries]
