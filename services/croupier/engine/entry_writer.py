@@ -42,7 +42,7 @@ class EntryWriter(Protocol):
     async def write(self, appends: Sequence[Append]) -> Sequence[int]:
         """Store all of it durably and give nothing, or store nothing and give the places of those that came too late.
 
-        Raises what the database raises.
+        There is one append at most of each table. Raises what the database raises.
         """
 
     async def close(self) -> None:
@@ -84,7 +84,7 @@ def _mark_values(append: Append) -> dict[str, Any]:
 def late(connection: Connection, appends: Sequence[Append], conflict: IntegrityError | None) -> list[int]:
     """The places of appends whose first sequence is taken, or whose table has gone to the archive.
 
-    Raises the conflict that led here if there are none.
+    Raises the conflict that led here if there are none, since then it is not known why nothing was stored.
     """
     first = [(append.table_id, append.rows[0][1]) for append in appends]
     wanted = or_(*(and_(ENTRIES.c.table_id == table_id, ENTRIES.c.sequence == number) for table_id, number in first))
@@ -92,8 +92,8 @@ def late(connection: Connection, appends: Sequence[Append], conflict: IntegrityE
     ids = {table_id for table_id, _ in first}
     present = set(connection.execute(select(TABLES.c.table_id).where(TABLES.c.table_id.in_(ids))).scalars())
     places = [place for place, key in enumerate(first) if key in taken or key[0] not in present]
-    if not places and conflict is not None:
-        raise conflict
+    if not places:
+        raise conflict or RuntimeError("nothing was stored, though every sequence is free")
     return places
 
 
