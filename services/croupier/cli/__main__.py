@@ -105,9 +105,7 @@ def migrate(
 
     services = checked_services(service or ())
     if database is not None and data_dir is not None:
-        raise misused(
-            "--database and --data-dir exclude each other: name the one where the services' data is"
-        )
+        raise misused("--database and --data-dir exclude each other: name the one where the services' data is")
     url = database or os.environ.get("CROUPIER_DATABASE")
     if url and data_dir is None:
         asyncio.run(migrate_shared(url, services, _say))

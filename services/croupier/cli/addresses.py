@@ -6,14 +6,13 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from croupier.cli.data_folder import DataFolder
-from croupier.cli.faults import CommandFault, misused
+from croupier.cli.faults import CommandFault
 from croupier.cli.replicas import ONE_OF_EACH, Replicas, number_of, service_of
 
 HOST = "127.0.0.1"
 FIRST_PORT = 7710
 BLOCK = 30
 """The n-th instances of all services share the n-th block of so many ports."""
-LAST_PORT = 65_535
 
 Addresses: TypeAlias = Mapping[str, str]
 """Where one instance listens, host:port by "listen", "metrics" and, for engine and scoring, "control"."""
@@ -28,12 +27,7 @@ _PORT_OFFSETS: Mapping[str, Mapping[str, int]] = MappingProxyType(
 
 
 def addresses_from(first_port: int, replicas: Replicas = ONE_OF_EACH) -> dict[str, Addresses]:
-    """The addresses of all instances in blocks of 30 ports; 0 lets each choose free ones.
-
-    Raises CommandFault where the ports do not suffice.
-    """
-    if first_port + BLOCK * replicas.most - 1 > LAST_PORT:
-        raise misused(f"--port {first_port} leaves too few ports for {replicas.most} blocks of {BLOCK}: choose less")
+    """The addresses of all instances, in a block of 30 ports for each that a service has; 0 lets each choose."""
     return {instance: _addresses(instance, first_port) for instance in replicas.all()}
 
 

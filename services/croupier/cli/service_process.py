@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from croupier.cli.addresses import Addresses
 from croupier.cli.data_folder import DataFolder
-from croupier.cli.faults import MISUSED, CommandFault
+from croupier.cli.faults import FAILED, MISUSED, CommandFault
 from croupier.cli.replicas import service_of
 
 LARGEST_LOG_BYTES = 16 * 1024 * 1024
@@ -53,13 +53,13 @@ class _Log:
         lines = (f"  {line}" for line in last_lines(self.file, self.begins))
         return CommandFault("\n".join([f"{what}; the end of {self.file}:", *lines]))
 
-    def refusal(self, instance: str) -> CommandFault:
-        """Why a service cannot be run as it was told to, which it says in a line for each fault."""
+    def refusal(self, instance: str, returncode: int) -> CommandFault:
+        """Why a service did not become ready: what it cannot run with it says itself, in a line for each fault."""
         own = _PROGRAM + service_of(instance) + ": "
         said = [line.removeprefix(own) for line in last_lines(self.file, self.begins) if line.startswith(own)]
-        if not said:
-            return self.fault(f"the {instance} {ending(MISUSED)} before it was ready")
-        return CommandFault(f"the {instance} cannot run: {'; '.join(said)}", MISUSED)
+        if returncode not in (FAILED, MISUSED) or not said:
+            return self.fault(f"the {instance} {ending(returncode)} before it was ready")
+        return CommandFault(f"the {instance} cannot run: {'; '.join(said)}", returncode)
 
 
 async def _spawn(
@@ -80,10 +80,8 @@ def _opened_log(log_file: Path) -> BinaryIO:
 
 async def _readiness(instance: str, process: asyncio.subprocess.Process, ready_file: Path, log: _Log) -> Addresses:
     while (addresses := _announced(ready_file)) is None:
-        if process.returncode == MISUSED:
-            raise log.refusal(instance)
         if process.returncode is not None:
-            raise log.fault(f"the {instance} {ending(process.returncode)} before it was ready")
+            raise log.refusal(instance, process.returncode)
         await asyncio.sleep(READY_POLL_SECONDS)
     return addresses
 
