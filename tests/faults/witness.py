@@ -20,7 +20,7 @@ POLICY = RetryPolicy(total_seconds=150)
 
 @dataclass(slots=True)
 class Errors:
-    """What went wrong, with times of the monotonic clock: beneath the clients, who try again, and before their users."""
+    """What went wrong, with times of the monotonic clock: beneath the clients, which try again, and for their users."""
 
     beneath: list[tuple[float, str]] = field(default_factory=list)
     raised: list[tuple[float, str]] = field(default_factory=list)
