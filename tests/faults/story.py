@@ -10,6 +10,7 @@ from croupier.engine.log import ActedBy, Entry, TableConfig, TimeCredited, body_
 from croupier.engine.replay import write_replay
 from croupier.engine.streams import message_of
 from croupier.engine.table import Step, TableState, advance, new_table
+from croupier.games.bots import random_of
 from croupier.games.facts import SPECTATOR, Fact, GameEnded, RoundEnded
 from croupier.games.interface import SeatActed
 from croupier_api.v1 import engine_pb2
@@ -53,7 +54,7 @@ class Story:
         if table.sequence >= TIMED_OUT_AT and not any(it.entry.acted_by for it in self.steps):
             assert table.due is not None
             self.now, seat = table.due.at, table.due.seat
-            action = table.game.legal_actions(seat).actions[0]
+            action = random_of(table.game.legal_actions(seat), self.random.randrange)
             return self._take(advance(self.config, table, self.now, SeatActed(seat, action), ActedBy.TIMEOUT))
         request_id, encoded = f"r{table.sequence}", encode_action(action).SerializeToString()
         self.acknowledged.append(Acknowledged(seat, request_id, encoded, table.sequence + 1))
