@@ -182,8 +182,10 @@ class FakeRoll:
         self.certain_until: int | None = None
         """Set to say that another engine was not heard of since."""
         self.down = False
+        self.asked = 0
 
     async def attend(self, engine_id: str, now: int) -> Roll:
+        self.asked += 1
         if self.down:
             raise StoreDown
         return Roll(now if self.certain_until is None else self.certain_until, tuple(self.interruptions))

@@ -35,3 +35,11 @@ def unserved_milliseconds(interruptions: Iterable[Interruption], since: int, unt
             total += ended - began
             counted_until = ended
     return total
+
+
+def interrupted_until(interruptions: Iterable[Interruption], now: int) -> int:
+    """When what interrupts `now` ends, and what begins before that; `now` itself if nothing does."""
+    for began, ended in sorted(interruptions):
+        if began <= now < ended:
+            now = ended
+    return now

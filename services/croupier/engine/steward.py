@@ -2,7 +2,7 @@
 
 from croupier.engine.cached import CachedTable
 from croupier.engine.clock import Due
-from croupier.engine.credits import credit_due
+from croupier.engine.credits import credit_due, interrupted_until
 from croupier.engine.log import ActedBy
 from croupier.engine.table import Step, advance
 from croupier.engine.thinking import Thought, thinking_milliseconds
@@ -33,6 +33,8 @@ class Steward:
         self.is_stopped = False
         self._pondering: set[Seat] = set()
         """The seats whose computer players think now, since their time has come."""
+        self._not_before = 0
+        """Until when no seat is acted for, in milliseconds since 1970 UTC: see _run_out."""
 
     @property
     def is_busy(self) -> bool:
@@ -66,7 +68,8 @@ class Steward:
     # Acting for seats whose time has come
 
     def _when_to_act(self, due: Due) -> int:
-        return due.at if self._table.is_leading else due.at + FOLLOW_MILLISECONDS
+        at = due.at if self._table.is_leading else due.at + FOLLOW_MILLISECONDS
+        return max(at, self._not_before)
 
     def _due_seat(self) -> Seat | None:
         """The seat whose time has come."""
@@ -105,11 +108,19 @@ class Steward:
             return thought
 
     async def _run_out(self, seat: Seat) -> None:
-        """A player's time has run out, unless part of it was not served: that is given back first."""
+        """A player's time has run out, unless part of it was not served: that is given back first.
+
+        What is served is not certain at once, and an interruption that goes on is given back whole when it has ended:
+        bit by bit, each as long as it went on before the last deadline, would fill the log.
+        """
         table, now = self._table, self._services.clock()
         if not table.state.clock.away[seat]:
-            if not await self._services.attendance.is_certain_of(table.state.deadline):
-                self._timer.set(now + UNCERTAIN_MILLISECONDS)
+            attendance = self._services.attendance
+            if not await attendance.is_certain_of(table.state.deadline):
+                self._not_before = now + UNCERTAIN_MILLISECONDS
+                return
+            self._not_before = interrupted_until(attendance.roll.interruptions, now)
+            if self._not_before > now:
                 return
             if steps := self.credit_steps(now):
                 await table.store(steps)
