@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import os
 import secrets
 import shutil
 import sys
@@ -93,6 +94,8 @@ def main(given: Sequence[str]) -> int:
     tables = wanted.tables or (40 if wanted.short else 100)
     moves = wanted.moves or (0 if wanted.short or wanted.scenario else 100_000)
     plan = Plan(seed, tables, moves, wanted.think, SHORT_SCALE if wanted.short else 1.0)
+    # gRPC would note each time that this process starts another one.
+    os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
     tally = asyncio.run(faults(wanted, plan))
     print(text_of(tally, plan, command), flush=True)
     if wanted.result:

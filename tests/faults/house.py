@@ -16,6 +16,7 @@ from croupier.cli.supervisor import Manner, Services, running_services
 from croupier.runtime.schema_versions import migrate_database
 from croupier_client import Endpoints
 from tests.faults.child import HOLD_VARIABLE, WAYS_VARIABLE
+from tests.faults.network import Network, NoNetwork, network_to
 from tests.faults.proxy import Proxy
 from tests.faults.reading import Databases
 from tests.postgres import PostgresServer, postgres_server
@@ -40,6 +41,10 @@ class House:
     player_ports: Mapping[str, int]
     """Where each service's instances are reached through the proxy."""
     hold: Path
+    network: Network | None
+    """The way through another namespace, where this machine allows it."""
+    left_out: str
+    """Why there is none, or nothing."""
 
     def instances(self, service: str) -> list[str]:
         """The instances of a service."""
@@ -149,7 +154,13 @@ async def _opened(stack: AsyncExitStack, folder: Path, manner: Manner, postgres:
         databases = Databases(*(str(services.folder.path / f"{service}.db") for service in ("engine", "scoring")))
     else:
         databases = Databases(postgres.url(DATABASE), postgres.url(DATABASE))
-    return House(services, databases, proxy, postgres, player_ports, hold)
+    network, left_out = None, ""
+    if postgres is not None:
+        try:
+            network = await stack.enter_async_context(network_to(proxy, "127.0.0.1", postgres.port))
+        except NoNetwork as fault:
+            left_out = str(fault)
+    return House(services, databases, proxy, postgres, player_ports, hold, network, left_out)
 
 
 @contextmanager

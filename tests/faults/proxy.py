@@ -68,7 +68,8 @@ class Lane:
             self.connections.discard(connection)
 
     async def _pump(self, connection: Connection, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
-        with suppress(OSError):
+        # uvloop raises RuntimeError for a connection that was aborted.
+        with suppress(OSError, RuntimeError):
             while chunk := await source.read(CHUNK_BYTES):
                 if self.delay_seconds:
                     await asyncio.sleep(self.delay_seconds)

@@ -7,6 +7,7 @@ from random import Random
 from typing import NamedTuple
 
 from tests.faults.house import House
+from tests.faults.network import THERE
 from tests.faults.swarm import Swarm
 from tests.faults.witness import Connections
 from tests.postgres import PostgresServer
@@ -170,6 +171,26 @@ async def database_half_open(scene: Scene) -> None:
     await scene.house.proxy.do(f"database:{scene.random.choice(scene.engines)}", "swallow")
 
 
+async def network_cut(scene: Scene) -> None:
+    """The network between one engine and the database is cut for ten seconds, and healed: real packets are lost."""
+    network, lane = scene.house.network, f"database:{scene.random.choice(scene.engines)}"
+    if network is None:
+        return
+    await _lead(scene, lane, THERE, network.port)
+    await network.cut()
+    await scene.last(10)
+    await network.heal()
+    await scene.last(3)
+    await _lead(scene, lane, "127.0.0.1", _postgres(scene).port)
+
+
+async def _lead(scene: Scene, lane: str, host: str, port: int) -> None:
+    """Lead an engine to the database by another way."""
+    await scene.house.proxy.do(lane, "aim", host, port)
+    await scene.house.proxy.do(lane, "reset")
+    await scene.last(3)
+
+
 async def disk_full(scene: Scene) -> None:
     """The engine can write no file any more, for a while."""
     (engine,) = scene.engines
@@ -272,6 +293,7 @@ POSTGRES = _by_name(
     Scenario(database_slow, 1),
     Scenario(database_cut_off, 2),
     Scenario(database_half_open, 2),
+    Scenario(network_cut, 2),
     Scenario(scoring_down, 1),
     Scenario(lobby_down, 1),
     Scenario(clients_dropped, 2),

@@ -1,0 +1,112 @@
+"""The proxy passes everything on, and breaks just what it is told to."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import NamedTuple
+
+import pytest
+
+from tests.faults.proxy import Proxy
+
+PATIENCE_SECONDS = 10.0
+SILENCE_SECONDS = 0.3
+"""What has not come after so long is taken not to come."""
+
+
+class Way(NamedTuple):
+    """A proxy with one lane to somebody who says everything again."""
+
+    proxy: Proxy
+    port: int
+
+
+async def _echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while data := await reader.read(100):
+        writer.write(data)
+    writer.close()
+
+
+@pytest.fixture
+async def way() -> AsyncIterator[Way]:
+    server = await asyncio.start_server(_echo, "127.0.0.1", 0)
+    async with asyncio.timeout(PATIENCE_SECONDS), server, Proxy() as proxy:
+        target = server.sockets[0].getsockname()[1]
+        yield Way(proxy, await proxy.open("one", "127.0.0.1", target))
+
+
+class Caller:
+    """A connection through the lane."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader, self.writer = reader, writer
+
+    @classmethod
+    async def call(cls, way: Way) -> "Caller":
+        return cls(*await asyncio.open_connection("127.0.0.1", way.port))
+
+    def say(self, text: bytes) -> None:
+        self.writer.write(text)
+
+    async def hears(self, text: bytes) -> bool:
+        """Whether this comes, and soon."""
+        try:
+            return await asyncio.wait_for(self.reader.readexactly(len(text)), SILENCE_SECONDS) == text
+        except (TimeoutError, ConnectionError, asyncio.IncompleteReadError):
+            return False
+
+
+async def test_everything_is_passed_on(way: Way) -> None:
+    caller = await Caller.call(way)
+    caller.say(b"hello")
+    assert await caller.hears(b"hello")
+    assert await way.proxy.do("one", "passed") == 10
+
+
+async def test_what_is_held_arrives_when_the_lane_is_healed(way: Way) -> None:
+    caller = await Caller.call(way)
+    await way.proxy.do("one", "hold")
+    caller.say(b"hello")
+    assert not await caller.hears(b"hello")
+    await way.proxy.do("one", "heal")
+    assert await caller.hears(b"hello")
+
+
+async def test_a_swallowed_connection_stays_silent_and_a_new_one_is_whole(way: Way) -> None:
+    caller = await Caller.call(way)
+    caller.say(b"one")
+    assert await caller.hears(b"one")
+    await way.proxy.do("one", "swallow")
+    caller.say(b"two")
+    assert not await caller.hears(b"two")
+    await way.proxy.do("one", "heal")
+    assert not await caller.hears(b"two")
+    other = await Caller.call(way)
+    other.say(b"three")
+    assert await other.hears(b"three")
+
+
+async def test_a_reset_ends_connections_by_an_error(way: Way) -> None:
+    caller = await Caller.call(way)
+    caller.say(b"one")
+    assert await caller.hears(b"one")
+    await way.proxy.do("one", "reset")
+    with pytest.raises(ConnectionResetError):
+        await caller.reader.read()
+
+
+async def test_a_lane_that_refuses_takes_no_new_connection_until_healed(way: Way) -> None:
+    await way.proxy.do("one", "refuse")
+    caller = await Caller.call(way)
+    caller.say(b"one")
+    assert not await caller.hears(b"one")
+    await way.proxy.do("one", "heal")
+    caller = await Caller.call(way)
+    caller.say(b"one")
+    assert await caller.hears(b"one")
+
+
+async def test_only_the_lanes_that_are_named_are_broken(way: Way) -> None:
+    await way.proxy.do("other", "hold")
+    caller = await Caller.call(way)
+    caller.say(b"one")
+    assert await caller.hears(b"one")
