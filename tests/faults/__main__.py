@@ -20,7 +20,6 @@ from tests.faults.scenarios import POSTGRES, SHORT_POSTGRES, SHORT_SQLITE, SQLIT
 
 REPLICAS = Replicas(lobby=2, engine=3, scoring=2)
 THINK_SECONDS = 0.25
-SHORT_SCALE = 0.35
 
 
 def read_arguments(given: Sequence[str]) -> argparse.Namespace:
@@ -93,14 +92,14 @@ def main(given: Sequence[str]) -> int:
     print(f"seed {seed}; again: {command}", flush=True)
     tables = wanted.tables or (40 if wanted.short else 100)
     moves = wanted.moves or (0 if wanted.short or wanted.scenario else 100_000)
-    plan = Plan(seed, tables, moves, wanted.think, SHORT_SCALE if wanted.short else 1.0)
+    plan = Plan(seed, tables, moves, wanted.think, wanted.short)
     # gRPC would note each time that this process starts another one.
     os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
     tally = asyncio.run(faults(wanted, plan))
     print(text_of(tally, plan, command), flush=True)
     if wanted.result:
         write_json(tally, plan, command, wanted.result)
-    return 1 if faults_of(tally) else 0
+    return 1 if faults_of(tally, plan) else 0
 
 
 def _without_seed(given: Sequence[str]) -> list[str]:

@@ -56,7 +56,7 @@ def audit_table(evidence: Evidence) -> Iterator[Finding]:
 def _fold(log: StoredLog, record: TableRecord, facts: list[Fact], totals: list[int]) -> Iterator[Finding]:
     """Go through a log by the rules, and hold every stream against it; collects its facts and the last totals."""
     config = config_from_json(log.table_id, log.game, log.rules_version, log.seed, log.config)
-    entitled, clocks = Entitlement(config, record.streams), SeatClocks(log)
+    entitled, clocks = Entitlement(config, record.streams), SeatClocks(log, record.first_heard())
     table = new_table(config)
     for line in log.lines:
         made = step(config, table, entry_from_row(line.sequence, line.at, line.deadline, json.dumps(line.body)))

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from croupier_api.v1 import table_pb2
@@ -11,6 +11,8 @@ from tests.faults.findings import Finding, Kind, Line, StoredLog
 from tests.faults.records import Acknowledged, TableRecord
 
 AWAY_MILLISECONDS = 3_000
+HEARD_MILLISECONDS = 2_500
+"""How much later than others one entry may be heard of; less than the clocks of engines differ in a run."""
 BY_TIME_OUT = 1
 SUITS = "?CDHS"
 
@@ -80,9 +82,14 @@ def told(action: table_pb2.Action) -> dict[str, Any]:
 
 
 class SeatClocks:
-    """The time that each seat has, counted from the entries of a log and who is to act after each of them."""
+    """The time that each seat has, counted from the entries of a log and who is to act after each of them.
 
-    def __init__(self, log: StoredLog) -> None:
+    It is also held against the harness's own clock: `heard` says when the first client heard of each entry, in seconds.
+    """
+
+    def __init__(self, log: StoredLog, heard: Mapping[int, float]) -> None:
+        self._heard = heard
+        self._asked: dict[int, int] = {}
         config = json.loads(log.config)
         self._table_id = log.table_id
         self._action, reserve, _ = config["clock"]
@@ -101,6 +108,7 @@ class SeatClocks:
         if actor is not None or "cards" in body or "agreed" in body:
             is_new = {seat: seat == actor or seat not in self._since or "agreed" in body for seat in to_act}
             self._since = {seat: line.at if is_new[seat] else self._since[seat] for seat in to_act}
+            self._asked = {seat: line.sequence if is_new[seat] else self._asked[seat] for seat in to_act}
 
     def _credit(self, line: Line) -> Iterator[Finding]:
         credited = line.body["credited"]
@@ -115,9 +123,21 @@ class SeatClocks:
         if is_time_out and waited < self._allowed(actor):
             detail = f"the engine acted for seat {actor} after {waited} of {self._allowed(actor)} ms"
             yield Finding(Kind.EARLY_TIME_OUT, self._table_id, line.sequence, detail)
+        if is_time_out:
+            yield from self._too_early_for_people(line, actor)
         if actor not in self._away:
             self._reserves[actor] = max(0, self._reserves[actor] - max(0, waited - self._action))
         (self._away.add if is_time_out else self._away.discard)(actor)
+
+    def _too_early_for_people(self, line: Line, actor: int) -> Iterator[Finding]:
+        asked, acted = (self._heard.get(sequence) for sequence in (self._asked.get(actor, 0), line.sequence))
+        if (
+            asked is not None
+            and acted is not None
+            and (acted - asked) * 1000 < self._allowed(actor) - HEARD_MILLISECONDS
+        ):
+            detail = f"clients saw the engine act for seat {actor} {acted - asked:.1f} s after the seat came on turn"
+            yield Finding(Kind.EARLY_TIME_OUT, self._table_id, line.sequence, detail)
 
     def _allowed(self, seat: int) -> int:
         if seat in self._away:

@@ -74,6 +74,15 @@ class TableRecord:
     """The last entry that any client heard of."""
     moves: list[Move] = field(default_factory=list)
 
+    def first_heard(self) -> dict[int, float]:
+        """When the first client heard of each entry."""
+        first: dict[int, float] = {}
+        for message in (
+            message for stream in self.streams for message in stream.messages if isinstance(message, Heard)
+        ):
+            first[message.sequence] = min(message.at, first.get(message.sequence, message.at))
+        return first
+
     def heard(self, sequence: int, stored_milliseconds: int, is_move: bool, now: float) -> None:
         """Note when an entry was first heard of."""
         if sequence > self.head:

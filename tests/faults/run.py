@@ -10,10 +10,11 @@ from random import Random
 from croupier_client import CroupierError
 from tests.faults.auditor import Auditor
 from tests.faults.findings import Finding, Kind
+from tests.faults.harm import Scene
 from tests.faults.house import House
 from tests.faults.measures import Lag, longest_pause, takeovers
 from tests.faults.records import TableRecord
-from tests.faults.scenarios import Scenario, Scene
+from tests.faults.scenarios import Scenario
 from tests.faults.swarm import Manners, Swarm, until_playing
 from tests.faults.witness import Connections, counted
 
@@ -25,17 +26,23 @@ END_SECONDS = 150.0
 CALM_SECONDS = 1.5
 POLL_SECONDS = 0.1
 SLOW_SECONDS = 3.0
+SHORT_SCALE = 0.35
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run is to be; `scale` shortens what lasts."""
+    """What a run is to be; a short one is for machines that do something else beside it."""
 
     seed: int
     tables: int
     moves: int
     think_seconds: float
-    scale: float
+    short: bool
+
+    @property
+    def scale(self) -> float:
+        """What lasts a second in a full run lasts so long in this one."""
+        return SHORT_SCALE if self.short else 1.0
 
 
 @dataclass(frozen=True, slots=True)

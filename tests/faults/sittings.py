@@ -36,7 +36,7 @@ _KINDS = (
 )
 _BOTS = ("random", "sensible")
 _PATIENT = table_pb2.Clock(action_seconds=30, reserve_seconds=60)
-_BRISK = table_pb2.Clock(action_seconds=5, reserve_seconds=10)
+_BRISK = table_pb2.Clock(action_seconds=5, reserve_seconds=20)
 _BOT_SHARE, _LEAVER_SHARE, _SPECTATOR_SHARE, _BRISK_SHARE = 0.3, 0.08, 0.1, 0.4
 
 

@@ -91,7 +91,12 @@ class Story:
     def _heard(self, made: Step, viewer: int) -> Heard:
         message = engine_pb2.PlayResponse.FromString(message_of(self.encoder, self.config, made, viewer))
         update = message.update.SerializeToString(deterministic=True)
-        return Heard(made.entry.sequence, update, message.legal_actions.SerializeToString(deterministic=True), 0.0)
+        return Heard(
+            made.entry.sequence,
+            update,
+            message.legal_actions.SerializeToString(deterministic=True),
+            made.entry.at / 1000,
+        )
 
     def _log(self) -> StoredLog:
         config = self.config

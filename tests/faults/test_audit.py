@@ -154,6 +154,16 @@ def test_an_early_time_out_is_found(evidence: Evidence) -> None:
     assert Kind.EARLY_TIME_OUT in found(with_lines(evidence, be_early))
 
 
+def test_a_time_out_that_is_early_by_the_clock_of_the_players_is_found(evidence: Evidence) -> None:
+    assert evidence.log is not None
+    at = next(line.sequence for line in evidence.log.lines if line.body.get("by") == 1)
+    for stream in evidence.record.streams:
+        stream.messages = [
+            message._replace(at=message.at - 5.0) if message.sequence == at else message for message in stream.messages
+        ]
+    assert found(evidence) == {Kind.EARLY_TIME_OUT}
+
+
 def test_a_time_out_of_a_player_who_was_there_is_found(evidence: Evidence) -> None:
     for stream in evidence.record.streams:
         stream.hampered = False
