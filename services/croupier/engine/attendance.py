@@ -49,6 +49,7 @@ class Attendance:
         self._clock = clock
         self._logger = logger
         self._asking = asyncio.Lock()
+        self._has_left = False
         self.roll = Roll(0, ())
 
     async def is_certain_of(self, moment: int) -> bool:
@@ -56,12 +57,17 @@ class Attendance:
         if self.roll.certain_until < moment:
             async with self._asking:
                 if self.roll.certain_until < moment:  # Whoever waited got the answer for all.
-                    await self.attend()
+                    await self._attend()
         return self.roll.certain_until >= moment
 
     async def attend(self) -> None:
-        """Note that this engine is there; raises what the store raises."""
-        self.roll = await self._store.attend(self._engine_id, self._clock())
+        """Note that this engine is there, unless it has left; raises what the store raises."""
+        async with self._asking:
+            await self._attend()
+
+    async def _attend(self) -> None:
+        if not self._has_left:
+            self.roll = await self._store.attend(self._engine_id, self._clock())
 
     async def run(self) -> None:
         """Attend every second; runs until cancelled."""
@@ -73,8 +79,11 @@ class Attendance:
             await asyncio.sleep(ATTEND_SECONDS)
 
     async def leave(self) -> None:
-        """Note that this engine stops; if that cannot be, others notice it a little later."""
+        """Note that this engine stops, and attend no more; if that cannot be, others notice it a little later."""
+        self._has_left = True
         try:
-            await self._store.leave(self._engine_id, self._clock())
+            # What is being noted of its presence comes first, or others would miss an engine that has long gone.
+            async with self._asking:
+                await self._store.leave(self._engine_id, self._clock())
         except Exception as error:  # noqa: BLE001 - stopping goes on, whatever it was
             self._logger.warning("that this engine stops cannot be noted", error=type(error).__name__)
