@@ -131,11 +131,9 @@ class SeatClocks:
 
     def _too_early_for_people(self, line: Line, actor: int) -> Iterator[Finding]:
         asked, acted = (self._heard.get(sequence) for sequence in (self._asked.get(actor, 0), line.sequence))
-        if (
-            asked is not None
-            and acted is not None
-            and (acted - asked) * 1000 < self._allowed(actor) - HEARD_MILLISECONDS
-        ):
+        if asked is None or acted is None:
+            return
+        if (acted - asked) * 1000 < self._allowed(actor) - HEARD_MILLISECONDS:
             detail = f"clients saw the engine act for seat {actor} {acted - asked:.1f} s after the seat came on turn"
             yield Finding(Kind.EARLY_TIME_OUT, self._table_id, line.sequence, detail)
 

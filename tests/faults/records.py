@@ -77,10 +77,10 @@ class TableRecord:
     def first_heard(self) -> dict[int, float]:
         """When the first client heard of each entry."""
         first: dict[int, float] = {}
-        for message in (
-            message for stream in self.streams for message in stream.messages if isinstance(message, Heard)
-        ):
-            first[message.sequence] = min(message.at, first.get(message.sequence, message.at))
+        for stream in self.streams:
+            for message in stream.messages:
+                if isinstance(message, Heard):
+                    first[message.sequence] = min(message.at, first.get(message.sequence, message.at))
         return first
 
     def heard(self, sequence: int, stored_milliseconds: int, is_move: bool, now: float) -> None:

@@ -90,13 +90,8 @@ class Story:
 
     def _heard(self, made: Step, viewer: int) -> Heard:
         message = engine_pb2.PlayResponse.FromString(message_of(self.encoder, self.config, made, viewer))
-        update = message.update.SerializeToString(deterministic=True)
-        return Heard(
-            made.entry.sequence,
-            update,
-            message.legal_actions.SerializeToString(deterministic=True),
-            made.entry.at / 1000,
-        )
+        update, legal = (part.SerializeToString(deterministic=True) for part in (message.update, message.legal_actions))
+        return Heard(made.entry.sequence, update, legal, made.entry.at / 1000)
 
     def _log(self) -> StoredLog:
         config = self.config

@@ -1,0 +1,243 @@
+"""The faults: each does its harm, undoes it, and leaves it to the run to see that everything goes on."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+from tests.faults.house import House
+from tests.faults.network import THERE
+from tests.faults.swarm import Swarm
+from tests.faults.witness import Connections
+from tests.postgres import PostgresServer
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Where a fault happens; `frail` connections go through the proxy, `scale` shortens what lasts."""
+
+    house: House
+    swarm: Swarm
+    frail: Sequence[Connections]
+    random: Random
+    scale: float
+
+    async def last(self, seconds: float) -> None:
+        """Let something last: so long in a full run."""
+        await asyncio.sleep(seconds * self.scale)
+
+    @property
+    def engines(self) -> list[str]:
+        """The engines."""
+        return self.house.instances("engine")
+
+    def hamper_frail(self) -> None:
+        """From now on it is our own doing if the players behind the proxy are late."""
+        self.swarm.hamper(lambda client: client.connections in self.frail)
+
+    async def down(self, *instances: str, seconds: float) -> None:
+        """Kill instances and keep them down."""
+        before = dict(self.house.services.restarts)
+        self.house.keep_down(*instances)
+        await self.last(seconds)
+        self.house.let_up(*instances)
+        await self.house.until_up(instances, before)
+
+
+# Engines
+
+
+async def engine_killed(scene: Scene) -> None:
+    """One engine is killed."""
+    scene.house.kill(scene.random.choice(scene.engines))
+
+
+async def engines_killed_in_turn(scene: Scene) -> None:
+    """Engines are killed one after the other, each while the one before it may still be starting."""
+    engines = scene.engines
+    scene.random.shuffle(engines)
+    for engine in engines:
+        scene.house.kill(engine)
+        await scene.last(2.5)
+
+
+async def all_engines_killed(scene: Scene) -> None:
+    """All engines are killed at once."""
+    scene.house.kill(*scene.engines)
+
+
+async def engine_paused(scene: Scene) -> None:
+    """One engine does nothing for some seconds, and then believes that nothing has happened."""
+    engine = scene.random.choice(scene.engines)
+    scene.house.pause(engine)
+    try:
+        await scene.last(6)
+    finally:
+        scene.house.resume(engine)
+
+
+async def rolling_restart(scene: Scene) -> None:
+    """A deploy: the engines stop orderly and are started again, one after the other."""
+    for engine in scene.engines:
+        await scene.house.services.restart(engine)
+
+
+async def rolling_restart_of_the_others(scene: Scene) -> None:
+    """A deploy of lobby and scoring."""
+    for instance in (*scene.house.instances("lobby"), *scene.house.instances("scoring")):
+        await scene.house.services.restart(instance)
+
+
+async def clocks_apart(scene: Scene) -> None:
+    """The clocks of two engines are five seconds apart."""
+    engine = scene.engines[1]
+    scene.house.set_flags(engine, ["--clock-offset-milliseconds=5000"])
+    await scene.house.services.restart(engine)
+    await scene.last(12)
+    scene.house.set_flags(engine, [])
+    await scene.house.services.restart(engine)
+
+
+async def sent_twice(scene: Scene) -> None:
+    """Every action is sent to two engines at the same moment."""
+    twins = [Connections(scene.house.direct([engine])) for engine in scene.random.sample(scene.engines, 2)]
+    scene.swarm.manners.twins = twins
+    await scene.last(6)
+    scene.swarm.manners.twins = ()
+    await asyncio.sleep(1)
+    for twin in twins:
+        await twin.drop()
+
+
+# The database
+
+
+async def postgres_paused(scene: Scene) -> None:
+    """PostgreSQL answers nothing for ten seconds, and then goes on."""
+    await asyncio.to_thread(_postgres(scene).pause)
+    try:
+        await scene.last(10)
+    finally:
+        await asyncio.to_thread(_postgres(scene).resume)
+
+
+async def postgres_killed(scene: Scene) -> None:
+    """PostgreSQL is killed with all its processes, and started again."""
+    await asyncio.to_thread(_postgres(scene).kill)
+    await scene.last(2)
+    await asyncio.to_thread(_postgres(scene).start)
+
+
+async def postgres_restarted(scene: Scene) -> None:
+    """PostgreSQL is stopped orderly, and started again."""
+    await asyncio.to_thread(_postgres(scene).stop)
+    await scene.last(1)
+    await asyncio.to_thread(_postgres(scene).start)
+
+
+def _postgres(scene: Scene) -> PostgresServer:
+    assert scene.house.postgres is not None
+    return scene.house.postgres
+
+
+async def connections_terminated(scene: Scene) -> None:
+    """The database ends all connections."""
+    await scene.house.cut_database_connections()
+
+
+async def connections_reset(scene: Scene) -> None:
+    """The network resets all connections to the database."""
+    await scene.house.proxy.do("database:", "reset")
+
+
+async def database_slow(scene: Scene) -> None:
+    """Everything to and from the database takes long."""
+    await scene.house.proxy.do("database:", "delay", 0.15)
+    await scene.last(10)
+    await scene.house.proxy.do("database:", "heal")
+
+
+async def database_cut_off(scene: Scene) -> None:
+    """One engine does not reach the database for a while; then all that was under way arrives after all."""
+    lane = f"database:{scene.random.choice(scene.engines)}"
+    await scene.house.proxy.do(lane, "hold")
+    await scene.last(8)
+    await scene.house.proxy.do(lane, "heal")
+
+
+async def database_half_open(scene: Scene) -> None:
+    """One engine's connections to the database are dead, and nobody has told it."""
+    await scene.house.proxy.do(f"database:{scene.random.choice(scene.engines)}", "swallow")
+
+
+async def network_cut(scene: Scene) -> None:
+    """The network between one engine and the database is cut for ten seconds, and healed: real packets are lost."""
+    network, lane = scene.house.network, f"database:{scene.random.choice(scene.engines)}"
+    if network is None:
+        return
+    await _lead(scene, lane, THERE, network.port)
+    await network.cut()
+    await scene.last(10)
+    await network.heal()
+    await scene.last(3)
+    await _lead(scene, lane, "127.0.0.1", _postgres(scene).port)
+
+
+async def _lead(scene: Scene, lane: str, host: str, port: int) -> None:
+    """Lead an engine to the database by another way."""
+    await scene.house.proxy.do(lane, "aim", host, port)
+    await scene.house.proxy.do(lane, "reset")
+    await scene.last(3)
+
+
+async def disk_full(scene: Scene) -> None:
+    """The engine can write no file any more, for a while."""
+    (engine,) = scene.engines
+    scene.house.fill_disk(engine, is_full=True)
+    try:
+        await scene.last(6)
+    finally:
+        scene.house.fill_disk(engine, is_full=False)
+
+
+# The other services
+
+
+async def scoring_down(scene: Scene) -> None:
+    """Scoring is down for a minute."""
+    await scene.down(*scene.house.instances("scoring"), seconds=55)
+
+
+async def lobby_down(scene: Scene) -> None:
+    """The lobby is down; games go on."""
+    await scene.down(*scene.house.instances("lobby"), seconds=8)
+
+
+# Clients
+
+
+async def clients_dropped(scene: Scene) -> None:
+    """The network resets the connections of some clients."""
+    scene.hamper_frail()
+    await scene.house.proxy.do("players:", "reset")
+
+
+async def clients_half_open(scene: Scene) -> None:
+    """The connections of some clients are dead, and nobody has told them or the engines."""
+    scene.hamper_frail()
+    await scene.house.proxy.do("players:", "swallow")
+
+
+async def slow_readers(scene: Scene) -> None:
+    """Some clients get everything late and little at a time, and then nothing for a while."""
+    scene.hamper_frail()
+    await scene.house.proxy.do("players:", "delay", 0.4)
+    await scene.last(6)
+    await scene.house.proxy.do("players:", "hold")
+    await scene.last(4)
+    await scene.house.proxy.do("players:", "heal")
+
+
+async def reconnect_storm(scene: Scene) -> None:
+    """All clients lose their connections and come back at the same moment."""
+    await asyncio.gather(*(group.drop() for group in scene.swarm.groups))
