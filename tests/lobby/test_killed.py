@@ -20,7 +20,7 @@ KILLS = 4
 SEATS = (2, 2, 3, 3, 3, 5, 5, 5, 5, 5) * 6
 """What each player wants."""
 PASSING = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED, grpc.StatusCode.DEADLINE_EXCEEDED)
-LIMIT_SECONDS = 60.0
+LIMIT_SECONDS = 120.0
 
 
 @dataclass

@@ -10,6 +10,7 @@ import pytest
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.matching import MatchNews
 from croupier.lobby.tables import Table, TableState
+from croupier.lobby.ticket_store import TicketStore
 from croupier.lobby.tickets import ATTENDED_SECONDS, Wish
 from croupier.runtime.errors import IllegalNow, LimitReached, MalformedRequest, StaleSequence, Unavailable
 from tests.lobby.fakes import SILENT, FakeClock, FakeEngine, player
@@ -196,6 +197,39 @@ async def test_a_ticket_that_a_crash_left_is_not_matched_for_ever(
         await following(ada)
         await match_all(lobby)
         assert await seated(ada) == await seated(bob)
+
+
+async def test_a_ticket_that_was_taken_for_abandoned_is_to_be_called_for_again(house: House, clock: FakeClock) -> None:
+    """As when a lobby could not reach the database for long, and another one could."""
+    async with house.lobby() as cut_off, house.lobby() as other:
+        ada = cut_off.matching.quick_match(ADA, TWO, b"")
+        await following(ada)
+        clock.advance(31)
+        await other.reconciler.forget()
+        await cut_off.matching.tick()
+        with pytest.raises(Unavailable) as refusal:
+            await following(ada)
+        assert refusal.value.reason == "TICKET_LOST"
+
+
+async def test_whoever_breaks_off_while_the_database_is_away_is_not_matched_afterwards(
+    lobby: Lobby, engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada, bob = lobby.matching.quick_match(ADA, TWO, b""), lobby.matching.quick_match(BOB, TWO, b"")
+    await following(ada)
+    await ada.aclose()
+    with monkeypatch.context() as away:
+        away.setattr(TicketStore, "depart", _unavailable)
+        with pytest.raises(Unavailable):
+            await lobby.matching.tick()
+    await following(bob)
+    await match_all(lobby)
+    assert engine.opened == {}
+    await bob.aclose()
+
+
+async def _unavailable(*_: object) -> None:
+    raise Unavailable("DATABASE_UNAVAILABLE", "not now")
 
 
 async def test_those_who_wait_long_stay_attended(lobby: Lobby, clock: FakeClock) -> None:
