@@ -1,7 +1,7 @@
 """The audit of a table: all that its clients saw against all that the services have on record."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from croupier.engine.log import config_from_json, entry_from_row
@@ -21,6 +21,8 @@ class Evidence(NamedTuple):
     log: StoredLog | None
     ledger: LedgerLines | None
     replay: str | None
+    interruptions: Sequence[tuple[int, int]] = ()
+    """From when to when engines were missing, milliseconds since 1970 UTC."""
 
 
 def check_promises(record: TableRecord, log: StoredLog | None) -> Iterator[Finding]:
@@ -42,8 +44,9 @@ def audit_table(evidence: Evidence) -> Iterator[Finding]:
     yield from hidden_cards(log.table_id, record.streams)
     facts: list[Fact] = []
     totals: list[int] = []
+    clocks = SeatClocks(log, record.first_heard(), evidence.interruptions)
     try:
-        yield from _fold(log, record, facts, totals)
+        yield from _fold(log, record, clocks, facts, totals)
     except Exception as fault:  # noqa: BLE001 - a log that the rules refuse is what an audit is there to find
         yield Finding(Kind.ALTERED, log.table_id, 0, f"its log cannot be followed: {fault!r}")
         return
@@ -53,10 +56,12 @@ def audit_table(evidence: Evidence) -> Iterator[Finding]:
         yield from replay_differences(log, evidence.replay)
 
 
-def _fold(log: StoredLog, record: TableRecord, facts: list[Fact], totals: list[int]) -> Iterator[Finding]:
+def _fold(
+    log: StoredLog, record: TableRecord, clocks: SeatClocks, facts: list[Fact], totals: list[int]
+) -> Iterator[Finding]:
     """Go through a log by the rules, and hold every stream against it; collects its facts and the last totals."""
     config = config_from_json(log.table_id, log.game, log.rules_version, log.seed, log.config)
-    entitled, clocks = Entitlement(config, record.streams), SeatClocks(log, record.first_heard())
+    entitled = Entitlement(config, record.streams)
     table = new_table(config)
     for line in log.lines:
         made = step(config, table, entry_from_row(line.sequence, line.at, line.deadline, json.dumps(line.body)))

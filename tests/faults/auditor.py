@@ -11,7 +11,7 @@ from typing import Self
 
 from tests.faults.audit import Evidence, audit_table, check_promises
 from tests.faults.findings import Finding, LedgerLines
-from tests.faults.reading import Databases, read_ledger, read_logs
+from tests.faults.reading import Databases, read_interruptions, read_ledger, read_logs
 from tests.faults.records import TableRecord
 
 LEDGER_SECONDS = 30.0
@@ -58,10 +58,11 @@ def _promises(databases: Databases, records: Sequence[TableRecord]) -> list[Find
 def _tables(databases: Databases, records: Sequence[TableRecord], replays: Mapping[str, str]) -> list[Finding]:
     ledger = asyncio.run(_complete_ledger(databases, list(replays)))
     logs = asyncio.run(read_logs(databases.engine, [record.table_id for record in records]))
+    interruptions = asyncio.run(read_interruptions(databases.engine))
     findings: list[Finding] = []
     for record in records:
         table_id = record.table_id
-        evidence = Evidence(record, logs.get(table_id), ledger.get(table_id), replays.get(table_id))
+        evidence = Evidence(record, logs.get(table_id), ledger.get(table_id), replays.get(table_id), interruptions)
         findings += audit_table(evidence)
     return findings
 

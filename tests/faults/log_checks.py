@@ -87,9 +87,13 @@ class SeatClocks:
     It is also held against the harness's own clock: `heard` says when the first client heard of each entry, in seconds.
     """
 
-    def __init__(self, log: StoredLog, heard: Mapping[int, float]) -> None:
+    def __init__(
+        self, log: StoredLog, heard: Mapping[int, float], interruptions: Sequence[tuple[int, int]] = ()
+    ) -> None:
         self._heard = heard
-        self._asked: dict[int, int] = {}
+        self._interruptions = sorted(interruptions)
+        self._asked: dict[int, Line] = {}
+        self._credited_at = 0
         config = json.loads(log.config)
         self._table_id = log.table_id
         self._action, reserve, _ = config["clock"]
@@ -108,15 +112,25 @@ class SeatClocks:
         if actor is not None or "cards" in body or "agreed" in body:
             is_new = {seat: seat == actor or seat not in self._since or "agreed" in body for seat in to_act}
             self._since = {seat: line.at if is_new[seat] else self._since[seat] for seat in to_act}
-            self._asked = {seat: line.sequence if is_new[seat] else self._asked[seat] for seat in to_act}
+            self._asked = {seat: line if is_new[seat] else self._asked[seat] for seat in to_act}
 
     def _credit(self, line: Line) -> Iterator[Finding]:
         credited = line.body["credited"]
-        waited = line.at - min(self._since.values(), default=line.at)
-        if not 0 < credited <= waited:
-            detail = f"{credited} ms were given back of {waited} ms"
+        asked_at = min((asked.at for asked in self._asked.values()), default=line.at)
+        unserved = self._unserved(max(asked_at, self._credited_at), line.at)
+        self._credited_at = line.at
+        if not 0 < credited <= unserved:
+            detail = f"{credited} ms were given back, of which engines were missing for {unserved} ms"
             yield Finding(Kind.CREDIT, self._table_id, line.sequence, detail)
         self._since = {seat: since + credited for seat, since in self._since.items()}
+
+    def _unserved(self, since: int, until: int) -> int:
+        """How many milliseconds of a time some engine was missing."""
+        total, counted_until = 0, since
+        for began, ended in self._interruptions:
+            total += max(0, min(ended, until) - max(began, counted_until))
+            counted_until = max(counted_until, min(ended, until))
+        return total
 
     def _act(self, line: Line, actor: int) -> Iterator[Finding]:
         waited, is_time_out = line.at - self._since.get(actor, line.at), line.body.get("by") == BY_TIME_OUT
@@ -130,7 +144,7 @@ class SeatClocks:
         (self._away.add if is_time_out else self._away.discard)(actor)
 
     def _too_early_for_people(self, line: Line, actor: int) -> Iterator[Finding]:
-        asked, acted = (self._heard.get(sequence) for sequence in (self._asked.get(actor, 0), line.sequence))
+        asked, acted = (self._heard.get(it.sequence) for it in (self._asked.get(actor, line), line))
         if asked is None or acted is None:
             return
         if (acted - asked) * 1000 < self._allowed(actor) - HEARD_MILLISECONDS:

@@ -35,6 +35,9 @@ class Reader(Protocol):
     async def rows(self, query: str, table_ids: Sequence[str]) -> list[tuple[Any, ...]]:
         """All rows of the tables."""
 
+    async def all(self, query: str) -> list[tuple[Any, ...]]:
+        """All rows of a query that is whole."""
+
 
 class _Postgres:
     def __init__(self, connection: asyncpg.Connection) -> None:
@@ -42,6 +45,9 @@ class _Postgres:
 
     async def rows(self, query: str, table_ids: Sequence[str]) -> list[tuple[Any, ...]]:
         return [tuple(row) for row in await self._connection.fetch(f"{query} = ANY($1)", list(table_ids))]
+
+    async def all(self, query: str) -> list[tuple[Any, ...]]:
+        return [tuple(row) for row in await self._connection.fetch(query)]
 
 
 class _Sqlite:
@@ -52,11 +58,20 @@ class _Sqlite:
         marks = ", ".join("?" * len(table_ids))
         return self._connection.execute(f"{query} IN ({marks})", list(table_ids)).fetchall()
 
+    async def all(self, query: str) -> list[tuple[Any, ...]]:
+        return self._connection.execute(query).fetchall()
+
 
 async def read_logs(database: str, table_ids: Sequence[str]) -> dict[str, StoredLog]:
     """The logs of these tables, as far as the engines' database knows them; also those in the archive."""
     async with _reader(database) as reader:
         return await logs_by(reader, table_ids)
+
+
+async def read_interruptions(database: str) -> list[tuple[int, int]]:
+    """From when to when some engine was missing, as the engines have noted it."""
+    async with _reader(database) as reader:
+        return [(began, ended) for began, ended in await reader.all("SELECT began, ended FROM interruptions")]
 
 
 async def read_ledger(database: str, table_ids: Sequence[str]) -> dict[str, LedgerLines]:

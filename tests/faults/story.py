@@ -43,7 +43,9 @@ class Story:
         first = self._opened(table)
         while not table.is_over:
             table = self._go_on(table)
-        return Evidence(self._record(first), self._log(), self._ledger(table), self._replay())
+        credited_at = next(made.entry.at for made in self.steps if isinstance(made.entry.event, TimeCredited))
+        missing = [(credited_at - CREDITED_MILLISECONDS, credited_at + 1)]
+        return Evidence(self._record(first), self._log(), self._ledger(table), self._replay(), missing)
 
     def _go_on(self, table: TableState) -> TableState:
         seat, action = choice(table, self.random)

@@ -170,12 +170,16 @@ def test_a_time_out_of_a_player_who_was_there_is_found(evidence: Evidence) -> No
     assert found(evidence) == {Kind.UNEXCUSED_TIME_OUT}
 
 
-def test_more_time_given_back_than_was_waited_is_found(evidence: Evidence) -> None:
+def test_more_time_given_back_than_was_missing_is_found(evidence: Evidence) -> None:
     def be_generous(lines: list[Line]) -> None:
         at = next(at for at, line in enumerate(lines) if "credited" in line.body)
         lines[at] = lines[at]._replace(body={"credited": 1_000_000})
 
     assert Kind.CREDIT in found(with_lines(evidence, be_generous))
+
+
+def test_time_given_back_while_all_engines_were_there_is_found(evidence: Evidence) -> None:
+    assert found(evidence._replace(interruptions=())) == {Kind.CREDIT}
 
 
 def without_round(ledger: LedgerLines) -> LedgerLines:
