@@ -13,6 +13,7 @@ from croupier.cli.reach import endpoints_of
 from croupier_client import Endpoints
 
 REACH_SECONDS = 5.0
+BY_NAME = "dns:///"
 
 
 class BackendMissing(Exception):
@@ -47,13 +48,17 @@ def _interrupts_held_back() -> Iterator[None]:
 
 
 def check_reachable(endpoints: Endpoints) -> None:
-    """Raises BackendMissing naming the first service where nobody listens."""
-    for service, address in endpoints.by_service().items():
-        host, _, port = address.rpartition(":")
-        if not host or not port.isdecimal():
-            raise BackendMissing(f"{address} is not an address: write HOST:PORT")
-        try:
-            socket.create_connection((host.strip("[]"), int(port)), REACH_SECONDS).close()
-        except OSError as fault:
-            why = fault.strerror or str(fault)
-            raise BackendMissing(f"no {service.value.lower()} service answers at {address}: {why}") from None
+    """Raises BackendMissing naming the first address where nobody listens."""
+    for service, addresses in endpoints.by_service().items():
+        for address in addresses.removeprefix(BY_NAME).split(","):
+            _check_address(service.value.lower(), address)
+
+
+def _check_address(service: str, address: str) -> None:
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdecimal():
+        raise BackendMissing(f"{address} is not an address: write HOST:PORT, several with commas between")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), REACH_SECONDS).close()
+    except OSError as fault:
+        raise BackendMissing(f"no {service} service answers at {address}: {fault.strerror or fault}") from None

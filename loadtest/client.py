@@ -19,7 +19,7 @@ from croupier_client import (
     Unavailable,
 )
 from croupier_client.callers import Call, R, Service
-from croupier_client.endpoints import CHANNEL_OPTIONS
+from croupier_client.endpoints import CHANNEL_OPTIONS, channel_target
 from loadtest.referee import Referee
 
 Answer = TypeVar("Answer")
@@ -59,7 +59,7 @@ class Connections:
 def _channels(address: str) -> Sequence[grpc.Channel]:
     # Channels that are set up alike share one connection unless they are told not to.
     options = (*CHANNEL_OPTIONS, ("grpc.use_local_subchannel_pool", 1))
-    return [grpc.insecure_channel(address, options=options) for _ in range(CONNECTIONS_OF_A_SERVICE)]
+    return [grpc.insecure_channel(channel_target(address), options=options) for _ in range(CONNECTIONS_OF_A_SERVICE)]
 
 
 class LoadClient(BlockingClient):

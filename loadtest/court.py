@@ -144,6 +144,7 @@ def public_digest(update: engine_pb2.TableUpdate) -> bytes:
         acted_by=update.acted_by,
         clock=update.clock,
         revealed_seed=update.revealed_seed,
+        credited_milliseconds=update.credited_milliseconds,
     )
     for fact in update.facts:
         kind = fact.WhichOneof("fact")

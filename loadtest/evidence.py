@@ -1,9 +1,11 @@
 """What the records say of a finished table: its replay, proved through the rules, and scoring's sheet."""
 
 import json
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from croupier.engine.codec import decode_action, encode_legal
@@ -21,12 +23,16 @@ _AUTO: Mapping[int, str] = {engine_pb2.ACTED_BY_TIMEOUT: "timeout", engine_pb2.A
 
 
 class Heard(NamedTuple):
-    """An entry of the log as a stream told it; `card` where the facts show plainly which was played."""
+    """An entry of the log as a stream told it; `card` where the facts show plainly which was played.
+
+    An entry that gives time back is no event of the game: replays leave it out, and count on without it.
+    """
 
     at_milliseconds: int
     seat: int | None
     acted_by: int
     card: CardValue | None
+    gives_time_back: bool = False
 
 
 class Seen(NamedTuple):
@@ -39,7 +45,7 @@ class Seen(NamedTuple):
     known: frozenset[int]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Story:
     """A game as one seat lived it: what he heard, what was acknowledged to him, what he saw, and how it ended."""
 
@@ -69,6 +75,14 @@ class Story:
     def revealed_seed(self) -> str:
         """The secret seed in hexadecimal."""
         return self._last.revealed_seed
+
+    @cached_property
+    def _left_out(self) -> list[int]:
+        return sorted(sequence for sequence, heard in self.heard.items() if heard.gives_time_back)
+
+    def replayed(self, sequence: int) -> int:
+        """The number that a replay gives to the last event of the game up to an entry."""
+        return sequence - bisect_right(self._left_out, sequence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +146,12 @@ def replay_differences(proof: Proof, story: Story) -> Iterator[Difference]:
         yield from _differs(0, f"the replay's {name}", header[name], "the stream's", value)
     players = [who["player_id"] for who in header["players"]]
     yield from _differs(0, "the replay's players", players, "the table's", [who.player_id for who in story.info.seats])
-    yield from _differs(0, "the replay's last entry", len(entries), "the stream's", story.last_sequence)
+    last = story.replayed(story.last_sequence)
+    yield from _differs(0, "the replay's last entry", len(entries), "the stream's", last)
     for sequence, heard in story.heard.items():
-        entry = entries.get(sequence)
+        entry = entries.get(story.replayed(sequence))
+        if heard.gives_time_back:
+            continue
         if entry is None:
             yield Difference(sequence, "an entry that the stream told of is not in the replay")
         else:
@@ -153,7 +170,7 @@ def _told(heard: Heard) -> tuple[Any, ...]:
 
 
 def entries_of(proof: Proof) -> dict[int, dict[str, Any]]:
-    """The replay's entries by sequence, which are those of the log, since players here neither propose nor vote."""
+    """The replay's entries by their number there; see Story.replayed, since players here neither propose nor vote."""
     return {line["seq"]: line for line in proof.lines if "seq" in line}
 
 
@@ -161,7 +178,7 @@ def lost_acknowledgements(proof: Proof, story: Story) -> Iterator[Difference]:
     """Actions that were acknowledged and do not stand in the replay where they should."""
     entries = entries_of(proof)
     for sequence, action in story.acknowledged.items():
-        entry = entries.get(sequence, {})
+        entry = entries.get(story.replayed(sequence), {})
         stored = entry.get("seat"), entry.get("action"), entry.get("auto", "")
         promised = story.seat, action_to_json(decode_action(action)), ""
         yield from _differs(sequence, "the replay has", stored, "but what was acknowledged is", promised)
@@ -170,7 +187,7 @@ def lost_acknowledgements(proof: Proof, story: Story) -> Iterator[Difference]:
 def view_differences(proof: Proof, story: Story, sequences: Sequence[int]) -> Iterator[Difference]:
     """Where a seat saw something else than the rules, played again here, would have shown it."""
     for sequence in sequences:
-        seen, state = story.seen[sequence], proof.states[sequence - 1]
+        seen, state = story.seen[sequence], proof.states[story.replayed(sequence) - 1]
         if seen.view != encode_view(state.view(story.seat)):
             yield Difference(sequence, "the view is not the one that the rules give for the replay")
         if seen.legal_actions != encode_legal(state.legal_actions(story.seat)):

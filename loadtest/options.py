@@ -41,7 +41,10 @@ def read_options(arguments: Sequence[str] | None) -> Options:
         kinds = read_mix(given.mix)
     except ValueError as fault:
         parser.error(f"--mix: {fault}")
-    endpoints = Endpoints(*services) if all(services) else Endpoints.single(given.host) if given.host else None
+    try:
+        endpoints = Endpoints(*services) if all(services) else Endpoints.single(given.host) if given.host else None
+    except ValueError as fault:
+        parser.error(str(fault))
     return Options(
         tables=given.tables,
         kinds=kinds,
@@ -73,5 +76,5 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--web-port", type=int, default=8089, help="its port (8089)")
     parser.add_argument("--host", metavar="HOST:PORT", help="the front door of running services")
     for service in ("lobby", "engine", "scoring"):
-        parser.add_argument(f"--{service}", metavar="HOST:PORT", help=f"the running {service}")
+        parser.add_argument(f"--{service}", metavar="HOST:PORT,...", help=f"the running {service}")
     return parser

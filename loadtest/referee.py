@@ -182,4 +182,5 @@ def heard_of(update: engine_pb2.TableUpdate) -> Heard:
         update.seat if update.HasField("seat") else None,
         update.acted_by,
         played[0] if len(played) == 1 else None,
+        update.credited_milliseconds > 0,
     )

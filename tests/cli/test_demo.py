@@ -190,6 +190,15 @@ CONTRADICTED: dict[str, tuple[Callable[[PlayedTable], PlayedTable], str]] = {
 }
 
 
+def test_time_that_was_given_back_is_no_entry_of_the_replay(played: Played) -> None:
+    table = played.tables[0]
+    at = sorted(one.sequence for one in table.acknowledged)[5]
+    later = tuple(replace(one, sequence=one.sequence + (one.sequence >= at)) for one in table.acknowledged)
+    shifted = replace(table, acknowledged=later, credits=(at,))
+    assert list(disagreements(shifted, played.evidence[0])) == []
+    assert list(disagreements(replace(shifted, credits=()), played.evidence[0]))
+
+
 @pytest.mark.parametrize(("contradict", "said"), CONTRADICTED.values(), ids=CONTRADICTED.keys())
 def test_players_who_saw_something_else_are_told(
     played: Played, contradict: Callable[[PlayedTable], PlayedTable], said: str

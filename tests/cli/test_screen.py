@@ -5,6 +5,7 @@ from rich.cells import cell_len
 from croupier.cli.legal import legal_lines
 from croupier.cli.line_editor import LineEditor
 from croupier.cli.screen import Seen, proposal_text, table_lines
+from croupier.cli.sitting import credit_text
 from croupier.cli.words import Words, can_write_symbols, printable
 from croupier_api.v1 import engine_pb2
 from croupier_api.v1 import table_pb2 as pb
@@ -176,3 +177,8 @@ def test_the_line_editor_gives_lines_and_forgives() -> None:
     assert editor.feed(b"abc\x15\x04") == ["/quit"]
     assert editor.feed(b"y" * 1000) == []
     assert len(editor.typed) == 500
+
+
+def test_time_given_back_is_told_in_one_line() -> None:
+    assert credit_text(400) == "The services were away: 1 second more to act"
+    assert credit_text(7_600) == "The services were away: 8 seconds more to act"

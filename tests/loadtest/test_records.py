@@ -58,6 +58,31 @@ def test_a_true_replay_of_another_game_is_found(game: Recording) -> None:
     assert {Invariant.REPLAY_UNTRUE, Invariant.ACKNOWLEDGED_LOST} <= set(listener.court.counts)
 
 
+def with_time_given_back(game: Recording, after: int) -> Listener:
+    """A player whose stream has one entry more after this one, by which time was given back."""
+    messages = game.messages(SEAT)
+    at = messages[after - 1].update.at_milliseconds
+    clock = engine_pb2.TurnClock(deadline_milliseconds=99_000)
+    credit = engine_pb2.TableUpdate(sequence=after + 1, at_milliseconds=at, credited_milliseconds=500, clock=clock)
+    legal = messages[after - 1].legal_actions
+    for message in messages[after:]:
+        message.update.sequence += 1
+    messages.insert(after, engine_pb2.PlayResponse(update=credit, legal_actions=legal))
+    listener = Listener(Court(8)).hear(*messages)
+    for sequence, action in game.actions(SEAT):
+        listener.referee.accepted(action, sequence + (sequence > after))
+    return listener
+
+
+@pytest.mark.parametrize("before_the_end", [1, 2, 5, 30])
+def test_time_that_was_given_back_is_no_entry_of_the_replay(game: Recording, before_the_end: int) -> None:
+    listener = with_time_given_back(game, len(game.steps) - before_the_end)
+    proof = listener.referee.check_replay(game.replay)
+    assert proof is not None
+    listener.referee.check_sheet(game.sheet, proof)
+    assert not listener.court.counts, listener.court.first
+
+
 def test_two_players_who_get_different_replays_are_found(game: Recording) -> None:
     court = Court(8)
     for text in (game.replay, game.replay.replace("Player 0", "Player X")):

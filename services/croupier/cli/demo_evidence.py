@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -91,10 +92,11 @@ def _differs(what: str, it: object, other: str, expected: object) -> Iterator[st
 def _missing_actions(played: PlayedTable, lines: Sequence[dict[str, Any]]) -> Iterator[str]:
     entries = {line["seq"]: line for line in lines if "seq" in line}
     for one in played.acknowledged:
-        entry = entries.get(one.sequence, {})
+        number = one.sequence - bisect_left(played.credits, one.sequence)
+        entry = entries.get(number, {})
         stored = entry.get("seat"), entry.get("action")
         promised = one.seat, action_to_json(decode_action(one.action))
-        yield from _differs(f"entry {one.sequence} of the replay", stored, "but what was acknowledged", promised)
+        yield from _differs(f"entry {number} of the replay", stored, "but what was acknowledged", promised)
 
 
 def _rounds_by_the_rules(lines: Sequence[dict[str, Any]]) -> list[RoundEnded]:

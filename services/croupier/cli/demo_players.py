@@ -57,6 +57,8 @@ class PlayedTable:
     rankings: tuple[tuple[tuple[int, ...], ...], ...]
     totals: tuple[tuple[int, ...], ...]
     acknowledged: tuple[Acknowledged, ...]
+    credits: tuple[int, ...] = ()
+    """The entries by which time was given back, which a replay leaves out."""
 
 
 async def until_available(ask: Callable[[], Awaitable[Result]]) -> Result:
@@ -95,7 +97,7 @@ async def play_table(plan: DemoPlan, party: Party, show: Show) -> PlayedTable:
         watching = asyncio.create_task(_watch(tables, show))
         try:
             acted = await asyncio.gather(*map(play_seat, tables, players))
-            await watching
+            given_back = await watching
         finally:
             watching.cancel()
     return PlayedTable(
@@ -106,6 +108,7 @@ async def play_table(plan: DemoPlan, party: Party, show: Show) -> PlayedTable:
         rankings=tuple(table.ranking for table in tables),
         totals=tuple(tuple(seat.score for seat in table.view.seats) for table in tables),
         acknowledged=tuple(one for actions in acted for one in actions),
+        credits=given_back,
     )
 
 
@@ -137,10 +140,14 @@ async def _is_forming(client: Client, table_id: str) -> bool:
     return (await client.get_table(table_id=table_id)).table.state == lobby_pb2.TABLE_STATE_FORMING
 
 
-async def _watch(tables: Sequence[AsyncTable], show: Show) -> None:
+async def _watch(tables: Sequence[AsyncTable], show: Show) -> tuple[int, ...]:
+    """Show every entry; gives those by which time was given back."""
+    given_back = []
     async for event in tables[0]:
         if isinstance(event, engine_pb2.TableUpdate):
             show(tables, event)
+            given_back += [event.sequence] if event.credited_milliseconds else []
+    return tuple(given_back)
 
 
 async def play_seat(table: AsyncTable, player: BotPlayer) -> list[Acknowledged]:

@@ -68,6 +68,8 @@ class Sitting:
         if update.HasField("seat") and update.seat == self._table.seat:
             self._told = None
         self._tell_proposal(update)
+        if update.credited_milliseconds:
+            self._say(credit_text(update.credited_milliseconds))
         reason = " (time was up)" if update.acted_by == engine_pb2.ACTED_BY_TIMEOUT else ""
         for line in self._words.facts(update.facts):
             self._say(line + reason)
@@ -183,3 +185,9 @@ class Sitting:
     def _tell_fault(self, message: str) -> None:
         self._notice = message
         self._told = None
+
+
+def credit_text(milliseconds: int) -> str:
+    """What is told when time was given back to the seats to act."""
+    seconds = max(1, round(milliseconds / 1000))
+    return f"The services were away: {seconds} second{'s' * (seconds > 1)} more to act"
