@@ -1,0 +1,108 @@
+"""What nobody does is found, by one engine at a time: deadlines that passed, and reports that are due."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from croupier.engine.entry_writer import REPORT_MILLISECONDS
+from croupier.engine.sql_store import SqlTableStore
+from croupier.engine.store import TableMark
+from tests.engine.databases import another_store, entry, opened
+from tests.engine.fakes import START
+
+NUMBERS = range(10)
+DUE = TableMark(1, finished=False)
+
+
+@pytest.fixture
+async def two_stores(postgres_url: str) -> AsyncIterator[tuple[SqlTableStore, SqlTableStore]]:
+    async with another_store(postgres_url, "e1") as first, another_store(postgres_url, "e2") as second:
+        yield first, second
+
+
+async def test_overdue_tables_are_found_oldest_first_and_only_those(store: SqlTableStore) -> None:
+    for number in (3, 1, 2, 4):
+        await opened(store, f"t{number}", [entry(1, deadline=START + number)])
+    await store.prepare((await opened(store, "t9", [entry(1, deadline=START + 9)])), START)
+    assert await store.claim_overdue(START + 4, START + 100, 10) == ["t1", "t2", "t3"]
+    assert await store.claim_overdue(START + 4, START + 100, 10) == []
+    assert await store.claim_overdue(START + 101, START + 200, 2) == ["t4", "t9"]
+    assert sorted(await store.claim_overdue(START + 101, START + 200, 9)) == ["t1", "t2", "t3"]
+
+
+async def test_a_table_that_moves_on_has_its_new_deadline_and_one_that_ends_none(store: SqlTableStore) -> None:
+    for table_id in ("t1", "t2", "t3"):
+        await opened(store, table_id, [entry(1, deadline=START)])
+    assert len(await store.claim_overdue(START + 1, START + 100, 10)) == 3
+    await store.append("t1", [entry(2, deadline=START + 10), entry(3, deadline=START + 20)], None)
+    await store.append("t2", [entry(2, deadline=0)], TableMark(1, finished=True))
+    assert await store.claim_overdue(START + 20, START + 50, 10) == []
+    assert await store.claim_overdue(START + 21, START + 50, 10) == ["t1"]
+    assert sorted(await store.claim_overdue(START + 10**9, START + 10**9, 10)) == ["t1", "t3"]
+
+
+async def test_two_engines_never_find_the_same_table_and_find_it_again_later(
+    two_stores: tuple[SqlTableStore, SqlTableStore],
+) -> None:
+    first, second = two_stores
+    for number in NUMBERS:
+        await opened(first, f"t{number}", [entry(1, deadline=START)])
+    until = START + 2_000
+    claims = await asyncio.gather(*(store.claim_overdue(START + 1, until, 3) for store in (first, second) * 2))
+    found = [table_id for claim in claims for table_id in claim]
+    assert len(found) == len(set(found))
+    rest = await first.claim_overdue(START + 1, until, 10)
+    assert sorted(found + rest) == [f"t{number}" for number in NUMBERS]
+    assert await second.claim_overdue(until, until, 10) == []
+    assert len(await second.claim_overdue(until + 1, until + 1, 100)) == len(NUMBERS)
+
+
+async def test_reports_are_looked_for_a_while_after_they_became_due(store: SqlTableStore) -> None:
+    for table_id in ("t1", "t2"):
+        await opened(store, table_id)
+    await store.append("t1", [entry(2, at=START)], DUE)
+    due = START + REPORT_MILLISECONDS
+    assert await store.claim_unreported(due, due, 10) == []
+    assert await store.claim_unreported(due + 1, due + 50, 10) == ["t1"]
+    assert await store.claim_unreported(due + 50, due + 50, 10) == []
+    assert await store.claim_unreported(due + 51, due + 90, 10) == ["t1"]
+    await store.set_reports_done("t1", 1)
+    assert await store.claim_unreported(due + 10**6, due, 10) == []
+    await store.append("t1", [entry(3, at=START + 10**6)], TableMark(2, finished=True))
+    assert await store.claim_unreported(due + 10**6, due, 10) == []
+    assert await store.claim_unreported(due + 10**6 + 1, due, 10) == ["t1"]
+
+
+async def test_two_engines_never_find_reports_of_the_same_table(
+    two_stores: tuple[SqlTableStore, SqlTableStore],
+) -> None:
+    first, second = two_stores
+    for number in NUMBERS:
+        await opened(first, f"t{number}")
+        await first.append(f"t{number}", [entry(2, at=START)], DUE)
+    now = START + REPORT_MILLISECONDS + 1
+    claims = await asyncio.gather(*(store.claim_unreported(now, now + 10, 3) for store in (first, second) * 2))
+    found = [table_id for claim in claims for table_id in claim]
+    assert len(found) == len(set(found))
+    rest = await second.claim_unreported(now, now + 10, 10)
+    assert sorted(found + rest) == [f"t{number}" for number in NUMBERS]
+
+
+async def test_a_claim_does_not_wait_for_an_append_under_way(
+    two_stores: tuple[SqlTableStore, SqlTableStore],
+) -> None:
+    """Nor for another claim: what somebody holds is somebody's."""
+    first, second = two_stores
+    for number in NUMBERS:
+        await opened(first, f"t{number}", [entry(1, deadline=START)])
+
+    async def claims(store: SqlTableStore) -> int:
+        return sum([len(await store.claim_overdue(START + 1, START, 5)) for _ in range(20)])
+
+    async def appends(store: SqlTableStore) -> None:
+        for sequence in range(2, 12):
+            await asyncio.gather(*(store.append(f"t{number}", [entry(sequence)], None) for number in NUMBERS))
+
+    async with asyncio.timeout(20):
+        await asyncio.gather(appends(first), claims(second), claims(first))
