@@ -14,7 +14,7 @@ from croupier.engine.schema import ARCHIVE, ENTRIES, TABLES
 _KEPT = ("table_id", "game", "rules_version", "config", "seed", "finished_at")
 
 
-def packed(rows: Iterable[tuple[int, int, int, str]]) -> bytes:
+def packed(rows: Iterable[Iterable[int | str]]) -> bytes:
     """A log as one value: sequence, at, deadline and body of each entry."""
     return zlib.compress(json.dumps([list(row) for row in rows], separators=(",", ":")).encode())
 
@@ -43,7 +43,7 @@ async def compact(connection: AsyncConnection, finished_before: int, limit: int)
 async def _archive(connection: AsyncConnection, table: Row[Any]) -> None:
     mine = ENTRIES.c.table_id == table.table_id
     columns = (ENTRIES.c.sequence, ENTRIES.c.at, ENTRIES.c.deadline, ENTRIES.c.body)
-    log = packed((await connection.execute(select(*columns).where(mine).order_by(ENTRIES.c.sequence))).tuples())
+    log = packed(await connection.execute(select(*columns).where(mine).order_by(ENTRIES.c.sequence)))
     values = {name: getattr(table, name) for name in _KEPT}
     await connection.execute(insert(ARCHIVE).values(**values, log=log))
     await connection.execute(delete(ENTRIES).where(mine))
