@@ -40,7 +40,7 @@ _RETRIED = {
     ),
 }
 _CONNECTION_LOST = frozenset({grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN, grpc.StatusCode.CANCELLED})
-"""How a stream may end when its connection breaks; the services' own errors carry a reason, these do not."""
+"""How a call may end when its connection breaks; the services' own errors carry a reason, these do not."""
 
 
 @dataclass(frozen=True)
@@ -114,10 +114,10 @@ class Retries:
         return self._is_lost_connection(error) or error.code in _RETRIED[self._attempts]
 
     def _is_lost_connection(self, error: CroupierError) -> bool:
-        return self._attempts is Attempts.STREAM and error.code in _CONNECTION_LOST and not error.reason
+        return self._attempts is not Attempts.ONCE and error.code in _CONNECTION_LOST and not error.reason
 
     def _for_good(self, error: CroupierError) -> CroupierError:
         """What the caller is told; that connections broke again and again is no fault of the services' own."""
         if not self._is_lost_connection(error):
             return error
-        return Unavailable(grpc.StatusCode.UNAVAILABLE, f"the stream ended before the game was over: {error}")
+        return Unavailable(grpc.StatusCode.UNAVAILABLE, f"the connection broke again and again: {error}")
