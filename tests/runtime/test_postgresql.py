@@ -112,6 +112,8 @@ async def test_two_who_wait_for_each_other(database: AsyncEngine) -> None:
 
     async def lock(first: int, second: int) -> None:
         async with transaction(database) as connection:
+            # Sooner than a command takes too long.
+            await connection.execute(text("SET LOCAL deadlock_timeout = '20ms'"))
             await connection.execute(text(f"SELECT pg_advisory_xact_lock({first})"))
             await held.wait()
             await connection.execute(text(f"SELECT pg_advisory_xact_lock({second})"))
