@@ -26,12 +26,12 @@ class Follower:
         """Logs of tables have entries up to these sequences."""
         for table_id, head in heads.items():
             table = self._tables.in_memory.get(table_id)
-            if self._tables.is_loading(table_id) or (table and table.state.sequence < head):
+            if table_id in self._tables.loading or (table and table.state.sequence < head):
                 self._note([table_id])
 
     def news_were_missed(self) -> None:
         """Any log may have grown."""
-        self._note(self._tables.in_memory)
+        self._note([*self._tables.in_memory, *self._tables.loading])
 
     def seat_reacted(self, table_id: str, seat: Seat, reaction: str) -> None:
         """A seat reacted at another engine."""
@@ -56,6 +56,9 @@ class Follower:
                 self._note(behind)
 
     async def _catch_up(self, table_ids: list[str]) -> None:
+        if loading := [table_id for table_id in table_ids if table_id in self._tables.loading]:
+            # They may have been read just before the news: they are looked at again once they are there.
+            asyncio.get_running_loop().call_later(LOADING_SECONDS, self._note, loading)
         for start in range(0, len(table_ids), LARGEST_READ_TABLES):
             part = table_ids[start : start + LARGEST_READ_TABLES]
             tables = {table_id: table for table_id in part if (table := self._tables.in_memory.get(table_id))}
@@ -65,6 +68,3 @@ class Follower:
             for table_id, entries in grown.items():
                 # One whose lock is held is being written to, which must not hold up the others.
                 self._services.background.start(tables[table_id].take_over(entries))
-        if loading := [table_id for table_id in table_ids if self._tables.is_loading(table_id)]:
-            # They may have been read just before the news: they are looked at again once they are there.
-            asyncio.get_running_loop().call_later(LOADING_SECONDS, self._note, loading)

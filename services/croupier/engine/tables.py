@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from croupier.engine.live import LiveTable
@@ -43,9 +43,10 @@ class Tables:
         """The tables in memory whose game was on when last looked at."""
         return self._live
 
-    def is_loading(self, table_id: str) -> bool:
-        """Whether a table is on its way into memory."""
-        return table_id in self._loading
+    @property
+    def loading(self) -> Collection[str]:
+        """The tables on their way into memory, whose logs may have been read already."""
+        return self._loading.keys()
 
     async def prepare(
         self, table_id: str, game: str, seats: int, options: Mapping[str, OptionValue], clock: ClockConfig
@@ -88,7 +89,9 @@ class Tables:
                 )
             first = advance(config, new_table(config), self._services.clock(), None)
             if await self._services.store.open(config, [made.entry for made in first]):
-                (await self.get(table_id)).is_leading = True
+                table = await self.get(table_id)
+                table.is_leading = True
+                table.look()
                 return
             stored = await self._stored(table_id)
         if stored.config != config:
