@@ -136,7 +136,7 @@ async def test_what_is_wrong_in_itself_is_not_unavailable(database: AsyncEngine)
 async def test_notifications_are_heard_again_after_a_loss(own_server: PostgresServer, database: AsyncEngine) -> None:
     heard: asyncio.Queue[str] = asyncio.Queue()
     begun = asyncio.Event()
-    hearing = asyncio.create_task(hear_notifications(database, "news", heard.put_nowait, begun.set, Silent()))
+    hearing = asyncio.create_task(hear_notifications(database, {"news": heard.put_nowait}, begun.set, Silent()))
     try:
         for way in (own_server.kill, own_server.stop):
             async with asyncio.timeout(10):

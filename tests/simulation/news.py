@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from random import Random
 
 from croupier.engine.news import NewsListener
-from croupier.engine.postgres_news import OWN_NEWS_SECONDS, PROBE_SECONDS
+from croupier.engine.postgres_news import OWN_NEWS_SECONDS
 from croupier.games.facts import Seat
+from croupier.runtime.notifications import PROBE_SECONDS
 from tests.simulation.calls import Pipe
 from tests.simulation.faults import Faults
 from tests.simulation.loop import PROCESS, Process

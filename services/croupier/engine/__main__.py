@@ -37,7 +37,7 @@ from croupier.runtime.identity import (
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
 from croupier.runtime.logs import configure_logs
 from croupier.runtime.metrics import serve_metrics
-from croupier.runtime.schema_versions import check_durability, check_schema
+from croupier.runtime.schema_versions import DatabaseUnreachable, check_durability, check_schema
 from croupier.runtime.server import Listener, announce, drain, listen, run, until_stopped, watch_readiness
 from croupier.runtime.settings import is_loopback, read_settings
 
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return run(serve(settings))
     except (ValueError, OSError, SQLAlchemyError) as fault:
         sys.stderr.write(f"{PROGRAM}: {str(fault).splitlines()[0]}\n")
-        return 2
+        return 1 if isinstance(fault, DatabaseUnreachable) else 2
 
 
 def seed_source(settings: EngineSettings) -> Callable[[int], bytes]:

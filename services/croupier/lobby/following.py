@@ -40,7 +40,7 @@ class Follower:
         if database.dialect.name != "postgresql":
             return
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(hear_notifications(database, NEWS_CHANNEL, self._hear, self._begin, self.logger))
+            tasks.create_task(hear_notifications(database, {NEWS_CHANNEL: self._hear}, self._begin, self.logger))
             tasks.create_task(self._tell())
 
     def _hear(self, table_id: str) -> None:

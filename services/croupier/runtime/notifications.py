@@ -1,8 +1,9 @@
 """Notifications of PostgreSQL: heard on a connection of their own, which is opened again whenever it is lost."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from typing import TypeAlias
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -15,32 +16,33 @@ FIRST_PAUSE_SECONDS = 0.1
 LONGEST_PAUSE_SECONDS = 2.0
 
 
-async def hear_notifications(
-    database: AsyncEngine, channel: str, heard: Callable[[str], None], begun: Callable[[], None], logger: Logger
-) -> None:
-    """Call `heard` with what is told on a channel, and `begun` whenever something before may have been missed.
+Heard: TypeAlias = Mapping[str, Callable[[str], None]]
+"""Who hears what is told, by channel."""
 
-    Runs until cancelled.
-    """
+
+async def hear_notifications(database: AsyncEngine, heard: Heard, begun: Callable[[], None], logger: Logger) -> None:
+    """Pass on what is told, and call `begun` whenever something before may have been missed; runs until cancelled."""
     pause_seconds = FIRST_PAUSE_SECONDS
     while True:
         began = asyncio.get_running_loop().time()
         try:
-            await _hear(database, channel, heard, begun)
+            await _hear(database, heard, begun)
         except Exception as fault:  # noqa: BLE001 - whatever it was, it is tried again
-            logger.warning("notifications are missed for now", channel=channel, fault=type(fault).__name__)
+            logger.warning("notifications are missed for now", channels=list(heard), fault=type(fault).__name__)
         has_heard = asyncio.get_running_loop().time() - began > PROBE_SECONDS
         pause_seconds = FIRST_PAUSE_SECONDS if has_heard else min(2 * pause_seconds, LONGEST_PAUSE_SECONDS)
         await asyncio.sleep(pause_seconds)
 
 
-async def _hear(database: AsyncEngine, channel: str, heard: Callable[[str], None], begun: Callable[[], None]) -> None:
+async def _hear(database: AsyncEngine, heard: Heard, begun: Callable[[], None]) -> None:
     """Hear on one connection until it is lost; raises what is wrong with it."""
     connection = await connect_postgresql(database.url, command_seconds=PROBE_SECONDS)
     lost = asyncio.Event()
     connection.add_termination_listener(lambda _connection: lost.set())
     try:
-        await connection.add_listener(channel, lambda _connection, _pid, _channel, payload: heard(payload))
+        for channel in heard:
+            await connection.add_listener(channel, lambda _connection, _pid, told_on, text: heard[told_on](text))
+        # Only now: what was told before has to be looked for, what comes after is heard.
         begun()
         while not lost.is_set():
             await connection.execute("SELECT 1")
