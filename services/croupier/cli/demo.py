@@ -12,7 +12,7 @@ from rich.console import Console
 
 from croupier.cli.demo_evidence import Evidence, disagreements, gather_evidence, leaderboard, leaderboard_differences
 from croupier.cli.demo_plan import DemoPlan
-from croupier.cli.demo_players import Party, PlayedTable, Show, play_table, sign_in
+from croupier.cli.demo_players import Pace, Party, PlayedTable, Show, at_once, play_table, sign_in
 from croupier.cli.demo_shows import chosen_show
 from croupier.cli.faults import CommandFault
 from croupier.cli.reach import endpoints_of
@@ -37,11 +37,11 @@ class Played:
     disagreements: tuple[str, ...]
 
 
-async def play_all(plan: DemoPlan, endpoints: Endpoints, show: Show) -> Played:
+async def play_all(plan: DemoPlan, endpoints: Endpoints, show: Show, pace: Pace = at_once) -> Played:
     """Play every table of the plan at once and hold what the players saw against the services' records."""
     async with AsyncExitStack() as stack:
         parties = await sign_in(plan, endpoints, stack)
-        tables = await asyncio.gather(*(play_table(plan, party, show) for party in parties))
+        tables = await asyncio.gather(*(play_table(plan, party, show, pace) for party in parties))
         evidence = await asyncio.gather(*map(_evidence, parties, tables))
         board = await leaderboard(parties[0].clients[0], plan.game)
     faults = [

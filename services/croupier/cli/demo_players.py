@@ -27,6 +27,12 @@ Result = TypeVar("Result")
 
 Show: TypeAlias = Callable[[Sequence[AsyncTable], engine_pb2.TableUpdate], None]
 """Is shown every entry of every table's log, with the table as each seat knows it."""
+Pace: TypeAlias = Callable[[], Awaitable[None]]
+"""Is awaited by players before they act."""
+
+
+async def at_once() -> None:
+    """The pace of those who wait for nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +94,7 @@ async def sign_in(plan: DemoPlan, endpoints: Endpoints, stack: AsyncExitStack) -
     return list(await asyncio.gather(*(party(table) for table in range(1, plan.tables + 1))))
 
 
-async def play_table(plan: DemoPlan, party: Party, show: Show) -> PlayedTable:
+async def play_table(plan: DemoPlan, party: Party, show: Show, pace: Pace = at_once) -> PlayedTable:
     """Form a table, play it to the end, and tell what its players saw; raises CroupierError or CommandFault."""
     table_id = await _form(plan, party)
     async with AsyncExitStack() as stack:
@@ -96,7 +102,7 @@ async def play_table(plan: DemoPlan, party: Party, show: Show) -> PlayedTable:
         players = [BotPlayer(at.info, plan.decisions(party.number, seat)) for seat, at in enumerate(tables)]
         watching = asyncio.create_task(_watch(tables, show))
         try:
-            acted = await asyncio.gather(*map(play_seat, tables, players))
+            acted = await asyncio.gather(*(play_seat(*at, pace) for at in zip(tables, players, strict=True)))
             given_back = await watching
         finally:
             watching.cancel()
@@ -150,13 +156,16 @@ async def _watch(tables: Sequence[AsyncTable], show: Show) -> tuple[int, ...]:
     return tuple(given_back)
 
 
-async def play_seat(table: AsyncTable, player: BotPlayer) -> list[Acknowledged]:
+async def play_seat(table: AsyncTable, player: BotPlayer, pace: Pace = at_once) -> list[Acknowledged]:
     """Play one seat to the end of the game; gives what was acknowledged, in order."""
     acknowledged: list[Acknowledged] = []
     while await table.your_turn(timeout_seconds=MOVE_SECONDS):
         if table.seat != min(table.view.seats_to_act):
             # Several may act: they do so in the order of seats, so that the same seed gives the same log.
             await table.changed(timeout_seconds=MOVE_SECONDS)
+            continue
+        await pace()
+        if not table.to_act:
             continue
         action = player.decide(table)
         try:
