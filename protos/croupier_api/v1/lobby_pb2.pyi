@@ -830,22 +830,28 @@ class QuickMatchRequest(_message.Message):
     GAME_FIELD_NUMBER: _builtins.int
     SEATS_FIELD_NUMBER: _builtins.int
     CLIENT_SEED_FIELD_NUMBER: _builtins.int
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
     game: _builtins.str
     """The game's id."""
     seats: _builtins.int
     """The number of seats."""
     client_seed: _builtins.bytes
     """What the caller adds to the shuffles; 64 bytes at most, empty for nothing."""
+    request_id: _builtins.str
+    """Names this wish, 64 characters at most, of the client's choice: a repeat brings the same table, also when that was told
+    already and the answer got lost. Empty: a call after the table was told is a new wish.
+    """
     def __init__(
         self,
         *,
         game: _builtins.str = ...,
         seats: _builtins.int = ...,
         client_seed: _builtins.bytes = ...,
+        request_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["client_seed", b"client_seed", "game", b"game", "seats", b"seats"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["client_seed", b"client_seed", "game", b"game", "request_id", b"request_id", "seats", b"seats"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
