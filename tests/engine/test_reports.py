@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -127,6 +128,51 @@ async def test_a_report_that_fails_again_and_again_holds_up_no_other_table(engin
         engine.clock.advance(round(LONGEST_WAIT_SECONDS * 1000))
         await until(engine, 12)
     assert got(engine, "t1") == WHOLE
+
+
+async def test_reports_that_an_engine_left_undone_are_found_by_another(engine: Bench, seed: int) -> None:
+    dying = engine.another_engine()
+    await finished(dying, "t1", seed)
+    await finished(dying, "t2", seed)
+    await engine.store.set_reports_done("t2", 4)
+    other = engine.another_engine()
+    async with reporting(engine), reporting(other):
+        await until(engine, 4)
+    assert engine.scoring.got == [("t1", what) for what in WHOLE]
+
+
+@pytest.mark.parametrize("broken", ["game", "rules_version", "log"])
+async def test_a_table_whose_reports_cannot_be_told_keeps_no_other_from_it(
+    engine: Bench, seed: int, broken: str
+) -> None:
+    dying = engine.another_engine()
+    for table_id in ("t1", "t2"):
+        await finished(dying, table_id, seed)
+    kept = engine.store.tables["t1"]
+    if broken == "log":
+        kept.entries[1] = kept.entries[0]
+    elif broken == "game":
+        kept.config = replace(kept.config, game="gone")
+    else:
+        kept.config = replace(kept.config, rules_version=99)
+    async with reporting(engine):
+        await until(engine, 4)
+    assert engine.scoring.got == [("t2", what) for what in WHOLE]
+    assert engine.logger.events("error") == ["reports cannot be told"]
+
+
+async def test_with_very_many_that_wait_for_scoring_an_engine_looks_for_no_more(
+    engine: Bench, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("croupier.engine.reports.MOST_DUE", 1)
+    await finished(engine, "t1", seed)
+    await finished(engine.another_engine(), "t2", seed)
+    await engine.services.reporter.look()
+    await engine.services.reporter.hand_over()
+    assert got(engine, "t2") == []
+    await engine.services.reporter.look()
+    await engine.services.reporter.hand_over()
+    assert got(engine, "t2") == WHOLE
 
 
 async def test_reports_are_handed_over_once_more_rather_than_lost(

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from croupier.engine.log import Entry, TableConfig
 from croupier.engine.metrics import EngineMetrics
-from croupier.engine.store import TableStore
+from croupier.engine.store import StoredTable, TableStore
 from croupier.engine.table import Step, steps_of
 from croupier.games.facts import GameEnded, RoundEnded
 from croupier.runtime.identity import Clock
@@ -114,7 +114,15 @@ class Reporter:
         for table_id in await self._store.claim_unreported(now, now + CLAIM_MILLISECONDS, CLAIM_LIMIT):
             stored = await self._store.load(table_id)
             if stored and table_id not in self._due:
-                self.report(table_id, reports_of(stored.config, stored.entries))
+                self._report_of(stored)
+
+    def _report_of(self, stored: StoredTable) -> None:
+        table_id = stored.config.table_id
+        try:
+            self.report(table_id, reports_of(stored.config, stored.entries))
+        except Exception as error:
+            # Whatever is wrong with it, such as rules that only newer engines know, the others have to be told of.
+            self._logger.error("reports cannot be told", table_id=table_id, exc_info=error)
 
     async def hand_over(self) -> None:
         """Hand over everything that is due now; raises what scoring or the store raised."""
