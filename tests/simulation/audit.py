@@ -42,6 +42,8 @@ def unfinished(referee: Referee, lobby: SimulatedDatabase) -> Iterator[str]:
         if not record.state.is_over:
             yield f"{table_id} is still on"
     for table_id, state in lobby.raw.execute("SELECT table_id, state FROM lobby_tables"):
+        if state == "FORMING" and table_id not in referee.tables:
+            continue  # Its host never heard of it, and formed another.
         if state not in ("FINISHED", "CLOSED"):
             yield f"{table_id} is {state} in the lobby"
         elif state == "CLOSED" and table_id in referee.tables:

@@ -100,6 +100,8 @@ class Call:
         self.request = b""
         """The first thing that the client sent."""
         self.client_has_ended = False
+        self.is_broken = False
+        """Whether the connection is lost, and at least one end does not know it yet."""
         self.server_has_ended = False
         self.over: list[Callable[[Call], None]] = []
         self._limit: asyncio.TimerHandle | None = None
@@ -158,6 +160,7 @@ class Call:
 
     def break_off(self, client_seconds: float, server_seconds: float) -> None:
         """Lose the connection; each end notices after a time of its own."""
+        self.is_broken = True
         self.to_client.cut()
         self.to_server.cut()
         self.client.later(client_seconds, self._break_at_client)

@@ -33,6 +33,7 @@ class Chaos:
             "kill lobby": lambda: self._kill([self._one("lobby")]),
             "stop lobby": lambda: self._stop([self._one("lobby")]),
             "kill scoring": lambda: self._kill([self._one("scoring")]),
+            "scoring down": self._scoring_down,
             "break stream": lambda: self._break(1),
             "break all streams": lambda: self._break(1_000),
         }
@@ -76,6 +77,13 @@ class Chaos:
     async def _stop(self, replicas: Sequence[Replica]) -> None:
         for replica in replicas:
             await replica.stop()
+            replica.start()
+
+    async def _scoring_down(self) -> None:
+        for replica in self._all("scoring"):
+            replica.kill()
+        await asyncio.sleep(self._chance.uniform(2.0, 8.0))
+        for replica in self._all("scoring"):
             replica.start()
 
     async def _stop_database(self) -> None:

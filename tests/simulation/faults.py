@@ -43,7 +43,7 @@ class Weather:
             lost_request=share(0.05),
             lost_answer=share(0.05),
             silent_call=share(0.01),
-            doubled_request=share(0.2),
+            doubled_request=share(0.5),
             lost_news=share(0.2),
         )
 

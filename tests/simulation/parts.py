@@ -90,4 +90,4 @@ _EXPLAINED = (ServiceError, OperationalError, TimeoutError)
 
 def is_database_fault(error: BaseException) -> bool:
     """Whether a service may give up because of this, for its database cannot be used now."""
-    return isinstance(error, SQLAlchemyError | ServiceError)
+    return isinstance(error, SQLAlchemyError | ServiceError | ConnectionError)

@@ -36,6 +36,8 @@ class Manner:
     tries: float
     talks: float
     leaves: float
+    calls: float
+    """How often he acts by a call of its own, as web clients do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,8 @@ class Seating:
     options: Mapping[str, OptionValue]
     matched: bool
     spectators: int
+    nobody_comes: bool
+    """Whether the people stay away once the table is open."""
     reserve_seconds: int
     bot_delay_milliseconds: int
 
@@ -82,6 +86,8 @@ DISASTERS = (
     "kill lobby",
     "stop lobby",
     "kill scoring",
+    "scoring down",
+    "scoring down",
     "break stream",
     "break stream",
     "break all streams",
@@ -108,13 +114,15 @@ def _seating(kind: Kind, chance: Random) -> Seating:
     seats = chance.choice(kind.seats)
     matched = kind.matched and chance.random() < 0.5
     bots = 0 if matched else chance.choice((0, 0, 1, seats - 1))
+    nobody_comes = not matched and kind.options.get("max_rounds") == 1 and chance.random() < 0.15
     return Seating(
         game=kind.game,
         people=tuple(_manner(chance) for _ in range(seats - bots)),
         bots=tuple(chance.choice(("random", "search", "")) for _ in range(bots)),
         options=kind.options,
         matched=matched,
-        spectators=chance.choice((0, 0, 1)),
+        spectators=0 if nobody_comes else chance.choice((0, 0, 1)),
+        nobody_comes=nobody_comes,
         reserve_seconds=chance.choice((0, 3)),
         bot_delay_milliseconds=chance.choice((0, 100)),
     )
@@ -124,4 +132,11 @@ def _manner(chance: Random) -> Manner:
     def share(most: float) -> float:
         return most * chance.random() if chance.random() < 0.5 else 0.0
 
-    return Manner(chance.choice((0.01, 0.1, 0.3)), share(0.06), share(0.1), share(0.1), share(0.05))
+    return Manner(
+        thinks=chance.choice((0.01, 0.1, 0.3)),
+        strays=share(0.1),
+        tries=share(0.1),
+        talks=share(0.1),
+        leaves=share(0.05),
+        calls=chance.choice((0.0, 0.3, 1.0)),
+    )

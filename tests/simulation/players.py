@@ -182,7 +182,9 @@ class Person:
         seen = table.sequence
         try:
             if self._feels_like(self._manner.tries):
-                await self._try_something(table)
+                await table.act(table_pb2.Action(play=table_pb2.PlayAction(card=self._chance.randrange(1, 53))))
+            elif self._chance.random() < self._manner.calls:
+                await self._act_by_call(table)
             else:
                 named = seen if self._chance.random() < 0.5 else None
                 await table.act(random_legal(table, self._chance), expected_sequence=named)
@@ -194,11 +196,7 @@ class Person:
             if not table.finished:
                 raise
 
-    async def _try_something(self, table: AsyncTable) -> None:
-        """An action that is probably not allowed, or one by a call of its own, of which a part comes twice."""
-        if self._chance.random() < 0.5:
-            await table.act(table_pb2.Action(play=table_pb2.PlayAction(card=self._chance.randrange(1, 53))))
-            return
+    async def _act_by_call(self, table: AsyncTable) -> None:
         sequence = table.sequence
         action = random_legal(table, self._chance)
         answer = await self._client.submit_action(

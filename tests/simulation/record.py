@@ -23,6 +23,8 @@ class TableRecord:
         self.entries: list[Entry] = []
         self.steps: list[Step] = []
         self.states: list[TableState] = [new_table(config)]
+        self.committed_at: list[int] = []
+        """When each entry was committed, in milliseconds since 1970 UTC."""
         self.by_request: dict[tuple[int, str], Entry] = {}
         self.stopwatch = Stopwatch(config, verdict)
         self._verdict = verdict
@@ -61,6 +63,7 @@ class TableRecord:
             return
         self._check_secrets(made)
         self.entries.append(entry)
+        self.committed_at.append(now)
         self.steps.append(made)
         self.states.append(made.after)
         self.stopwatch.note(entry, made.after.seats_to_act, interruptions)

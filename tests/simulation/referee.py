@@ -184,6 +184,18 @@ class Referee:
             stored is None, "what is in the log is not refused", f"{request_id} at {table_id}: {code} {why}, but", stored
         )
 
+    def check_lag(self, call: Call, most_milliseconds: int) -> None:
+        """A stream under way may be behind the log for a moment only."""
+        following = self._following.get(call.number)
+        record = self.tables.get(following.table_id) if following else None
+        if following is None or record is None or following.sequence is None:
+            return
+        if following.sequence < len(record.entries):
+            behind = self.now() - record.committed_at[following.sequence]
+            self._verdict.expect(
+                behind <= most_milliseconds, "what is stored is soon seen", call.number, call.client.name, following
+            )
+
     def _streamed(self, call: Call, raw: bytes) -> None:
         following = self._following[call.number]
         record = self.tables.get(following.table_id)

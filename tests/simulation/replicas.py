@@ -202,7 +202,8 @@ class EngineReplica(Replica):
 
     async def _ask_time(self) -> int:
         await asyncio.sleep(self.chance.uniform(0.0001, 0.02))
-        self.database.check_up()
+        if self.database.is_down:
+            raise ConnectionError("the simulated database is down")
         there = self.world.loop.now_milliseconds()
         await asyncio.sleep(self.chance.uniform(0.0001, 0.02))
         return there

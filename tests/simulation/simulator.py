@@ -21,6 +21,7 @@ from tests.simulation.world import World
 
 HEARTBEAT_SECONDS = 4.0
 """Shorter than in production, so that memory is tidied within the few seconds of a run."""
+ARCHIVE_SECONDS = 3.0
 COMMAND = ".venv/bin/python -m tests.simulation --seed"
 
 
@@ -86,6 +87,7 @@ class Simulator:
             with (
                 _changed(streams, "LONGEST_QUEUE_MESSAGES", world.plan.queue_messages),
                 _changed(caretaker, "HEARTBEAT_SECONDS", HEARTBEAT_SECONDS),
+                _changed(caretaker, "ARCHIVE_SECONDS", ARCHIVE_SECONDS),
             ):
                 loop.call_soon(world.start)
                 try:

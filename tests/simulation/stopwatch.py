@@ -37,6 +37,7 @@ class Stopwatch:
         self._away = [False] * count
         self._credited_until = 0
         self.credited_milliseconds = 0
+        self.tolerance_milliseconds = 0
 
     def note(self, entry: Entry, to_act: Sequence[Seat], interruptions: Iterable[Span]) -> None:
         """Take in an entry, after which some seats are to act, and judge it."""
@@ -46,7 +47,7 @@ class Stopwatch:
             return
         if isinstance(entry.event, SeatActed):
             actor = entry.event.seat
-            self._acted(entry, actor)
+            self._acted(entry, actor, interruptions)
         elif not isinstance(entry.event, ProposalAgreed) and not to_act:
             return
         anew = isinstance(entry.event, ProposalAgreed)
@@ -57,7 +58,7 @@ class Stopwatch:
                 self._started[seat] = entry.at
                 self._credits[seat] = 0
 
-    def _acted(self, entry: Entry, seat: Seat) -> None:
+    def _acted(self, entry: Entry, seat: Seat, interruptions: Iterable[Span]) -> None:
         started, clock = self._started[seat], self._config.clock
         if started is None:
             self._verdict.fail("only who is to act acts", f"seat {seat} acted in {self._where(entry)}")
@@ -71,6 +72,8 @@ class Stopwatch:
             allowed = clock.action_milliseconds + self._reserves[seat]
             if self._away[seat]:
                 allowed = min(AWAY_MILLISECONDS, clock.action_milliseconds)
+            else:
+                self._check_served(entry, seat, started, allowed, interruptions)
             self._verdict.expect(
                 used >= allowed,
                 "no seat is played for too early",
@@ -80,6 +83,18 @@ class Stopwatch:
             overtime = max(0, used - clock.action_milliseconds)
             self._reserves[seat] = max(0, self._reserves[seat] - overtime)
         self._away[seat] = entry.acted_by is ActedBy.TIMEOUT
+
+    def _check_served(
+        self, entry: Entry, seat: Seat, started: int, allowed: int, interruptions: Iterable[Span]
+    ) -> None:
+        """Nobody's time runs out while he has not been served for all of it."""
+        credited = self._credits[seat]
+        lost = overlap_milliseconds(interruptions, started, started + allowed + credited) - credited
+        self._verdict.expect(
+            lost <= self.tolerance_milliseconds,
+            "nobody loses time that was not served",
+            f"seat {seat} lost {lost} ms in {self._where(entry)}",
+        )
 
     def _credit(self, entry: Entry, milliseconds: int, interruptions: Iterable[Span]) -> None:
         waiting = [started + self._credits[seat] for seat, started in enumerate(self._started) if started is not None]

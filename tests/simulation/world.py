@@ -32,8 +32,11 @@ SETTLING_SECONDS = 60.0
 """Once every game is over, scoring and lobby know it by then."""
 FORGETTING_SECONDS = 90.0
 """Then nothing of it is left in memory."""
+CALMING_SECONDS = 10.0
+LAG_MILLISECONDS = 4_000
+"""Who follows a table sees what was stored within this time, whichever engine it was that stored it."""
 IDLE_MILLISECONDS = 20_000
-NOBODY = Manner(0.1, 0.0, 0.0, 0.0, 0.0)
+NOBODY = Manner(0.1, 0.0, 0.0, 0.0, 0.0, 0.0)
 WATCH_SCORING = """
 CREATE TEMP TRIGGER round_changed AFTER UPDATE ON rounds BEGIN SELECT noted('changed', NEW.table_id); END;
 CREATE TEMP TRIGGER result_changed AFTER UPDATE ON results BEGIN SELECT noted('changed', NEW.table_id); END;
@@ -122,13 +125,24 @@ class World:
         self.trace.note("calm")
         for person in self.people:
             person.is_calm = True
+        looking = self._go(self._look_for_lag())
         _, late = await asyncio.wait(playing, timeout=PLAYING_SECONDS)
+        looking.cancel()
         if late:
             self.verdict.fail("every game comes to its end", "; ".join(self._late()))
             return
         await self._judge()
         alive.cancel()
         await asyncio.gather(*(replica.stop() for replica in self.replicas))
+
+    async def _look_for_lag(self) -> None:
+        """Now that nothing goes wrong, what is stored is soon seen; runs until cancelled."""
+        await asyncio.sleep(CALMING_SECONDS)
+        while True:
+            for call in self.network.open_calls:
+                if not call.client_has_ended and not call.server_has_ended and not call.is_broken:
+                    self.referee.check_lag(call, LAG_MILLISECONDS)
+            await asyncio.sleep(1.0)
 
     def _go(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         return asyncio.create_task(work)
@@ -159,11 +173,18 @@ class World:
             tables = [table_id] * len(people)
         for person in people:
             self.matched[self.referee.players[person.name]] += 1
+        if seating.nobody_comes:
+            await self._until_over(table_id)
+            return
         watching = [self._person(f"watcher-{number}-{place}", NOBODY) for place in range(seating.spectators)]
         await asyncio.gather(
             *(self._at(person, person.play(found)) for person, found in zip(people, tables, strict=True)),
             *(self._at(person, person.watch(table_id)) for person in watching),
         )
+
+    async def _until_over(self, table_id: str) -> None:
+        while not (table_id in self.referee.tables and self.referee.tables[table_id].state.is_over):
+            await asyncio.sleep(0.5)
 
     async def _at(self, person: Person, work: Coroutine[Any, Any, Any]) -> Any:
         """Let a person do something in his own process."""
