@@ -1,0 +1,139 @@
+"""News between engines by a real PostgreSQL."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+
+import pytest
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from croupier.engine.postgres_news import LONGEST_PAYLOAD_BYTES, PostgresNews, write_heads
+from croupier.engine.store import SequenceTaken
+from croupier.games.facts import Seat
+from croupier.runtime.database import open_database
+from tests.engine.databases import another_store, entry, opened
+from tests.engine.fakes import RecordingLogger
+from tests.engine.play import soon
+from tests.postgres import PostgresServer
+
+CUT_LISTENERS = """SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid() AND query NOT LIKE '%pg_terminate%'"""
+
+
+class Ear:
+    """Hears news."""
+
+    def __init__(self) -> None:
+        self.heard: asyncio.Queue[object] = asyncio.Queue()
+        self.missed: asyncio.Queue[None] = asyncio.Queue()
+
+    def logs_grew(self, heads: Mapping[str, int]) -> None:
+        self.heard.put_nowait(dict(heads))
+
+    def news_were_missed(self) -> None:
+        self.missed.put_nowait(None)
+
+    def seat_reacted(self, table_id: str, seat: Seat, reaction: str) -> None:
+        self.heard.put_nowait((table_id, seat, reaction))
+
+
+@pytest.fixture
+async def database(postgres_url: str) -> AsyncIterator[AsyncEngine]:
+    database = open_database(postgres_url)
+    yield database
+    await database.dispose()
+
+
+@asynccontextmanager
+async def listening(database: AsyncEngine, engine_id: str) -> AsyncIterator[Ear]:
+    """An ear that hears already."""
+    ear = Ear()
+    task = asyncio.create_task(PostgresNews(database, engine_id, RecordingLogger()).run(ear))
+    try:
+        await soon(ear.missed.get())
+        yield ear
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_what_one_engine_appends_the_others_hear_once_for_each_commit(
+    database: AsyncEngine, postgres_url: str
+) -> None:
+    async with another_store(postgres_url, "e1") as store, listening(database, "e2") as ear:
+        for number in range(3):
+            await opened(store, f"t{number}")
+        appends = (store.append(f"t{number}", [entry(2), entry(3)], None) for number in range(3))
+        await asyncio.gather(*appends)
+        assert await soon(ear.heard.get()) == {"t0": 3, "t1": 3, "t2": 3}
+        await store.append("t1", [entry(4)], None)
+        assert await soon(ear.heard.get()) == {"t1": 4}
+        with pytest.raises(SequenceTaken):
+            await store.append("t1", [entry(4)], None)
+        await store.append("t2", [entry(4)], None)
+        assert await soon(ear.heard.get()) == {"t2": 4}
+        assert ear.heard.empty()
+
+
+async def test_what_is_too_long_for_one_notification_comes_in_several(database: AsyncEngine, postgres_url: str) -> None:
+    names = [f"{number:064}" for number in range(150)]
+    async with another_store(postgres_url, "e1") as store, listening(database, "e2") as ear:
+        await asyncio.gather(*(opened(store, name) for name in names))
+        await asyncio.gather(*(store.append(name, [entry(2)], None) for name in names))
+        heads: dict[str, int] = {}
+        while len(heads) < len(names):
+            heard = await soon(ear.heard.get())
+            assert isinstance(heard, dict)
+            heads |= heard
+        assert heads == dict.fromkeys(names, 2)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 90, 91, 92, 93, 94, 95, 500])
+@pytest.mark.parametrize("name", ["x", "x" * 55, "é" * 9, '"' * 55])
+def test_payloads_are_as_long_as_they_may_be_and_no_longer(count: int, name: str) -> None:
+    heads = {f"{name}{number:05}": 2**31 - 1 for number in range(count)}
+    payloads = list(write_heads("0123456789abcdef", heads, LONGEST_PAYLOAD_BYTES))
+    assert all(len(payload.encode()) <= LONGEST_PAYLOAD_BYTES for payload in payloads)
+    told = [json.loads(payload) for payload in payloads]
+    assert {engine for engine, _ in told} == {"0123456789abcdef"}
+    assert [each for _, part in told for each in part.items()] == list(heads.items())
+    assert all(len(payload.encode()) > 0.95 * LONGEST_PAYLOAD_BYTES for payload in payloads[:-1])
+
+
+async def test_an_engines_own_news_come_late(
+    database: AsyncEngine, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("croupier.engine.postgres_news.OWN_NEWS_SECONDS", 0.2)
+    async with (
+        another_store(postgres_url, "e1") as store,
+        listening(database, "e1") as own,
+        listening(database, "e2") as other,
+    ):
+        await opened(store)
+        await store.append("t1", [entry(2)], None)
+        assert await soon(other.heard.get()) == {"t1": 2}
+        assert own.heard.empty()
+        assert await soon(own.heard.get()) == {"t1": 2}
+
+
+async def test_after_its_connection_was_lost_an_engine_listens_again_and_says_that_it_missed_news(
+    database: AsyncEngine, postgres_url: str, postgres: PostgresServer
+) -> None:
+    name = postgres_url.rpartition("/")[2]
+    async with listening(database, "e2") as ear:
+        assert ear.missed.empty()
+        assert await asyncio.to_thread(postgres.run_sql, name, CUT_LISTENERS) == "1"
+        await soon(ear.missed.get())
+        async with another_store(postgres_url, "e1") as store:
+            await opened(store)
+            await store.append("t1", [entry(2)], None)
+        assert await soon(ear.heard.get()) == {"t1": 2}
+
+
+async def test_reactions_are_heard_by_the_others_only(database: AsyncEngine) -> None:
+    news = PostgresNews(database, "e1", RecordingLogger())
+    async with listening(database, "e1") as own, listening(database, "e2") as other:
+        await news.tell_reaction("t1", 3, "wow")
+        assert await soon(other.heard.get()) == ("t1", 3, "wow")
+        assert own.heard.empty()
