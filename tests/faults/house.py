@@ -67,6 +67,12 @@ class House:
             scoring=",".join(addresses[name] for name in self.instances("scoring")),
         )
 
+    def ports(self) -> set[int]:
+        """Where engines and lobbies are reached by players."""
+        names = (*self.instances("engine"), *self.instances("lobby"))
+        listening = {int(self.services.addresses[name]["listen"].rpartition(":")[2]) for name in names}
+        return listening | set(self.player_ports.values())
+
     def kill(self, *instances: str) -> None:
         """Kill instances without farewell; they are started again."""
         for instance in instances:

@@ -56,7 +56,7 @@ class Player:
                 if table.to_act and not table.finished:
                     await self._take_turn(table)
             else:
-                return True
+                return table.finished
         await asyncio.sleep(AWAY_SECONDS)
         return False
 
