@@ -35,7 +35,7 @@ from croupier.runtime.identity import (
     load_public_key,
 )
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
-from croupier.runtime.logs import configure_logs
+from croupier.runtime.logs import Logger, configure_logs
 from croupier.runtime.metrics import serve_metrics
 from croupier.runtime.schema_versions import DatabaseUnreachable, check_durability, check_schema
 from croupier.runtime.server import Listener, announce, drain, listen, run, until_stopped, watch_readiness
@@ -43,6 +43,8 @@ from croupier.runtime.settings import is_loopback, read_settings
 
 PROGRAM = "croupier serve engine"
 CHECK_SECONDS = 1.0
+LAST_SECONDS = 3.0
+"""Whatever then still has not ended is left as it is."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -136,16 +138,18 @@ async def _run(
     logger = engine.services.logger
     committing = asyncio.create_task(engine.store.run())
     reporting = asyncio.create_task(engine.services.reporter.run())
-    await engine.services.attendance.attend()
-    working = [asyncio.create_task(work) for work in engine.work()]
     listeners = await _listen(settings, lobby_key, engine)
     _, metrics_address = serve_metrics(engine.services.metrics.registry, settings.metrics_listen)
+    # Only now: an engine whose ports are taken has never been there, and nobody is given back time for it.
+    await engine.services.attendance.attend()
+    working = [asyncio.create_task(work) for work in engine.work()]
     readiness = asyncio.create_task(watch_readiness(listeners, lambda: is_reachable(database)))
     addresses = {"listen": listeners[0].address, "control": listeners[1].address, "metrics": metrics_address}
     announce(settings.ready_file, addresses)
     logger.info("ready", **addresses)
     await _until_stopped(access)
     logger.info("stopping")
+    asyncio.get_running_loop().call_later(settings.drain_seconds + LAST_SECONDS, _give_up, logger)
     # At once: connections are told to go while streams are, so that nobody comes back here.
     draining = asyncio.create_task(drain(listeners, settings.drain_seconds / 2))
     await engine.send_streams_elsewhere(settings.drain_seconds / 2)
@@ -154,6 +158,15 @@ async def _run(
     await engine.finish(committing, settings.drain_seconds / 2)
     if not access.cancelled():
         access.result()
+
+
+def _give_up(logger: Logger) -> None:
+    """End the process at once: a connection that its server neither serves nor closes may keep it for minutes.
+
+    Nothing is lost by it. What was acknowledged is stored, and whatever was not is sent again.
+    """
+    logger.warning("ended without waiting any longer")
+    os._exit(1)
 
 
 async def _until_stopped(access: asyncio.Task[None]) -> None:

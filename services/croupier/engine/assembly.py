@@ -3,6 +3,7 @@
 import asyncio
 import secrets
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,14 +64,17 @@ class Engine:
 
     async def finish(self, committing: asyncio.Task[None], grace_seconds: float) -> None:
         """Store what waits, and hand reports over that are due, as far as that goes in this time."""
+        finishing = asyncio.create_task(self._finish(committing, grace_seconds))
+        await asyncio.wait([finishing], timeout=grace_seconds)
+        await end_tasks([finishing, committing])
+
+    async def _finish(self, committing: asyncio.Task[None], grace_seconds: float) -> None:
         await self.services.thinkers.close()
         await self.services.background.close(grace_seconds)
-        reporting = asyncio.ensure_future(self.services.reporter.hand_over())
-        await asyncio.wait([reporting], timeout=grace_seconds)
-        await end_tasks([reporting])
+        with suppress(Exception):  # Scoring may be away: then another engine hands them over.
+            await self.services.reporter.hand_over()
         self.store.close()
-        await asyncio.wait([committing], timeout=grace_seconds)
-        await end_tasks([committing])
+        await asyncio.wait([committing])
 
 
 def assemble(
