@@ -159,6 +159,13 @@ def propose(table: Table) -> Awaitable[int]:
     return table.propose("again")
 
 
+async def test_replicas_share_the_calls() -> None:
+    with FakeCroupier() as first, FakeCroupier(replica_of=first) as second:
+        async with asyncio.timeout(DEADLINE_SECONDS / 4), Client(several(first, second), SECRET) as client:
+            while not ("ListGames" in first.calls and "ListGames" in second.calls):
+                await client.list_games()
+
+
 async def test_addresses_without_anybody_or_without_an_answer_hold_nobody_up(playing: Opens) -> None:
     with socket.create_server(("127.0.0.1", 0)) as mute, socket.create_server(("127.0.0.1", 0)) as gone:
         addresses = [f"127.0.0.1:{it.getsockname()[1]}" for it in (mute, gone)]
