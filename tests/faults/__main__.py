@@ -19,7 +19,7 @@ from tests.faults.run import Plan, Run, Tally
 from tests.faults.scenarios import POSTGRES, SHORT_POSTGRES, SHORT_SQLITE, SQLITE, Scenario
 
 REPLICAS = Replicas(lobby=2, engine=3, scoring=2)
-THINK_SECONDS = 0.25
+THINK_SECONDS = 0.4
 
 
 def read_arguments(given: Sequence[str]) -> argparse.Namespace:

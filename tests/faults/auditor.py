@@ -2,22 +2,19 @@
 
 import asyncio
 import os
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from tests.faults.audit import Evidence, audit_table, check_promises
-from tests.faults.findings import Finding, LedgerLines
+from tests.faults.findings import Finding
 from tests.faults.reading import Databases, read_interruptions, read_ledger, read_logs
 from tests.faults.records import TableRecord
 
-LEDGER_SECONDS = 30.0
-"""How long reports may be under way to scoring."""
-POLL_SECONDS = 0.5
 NICENESS = 5
+Found = TypeVar("Found")
 
 
 class Auditor:
@@ -35,6 +32,10 @@ class Auditor:
     ) -> None:
         self._process.shutdown(cancel_futures=True)
 
+    async def reported(self, table_ids: Sequence[str]) -> set[str]:
+        """Of which of these tables the ledger has the result."""
+        return await self._run(_reported, self._databases, list(table_ids))
+
     async def promises(self, records: Sequence[TableRecord]) -> list[Finding]:
         """Whether what was acknowledged at tables, also those whose games go on, is in their logs."""
         # What is promised is taken first, the log is read after it: so everything must be there.
@@ -45,9 +46,13 @@ class Auditor:
         """Everything about tables; replays are there of those whose games are over."""
         return await self._run(_tables, self._databases, list(records), dict(replays))
 
-    async def _run(self, audit: object, *arguments: object) -> list[Finding]:
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._process, audit, *arguments)  # type: ignore[arg-type]
+    async def _run(self, audit: Callable[..., Found], *arguments: object) -> Found:
+        return await asyncio.get_running_loop().run_in_executor(self._process, audit, *arguments)
+
+
+def _reported(databases: Databases, table_ids: Sequence[str]) -> set[str]:
+    ledger = asyncio.run(read_ledger(databases.scoring, table_ids))
+    return {table_id for table_id, lines in ledger.items() if lines.results}
 
 
 def _promises(databases: Databases, records: Sequence[TableRecord]) -> list[Finding]:
@@ -56,7 +61,7 @@ def _promises(databases: Databases, records: Sequence[TableRecord]) -> list[Find
 
 
 def _tables(databases: Databases, records: Sequence[TableRecord], replays: Mapping[str, str]) -> list[Finding]:
-    ledger = asyncio.run(_complete_ledger(databases, list(replays)))
+    ledger = asyncio.run(read_ledger(databases.scoring, list(replays)))
     logs = asyncio.run(read_logs(databases.engine, [record.table_id for record in records]))
     interruptions = asyncio.run(read_interruptions(databases.engine))
     findings: list[Finding] = []
@@ -65,13 +70,3 @@ def _tables(databases: Databases, records: Sequence[TableRecord], replays: Mappi
         evidence = Evidence(record, logs.get(table_id), ledger.get(table_id), replays.get(table_id), interruptions)
         findings += audit_table(evidence)
     return findings
-
-
-async def _complete_ledger(databases: Databases, table_ids: Sequence[str]) -> dict[str, LedgerLines]:
-    """What the ledger has of tables that are over; results may be under way for a while."""
-    deadline = time.monotonic() + LEDGER_SECONDS
-    while True:
-        ledger = await read_ledger(databases.scoring, table_ids)
-        if all(lines.results for lines in ledger.values()) or time.monotonic() > deadline:
-            return ledger
-        await asyncio.sleep(POLL_SECONDS)

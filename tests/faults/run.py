@@ -7,13 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from croupier_client import CroupierError
 from tests.faults.auditor import Auditor
 from tests.faults.findings import Finding, Kind
 from tests.faults.harm import Scene
 from tests.faults.house import House
+from tests.faults.inspection import Inspection
 from tests.faults.measures import Lag, longest_pause, takeovers
-from tests.faults.records import TableRecord
 from tests.faults.scenarios import Scenario
 from tests.faults.swarm import Manners, Swarm, until_playing
 from tests.faults.witness import Connections, counted
@@ -83,14 +82,13 @@ class Run:
 
     def __init__(self, house: House, auditor: Auditor, plan: Plan, tally: Tally, say: Say) -> None:
         self._house = house
-        self._auditor = auditor
         self._plan = plan
         self._tally = tally
         self._say = say
         self._frail = [Connections(house.through_proxy()) for _ in range(FRAIL_GROUPS)]
         direct = [Connections(house.direct()) for _ in range(GROUPS - FRAIL_GROUPS)]
         self._swarm = Swarm(plan.seed, [*self._frail, *direct], Manners(plan.think_seconds))
-        self._audited = 0
+        self._inspection = Inspection(self._swarm, auditor)
         self._lag = Lag()
 
     async def go(self, scenarios: Sequence[Scenario], moves: int) -> None:
@@ -120,7 +118,7 @@ class Run:
 
     @property
     def _acknowledged(self) -> int:
-        return self._audited + self._swarm.acknowledged
+        return self._inspection.acknowledged + self._swarm.acknowledged
 
     async def _fault(self, scenario: Scenario, random: Random) -> None:
         await asyncio.sleep(CALM_SECONDS)
@@ -139,7 +137,8 @@ class Run:
                 self._say(f"    {slow.seconds:.1f} s: {slow.told}")
         errors = counted(self._swarm.errors.beneath, since=began)
         raised = counted(self._swarm.errors.raised, since=began)
-        findings = stuck + await self._audit()
+        pause, lag = longest_pause(records, began), self._lag.take()
+        findings = stuck + await self._inspection.look()
         if scenario.is_quiet:
             findings += [
                 Finding(Kind.CLIENT_ERROR, "-", 0, f"{scenario.name} was seen {count} times as: {error}")
@@ -147,7 +146,6 @@ class Run:
             ]
         self._tally.findings += findings
         self._tally.errors += errors
-        pause, lag = longest_pause(records, began), self._lag.take()
         fault = Fault(scenario.name, ended - began, pause, lag, dict(errors), dict(raised), len(findings))
         self._tally.faults.append(fault)
         self._say(_line(len(self._tally.faults), fault, self._acknowledged))
@@ -172,29 +170,6 @@ class Run:
     def _has_moved(self, table_id: str, head: int) -> bool:
         return self._swarm.playing[table_id].head > head
 
-    async def _audit(self) -> list[Finding]:
-        """Audit what is over wholly, and what goes on as far as it was promised."""
-        over, playing = self._swarm.take_finished(), list(self._swarm.playing.values())
-        self._audited += sum(len(record.acknowledged) for record in over)
-        self._tally.finished += sum(record.finished for record in over)
-        findings = await self._auditor.promises(playing)
-        findings += await self._auditor.tables(over, await self._replays(over))
-        found, self._swarm.findings = self._swarm.findings, []
-        return findings + found
-
-    async def _replays(self, records: Sequence[TableRecord]) -> dict[str, str]:
-        asked = [self._replay(record) for record in records if record.finished]
-        return {table_id: replay for table_id, replay in await asyncio.gather(*asked) if replay}
-
-    async def _replay(self, record: TableRecord) -> tuple[str, str]:
-        # Whoever has a seat may ask, as may everybody else.
-        client = self._swarm.clients[hash(record.table_id) % len(self._swarm.clients)]
-        try:
-            return record.table_id, (await client.get_replay(table_id=record.table_id)).replay
-        except CroupierError as error:
-            self._tally.findings.append(Finding(Kind.REPLAY, record.table_id, 0, f"it cannot be had: {error}"))
-            return record.table_id, ""
-
     async def _end(self) -> None:
         """Let every game be played to its end, and audit what has not been."""
         self._swarm.manners.think_seconds /= 4
@@ -206,9 +181,9 @@ class Run:
             if record.head == heads.get(table_id)
         ]
         unfinished = list(self._swarm.playing.values())
-        findings += await self._audit()
-        findings += await self._auditor.tables(unfinished, {})
+        findings += await self._inspection.finish()
         self._tally.findings += findings
+        self._tally.finished += self._inspection.finished
         self._tally.tables += self._swarm.tables
         self._tally.acknowledged += self._acknowledged
         self._say(f"{len(unfinished)} games go on, all others are over; {len(findings)} findings")
