@@ -318,6 +318,7 @@ class FakeCroupier:
     def quick_match(
         self, request: lobby_pb2.QuickMatchRequest, context: grpc.ServicerContext
     ) -> Iterator[lobby_pb2.QuickMatchResponse]:
+        self.wishes.append(request.request_id)
         self._enter("QuickMatch", context)
         script = self._script()
         yield lobby_pb2.QuickMatchResponse(ticket_id="w1", waiting=1)

@@ -145,7 +145,9 @@ async def test_quick_match_survives_a_lost_connection() -> None:
     with FakeCroupier(Script(end_early=True)) as fake:
         async with client_of(fake) as client:
             assert (await client.quick_match_until_seated(game="laying", seats=2)).table_id == "t1"
-    assert fake.calls.count("QuickMatch") == 2
+            assert (await client.quick_match_until_seated(game="laying", seats=2, request_id="mine")).table_id == "t1"
+    first, again, other = fake.wishes
+    assert first == again != other == "mine"
 
 
 async def test_quick_match_shows_how_the_wish_stands() -> None:

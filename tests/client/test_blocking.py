@@ -112,6 +112,9 @@ def test_only_idempotent_calls_are_tried_again() -> None:
 def test_quick_match_survives_a_lost_connection() -> None:
     with FakeCroupier(Script(end_early=True)) as fake, client_of(fake) as client:
         assert [answer.waiting for answer in client.quick_match(game="laying", seats=2)] == [1, 1, 2]
+        assert client.quick_match_until_seated(game="laying", seats=2, request_id="mine").table_id == "t1"
+    first, again, other = fake.wishes
+    assert first == again != other == "mine"
 
 
 def test_whole_game() -> None:

@@ -31,7 +31,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "set_ready": {"table_id": "t", "ready": True, "client_seed": b"s"},
     "add_bot": {"table_id": "t", "bot": "random"},
     "remove_seat": {"table_id": "t", "seat": 2},
-    "quick_match": {"game": "g", "seats": 4, "client_seed": b"s"},
+    "quick_match": {"game": "g", "seats": 4, "client_seed": b"s", "request_id": "r"},
     "submit_action": {
         "table_id": "t",
         "request_id": "r",
@@ -111,6 +111,16 @@ def test_every_argument_reaches_the_request(name: str) -> None:
 def test_every_rpc_for_players_has_a_call() -> None:
     called = {made_by(name).path.rsplit("/", 1)[1] for name in ARGUMENTS}
     assert called | MADE_ELSEWHERE == {rpc.name for rpc in rpcs().values()}
+
+
+def test_every_wish_has_a_name_of_its_own_unless_one_is_given() -> None:
+    recorder = Recorder()
+    for given in ("", "", "mine"):
+        recorder.quick_match(game="g", seats=4, request_id=given)
+    first, second, third = (call.request.request_id for call in recorder.made)
+    assert "" not in {first, second}
+    assert first != second
+    assert third == "mine"
 
 
 def test_join_needs_one_way_in() -> None:

@@ -161,7 +161,10 @@ def propose(table: Table) -> Awaitable[int]:
 
 async def test_replicas_share_the_calls() -> None:
     with FakeCroupier() as first, FakeCroupier(replica_of=first) as second:
-        async with asyncio.timeout(DEADLINE_SECONDS / 4), Client(several(first, second), SECRET) as client:
+        async with (
+            asyncio.timeout(DEADLINE_SECONDS / 4),
+            Client(several(first, second), SECRET, clock=since_start) as client,
+        ):
             while not ("ListGames" in first.calls and "ListGames" in second.calls):
                 await client.list_games()
 
