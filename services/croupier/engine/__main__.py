@@ -69,8 +69,11 @@ def seed_source(settings: EngineSettings) -> Callable[[int], bytes]:
 
 
 def local_clock(settings: EngineSettings) -> Clock:
-    """Milliseconds since 1970 UTC; raises ValueError for an offset on a port that others can reach."""
-    offset = int(settings.clock_offset_milliseconds)
+    """Milliseconds since 1970 UTC; raises ValueError for an offset on a port that others can reach, or that is none."""
+    text = settings.clock_offset_milliseconds
+    if not text.removeprefix("-").isdecimal():
+        raise ValueError(f"--clock-offset-milliseconds cannot be {text!r}: an integer is expected")
+    offset = int(text)
     if offset and not _is_private(settings):
         raise ValueError("--clock-offset-milliseconds is for tests on loopback addresses only")
     return lambda: time.time_ns() // 1_000_000 + offset
