@@ -103,26 +103,31 @@ class Matching:
         self._woken = asyncio.Event()
         self._closed = False
 
-    async def quick_match(self, player: Player, wish: Wish, client_seed: bytes) -> AsyncGenerator[MatchNews, None]:
+    async def quick_match(
+        self, player: Player, wish: Wish, client_seed: bytes, request_id: str = ""
+    ) -> AsyncGenerator[MatchNews, None]:
         """How a player's wish stands, until he is seated; raises ServiceError.
 
-        Whoever breaks off keeps his place for a while, but is not matched until he calls again.
+        Whoever breaks off keeps his place for a while, but is not matched until he calls again. Whoever was told his
+        table is told it again if he calls by the same request_id, which is not empty: the answer was lost.
         """
         await self._games.check_seats(wish.game, wish.seats)
         with self._places.occupied_by(player.player_id):
             now, stream_id = self._clock(), new_id(self._source)
-            wanted = Ticket(new_id(self._source), player.player_id, player.name, wish, client_seed, now)
+            wanted = Ticket(
+                new_id(self._source), player.player_id, player.name, wish, client_seed, now, request_id=request_id
+            )
             ticket = await self._store.take(wanted, stream_id, now)
             waiter = self._attend(stream_id, ticket)
             try:
                 async for waiting in self._until_seated(waiter):
                     yield MatchNews(ticket.ticket_id, waiting)
                 if waiter.table is None or waiter.table.state is TableState.CLOSED:
-                    await self._store.deliver(stream_id)
+                    await self._store.discard(stream_id)
                     raise IllegalNow("MATCH_FAILED", "the table could not be opened: call again for another match")
                 yield MatchNews(ticket.ticket_id, 0, waiter.table)
-                # Only now is it certain that the answer went out; before, a new call would get it again.
-                await self._store.deliver(stream_id)
+                # The answer is on its way, and nobody knows whether it arrives. Before, any call would get it again.
+                await self._store.deliver(stream_id, self._clock())
             finally:
                 del self._waiters[stream_id]
                 self._departed.add(stream_id)

@@ -13,6 +13,7 @@ from croupier.lobby.player_store import PlayerStore
 from croupier.lobby.table_store import TableStore
 from croupier.lobby.tables import Table, TableState, closed
 from croupier.lobby.ticket_store import TicketStore
+from croupier.lobby.tickets import MATCHED_SECONDS
 from croupier.runtime.errors import ServiceError
 from croupier.runtime.logs import Logger
 
@@ -107,7 +108,7 @@ class Reconciler:
         """Remove what has ended or was abandoned."""
         now = self.clock()
         await self.players.forget_expired(now)
-        await self.tickets.forget_abandoned(now - self.patience.ticket_grace)
+        await self.tickets.forget_abandoned(now - self.patience.ticket_grace, now - MATCHED_SECONDS * 1000)
         await self.tables.forget_ended(now - self.patience.ended_table)
 
     async def count(self) -> None:

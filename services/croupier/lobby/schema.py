@@ -61,7 +61,8 @@ TABLES = Table(
     Index("lobby_tables_by_touch", "touched_milliseconds"),
 )
 
-# A ticket with a table_id has been matched; the table tells how far that is. `stream_id` names the newest stream that
+# A ticket with a table_id has been matched; the table tells how far that is. `told` tickets are kept for a while, for
+# the answer may be lost on its way: `request_id` tells who asks for it again. `stream_id` names the newest stream that
 # waits on the ticket: whoever speaks for an older one changes nothing.
 TICKETS = Table(
     "lobby_tickets",
@@ -76,6 +77,8 @@ TICKETS = Table(
     Column("seen_milliseconds", BigInteger, nullable=False),
     Column("stream_id", String(32)),
     Column("table_id", String(32)),
+    Column("request_id", String(64), nullable=False),
+    Column("told", Boolean, nullable=False),
     Index("lobby_tickets_by_wish", "game", "seats", "created_milliseconds", "ticket_id"),
     Index("lobby_tickets_by_stream", "stream_id"),
 )

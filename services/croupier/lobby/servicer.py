@@ -122,7 +122,8 @@ class LobbyServicer(lobby_pb2_grpc.LobbyServiceServicer):
 
     async def QuickMatch(self, request: pb.QuickMatchRequest, context: Any) -> AsyncIterator[pb.QuickMatchResponse]:
         player, seed = _player(), codec.read_client_seed(request.client_seed)
-        async with aclosing(self._matching.quick_match(player, codec.read_wish(request), seed)) as stream:
+        request_id = codec.read_optional_id("request_id", request.request_id)
+        async with aclosing(self._matching.quick_match(player, codec.read_wish(request), seed, request_id)) as stream:
             async for news in stream:
                 yield codec.write_news(news, player.player_id)
 

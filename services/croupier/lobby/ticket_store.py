@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Row, and_, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from croupier.lobby.schema import TABLES, TICKETS
@@ -28,14 +28,15 @@ class TicketStore:
     async def take(self, wanted: Ticket, stream_id: str, now: int) -> Ticket:
         """The player's ticket: his own of the same wish, or one that was matched, or the new one that is given.
 
-        From now on the stream waits on it and no other. Raises Unavailable if others keep changing it.
+        One whose table was told, or has ended, is his for a call by the same request_id only. From now on the stream
+        waits on it and no other. Raises Unavailable if others keep changing it.
         """
         for _ in range(TAKE_ATTEMPTS):
             held = await self._held_by(wanted.player_id)
             if held is None:
                 if await self._add(wanted, stream_id, now):
                     return wanted
-            elif await self._is_over(held, wanted.wish):
+            elif await self._is_over(held, wanted):
                 await self._remove(held)
             elif await self._attend_again(held, wanted, stream_id, now):
                 return held
@@ -51,8 +52,12 @@ class TicketStore:
         """Note that these streams wait no more; their tickets keep their place for a while."""
         await self._change(TICKETS.c.stream_id.in_(stream_ids), seen_milliseconds=now, stream_id=None)
 
-    async def deliver(self, stream_id: str) -> None:
-        """Remove the ticket on which a stream waited, for the player knows its table."""
+    async def deliver(self, stream_id: str, now: int) -> None:
+        """Note that a stream was told its table; only a call by the same request_id gets it again."""
+        await self._change(TICKETS.c.stream_id == stream_id, told=True, seen_milliseconds=now)
+
+    async def discard(self, stream_id: str) -> None:
+        """Remove the ticket on which a stream waited, for it came to nothing."""
         async with self._store.writing() as connection:
             await connection.execute(delete(TICKETS).where(TICKETS.c.stream_id == stream_id))
 
@@ -108,11 +113,16 @@ class TicketStore:
                 outcomes[row.stream_id] = from_row(row)
         return outcomes
 
-    async def forget_abandoned(self, seen_before: int) -> None:
-        """Remove tickets that nobody came back for, and those whose tables have ended."""
+    async def forget_abandoned(self, unmatched_before: int, matched_before: int) -> None:
+        """Remove tickets on which no stream has waited since a time: unmatched ones, and those told or of ended tables.
+
+        A table that still runs, and of which its player may not know, is kept for him.
+        """
+        seen = TICKETS.c.seen_milliseconds
         running = select(TABLES.c.table_id).where(TABLES.c.state.in_(RUNNING))
-        over = _UNMATCHED | TICKETS.c.table_id.not_in(running)
-        old = unlocked(TICKETS.c.ticket_id, TICKETS.c.seen_milliseconds < seen_before, over)
+        over = TICKETS.c.told | TICKETS.c.table_id.not_in(running)
+        abandoned = (_UNMATCHED & (seen < unmatched_before)) | (over & (seen < matched_before))
+        old = unlocked(TICKETS.c.ticket_id, abandoned)
         async with self._store.writing() as connection:
             await connection.execute(delete(TICKETS).where(TICKETS.c.ticket_id.in_(old)))
 
@@ -121,10 +131,14 @@ class TicketStore:
             row = (await connection.execute(select(TICKETS).where(TICKETS.c.player_id == player_id))).one_or_none()
         return _from_row(row) if row else None
 
-    async def _is_over(self, held: Ticket, wish: Wish) -> bool:
+    async def _is_over(self, held: Ticket, wanted: Ticket) -> bool:
         if not held.table_id:
-            return held.wish != wish
-        query = select(TABLES.c.table_id).where(TABLES.c.table_id == held.table_id, TABLES.c.state.in_(RUNNING))
+            return held.wish != wanted.wish
+        query = select(TABLES.c.table_id).where(TABLES.c.table_id == held.table_id)
+        if not held.is_asked_again_by(wanted):
+            if held.told:
+                return True
+            query = query.where(TABLES.c.state.in_(RUNNING))
         async with self._store.reading() as connection:
             return (await connection.execute(query)).one_or_none() is None
 
@@ -139,6 +153,8 @@ class TicketStore:
             "created_milliseconds": self._store.arrival(ticket.created_milliseconds),
             "seen_milliseconds": now,
             "stream_id": stream_id,
+            "request_id": ticket.request_id,
+            "told": False,
         }
         try:
             async with self._store.writing() as connection:
@@ -148,7 +164,7 @@ class TicketStore:
         return True
 
     async def _attend_again(self, held: Ticket, wanted: Ticket, stream_id: str, now: int) -> bool:
-        seen = {"stream_id": stream_id, "seen_milliseconds": now}
+        seen = {"stream_id": stream_id, "seen_milliseconds": now, "request_id": wanted.request_id}
         if held.table_id:
             return await self._change(_unchanged(held), **seen)
         return await self._change(_unchanged(held), name=wanted.name, client_seed=wanted.client_seed, **seen)
@@ -170,10 +186,19 @@ def _matchable(now: int) -> tuple[ColumnElement[bool], ...]:
 
 
 def _unchanged(held: Ticket) -> ColumnElement[bool]:
-    return (TICKETS.c.ticket_id == held.ticket_id) & TICKETS.c.table_id.is_not_distinct_from(held.table_id or None)
+    same_table = TICKETS.c.table_id.is_not_distinct_from(held.table_id or None)
+    return and_(TICKETS.c.ticket_id == held.ticket_id, same_table, TICKETS.c.told == held.told)
 
 
 def _from_row(row: Row[Any]) -> Ticket:
-    wish = Wish(row.game, row.seats)
-    created = row.created_milliseconds
-    return Ticket(row.ticket_id, row.player_id, row.name, wish, row.client_seed, created, row.table_id or "")
+    return Ticket(
+        row.ticket_id,
+        row.player_id,
+        row.name,
+        Wish(row.game, row.seats),
+        row.client_seed,
+        row.created_milliseconds,
+        row.table_id or "",
+        row.request_id,
+        row.told,
+    )

@@ -12,6 +12,10 @@ Waiting is noted every 5 s by the clock of one replica and judged by that of ano
 more than 5 s, and the database answers within 5 s, nobody who waits is passed over.
 """
 
+MATCHED_SECONDS = 120
+"""A matched ticket is kept for so long after its table was told or has ended: clients ask for a minute for an answer
+that was lost on its way."""
+
 
 @dataclass(frozen=True, slots=True)
 class Wish:
@@ -23,7 +27,11 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """A player's wish; matched once `table_id` is set. Times are milliseconds since 1970 UTC."""
+    """A player's wish; matched once `table_id` is set. Times are milliseconds since 1970 UTC.
+
+    `request_id` is the name that the player's newest call gave it, or empty; `told`, that a call was answered with the
+    table, which does not mean that the answer arrived.
+    """
 
     ticket_id: str
     player_id: str
@@ -32,6 +40,12 @@ class Ticket:
     client_seed: bytes
     created_milliseconds: int
     table_id: str = ""
+    request_id: str = ""
+    told: bool = False
+
+    def is_asked_again_by(self, wanted: "Ticket") -> bool:
+        """Whether somebody, whose answer may be lost, calls once more for the same."""
+        return bool(self.request_id) and self.request_id == wanted.request_id
 
 
 def matched_table(table_id: str, clock: TableClock, now: int, tickets: Sequence[Ticket]) -> Table:
