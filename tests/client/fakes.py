@@ -218,6 +218,8 @@ class FakeCroupier:
         self.metadata: list[dict[str, str | bytes]] = []
         self.watched: list[engine_pb2.WatchTableRequest] = []
         self.said: list[engine_pb2.ProposeRequest | engine_pb2.VoteRequest] = []
+        self.wishes: list[str] = []
+        """The names of the wishes to be matched, call by call."""
         self.heard = threading.Semaphore(0)
         """Released when a proposal or a vote was answered."""
         self.hold = threading.Event()

@@ -54,11 +54,16 @@ class Client(ClientCore, AsyncCaller):
         """Watch a table: `async with client.watch(table_id) as table`."""
         return AsyncWatchedTable(self, table_id)
 
-    async def quick_match_until_seated(self, *, game: str, seats: int, client_seed: bytes = b"") -> lobby_pb2.Table:
-        """Be matched with others; gives the table. Cancel it, or use asyncio.timeout, to give up the wish."""
+    async def quick_match_until_seated(
+        self, *, game: str, seats: int, client_seed: bytes = b"", request_id: str = ""
+    ) -> lobby_pb2.Table:
+        """Be matched with others; gives the table. Cancel it, or use asyncio.timeout, to give up the wish.
+
+        Whoever calls again after an error gives both calls the same `request_id`, and has one table in the end.
+        """
         seated = None
         # Read to the end: the lobby counts the table as told once the stream was taken whole.
-        async for answer in self.quick_match(game=game, seats=seats, client_seed=client_seed):
+        async for answer in self.quick_match(game=game, seats=seats, client_seed=client_seed, request_id=request_id):
             seated = answer.table if answer.HasField("table") else seated
         if seated is None:
             raise Unavailable(grpc.StatusCode.UNAVAILABLE, "the match ended without a table")

@@ -57,11 +57,16 @@ class BlockingClient(ClientCore, BlockingCaller):
         """Watch a table: `with client.watch(table_id) as table`."""
         return BlockingWatchedTable(self, table_id)
 
-    def quick_match_until_seated(self, *, game: str, seats: int, client_seed: bytes = b"") -> lobby_pb2.Table:
-        """Be matched with others; gives the table."""
+    def quick_match_until_seated(
+        self, *, game: str, seats: int, client_seed: bytes = b"", request_id: str = ""
+    ) -> lobby_pb2.Table:
+        """Be matched with others; gives the table.
+
+        Whoever calls again after an error gives both calls the same `request_id`, and has one table in the end.
+        """
         seated = None
         # Read to the end: the lobby counts the table as told once the stream was taken whole.
-        for answer in self.quick_match(game=game, seats=seats, client_seed=client_seed):
+        for answer in self.quick_match(game=game, seats=seats, client_seed=client_seed, request_id=request_id):
             seated = answer.table if answer.HasField("table") else seated
         if seated is None:
             raise Unavailable(grpc.StatusCode.UNAVAILABLE, "the match ended without a table")

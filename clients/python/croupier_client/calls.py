@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from croupier_api.v1 import engine_pb2, lobby_pb2, scoring_pb2, table_pb2
 from croupier_client.callers import Call, Service, Stream, Unary
 from croupier_client.retry import Attempts
+from croupier_client.table import new_request_id
 
 
 def game_options(options: Mapping[str, bool | int | str] | None) -> table_pb2.GameOptions:
@@ -106,9 +107,16 @@ class Calls:
         return Call(Service.LOBBY, request, lobby_pb2.RemoveSeatResponse, Attempts.ONCE)
 
     @Stream
-    def quick_match(self, *, game: str, seats: int, client_seed: bytes = b"") -> Call[lobby_pb2.QuickMatchResponse]:
-        """Be matched with others; the last answer brings the table. The same wish keeps its ticket."""
-        request = lobby_pb2.QuickMatchRequest(game=game, seats=seats, client_seed=client_seed)
+    def quick_match(
+        self, *, game: str, seats: int, client_seed: bytes = b"", request_id: str = ""
+    ) -> Call[lobby_pb2.QuickMatchResponse]:
+        """Be matched with others; the last answer brings the table. The same wish keeps its ticket.
+
+        `request_id` names the wish: a repeat gets the same table, also when the answer was lost. Empty: a new name.
+        """
+        request = lobby_pb2.QuickMatchRequest(
+            game=game, seats=seats, client_seed=client_seed, request_id=request_id or new_request_id()
+        )
         return Call(Service.LOBBY, request, lobby_pb2.QuickMatchResponse, Attempts.STREAM, _brings_table)
 
     @Unary

@@ -26,7 +26,7 @@ MOST_UNANSWERED = 64
 
 
 def new_request_id() -> str:
-    """A name that no other action has."""
+    """A name that no other action or wish has."""
     return uuid4().hex
 
 
