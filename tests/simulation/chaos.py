@@ -11,6 +11,7 @@ from tests.simulation.plan import Plan
 from tests.simulation.replicas import Replica, Surroundings
 
 DEAD_SECONDS = (0.1, 4.0)
+AFTERMATH_SECONDS = 2.0
 DOWN_SECONDS = (0.2, 4.0)
 
 
@@ -45,7 +46,10 @@ class Chaos:
         return self._chance.choice(self._all(kind))
 
     async def run(self, playing: Sequence[asyncio.Task[None]]) -> None:
-        """Everything, within the stormy time or until nobody plays; what it broke is whole again at the end."""
+        """Everything, within the stormy time or until nobody plays; what it broke is whole again at the end.
+
+        The weather goes on for a while after that: results are on their way then.
+        """
         loop = asyncio.get_running_loop()
         end = loop.time() + self._plan.stormy_seconds
         moments = sorted(self._chance.uniform(0, self._plan.stormy_seconds) for _ in self._plan.disasters)
@@ -56,6 +60,7 @@ class Chaos:
             self._faults.note(kind)
             under_way.append(asyncio.create_task(self._kinds[kind]()))
         await self._until(end, playing)
+        await asyncio.sleep(self._chance.uniform(0, AFTERMATH_SECONDS))
         self._faults.stop()
         if under_way:
             await asyncio.gather(*under_way)

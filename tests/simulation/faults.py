@@ -27,6 +27,8 @@ class Weather:
     silent_call: float
     doubled_request: float
     lost_news: float
+    lost_report: float
+    """How often a report to scoring, or the answer to it, gets lost beyond that."""
 
     @classmethod
     def drawn(cls, chance: Random) -> "Weather":
@@ -44,7 +46,8 @@ class Weather:
             lost_answer=share(0.05),
             silent_call=share(0.01),
             doubled_request=share(0.5),
-            lost_news=share(0.2),
+            lost_news=share(0.3),
+            lost_report=share(0.6),
         )
 
 
@@ -58,6 +61,11 @@ class Faults:
         self._databases = chance_of(seed, "databases")
         self._trace = trace
         self._is_over = False
+
+    @property
+    def databases_are_fair(self) -> bool:
+        """Whether transactions are quick and do not fail by chance."""
+        return self._is_over or not (self.weather.slow_database or self.weather.failed_transaction)
 
     def stop(self) -> None:
         """From now on nothing goes wrong."""
@@ -107,11 +115,14 @@ class Faults:
 
     def request_is_lost(self, method: str) -> bool:
         """Whether a request does not arrive, which its sender notices."""
-        return self._network_fault(self.weather.lost_request, "request lost", method)
+        return self._network_fault(self._lost(self.weather.lost_request, method), "request lost", method)
 
     def answer_is_lost(self, method: str) -> bool:
         """Whether an answer does not arrive, which its receiver notices."""
-        return self._network_fault(self.weather.lost_answer, "answer lost", method)
+        return self._network_fault(self._lost(self.weather.lost_answer, method), "answer lost", method)
+
+    def _lost(self, share: float, method: str) -> float:
+        return max(share, self.weather.lost_report) if "/Record" in method else share
 
     def is_silent(self, method: str) -> bool:
         """Whether nothing of a call arrives any more and nobody is told."""

@@ -96,7 +96,7 @@ DISASTERS = (
 
 def plan_of(chance: Random) -> Plan:
     """What a seed makes of it."""
-    stormy = chance.uniform(2, 10)
+    stormy = chance.uniform(2, 12)
     kinds = chance.choices(KINDS, [kind.weight for kind in KINDS], k=chance.choice((1, 1, 2, 2, 3)))
     return Plan(
         tables=tuple(_seating(kind, chance) for kind in kinds),

@@ -156,9 +156,12 @@ def drop_what_waits_when_draining() -> AbstractContextManager[None]:
         if not store._closing:
             await honest(store, table_id, entries, mark)
 
-    async def send_streams_elsewhere(engine: Engine, _grace_seconds: float) -> None:
+    elsewhere = Engine.send_streams_elsewhere
+
+    async def send_streams_elsewhere(engine: Engine, grace_seconds: float) -> None:
         engine.store.close()
-        await engine.tables.drain()
+        await asyncio.sleep(0.3)
+        await elsewhere(engine, grace_seconds)
 
     @contextmanager
     def both() -> Iterator[None]:

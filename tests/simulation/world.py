@@ -32,7 +32,7 @@ SETTLING_SECONDS = 60.0
 """Once every game is over, scoring and lobby know it by then."""
 FORGETTING_SECONDS = 90.0
 """Then nothing of it is left in memory."""
-CALMING_SECONDS = 10.0
+CALMING_SECONDS = 5.0
 LAG_MILLISECONDS = 4_000
 """Who follows a table sees what was stored within this time, whichever engine it was that stored it."""
 IDLE_MILLISECONDS = 20_000
@@ -120,12 +120,12 @@ class World:
             replica.start()
         alive = asyncio.create_task(keep_alive(self.replicas))
         playing = [self._go(self._sitting(number, seating)) for number, seating in enumerate(self.plan.tables, 1)]
+        looking = self._go(self._look_for_lag())
         chaos = Chaos(self.plan, self.surroundings, self.replicas, self.faults, self.chance("chaos"))
         await chaos.run(playing)
         self.trace.note("calm")
         for person in self.people:
             person.is_calm = True
-        looking = self._go(self._look_for_lag())
         _, late = await asyncio.wait(playing, timeout=PLAYING_SECONDS)
         looking.cancel()
         if late:
@@ -136,8 +136,9 @@ class World:
         await asyncio.gather(*(replica.stop() for replica in self.replicas))
 
     async def _look_for_lag(self) -> None:
-        """Now that nothing goes wrong, what is stored is soon seen; runs until cancelled."""
-        await asyncio.sleep(CALMING_SECONDS)
+        """What is stored is soon seen, once databases are up; runs until cancelled."""
+        is_fair = self.faults.databases_are_fair and "stop database" not in self.plan.disasters
+        await asyncio.sleep(0 if is_fair else self.plan.stormy_seconds + CALMING_SECONDS)
         while True:
             for call in self.network.open_calls:
                 if not call.client_has_ended and not call.server_has_ended and not call.is_broken:
