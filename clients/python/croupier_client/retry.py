@@ -120,4 +120,6 @@ class Retries:
         """What the caller is told; that connections broke again and again is no fault of the services' own."""
         if not self._is_lost_connection(error):
             return error
-        return Unavailable(grpc.StatusCode.UNAVAILABLE, f"the connection broke again and again: {error}")
+        is_stream = self._attempts is Attempts.STREAM
+        what = "the stream ended before the game was over" if is_stream else "the connection broke again and again"
+        return Unavailable(grpc.StatusCode.UNAVAILABLE, f"{what}: {error}")
