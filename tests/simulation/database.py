@@ -2,48 +2,44 @@
 
 The statements are those of the services; what is simulated is everything around them: how long the way takes, what gets
 lost on it, that it is down, and that a client dies in the middle of a transaction. Transactions come one after the
-other. A connection has the interface of aiosqlite's, so that SQLAlchemy's dialect for it can be used as it is.
+other. What a service holds of it has the methods of SQLAlchemy's AsyncEngine and AsyncConnection that services use.
 """
 
 import asyncio
 import sqlite3
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing
-from typing import Any, Self
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
 
-from sqlalchemy import MetaData, NullPool, create_engine
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy import Connection, Dialect, MetaData, NullPool, create_engine
+from sqlalchemy.exc import OperationalError
 
-from tests.simulation.faults import Faults
+from tests.simulation.faults import DatabaseFault, Faults
 from tests.simulation.loop import PROCESS, Process
 
 Change = tuple[Any, ...]
 """What a watched statement changed: the word for it, and values of the row."""
-DatabaseOfProcess = Callable[[], "SimulatedDatabase"]
+Given = TypeVar("Given")
 
 
-def empty_database(metadata: MetaData) -> bytes:
-    """A database file with a service's tables and nothing in them."""
-    with closing(sqlite3.connect(":memory:", check_same_thread=False)) as raw:
-        engine = create_engine("sqlite://", creator=lambda: raw)
-        metadata.create_all(engine)
-        raw.commit()
-        return raw.serialize()
+class Schema:
+    """A service's tables, empty, and one SQLAlchemy for all databases that have them, which remembers its statements."""
 
+    def __init__(self, metadata: MetaData) -> None:
+        self._raw = sqlite3.connect(":memory:", check_same_thread=False)
+        self._engine = create_engine("sqlite://", creator=lambda: self._raw, poolclass=NullPool, hide_parameters=True)
+        with self._engine.connect() as connection:
+            metadata.create_all(connection)
+            connection.commit()
+            self._file = self._raw.serialize()
 
-def engine_in_memory(find: DatabaseOfProcess) -> AsyncEngine:
-    """SQLAlchemy's access to whichever database `find` gives when a connection is wanted; it keeps no connection."""
-
-    async def connect(*_: Any, **__: Any) -> "InlineConnection":
-        return InlineConnection(find())
-
-    return create_async_engine(
-        "sqlite+aiosqlite:////simulated.db",
-        hide_parameters=True,
-        poolclass=NullPool,
-        connect_args={"async_creator_fn": connect},
-    )
+    def open(self) -> tuple[sqlite3.Connection, Connection]:
+        """A new database with nothing in its tables: the driver's connection to it, and SQLAlchemy's."""
+        self._raw = sqlite3.connect(":memory:", check_same_thread=False)
+        self._raw.deserialize(self._file)
+        self._raw.execute("PRAGMA foreign_keys=ON")
+        return self._raw, self._engine.connect()
 
 
 class SimulatedDatabase:
@@ -54,29 +50,28 @@ class SimulatedDatabase:
     """
 
     def __init__(
-        self, name: str, file: bytes, watch: str, faults: Faults, committed: Callable[[list[Change]], None]
+        self, name: str, schema: Schema, watch: str, faults: Faults, committed: Callable[[list[Change]], None]
     ) -> None:
         self.name = name
         self.faults = faults
         self.process = Process(f"{name} database")
         self.is_down = False
+        self.raw, self.statements = schema.open()
+        self.raw.create_function("noted", -1, self._note)
+        self.raw.executescript(watch)
         self._committed = committed
         self._noted: list[Change] = []
         self._owner: InlineConnection | None = None
         self._waiting: deque[tuple[InlineConnection, asyncio.Future[None]]] = deque()
-        self.raw = sqlite3.connect(":memory:", check_same_thread=False)
-        self.raw.deserialize(file)
-        self.raw.execute("PRAGMA foreign_keys=ON")
-        self.raw.create_function("noted", -1, self._note)
-        self.raw.executescript(watch)
 
     def _note(self, *values: Any) -> None:
         self._noted.append(values)
 
     async def enter(self, connection: "InlineConnection") -> None:
-        """Wait for the lock; raises sqlite3.OperationalError while the database is down."""
-        await self.faults.way_to_database(self.name)
-        self.check_up()
+        """Wait for the lock; raises OperationalError while the database is down."""
+        with _as_of_driver():
+            await self.faults.way_to_database(self.name)
+            self._check_up()
         if self._owner is None:
             self._owner = connection
             return
@@ -89,16 +84,15 @@ class SimulatedDatabase:
                 self.leave(connection)
             raise
 
-    def check_up(self) -> None:
-        """Raises sqlite3.OperationalError while the database is down."""
+    def _check_up(self) -> None:
         if self.is_down:
-            raise sqlite3.OperationalError("the simulated database is down")
+            raise DatabaseFault("the simulated database is down")
 
     def leave(self, connection: "InlineConnection") -> None:
         """Undo what was not committed and let the next one in."""
         if self._owner is not connection:
             return
-        self.raw.rollback()
+        self.statements.rollback()
         self._noted.clear()
         self._owner = None
         while self._waiting and self._owner is None:
@@ -107,17 +101,27 @@ class SimulatedDatabase:
                 self._owner = None
             elif self.is_down:
                 self._owner = None
-                turn.set_exception(sqlite3.OperationalError("the simulated database went down"))
+                turn.set_exception(_lost())
             else:
                 turn.set_result(None)
 
-    def commit(self, connection: "InlineConnection") -> None:
-        """Store what a transaction did, and let the next one in."""
-        self.raw.commit()
-        changes, self._noted = self._noted, []
-        if changes:
-            self._committed(changes)
-        self.leave(connection)
+    async def commit(self, connection: "InlineConnection") -> None:
+        """Store what a transaction did, and let the next one in; raises OperationalError, before or after that."""
+        with _as_of_driver():
+            try:
+                await self.faults.before_commit(self.name)
+                self._check_up()
+            except BaseException:
+                self.leave(connection)
+                raise
+            if self._owner is not connection:
+                raise DatabaseFault("the simulated connection was lost")
+            self.statements.commit()
+            changes, self._noted = self._noted, []
+            if changes:
+                self._committed(changes)
+            self.leave(connection)
+            await self.faults.after_commit(self.name)
 
     def holds(self, connection: "InlineConnection") -> bool:
         """Whether a connection has the lock."""
@@ -138,94 +142,91 @@ class SimulatedDatabase:
         if self._owner is not None and self._owner.process is process:
             self.leave(self._owner)
 
+    def close(self) -> None:
+        """Give back what it holds."""
+        self.statements.close()
+        self.raw.close()
+
+
+class InlineEngine:
+    """What a service holds in place of SQLAlchemy's AsyncEngine."""
+
+    def __init__(self, database: SimulatedDatabase) -> None:
+        self._database = database
+
+    @property
+    def dialect(self) -> Dialect:
+        return self._database.statements.dialect
+
+    @asynccontextmanager
+    async def connect(self) -> "AsyncIterator[InlineConnection]":
+        """A connection; what it does not commit is undone at the end."""
+        connection = InlineConnection(self._database)
+        try:
+            yield connection
+        finally:
+            await connection.rollback()
+
+    @asynccontextmanager
+    async def begin(self) -> "AsyncIterator[InlineConnection]":
+        """A transaction: committed at the end of the block, rolled back by any exception."""
+        async with self.connect() as connection:
+            yield connection
+            await connection.commit()
+
 
 class InlineConnection:
     """A connection of one process; it holds the database's lock from its first statement to its commit or rollback."""
 
     def __init__(self, database: SimulatedDatabase) -> None:
-        self.database = database
         self.process = PROCESS.get()
-        self._connection = database.raw
+        self._database = database
         self._has_begun = False
 
-    async def began(self) -> None:
-        """Begin a transaction unless one is under way; raises sqlite3.OperationalError if it was lost."""
-        if not self._has_begun:
-            await self.database.enter(self)
-            self._has_begun = True
-        elif not self.database.holds(self):
-            raise sqlite3.OperationalError("the simulated connection was lost")
+    @property
+    def dialect(self) -> Dialect:
+        return self._database.statements.dialect
 
-    def cursor(self, *_: Any, **__: Any) -> "InlineCursor":
-        return InlineCursor(self)
+    async def _began(self) -> Connection:
+        if not self._has_begun:
+            await self._database.enter(self)
+            self._has_begun = True
+        elif not self._database.holds(self):
+            raise _lost()
+        return self._database.statements
+
+    async def execute(self, statement: Any, parameters: Any = None) -> Any:
+        return (await self._began()).execute(statement, parameters)
+
+    async def exec_driver_sql(self, statement: str, parameters: Any = None) -> Any:
+        return (await self._began()).exec_driver_sql(statement, parameters)
+
+    async def run_sync(self, work: Callable[..., Given], *arguments: Any) -> Given:
+        return work(await self._began(), *arguments)
 
     async def commit(self) -> None:
         if not self._has_begun:
             return
         self._has_begun = False
-        if not self.database.holds(self):
-            raise sqlite3.OperationalError("the simulated connection was lost")
-        try:
-            await self.database.faults.before_commit(self.database.name)
-            self.database.check_up()
-        except BaseException:
-            self.database.leave(self)
-            raise
-        if not self.database.holds(self):
-            raise sqlite3.OperationalError("the simulated connection was lost")
-        self.database.commit(self)
-        await self.database.faults.after_commit(self.database.name)
+        if not self._database.holds(self):
+            raise _lost()
+        await self._database.commit(self)
 
     async def rollback(self) -> None:
         self._has_begun = False
-        self.database.leave(self)
-
-    async def close(self) -> None:
-        await self.rollback()
-
-    def stop(self) -> None:
-        self._has_begun = False
-        self.database.leave(self)
-
-    async def create_function(self, *_: Any, **__: Any) -> None:
-        """Nothing here uses functions of the dialect's own."""
+        self._database.leave(self)
 
 
-class InlineCursor:
-    """A cursor of aiosqlite's interface."""
+def _lost() -> OperationalError:
+    return OperationalError(None, None, DatabaseFault("the simulated connection was lost"))
 
-    def __init__(self, connection: InlineConnection) -> None:
-        self._connection = connection
-        self._cursor = connection.database.raw.cursor()
-        self.arraysize = 1
 
-    async def __aenter__(self) -> Self:
-        return self
+class _as_of_driver:
+    """Faults come as SQLAlchemy tells them."""
 
-    @property
-    def description(self) -> Any:
-        return self._cursor.description
+    def __enter__(self) -> None:
+        return
 
-    @property
-    def rowcount(self) -> int:
-        return self._cursor.rowcount
-
-    @property
-    def lastrowid(self) -> Any:
-        return self._cursor.lastrowid
-
-    async def execute(self, operation: str, parameters: Sequence[Any] = ()) -> Self:
-        await self._connection.began()
-        self._cursor.execute(operation, parameters)
-        return self
-
-    async def executemany(self, operation: str, parameters: Iterable[Sequence[Any]]) -> Self:
-        await self._connection.began()
-        self._cursor.executemany(operation, parameters)
-        return self
-
-    async def fetchall(self) -> list[Any]:
-        return self._cursor.fetchall()
-
-    async def close(self) -> None:
-        self._cursor.close()
+    def __exit__(self, _kind: object, fault: BaseException | None, _traceback: object) -> None:
+        if isinstance(fault, DatabaseFault):
+            raise OperationalError(None, None, fault) from fault

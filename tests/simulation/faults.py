@@ -1,7 +1,6 @@
 """What goes wrong in a run, and how often: all of it drawn from the seed."""
 
 import asyncio
-import sqlite3
 from collections import Counter
 from dataclasses import dataclass
 from random import Random
@@ -12,6 +11,10 @@ from tests.simulation.trace import Trace
 def chance_of(seed: int, name: str) -> Random:
     """A source of chance of its own for each part of the world, so that they do not disturb each other."""
     return Random(f"{seed}/{name}")
+
+
+class DatabaseFault(Exception):
+    """A database that is not there, or a connection to it that broke."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,27 +85,27 @@ class Faults:
     # Databases
 
     async def way_to_database(self, name: str) -> None:
-        """The way to a database and back, in one; raises sqlite3.OperationalError for a broken connection."""
+        """The way to a database and back, in one; raises DatabaseFault for a broken connection."""
         chance, weather = self._databases, self.weather
         slow = self._happens(chance, weather.slow_database)
         await asyncio.sleep(chance.uniform(0.05, 1.5) if slow else chance.uniform(0.0002, 0.003))
         if self._happens(chance, weather.failed_transaction):
             self.note("database connection broken", name)
-            raise sqlite3.OperationalError("the simulated connection broke")
+            raise DatabaseFault("the simulated connection broke")
 
     async def before_commit(self, name: str) -> None:
-        """The way of a commit; raises sqlite3.OperationalError if it gets lost."""
+        """The way of a commit; raises DatabaseFault if it gets lost."""
         await asyncio.sleep(self._databases.uniform(0.0002, 0.003))
         if self._happens(self._databases, self.weather.failed_transaction):
             self.note("commit lost", name)
-            raise sqlite3.OperationalError("the simulated connection broke before the commit")
+            raise DatabaseFault("the simulated connection broke before the commit")
 
     async def after_commit(self, name: str) -> None:
-        """The way of the answer to a commit; raises sqlite3.OperationalError if it gets lost."""
+        """The way of the answer to a commit; raises DatabaseFault if it gets lost."""
         await asyncio.sleep(self._databases.uniform(0.0002, 0.003))
         if self._happens(self._databases, self.weather.lost_commit_answer):
             self.note("commit answer lost", name)
-            raise sqlite3.OperationalError("the simulated connection broke after the commit")
+            raise DatabaseFault("the simulated connection broke after the commit")
 
     # Network
 

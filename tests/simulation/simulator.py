@@ -4,7 +4,7 @@ import asyncio
 import gc
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TextIO
@@ -13,7 +13,7 @@ from croupier.engine import caretaker, streams
 from croupier.engine.schema import METADATA as ENGINE_METADATA
 from croupier.lobby.schema import METADATA as LOBBY_METADATA
 from croupier.scoring.schema import METADATA as SCORING_METADATA
-from tests.simulation.database import SimulatedDatabase, empty_database, engine_in_memory
+from tests.simulation.database import Schema
 from tests.simulation.loop import Stuck, VirtualLoop
 from tests.simulation.trace import Trace
 from tests.simulation.verdict import Violation
@@ -46,36 +46,13 @@ class Outcome:
 
 
 class Simulator:
-    """Holds what all runs share: empty databases, and SQLAlchemy's way to those of the present run."""
+    """Holds what all runs share: empty databases, and SQLAlchemy's memory of statements."""
 
     def __init__(self) -> None:
         metadata = {"engine": ENGINE_METADATA, "lobby": LOBBY_METADATA, "scoring": SCORING_METADATA}
-        self._files = {kind: empty_database(each) for kind, each in metadata.items()}
-        self._access = {kind: engine_in_memory(self._finder(kind)) for kind in metadata}
-        self._world: World | None = None
-        asyncio.run(self._warm_up())
+        self._schemas = {kind: Schema(each) for kind, each in metadata.items()}
         gc.collect()
         gc.freeze()
-
-    async def _warm_up(self) -> None:
-        """Let SQLAlchemy ask each database what it asks the first time only, which would be part of the first run."""
-        self._world = World(0, VirtualLoop(), Trace(lambda: 0.0), self._files, self._access)
-        self._world.faults.stop()
-        for kind, database in self._world.databases.items():
-            await database.process.start(self._connect(kind))
-        self._world = None
-
-    async def _connect(self, kind: str) -> None:
-        async with self._access[kind].connect():
-            pass
-
-    def _finder(self, kind: str) -> Callable[[], SimulatedDatabase]:
-        def find() -> SimulatedDatabase:
-            if self._world is None:
-                raise RuntimeError("no world is being simulated")
-            return self._world.databases[kind]
-
-        return find
 
     def run(self, seed: int, file: TextIO | None = None) -> Outcome:
         """Run the world of a seed to its end, or to the first invariant that breaks."""
@@ -83,7 +60,7 @@ class Simulator:
         loop = VirtualLoop()
         trace = Trace(loop.time, file)
         with _settled(loop):
-            self._world = world = World(seed, loop, trace, self._files, self._access)
+            world = World(seed, loop, trace, self._schemas)
             with (
                 _changed(streams, "LONGEST_QUEUE_MESSAGES", world.plan.queue_messages),
                 _changed(caretaker, "HEARTBEAT_SECONDS", HEARTBEAT_SECONDS),
@@ -97,6 +74,8 @@ class Simulator:
                 trace.is_open = False
                 virtual_seconds = loop.time()
                 _clean_up(loop, world)
+                for database in world.databases.values():
+                    database.close()
         return Outcome(
             seed,
             trace.digest,

@@ -5,7 +5,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -13,7 +13,7 @@ from croupier.engine.caretaker import Retention
 from croupier.engine.replay import ReplayFault, verify_replay
 from tests.simulation import audit
 from tests.simulation.chaos import Chaos, keep_alive
-from tests.simulation.database import Change, SimulatedDatabase
+from tests.simulation.database import Change, InlineEngine, Schema, SimulatedDatabase
 from tests.simulation.faults import Faults, chance_of
 from tests.simulation.loop import Process, VirtualLoop
 from tests.simulation.network import Network
@@ -51,8 +51,7 @@ class World:
         seed: int,
         loop: VirtualLoop,
         trace: Trace,
-        files: Mapping[str, bytes],
-        access: Mapping[str, AsyncEngine],
+        schemas: Mapping[str, Schema],
     ) -> None:
         self.seed = seed
         self.loop = loop
@@ -65,12 +64,12 @@ class World:
         self.network = Network(self.referee, self.faults, self.chance("routes"), trace)
         self.hub = NewsHub(self.faults, self.chance("hub"))
         self.databases = {
-            "engine": SimulatedDatabase("engine", files["engine"], WATCH_ENGINES, self.faults, self._committed),
-            "lobby": SimulatedDatabase("lobby", files["lobby"], "", self.faults, lambda _: None),
-            "scoring": SimulatedDatabase("scoring", files["scoring"], WATCH_SCORING, self.faults, self._ledger_changed),
+            "engine": SimulatedDatabase("engine", schemas["engine"], WATCH_ENGINES, self.faults, self._committed),
+            "lobby": SimulatedDatabase("lobby", schemas["lobby"], "", self.faults, lambda _: None),
+            "scoring": SimulatedDatabase("scoring", schemas["scoring"], WATCH_SCORING, self.faults, self._ledger_changed),
         }
         self.surroundings = Surroundings(
-            loop, self.network, self.hub, self.databases, access, self.chance, self.verdict, trace,
+            loop, self.network, self.hub, self.databases, self._access(), self.chance, self.verdict, trace,
             Retention(IDLE_MILLISECONDS, self.plan.log_milliseconds, 0),
         )  # fmt: skip
         self.replicas = list(self._replicas())
@@ -81,6 +80,9 @@ class World:
     def chance(self, name: str) -> Random:
         """A source of chance for one part of the world."""
         return chance_of(self.seed, name)
+
+    def _access(self) -> Mapping[str, AsyncEngine]:
+        return {kind: cast(AsyncEngine, InlineEngine(database)) for kind, database in self.databases.items()}
 
     def _replicas(self) -> Iterator[Replica]:
         counts = {EngineReplica: self.plan.engines, LobbyReplica: self.plan.lobbies, ScoringReplica: self.plan.scorings}
