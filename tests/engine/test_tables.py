@@ -53,6 +53,7 @@ async def test_preparing_again_gives_the_same_and_another_table_is_refused(table
     assert await prepare(tables) == config
     assert await prepare(tables, options={"best_of": 1}) == config
     different: tuple[dict[str, Any], ...] = (
+        {"game": "one_oh_one"},
         {"seats": 4},
         {"options": {"best_of": 3}},
         {"clock": replace(CLOCK, bot_delay_milliseconds=5)},

@@ -12,7 +12,7 @@ from croupier.engine.shuffles import LONGEST_CLIENT_SEED_BYTES, SEED_BYTES
 from croupier.engine.store import StoredTable
 from croupier.engine.table import advance, new_table
 from croupier.games.catalogue import GAMES, UnknownRules, bots_of, rules_of
-from croupier.games.interface import InvalidOption, OptionValue, resolve_options
+from croupier.games.interface import Game, InvalidOption, OptionValue, resolve_options
 from croupier.runtime.errors import AlreadyExists, IllegalNow, LimitReached, MalformedRequest, NotFound, Unavailable
 
 MOST_FINISHED_IN_MEMORY = 200
@@ -60,15 +60,11 @@ class Tables:
         if game not in GAMES:
             raise MalformedRequest("UNKNOWN_GAME", f"there is no such game: there is {', '.join(GAMES)}", field="game")
         check_clock(clock)
-        try:
-            resolved = resolve_options(GAMES[game], seats, options)
-        except InvalidOption as fault:
-            reason = "SEATS" if fault.option == "seats" else "OPTION"
-            raise MalformedRequest(reason, str(fault), field=fault.option[:LONGEST_ID_CHARACTERS]) from None
-        wanted = TableConfig(
-            table_id, game, GAMES[game].rules_version, seats, resolved, clock, seed=self._new_seed(SEED_BYTES)
-        )
+        wanted = config_by(GAMES[game], table_id, seats, options, clock, self._new_seed(SEED_BYTES))
         kept = await self._services.store.prepare(wanted, self._services.clock())
+        if kept.game == game and kept.rules_version != wanted.rules_version:
+            # An engine of another version was asked first: are these the same wishes for its rules?
+            wanted = config_by(known_rules(kept), table_id, seats, options, clock, wanted.seed)
         if replace(kept, seed=wanted.seed, seats=(), client_seeds=()) != wanted:
             raise AlreadyExists("TABLE_EXISTS", "this table_id is already another table's")
         return kept
@@ -117,11 +113,7 @@ class Tables:
         if stored.status == "prepared":
             raise _no_such_table()
         self._refuse_if_draining()
-        try:
-            table = LiveTable(stored.config, stored.entries, self._services)
-        except UnknownRules as fault:
-            # Where engines are being replaced, a newer one goes on.
-            raise Unavailable("UNKNOWN_RULES", str(fault), retry_after_seconds=1) from None
+        table = LiveTable(stored.config, stored.entries, self._services)
         self._keep(table)
         self._used_at[table_id] = self._services.clock()
         return table
@@ -131,6 +123,7 @@ class Tables:
         stored = await self._services.store.load(table_id)
         if stored is None:
             raise _no_such_table()
+        known_rules(stored.config)
         return stored
 
     def _keep(self, table: LiveTable) -> None:
@@ -171,6 +164,26 @@ class Tables:
 def _acts_soon(table: LiveTable, long_ago: int) -> bool:
     """Whether an engine would have to take the table up again within as short a time as it was not used for."""
     return table.state.due is not None and table.state.deadline < 2 * table.services.clock() - long_ago
+
+
+def known_rules(config: TableConfig) -> Game:
+    """The rules that a table began with; raises Unavailable where only newer engines know them, which go on."""
+    try:
+        return rules_of(config.game, config.rules_version)
+    except UnknownRules as fault:
+        raise Unavailable("UNKNOWN_RULES", str(fault), retry_after_seconds=1) from None
+
+
+def config_by(
+    rules: Game, table_id: str, seats: int, options: Mapping[str, OptionValue], clock: ClockConfig, seed: bytes
+) -> TableConfig:
+    """A table to be prepared; raises MalformedRequest for seats or options that the rules do not know."""
+    try:
+        resolved = resolve_options(rules, seats, options)
+    except InvalidOption as fault:
+        reason = "SEATS" if fault.option == "seats" else "OPTION"
+        raise MalformedRequest(reason, str(fault), field=fault.option[:LONGEST_ID_CHARACTERS]) from None
+    return TableConfig(table_id, rules.id, rules.rules_version, seats, resolved, clock, seed)
 
 
 def _no_such_table() -> NotFound:
