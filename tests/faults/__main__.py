@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import os
 import secrets
 import shutil
 import sys
@@ -19,6 +18,7 @@ from tests.faults.run import Plan, Run, Tally
 from tests.faults.scenarios import POSTGRES, SHORT_POSTGRES, SHORT_SQLITE, SQLITE, Scenario
 
 REPLICAS = Replicas(lobby=2, engine=3, scoring=2)
+TABLES, SHORT_TABLES = 100, 24
 THINK_SECONDS = 0.4
 
 
@@ -30,7 +30,7 @@ def read_arguments(given: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--times", type=int, default=1, help="how often each fault that is named comes")
     parser.add_argument("--on", choices=("sqlite", "postgres", "both"), default="both", help="the database")
     parser.add_argument("--seed", type=int, default=None, help="decides tables, players and the order of faults")
-    parser.add_argument("--tables", type=int, default=None, help="tables that are played at once; 100, or 40 in short")
+    parser.add_argument("--tables", type=int, default=None, help="tables that are played at once; 100, or 24 in short")
     parser.add_argument("--moves", type=int, default=None, help="kill engines until so many moves are acknowledged")
     parser.add_argument("--think", type=float, default=THINK_SECONDS, help="seconds that players think on average")
     parser.add_argument("--short", action="store_true", help="a handful of faults, in about a minute")
@@ -90,11 +90,10 @@ def main(given: Sequence[str]) -> int:
     seed = secrets.randbelow(1_000_000) if wanted.seed is None else wanted.seed
     command = " ".join(["python -m tests.faults", *_without_seed(given), f"--seed {seed}"])
     print(f"seed {seed}; again: {command}", flush=True)
-    tables = wanted.tables or (40 if wanted.short else 100)
+    tables = wanted.tables or (SHORT_TABLES if wanted.short else TABLES)
     moves = wanted.moves or (0 if wanted.short or wanted.scenario else 100_000)
     plan = Plan(seed, tables, moves, wanted.think, wanted.short)
-    # gRPC would note each time that this process starts another one.
-    os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
+
     tally = asyncio.run(faults(wanted, plan))
     print(text_of(tally, plan, command), flush=True)
     if wanted.result:

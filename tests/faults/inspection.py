@@ -1,4 +1,4 @@
-"""When which table is audited: what was promised after every fault, the rest when it is over and scoring knows of it."""
+"""When which table is audited: after every fault what was promised, the rest when it is over and scoring knows it."""
 
 import asyncio
 import time
