@@ -1,16 +1,22 @@
 """Migrations of the engine's database."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from random import Random
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import Connection, inspect
+from sqlalchemy import Connection, inspect, text
+from sqlalchemy.ext.asyncio import AsyncConnection
 
+from croupier.engine.log import Entry, body_to_json, config_to_json
 from croupier.engine.schema import METADATA
 from croupier.runtime.database import open_database
-from croupier.runtime.schema_versions import migrate
+from croupier.runtime.schema_versions import _config, migrate
+from tests.engine.databases import loaded, running, store_on
+from tests.engine.play import make_config, whole_log
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -48,4 +54,79 @@ async def test_migrations_make_what_the_schema_says_and_nothing_the_second_time(
     assert seen[1] == seen[0]
     assert isinstance(tables, dict)
     assert set(tables) == {*METADATA.tables, "engine_schema_version"}
+    await database.dispose()
+
+
+FIRST_TABLES = """INSERT INTO tables
+    (table_id, status, game, rules_version, config, seed, created_at, reports_due, reports_done) VALUES (:table_id, :status, :game, 1, :config, :seed, 5, :due, :done)"""
+FIRST_ENTRIES = """INSERT INTO entries (table_id, sequence, at, deadline, body)
+    VALUES (:table_id, :sequence, :at, :deadline, :body)"""
+
+
+def to_the_first_schema(connection: Connection) -> None:
+    command.upgrade(_config(connection, "croupier.engine"), "0001")
+
+
+async def old_table(connection: AsyncConnection, table_id: str, status: str, log: Sequence[Entry], done: int) -> None:
+    """A table as the first version stored it."""
+    config = make_config(table_id=table_id)
+    values = {"table_id": table_id, "status": status, "game": config.game, "seed": config.seed}
+    reports = {"config": config_to_json(config), "due": 2 if log else 0, "done": done}
+    await connection.execute(text(FIRST_TABLES), values | reports)
+    for entry in log:
+        columns = {"sequence": entry.sequence, "at": entry.at, "deadline": entry.deadline}
+        await connection.execute(text(FIRST_ENTRIES), {"table_id": table_id, "body": body_to_json(entry), **columns})
+
+
+async def test_tables_of_the_first_version_are_taken_over(empty_url: str, seed: int) -> None:
+    database = open_database(empty_url)
+    log = whole_log(make_config(), Random(seed))
+    last = log[-1].at
+    async with database.begin() as connection:
+        await connection.run_sync(to_the_first_schema)
+        await old_table(connection, "prepared", "prepared", [], 0)
+        await old_table(connection, "new", "open", log[:1], 0)
+        await old_table(connection, "open", "open", log[:7], 0)
+        await old_table(connection, "unreported", "finished", log, 1)
+        await old_table(connection, "finished", "finished", log, 2)
+    assert await migrate(database, "croupier.engine")
+    async with running(store_on(database)) as store:
+        statuses = await store.statuses(["prepared", "new", "open", "unreported", "finished"])
+        assert statuses == {
+            "prepared": "prepared",
+            "new": "open",
+            "open": "open",
+            "unreported": "finished",
+            "finished": "finished",
+        }
+        for table_id, length in (("new", 1), ("open", 7), ("finished", len(log)), ("prepared", 0)):
+            assert list((await loaded(store, table_id)).entries) == log[:length]
+        due = sorted([(log[0].deadline, "new"), (log[6].deadline, "open")])
+        assert await store.claim_overdue(due[0][0], last, 10) == []
+        assert await store.claim_overdue(due[1][0] + 1, last, 10) == [table_id for _, table_id in due]
+        assert set(await store.claim_unreported(last, last, 10)) == {"new", "open", "unreported"}
+        assert await store.compact(last, 10) == 0
+        assert await store.compact(last + 1, 10) == 1
+        assert list((await loaded(store, "finished")).entries) == log
+        await store.append("open", [log[7]], None)
+    await database.dispose()
+
+
+async def test_what_the_first_version_stored_is_still_there_after_going_back(empty_url: str, seed: int) -> None:
+    def back(connection: Connection) -> None:
+        command.downgrade(_config(connection, "croupier.engine"), "0001")
+
+    database = open_database(empty_url)
+    log = whole_log(make_config(), Random(seed))
+    async with database.begin() as connection:
+        await connection.run_sync(to_the_first_schema)
+        await old_table(connection, "open", "open", log[:7], 0)
+    await migrate(database, "croupier.engine")
+    async with database.begin() as connection:
+        await connection.run_sync(back)
+        names = await connection.run_sync(lambda its: set(inspect(its).get_table_names()))
+        rows = (await connection.execute(text("SELECT count(*) FROM entries"))).scalar_one()
+    assert (names, rows) == ({"tables", "entries", "engine_schema_version"}, 7)
+    await migrate(database, "croupier.engine")
+    assert list((await loaded(store_on(database), "open")).entries) == log[:7]
     await database.dispose()
