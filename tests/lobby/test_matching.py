@@ -2,51 +2,21 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing
 
 import pytest
 
 from croupier.lobby.assembly import Lobby
-from croupier.lobby.matching import MatchNews
 from croupier.lobby.tables import Table, TableState
 from croupier.lobby.ticket_store import TicketStore
 from croupier.lobby.tickets import ATTENDED_SECONDS, Wish
 from croupier.runtime.errors import IllegalNow, LimitReached, MalformedRequest, StaleSequence, Unavailable
 from tests.lobby.fakes import SILENT, FakeClock, FakeEngine, player
 from tests.lobby.house import House
+from tests.lobby.matches import following, match_all, running, seated
 
 ADA, BOB, EVE = player(1), player(2), player(3)
 TWO = Wish("pairs", 2)
-
-
-async def following(stream: AsyncGenerator[MatchNews, None]) -> MatchNews:
-    return await asyncio.wait_for(anext(stream), 10)
-
-
-async def seated(stream: AsyncGenerator[MatchNews, None]) -> Table:
-    async with asyncio.timeout(10), aclosing(stream):
-        async for news in stream:
-            if news.table:
-                last = news.table
-    return last
-
-
-async def match_all(lobby: Lobby) -> None:
-    """One round of the loop, and everything that it began."""
-    await lobby.matching.tick()
-    await lobby.matching.settled()
-    await lobby.matching.tick()
-
-
-@asynccontextmanager
-async def running(lobby: Lobby) -> AsyncIterator[None]:
-    task = asyncio.create_task(lobby.matching.run())
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
 
 async def test_two_with_the_same_wish_are_seated_together(lobby: Lobby, engine: FakeEngine, clock: FakeClock) -> None:
@@ -277,7 +247,7 @@ async def _silent(*_: object) -> None:
 
 
 async def test_a_match_that_the_engine_refuses_is_told_and_the_ticket_freed(lobby: Lobby, engine: FakeEngine) -> None:
-    streams = [lobby.matching.quick_match(one, TWO, b"") for one in (ADA, BOB)]
+    streams = [lobby.matching.quick_match(one, TWO, b"", "a wish") for one in (ADA, BOB)]
     for stream in streams:
         await following(stream)
     engine.failure = IllegalNow("CLOSED", "no tables today")
@@ -287,7 +257,7 @@ async def test_a_match_that_the_engine_refuses_is_told_and_the_ticket_freed(lobb
         with pytest.raises(IllegalNow) as refusal:
             await seated(stream)
         assert refusal.value.reason == "MATCH_FAILED"
-    again = lobby.matching.quick_match(ADA, TWO, b"")
+    again = lobby.matching.quick_match(ADA, TWO, b"", "a wish")
     assert (await following(again)).waiting == 1
     await again.aclose()
 

@@ -172,7 +172,10 @@ def own_server() -> Iterator[PostgresServer]:
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """Players who call at any lobby, break off, are cut off, and call again at another, until they are seated."""
+    """Players who call at any lobby, break off, are cut off, and call again at another, until they are seated.
+
+    Every third answer that brings a table is lost as well.
+    """
 
     lobbies: Sequence[Lobby]
     chance: random.Random
@@ -201,11 +204,15 @@ class Crowd:
             return None
 
     async def _table(self, lobby: Lobby, number: int, wish: Wish) -> Table:
-        async with aclosing(lobby.matching.quick_match(player(number), wish, b"")) as stream:
+        table = None
+        async with aclosing(lobby.matching.quick_match(player(number), wish, b"", f"wish of {number}")) as stream:
             async for news in stream:
-                if news.table:
-                    return news.table
-        raise AssertionError("the stream ended without a table")
+                table = news.table
+        if table is None:
+            raise AssertionError("the stream ended without a table")
+        if self.chance.randrange(3) == 0:
+            raise Unavailable("LOST", "the lobby told the table, and nobody heard it")
+        return table
 
 
 WISHES = {Wish("pairs", 2): 16, Wish("pairs", 3): 15, Wish("pairs", 5): 15, Wish("alone", 3): 12}

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,8 @@ from croupier.runtime.metrics import RpcMetrics
 from croupier.runtime.server import listen
 from croupier_api.v1 import engine_pb2_grpc, lobby_pb2_grpc, table_pb2
 from croupier_api.v1 import lobby_pb2 as pb
+from croupier_client import Client, Endpoints
+from tests.faults.proxy import Lane
 from tests.lobby.fakes import SILENT, FakeClock, FakeEngine, FakeEngineServicer, SilentLogger
 from tests.lobby.house import House
 
@@ -34,6 +36,7 @@ class Front:
     registry: CollectorRegistry
     issuer: TokenIssuer
     lobby: Any
+    address: str
 
     async def sign_in(self, number: int) -> "Guest":
         request = pb.SignInRequest(device_secret=f"the secret of device {number}", name=f"Player {number}")
@@ -83,7 +86,24 @@ async def front(house: House, engine: FakeEngine, clock: FakeClock, logger: Sile
         stack.push_async_callback(listener.server.stop, None)
         own = await stack.enter_async_context(grpc.aio.insecure_channel(listener.address))
         issuer = TokenIssuer(house.key, PLAYER_AUDIENCE, 900, clock)
-        yield Front(lobby_pb2_grpc.LobbyServiceStub(own), engine, service, registry, issuer, lobby)
+        yield Front(lobby_pb2_grpc.LobbyServiceStub(own), engine, service, registry, issuer, lobby, listener.address)
+
+
+@asynccontextmanager
+async def carried(address: str) -> AsyncIterator[tuple[Lane, str]]:
+    """A way to an address, on which everything can be lost, and where it begins."""
+    host, port = address.split(":")
+    lane = Lane(host, int(port))
+    server = await asyncio.start_server(lane.serve, "127.0.0.1", 0)
+    try:
+        yield lane, f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    finally:
+        server.close()
+        lane.reset()
+
+
+def ada_at(address: str, clock: FakeClock) -> Client:
+    return Client(Endpoints.single(address), "the secret of device 1", "Ada", clock=clock)
 
 
 async def refused(call: Any) -> tuple[str, str, str]:
@@ -169,6 +189,25 @@ async def test_quick_match_seats_players_together(front: Front) -> None:
     )
 
 
+async def test_an_answer_that_is_lost_on_its_way_is_had_again(front: Front, clock: FakeClock) -> None:
+    """The connection takes the table, and breaks before the player has it; his client asks for the same again."""
+    async with carried(front.address) as (lane, address), ada_at(address, clock) as ada:
+        answers = aiter(ada.quick_match(game="pairs", seats=2))
+        await anext(answers)
+        lane.swallow()
+        bob = await front.sign_in(2)
+        wish = pb.QuickMatchRequest(game="pairs", seats=2)
+        (table,) = [news.table async for news in bob.call("QuickMatch", wish) if news.HasField("table")]
+        async with asyncio.timeout(10):
+            while front.lobby.matching._waiters:  # noqa: ASYNC110
+                await asyncio.sleep(0)  # only the server knows when it has told both
+        lane.reset()
+        assert [answer.table.table_id async for answer in answers if answer.HasField("table")] == [table.table_id]
+        assert list(front.engine.opened) == [table.table_id]
+        # The next wish is another one.
+        assert not (await anext(aiter(ada.quick_match(game="pairs", seats=2)))).HasField("table")
+
+
 async def test_a_cancelled_stream_gives_its_place_back(front: Front) -> None:
     ada = await front.sign_in(1)
     call = ada.call("QuickMatch", pb.QuickMatchRequest(game="pairs", seats=2))
@@ -248,6 +287,8 @@ BAD = [
     ("QuickMatch", pb.QuickMatchRequest(game="pairs"), "SEATS", "seats"),
     ("QuickMatch", pb.QuickMatchRequest(game="whist", seats=2), "UNKNOWN_GAME", "game"),
     ("QuickMatch", pb.QuickMatchRequest(game="pairs", seats=2, client_seed=b"x" * 65), "CLIENT_SEED", "client_seed"),
+    ("QuickMatch", pb.QuickMatchRequest(game="pairs", seats=2, request_id="x" * 65), "ID", "request_id"),
+    ("QuickMatch", pb.QuickMatchRequest(game="pairs", seats=2, request_id="\n"), "ID", "request_id"),
 ]
 
 
