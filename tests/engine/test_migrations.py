@@ -58,7 +58,8 @@ async def test_migrations_make_what_the_schema_says_and_nothing_the_second_time(
 
 
 FIRST_TABLES = """INSERT INTO tables
-    (table_id, status, game, rules_version, config, seed, created_at, reports_due, reports_done) VALUES (:table_id, :status, :game, 1, :config, :seed, 5, :due, :done)"""
+    (table_id, status, game, rules_version, config, seed, created_at, reports_due, reports_done)
+    VALUES (:table_id, :status, :game, 1, :config, :seed, 5, :due, :done)"""
 FIRST_ENTRIES = """INSERT INTO entries (table_id, sequence, at, deadline, body)
     VALUES (:table_id, :sequence, :at, :deadline, :body)"""
 

@@ -1,0 +1,108 @@
+"""Two real engines on one PostgreSQL: what one stores the other shows, and what one leaves the other goes on with."""
+
+import asyncio
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import grpc
+import pytest
+
+from croupier_api.v1 import engine_pb2 as pb
+from tests.contract.house import CALL_SECONDS, Engine, House, Stream, visit
+
+AT_ONCE_SECONDS = 2.0
+"""Far more than it takes, and less than any time after which somebody would look by himself."""
+
+
+@pytest.fixture
+def engines(new_database: Callable[..., str], tmp_path: Path) -> Iterator[tuple[Engine, Engine]]:
+    """Two engines with the same keys on one database."""
+    url = new_database("croupier.engine")
+    (tmp_path / "first").mkdir()
+    first = Engine.new(tmp_path / "first")
+    shutil.copytree(first.folder, tmp_path / "second")
+    both = first, Engine(tmp_path / "second")
+    try:
+        for engine in both:
+            engine.start("--database", url)
+        yield both
+    finally:
+        for engine in both:
+            engine.kill()
+
+
+async def following(house: House, table: str, player: str, after: int) -> Stream:
+    stream = house.play(player)
+    await stream.write(pb.PlayRequest(watch=pb.WatchTableRequest(table_id=table, after_sequence=after)))
+    return stream
+
+
+async def updates(stream: Stream, count: int) -> list[int]:
+    """The sequences of so many entries that a stream tells of, soon."""
+    sequences: list[int] = []
+    async with asyncio.timeout(AT_ONCE_SECONDS):
+        while len(sequences) < count:
+            message = await stream.read()
+            if message.HasField("update"):
+                sequences.append(message.update.sequence)
+    return sequences
+
+
+async def test_what_one_engine_stores_streams_at_the_other_show_at_once(engines: tuple[Engine, Engine]) -> None:
+    async with visit(engines[0]) as here, visit(engines[1]) as there:
+        table = await here.new_table()
+        streams = [await following(house, table, "eve", 0) for house in (here, there)]
+        for stream in streams:
+            assert await updates(stream, 1) == [1]
+        for sequence in range(2, 12):
+            house = (here, there)[sequence % 2]
+            player, view = await house.turn(table)
+            assert await house.submit(table, player, view.legal_actions.actions[-1]) == sequence
+            for stream in streams:
+                assert await updates(stream, 1) == [sequence]
+        for stream in streams:
+            stream.cancel()
+
+
+async def test_the_same_request_at_both_at_the_same_time_is_carried_out_once(engines: tuple[Engine, Engine]) -> None:
+    async with visit(engines[0]) as here, visit(engines[1]) as there:
+        table = await here.new_table()
+        for sequence in range(2, 12):
+            player, view = await there.turn(table)
+            action = view.legal_actions.actions[-1]
+            both = (house.submit(table, player, action, f"r{sequence}") for house in (here, there))
+            assert await asyncio.gather(*both) == [sequence, sequence]
+
+
+@pytest.mark.parametrize("end", [Engine.stop, Engine.kill], ids=["stopped", "killed"])
+async def test_a_table_goes_on_at_the_other_engine(
+    engines: tuple[Engine, Engine], end: Callable[[Engine], object]
+) -> None:
+    first, second = engines
+    async with visit(first) as here, visit(second) as there:
+        table = await here.new_table()
+        stream = await following(here, table, "anna", 0)
+        player, view = await here.turn(table)
+        action = view.legal_actions.actions[-1]
+        assert await here.submit(table, player, action, "r") == 2
+        assert await updates(stream, 2) == [1, 2]
+        began = time.monotonic()
+        code = await asyncio.to_thread(end, first)
+        if end is Engine.stop:
+            last = await asyncio.wait_for(stream.read(), CALL_SECONDS)
+            while last.WhichOneof("event") in (None, "heartbeat"):
+                last = await asyncio.wait_for(stream.read(), CALL_SECONDS)
+            assert last.WhichOneof("event") == "resume_notice"
+            assert await stream.read() is grpc.aio.EOF
+            assert await stream.code() is grpc.StatusCode.OK
+            assert code == 0
+            assert time.monotonic() - began < 5
+        assert await there.submit(table, player, action, "r") == 2
+        again = await following(there, table, "anna", 1)
+        assert await updates(again, 1) == [2]
+        player, view = await there.turn(table)
+        assert await there.submit(table, player, view.legal_actions.actions[-1]) == 3
+        assert await updates(again, 1) == [3]
+        again.cancel()
