@@ -9,7 +9,7 @@ import pytest
 
 from croupier.engine.log import ClockConfig, SeatConfig, TableConfig
 from croupier.engine.shuffles import commitment
-from croupier.engine.tables import Tables, check_finished
+from croupier.engine.tables import Tables
 from croupier.games.catalogue import GAMES
 from croupier.games.interface import OptionValue, resolve_options
 from croupier.runtime.errors import AlreadyExists, IllegalNow, LimitReached, MalformedRequest, NotFound, Unavailable
@@ -200,7 +200,7 @@ async def test_a_finished_table_leaves_memory_and_can_still_be_read(engine: Benc
     await opened(tables)
     table = await tables.get("t1")
     with pytest.raises(IllegalNow) as refusal:
-        check_finished(table)
+        await table.must_be_over()
     assert refusal.value.reason == "TABLE_NOT_FINISHED"
     tables.tidy(IDLE_MILLISECONDS)
     assert set(tables.in_memory) == {"t1"}
@@ -209,8 +209,18 @@ async def test_a_finished_table_leaves_memory_and_can_still_be_read(engine: Benc
     assert set(tables.in_memory) == set()
     assert (await tables.get("t1")).state == table.state
     again = await Tables(engine.another_engine().services, new_seed, 3).get("t1")
-    check_finished(again)
+    await again.must_be_over()
     assert again.state == table.state
+
+
+async def test_an_engine_that_is_behind_asks_the_log_whether_the_game_is_over(engine: Bench, seed: int) -> None:
+    tables = Tables(engine.services, new_seed, 3)
+    await opened(tables)
+    behind = await Tables(engine.another_engine().services, new_seed, 3).get("t1")
+    await play_on(await tables.get("t1"), Random(seed))
+    assert not behind.state.is_over
+    await behind.must_be_over()
+    assert behind.state.is_over
 
 
 async def test_finished_tables_in_memory_are_bounded(engine: Bench, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:

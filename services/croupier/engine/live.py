@@ -101,6 +101,14 @@ class LiveTable(CachedTable):
             async with self.lock:
                 await self.catch_up()
 
+    async def must_be_over(self) -> None:
+        """Raises IllegalNow while the game is on, by the log and not by memory: a replay shows all hands."""
+        if not self.state.is_over:
+            async with self.lock:
+                await self.catch_up()
+        if not self.state.is_over:
+            raise IllegalNow("TABLE_NOT_FINISHED", "the replay shows all hands: it can be had when the game is over")
+
     # Watching
 
     def subscribe(self, viewer: Viewer, after_sequence: int | None) -> Subscription:

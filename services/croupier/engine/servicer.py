@@ -13,7 +13,7 @@ from croupier.engine.live import LiveTable
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.replay import write_replay
 from croupier.engine.streams import Subscription
-from croupier.engine.tables import LONGEST_ID_CHARACTERS, Tables, check_finished, check_text
+from croupier.engine.tables import LONGEST_ID_CHARACTERS, Tables, check_text
 from croupier.games.facts import Seat
 from croupier.runtime.errors import LimitReached, MalformedRequest, ServiceError
 from croupier.runtime.identity import caller
@@ -88,7 +88,7 @@ class EngineServicer:
     async def get_replay(self, request: engine_pb2.GetReplayRequest, _context: Context) -> engine_pb2.GetReplayResponse:
         """The replay of a finished table."""
         table = await self._tables.get(request.table_id)
-        check_finished(table)
+        await table.must_be_over()
         return engine_pb2.GetReplayResponse(replay=write_replay(table.config, table.entries))
 
     async def watch_table(self, request: engine_pb2.WatchTableRequest, _context: Context) -> AsyncIterator[bytes]:

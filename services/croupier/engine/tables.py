@@ -13,7 +13,7 @@ from croupier.engine.store import StoredTable
 from croupier.engine.table import advance, new_table
 from croupier.games.catalogue import GAMES, UnknownRules, bots_of, rules_of
 from croupier.games.interface import Game, InvalidOption, OptionValue, resolve_options
-from croupier.runtime.errors import AlreadyExists, IllegalNow, LimitReached, MalformedRequest, NotFound, Unavailable
+from croupier.runtime.errors import AlreadyExists, LimitReached, MalformedRequest, NotFound, Unavailable
 
 MOST_FINISHED_IN_MEMORY = 200
 LONGEST_ID_CHARACTERS = 64
@@ -231,9 +231,3 @@ def check_seats(config: TableConfig) -> None:
         raise MalformedRequest(
             "CLIENT_SEED", f"a client seed has {LONGEST_CLIENT_SEED_BYTES} bytes at most", field="client_seeds"
         )
-
-
-def check_finished(table: LiveTable) -> None:
-    """Raises IllegalNow while the game is on: a replay shows all hands."""
-    if not table.state.is_over:
-        raise IllegalNow("TABLE_NOT_FINISHED", "the replay shows all hands: it can be had when the game is over")
