@@ -14,6 +14,8 @@ AWAY_MILLISECONDS = 3_000
 HEARD_MILLISECONDS = 2_500
 """How much later than others one entry may be heard of; less than the clocks of engines differ in a run."""
 BY_TIME_OUT = 1
+BURST_SECONDS = 0.5
+"""Entries that come so close together were sent after a reconnect: when they would have come otherwise is not known."""
 SUITS = "?CDHS"
 
 
@@ -145,7 +147,7 @@ class SeatClocks:
 
     def _too_early_for_people(self, line: Line, actor: int) -> Iterator[Finding]:
         asked, acted = (self._heard.get(it.sequence) for it in (self._asked.get(actor, line), line))
-        if asked is None or acted is None:
+        if asked is None or acted is None or acted - asked < BURST_SECONDS or actor in self._away:
             return
         if (acted - asked) * 1000 < self._allowed(actor) - HEARD_MILLISECONDS:
             detail = f"clients saw the engine act for seat {actor} {acted - asked:.1f} s after the seat came on turn"
