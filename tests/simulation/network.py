@@ -17,8 +17,8 @@ from tests.simulation.trace import Trace
 REFUSED = Status(grpc.StatusCode.UNAVAILABLE, "nobody listens at this simulated address")
 REFUSED_SECONDS = 0.01
 CLIENT_NOTICED_SECONDS = 8.0
-SERVER_NOTICED_SECONDS = 60.0
-"""A connection that is open at one end only is noticed by the other's keepalive within this time."""
+SERVER_NOTICED_SECONDS = 20.0
+"""A connection that is open at one end only is noticed by keepalive within this time (servers': a minute, in truth)."""
 DOUBLED = frozenset(
     {"SubmitAction", "Propose", "Vote", "PrepareTable", "OpenTable", "RecordRound", "RecordResult", "SetReady"}
 )

@@ -114,7 +114,7 @@ def _seating(kind: Kind, chance: Random) -> Seating:
     seats = chance.choice(kind.seats)
     matched = kind.matched and chance.random() < 0.5
     bots = 0 if matched else chance.choice((0, 0, 1, seats - 1))
-    nobody_comes = not matched and kind.options.get("max_rounds") == 1 and chance.random() < 0.15
+    nobody_comes = not matched and kind.options.get("max_rounds") == 1 and seats == 2 and chance.random() < 0.2
     return Seating(
         game=kind.game,
         people=tuple(_manner(chance) for _ in range(seats - bots)),
@@ -123,7 +123,7 @@ def _seating(kind: Kind, chance: Random) -> Seating:
         matched=matched,
         spectators=0 if nobody_comes else chance.choice((0, 0, 1)),
         nobody_comes=nobody_comes,
-        reserve_seconds=chance.choice((0, 3)),
+        reserve_seconds=0 if nobody_comes else chance.choice((0, 3)),
         bot_delay_milliseconds=chance.choice((0, 100)),
     )
 

@@ -28,7 +28,7 @@ from tests.simulation.verdict import Verdict
 
 ACTION_SECONDS = 5
 AGAIN_SECONDS = 0.5
-ABSENT_SECONDS = (6.0, 12.0)
+ABSENT_SECONDS = (5.5, 10.0)
 
 
 class SimulatedClient(Client):
