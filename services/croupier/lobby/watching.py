@@ -98,7 +98,8 @@ class TableFeed:
     """Hands every change to the streams that want it."""
 
     def __init__(self) -> None:
-        self._subscriptions: set[Subscription] = set()
+        # In the order in which they came, so that what happens does not depend on where they lie in memory.
+        self._subscriptions: dict[Subscription, None] = {}
         self._closed = False
 
     @property
@@ -112,11 +113,11 @@ class TableFeed:
         if self._closed:
             raise draining()
         subscription = Subscription(wants)
-        self._subscriptions.add(subscription)
+        self._subscriptions[subscription] = None
         try:
             yield subscription
         finally:
-            self._subscriptions.discard(subscription)
+            self._subscriptions.pop(subscription, None)
 
     def publish(self, table: Table) -> None:
         """Tell of a table as it is now stored."""
