@@ -23,7 +23,8 @@ class Background:
     """Keeps tasks until they are done and logs what they raise; after close() nothing new starts."""
 
     def __init__(self, logger: Logger) -> None:
-        self._tasks: set[asyncio.Task[None]] = set()
+        # In the order in which they began, so that what happens does not depend on where they lie in memory.
+        self._tasks: dict[asyncio.Task[None], None] = {}
         self._logger = logger
         self._closed = False
 
@@ -33,11 +34,11 @@ class Background:
             work.close()
             return
         task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
+        self._tasks[task] = None
         task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
+        self._tasks.pop(task, None)
         if not task.cancelled() and (error := task.exception()):
             self._logger.error("background task failed", exc_info=error)
 
@@ -45,5 +46,5 @@ class Background:
         """Start nothing more, wait for what runs, and cancel what then still does."""
         self._closed = True
         if self._tasks:
-            _, late = await asyncio.wait(self._tasks, timeout=grace_seconds)
-            await end_tasks(late)
+            await asyncio.wait(self._tasks, timeout=grace_seconds)
+            await end_tasks(task for task in self._tasks if not task.done())
