@@ -146,4 +146,4 @@ def _left_in_engine(replica: EngineReplica) -> Iterator[str]:
         "appends": engine.store._waiting,
         "tables behind": engine.follower._behind,
     }
-    yield from (f"{name} {things}" for name, things in kept.items() if things)
+    yield from (name for name, things in kept.items() if things)

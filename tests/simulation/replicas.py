@@ -14,7 +14,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.assembly import Engine
 from croupier.engine.attendance import Attendance
-from croupier.engine.background import Background
+from croupier.engine.__main__ import LAST_SECONDS
+from croupier.engine.background import Background, end_tasks
 from croupier.engine.caretaker import Caretaker, Retention
 from croupier.engine.control_servicer import EngineControlServicer
 from croupier.engine.fact_codec import StreamEncoder
@@ -60,7 +61,7 @@ from tests.simulation.trace import Trace
 from tests.simulation.verdict import Verdict
 
 DRAIN_SECONDS = 10
-LONGEST_STOP_SECONDS = 45.0
+LONGEST_STOP_SECONDS = 15.0
 """A replica that is told to stop has ended by then."""
 ENGINE, ENGINE_CONTROL, LOBBY, SCORING, SCORING_CONTROL = "engine", "engine-control", "lobby", "scoring", "scoring-control"
 
@@ -240,8 +241,6 @@ class EngineReplica(Replica):
         await engine.clock.measure()
         committing = asyncio.create_task(engine.store.run())
         reporting = asyncio.create_task(engine.services.reporter.run())
-        await engine.services.attendance.attend()
-        working = [asyncio.create_task(work) for work in engine.work()]
         self.players = EngineServicer(engine.tables, engine.services.metrics, 1_000)
         servers = [
             self.listen(ENGINE, self.players.add_to, self._interceptor(engine, PLAYER_AUDIENCE)),
@@ -251,12 +250,15 @@ class EngineReplica(Replica):
                 self._interceptor(engine, ENGINE_CONTROL_AUDIENCE),
             ),
         ]
+        await engine.services.attendance.attend()
+        working = [asyncio.create_task(work) for work in engine.work()]
         await self._stopped.wait()
+        self.process.later(DRAIN_SECONDS + LAST_SECONDS, self.process.kill)
+        draining = asyncio.gather(*(server.stop(DRAIN_SECONDS / 2) for server in servers))
         await engine.send_streams_elsewhere(DRAIN_SECONDS / 2)
-        for task in (reporting, *working):
-            task.cancel()
-        await asyncio.gather(*(server.stop(DRAIN_SECONDS / 2) for server in servers))
-        await engine.finish(committing, DRAIN_SECONDS)
+        await end_tasks([reporting, *working])
+        await draining
+        await engine.finish(committing, DRAIN_SECONDS / 2)
 
     def _interceptor(self, engine: Engine, audience: str) -> CallInterceptor:
         verifier = TokenVerifier(LOBBY_KEY.public_key(), audience, engine.clock)
