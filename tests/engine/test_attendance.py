@@ -103,8 +103,8 @@ async def test_an_engine_that_leaves_is_off_the_roll_and_interrupts_from_then_on
 ) -> None:
     await roll.attend("e1", START)
     await roll.attend("e2", START)
-    for _ in range(2):
-        await roll.leave("e1", START + 10)
+    for now in (START + 10, START + 11):
+        await roll.leave("e1", now)
     assert await engines(database) == {"e2": START}
     assert await roll.attend("e2", START + 20) == Roll(START + 20, (interruption(START + 10, START + 10),))
 
@@ -143,12 +143,20 @@ async def test_five_engines_never_wait_for_each_other(postgres_url: str, seed: i
 # An engine's own
 
 
+class SlowRoll(FakeRoll):
+    """One whose answer takes a while."""
+
+    async def attend(self, engine_id: str, now: int) -> Roll:
+        await asyncio.sleep(0)
+        return await super().attend(engine_id, now)
+
+
 def attendance(store: FakeRoll, clock: FakeClock) -> Attendance:
     return Attendance(store, "e1", clock, RecordingLogger())
 
 
 async def test_many_tables_that_want_to_know_ask_once() -> None:
-    store, clock = FakeRoll(), FakeClock()
+    store, clock = SlowRoll(), FakeClock()
     mine = attendance(store, clock)
     assert await asyncio.gather(*(mine.is_certain_of(START) for _ in range(20))) == [True] * 20
     assert store.asked == 1
