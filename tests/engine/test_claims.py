@@ -4,12 +4,16 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
+from sqlalchemy import select
 
 from croupier.engine.entry_writer import REPORT_MILLISECONDS
+from croupier.engine.schema import DEADLINES, TABLES
 from croupier.engine.sql_store import SqlTableStore
 from croupier.engine.store import TableMark
+from croupier.runtime.database import open_database
 from tests.engine.databases import another_store, entry, opened
 from tests.engine.fakes import START
+from tests.engine.play import soon
 
 NUMBERS = range(10)
 DUE = TableMark(1, finished=False)
@@ -89,20 +93,19 @@ async def test_two_engines_never_find_reports_of_the_same_table(
     assert sorted(found + rest) == [f"t{number}" for number in NUMBERS]
 
 
-async def test_a_claim_does_not_wait_for_an_append_under_way(
-    two_stores: tuple[SqlTableStore, SqlTableStore],
-) -> None:
-    """Nor for another claim: what somebody holds is somebody's."""
-    first, second = two_stores
-    for number in NUMBERS:
-        await opened(first, f"t{number}", [entry(1, deadline=START)])
-
-    async def claims(store: SqlTableStore) -> int:
-        return sum([len(await store.claim_overdue(START + 1, START, 5)) for _ in range(20)])
-
-    async def appends(store: SqlTableStore) -> None:
-        for sequence in range(2, 12):
-            await asyncio.gather(*(store.append(f"t{number}", [entry(sequence)], None) for number in NUMBERS))
-
-    async with asyncio.timeout(20):
-        await asyncio.gather(appends(first), claims(second), claims(first))
+async def test_a_claim_waits_for_nobody(two_stores: tuple[SqlTableStore, SqlTableStore], postgres_url: str) -> None:
+    """What somebody changes just now is looked after by him."""
+    first, _ = two_stores
+    for table_id in ("t1", "t2", "t3"):
+        await opened(first, table_id, [entry(1, deadline=START)])
+        await first.append(table_id, [entry(2, at=START, deadline=START)], DUE)
+    changing = open_database(postgres_url)
+    late = START + 2 * REPORT_MILLISECONDS
+    async with changing.begin() as connection:
+        for table in (DEADLINES, TABLES):
+            await connection.execute(select(table).where(table.c.table_id == "t2").with_for_update())
+        assert sorted(await soon(first.claim_overdue(late, late, 10))) == ["t1", "t3"]
+        assert sorted(await soon(first.claim_unreported(late, late, 10))) == ["t1", "t3"]
+    assert await first.claim_overdue(late, late, 10) == ["t2"]
+    assert await first.claim_unreported(late, late, 10) == ["t2"]
+    await changing.dispose()

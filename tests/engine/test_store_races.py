@@ -6,11 +6,12 @@ from contextlib import AsyncExitStack
 from random import Random
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import insert, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.archive import compact
 from croupier.engine.entry_writer import late
+from croupier.engine.schema import ENTRIES
 from croupier.engine.sql_store import SqlTableStore, append_of
 from croupier.engine.store import SequenceTaken, TableMark
 from croupier.runtime.database import open_database
@@ -22,6 +23,16 @@ from tests.postgres import PostgresServer
 TABLES = [f"t{number:02}" for number in range(50)]
 ROUNDS = 6
 LAST = TableMark(1, finished=True)
+
+CUT_WHO_WAITS = """SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'"""
+UNTIL_SOMEBODY_WAITS = """DO $$ BEGIN FOR i IN 1..500 LOOP
+    EXIT WHEN 1 <= (SELECT count(*) FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock');
+    PERFORM pg_sleep(0.01);
+    PERFORM pg_stat_clear_snapshot();
+END LOOP; END $$"""
+UNTIL_TWO_WAIT = UNTIL_SOMEBODY_WAITS.replace("1 <=", "2 <=")
 
 
 async def race(store: SqlTableStore, table_id: str, name: str, wins: Counter[tuple[str, int]], random: Random) -> None:
@@ -86,6 +97,27 @@ async def test_a_loser_hears_so_and_the_others_of_its_commit_are_stored(database
     await store._writer.close()
 
 
+async def test_engines_that_append_to_the_same_tables_in_any_order_never_wait_for_each_other(
+    postgres: PostgresServer, postgres_url: str
+) -> None:
+    """A third holds them up in the middle, so that each has written half of what the other still has to write."""
+    database, holder = open_database(postgres_url), open_database(postgres_url)
+    writers = [writer_on(database, name) for name in ("e1", "e2")]
+    for table_id in TABLES:
+        await opened(store_on(database), table_id)
+    batch = [append_of(table_id, [entry(2)], None) for table_id in TABLES]
+    held = {"table_id": TABLES[25], "sequence": 2, "at": START, "deadline": START, "body": "{}"}
+    async with holder.connect() as connection:
+        await connection.execute(insert(ENTRIES).values(held))
+        writing = [asyncio.create_task(writers[0].write(batch)), asyncio.create_task(writers[1].write(batch[::-1]))]
+        await asyncio.to_thread(postgres.run_sql, postgres_url.rpartition("/")[2], UNTIL_TWO_WAIT)
+        await connection.rollback()
+    outcomes = await soon(asyncio.gather(*writing))
+    assert sorted(map(len, outcomes)) == [0, len(TABLES)]
+    await database.dispose()
+    await holder.dispose()
+
+
 async def test_two_appends_of_one_table_never_share_a_commit(idle: SqlTableStore) -> None:
     """As when a client goes while its action waits, and sends it again at once, at the end of the game above all."""
     for table_id in ("t1", "t2", "t3"):
@@ -112,15 +144,6 @@ async def test_nothing_stored_without_a_reason_is_never_taken_for_stored(databas
         with pytest.raises(RuntimeError):
             await connection.run_sync(late, [append_of("t1", [entry(2)], None)], None)
     await store._writer.close()
-
-
-CUT_WHO_WAITS = """SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event_type = 'Lock'"""
-UNTIL_SOMEBODY_WAITS = """DO $$ BEGIN FOR i IN 1..500 LOOP
-    EXIT WHEN EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock');
-    PERFORM pg_sleep(0.01);
-    PERFORM pg_stat_clear_snapshot();
-END LOOP; END $$"""
 
 
 async def test_a_connection_that_is_cut_during_a_commit_loses_nothing_that_was_told(
