@@ -83,8 +83,8 @@ def summary(outcomes: Sequence[Outcome], seconds: float) -> str:
     virtual = sum(outcome.virtual_seconds for outcome in outcomes)
     return "\n".join(
         (
-            f"{len(outcomes)} seeds, {broken} broken, in {seconds:.1f} s: {len(outcomes) / seconds:.1f} seeds a second, "
-            f"{virtual / seconds:.0f} seconds a second",
+            f"{len(outcomes)} seeds, {broken} broken, in {seconds:.1f} s: "
+            f"{len(outcomes) / seconds:.1f} seeds a second, {virtual / seconds:.0f} seconds a second",
             "numbers: " + ", ".join(f"{count} {name}" for name, count in sorted(numbers.items())),
             f"faults: {faults.total()}: " + ", ".join(f"{count} {name}" for name, count in sorted(faults.items())),
         )

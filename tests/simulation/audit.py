@@ -50,6 +50,12 @@ def unfinished(referee: Referee, lobby: SimulatedDatabase) -> Iterator[str]:
             yield f"{table_id} was played and is closed in the lobby"
 
 
+def waiting_tickets(lobby: SimulatedDatabase) -> Iterator[str]:
+    """Wishes for a match that are left over."""
+    query = "SELECT ticket_id FROM lobby_tickets WHERE table_id IS NULL AND stream_id IS NOT NULL"
+    yield from (f"ticket {ticket_id} waits" for (ticket_id,) in lobby.raw.execute(query))
+
+
 def unsettled(referee: Referee, scoring: SimulatedDatabase) -> Iterator[str]:
     """Rounds and results that scoring has not, has otherwise than the logs say, or has without a log."""
     rounds = {

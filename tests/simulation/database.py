@@ -24,7 +24,7 @@ Given = TypeVar("Given")
 
 
 class Schema:
-    """A service's tables, empty, and one SQLAlchemy for all databases that have them, which remembers its statements."""
+    """A service's tables, empty, and one SQLAlchemy for all databases that have them, so that it compiles once."""
 
     def __init__(self, metadata: MetaData) -> None:
         self._raw = sqlite3.connect(":memory:", check_same_thread=False)
@@ -69,7 +69,7 @@ class SimulatedDatabase:
 
     async def enter(self, connection: "InlineConnection") -> None:
         """Wait for the lock; raises OperationalError while the database is down."""
-        with _as_of_driver():
+        with _AsOfDriver():
             await self.faults.way_to_database(self.name)
             self._check_up()
         if self._owner is None:
@@ -107,7 +107,7 @@ class SimulatedDatabase:
 
     async def commit(self, connection: "InlineConnection") -> None:
         """Store what a transaction did, and let the next one in; raises OperationalError, before or after that."""
-        with _as_of_driver():
+        with _AsOfDriver():
             try:
                 await self.faults.before_commit(self.name)
                 self._check_up()
@@ -221,7 +221,7 @@ def _lost() -> OperationalError:
     return OperationalError(None, None, DatabaseFault("the simulated connection was lost"))
 
 
-class _as_of_driver:
+class _AsOfDriver:
     """Faults come as SQLAlchemy tells them."""
 
     def __enter__(self) -> None:

@@ -77,7 +77,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         self.steps = 0
         self.processes: dict[Process, None] = {}
         """Everything that ever ran here."""
-        self.set_task_factory(_task_of_process)
+        self.set_task_factory(_task_of_process)  # type: ignore[arg-type]
 
     def time(self) -> float:
         """Virtual seconds since the run began."""
@@ -91,20 +91,20 @@ class VirtualLoop(asyncio.BaseEventLoop):
         self._take_due()
         for _ in range(len(self._ready)):
             handle = self._ready.popleft()
-            if handle._cancelled:  # type: ignore[attr-defined]
+            if handle._cancelled:
                 continue
             process = handle._context.get(PROCESS)  # type: ignore[attr-defined]
             if process is not None and not process.alive:
                 process.freeze(handle)
                 continue
             self.steps += 1
-            handle._run()  # type: ignore[attr-defined]
+            handle._run()
             if self._stopping:  # type: ignore[attr-defined]
                 break
 
     def _take_due(self) -> None:
         scheduled = self._scheduled
-        while scheduled and scheduled[0]._cancelled:  # type: ignore[attr-defined]
+        while scheduled and scheduled[0]._cancelled:
             heapq.heappop(scheduled)._scheduled = False  # type: ignore[attr-defined]
         if not self._ready and not self._stopping:  # type: ignore[attr-defined]
             if not scheduled:
@@ -125,7 +125,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
     def _write_to_self(self) -> None:
         """There is no other thread that would have to be woken."""
 
-    def run_in_executor(self, *_: Any) -> Any:
+    def run_in_executor(self, *_: Any) -> Any:  # type: ignore[override]
         """Raises RuntimeError: threads would take the order of things out of the seed's hands."""
         raise RuntimeError("nothing may leave the simulation's one thread")
 

@@ -104,7 +104,6 @@ class SimulatedServer:
         call.server_has_ended = True
         call.ended()
 
-
     async def stop(self, grace_seconds: float) -> None:
         """Take no more calls, wait for those under way, and end the late ones."""
         self.accepts = False
@@ -240,7 +239,7 @@ class SimulatedChannel:
         response_deserializer: Deserializer | None = None,
         _registered_method: bool = False,
     ) -> Callable[..., Awaitable[Any]]:
-        async def begin(request: Any, *, timeout: float | None = None, metadata: Any = None) -> Any:
+        async def begin(request: Any, *, timeout: float | None = None, metadata: Any = None) -> Any:  # noqa: ASYNC109
             call = self._call(method, timeout, metadata)
             self._send(call, request_serializer(request))
             try:

@@ -1,4 +1,4 @@
-"""News between engines in the simulated world: like LISTEN and NOTIFY, they come after a commit, late, or not at all."""
+"""News between engines in the simulated world: as with LISTEN and NOTIFY, after a commit, late, or not at all."""
 
 import asyncio
 import json

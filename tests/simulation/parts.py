@@ -1,8 +1,8 @@
-"""What stands in for the ports of an engine that nothing simulated can be behind: its writer, its clock, its thinkers."""
+"""What stands in for an engine's ports that no simulated network can be behind: its writer, thinkers and logger."""
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
@@ -25,8 +25,11 @@ class SimulatedWriter:
     What was sent to the database goes on there, whatever becomes of the engine that sent it.
     """
 
-    def __init__(self, engine: AsyncEngine, database: SimulatedDatabase, engine_id: str) -> None:
+    def __init__(
+        self, engine: AsyncEngine, database: SimulatedDatabase, engine_id: str, lost: Callable[[int], None]
+    ) -> None:
         self._engine = engine
+        self._lost = lost
         self._database = database
         self._engine_id = engine_id
 
@@ -44,7 +47,9 @@ class SimulatedWriter:
                 return ()
         except IntegrityError as conflict:
             async with self._engine.connect() as connection:
-                return await connection.run_sync(late, appends, conflict)
+                losers = await connection.run_sync(late, appends, conflict)
+            self._lost(len(losers))
+            return losers
 
     async def close(self) -> None:
         """Nothing is held."""

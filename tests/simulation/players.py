@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from random import Random
 from typing import Any
 
 from croupier.games.catalogue import GAMES
-from croupier_api.v1 import engine_pb2, lobby_pb2, table_pb2
+from croupier_api.v1 import cards_pb2, engine_pb2, lobby_pb2, table_pb2
 from croupier_client import (
     AsyncTable,
     AsyncWatchedTable,
@@ -117,7 +118,7 @@ class Person:
         )
         table_id = str(answer.table.table_id)
         for number, bot in enumerate(seating.bots, start=1):
-            await self.until_done(lambda number=number, bot=bot: self._add_bot(table_id, number, bot))
+            await self.until_done(partial(self._add_bot, table_id, number, bot))
         return table_id
 
     async def _add_bot(self, table_id: str, number: int, bot: str) -> None:
@@ -182,7 +183,8 @@ class Person:
         seen = table.sequence
         try:
             if self._feels_like(self._manner.tries):
-                await table.act(table_pb2.Action(play=table_pb2.PlayAction(card=self._chance.randrange(1, 53))))
+                card = self._chance.choice(cards_pb2.Card.values()[1:])
+                await table.act(table_pb2.Action(play=table_pb2.PlayAction(card=card)))
             elif self._chance.random() < self._manner.calls:
                 await self._act_by_call(table)
             else:

@@ -72,7 +72,9 @@ class TableRecord:
         """Who gets to know a card that goes to a hand must see it there, or have seen it before."""
         if isinstance(made.entry.event, Aside):
             return
-        open_to_all = {card for fact in made.facts if fact.audience == EVERYONE and fact.audience for card in _seen_at(fact)}
+        open_to_all = {
+            card for fact in made.facts if fact.audience == EVERYONE and fact.audience for card in _seen_at(fact)
+        }
         for fact in made.facts:
             if not isinstance(fact, CardsMoved) or not fact.cards or not isinstance(fact.target, int):
                 continue

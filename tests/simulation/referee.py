@@ -57,7 +57,9 @@ class Following:
 class Referee:
     """Holds what was committed against what was asked and answered."""
 
-    def __init__(self, verdict: Verdict, now: Callable[[], int], interruptions: Callable[[], Iterable[Span]], trace: Trace):
+    def __init__(
+        self, verdict: Verdict, now: Callable[[], int], interruptions: Callable[[], Iterable[Span]], trace: Trace
+    ):
         self.tables: dict[str, TableRecord] = {}
         self.players: dict[str, str] = {}
         """Players' ids by the name of their client's process."""
@@ -70,6 +72,11 @@ class Referee:
         self._following: dict[int, Following] = {}
         self._asked: dict[tuple[str, str, str], Message] = {}
         self._archived: set[str] = set()
+
+    @property
+    def archived(self) -> int:
+        """How many tables went to the archive."""
+        return len(self._archived)
 
     # What the database stores
 
@@ -181,7 +188,10 @@ class Referee:
         seat = record.viewer(self.players[call.client.name])
         stored = record.by_request.get((seat, request_id))
         self._verdict.expect(
-            stored is None, "what is in the log is not refused", f"{request_id} at {table_id}: {code} {why}, but", stored
+            stored is None,
+            "what is in the log is not refused",
+            f"{request_id} at {table_id}: {code} {why}, but",
+            stored,
         )
 
     def check_lag(self, call: Call, most_milliseconds: int) -> None:
@@ -229,9 +239,7 @@ class Referee:
         following.sequence += 1
         return answer.SerializeToString() if answer else b""
 
-    def _other(
-        self, call: Call, following: Following, record: TableRecord, message: engine_pb2.PlayResponse
-    ) -> None:
+    def _other(self, call: Call, following: Following, record: TableRecord, message: engine_pb2.PlayResponse) -> None:
         match message.WhichOneof("event"):
             case "update":
                 self._verdict.fail(

@@ -12,9 +12,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from prometheus_client import CollectorRegistry
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from croupier.engine.__main__ import LAST_SECONDS
 from croupier.engine.assembly import Engine
 from croupier.engine.attendance import Attendance
-from croupier.engine.__main__ import LAST_SECONDS
 from croupier.engine.background import Background, end_tasks
 from croupier.engine.caretaker import Caretaker, Retention
 from croupier.engine.control_servicer import EngineControlServicer
@@ -61,9 +61,17 @@ from tests.simulation.trace import Trace
 from tests.simulation.verdict import Verdict
 
 DRAIN_SECONDS = 10
+LAST_STEPS_SECONDS = 0.01
+"""What tasks that were cancelled get for their last steps."""
 LONGEST_STOP_SECONDS = 15.0
 """A replica that is told to stop has ended by then."""
-ENGINE, ENGINE_CONTROL, LOBBY, SCORING, SCORING_CONTROL = "engine", "engine-control", "lobby", "scoring", "scoring-control"
+ENGINE, ENGINE_CONTROL, LOBBY, SCORING, SCORING_CONTROL = (
+    "engine",
+    "engine-control",
+    "lobby",
+    "scoring",
+    "scoring-control",
+)
 
 
 def key_of(name: str) -> Ed25519PrivateKey:
@@ -150,12 +158,20 @@ class Replica:
         except Exception as error:  # noqa: BLE001 - a program that fails at its start ends, and is started again
             if not is_database_fault(error):
                 self.world.verdict.fail("nothing fails in itself", f"{self.name}: {error!r}")
-        rest = [task for task in process.tasks if task is not asyncio.current_task()]
+        else:
+            await asyncio.sleep(LAST_STEPS_SECONDS)
+            if left := self._others(process):
+                self.world.verdict.fail("no task is left waiting", f"{self.name}: {left}")
+        rest = self._others(process)
         for task in rest:
             task.cancel()
         await asyncio.gather(*rest, return_exceptions=True)
         self.world.trace.note("ended", self.name)
         process.kill()
+
+    @staticmethod
+    def _others(process: Process) -> list[asyncio.Task[Any]]:
+        return [task for task in process.tasks if task is not asyncio.current_task() and not task.done()]
 
     async def run(self) -> None:
         """Serve until told to stop."""
@@ -191,11 +207,15 @@ class EngineReplica(Replica):
         super().__init__(name, world)
         self._skew_milliseconds = self.chance.randrange(-5_000, 5_000)
         self.engine: Engine | None = None
+        self.races_lost = 0
         self._engines: list[Engine] = []
         self.players: EngineServicer | None = None
 
     def clock(self) -> int:
         return self.world.loop.now_milliseconds() + self._skew_milliseconds
+
+    def _lost_races(self, appends: int) -> None:
+        self.races_lost += appends
 
     def let_go(self) -> None:
         for engine in self._engines:
@@ -215,8 +235,10 @@ class EngineReplica(Replica):
         logger = SimulatedLogger(engine_id, world.verdict)
         metrics = engine_metrics(CollectorRegistry())
         clock = SharedClock(self.clock, self._ask_time, logger)
-        store = SqlTableStore(database, SimulatedWriter(database, self.database, engine_id), metrics)
-        issuer = TokenIssuer(ENGINE_KEY, SCORING_CONTROL_AUDIENCE, SERVICE_TOKEN_SECONDS, self.world.loop.now_milliseconds)
+        store = SqlTableStore(database, SimulatedWriter(database, self.database, engine_id, self._lost_races), metrics)
+        issuer = TokenIssuer(
+            ENGINE_KEY, SCORING_CONTROL_AUDIENCE, SERVICE_TOKEN_SECONDS, self.world.loop.now_milliseconds
+        )
         scoring = ScoringChannel(world.network.channel(self.process, SCORING_CONTROL), issuer)
         services = EngineServices(
             store=store,

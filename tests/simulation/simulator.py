@@ -10,11 +10,13 @@ from dataclasses import dataclass, field
 from typing import TextIO
 
 from croupier.engine import caretaker, streams
+from croupier.engine.log import ActedBy
 from croupier.engine.schema import METADATA as ENGINE_METADATA
 from croupier.lobby.schema import METADATA as LOBBY_METADATA
 from croupier.scoring.schema import METADATA as SCORING_METADATA
 from tests.simulation.database import Schema
 from tests.simulation.loop import Stuck, VirtualLoop
+from tests.simulation.replicas import EngineReplica
 from tests.simulation.trace import Trace
 from tests.simulation.verdict import Violation
 from tests.simulation.world import World
@@ -96,6 +98,9 @@ def _numbers(world: World) -> Counter[str]:
         acknowledged=world.referee.acknowledged,
         resumes=world.referee.resumes,
         restarts=sum(replica.lives - 1 for replica in world.replicas),
+        races_lost=sum(replica.races_lost for replica in world.replicas if isinstance(replica, EngineReplica)),
+        played_for=sum(entry.acted_by is ActedBy.TIMEOUT for record in records for entry in record.entries),
+        archived=world.referee.archived,
         credits=sum(record.stopwatch.credited_milliseconds > 0 for record in records),
     )
 
@@ -138,4 +143,3 @@ def _changed(module: object, name: str, value: object) -> Iterator[None]:
         yield
     finally:
         setattr(module, name, before)
-

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
-from croupier.engine import archive, sqlite_writer, steward, streams, table
+from croupier.engine import archive, clock, sqlite_writer, steward, streams, table
 from croupier.engine.assembly import Engine
 from croupier.engine.audience import Audience
 from croupier.engine.cached import CachedTable
@@ -22,9 +22,12 @@ from croupier.engine.sql_store import SqlTableStore
 from croupier.engine.steward import Steward
 from croupier.engine.table import Step
 from croupier.engine.thinking import Thought
-from croupier.games.facts import SPECTATOR, Fact, Viewer
+from croupier.games.facts import EVERYONE, SPECTATOR, Fact, Viewer
+from croupier.games.one_ten import deal as one_ten_deal
+from croupier.games.thulla import deal as thulla_deal
 from croupier.lobby.reconciling import Reconciler
 from croupier.scoring import ledger
+from croupier.scoring.schema import ROUNDS
 
 Variant = Callable[[], AbstractContextManager[None]]
 
@@ -80,9 +83,9 @@ def show_neighbours_alike() -> AbstractContextManager[None]:
 def credit_twice() -> AbstractContextManager[None]:
     """It is not noted for which time something was given back."""
 
-    def clock_after_credit(clock: ClockState, _at: int, milliseconds: int) -> ClockState:
-        since = (NOBODY_WAITS if started == NOBODY_WAITS else started + milliseconds for started in clock.since)
-        return clock._replace(since=tuple(since))
+    def clock_after_credit(before: ClockState, _at: int, milliseconds: int) -> ClockState:
+        since = (NOBODY_WAITS if started == NOBODY_WAITS else started + milliseconds for started in before.since)
+        return before._replace(since=tuple(since))
 
     return _replaced(table, "clock_after_credit", clock_after_credit)
 
@@ -90,6 +93,26 @@ def credit_twice() -> AbstractContextManager[None]:
 def give_nothing_back() -> AbstractContextManager[None]:
     """Time that nobody served counts like any other."""
     return _replaced(steward, "credit_due", lambda *_: None)
+
+
+def play_too_early() -> AbstractContextManager[None]:
+    """Seats get a second less than they have."""
+    honest = clock._allowed
+    return _replaced(clock, "_allowed", lambda *about: max(0, honest(*about) - 1_000))
+
+
+def deal_with_open_cards() -> AbstractContextManager[None]:
+    """The rules show every hand that is dealt to all."""
+
+    @contextmanager
+    def both() -> Iterator[None]:
+        with (
+            _replaced(thulla_deal, "only", lambda _: EVERYONE),
+            _replaced(one_ten_deal, "only", lambda _: EVERYONE),
+        ):
+            yield
+
+    return both()
 
 
 def resume_one_too_far() -> AbstractContextManager[None]:
@@ -216,7 +239,7 @@ def count_repeated_rounds() -> AbstractContextManager[None]:
 
     async def insert(*arguments: Any) -> bool:
         await honest(*arguments)
-        return arguments[1] is ledger.ROUNDS
+        return arguments[1] is ROUNDS
 
     return _replaced(ledger, "_insert", insert)
 
@@ -231,6 +254,8 @@ VARIANTS: Mapping[str, Variant] = {
         show_neighbours_alike,
         credit_twice,
         give_nothing_back,
+        play_too_early,
+        deal_with_open_cards,
         resume_one_too_far,
         never_catch_up_on_lost_news,
         take_over_in_silence,

@@ -66,7 +66,9 @@ class World:
         self.databases = {
             "engine": SimulatedDatabase("engine", schemas["engine"], WATCH_ENGINES, self.faults, self._committed),
             "lobby": SimulatedDatabase("lobby", schemas["lobby"], "", self.faults, lambda _: None),
-            "scoring": SimulatedDatabase("scoring", schemas["scoring"], WATCH_SCORING, self.faults, self._ledger_changed),
+            "scoring": SimulatedDatabase(
+                "scoring", schemas["scoring"], WATCH_SCORING, self.faults, self._ledger_changed
+            ),
         }
         self.surroundings = Surroundings(
             loop, self.network, self.hub, self.databases, self._access(), self.chance, self.verdict, trace,
@@ -82,7 +84,7 @@ class World:
         return chance_of(self.seed, name)
 
     def _access(self) -> Mapping[str, AsyncEngine]:
-        return {kind: cast(AsyncEngine, InlineEngine(database)) for kind, database in self.databases.items()}
+        return {kind: cast("AsyncEngine", InlineEngine(database)) for kind, database in self.databases.items()}
 
     def _replicas(self) -> Iterator[Replica]:
         counts = {EngineReplica: self.plan.engines, LobbyReplica: self.plan.lobbies, ScoringReplica: self.plan.scorings}
@@ -186,8 +188,11 @@ class World:
         )
 
     async def _until_over(self, table_id: str) -> None:
-        while not (table_id in self.referee.tables and self.referee.tables[table_id].state.is_over):
+        while not self._is_over(table_id):  # noqa: ASYNC110 - time is virtual here
             await asyncio.sleep(0.5)
+
+    def _is_over(self, table_id: str) -> bool:
+        return table_id in self.referee.tables and self.referee.tables[table_id].state.is_over
 
     async def _at(self, person: Person, work: Coroutine[Any, Any, Any]) -> Any:
         """Let a person do something in his own process."""
@@ -210,7 +215,12 @@ class World:
         )  # fmt: skip
         await self._check_replays()
         await self._within(
-            FORGETTING_SECONDS, "nothing is left over", lambda: list(audit.left_over(self.replicas, self.network))
+            FORGETTING_SECONDS,
+            "nothing is left over",
+            lambda: [
+                *audit.left_over(self.replicas, self.network),
+                *audit.waiting_tickets(self.databases["lobby"]),
+            ],
         )
         for invariant, faults in (
             ("the log is what was committed", audit.wrong_logs(self.referee, self.databases["engine"])),
