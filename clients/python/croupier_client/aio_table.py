@@ -44,9 +44,11 @@ class AsyncWatchedTable(Table):
         try:
             await self._until(lambda: self.opened, self._retries.policy.total_seconds)
         except BaseException as error:
+            # Closing interrupts the stream too.
+            interruption = self._interruption
             await self.close()
-            if isinstance(error, TimedOut) and self._interruption is not None:
-                raise self._interruption from None
+            if isinstance(error, TimedOut) and interruption is not None:
+                raise self._retries.for_good(interruption) from None
             raise
         return self
 

@@ -94,7 +94,7 @@ class Retries:
         delay = self.policy.delay_seconds(self._failures, self._random)
         waited = (self._clock() - self._since_milliseconds) / 1000
         if not self._may_retry(error) or waited + delay > self.policy.total_seconds:
-            raise self._for_good(error) from error
+            raise self.for_good(error) from error
         self._attempt_milliseconds = self._clock() + round(delay * 1000)
         return delay
 
@@ -116,7 +116,7 @@ class Retries:
     def _is_lost_connection(self, error: CroupierError) -> bool:
         return self._attempts is not Attempts.ONCE and error.code in _CONNECTION_LOST and not error.reason
 
-    def _for_good(self, error: CroupierError) -> CroupierError:
+    def for_good(self, error: CroupierError) -> CroupierError:
         """What the caller is told; that connections broke again and again is no fault of the services' own."""
         if not self._is_lost_connection(error):
             return error
