@@ -48,10 +48,11 @@ _RESPONSES: dict[str, type[Any]] = {
 
 @dataclass(slots=True)
 class Following:
-    """How far one stream of a viewer is; `sequence` None before its snapshot."""
+    """How far one stream of a viewer is; `sequence` None before its snapshot; it began at `since`, in milliseconds."""
 
     table_id: str
     sequence: int | None
+    since: int
 
 
 class Referee:
@@ -136,7 +137,7 @@ class Referee:
     def _note_watch(self, call: Call, watch: engine_pb2.WatchTableRequest) -> None:
         after = watch.after_sequence if watch.HasField("after_sequence") else None
         self.resumes += after is not None
-        self._following[call.number] = Following(watch.table_id, after)
+        self._following[call.number] = Following(watch.table_id, after, self.now())
 
     # What servers answer
 
@@ -201,7 +202,7 @@ class Referee:
         if following is None or record is None or following.sequence is None:
             return
         if following.sequence < len(record.entries):
-            behind = self.now() - record.committed_at[following.sequence]
+            behind = self.now() - max(record.committed_at[following.sequence], following.since)
             self._verdict.expect(
                 behind <= most_milliseconds, "what is stored is soon seen", call.number, call.client.name, following
             )
