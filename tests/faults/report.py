@@ -69,6 +69,7 @@ def write_json(tally: Tally, plan: Plan, command: str, path: Path) -> None:
                 "lasted_seconds": round(fault.lasted_seconds, 2),
                 "longest_pause_seconds": round(fault.pause_seconds, 2),
                 "harness_lag_seconds": round(fault.lag_seconds, 2),
+                "own_commit_seconds": round(fault.commit_seconds, 2),
                 "errors_beneath": dict(fault.errors),
                 "errors_raised": dict(fault.raised),
                 "findings": fault.findings,

@@ -13,6 +13,7 @@ from tests.faults.harm import Scene
 from tests.faults.house import House
 from tests.faults.inspection import Inspection
 from tests.faults.measures import Lag, longest_pause, takeovers
+from tests.faults.probe import CommitProbe
 from tests.faults.scenarios import Scenario
 from tests.faults.swarm import Manners, Swarm, until_playing
 from tests.faults.witness import Connections, counted
@@ -54,6 +55,8 @@ class Fault:
     pause_seconds: float
     lag_seconds: float
     """The longest time for which the harness itself did not get to its turn; of the pause, so much may be its own."""
+    commit_seconds: float
+    """The longest commit of the harness's own on PostgreSQL; 0 on SQLite."""
     errors: Mapping[str, int]
     """What calls and streams ended with; clients try again by themselves."""
     raised: Mapping[str, int]
@@ -91,11 +94,14 @@ class Run:
         self._swarm = Swarm(plan.seed, [*self._frail, *direct], Manners(plan.think_seconds))
         self._inspection = Inspection(self._swarm, auditor)
         self._lag = Lag()
+        self._probe = CommitProbe(house.databases.engine) if house.postgres else None
 
     async def go(self, scenarios: Sequence[Scenario], moves: int) -> None:
         """Make every fault in order, repeat kills until there were so many moves, and end all games."""
         started = time.monotonic()
-        measuring = asyncio.create_task(self._lag.measure())
+        measuring = [asyncio.create_task(self._lag.measure())]
+        if self._probe:
+            measuring.append(asyncio.create_task(self._probe.measure()))
         self._swarm.start(self._plan.tables)
         await until_playing(self._swarm, self._plan.tables, START_SECONDS)
         self._say(f"{len(self._swarm.playing)} tables are played at")
@@ -108,7 +114,8 @@ class Run:
             await self._end()
         finally:
             await self._swarm.stop()
-            measuring.cancel()
+            for task in measuring:
+                task.cancel()
             self._tally.seconds += time.monotonic() - started
 
     def _is_left_out(self, scenario: Scenario) -> bool:
@@ -139,6 +146,7 @@ class Run:
         errors = counted(self._swarm.errors.beneath, since=began)
         raised = counted(self._swarm.errors.raised, since=began)
         pause, lag = longest_pause(records, began), self._lag.take()
+        commit = self._probe.take() if self._probe else 0.0
         findings = stuck + await self._inspection.look()
         if scenario.is_quiet:
             findings += [
@@ -147,7 +155,7 @@ class Run:
             ]
         self._tally.findings += findings
         self._tally.errors += errors
-        fault = Fault(scenario.name, ended - began, pause, lag, dict(errors), dict(raised), len(findings))
+        fault = Fault(scenario.name, ended - began, pause, lag, commit, dict(errors), dict(raised), len(findings))
         self._tally.faults.append(fault)
         self._say(_line(len(self._tally.faults), fault, self._acknowledged))
         for finding in findings[:3]:
@@ -192,7 +200,6 @@ class Run:
 
 def _line(number: int, fault: Fault, acknowledged: int) -> str:
     errors = ", ".join(f"{count} {error}" for error, count in Counter(fault.errors).most_common(2))
-    lasted, pause = f"{fault.lasted_seconds:.1f} s", f"pause {fault.pause_seconds:.1f} s (lag {fault.lag_seconds:.1f})"
-    return (
-        f"{number:3}. {fault.name:30} {lasted:>7}, {pause}, {acknowledged} moves, {fault.findings} findings; {errors}"
-    )
+    own = f"lag {fault.lag_seconds:.1f}, own commit {fault.commit_seconds:.1f}"
+    waits = f"{fault.lasted_seconds:5.1f} s, pause {fault.pause_seconds:4.1f} s ({own})"
+    return f"{number:3}. {fault.name:30} {waits}, {acknowledged} moves, {fault.findings} findings; {errors}"
