@@ -216,6 +216,9 @@ async def test_a_table_at_which_something_is_stored_stays(engine: Bench) -> None
     assert set(tables.in_memory) == {"t1"}
     engine.store.gate.set()
     assert await soon(acting) == 2
+    async with table.lock:
+        tables.tidy(IDLE_MILLISECONDS)
+    assert set(tables.in_memory) == {"t1"}
     table.is_doubtful = True
     tables.tidy(IDLE_MILLISECONDS)
     assert set(tables.in_memory) == {"t1"}
