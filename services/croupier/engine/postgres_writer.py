@@ -8,6 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from croupier.engine.entry_writer import Append, late, write_marks
 from croupier.engine.postgres_news import LOG_CHANNEL, LONGEST_PAYLOAD_BYTES, write_heads
+from croupier.runtime.database import open_database
 
 # One statement for everything that each append changes: a round trip for each would be most of the time. Values come
 # as arrays, since naming each of them costs as much as storing it.
@@ -26,11 +27,21 @@ SELECT (SELECT count(*) FROM appended), (SELECT count(*) FROM told)
 """
 
 
+COMMIT_SECONDS = 4.0
+"""A commit that takes longer has failed, as far as its engine knows."""
+
+
 class PostgresWriter:
-    """Stores appends in one transaction. Engines that append to the same log wait for each other at its key."""
+    """Stores appends in one transaction. Engines that append to the same log wait for each other at its key.
+
+    It has one connection, its own: where connections are open at one end only, the next commit gets a new one, and does
+    not wait for each of those in a pool to be found out.
+    """
 
     def __init__(self, engine: AsyncEngine, engine_id: str) -> None:
-        self._engine = engine
+        self._engine = open_database(
+            engine.url.render_as_string(hide_password=False), pool_size=1, command_seconds=COMMIT_SECONDS
+        )
         self._engine_id = engine_id
 
     async def write(self, appends: Sequence[Append]) -> Sequence[int]:
@@ -65,7 +76,8 @@ class PostgresWriter:
         return write_heads(self._engine_id, heads, LONGEST_PAYLOAD_BYTES)
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Give back the connection."""
+        await self._engine.dispose()
 
 
 def _marks(connection: Connection, appends: Sequence[Append]) -> None:
