@@ -8,11 +8,24 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
+from typing import NamedTuple
 
+from tests.simulation.plan import SCENARIOS
 from tests.simulation.simulator import Outcome, Simulator
 from tests.simulation.variants import VARIANTS, variant_named
 
 SEEDS_AT_ONCE = 10
+
+
+class Way(NamedTuple):
+    """How seeds are run: with a fault built in, in one scenario, with a trace; or without."""
+
+    variant: str = ""
+    scenario: str = ""
+    trace: Path | None = None
+
+
+ANY_WAY = Way()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -21,47 +34,49 @@ def main(arguments: Sequence[str] | None = None) -> int:
     seeds = [given.seed] if given.seed is not None else list(range(given.first, given.first + given.seeds))
     began = time.perf_counter()
     outcomes: list[Outcome] = []
-    for outcome in _outcomes(seeds, given.jobs, given.variant, given.trace):
+    way = Way(given.variant, given.scenario, given.trace)
+    for outcome in _outcomes(seeds, given.jobs, way):
         outcomes.append(outcome)
         if not given.quiet:
             print(outcome.line(), flush=True)
         if outcome.violation is not None:
-            print(told(outcome, given.variant), flush=True)
+            print(told(outcome, way), flush=True)
             if not given.go_on:
                 break
     print(summary(outcomes, time.perf_counter() - began))
     return int(any(outcome.violation for outcome in outcomes))
 
 
-def _outcomes(seeds: Sequence[int], jobs: int, variant: str, trace: Path | None) -> Iterator[Outcome]:
+def _outcomes(seeds: Sequence[int], jobs: int, way: Way) -> Iterator[Outcome]:
     if jobs == 1:
-        yield from _run(seeds, variant, trace)
+        yield from _run(seeds, way)
         return
     parts = [seeds[start : start + SEEDS_AT_ONCE] for start in range(0, len(seeds), SEEDS_AT_ONCE)]
     with ProcessPoolExecutor(jobs) as pool:
-        for part in pool.map(_run_part, parts, [variant] * len(parts)):
+        for part in pool.map(_run_part, parts, [way] * len(parts)):
             yield from part
 
 
-def _run_part(seeds: Sequence[int], variant: str) -> list[Outcome]:
-    return list(_run(seeds, variant, None))
+def _run_part(seeds: Sequence[int], way: Way) -> list[Outcome]:
+    return list(_run(seeds, way._replace(trace=None)))
 
 
-def _run(seeds: Sequence[int], variant: str, trace: Path | None) -> Iterator[Outcome]:
+def _run(seeds: Sequence[int], way: Way) -> Iterator[Outcome]:
     simulator = Simulator()
     with ExitStack() as stack:
-        stack.enter_context(variant_named(variant))
-        file = stack.enter_context(trace.open("w")) if trace else None
+        stack.enter_context(variant_named(way.variant))
+        file = stack.enter_context(way.trace.open("w")) if way.trace else None
         for seed in seeds:
-            yield simulator.run(seed, file)
+            yield simulator.run(seed, file, way.scenario)
 
 
-def told(outcome: Outcome, variant: str = "") -> str:
+def told(outcome: Outcome, way: Way = ANY_WAY) -> str:
     """What went wrong, what came right before it, and how to see it again."""
     violation = outcome.violation
     if violation is None:
         return ""
-    more = f" --variant {variant}" if variant else ""
+    given = (("--variant", way.variant), ("--scenario", way.scenario))
+    more = "".join(f" {option} {value}" for option, value in given if value)
     return "\n".join(
         (
             *(f"    {line[:300]}" for line in outcome.recent),
@@ -103,6 +118,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--jobs", type=int, default=1, help="processes at the same time (1)")
     parser.add_argument("--trace", type=Path, metavar="FILE", help="write all that happens there (with one job)")
     parser.add_argument("--variant", choices=VARIANTS, default="", help="with a fault built in, which is to be found")
+    parser.add_argument("--scenario", choices=SCENARIOS, default="", help="runs in which one thing happens often")
     parser.add_argument("--go-on", action="store_true", help="do not stop at the first seed that fails")
     parser.add_argument("--quiet", action="store_true", help="no line for each seed")
     return parser

@@ -57,8 +57,8 @@ class Weather:
 class Faults:
     """Decides what goes wrong, until it stops."""
 
-    def __init__(self, seed: int, trace: Trace) -> None:
-        self.weather = Weather.drawn(chance_of(seed, "weather"))
+    def __init__(self, seed: int, weather: Weather, trace: Trace) -> None:
+        self.weather = weather
         self.counts: Counter[str] = Counter()
         self._network = chance_of(seed, "network")
         self._databases = chance_of(seed, "databases")

@@ -1,11 +1,13 @@
 """What is played in a run: a few small tables of all games, and who sits there."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from random import Random
+from types import MappingProxyType
 from typing import NamedTuple
 
 from croupier.games.interface import OptionValue
+from tests.simulation.faults import Weather
 
 
 class Kind(NamedTuple):
@@ -73,6 +75,7 @@ class Plan:
     disasters: tuple[str, ...]
     queue_messages: int
     log_milliseconds: int
+    weather: Weather
 
 
 DISASTERS = (
@@ -94,8 +97,15 @@ DISASTERS = (
 )
 
 
-def plan_of(chance: Random) -> Plan:
-    """What a seed makes of it."""
+def plan_of(chance: Random, scenario: str = "") -> Plan:
+    """What a seed makes of it; without a scenario it is anything, and sometimes one of those."""
+    plan = _anything(chance)
+    if not scenario and chance.random() < 0.2:
+        scenario = chance.choice(list(SCENARIOS))
+    return SCENARIOS[scenario](plan, chance) if scenario else plan
+
+
+def _anything(chance: Random) -> Plan:
     stormy = chance.uniform(2, 12)
     kinds = chance.choices(KINDS, [kind.weight for kind in KINDS], k=chance.choice((1, 1, 2, 2, 3)))
     return Plan(
@@ -107,6 +117,7 @@ def plan_of(chance: Random) -> Plan:
         disasters=tuple(chance.choices(DISASTERS, k=chance.choice((0, 1, 2, 3, 5, 8)))),
         queue_messages=chance.choice((3, 256, 256)),
         log_milliseconds=chance.choice((2_000, 20_000, 3_600_000)),
+        weather=Weather.drawn(chance),
     )
 
 
@@ -140,3 +151,48 @@ def _manner(chance: Random) -> Manner:
         leaves=share(0.05),
         calls=chance.choice((0.0, 0.3, 1.0)),
     )
+
+
+# Scenarios: runs in which one thing happens more than others.
+
+
+def _absent(plan: Plan, chance: Random) -> Plan:
+    """Nobody comes to a table, and engines die or stop while time runs out there."""
+    kind = chance.choice([kind for kind in KINDS if "max_rounds" in kind.options])
+    seating = replace(_seating(kind, chance), spectators=0, nobody_comes=True, reserve_seconds=0)
+    people = (seating.people + seating.people)[: 2 - len(seating.bots[:1])]
+    disasters = chance.choices(("kill engine", "stop engine", "rolling restart", "kill all engines"), k=3)
+    return replace(
+        plan,
+        tables=(replace(seating, people=people, bots=seating.bots[:1]),),
+        stormy_seconds=chance.uniform(4, 10),
+        disasters=tuple(disasters),
+    )
+
+
+def _matched(plan: Plan, chance: Random) -> Plan:
+    """Everybody wants to be matched, and lobbies and connections to them fail."""
+    seatings = [_seating(KINDS[0], chance) for _ in range(2)]
+    tables = tuple(
+        replace(seating, people=(_manner(chance), _manner(chance)), bots=(), matched=True, nobody_comes=False)
+        for seating in seatings
+    )
+    disasters = tuple(chance.choices(("kill lobby", "stop lobby"), k=chance.choice((0, 1, 2))))
+    return replace(plan, tables=tables, disasters=disasters, weather=replace(plan.weather, lost_answer=0.3))
+
+
+def _contended(plan: Plan, chance: Random) -> Plan:
+    """Requests come twice, to several engines, and actions meet time-outs."""
+    hasty = replace(_manner(chance), thinks=0.01, strays=0.1, tries=0.0, calls=1.0)
+    seatings = [_seating(kind, chance) for kind in chance.sample(KINDS[:3], k=2)]
+    tables = tuple(
+        replace(seating, people=(hasty,) * seating.seats, bots=(), matched=False, nobody_comes=False)
+        for seating in seatings
+    )
+    weather = replace(plan.weather, doubled_request=0.5, slow_network=0.1)
+    return replace(plan, tables=tables, engines=3, weather=weather)
+
+
+SCENARIOS: Mapping[str, Callable[[Plan, Random], Plan]] = MappingProxyType(
+    {"absent": _absent, "matched": _matched, "contended": _contended}
+)

@@ -98,10 +98,14 @@ class Person:
 
     async def be_matched(self, seating: Seating) -> str:
         """Find others by quick match; gives the table."""
-        seed = self._chance.randbytes(8)
-        table = await self.until_done(
-            lambda: self._client.quick_match_until_seated(game=seating.game, seats=seating.seats, client_seed=seed)
+        wish = partial(
+            self._client.quick_match_until_seated,
+            game=seating.game,
+            seats=seating.seats,
+            client_seed=self._chance.randbytes(8),
+            request_id=self._client.new_request_id(),
         )
+        table = await self.until_done(wish)
         return str(table.table_id)
 
     async def host(self, seating: Seating) -> str:

@@ -56,13 +56,13 @@ class Simulator:
         gc.collect()
         gc.freeze()
 
-    def run(self, seed: int, file: TextIO | None = None) -> Outcome:
-        """Run the world of a seed to its end, or to the first invariant that breaks."""
+    def run(self, seed: int, file: TextIO | None = None, scenario: str = "") -> Outcome:
+        """Run the world of a seed, of any scenario unless one is named, to its end or until an invariant breaks."""
         began = time.perf_counter()
         loop = VirtualLoop()
         trace = Trace(loop.time, file)
         with _settled(loop):
-            world = World(seed, loop, trace, self._schemas)
+            world = World(seed, loop, trace, self._schemas, scenario)
             with (
                 _changed(streams, "LONGEST_QUEUE_MESSAGES", world.plan.queue_messages),
                 _changed(caretaker, "HEARTBEAT_SECONDS", HEARTBEAT_SECONDS),

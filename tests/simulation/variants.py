@@ -26,6 +26,7 @@ from croupier.games.facts import EVERYONE, SPECTATOR, Fact, Viewer
 from croupier.games.one_ten import deal as one_ten_deal
 from croupier.games.thulla import deal as thulla_deal
 from croupier.lobby.reconciling import Reconciler
+from croupier.lobby.ticket_store import TicketStore
 from croupier.scoring import ledger
 from croupier.scoring.schema import ROUNDS
 
@@ -233,6 +234,15 @@ def never_finish_in_the_lobby() -> AbstractContextManager[None]:
     return _replaced(Reconciler, "finish_tables", finish_tables)
 
 
+def forget_who_was_told() -> AbstractContextManager[None]:
+    """A ticket goes as soon as its table is told."""
+
+    async def deliver(tickets: TicketStore, stream_id: str, _now: int) -> None:
+        await tickets.discard(stream_id)
+
+    return _replaced(TicketStore, "deliver", deliver)
+
+
 def count_repeated_rounds() -> AbstractContextManager[None]:
     """Scoring takes a repeated round for a new one."""
     honest = ledger._insert
@@ -266,6 +276,7 @@ VARIANTS: Mapping[str, Variant] = {
         trust_the_own_clock,
         leave_out_of_the_archive,
         never_finish_in_the_lobby,
+        forget_who_was_told,
         count_repeated_rounds,
     )
 }

@@ -52,14 +52,15 @@ class World:
         loop: VirtualLoop,
         trace: Trace,
         schemas: Mapping[str, Schema],
+        scenario: str = "",
     ) -> None:
         self.seed = seed
         self.loop = loop
         self.trace = trace
         self.process = Process("world")
-        self.plan: Plan = plan_of(self.chance("plan"))
+        self.plan: Plan = plan_of(self.chance("plan"), scenario)
         self.verdict = Verdict(loop.stop)
-        self.faults = Faults(seed, trace)
+        self.faults = Faults(seed, self.plan.weather, trace)
         self.referee = Referee(self.verdict, loop.now_milliseconds, self._interruptions, trace)
         self.network = Network(self.referee, self.faults, self.chance("routes"), trace)
         self.hub = NewsHub(self.faults, self.chance("hub"))
