@@ -201,8 +201,8 @@ async def test_an_answer_that_is_lost_on_its_way_is_had_again(front: Front, cloc
         async with asyncio.timeout(10):
             while front.lobby.matching._waiters:  # noqa: ASYNC110
                 await asyncio.sleep(0)  # only the server knows when it has told both
-        lane.reset()
-        assert [answer.table.table_id async for answer in answers if answer.HasField("table")] == [table.table_id]
+            lane.reset()
+            assert [answer.table.table_id async for answer in answers if answer.HasField("table")] == [table.table_id]
         assert list(front.engine.opened) == [table.table_id]
         # The next wish is another one.
         assert not (await anext(aiter(ada.quick_match(game="pairs", seats=2)))).HasField("table")
