@@ -20,7 +20,7 @@ from croupier_api.v1 import engine_pb2
 from tests.engine.fakes import START, Bench
 
 CLOCK = ClockConfig(action_milliseconds=30_000, reserve_milliseconds=10_000, bot_delay_milliseconds=1_000)
-PATIENCE_SECONDS = 5.0
+PATIENCE_SECONDS = 20.0
 SEED = bytes(range(32))
 Waited = TypeVar("Waited")
 

@@ -12,7 +12,7 @@ from croupier.engine.postgres_news import LONGEST_PAYLOAD_BYTES, PostgresNews, w
 from croupier.engine.store import SequenceTaken
 from croupier.games.facts import Seat
 from croupier.runtime.database import open_database
-from tests.engine.databases import another_store, entry, opened
+from tests.engine.databases import another_store, entry, opened, opened_at_once
 from tests.engine.fakes import RecordingLogger
 from tests.engine.play import soon
 from tests.postgres import PostgresServer
@@ -77,9 +77,9 @@ async def test_what_one_engine_appends_the_others_hear_once_for_each_commit(
 
 
 async def test_what_is_too_long_for_one_notification_comes_in_several(database: AsyncEngine, postgres_url: str) -> None:
-    names = [f"{number:064}" for number in range(150)]
+    names = [f"{number:064}" for number in range(120)]
+    await opened_at_once(database, names)
     async with another_store(postgres_url, "e1") as store, listening(database, "e2") as ear:
-        await asyncio.gather(*(opened(store, name) for name in names))
         await asyncio.gather(*(store.append(name, [entry(2)], None) for name in names))
         heads: dict[str, int] = {}
         while len(heads) < len(names):
