@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 from sqlalchemy import insert, text
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.archive import compact
@@ -150,9 +151,10 @@ async def test_two_appends_of_one_table_never_share_a_commit(idle: SqlTableStore
 async def test_nothing_stored_without_a_reason_is_never_taken_for_stored(database: AsyncEngine) -> None:
     store = store_on(database)
     await opened(store)
+    conflict = IntegrityError("", None, ValueError("a constraint that nobody knows"))
     async with database.connect() as connection:
-        with pytest.raises(RuntimeError):
-            await connection.run_sync(late, [append_of("t1", [entry(2)], None)], None)
+        with pytest.raises(IntegrityError):
+            await connection.run_sync(late, [append_of("t1", [entry(2)], None)], conflict)
     await store._writer.close()
 
 

@@ -1,9 +1,9 @@
 """One transaction that appends to many logs: the port, and what both databases share."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
-from sqlalchemy import Connection, and_, bindparam, delete, insert, or_, select, update
+from sqlalchemy import Connection, and_, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from croupier.engine.schema import DEADLINES, ENTRIES, TABLES
@@ -36,6 +36,31 @@ class Append(NamedTuple):
         return self.mark is not None and self.mark.finished
 
 
+class Mark(NamedTuple):
+    """What an append changes about its table: status, reports due and when to look for them, and when it ended."""
+
+    table_id: str
+    status: str
+    reports_due: int
+    reports_at: int
+    finished_at: int | None
+
+
+def marks_of(appends: Iterable[Append]) -> list[Mark]:
+    """The changes of the tables that are appended to."""
+    return [
+        Mark(
+            append.table_id,
+            "finished" if append.is_last else "open",
+            append.mark.reports_due,
+            append.at + REPORT_MILLISECONDS,
+            append.at if append.is_last else None,
+        )
+        for append in appends
+        if append.mark
+    ]
+
+
 class EntryWriter(Protocol):
     """The port."""
 
@@ -49,39 +74,7 @@ class EntryWriter(Protocol):
         """Give back what the writer holds."""
 
 
-_MARK = (
-    update(TABLES)
-    .where(TABLES.c.table_id == bindparam("marked_table"))
-    .values(
-        status=bindparam("new_status"),
-        reports_due=bindparam("new_due"),
-        reports_at=bindparam("new_at"),
-        finished_at=bindparam("new_end"),
-    )
-)
-
-
-def write_marks(connection: Connection, appends: Iterable[Append]) -> None:
-    """Change the tables of appends that say so."""
-    marked = [append for append in appends if append.mark]
-    if marked:
-        connection.execute(_MARK, [_mark_values(append) for append in marked])
-    if ended := [append.table_id for append in marked if append.is_last]:
-        connection.execute(delete(DEADLINES).where(DEADLINES.c.table_id.in_(ended)))
-
-
-def _mark_values(append: Append) -> dict[str, Any]:
-    is_last = append.is_last
-    return {
-        "marked_table": append.table_id,
-        "new_status": "finished" if is_last else "open",
-        "new_due": append.mark.reports_due if append.mark else 0,
-        "new_at": append.at + REPORT_MILLISECONDS,
-        "new_end": append.at if is_last else None,
-    }
-
-
-def late(connection: Connection, appends: Sequence[Append], conflict: IntegrityError | None) -> list[int]:
+def late(connection: Connection, appends: Sequence[Append], conflict: IntegrityError) -> list[int]:
     """The places of appends whose first sequence is taken, or whose table has gone to the archive.
 
     Raises the conflict that led here if there are none, since then it is not known why nothing was stored.
@@ -93,7 +86,7 @@ def late(connection: Connection, appends: Sequence[Append], conflict: IntegrityE
     present = set(connection.execute(select(TABLES.c.table_id).where(TABLES.c.table_id.in_(ids))).scalars())
     places = [place for place, key in enumerate(first) if key in taken or key[0] not in present]
     if not places:
-        raise conflict or RuntimeError("nothing was stored, though every sequence is free")
+        raise conflict
     return places
 
 

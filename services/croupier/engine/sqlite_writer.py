@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from sqlalchemy import Connection, insert
+from sqlalchemy import Connection, bindparam, delete, insert, update
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from croupier.engine.entry_writer import Append, late, write_marks
-from croupier.engine.schema import DEADLINES, ENTRIES
+from croupier.engine.entry_writer import Append, Mark, late, marks_of
+from croupier.engine.schema import DEADLINES, ENTRIES, TABLES
 from croupier.runtime.database import blocking_twin
 
 _UPSERT = sqlite.insert(DEADLINES)
@@ -20,6 +20,13 @@ _DEADLINE_TEXT = str(
     _UPSERT.on_conflict_do_update(index_elements=["table_id"], set_={"at": _UPSERT.excluded.at}).compile(
         dialect=sqlite.dialect()
     )
+)
+
+
+_MARK = (
+    update(TABLES)
+    .where(TABLES.c.table_id == bindparam("marked_table"))
+    .values({name: bindparam(name) for name in Mark._fields})
 )
 
 
@@ -57,4 +64,7 @@ def _write(connection: Connection, appends: Sequence[Append]) -> None:
     connection.exec_driver_sql(_INSERT_TEXT, [row for append in appends for row in append.rows])
     if deadlines := [(append.table_id, append.deadline) for append in appends if not append.is_last]:
         connection.exec_driver_sql(_DEADLINE_TEXT, deadlines)
-    write_marks(connection, appends)
+    if marks := marks_of(appends):
+        connection.execute(_MARK, [mark._asdict() | {"marked_table": mark.table_id} for mark in marks])
+    if ended := [append.table_id for append in appends if append.is_last]:
+        connection.execute(delete(DEADLINES).where(DEADLINES.c.table_id.in_(ended)))

@@ -52,11 +52,14 @@ _DRIVERS: Mapping[str, str] = MappingProxyType(
 URL_FORMS = "sqlite:////absolute/path.db or postgresql://user:password@host:port/database"
 
 
-def open_database(url: str, pool_size: int = POOL_SIZE, command_seconds: float | None = COMMAND_SECONDS) -> AsyncEngine:
+def open_database(
+    url: str, pool_size: int = POOL_SIZE, command_seconds: float | None = COMMAND_SECONDS, pre_ping: bool = True
+) -> AsyncEngine:
     """Open a database by its URL, such as sqlite:////data/x.db or postgresql://user:password@host:port/name.
 
     Nothing is connected yet. A PostgreSQL has at most `pool_size` connections at a time, and answers a command within
-    `command_seconds`. Raises ValueError for other URLs.
+    `command_seconds`; `pre_ping` asks a connection that was idle whether it is still one. Raises ValueError for other
+    URLs.
     """
     known = _known_url(url)
     # The text of a failure would otherwise quote what was to be stored: cards, seeds, tokens.
@@ -68,7 +71,7 @@ def open_database(url: str, pool_size: int = POOL_SIZE, command_seconds: float |
             pool_size=pool_size,
             max_overflow=0,
             pool_timeout=POOL_WAIT_SECONDS,
-            pool_pre_ping=True,
+            pool_pre_ping=pre_ping,
         )
     engine = create_async_engine(known, hide_parameters=True, connect_args={"async_creator_fn": _connect})
     event.listen(engine.sync_engine, "connect", _set_pragmas)
