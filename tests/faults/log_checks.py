@@ -164,5 +164,7 @@ def unexcused_time_outs(log: StoredLog, record: TableRecord) -> Iterator[Finding
     excused = {stream.seat for stream in record.streams if stream.hampered}
     for line in log.lines:
         if line.body.get("by") == BY_TIME_OUT and line.body["seat"] not in excused:
-            detail = f"the time of seat {line.body['seat']} ran out though its player was there"
+            seat = line.body["seat"]
+            told = [stream.time_outs.get(line.sequence) for stream in record.streams if stream.seat == seat]
+            detail = f"the time of seat {seat} ran out though its player was there ({told[0] if told else 'unseen'})"
             yield Finding(Kind.UNEXCUSED_TIME_OUT, log.table_id, line.sequence, detail)

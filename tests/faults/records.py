@@ -45,6 +45,8 @@ class Stream:
     """Which client it belongs to."""
     leaves: bool = False
     """Whether its player goes away now and then."""
+    time_outs: dict[int, str] = field(default_factory=dict)
+    """What the client was about when the engine acted for its seat, by the entry."""
     hampered: bool = False
     """Whether the run itself stood in the way of this client, or let its player go away: then his time may run out."""
 

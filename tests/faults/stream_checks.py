@@ -1,6 +1,7 @@
 """Whether each viewer was sent exactly what the log entitles him to, and no card that is hidden from him."""
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 
 from croupier.engine.fact_codec import StreamEncoder, encode_snapshot
 from croupier.engine.log import TableConfig
@@ -20,8 +21,8 @@ def gaps_heard(table_id: str, stream: Stream, head: int, is_over: bool) -> Itera
     """The stream begins with a snapshot and goes on entry by entry; it reaches the end of a game that is over."""
     sequence: int | None = None
     for message in stream.messages:
-        is_next = isinstance(message, Opened) if sequence is None else message.sequence == sequence + 1
-        if not is_next and not (isinstance(message, Opened) and sequence is not None and message.sequence >= sequence):
+        # Who left and came back begins with a new snapshot; the client sees to it that no reconnect goes back.
+        if not isinstance(message, Opened) and (sequence is None or message.sequence != sequence + 1):
             yield _finding(table_id, stream, message.sequence, f"came after {sequence}")
         sequence = message.sequence
     if sequence is not None and sequence > head:
@@ -41,23 +42,17 @@ class Entitlement:
         self._config = config
         self._encoder = StreamEncoder()
         self._streams = streams
-        self._heard = [
-            {message.sequence: message for message in stream.messages if isinstance(message, Heard)}
-            for stream in streams
-        ]
-        self._opened = [
-            {message.sequence: message for message in stream.messages if isinstance(message, Opened)}
-            for stream in streams
-        ]
+        self._sent = [_by_sequence(stream) for stream in streams]
 
     def differences(self, made: Step) -> Iterator[Finding]:
         """What streams were sent of this step that is not what it says."""
-        for stream, heard, opened in zip(self._streams, self._heard, self._opened, strict=True):
+        for stream, sent in zip(self._streams, self._sent, strict=True):
             viewer = SPECTATOR if stream.seat is None else stream.seat
-            if (message := heard.get(made.entry.sequence)) is not None:
-                yield from self._compare(stream, message, made, viewer)
-            if (snapshot := opened.get(made.entry.sequence)) is not None:
-                yield from self._compare_snapshot(stream, snapshot, made.after, viewer)
+            for message in sent.get(made.entry.sequence, ()):
+                if isinstance(message, Heard):
+                    yield from self._compare(stream, message, made, viewer)
+                else:
+                    yield from self._compare_snapshot(stream, message, made.after, viewer)
 
     def _compare(self, stream: Stream, message: Heard, made: Step, viewer: int) -> Iterator[Finding]:
         expected = engine_pb2.PlayResponse.FromString(message_of(self._encoder, self._config, made, viewer))
@@ -74,6 +69,13 @@ class Entitlement:
         if expected.SerializeToString(deterministic=True) != message.snapshot:
             came = engine_pb2.Snapshot.FromString(message.snapshot)
             yield _differs(self._config.table_id, stream, message.sequence, came, expected)
+
+
+def _by_sequence(stream: Stream) -> Mapping[int, Sequence[Opened | Heard]]:
+    messages: Mapping[int, list[Opened | Heard]] = defaultdict(list)
+    for message in stream.messages:
+        messages[message.sequence].append(message)
+    return messages
 
 
 def _differs(table_id: str, stream: Stream, sequence: int, came: object, expected: object) -> Finding:

@@ -124,11 +124,14 @@ class WitnessTable(AsyncTable):
         self._stream = stream
         self._folds = folds
         self._actions: dict[str, bytes] = {}
+        self._heard_at = self._sent_at = 0.0
+        self._answered = True
 
     def submit(self, action: table_pb2.Action, expected_sequence: int | None = None) -> engine_pb2.SubmitActionRequest:
         """The request for an action."""
         request = super().submit(action, expected_sequence)
         self._actions[request.request_id] = request.action.SerializeToString()
+        self._sent_at, self._answered = time.monotonic(), False
         return request
 
     def receive(self, message: engine_pb2.PlayResponse | engine_pb2.WatchTableResponse) -> Event | None:
@@ -141,8 +144,11 @@ class WitnessTable(AsyncTable):
             snapshot = message.snapshot.SerializeToString(deterministic=True)
             self._stream.seat = message.snapshot.viewer_seat if message.snapshot.HasField("viewer_seat") else None
             self._stream.messages.append(Opened(message.snapshot.sequence, snapshot, now))
-        if message.HasField("answer") and message.answer.HasField("sequence"):
-            self.promised(message.answer.request_id, message.answer.sequence)
+        self._heard_at = now
+        if message.HasField("answer"):
+            self._answered = True
+            if message.answer.HasField("sequence"):
+                self.promised(message.answer.request_id, message.answer.sequence)
         return super().receive(message)
 
     def promised(self, request_id: str, sequence: int) -> None:
@@ -153,6 +159,9 @@ class WitnessTable(AsyncTable):
 
     def _hear(self, message: engine_pb2.PlayResponse, now: float) -> None:
         update, legal = message.update, b""
+        if update.acted_by == engine_pb2.ACTED_BY_TIMEOUT and update.seat == self.seat:
+            sent = "no action is under way" if self._answered else f"an action was sent {now - self._sent_at:.1f} s ago"
+            self._stream.time_outs[update.sequence] = f"{sent}, nothing was heard for {now - self._heard_at:.1f} s"
         if message.HasField("legal_actions"):
             legal = message.legal_actions.SerializeToString(deterministic=True)
         heard = Heard(update.sequence, update.SerializeToString(deterministic=True), legal, now)
