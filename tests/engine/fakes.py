@@ -280,7 +280,7 @@ def bench(clock: FakeClock, store: MemoryTableStore, scoring: FakeScoring, roll:
         background=background,
         reporter=reporter,
         thinkers=thinkers,
-        attendance=Attendance(kept, "e", clock, logger),
+        attendance=Attendance(kept, "e", lambda: True, clock, logger),
         news=NoNews(),
     )
     return Bench(clock, store, scoring, logger, services, kept)

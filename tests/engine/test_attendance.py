@@ -152,7 +152,7 @@ class SlowRoll(FakeRoll):
 
 
 def attendance(store: FakeRoll, clock: FakeClock) -> Attendance:
-    return Attendance(store, "e1", clock, RecordingLogger())
+    return Attendance(store, "e1", lambda: True, clock, RecordingLogger())
 
 
 async def test_many_tables_that_want_to_know_ask_once() -> None:
@@ -187,8 +187,22 @@ async def test_an_engine_goes_on_attending_after_its_database_was_away() -> None
 async def test_an_engine_that_has_left_is_not_put_on_the_roll_again(
     database: AsyncEngine, roll: SqlAttendanceStore
 ) -> None:
-    mine = Attendance(roll, "e1", FakeClock(), RecordingLogger())
+    mine = Attendance(roll, "e1", lambda: True, FakeClock(), RecordingLogger())
     await mine.attend()
     await asyncio.gather(mine.leave(), mine.attend(), mine.is_certain_of(START + 1))
     await mine.attend()
     assert await engines(database) == {}
+
+
+async def test_an_engine_whose_commits_do_not_come_through_is_not_there() -> None:
+    store, clock = FakeRoll(), FakeClock()
+    flows = True
+    mine = Attendance(store, "e1", lambda: flows, clock, RecordingLogger())
+    assert await mine.is_certain_of(START)
+    flows = False
+    clock.advance(1_000)
+    await mine.attend()
+    assert not await mine.is_certain_of(START + 1_000)
+    assert store.asked == 1
+    flows = True
+    assert await mine.is_certain_of(START + 1_000)

@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from croupier.engine.archive import compact
 from croupier.engine.entry_writer import late
 from croupier.engine.schema import ENTRIES
-from croupier.engine.sql_store import SqlTableStore, append_of
+from croupier.engine.sql_store import STUCK_SECONDS, SqlTableStore, append_of
 from croupier.engine.store import SequenceTaken, TableMark
 from croupier.runtime.database import open_database
 from tests.engine.databases import (
@@ -202,3 +202,21 @@ async def test_an_append_that_waits_for_the_archive_finds_its_table_gone(
         assert sequences(await loaded(store)) == [1, 2]
         assert sequences(await loaded(store, "t2")) == [1, 2]
     await archiving.dispose()
+
+
+async def test_a_commit_that_hangs_is_noticed(postgres: PostgresServer, postgres_url: str) -> None:
+    name = postgres_url.rpartition("/")[2]
+    holder = open_database(postgres_url)
+    async with another_store(postgres_url, "e1") as store:
+        await opened(store)
+        assert store.is_flowing()
+        async with holder.connect() as connection:
+            await connection.execute(text("LOCK TABLE deadlines IN ACCESS EXCLUSIVE MODE"))
+            appending = asyncio.create_task(store.append("t1", [entry(2)], None))
+            await asyncio.to_thread(postgres.run_sql, name, UNTIL_SOMEBODY_WAITS)
+            await asyncio.sleep(STUCK_SECONDS)
+            assert not store.is_flowing()
+            await connection.rollback()
+        await soon(appending)
+        assert store.is_flowing()
+    await holder.dispose()

@@ -250,7 +250,7 @@ class EngineReplica(Replica):
             background=Background(logger),
             reporter=Reporter(store, scoring, clock, metrics, logger),
             thinkers=SimulatedThinkers(chance),
-            attendance=Attendance(SqlAttendanceStore(database), engine_id, clock, logger),
+            attendance=Attendance(SqlAttendanceStore(database), engine_id, store.is_flowing, clock, logger),
             news=SimulatedNews(world.hub, engine_id, chance),
         )
         tables = Tables(services, chance.randbytes, 1_000)
@@ -276,10 +276,10 @@ class EngineReplica(Replica):
         working = [asyncio.create_task(work) for work in engine.work()]
         await self._stopped.wait()
         self.process.later(DRAIN_SECONDS + LAST_SECONDS, self.process.kill)
-        draining = asyncio.gather(*(server.stop(DRAIN_SECONDS / 2) for server in servers))
+        draining = [asyncio.create_task(server.stop(DRAIN_SECONDS / 2)) for server in servers]
         await engine.send_streams_elsewhere(DRAIN_SECONDS / 2)
         await end_tasks([reporting, *working])
-        await draining
+        await asyncio.wait(draining)
         await engine.finish(committing, DRAIN_SECONDS / 2)
 
     def _interceptor(self, engine: Engine, audience: str) -> CallInterceptor:

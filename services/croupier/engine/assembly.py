@@ -101,7 +101,7 @@ def assemble(
         background=Background(logger),
         reporter=Reporter(store, scoring, clock, metrics, logger),
         thinkers=ProcessThinkers(settings.bot_processes, metrics, logger),
-        attendance=Attendance(SqlAttendanceStore(database), engine_id, clock, logger),
+        attendance=Attendance(SqlAttendanceStore(database), engine_id, store.is_flowing, clock, logger),
         news=news,
     )
     tables = Tables(services, new_seed, settings.most_open_tables)

@@ -5,6 +5,7 @@ interruption is noted, and nobody's time runs out because of it: see credits.py.
 """
 
 import asyncio
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from croupier.engine.credits import Interruption
@@ -43,9 +44,12 @@ class AttendanceStore(Protocol):
 class Attendance:
     """An engine's own attendance, and what it knows of the others'."""
 
-    def __init__(self, store: AttendanceStore, engine_id: str, clock: Clock, logger: Logger) -> None:
+    def __init__(
+        self, store: AttendanceStore, engine_id: str, is_serving: Callable[[], bool], clock: Clock, logger: Logger
+    ) -> None:
         self._store = store
         self._engine_id = engine_id
+        self._is_serving = is_serving
         self._clock = clock
         self._logger = logger
         self._asking = asyncio.Lock()
@@ -61,12 +65,13 @@ class Attendance:
         return self.roll.certain_until >= moment
 
     async def attend(self) -> None:
-        """Note that this engine is there, unless it has left; raises what the store raises."""
+        """Note that this engine is there, unless it has left or cannot serve; raises what the store raises."""
         async with self._asking:
             await self._attend()
 
     async def _attend(self) -> None:
-        if not self._has_left:
+        # An engine that answers nobody, because what it stores does not come through, is not there for its players.
+        if not self._has_left and self._is_serving():
             self.roll = await self._store.attend(self._engine_id, self._clock())
 
     async def run(self) -> None:

@@ -140,6 +140,8 @@ class CachedTable:
         steps = []
         state = self.state
         for entry in missed:
+            if entry.sequence != state.sequence + 1:
+                raise ValueError(f"entry {entry.sequence} cannot follow entry {state.sequence}: the log has a gap")
             steps.append(step(self.config, state, entry))
             state = steps[-1].after
         if steps:

@@ -19,6 +19,8 @@ from croupier.engine.store import SequenceTaken, StoredTable, TableMark
 from croupier.runtime.database import transaction
 
 LARGEST_COMMIT_APPENDS = 500
+STUCK_SECONDS = 1.0
+"""A commit that takes longer keeps players waiting: their engine is as good as gone."""
 
 
 class _Waiting(NamedTuple):
@@ -45,6 +47,7 @@ class SqlTableStore:
         self._waiting: list[_Waiting] = []
         self._wake = asyncio.Event()
         self._closing = False
+        self._committing_since: float | None = None
 
     # Appending
 
@@ -88,13 +91,21 @@ class SqlTableStore:
         self._waiting = later
         return list(batch.values())
 
+    def is_flowing(self) -> bool:
+        """Whether no commit has been under way for suspiciously long."""
+        since = self._committing_since
+        return since is None or asyncio.get_running_loop().time() - since < STUCK_SECONDS
+
     async def _commit(self, batch: list[_Waiting]) -> None:
         while batch:
+            self._committing_since = asyncio.get_running_loop().time()
             try:
                 late = await self._writer.write([waiting.append for waiting in batch])
             except Exception as error:  # noqa: BLE001 - whoever waits has to hear of it
                 _settle(batch, error)
                 return
+            finally:
+                self._committing_since = None
             if not late:
                 self._metrics.commit_rows.observe(sum(len(waiting.append.rows) for waiting in batch))
                 _settle(batch, None)
