@@ -153,6 +153,7 @@ async def test_what_waits_is_stored_and_reports_are_handed_over(
     await engine.send_streams_elsewhere(5)
     await engine.finish(committing, 5)
     assert committing.done()
+    assert not committing.cancelled()
     assert await soon(acting) == 2
     assert events(await until_end(stream)) == ["update", "resume_notice"]
     assert len(scoring.got) == (0 if scoring_is_down else reports)
