@@ -139,7 +139,8 @@ class Run:
         records = list(self._swarm.records())
         if scenario.is_takeover:
             broken = {id(client): client.broken_at for client in self._swarm.clients}
-            taken = takeovers(records, broken, began, began_milliseconds)
+            played = [record for record in records if record.table_id in heads]
+            taken = takeovers(played, broken, began, began_milliseconds)
             self._tally.takeovers += [it.seconds for it in taken]
             for slow in (it for it in taken if it.seconds >= SLOW_SECONDS):
                 self._say(f"    {slow.seconds:.1f} s: {slow.told}")
