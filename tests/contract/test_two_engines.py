@@ -9,8 +9,10 @@ from pathlib import Path
 import grpc
 import pytest
 
+from croupier.runtime.schema_versions import migrate_database
 from croupier_api.v1 import engine_pb2 as pb
-from tests.contract.house import CALL_SECONDS, Engine, House, Stream, visit
+from tests.contract.house import CALL_SECONDS, Engine, House, Stream, refusal, visit
+from tests.postgres import postgres_server
 
 AT_ONCE_SECONDS = 2.0
 """Far more than it takes, and less than any time after which somebody would look by himself."""
@@ -106,3 +108,25 @@ async def test_a_table_goes_on_at_the_other_engine(
         assert await there.submit(table, player, view.legal_actions.actions[-1]) == 3
         assert await updates(again, 1) == [3]
         again.cancel()
+
+
+async def test_an_engine_whose_database_stands_still_ends_all_the_same(tmp_path: Path) -> None:
+    with postgres_server() as server:
+        url = server.create_database("still")
+        await migrate_database(url, ["croupier.engine"])
+        engine = await asyncio.to_thread(Engine.new, tmp_path)
+        await asyncio.to_thread(engine.start, "--database", url, "--drain-seconds", "1")
+        try:
+            async with visit(engine) as house:
+                table = await house.new_table()
+                player, view = await house.turn(table)
+                server.pause()
+                acting = asyncio.create_task(house.submit(table, player, view.legal_actions.actions[-1]))
+                await asyncio.wait([acting], timeout=0.2)
+                began = time.monotonic()
+                await asyncio.to_thread(engine.stop)
+                assert time.monotonic() - began < 8
+                assert (await refusal(acting)).code in ("UNAVAILABLE", "CANCELLED")
+        finally:
+            server.resume()
+            engine.kill()
