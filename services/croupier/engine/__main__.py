@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
+from functools import partial
 
 import grpc
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -35,16 +36,25 @@ from croupier.runtime.identity import (
     load_public_key,
 )
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
-from croupier.runtime.logs import Logger, configure_logs
+from croupier.runtime.logs import configure_logs
 from croupier.runtime.metrics import serve_metrics
 from croupier.runtime.schema_versions import DatabaseUnreachable, check_durability, check_schema
-from croupier.runtime.server import Listener, announce, drain, listen, run, until_stopped, watch_readiness
+from croupier.runtime.server import (
+    LAST_SECONDS,
+    Listener,
+    announce,
+    drain,
+    end_within,
+    listen,
+    run,
+    show_readiness,
+    until_stopped,
+    watch_readiness,
+)
 from croupier.runtime.settings import is_loopback, read_settings
 
 PROGRAM = "croupier serve engine"
 CHECK_SECONDS = 1.0
-LAST_SECONDS = 3.0
-"""Whatever then still has not ended is left as it is."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -146,30 +156,24 @@ async def _run(
     # Only now: an engine whose ports are taken has never been there, and nobody is given back time for it.
     await engine.services.attendance.attend()
     working = [asyncio.create_task(work) for work in engine.work()]
-    readiness = asyncio.create_task(watch_readiness(listeners, lambda: is_reachable(database)))
+    is_ready = partial(is_reachable, database)
+    await show_readiness(listeners, is_ready)
+    readiness = asyncio.create_task(watch_readiness(listeners, is_ready))
     addresses = {"listen": listeners[0].address, "control": listeners[1].address, "metrics": metrics_address}
     announce(settings.ready_file, addresses)
     logger.info("ready", **addresses)
     await _until_stopped(access)
     logger.info("stopping")
-    asyncio.get_running_loop().call_later(settings.drain_seconds + LAST_SECONDS, _give_up, logger)
+    end_within(settings.drain_seconds, logger)
+    grace_seconds = max(0.0, settings.drain_seconds - LAST_SECONDS) / 2
     # At once: connections are told to go while streams are, so that nobody comes back here.
-    draining = asyncio.create_task(drain(listeners, settings.drain_seconds / 2))
-    await engine.send_streams_elsewhere(settings.drain_seconds / 2)
+    draining = asyncio.create_task(drain(listeners, grace_seconds))
+    await engine.send_streams_elsewhere(grace_seconds)
     await end_tasks([reporting, *working, readiness])
     await draining
-    await engine.finish(committing, settings.drain_seconds / 2)
+    await engine.finish(committing, grace_seconds)
     if not access.cancelled():
         access.result()
-
-
-def _give_up(logger: Logger) -> None:
-    """End the process at once: a connection that its server neither serves nor closes may keep it for minutes.
-
-    Nothing is lost by it. What was acknowledged is stored, and whatever was not is sent again.
-    """
-    logger.warning("ended without waiting any longer")
-    os._exit(1)
 
 
 async def _until_stopped(access: asyncio.Task[None]) -> None:

@@ -21,7 +21,9 @@ class EngineSettings:
     metrics_listen: str = setting("host:port for Prometheus.", default="127.0.0.1:7729")
     log_level: str = setting("debug, info, warning or error.", default="info")
     ready_file: Path | None = setting("JSON file to write with the real addresses once ready.", default=None)
-    drain_seconds: int = setting("Seconds in which calls and reports under way end when the engine stops.", default=10)
+    drain_seconds: int = setting(
+        "Seconds after which the engine has stopped at most; calls and reports under way end first.", default=10
+    )
     most_open_tables: int = setting("Tables in memory beyond which no more are opened here.", default=20_000)
     most_streams: int = setting("Streams beyond which no more are opened.", default=50_000)
     bot_processes: int = setting(

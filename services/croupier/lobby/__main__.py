@@ -32,7 +32,17 @@ from croupier.runtime.interceptor import Authenticator, CallInterceptor
 from croupier.runtime.logs import Logger, configure_logs
 from croupier.runtime.metrics import RpcMetrics, serve_metrics
 from croupier.runtime.schema_versions import DatabaseUnreachable, check_durability, check_schema
-from croupier.runtime.server import announce, drain, listen, run, until_stopped, watch_readiness
+from croupier.runtime.server import (
+    LAST_SECONDS,
+    announce,
+    drain,
+    end_within,
+    listen,
+    run,
+    show_readiness,
+    until_stopped,
+    watch_readiness,
+)
 from croupier.runtime.settings import is_loopback, read_settings
 
 PROGRAM = "croupier serve lobby"
@@ -79,14 +89,17 @@ async def serve(settings: LobbySettings, logger: Logger) -> int:
         listener = await listen(settings.listen, [SERVICE_NAME], lobby.add_to, interceptor)
         _warn_of_open_doors(settings, logger)
         addresses = {"listen": listener.address, "metrics": metrics_address}
-        work = (*lobby.background(), watch_readiness([listener], partial(is_reachable, database)))
+        is_ready = partial(is_reachable, database)
+        await show_readiness([listener], is_ready)
+        work = (*lobby.background(), watch_readiness([listener], is_ready))
         async with _running(work):
             announce(settings.ready_file, addresses)
             logger.info("ready", **addresses)
             await _until_stopped(keys)
             logger.info("stopping")
+            end_within(settings.drain_seconds, logger)
             lobby.end_streams()
-            await drain([listener], settings.drain_seconds)
+            await drain([listener], max(0.0, settings.drain_seconds - LAST_SECONDS))
     if not keys.cancelled():
         keys.result()
     return 0

@@ -17,7 +17,9 @@ class LobbySettings:
     metrics_listen: str = setting("Where to serve Prometheus metrics, host:port.", default="127.0.0.1:7719")
     log_level: str = setting("What to log: debug, info, warning or error.", default="info")
     ready_file: Path | None = setting("A file to write the addresses into, as JSON, once ready.", default=None)
-    drain_seconds: int = setting("How long calls under way may take at the end, in seconds.", default=10)
+    drain_seconds: int = setting(
+        "Seconds after which the lobby has stopped at most; calls under way end first.", default=10
+    )
     access_token_seconds: int = setting("How long an access token holds, in seconds.", default=900)
     refresh_token_seconds: int = setting("How long a refresh token holds, in seconds.", default=30 * 86_400)
     engine_timeout_seconds: int = setting("How long the engine may take to answer, in seconds.", default=5)

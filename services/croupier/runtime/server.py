@@ -17,9 +17,12 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from croupier.runtime.interceptor import CallInterceptor
+from croupier.runtime.logs import Logger
 
 LARGEST_REQUEST_BYTES = 64 * 1024
 READINESS_SECONDS = 5.0
+LAST_SECONDS = 2.0
+"""The part of the time to stop that is for closing what is held, such as connections to a database."""
 KEEPALIVE_MILLISECONDS = 30_000
 AddServices = Callable[[grpc.aio.Server], None]
 
@@ -94,10 +97,29 @@ async def until_stopped() -> None:
 async def watch_readiness(listeners: Sequence[Listener], is_ready: Callable[[], Awaitable[bool]]) -> None:
     """Keep what health probes hear true to what the service depends on; runs until cancelled."""
     while True:
-        ready = await is_ready()
-        for listener in listeners:
-            await listener.set_serving(ready)
+        await show_readiness(listeners, is_ready)
         await asyncio.sleep(READINESS_SECONDS)
+
+
+async def show_readiness(listeners: Sequence[Listener], is_ready: Callable[[], Awaitable[bool]]) -> None:
+    """Look once, and tell health probes; to be done before anybody is told that the service is ready."""
+    ready = await is_ready()
+    for listener in listeners:
+        await listener.set_serving(ready)
+
+
+def end_within(seconds: float, logger: Logger) -> None:
+    """End the process at once when this time, LAST_SECONDS at least, is over.
+
+    A connection that its server neither serves nor closes would keep it for minutes. Nothing is lost by it: what was
+    acknowledged is stored, and whatever was not is sent again.
+    """
+
+    def give_up() -> None:
+        logger.warning("ended without waiting any longer")
+        os._exit(1)
+
+    asyncio.get_running_loop().call_later(max(seconds, LAST_SECONDS), give_up)
 
 
 async def drain(listeners: Sequence[Listener], grace_seconds: float) -> None:

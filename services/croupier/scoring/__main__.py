@@ -18,7 +18,18 @@ from croupier.runtime.interceptor import Authenticator, CallInterceptor
 from croupier.runtime.logs import Logger, configure_logs
 from croupier.runtime.metrics import RpcMetrics, serve_metrics
 from croupier.runtime.schema_versions import DatabaseUnreachable, check_durability, check_schema
-from croupier.runtime.server import AddServices, announce, drain, listen, run, until_stopped, watch_readiness
+from croupier.runtime.server import (
+    LAST_SECONDS,
+    AddServices,
+    announce,
+    drain,
+    end_within,
+    listen,
+    run,
+    show_readiness,
+    until_stopped,
+    watch_readiness,
+)
 from croupier.runtime.settings import read_settings
 from croupier.scoring.ledger import Ledger
 from croupier.scoring.metrics import LedgerMetrics
@@ -99,15 +110,18 @@ async def serve(settings: ScoringSettings) -> int:
             listener = await listen(port.address, [port.service], port.add, interceptor)
             stack.push_async_callback(listener.server.stop, None)
             listeners.append(listener)
-        readiness = asyncio.create_task(watch_readiness(listeners, lambda: is_reachable(database)))
+        is_ready = partial(is_reachable, database)
+        await show_readiness(listeners, is_ready)
+        readiness = asyncio.create_task(watch_readiness(listeners, is_ready))
         addresses = {"listen": listeners[0].address, "control": listeners[1].address, "metrics": metrics_address}
         announce(settings.ready_file, addresses)
         logger.info("serving", **addresses)
         await until_stopped()
         logger.info("stopping")
+        end_within(settings.drain_seconds, logger)
         readiness.cancel()
         await asyncio.wait([readiness])
-        await drain(listeners, settings.drain_seconds)
+        await drain(listeners, max(0.0, settings.drain_seconds - LAST_SECONDS))
     return 0
 
 

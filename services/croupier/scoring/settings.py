@@ -18,4 +18,6 @@ class ScoringSettings:
     metrics_listen: str = setting("host:port for Prometheus; port 0 chooses one.", default="127.0.0.1:7739")
     log_level: str = setting("Least level that is logged: debug, info, warning or error.", default="info")
     ready_file: Path | None = setting("File that gets the addresses as JSON once the service is ready.", default=None)
-    drain_seconds: int = setting("Seconds that calls under way are given at the end.", default=10)
+    drain_seconds: int = setting(
+        "Seconds after which scoring has stopped at most; calls under way end first.", default=10
+    )
