@@ -34,7 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     seeds = [given.seed] if given.seed is not None else list(range(given.first, given.first + given.seeds))
     began = time.perf_counter()
     outcomes: list[Outcome] = []
-    way = Way(given.variant, given.scenario, given.trace)
+    scenario = given.scenario or (VARIANTS[given.variant].scenario if given.variant else "")
+    way = Way(given.variant, scenario, given.trace)
     for outcome in _outcomes(seeds, given.jobs, way):
         outcomes.append(outcome)
         if not given.quiet:

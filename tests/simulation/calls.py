@@ -67,10 +67,9 @@ class Pipe:
 
     def cut(self, last: Any = None) -> None:
         """Let nothing more arrive, but for a last item, at once."""
-        if not self._is_cut:
-            self._is_cut = True
-            if last is not None:
-                self._put(last)
+        self._is_cut = True
+        if last is not None:
+            self._put(last)
 
     async def take(self) -> Any:
         """Wait for what comes out at the other end."""
@@ -171,7 +170,7 @@ class Call:
             self.client_has_ended = True
             if self._limit is not None:
                 self._limit.cancel()
-            self.to_client._put(BROKEN)
+            self.to_client.cut(BROKEN)
 
 
 class ServerEnd:

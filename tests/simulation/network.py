@@ -23,6 +23,9 @@ DOUBLED = frozenset(
     {"SubmitAction", "Propose", "Vote", "PrepareTable", "OpenTable", "RecordRound", "RecordResult", "SetReady"}
 )
 """What may be sent twice, since it names what it is about."""
+STREAMS = frozenset({"QuickMatch", "WatchTables", "WatchTable", "Play"})
+LONGEST_ANSWER_SECONDS = 1.5
+"""When a stream breaks on its own, counted from its beginning."""
 Serializer = Callable[[Any], bytes]
 Deserializer = Callable[[bytes], Any]
 
@@ -190,6 +193,17 @@ class Network:
             self._send_off(call, server, servers)
         return call
 
+    def _lose_answer(self, call: Call, longest_seconds: float) -> None:
+        """Perhaps break a call some time after its beginning; the client notices late, or at once."""
+        after_seconds = self._chance.uniform(0, longest_seconds)
+        server_seconds = self._notice_seconds(SERVER_NOTICED_SECONDS)
+        if self.faults.is_silent(call.method):
+            client_seconds = self._chance.uniform(1.0, CLIENT_NOTICED_SECONDS)
+            server_seconds = self._chance.uniform(1.0, SERVER_NOTICED_SECONDS)
+            call.client.later(after_seconds, call.break_off, client_seconds, server_seconds)
+        elif self.faults.answer_is_lost(call.method):
+            call.client.later(after_seconds, call.break_off, 0, server_seconds)
+
     def _keep(self, call: Call) -> None:
         self._open[call] = None
         call.over.append(lambda ended: self._open.pop(ended, None))
@@ -200,13 +214,7 @@ class Network:
             call.break_off(self.faults.network_seconds(), 0)
             return
         server.process.later(self.faults.network_seconds(), server.serve, call)
-        if self.faults.is_silent(call.method):
-            call.break_off(
-                self._chance.uniform(1.0, CLIENT_NOTICED_SECONDS), self._chance.uniform(1.0, SERVER_NOTICED_SECONDS)
-            )
-        elif self.faults.answer_is_lost(call.method):
-            client, seconds = call.client, self._chance.uniform(0.005, 0.2)
-            client.later(seconds, call.break_off, 0, self._notice_seconds(SERVER_NOTICED_SECONDS))
+        self._lose_answer(call, LONGEST_ANSWER_SECONDS if name in STREAMS else 0.1)
         if name in DOUBLED and self.faults.is_doubled(call.method):
             other = self._chance.choice(servers)
             call.twin = Call(-call.number, call.method, call.client, other.process, call.metadata, self.faults)

@@ -63,7 +63,7 @@ class SimulatedThinkers:
 
     async def decide(self, thought: Thought) -> Action | None:
         """What the player does; None if it has to be decided without thinking."""
-        await asyncio.sleep(self._chance.uniform(0.01, 0.4))
+        await asyncio.sleep(self._chance.uniform(0.01, 1.0))
         if self._chance.random() < 0.1:
             return None
         return random_of(thought.seen.legal, self._chance.randrange)

@@ -178,7 +178,7 @@ def _matched(plan: Plan, chance: Random) -> Plan:
         for seating in seatings
     )
     disasters = tuple(chance.choices(("kill lobby", "stop lobby"), k=chance.choice((0, 1, 2))))
-    return replace(plan, tables=tables, disasters=disasters, weather=replace(plan.weather, lost_answer=0.3))
+    return replace(plan, tables=tables, disasters=disasters, weather=replace(plan.weather, silent_call=0.3))
 
 
 def _contended(plan: Plan, chance: Random) -> Plan:
@@ -189,10 +189,31 @@ def _contended(plan: Plan, chance: Random) -> Plan:
         replace(seating, people=(hasty,) * seating.seats, bots=(), matched=False, nobody_comes=False)
         for seating in seatings
     )
-    weather = replace(plan.weather, doubled_request=0.5, slow_network=0.1)
+    weather = replace(plan.weather, doubled_request=0.5, slow_network=0.1, lost_news=0.3)
     return replace(plan, tables=tables, engines=3, weather=weather)
 
 
+def _deployed(plan: Plan, chance: Random) -> Plan:
+    """Engines are stopped one after the other while people play quickly, and reports get lost."""
+    hasty = replace(_manner(chance), thinks=0.01, strays=0.0)
+    seating = _seating(KINDS[-1], chance)
+    tables = (replace(seating, people=(hasty,) * seating.seats, bots=(), matched=False, nobody_comes=False),)
+    weather = replace(plan.weather, slow_database=0.1, lost_report=0.5)
+    disasters = ("stop engine", "rolling restart", "rolling restart", "scoring down")
+    return replace(plan, tables=tables, engines=2, weather=weather, stormy_seconds=6.0, disasters=disasters)
+
+
+def _pondered(plan: Plan, chance: Random) -> Plan:
+    """Computer players think at several engines, on which nobody can agree in time."""
+    seating = _seating(chance.choice(KINDS[:2]), chance)
+    tables = (
+        replace(seating, people=(_manner(chance),), bots=("search", "search"), matched=False, nobody_comes=False),
+    )
+    weather = replace(plan.weather, slow_network=0.1, lost_news=0.3)
+    disasters = ("break all streams",) * 4 + ("kill engine",)
+    return replace(plan, tables=tables, engines=3, weather=weather, disasters=disasters)
+
+
 SCENARIOS: Mapping[str, Callable[[Plan, Random], Plan]] = MappingProxyType(
-    {"absent": _absent, "matched": _matched, "contended": _contended}
+    {"absent": _absent, "matched": _matched, "contended": _contended, "deployed": _deployed, "pondered": _pondered}
 )

@@ -1,12 +1,10 @@
-"""Engines, lobbies and ledgers with a fault built in, each of which the simulation has to find.
-
-A variant is a change of production code for as long as a block lasts.
-"""
+"""Engines, lobbies and ledgers with a fault built in, each of which the simulation has to find."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from croupier.engine import archive, clock, sqlite_writer, steward, streams, table
 from croupier.engine.assembly import Engine
@@ -30,7 +28,12 @@ from croupier.lobby.ticket_store import TicketStore
 from croupier.scoring import ledger
 from croupier.scoring.schema import ROUNDS
 
-Variant = Callable[[], AbstractContextManager[None]]
+
+class Variant(NamedTuple):
+    """A change of production code for as long as a block lasts, and the scenario in which it shows soon."""
+
+    change: Callable[[], AbstractContextManager[None]]
+    scenario: str
 
 
 @contextmanager
@@ -254,34 +257,36 @@ def count_repeated_rounds() -> AbstractContextManager[None]:
     return _replaced(ledger, "_insert", insert)
 
 
-VARIANTS: Mapping[str, Variant] = {
-    variant.__name__: variant
-    for variant in (
-        acknowledge_before_commit,
-        append_without_condition,
-        forget_request_id,
-        show_spectators_everything,
-        show_neighbours_alike,
-        credit_twice,
-        give_nothing_back,
-        play_too_early,
-        deal_with_open_cards,
-        resume_one_too_far,
-        never_catch_up_on_lost_news,
-        take_over_in_silence,
-        never_sweep,
-        forget_reports_before_they_arrive,
-        drop_what_waits_when_draining,
-        play_a_stale_thought,
-        trust_the_own_clock,
-        leave_out_of_the_archive,
-        never_finish_in_the_lobby,
-        forget_who_was_told,
-        count_repeated_rounds,
-    )
-}
+VARIANTS: Mapping[str, Variant] = MappingProxyType(
+    {
+        change.__name__: Variant(change, scenario)
+        for change, scenario in (
+            (acknowledge_before_commit, ""),
+            (append_without_condition, "contended"),
+            (forget_request_id, "contended"),
+            (show_spectators_everything, "contended"),
+            (show_neighbours_alike, ""),
+            (credit_twice, "absent"),
+            (give_nothing_back, "absent"),
+            (play_too_early, "absent"),
+            (deal_with_open_cards, ""),
+            (resume_one_too_far, "contended"),
+            (never_catch_up_on_lost_news, "contended"),
+            (take_over_in_silence, "contended"),
+            (never_sweep, "absent"),
+            (forget_reports_before_they_arrive, "deployed"),
+            (drop_what_waits_when_draining, "deployed"),
+            (play_a_stale_thought, "pondered"),
+            (trust_the_own_clock, ""),
+            (leave_out_of_the_archive, ""),
+            (never_finish_in_the_lobby, ""),
+            (forget_who_was_told, "matched"),
+            (count_repeated_rounds, "deployed"),
+        )
+    }
+)
 
 
 def variant_named(name: str) -> AbstractContextManager[None]:
     """The change that a variant makes; none for an empty name."""
-    return VARIANTS[name]() if name else nullcontext()
+    return VARIANTS[name].change() if name else nullcontext()
