@@ -17,7 +17,7 @@ from tests.faults.report import faults_of, text_of, write_json
 from tests.faults.run import Plan, Run, Tally
 from tests.faults.scenarios import POSTGRES, SHORT_POSTGRES, SHORT_SQLITE, SQLITE, Scenario
 
-REPLICAS = Replicas(lobby=2, engine=3, scoring=2)
+REPLICAS, SHORT_REPLICAS = Replicas(lobby=2, engine=3, scoring=2), Replicas(engine=3)
 TABLES, SHORT_TABLES = 100, 24
 THINK_SECONDS = 0.4
 
@@ -63,7 +63,7 @@ async def faults(wanted: argparse.Namespace, plan: Plan) -> Tally:
                     await Run(house, auditor, plan, tally, _say).go(on_sqlite, 0)
         if on_postgres:
             print("three engines on PostgreSQL", flush=True)
-            async with cluster(folder / "cluster", REPLICAS) as house:
+            async with cluster(folder / "cluster", SHORT_REPLICAS if plan.short else REPLICAS) as house:
                 with Auditor(house.databases) as auditor:
                     moves = plan.moves - tally.acknowledged
                     await Run(house, auditor, plan, tally, _say).go(on_postgres, moves)

@@ -22,7 +22,7 @@ GROUPS, FRAIL_GROUPS = 8, 2
 START_SECONDS = 90.0
 SETTLE_SECONDS = 40.0
 """After a fault every table must go on within this time."""
-END_SECONDS = 90.0
+END_SECONDS, SHORT_END_SECONDS = 90.0, 8.0
 """Then games may go on, but they must have gone on since the last fault."""
 CALM_SECONDS = 1.5
 POLL_SECONDS = 0.1
@@ -184,7 +184,7 @@ class Run:
         """Let every game be played to its end, and audit what has not been."""
         self._swarm.manners.think_seconds /= 2
         heads = self._heads()
-        await self._swarm.end(END_SECONDS * self._plan.scale)
+        await self._swarm.end(SHORT_END_SECONDS if self._plan.short else END_SECONDS)
         findings = [
             Finding(Kind.STUCK, table_id, record.head, "the table does not go on after the last fault")
             for table_id, record in self._swarm.playing.items()
