@@ -12,7 +12,6 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from prometheus_client import CollectorRegistry
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from croupier.engine.__main__ import LAST_SECONDS
 from croupier.engine.assembly import Engine
 from croupier.engine.attendance import Attendance
 from croupier.engine.background import Background, end_tasks
@@ -61,6 +60,8 @@ from tests.simulation.trace import Trace
 from tests.simulation.verdict import Verdict
 
 DRAIN_SECONDS = 10
+LAST_SECONDS = 3.0
+"""An engine that has not ended this long after its time to drain ends at once."""
 LAST_STEPS_SECONDS = 0.01
 """What tasks that were cancelled get for their last steps."""
 LONGEST_STOP_SECONDS = 15.0

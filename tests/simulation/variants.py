@@ -277,7 +277,7 @@ VARIANTS: Mapping[str, Variant] = MappingProxyType(
             (forget_reports_before_they_arrive, "deployed"),
             (drop_what_waits_when_draining, "deployed"),
             (play_a_stale_thought, "pondered"),
-            (trust_the_own_clock, ""),
+            (trust_the_own_clock, "contended"),
             (leave_out_of_the_archive, ""),
             (never_finish_in_the_lobby, ""),
             (forget_who_was_told, "matched"),
