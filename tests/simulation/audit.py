@@ -9,11 +9,13 @@ from croupier.engine.fact_codec import encode_view
 from croupier.engine.log import entry_from_row
 from croupier.engine.reports import ResultReport, reports_of
 from tests.simulation.database import SimulatedDatabase
+from tests.simulation.engine_replica import EngineReplica
 from tests.simulation.network import Network
 from tests.simulation.players import Person
 from tests.simulation.record import TableRecord
 from tests.simulation.referee import Referee
-from tests.simulation.replicas import EngineReplica, LobbyReplica, Replica
+from tests.simulation.replica import Replica
+from tests.simulation.replicas import LobbyReplica
 
 
 def stored_logs(engines: SimulatedDatabase) -> dict[str, list[Any]]:

@@ -8,7 +8,7 @@ from typing import Any
 from tests.simulation.faults import Faults
 from tests.simulation.network import Network
 from tests.simulation.plan import Plan
-from tests.simulation.replicas import Replica, Surroundings
+from tests.simulation.replica import Replica, Surroundings
 
 DEAD_SECONDS = (0.1, 4.0)
 AFTERMATH_SECONDS = 2.0

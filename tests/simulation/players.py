@@ -24,7 +24,7 @@ from tests.simulation.loop import Process
 from tests.simulation.network import Network
 from tests.simulation.plan import Manner, Seating
 from tests.simulation.referee import Referee
-from tests.simulation.replicas import ENGINE, LOBBY, SCORING
+from tests.simulation.replica import ENGINE, LOBBY, SCORING
 from tests.simulation.verdict import Verdict
 
 ACTION_SECONDS = 5

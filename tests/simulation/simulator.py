@@ -15,8 +15,8 @@ from croupier.engine.schema import METADATA as ENGINE_METADATA
 from croupier.lobby.schema import METADATA as LOBBY_METADATA
 from croupier.scoring.schema import METADATA as SCORING_METADATA
 from tests.simulation.database import Schema
+from tests.simulation.engine_replica import EngineReplica
 from tests.simulation.loop import Stuck, VirtualLoop
-from tests.simulation.replicas import EngineReplica
 from tests.simulation.trace import Trace
 from tests.simulation.verdict import Violation
 from tests.simulation.world import World

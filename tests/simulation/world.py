@@ -14,6 +14,7 @@ from croupier.engine.replay import ReplayFault, verify_replay
 from tests.simulation import audit
 from tests.simulation.chaos import Chaos, keep_alive
 from tests.simulation.database import Change, InlineEngine, Schema, SimulatedDatabase
+from tests.simulation.engine_replica import EngineReplica
 from tests.simulation.faults import Faults, chance_of
 from tests.simulation.loop import Process, VirtualLoop
 from tests.simulation.network import Network
@@ -21,7 +22,8 @@ from tests.simulation.news import NewsHub
 from tests.simulation.plan import Manner, Plan, Seating, plan_of
 from tests.simulation.players import Person
 from tests.simulation.referee import WATCH_ENGINES, Referee
-from tests.simulation.replicas import EngineReplica, LobbyReplica, Replica, ScoringReplica, Surroundings
+from tests.simulation.replica import Replica, Surroundings
+from tests.simulation.replicas import LobbyReplica, ScoringReplica
 from tests.simulation.stopwatch import Span
 from tests.simulation.trace import Trace
 from tests.simulation.verdict import Verdict
