@@ -1,7 +1,7 @@
 """Engines, lobbies and ledgers with a fault built in, each of which the simulation has to find."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -123,8 +123,8 @@ def resume_one_too_far() -> AbstractContextManager[None]:
     """A resumed stream leaves out the first entry that was missed."""
     honest = Audience.resume
 
-    def resume(audience: Audience, viewer: Viewer, state: Any, entries: Any, after: int) -> Any:
-        return honest(audience, viewer, state, entries, min(after + 1, state.sequence))
+    def resume(audience: Audience, viewer: Viewer, state: Any, missed: Iterable[Step]) -> Any:
+        return honest(audience, viewer, state, list(missed)[1:])
 
     return _replaced(Audience, "resume", resume)
 

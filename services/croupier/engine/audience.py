@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 
-from croupier.engine.log import Entry, TableConfig
+from croupier.engine.log import TableConfig
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.reactions import ReactionLimit, check_reaction
 from croupier.engine.streams import Encoder, Subscription, message_of, send
-from croupier.engine.table import Step, TableState, steps_of
+from croupier.engine.table import Step, TableState
 from croupier.games.facts import SPECTATOR, Seat, Viewer
-from croupier.runtime.errors import LimitReached, MalformedRequest
+from croupier.runtime.errors import LimitReached
 
 MOST_SPECTATORS_STREAMS = 200
 MOST_STREAMS_OF_A_SEAT = 8
@@ -31,19 +31,12 @@ class Audience:
         stream.push(self._encoder.snapshot(self._config, table, viewer))
         return self._admit(stream, table)
 
-    def resume(self, viewer: Viewer, table: TableState, entries: Iterable[Entry], after: int) -> Subscription:
-        """Follow with everything after a sequence.
+    def resume(self, viewer: Viewer, table: TableState, missed: Iterable[Step]) -> Subscription:
+        """Follow with the steps that were missed.
 
-        Raises LimitReached with too many streams, MalformedRequest for a sequence that the table has not reached.
+        Raises LimitReached with too many streams.
         """
-        if after > table.sequence:
-            raise MalformedRequest(
-                "SEQUENCE_AHEAD",
-                f"the table is at sequence {table.sequence}, {after} cannot have been seen",
-                field="after_sequence",
-            )
         stream = self._new_stream(viewer)
-        missed = (made for made in steps_of(self._config, entries) if made.entry.sequence > after)
         stream.preload(message_of(self._encoder, self._config, made, viewer) for made in missed)
         self._metrics.resumes.inc()
         return self._admit(stream, table)

@@ -1,7 +1,9 @@
 """A table in memory: what its log says, and the one way in which that changes."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import TypeAlias
 
 from croupier.engine.audience import Audience
@@ -15,6 +17,8 @@ from croupier.games.interface import SeatActed
 from croupier.runtime.errors import AlreadyExists, IllegalNow, StaleSequence, Unavailable
 
 MOST_ATTEMPTS = 3
+RECENT_STEPS = 16
+"""Whoever missed no more entries than these is told of them without folding the log for him."""
 
 Request: TypeAlias = SeatActed | Proposed | Voted
 """What a seat asks for; how long a proposal lasts is not part of it, and 0."""
@@ -30,6 +34,7 @@ class CachedTable:
         self.state = new_table(config)
         self.entries: list[Entry] = []
         self.reports: list[Report] = []
+        self._recent: deque[Step] = deque(maxlen=RECENT_STEPS)
         self.audience = Audience(config, services.encoder, services.metrics)
         self.lock = asyncio.Lock()
         self.is_doubtful = False
@@ -40,6 +45,13 @@ class CachedTable:
         self._answers: dict[tuple[Seat, str], tuple[int, Request]] = {}
         for made in steps_of(config, entries):
             self._take(made)
+
+    def steps_after(self, sequence: int) -> Iterator[Step]:
+        """The steps beyond a sequence that the table has reached."""
+        missed = self.state.sequence - sequence
+        if missed <= len(self._recent):
+            return islice(self._recent, len(self._recent) - missed, None)
+        return (made for made in steps_of(self.config, self.entries) if made.entry.sequence > sequence)
 
     def changed(self) -> None:
         """The table has changed, or became doubtful: for subclasses."""
@@ -162,6 +174,7 @@ class CachedTable:
         entry = made.entry
         self.state = made.after
         self.entries.append(entry)
+        self._recent.append(made)
         if made.reports:
             self.reports += reports_of_step(self.config, made)
         if entry.request_id and isinstance(entry.event, Request):

@@ -13,7 +13,7 @@ from croupier.engine.voting import steps_of_proposal, steps_of_vote
 from croupier.games.actions import Action
 from croupier.games.facts import SPECTATOR, Seat, Viewer
 from croupier.games.interface import IllegalAction, SeatActed
-from croupier.runtime.errors import IllegalNow, NotPermitted, StaleSequence, Unavailable
+from croupier.runtime.errors import IllegalNow, MalformedRequest, NotPermitted, StaleSequence, Unavailable
 
 
 class LiveTable(CachedTable):
@@ -123,7 +123,13 @@ class LiveTable(CachedTable):
             )
         if after_sequence is None:
             return self.audience.join(viewer, self.state)
-        return self.audience.resume(viewer, self.state, self.entries, after_sequence)
+        if after_sequence > self.state.sequence:
+            raise MalformedRequest(
+                "SEQUENCE_AHEAD",
+                f"the table is at sequence {self.state.sequence}, {after_sequence} cannot have been seen",
+                field="after_sequence",
+            )
+        return self.audience.resume(viewer, self.state, self.steps_after(after_sequence))
 
     def unsubscribe(self, stream: Subscription) -> None:
         """Follow no longer."""
