@@ -98,6 +98,7 @@ class Call:
         """The same request, on its way to another server, whose answer nobody hears."""
         self.request = b""
         """The first thing that the client sent."""
+        self.is_read_slowly = False
         self.client_has_ended = False
         self.is_broken = False
         """Whether the connection is lost, and at least one end does not know it yet."""
@@ -120,6 +121,8 @@ class Call:
 
     async def receive(self) -> Any:
         """The next message at the client; None at a good end. Raises grpc.aio.AioRpcError at another."""
+        if self.is_read_slowly and (seconds := self.faults.reading_seconds()):
+            await asyncio.sleep(seconds)
         item = await self.to_client.take()
         if not isinstance(item, Status):
             return item

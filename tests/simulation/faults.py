@@ -30,6 +30,7 @@ class Weather:
     silent_call: float
     doubled_request: float
     lost_news: float
+    slow_reader: float
     lost_report: float
     """How often a report to scoring, or the answer to it, gets lost beyond that."""
 
@@ -50,6 +51,7 @@ class Weather:
             silent_call=share(0.01),
             doubled_request=share(0.5),
             lost_news=share(0.3),
+            slow_reader=share(0.3),
             lost_report=share(0.6),
         )
 
@@ -134,6 +136,14 @@ class Faults:
     def is_doubled(self, method: str) -> bool:
         """Whether a request arrives twice, at two servers."""
         return self._network_fault(self.weather.doubled_request, "request doubled", method)
+
+    def is_read_slowly(self, method: str) -> bool:
+        """Whether a client takes its time over each message of a stream."""
+        return self._network_fault(self.weather.slow_reader, "slow reader", method)
+
+    def reading_seconds(self) -> float:
+        """How long a slow client looks at a message."""
+        return 0.0 if self._is_over else self._network.uniform(0.1, 1.0)
 
     def news_are_lost(self, who: str) -> bool:
         """Whether news are lost together with the connection that they came by."""

@@ -215,6 +215,7 @@ class Network:
             return
         server.process.later(self.faults.network_seconds(), server.serve, call)
         self._lose_answer(call, LONGEST_ANSWER_SECONDS if name in STREAMS else 0.1)
+        call.is_read_slowly = name in STREAMS and self.faults.is_read_slowly(call.method)
         if name in DOUBLED and self.faults.is_doubled(call.method):
             other = self._chance.choice(servers)
             call.twin = Call(-call.number, call.method, call.client, other.process, call.metadata, self.faults)

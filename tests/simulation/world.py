@@ -148,7 +148,11 @@ class World:
         await asyncio.sleep(0 if is_fair else self.plan.stormy_seconds + CALMING_SECONDS)
         while True:
             for call in self.network.open_calls:
-                if not call.client_has_ended and not call.server_has_ended and not call.is_broken:
+                if (
+                    not call.client_has_ended
+                    and not call.server_has_ended
+                    and not (call.is_broken or call.is_read_slowly)
+                ):
                     self.referee.check_lag(call, LAG_MILLISECONDS)
             await asyncio.sleep(1.0)
 
