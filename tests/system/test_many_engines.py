@@ -18,7 +18,7 @@ from croupier_api.v1.engine_pb2 import ACTED_BY_TIMEOUT, TableUpdate
 from croupier_client.aio_table import AsyncTable
 from tests.conftest import Databases
 
-DEADLINE_SECONDS = 150.0
+DEADLINE_SECONDS = 400.0
 PACKAGES = ("croupier.lobby", "croupier.engine", "croupier.scoring")
 REPLICAS = Replicas(lobby=2, engine=3, scoring=2)
 ENGINES = REPLICAS.of("engine")

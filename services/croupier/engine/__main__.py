@@ -196,12 +196,15 @@ async def _listen(settings: EngineSettings, lobby_key: Ed25519PublicKey, engine:
 
     players = EngineServicer(engine.tables, engine.services.metrics, settings.most_streams)
     lobby = EngineControlServicer(engine.tables)
-    return [
-        await listen(settings.listen, [SERVICE_NAME], players.add_to, interceptor(PLAYER_AUDIENCE)),
-        await listen(
+    first = await listen(settings.listen, [SERVICE_NAME], players.add_to, interceptor(PLAYER_AUDIENCE))
+    try:
+        second = await listen(
             settings.control_listen, [CONTROL_SERVICE_NAME], lobby.add_to, interceptor(ENGINE_CONTROL_AUDIENCE)
-        ),
-    ]
+        )
+    except BaseException:
+        await first.server.stop(None)
+        raise
+    return [first, second]
 
 
 if __name__ == "__main__":

@@ -87,6 +87,7 @@ async def serve(settings: LobbySettings, logger: Logger) -> int:
         metrics_server, metrics_address = serve_metrics(registry, settings.metrics_listen)
         stack.callback(metrics_server.shutdown)
         listener = await listen(settings.listen, [SERVICE_NAME], lobby.add_to, interceptor)
+        stack.push_async_callback(listener.server.stop, None)
         _warn_of_open_doors(settings, logger)
         addresses = {"listen": listener.address, "metrics": metrics_address}
         is_ready = partial(is_reachable, database)

@@ -71,6 +71,8 @@ async def listen(
         port = 0
     # gRPC takes the port modulo 65536, so that 99999 would silently become another.
     if port == 0 or not address.endswith((f":{port}", ":0")):
+        # One that is left to the garbage collector speaks up when its event loop has gone.
+        await server.stop(None)
         raise ValueError(f"{address} cannot be listened on: is it in use, or not an address of this machine?")
     await server.start()
     return Listener(server, f"{address.rpartition(':')[0]}:{port}", servicer, tuple(service_names))
