@@ -82,6 +82,9 @@ class SimulatedServer:
         """Begin with a call, unless it is over already."""
         if call.server_has_ended:
             return
+        if not self.accepts:
+            call.break_off(self._network.faults.network_seconds(), 0)
+            return
         self.calls[call] = None
         call.over.append(lambda ended: self.calls.pop(ended, None))
         context = ServerEnd(call, self._network.window(), self._network.observer.answered)
