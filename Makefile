@@ -39,7 +39,7 @@ load: $(STAMP)
 	$(BIN)/python -m loadtest --tables $(TABLES) --seconds $(SECONDS_OF_LOAD) --mix $(MIX)
 
 faults: $(STAMP)
-	$(BIN)/python -m tests.faults $(if $(SEED),--seed $(SEED)) $(if $(SHORT),--short)
+	$(BIN)/python -m tests.faults $(if $(SEED),--seed $(SEED)) $(if $(SHORT),--short) --result faults.json
 
 simulate: $(STAMP)
 	$(BIN)/python -m tests.simulation --seeds $(SEEDS) --first $(FIRST_SEED)
