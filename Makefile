@@ -7,6 +7,7 @@ TABLES ?= 50
 SECONDS_OF_LOAD ?= 60
 SEEDS ?= 1000
 FIRST_SEED ?= 1
+JOBS ?= 2
 MIX ?= thulla,one_ten,jossing,one_oh_one,solo
 
 .PHONY: demo test check format proto bench load faults simulate clean install
@@ -42,7 +43,7 @@ faults: $(STAMP)
 	$(BIN)/python -m tests.faults $(if $(SEED),--seed $(SEED)) $(if $(SHORT),--short) --result faults.json
 
 simulate: $(STAMP)
-	$(BIN)/python -m tests.simulation --seeds $(SEEDS) --first $(FIRST_SEED)
+	$(BIN)/python -m tests.simulation --seeds $(SEEDS) --first $(FIRST_SEED) --jobs $(JOBS) --quiet
 
 install: $(STAMP)
 
