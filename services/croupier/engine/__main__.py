@@ -6,8 +6,8 @@ import os
 import secrets
 import sys
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
 import grpc
@@ -151,29 +151,29 @@ async def _run(
     logger = engine.services.logger
     committing = asyncio.create_task(engine.store.run())
     reporting = asyncio.create_task(engine.services.reporter.run())
-    listeners = await _listen(settings, lobby_key, engine)
-    _, metrics_address = serve_metrics(engine.services.metrics.registry, settings.metrics_listen)
-    # Only now: an engine whose ports are taken has never been there, and nobody is given back time for it.
-    await engine.services.attendance.attend()
-    working = [asyncio.create_task(work) for work in engine.work()]
-    is_ready = partial(is_reachable, database)
-    await show_readiness(listeners, is_ready)
-    readiness = asyncio.create_task(watch_readiness(listeners, is_ready))
-    addresses = {"listen": listeners[0].address, "control": listeners[1].address, "metrics": metrics_address}
-    announce(settings.ready_file, addresses)
-    logger.info("ready", **addresses)
-    await _until_stopped(access)
-    logger.info("stopping")
-    end_within(settings.drain_seconds, logger)
-    grace_seconds = max(0.0, settings.drain_seconds - LAST_SECONDS) / 2
-    # At once: connections are told to go while streams are, so that nobody comes back here.
-    draining = asyncio.create_task(drain(listeners, grace_seconds))
-    await engine.send_streams_elsewhere(grace_seconds)
-    await end_tasks([reporting, *working, readiness])
-    await draining
-    await engine.finish(committing, grace_seconds)
-    if not access.cancelled():
-        access.result()
+    async with _listening(settings, lobby_key, engine) as listeners:
+        _, metrics_address = serve_metrics(engine.services.metrics.registry, settings.metrics_listen)
+        # Only now: an engine whose ports are taken has never been there, and nobody is given back time for it.
+        await engine.services.attendance.attend()
+        working = [asyncio.create_task(work) for work in engine.work()]
+        is_ready = partial(is_reachable, database)
+        await show_readiness(listeners, is_ready)
+        readiness = asyncio.create_task(watch_readiness(listeners, is_ready))
+        addresses = {"listen": listeners[0].address, "control": listeners[1].address, "metrics": metrics_address}
+        announce(settings.ready_file, addresses)
+        logger.info("ready", **addresses)
+        await _until_stopped(access)
+        logger.info("stopping")
+        end_within(settings.drain_seconds, logger)
+        grace_seconds = max(0.0, settings.drain_seconds - LAST_SECONDS) / 2
+        # At once: connections are told to go while streams are, so that nobody comes back here.
+        draining = asyncio.create_task(drain(listeners, grace_seconds))
+        await engine.send_streams_elsewhere(grace_seconds)
+        await end_tasks([reporting, *working, readiness])
+        await draining
+        await engine.finish(committing, grace_seconds)
+        if not access.cancelled():
+            access.result()
 
 
 async def _until_stopped(access: asyncio.Task[None]) -> None:
@@ -187,7 +187,10 @@ async def _until_stopped(access: asyncio.Task[None]) -> None:
     await asyncio.wait([stopped, access])
 
 
-async def _listen(settings: EngineSettings, lobby_key: Ed25519PublicKey, engine: Engine) -> list[Listener]:
+@asynccontextmanager
+async def _listening(
+    settings: EngineSettings, lobby_key: Ed25519PublicKey, engine: Engine
+) -> AsyncIterator[list[Listener]]:
     """Open the players' port and the lobby's, each of which accepts tokens of its own audience only."""
 
     def interceptor(audience: str) -> CallInterceptor:
@@ -196,15 +199,17 @@ async def _listen(settings: EngineSettings, lobby_key: Ed25519PublicKey, engine:
 
     players = EngineServicer(engine.tables, engine.services.metrics, settings.most_streams)
     lobby = EngineControlServicer(engine.tables)
-    first = await listen(settings.listen, [SERVICE_NAME], players.add_to, interceptor(PLAYER_AUDIENCE))
-    try:
-        second = await listen(
-            settings.control_listen, [CONTROL_SERVICE_NAME], lobby.add_to, interceptor(ENGINE_CONTROL_AUDIENCE)
-        )
-    except BaseException:
-        await first.server.stop(None)
-        raise
-    return [first, second]
+    doors = (
+        (settings.listen, SERVICE_NAME, players.add_to, PLAYER_AUDIENCE),
+        (settings.control_listen, CONTROL_SERVICE_NAME, lobby.add_to, ENGINE_CONTROL_AUDIENCE),
+    )
+    async with AsyncExitStack() as stack:
+        listeners = []
+        for address, service, add_to, audience in doors:
+            listeners.append(await listen(address, [service], add_to, interceptor(audience)))
+            # Also when something after it fails: one that is left to the garbage collector finds its event loop gone.
+            stack.push_async_callback(listeners[-1].server.stop, None)
+        yield listeners
 
 
 if __name__ == "__main__":
