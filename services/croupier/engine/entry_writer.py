@@ -39,7 +39,7 @@ class Append(NamedTuple):
 class Mark(NamedTuple):
     """What an append changes about its table: status, reports due and when to look for them, and when it ended."""
 
-    table_id: str
+    marked_table: str
     status: str
     reports_due: int
     reports_at: int

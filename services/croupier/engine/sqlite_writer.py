@@ -26,7 +26,7 @@ _DEADLINE_TEXT = str(
 _MARK = (
     update(TABLES)
     .where(TABLES.c.table_id == bindparam("marked_table"))
-    .values({name: bindparam(name) for name in Mark._fields})
+    .values({name: bindparam(name) for name in Mark._fields if name != "marked_table"})
 )
 
 
@@ -65,6 +65,6 @@ def _write(connection: Connection, appends: Sequence[Append]) -> None:
     if deadlines := [(append.table_id, append.deadline) for append in appends if not append.is_last]:
         connection.exec_driver_sql(_DEADLINE_TEXT, deadlines)
     if marks := marks_of(appends):
-        connection.execute(_MARK, [mark._asdict() | {"marked_table": mark.table_id} for mark in marks])
+        connection.execute(_MARK, [mark._asdict() for mark in marks])
     if ended := [append.table_id for append in appends if append.is_last]:
         connection.execute(delete(DEADLINES).where(DEADLINES.c.table_id.in_(ended)))
