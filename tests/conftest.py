@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
@@ -78,3 +79,12 @@ def new_database(databases: Databases) -> Iterator[Callable[..., str]]:
     yield new
     for packages, name in taken:
         databases.give_back(packages, name)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A new database without tables, of each kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'new.db'}"
+    new_database: Callable[..., str] = request.getfixturevalue("new_database")
+    return new_database()

@@ -1,10 +1,8 @@
 """Migrations of the engine's database."""
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from random import Random
 
-import pytest
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
@@ -17,15 +15,6 @@ from croupier.runtime.database import open_database
 from croupier.runtime.schema_versions import _config, migrate
 from tests.engine.databases import loaded, running, store_on
 from tests.engine.play import make_config, whole_log
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A new database without tables, of each kind."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'new.db'}"
-    new_database: Callable[..., str] = request.getfixturevalue("new_database")
-    return new_database()
 
 
 async def test_migrations_make_what_the_schema_says_and_nothing_the_second_time(empty_url: str) -> None:

@@ -1,12 +1,11 @@
 """The lobby's schema: what migrations make is what the code expects, and tickets from before are served."""
 
 import sqlite3
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from importlib.resources import files
 from pathlib import Path
 
-import pytest
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
@@ -49,15 +48,6 @@ async def up_to_date(url: str) -> AsyncIterator[AsyncEngine]:
 def ticket_row(ticket_id: str, player_id: str, table_id: str | None) -> tuple[object, ...]:
     """A ticket as the first version had it."""
     return ticket_id, player_id, "", "pairs", 2, b"", START, START, None, table_id
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A new database without tables, of each kind."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'new.db'}"
-    new_database: Callable[..., str] = request.getfixturevalue("new_database")
-    return new_database()
 
 
 async def test_migrations_make_the_schema_that_the_code_expects(empty_url: str) -> None:
