@@ -20,7 +20,7 @@ from croupier_client import (
 )
 from croupier_client.callers import Call, R, Service
 from croupier_client.endpoints import CHANNEL_OPTIONS, channel_target
-from loadtest.referee import Referee
+from loadtest.seat_referee import Referee
 
 Answer = TypeVar("Answer")
 ACTION_ACKNOWLEDGED = "action sent to acknowledged"

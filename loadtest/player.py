@@ -16,7 +16,7 @@ from loadtest.client import LoadClient, RefereedTable, is_failure
 from loadtest.court import Invariant
 from loadtest.house import House
 from loadtest.probes import Probe, judge, out_of_turn, probe_on_turn, reused_request_id
-from loadtest.referee import Referee
+from loadtest.seat_referee import Referee
 
 MOST_STREAMS = 4
 MOST_SETBACKS = 8

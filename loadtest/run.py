@@ -20,7 +20,7 @@ from loadtest.court import Court
 from loadtest.house import House, Shares
 from loadtest.mix import sittings
 from loadtest.options import Options
-from loadtest.report import MISSING, Percentiles, conditions_line, exit_code, report_lines
+from loadtest.old_report import MISSING, Percentiles, conditions_line, exit_code, report_lines
 from loadtest.tally import Tally
 from loadtest.users import Guests, player_class
 

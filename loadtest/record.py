@@ -1,0 +1,111 @@
+"""What players of one table heard, sent and were answered: all that the referee gets to see, beside the records.
+
+Everything here can be pickled. Bytes are messages of the contract as they came or went; times are milliseconds since
+1970 UTC of the players' machine.
+"""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from loadtest.referee.violations import Invariant
+
+
+class Opened(NamedTuple):
+    """A stream was opened, the first as number 0; without `after_sequence` it must begin with a snapshot."""
+
+    at_milliseconds: int
+    after_sequence: int | None
+
+
+class Heard(NamedTuple):
+    """A message of a stream: a PlayResponse, as which a WatchTableResponse can be read too."""
+
+    at_milliseconds: int
+    stream: int
+    body: bytes
+
+
+class Expected(NamedTuple):
+    """What the refusal of an attempt must say: the gRPC status code, the reason, and a rule if one must speak."""
+
+    name: str
+    code: int
+    reason: str
+    by_rule: bool = False
+
+
+class Sent(NamedTuple):
+    """An action that was sent; one that must be refused says how. `action` is an Action of the contract.
+
+    Whoever sends an action again under its name after a connection broke is not noted again; who does so on purpose is.
+    """
+
+    at_milliseconds: int
+    request_id: str
+    action: bytes
+    expected_sequence: int | None
+    expected: Expected | None = None
+
+
+class Answered(NamedTuple):
+    """The answer to an action: its sequence, or a refusal with the gRPC status code, the reason and the rule."""
+
+    at_milliseconds: int
+    request_id: str
+    sequence: int | None
+    code: int = 0
+    reason: str = ""
+    rule: str = ""
+    message: str = ""
+
+
+class Viewed(NamedTuple):
+    """What GetView gave: a Snapshot."""
+
+    at_milliseconds: int
+    snapshot: bytes
+
+
+class Noted(NamedTuple):
+    """What a player found wrong by himself."""
+
+    invariant: Invariant
+    sequence: int
+    detail: str
+
+
+@dataclass(slots=True)
+class SeatRecord:
+    """What one viewer lived through at a table; `seat` is None for a spectator and before the first snapshot."""
+
+    player_id: str
+    seat: int | None = None
+    manner: str = ""
+    opened: list[Opened] = field(default_factory=list)
+    heard: list[Heard] = field(default_factory=list)
+    sent: list[Sent] = field(default_factory=list)
+    answered: list[Answered] = field(default_factory=list)
+    viewed: list[Viewed] = field(default_factory=list)
+    noted: list[Noted] = field(default_factory=list)
+    client_seed: bytes = b""
+    """What the player added to the shuffles, if he did."""
+    left_milliseconds: int | None = None
+    """When he left for good before the game was over."""
+
+
+@dataclass(slots=True)
+class TableRecord:
+    """A table as those of its viewers lived it who are played here, and what the services say of it afterwards."""
+
+    table_id: str
+    game: str
+    seats: int
+    commitment: str = ""
+    """As the lobby showed it before the first deal; empty where nobody looked."""
+    viewers: list[SeatRecord] = field(default_factory=list)
+    is_finished: bool = False
+    """Whether somebody here saw the end of the game."""
+    replays: list[str] = field(default_factory=list)
+    """What GetReplay gave, to several viewers perhaps."""
+    sheet: bytes | None = None
+    """What GetScoreSheet gave once the result was on it: a GetScoreSheetResponse."""
