@@ -9,7 +9,7 @@ import json
 import os
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from random import Random
@@ -28,6 +28,12 @@ TRIES = 0.25
 """How likely something is tried between two events."""
 MALFORMED = "malformed"
 """Stands for the rule where an action does not even look like one."""
+
+AGREED: Mapping[str, Act] = {
+    "restart_same": {"type": "restart_hand", "cards": "same"},
+    "restart_new": {"type": "restart_hand", "cards": "new"},
+}
+"""What seats can agree to, as replays write it (SOLO-RESTART-2)."""
 
 MakeTable = Callable[[int, Options], Table]
 
@@ -81,7 +87,7 @@ def compare_games(game: str, make: MakeTable, nodeid: str, games: int) -> Compar
 
 
 def compare_game(game: Game, make: MakeTable, random: Random, compared: Compared) -> None:
-    """Play one random game on both."""
+    """Play one random game on both, with `random` alone to decide what happens."""
     seats = random.choice(game.seats)
     options = sample_options(game, seats, random)
     print(f"    {game.id}, {seats} seats, {options}")
@@ -110,8 +116,9 @@ def applied(both: Both, event: Event) -> Both:
         case CardsShuffled(cards, drawn):
             written = table.shuffled(notation(cards), list(drawn))
             equal("event of the replay", ordered(state.event_record(event)), ordered(written))
-        case ProposalAgreed():
-            table.agree(state.event_record(event))
+        case ProposalAgreed(proposal):
+            equal("event of the replay", state.event_record(event), AGREED[proposal])
+            table.agree(dict(AGREED[proposal]))
     return Both(game, after, table, [*rounds, *scored(told)])
 
 
@@ -147,8 +154,7 @@ def compare_attempt(both: Both, random: Random, compared: Compared) -> None:
 def proposed(both: Both, random: Random) -> Attempt:
     """Something that all seats may have agreed to."""
     event = ProposalAgreed(random.choice(list(both.game.proposals)))
-    record = both.state.event_record(event)
-    return Attempt(f"agreed to {record}", event, lambda table: table.agree(record))
+    return Attempt(str(event), event, lambda table: table.agree(dict(AGREED[event.proposal])))
 
 
 def acted(both: Both, random: Random) -> Attempt:
@@ -211,16 +217,31 @@ def same_view(view: facts.View, viewer: int, table: Table) -> None:
     """What a seat or the spectators see."""
     equal("round", view.round_number, table.round_number)
     equal(f"totals seen by {viewer}", [seat.score for seat in view.seats], table.scores)
-    equal(f"numbers of cards seen by {viewer}", [seat.card_count for seat in view.seats], list(map(len, table.hands)))
-    for seat, hand in enumerate(view.seats):
-        if hand.cards or seat == viewer:
-            equal(f"hand {seat} seen by {viewer}", sorted(notation(hand.cards)), sorted(table.hands[seat]))
-    piles = {pile.name: (pile.card_count, [(NOTATION[card], seat) for card, seat in pile.cards]) for pile in view.piles}
-    known = {
-        name: (len(cards), cards if seen_by is None or viewer in seen_by else [])
-        for name, (cards, seen_by) in table.piles.items()
+    theirs = {
+        pile.name: (pile.card_count, [(NOTATION[card], seat) for card, seat in pile.cards]) for pile in view.piles
     }
-    equal(f"piles seen by {viewer}", piles, known)
+    held = taken_up(table, viewer, theirs)
+    ours = {
+        name: (len(pile.cards), list(pile.cards) if pile.seen_by is None or viewer in pile.seen_by else [])
+        for name, pile in table.piles.items()
+        if name not in held
+    }
+    equal(f"piles seen by {viewer}", theirs, ours)
+    for seat, (shown, hand) in enumerate(zip(view.seats, table.hands, strict=True)):
+        cards = [*hand, *(card for pile in held.values() for card in pile)] if seat == viewer else hand
+        equal(f"number of cards of {seat} seen by {viewer}", shown.card_count, len(cards))
+        if shown.cards or seat == viewer:
+            equal(f"hand {seat} seen by {viewer}", sorted(notation(shown.cards)), sorted(cards))
+
+
+def taken_up(table: Table, viewer: int, shown: Mapping[str, object]) -> dict[str, list[str]]:
+    """Piles that a seat alone knows and sees in its hand, while they still lie on the table for all others.
+
+    A kitty that was taken up, for example, before anybody knows what is kept.
+    """
+    only = frozenset({viewer})
+    piles = table.piles.items()
+    return {name: [card for card, _ in cards] for name, (cards, by) in piles if by == only and name not in shown}
 
 
 def engine_legal(state: State, seat: int) -> Legal:
