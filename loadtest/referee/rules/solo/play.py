@@ -1,0 +1,60 @@
+"""The tricks of solo: which cards may be played, and when a hand is over."""
+
+from loadtest.referee.rules.interface import Card, Options
+from loadtest.referee.rules.solo.cards import cards_of, kind
+from loadtest.referee.rules.solo.hand import Hand
+
+
+def card_refusal(hand: Hand, seat: int, card: Card, options: Options) -> str:
+    """The rule against playing a card; empty if there is none."""
+    cards = hand.cards[seat]
+    if card not in cards:
+        return "SOLO-PLAY-2"
+    led = kind(hand.trick[0][0], hand.trump) if hand.trick else ""
+    can_follow = any(kind(own, hand.trump) == led for own in cards)
+    if can_follow and kind(card, hand.trump) != led:
+        return "SOLO-PLAY-2"
+    if not hand.is_partner_hidden():
+        return ""
+    if seat == hand.partner and options["called_card_rule"] == "forced":
+        return _partner_refusal(hand, card, led, can_follow)
+    # SOLO-CARD-5: whoever neither leads nor can follow throws a card away.
+    if seat == hand.declarer and led and not can_follow and cards_of(hand.called[1], cards) == [card]:
+        return "SOLO-CARD-5"
+    return ""
+
+
+def _partner_refusal(hand: Hand, card: Card, led: str, can_follow: bool) -> str:
+    called_suit = hand.called[1]
+    if card == hand.called:
+        return ""
+    if led == called_suit:
+        return "SOLO-CARD-1"
+    if not led and kind(card, hand.trump) == called_suit:
+        return "SOLO-CARD-2"
+    if len(hand.tricks) == 4 and not can_follow:
+        return "SOLO-CARD-3"
+    return ""
+
+
+def throw_down_refusal(hand: Hand) -> str:
+    """The rule against throwing the hand down; empty if there is none."""
+    if hand.do:
+        return "SOLO-THROUGH-4"
+    if hand.through:
+        return "SOLO-THROUGH-3"
+    if len(hand.tricks) != 5 or hand.tricks_won(hand.side()) != 5:
+        return "SOLO-THROUGH-1"
+    return ""
+
+
+def outcome(hand: Hand) -> str:
+    """Whether a hand is "made", "failed" or not over yet (""), looked at after a complete trick."""
+    won, lost = hand.tricks_won(hand.side()), hand.tricks_won(hand.defenders())
+    if hand.is_partner_hidden():  # SOLO-STOP-1, SOLO-CARD-6
+        return "failed" if len(hand.tricks) == 5 else ""
+    if hand.do or hand.through:  # SOLO-STOP-2
+        return "failed" if lost else "made" if won == 8 else ""
+    if lost >= 4:  # SOLO-STOP-3
+        return "failed"
+    return "made" if won >= 5 and lost else ""  # SOLO-STOP-4
