@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from wsgiref.simple_server import WSGIServer
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, start_http_server
 
 LATENCY_BUCKETS_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
@@ -38,6 +38,8 @@ class RpcMetrics:
 def serve_metrics(registry: CollectorRegistry, address: str) -> tuple[WSGIServer, str]:
     """Serve the registry over HTTP at host:port (port 0 chooses one); gives the server and its real address.
 
+    What this process uses is added to it, where the machine tells: CPU seconds, memory and open files.
+
     Raises ValueError if the address cannot be had.
     """
     host, _, port = address.rpartition(":")
@@ -47,4 +49,5 @@ def serve_metrics(registry: CollectorRegistry, address: str) -> tuple[WSGIServer
         raise ValueError(
             f"{address} cannot be listened on: is it in use, or not a host:port of this machine?"
         ) from None
+    ProcessCollector(registry=registry)
     return server, f"{host}:{server.server_port}"

@@ -1,0 +1,69 @@
+"""One reading of what an instance of a service tells of itself: its Prometheus page."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException
+from typing import TypeAlias
+
+from prometheus_client.parser import text_string_to_metric_families
+
+READ_SECONDS = 3.0
+LARGEST_PAGE_BYTES = 8 * 1024 * 1024
+KEPT_TYPES = frozenset({"counter", "gauge"})
+
+Labels: TypeAlias = tuple[tuple[str, str], ...]
+"""Names and values, in the order of the names."""
+Key: TypeAlias = tuple[str, Labels]
+"""A sample by its name and labels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scrape:
+    """The counters and gauges of an instance, at a moment in seconds of the reader's clock."""
+
+    seconds: float
+    samples: Mapping[Key, float]
+
+    def total(self, name: str) -> float:
+        """The sum of all samples of a name, 0 if there are none."""
+        return sum(value for (sample, _), value in self.samples.items() if sample == name)
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A page that could not be read, and why, in one line."""
+
+    seconds: float
+    reason: str
+
+
+def scrape(address: str, seconds: float) -> Scrape | Unread:
+    """Read the page at host:port, which must be one instance's own; waits READ_SECONDS at most for each part of it."""
+    try:
+        return Scrape(seconds, dict(samples_of(_page(address))))
+    except (OSError, HTTPException, ValueError) as fault:
+        return Unread(seconds, f"{address} gives no metrics: {str(fault) or type(fault).__name__}")
+
+
+def samples_of(page: str) -> Iterator[tuple[Key, float]]:
+    """The counters and gauges of a page in Prometheus' text format; raises ValueError for anything else."""
+    for family in text_string_to_metric_families(page):
+        if family.type in KEPT_TYPES and not family.name.endswith("_created"):
+            for sample in family.samples:
+                yield (sample.name, tuple(sorted(sample.labels.items()))), sample.value
+
+
+def _page(address: str) -> str:
+    # Not by urllib, which would ask a proxy where the environment names one.
+    connection = HTTPConnection(address, timeout=READ_SECONDS)
+    try:
+        connection.request("GET", "/metrics")
+        response = connection.getresponse()
+        body = response.read(LARGEST_PAGE_BYTES + 1)
+    finally:
+        connection.close()
+    if response.status != 200:
+        raise ValueError(f"it answers with {response.status} {response.reason}")
+    if len(body) > LARGEST_PAGE_BYTES:
+        raise ValueError(f"its page has more than {LARGEST_PAGE_BYTES} bytes")
+    return body.decode()
