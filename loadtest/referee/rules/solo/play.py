@@ -37,15 +37,10 @@ def _partner_refusal(hand: Hand, card: Card, led: str, can_follow: bool) -> str:
     return ""
 
 
-def throw_down_refusal(hand: Hand) -> str:
-    """The rule against throwing the hand down; empty if there is none."""
-    if hand.do:
-        return "SOLO-THROUGH-4"
-    if hand.through:
-        return "SOLO-THROUGH-3"
-    if len(hand.tricks) != 5 or hand.tricks_won(hand.side()) != 5:
-        return "SOLO-THROUGH-1"
-    return ""
+def may_throw_down(hand: Hand) -> bool:
+    """Whether the seat on lead to the sixth trick has the choice to throw down or go through (SOLO-THROUGH-1 to -4)."""
+    five_of_five = len(hand.tricks) == 5 and hand.tricks_won(hand.side()) == 5
+    return five_of_five and not hand.trick and not hand.do
 
 
 def outcome(hand: Hand) -> str:

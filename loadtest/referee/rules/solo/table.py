@@ -17,7 +17,7 @@ from loadtest.referee.rules.solo.bidding import (
 )
 from loadtest.referee.rules.solo.cards import DECK, SUITS, cards_of, winner
 from loadtest.referee.rules.solo.hand import FOUR, NOBODY, Hand, deal
-from loadtest.referee.rules.solo.play import card_refusal, outcome, throw_down_refusal
+from loadtest.referee.rules.solo.play import card_refusal, may_throw_down, outcome
 from loadtest.referee.rules.solo.points import final_ranking, remaining_seats, scores_after, value
 
 ACTIONS: dict[str, list[Act]] = {
@@ -30,7 +30,7 @@ ACTIONS: dict[str, list[Act]] = {
 }
 """By phase, everything that anybody could ever say in it."""
 
-OUT_OF_PLACE = {
+OUT_OF_TURN = {
     "deal": "SOLO-DEAL-3",
     "auction": "SOLO-BID-1",
     "wedding": "SOLO-WED-2",
@@ -40,10 +40,11 @@ OUT_OF_PLACE = {
     "play": "SOLO-PLAY-1",
     "over": "SOLO-END-2",
 }
-"""By phase, the rule against acting out of turn, and against actions of another phase."""
-
+"""By phase, the rule against acting out of turn."""
+OF_ANOTHER_PHASE = OUT_OF_TURN | {"keep": "SOLO-KEEP-2"}
+"""By phase, the rule against what has no place in it."""
 NO_SUCH = {"bid": "SOLO-BID-2", "name_trump": "SOLO-TRUMP-3", "play": "SOLO-PLAY-2"}
-"""By verb, the rule against what nobody could ever say."""
+"""By verb, the rule against what nobody could ever say with it."""
 
 
 class SoloTable:
@@ -138,11 +139,13 @@ class SoloTable:
         """The rule against whatever a seat does; empty if there is none."""
         phase, verb = self.hand.phase, str(action.get("type"))
         possible = ACTIONS.get(phase, [])
-        if seat != self.hand.turn or verb not in [each["type"] for each in possible]:
-            return OUT_OF_PLACE[phase]
+        if seat != self.hand.turn:
+            return OUT_OF_TURN[phase]
+        if verb not in [each["type"] for each in possible]:
+            return OF_ANOTHER_PHASE[phase]
         # As texts, because Python takes 1 for true.
         if json.dumps(action, sort_keys=True) not in [json.dumps(each, sort_keys=True) for each in possible]:
-            return NO_SUCH.get(verb, OUT_OF_PLACE[phase])
+            return NO_SUCH.get(verb, OF_ANOTHER_PHASE[phase])
         return self._rule_against(seat, action)
 
     def _rule_against(self, seat: int, action: Act) -> str:
@@ -161,7 +164,7 @@ class SoloTable:
             case "play":
                 return card_refusal(hand, seat, action["card"], self.options)
             case "throw_down":
-                return throw_down_refusal(hand)
+                return "" if may_throw_down(hand) else "SOLO-THROUGH-1"
         return ""
 
     def _begin(self, dealt: list[list[Card]]) -> None:
@@ -222,7 +225,7 @@ class SoloTable:
 
     def _play(self, seat: int, card: Card) -> None:
         hand = self.hand
-        if not hand.trick and not throw_down_refusal(hand):
+        if may_throw_down(hand):
             hand.through = True  # SOLO-THROUGH-3
         hand.cards[seat].remove(card)
         hand.trick.append((card, seat))
