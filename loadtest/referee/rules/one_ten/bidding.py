@@ -65,7 +65,7 @@ class Bidding:
     def _refusal(self, action: Act) -> Illegal:
         kind = action.get("type")
         amount = action.get("amount")
-        if kind == "bid" and set(action) == {"type", "amount"}:
+        if kind == "bid":
             on_ladder = type(amount) is int and amount in self.ladder
             return Illegal("110-BID-3" if on_ladder else "110-BID-2", f"{amount} on {self.amount}")
         if kind in ("match", "pass") and self.speaker == self.dealer and self.high_bidder is None:
