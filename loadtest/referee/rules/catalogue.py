@@ -1,0 +1,22 @@
+"""The games whose rules the referee knows."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from loadtest.referee.rules.interface import Options, Table
+from loadtest.referee.rules.jossing import JossingTable
+from loadtest.referee.rules.one_oh_one.table import OneOhOneTable
+from loadtest.referee.rules.one_ten.table import OneTenTable
+from loadtest.referee.rules.solo.table import SoloTable
+from loadtest.referee.rules.thulla import ThullaTable
+
+RULES: Mapping[str, Callable[[int, Options], Table]] = MappingProxyType(
+    {
+        "thulla": ThullaTable,
+        "one_ten": OneTenTable,
+        "jossing": JossingTable,
+        "one_oh_one": OneOhOneTable,
+        "solo": SoloTable,
+    }
+)
+"""By the id of the game: makes a table of so many seats with all options."""

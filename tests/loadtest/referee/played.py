@@ -1,0 +1,306 @@
+"""True tables, played by the engine's own functions, as the records of their viewers would tell them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from hashlib import sha256
+from random import Random
+
+import grpc
+
+from croupier.engine.codec import encode_action
+from croupier.engine.fact_codec import StreamEncoder, encode_snapshot
+from croupier.engine.log import (
+    ActedBy,
+    ClockConfig,
+    LoggedEvent,
+    Proposed,
+    SeatConfig,
+    TableConfig,
+    TimeCredited,
+    Voted,
+)
+from croupier.engine.proposals import refusal_of
+from croupier.engine.replay import write_replay
+from croupier.engine.streams import message_of
+from croupier.engine.table import Step, advance, new_table
+from croupier.engine.voting import steps_of_proposal, steps_of_vote
+from croupier.games.actions import Action
+from croupier.games.bots import random_of
+from croupier.games.catalogue import GAMES
+from croupier.games.facts import SPECTATOR
+from croupier.games.interface import SeatActed, resolve_options
+from croupier.runtime.errors import ServiceError
+from croupier_api.v1 import engine_pb2, scoring_pb2, table_pb2
+from loadtest.mix import KINDS
+from loadtest.record import Answered, Heard, Opened, SeatRecord, Sent, TableRecord, Viewed
+from tests.games.walk import sample_options
+
+TABLE = "table-1"
+BEGAN = 1_763_700_000_000
+PLAYERS_AHEAD = 40
+"""The players' clock is ahead of the services' by so many milliseconds."""
+ANSWER_AFTER = 3
+HEARD_AFTER = 5
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A player asked for an action, which the engine took as this entry."""
+
+    at: int
+    seat: int
+    action: Action
+    request_id: str
+    sequence: int
+    expected_sequence: int | None
+
+
+@dataclass
+class Played:
+    """A table that was played: steps[0] is the deal, which entry 1 tells."""
+
+    config: TableConfig
+    steps: list[Step] = field(default_factory=list)
+    asked: list[Asked] = field(default_factory=list)
+
+    @property
+    def last(self) -> Step:
+        return self.steps[-1]
+
+    @property
+    def replay(self) -> str:
+        return write_replay(self.config, [made.entry for made in self.steps])
+
+    def snapshot(self, viewer: int, sequence: int) -> engine_pb2.Snapshot:
+        """What GetView would have answered at a sequence."""
+        return encode_snapshot(self.config, self.steps[sequence - 1].after, viewer)
+
+    def message(self, viewer: int, sequence: int) -> engine_pb2.PlayResponse:
+        """What a viewer's stream tells of an entry."""
+        made = self.steps[sequence - 1]
+        return engine_pb2.PlayResponse.FromString(message_of(StreamEncoder(), self.config, made, viewer))
+
+    @property
+    def sheet(self) -> scoring_pb2.GetScoreSheetResponse:
+        """What scoring should answer."""
+        facts = [fact for made in range(1, len(self.steps) + 1) for fact in self.message(0, made).update.facts]
+        ended = next(fact.game_ended for fact in facts if fact.HasField("game_ended"))
+        rounds = [fact.round_ended for fact in facts if fact.HasField("round_ended")]
+        seats = self.snapshot(0, 1).table.seats
+        result = scoring_pb2.TableResult(
+            table_id=TABLE, seats=seats, ranking=ended.ranking, totals=list(self.last.after.game.scores)
+        )
+        lines = [scoring_pb2.SheetRound.FromString(scored.SerializeToString()) for scored in rounds]
+        return scoring_pb2.GetScoreSheetResponse(table_id=TABLE, seats=seats, rounds=lines, result=result)
+
+
+@dataclass(frozen=True)
+class Course:
+    """What happens at a table beside its play: how likely each of it is before each action."""
+
+    timeouts: float = 0.0
+    credits: float = 0.0
+    proposals: float = 0.0
+    bots: tuple[int, ...] = ()
+    any_options: bool = False
+    most_entries: int = 100_000
+
+
+PLAIN = Course()
+EVENTFUL = Course(timeouts=0.05, credits=0.02, proposals=0.05, bots=(1,))
+
+
+def config_of(game: str, seats: int, random: Random, course: Course) -> TableConfig:
+    rules = GAMES[game]
+    options = sample_options(rules, seats, random) if course.any_options else {}
+    if not course.any_options:
+        options = resolve_options(rules, seats, KINDS[game].bounds)
+    people = [
+        SeatConfig("", f"Bot {seat}", "random")
+        if seat in course.bots
+        else SeatConfig(f"player-{seat}", f"Player {seat}")
+        for seat in range(seats)
+    ]
+    added = tuple(b"" if seat in course.bots else random.randbytes(seat) for seat in range(seats))
+    clock = ClockConfig(30_000, 20_000, 300)
+    seed = random.randbytes(32)
+    return TableConfig(TABLE, game, rules.rules_version, seats, options, clock, seed, tuple(people), added)
+
+
+@lru_cache(maxsize=32)
+def played(game: str = "thulla", seed: int = 1, seats: int = 4, course: Course = PLAIN) -> Played:
+    """A table whose players act by chance, to the end or as far as the course goes."""
+    random = Random(f"{game} {seed} {seats}")
+    table = Played(config_of(game, seats, random, course))
+    table.steps += advance(table.config, new_table(table.config), BEGAN, None)
+    while not table.last.after.is_over and len(table.steps) < course.most_entries:
+        if random.random() < course.credits:
+            _append(table, table.last.after.at + random.randint(1, 900), TimeCredited(random.randint(1, 9_000)))
+        if random.random() < course.proposals:
+            _propose(table, random)
+        if not table.last.after.is_over:
+            _act(table, random, course)
+    return table
+
+
+def _append(table: Played, at: int, event: LoggedEvent, by: ActedBy = ActedBy.PLAYER, request_id: str = "") -> None:
+    table.steps += advance(table.config, table.last.after, at, event, by, request_id)
+
+
+def _act(table: Played, random: Random, course: Course) -> None:
+    now = table.last.after
+    assert now.due is not None
+    if table.config.seats[now.due.seat].bot or random.random() < course.timeouts:
+        seat = now.due.seat
+        action = random_of(now.game.legal_actions(seat), random.randrange)
+        by = ActedBy.BOT if table.config.seats[seat].bot else ActedBy.TIMEOUT
+        _append(table, now.due.at + random.randint(0, 1_900), SeatActed(seat, action), by)
+        return
+    seat = random.choice([one for one in now.seats_to_act if not table.config.seats[one].bot])
+    action = random_of(now.game.legal_actions(seat), random.randrange)
+    longest = min(900, now.due.at - now.at)
+    if random.random() < course.timeouts:
+        longest = max(longest, now.due.at - now.at)  # Slow enough to draw on the reserve.
+    at, request_id = now.at + random.randint(min(10, longest), longest), f"request-{len(table.steps)}"
+    _append(table, at, SeatActed(seat, action), request_id=request_id)
+    sequence = next(made.entry.sequence for made in table.steps if made.entry.request_id == request_id)
+    expected = now.sequence if len(now.seats_to_act) == 1 else None
+    table.asked.append(Asked(at, seat, action, request_id, sequence, expected))
+
+
+def _propose(table: Played, random: Random) -> None:
+    """Somebody proposes something, and all others agree, or one of them does not."""
+    people = [seat for seat, who in enumerate(table.config.seats) if not who.bot]
+    names = [name for name in GAMES[table.config.game].proposals if refusal_of(table.last.after.game, name) is None]
+    if not names or len(people) < 2:
+        return
+    random.shuffle(people)
+    try:
+        proposed = Proposed(people[0], random.choice(names), 0)
+        entries = [made.entry for made in table.steps]
+        table.steps += steps_of_proposal(table.config, table.last.after, entries, table.last.after.at + 5, proposed, "")
+        name = next(made for made in reversed(table.steps) if isinstance(made.entry.event, Proposed)).entry.sequence
+        for seat in people[1:]:
+            vote = Voted(seat, name, agree=random.random() < 0.8)
+            table.steps += steps_of_vote(table.config, table.last.after, table.last.after.at + 5, vote, "")
+    except ServiceError:
+        return  # Too many proposals, or this one has gone.
+
+
+# What the viewers of such a table recorded
+
+
+def record_of(table: Played, viewers: tuple[int, ...] | None = None) -> TableRecord:
+    """What all people at a table, or these viewers, recorded, none of whom ever lost his stream."""
+    config = table.config
+    seats = tuple(seat for seat, who in enumerate(config.seats) if not who.bot)
+    record = TableRecord(TABLE, config.game, config.seat_count, sha256(config.seed).hexdigest())
+    record.viewers = [seat_record(table, viewer) for viewer in (viewers if viewers is not None else seats)]
+    if table.last.after.is_over:
+        record.is_finished = True
+        record.replays = [table.replay]
+        record.sheet = table.sheet.SerializeToString()
+    return record
+
+
+def seat_record(
+    table: Played, viewer: int, begins_at: int = 1, drops: dict[int, int | None] | None = None
+) -> SeatRecord:
+    """What one viewer recorded who came at a sequence; `drops` says after which his stream ended, and how he went on.
+
+    A stream goes on after a sequence, or with None from a snapshot of what is there then.
+    """
+    is_seated = viewer != SPECTATOR
+    one = SeatRecord(f"player-{viewer}" if is_seated else "onlooker", viewer if is_seated else None)
+    one.client_seed = table.config.client_seeds[viewer] if is_seated else b""
+    _listen(one, table, viewer, begins_at, drops or {})
+    for asked in table.asked:
+        if asked.seat == viewer:
+            at = asked.at + PLAYERS_AHEAD
+            action = encode_action(asked.action).SerializeToString()
+            one.sent.append(Sent(at - 1, asked.request_id, action, asked.expected_sequence))
+            one.answered.append(Answered(at + ANSWER_AFTER, asked.request_id, asked.sequence))
+    return one
+
+
+def _listen(one: SeatRecord, table: Played, viewer: int, begins_at: int, drops: dict[int, int | None]) -> None:
+    _begin(one, table, viewer, begins_at)
+    for sequence in range(begins_at + 1, len(table.steps) + 1):
+        hears(one, table, sequence, table.message(viewer, sequence))
+        if sequence not in drops:
+            continue
+        after = drops[sequence]
+        if after is None:
+            _begin(one, table, viewer, sequence)
+        else:
+            one.opened.append(Opened(heard_at(table, sequence), after))
+            for again in range(after + 1, sequence + 1):
+                hears(one, table, sequence, table.message(viewer, again))
+
+
+def _begin(one: SeatRecord, table: Played, viewer: int, sequence: int) -> None:
+    one.opened.append(Opened(heard_at(table, sequence), None))
+    hears(one, table, sequence, engine_pb2.PlayResponse(snapshot=table.snapshot(viewer, sequence)))
+
+
+def hears(one: SeatRecord, table: Played, sequence: int, message: engine_pb2.PlayResponse) -> None:
+    """A message comes when an entry was stored."""
+    one.heard.append(Heard(heard_at(table, sequence), len(one.opened) - 1, message.SerializeToString()))
+
+
+def heard_at(table: Played, sequence: int) -> int:
+    return table.steps[sequence - 1].entry.at + PLAYERS_AHEAD + HEARD_AFTER
+
+
+def views(one: SeatRecord, table: Played, viewer: int, sequences: range) -> None:
+    """A viewer asks for his view."""
+    for sequence in sequences:
+        snapshot = table.snapshot(viewer, sequence).SerializeToString()
+        one.viewed.append(Viewed(heard_at(table, sequence), snapshot))
+
+
+def refused(request_id: str, at: int, code: grpc.StatusCode, reason: str, rule: str = "") -> Answered:
+    """A refusal with a sentence that names no card."""
+    number: int = code.value[0]
+    return Answered(at, request_id, None, number, reason, rule, "this cannot be done")
+
+
+# Changing what was recorded
+
+
+def changed(one: SeatRecord, index: int, message: engine_pb2.PlayResponse) -> None:
+    """Another message in place of what was heard."""
+    one.heard[index] = one.heard[index]._replace(body=message.SerializeToString())
+
+
+def heard(one: SeatRecord, index: int) -> engine_pb2.PlayResponse:
+    """A message that was heard, to be changed."""
+    return engine_pb2.PlayResponse.FromString(one.heard[index].body)
+
+
+def play(card: int) -> table_pb2.Action:
+    """Playing a card."""
+    return table_pb2.Action(play={"card": card})
+
+
+def messages_of(one: SeatRecord) -> Iterator[engine_pb2.PlayResponse]:
+    """All that was heard."""
+    return (engine_pb2.PlayResponse.FromString(message.body) for message in one.heard)
+
+
+def copy_of(record: TableRecord) -> TableRecord:
+    """A record that can be changed without the original."""
+    viewers = [
+        replace(
+            one,
+            opened=[*one.opened],
+            heard=[*one.heard],
+            sent=[*one.sent],
+            answered=[*one.answered],
+            viewed=[*one.viewed],
+            noted=[*one.noted],
+        )
+        for one in record.viewers
+    ]
+    return replace(record, viewers=viewers, replays=[*record.replays])
