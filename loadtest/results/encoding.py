@@ -54,8 +54,15 @@ def _read(kind: Any, value: Any, place: str) -> Any:
         pairs = _checked(value, dict, place)
         return {key: _read(parts[1], item, f"{place}.{key}") for key, item in pairs.items()}
     if kind is float:
-        return nan if value is None else float(_checked(value, (int, float), place))
+        return nan if value is None else _float(_checked(value, (int, float), place), place)
     return _checked(value, kind, place)
+
+
+def _float(value: float, place: str) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"not a result of a load test: {place} is too large") from None
 
 
 def _object(kind: Any, value: Any, place: str) -> Any:

@@ -28,6 +28,8 @@ app = typer.Typer(
 )
 replay_app = typer.Typer(help="Replays of finished tables.", no_args_is_help=True)
 app.add_typer(replay_app, name="replay")
+report_app = typer.Typer(help="Reports of load tests.", no_args_is_help=True)
+app.add_typer(report_app, name="report")
 
 DataDir = Annotated[
     Path | None,
@@ -244,6 +246,21 @@ def replay_verify(files: Annotated[list[Path], typer.Argument(metavar="FILE...",
     from croupier.cli.replay import verify
 
     raise typer.Exit(FAILED if verify(files, _say) else 0)
+
+
+@report_app.command("compare")
+def report_compare(
+    first: Annotated[Path, typer.Argument(metavar="A", help="A result.json, or the folder that holds one.")],
+    second: Annotated[Path, typer.Argument(metavar="B", help="What is held against it.")],
+    fail_above: Annotated[
+        float | None,
+        typer.Option(metavar="PERCENT", help="Exit with 1 if p99 or CPU got worse by more, or violations rose."),
+    ] = None,
+) -> None:
+    """Show two load tests side by side and which of them is better."""
+    from croupier.cli.report import compare
+
+    raise typer.Exit(compare(first, second, fail_above, Console(highlight=False)))
 
 
 def _login_name() -> str:

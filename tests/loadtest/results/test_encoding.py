@@ -50,6 +50,7 @@ def changed(**changes: Any) -> str:
         (json.dumps({"format": FORMAT_VERSION}), "result has no 'conditions'"),
         (changed(actions="many"), "result.actions cannot be str"),
         (changed(actions=True), "result.actions cannot be bool"),
+        (changed(generator_cpu=10**400), "result.generator_cpu is too large"),
         (changed(games=["thulla"]), "result.games cannot be list"),
         (changed(games={"thulla": "1"}), "result.games.thulla cannot be str"),
         (changed(moments=[3]), r"result.moments\[0\] cannot be int"),

@@ -1,0 +1,254 @@
+"""Two load tests compared: the figures, which is better, and when the exit code says that one is worse."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from croupier.cli import load_result
+from croupier.cli.faults import MISUSED, CommandFault
+from croupier.cli.load_result import CPU, FORMAT, read_result
+from croupier.cli.report import ACKNOWLEDGED, better, compare, grown
+from loadtest.results.encoding import to_json
+from loadtest.results.result import FORMAT_VERSION, Broken, Failure, Result
+from tests.loadtest.results.sample import CONDITIONS, EMPTY, GREEN, HOSTILE, LATENCIES, hostile
+
+
+def written(folder: Path, result: Result) -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / "result.json").write_text(to_json(result), encoding="utf-8")
+    return folder
+
+
+def compared(tmp_path: Path, one: Result, other: Result, fail_above: float | None = None) -> tuple[int, str]:
+    """The exit code and what is shown, lines as wide as they come and blanks as single ones."""
+    console = Console(file=StringIO(), width=100)
+    code = compare(written(tmp_path / "a", one), written(tmp_path / "b", other), fail_above, console)
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    return code, "\n".join(" ".join(line.split()) for line in shown.splitlines())
+
+
+def slower(by: float) -> Result:
+    """The green run with a higher p99 of acknowledged actions."""
+    return replace(GREEN, latencies=(replace(LATENCIES[0], p99=LATENCIES[0].p99 * by), *LATENCIES[1:]))
+
+
+VIOLATED = replace(GREEN, violations=(Broken("view_differs", 2, "t", 3, "d"), Broken("replay_untrue", 1, "t", 0, "d")))
+
+
+def test_the_format_is_the_one_that_load_tests_write() -> None:
+    assert FORMAT == FORMAT_VERSION
+
+
+def test_every_figure_stands_beside_the_other_with_the_difference_and_the_better(tmp_path: Path) -> None:
+    other = replace(
+        slower(1.5),
+        actions_per_second=411.52,
+        tables_finished=1_000,
+        bytes_per_table=30_720.0,
+        violations=VIOLATED.violations,
+        failures=(Failure("rpc OpenTable", 3, "x"),),
+    )
+    code, shown = compared(tmp_path, GREEN, other)
+    assert code == 0
+    for line in (
+        "figure A B difference better",
+        "seconds of load 600 600 +0.0 % –",
+        "tables finished 1,102 1,000 -9.3 % A",
+        "actions a second 205.8 411.5 +100.0 % B",
+        "action acknowledged p50, ms 3.1 3.1 +0.0 % same",
+        "action acknowledged p99, ms 41 61.5 +50.0 % A",
+        "action acknowledged p99.9, ms 92 92 +0.0 % same",
+        "rpc OpenTable p99, ms 60 60 +0.0 % same",
+        "CPU per thousand actions, ms 3,260 3,260 +0.0 % same",
+        "memory of services, MiB 376 376 +0.0 % same",
+        "memory per table, KiB 60 30 -50.0 % B",
+        "violations 0 3 from none A",
+        "calls that failed 4 3 -25.0 % B",
+    ):
+        assert line in shown.splitlines()
+    assert "Both were measured under the same conditions." in shown
+
+
+def test_conditions_that_differ_are_told(tmp_path: Path) -> None:
+    conditions = replace(
+        CONDITIONS,
+        scenario="rush",
+        seed=8,
+        machine="a larger one",
+        versions={**CONDITIONS.versions, "grpcio": "1.81.0"},
+    )
+    _, shown = compared(tmp_path, GREEN, replace(GREEN, conditions=conditions))
+    for line in (
+        "The conditions differ, so what differs below may come from them:",
+        "scenario: A evening, B rush",
+        "seed: A 7, B 8",
+        f"machine: A {CONDITIONS.machine}, B a larger one",
+        "version of grpcio: A 1.80.0, B 1.81.0",
+    ):
+        assert line in shown.splitlines()
+    assert "version of locust" not in shown
+
+
+def test_figures_that_only_one_has_are_shown_in_place(tmp_path: Path) -> None:
+    lines = compared(tmp_path, replace(GREEN, latencies=LATENCIES[:1]), replace(GREEN, latencies=LATENCIES[1:2]))[1]
+    shown = [line.partition(",")[0] for line in lines.splitlines() if "p50" in line or "CPU" in line]
+    assert shown == ["action seen by all p50", "action acknowledged p50", "CPU per thousand actions"]
+    assert "action seen by all p50, ms – 4 – –" in lines
+    assert compared(tmp_path, GREEN, EMPTY)[0] == compared(tmp_path, EMPTY, EMPTY)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("other", "percent", "said"),
+    [
+        (slower(1.11), 10, f"{ACKNOWLEDGED}: worse by 11.0 percent, 10 are allowed"),
+        (slower(1.01), 0, f"{ACKNOWLEDGED}: worse by 1.0 percent, 0 are allowed"),
+        (replace(GREEN, server_cpu_milliseconds_per_thousand_actions=4_890.0), 10, f"{CPU}: worse by 50.0 percent"),
+        (VIOLATED, 1_000, "violations: 0 before, 3 now"),
+        (replace(GREEN, latencies=LATENCIES[1:]), 10, f"{ACKNOWLEDGED}: not measured in both"),
+        (replace(GREEN, server_cpu_milliseconds_per_thousand_actions=0.0), 10, f"{CPU}: not measured in both"),
+        (replace(GREEN, latencies=(replace(LATENCIES[0], count=0),)), 10, f"{ACKNOWLEDGED}: not measured in both"),
+    ],
+)
+def test_what_got_worse_by_more_than_allowed_fails(tmp_path: Path, other: Result, percent: float, said: str) -> None:
+    code, shown = compared(tmp_path, GREEN, other, percent)
+    assert code == 1
+    assert said in shown.splitlines()[-1]
+    assert compared(tmp_path, GREEN, other)[0] == 0
+
+
+@pytest.mark.parametrize("other", [GREEN, slower(1.09), slower(0.2), replace(GREEN, tables_finished=1)])
+def test_what_got_worse_by_no_more_passes(tmp_path: Path, other: Result) -> None:
+    code, shown = compared(tmp_path, GREEN, other, 10)
+    assert code == 0
+    assert shown.endswith("B is not worse by more than 10 percent")
+
+
+def test_a_run_that_measured_nothing_is_never_called_as_good(tmp_path: Path) -> None:
+    assert compared(tmp_path, EMPTY, EMPTY, 10)[0] == 1
+
+
+def test_processors_that_neither_run_could_see_do_not_fail(tmp_path: Path) -> None:
+    remote = replace(GREEN, server_cpu_milliseconds_per_thousand_actions=0.0, services=())
+    assert compared(tmp_path, remote, remote, 10)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after", "expected"),
+    [
+        ("x p99, ms", 100.0, 101.9, "same"),
+        ("x p99, ms", 100.0, 103.0, "A"),
+        ("x p99, ms", 100.0, 97.0, "B"),
+        ("actions a second", 100.0, 97.0, "A"),
+        ("violations", 1_000.0, 1_001.0, "A"),
+        ("violations", 1.0, 0.0, "B"),
+        ("violations", 0.0, 0.0, "same"),
+        ("x p99, ms", None, 1.0, "–"),
+        ("seconds of load", 60.0, 600.0, "–"),
+    ],
+)
+def test_the_better_of_two_figures(name: str, before: float | None, after: float | None, expected: str) -> None:
+    assert better(name, before, after) == expected
+
+
+def test_growth_from_nothing_has_no_bound() -> None:
+    assert grown(0, 1) == float("inf")
+    assert grown(0, 0) == 0
+
+
+def test_what_a_file_says_cannot_steer_the_terminal(tmp_path: Path) -> None:
+    _, shown = compared(tmp_path, GREEN, hostile(), 1)
+    assert all(letter.isprintable() or letter == "\n" for letter in shown)
+    assert "'[red]" in shown
+    assert HOSTILE not in shown
+
+
+def body(**changes: Any) -> str:
+    return json.dumps({**json.loads(to_json(GREEN)), **changes})
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is not a result of a load test"),
+        ("[" * 100_000, "is not a result of a load test"),
+        ("[]", "is not a result of a load test"),
+        ("{}", "is not a result of a load test"),
+        ("\xff\x00", "is not a result of a load test"),
+        (body(conditions="fine"), "is not a result of a load test"),
+        (body(format=FORMAT + 1), f"is a result of another format: this version reads format {FORMAT}"),
+    ],
+)
+def test_a_file_that_is_none_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    file = tmp_path / "some.json"
+    file.write_text(text, encoding="latin-1")
+    with pytest.raises(CommandFault, match=said) as refusal:
+        read_result(file)
+    assert refusal.value.exit_code == MISUSED
+    assert str(file) in refusal.value.message
+
+
+def test_a_file_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = written(tmp_path / "a", GREEN)
+    monkeypatch.setattr(load_result, "MOST_BYTES", (folder / "result.json").stat().st_size)
+    read_result(folder)
+    monkeypatch.setattr(load_result, "MOST_BYTES", (folder / "result.json").stat().st_size - 1)
+    with pytest.raises(CommandFault, match="is not a result of a load test"):
+        read_result(folder)
+
+
+def test_what_is_no_file_is_refused_without_waiting(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path, tmp_path / "nothing", tmp_path / "pipe", Path("/dev/zero")):
+        with pytest.raises(CommandFault, match="is no file: name a"):
+            read_result(path)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"latencies": "many", "services": None, "violations": {}, "actions_per_second": "fast"},
+        {"latencies": [3, {"name": ACKNOWLEDGED}, {"count": 1, "p50": True}], "actions_per_second": 10**400},
+        {"services": [{"memory_last_bytes": "much"}], "bytes_per_table": float("nan"), "actions_per_second": None},
+    ],
+)
+def test_figures_that_are_none_are_missing(tmp_path: Path, changes: Mapping[str, Any]) -> None:
+    file = tmp_path / "result.json"
+    file.write_text(body(**changes))
+    figures = read_result(file).figures
+    assert "actions a second" not in figures
+    assert figures["tables finished"] == 1_102
+    assert not [name for name in figures if "p50" in name and "latencies" in changes]
+    console = Console(file=StringIO(), width=100)
+    assert compare(file, file, None, console) == 0
+
+
+@pytest.mark.parametrize("percent", [-1.0, float("nan"), float("inf")])
+def test_a_percentage_that_is_none_is_refused(tmp_path: Path, percent: float) -> None:
+    with pytest.raises(CommandFault, match="--fail-above is a percentage of 0 or more") as refusal:
+        compared(tmp_path, GREEN, GREEN, percent)
+    assert refusal.value.exit_code == MISUSED
+
+
+def test_the_command_exits_with_0_1_and_2(tmp_path: Path) -> None:
+    one, other = str(written(tmp_path / "a", GREEN)), str(written(tmp_path / "b", VIOLATED))
+
+    def command(*arguments: str) -> "subprocess.CompletedProcess[str]":
+        line = [sys.executable, "-m", "croupier.cli", "report", "compare", *arguments]
+        return subprocess.run(line, capture_output=True, text=True, check=False, timeout=60)
+
+    assert command(one, f"{other}/result.json").returncode == 0
+    assert command(one, other, "--fail-above", "10").returncode == 1
+    refused = command(one, str(tmp_path / "none"))
+    assert refused.returncode == 2
+    assert refused.stderr.splitlines() == [
+        f"croupier: {tmp_path / 'none'} is no file: name a result.json of a load test, or the folder that holds it"
+    ]
