@@ -4,11 +4,17 @@ import copy
 import re
 from itertools import count
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
+from croupier.games.actions import action_to_json
+from croupier.games.cards import NOTATION
+from croupier.games.interface import CardsShuffled, Event, Game, SeatActed, SeatsToAct, State
 from loadtest.referee.rules.one_oh_one import OneOhOneTable
+from tests.games.walk import next_event
+from tests.loadtest.rules import comparison
 from tests.loadtest.rules.comparison import compare_games
 from tests.loadtest.rules.one_oh_one_positions import position
 
@@ -71,4 +77,41 @@ def test_the_page_has_lines_to_count() -> None:
 
 
 def test_random_games_go_as_with_the_engine(request: pytest.FixtureRequest) -> None:
-    compare_games("one_oh_one", OneOhOneTable, request.node.nodeid, 8)
+    compare_games("one_oh_one", OneOhOneTable, request.node.nodeid, 2)
+
+
+def test_games_of_players_who_hurry_go_as_with_the_engine(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comparison, "next_event", hurried_event)
+    monkeypatch.setattr(comparison, "ordered", lambda event: event)  # 101-DEAL-2: the order in hands has a meaning
+
+    compare_games("one_oh_one", OneOhOneTable, request.node.nodeid, 10)
+
+
+def hurried_event(game: Game, state: State, random: Random) -> Event | None:
+    """A random event of short rounds, which reach the ends of games that play by chance seldom sees.
+
+    Seats draw only if they must, the odd ones keep their queens, and often one seat is dealt all queens.
+    """
+    event = next_event(game, state, random)
+    if isinstance(event, CardsShuffled) and random.random() < 0.5:
+        return CardsShuffled(queens_together(event.cards, len(state.scores), random), event.drawn)
+    if not isinstance(state.awaiting, SeatsToAct) or random.random() < 0.05:
+        return event
+    (seat,) = state.awaiting.seats
+    plays = [action for action in state.legal_actions(seat).actions if action_to_json(action)["type"] == "play"]
+    others = [action for action in plays if action_to_json(action)["card"][0] != "Q"]
+    if seat % 2 and others:
+        plays = others
+    return SeatActed(seat, random.choice(plays)) if plays else event
+
+
+def queens_together(cards: tuple[Any, ...], seats: int, random: Random) -> tuple[Any, ...]:
+    """The cards in such an order that one of so many seats is dealt the first four queens."""
+    queens = [card for card in cards if NOTATION[card][0] == "Q"]
+    order = [card for card in cards if NOTATION[card][0] != "Q"]
+    first = random.randrange(seats)
+    for turn, queen in enumerate(queens[:4]):
+        order.insert(first + turn * seats, queen)
+    return (*order, *queens[4:])
