@@ -1,0 +1,37 @@
+"""The page that metrics are read from."""
+
+from http.client import HTTPConnection
+from pathlib import Path
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.parser import text_string_to_metric_families
+
+from croupier.runtime.metrics import RpcMetrics, serve_metrics
+
+SECONDS = 5.0
+
+
+def read(address: str) -> dict[str, float]:
+    """The samples without labels."""
+    connection = HTTPConnection(address, timeout=SECONDS)
+    connection.request("GET", "/metrics")
+    page = connection.getresponse().read().decode()
+    connection.close()
+    families = text_string_to_metric_families(page)
+    return {sample.name: sample.value for family in families for sample in family.samples if not sample.labels}
+
+
+def test_a_page_tells_what_the_process_uses(tmp_path: Path) -> None:
+    registry = CollectorRegistry()
+    RpcMetrics(registry)
+    server, address = serve_metrics(registry, "127.0.0.1:0")
+    try:
+        before = read(address)
+        with (tmp_path / "one").open("w"), (tmp_path / "another").open("w"):
+            opened = read(address)["process_open_fds"] - before["process_open_fds"]
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert before["process_cpu_seconds_total"] > 0
+    assert before["process_resident_memory_bytes"] > 10 * 1024 * 1024
+    assert opened == 2
