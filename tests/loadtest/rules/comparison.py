@@ -5,7 +5,6 @@ tables are compared; now and then something is tried that is most likely refused
 """
 
 import copy
-import json
 import os
 import secrets
 from collections import Counter
@@ -13,16 +12,18 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from croupier.games import facts, interface
-from croupier.games.actions import Keep, action_from_json, action_to_json
-from croupier.games.cards import NOTATION, SUITS, notation
+from croupier.games.actions import action_from_json, action_to_json
+from croupier.games.cards import notation
 from croupier.games.catalogue import GAMES
+from croupier.games.facts import Fact, RoundEnded
 from croupier.games.interface import CardsShuffled, Event, Game, IllegalAction, ProposalAgreed, SeatActed, State
-from loadtest.referee.rules.interface import Act, Choice, Illegal, Legal, Options, Table
+from loadtest.referee.rules.interface import Act, Illegal, Options, Table
 from tests.games.walk import MOST_EVENTS, next_event, sample_options, viewers
 from tests.loadtest.rules.attempts import attempt
+from tests.loadtest.rules.sameness import engine_legal, equal, same_duties, same_legal
+from tests.loadtest.rules.sameness import same_view as same_view  # tests put their own in its place
 
 TRIES = 0.25
 """How likely something is tried between two events."""
@@ -122,9 +123,9 @@ def applied(both: Both, event: Event) -> Both:
     return Both(game, after, table, [*rounds, *scored(told)])
 
 
-def scored(told: Iterable[facts.Fact]) -> list[tuple[list[int], list[int]]]:
+def scored(told: Iterable[Fact]) -> list[tuple[list[int], list[int]]]:
     """Points and totals of the rounds that ended."""
-    return [(list(fact.points), list(fact.totals)) for fact in told if isinstance(fact, facts.RoundEnded)]
+    return [(list(fact.points), list(fact.totals)) for fact in told if isinstance(fact, RoundEnded)]
 
 
 def ordered(event: Act) -> Act:
@@ -193,76 +194,8 @@ def same(both: Both) -> None:
     state, table = both.state, both.table
     same_duties(state, table)
     for seat in range(len(state.scores)):
-        equal(f"what seat {seat} may do", canonical(engine_legal(state, seat)), canonical(table.legal(seat)))
+        same_legal(state, seat, table)
     for viewer in viewers(len(state.scores)):
         same_view(state.view(viewer), viewer, table)
     equal("scores", list(state.scores), table.scores)
     equal("rounds", both.rounds, [(points, totals) for points, totals in table.rounds])
-
-
-def same_duties(state: State, table: Table) -> None:
-    """What the tables wait for, or how the game ended."""
-    awaiting = state.awaiting
-    due = awaiting if isinstance(awaiting, interface.ShuffleNeeded) else None
-    wanted = (notation(due.cards), list(due.draw_bounds), due.round_number, due.shuffle_number) if due else None
-    equal("shuffle wanted", wanted, table.shuffle_wanted)
-    seats = list(awaiting.seats) if isinstance(awaiting, interface.SeatsToAct) else []
-    equal("seats to act", seats, table.to_act)
-    over = awaiting if isinstance(awaiting, interface.GameOver) else None
-    ranking = None if table.ranking is None else [sorted(group) for group in table.ranking]
-    equal("ranking", [sorted(group) for group in over.ranking] if over else None, ranking)
-
-
-def same_view(view: facts.View, viewer: int, table: Table) -> None:
-    """What a seat or the spectators see."""
-    equal("round", view.round_number, table.round_number)
-    equal(f"totals seen by {viewer}", [seat.score for seat in view.seats], table.scores)
-    theirs = {
-        pile.name: (pile.card_count, [(NOTATION[card], seat) for card, seat in pile.cards]) for pile in view.piles
-    }
-    held = taken_up(table, viewer, theirs)
-    ours = {
-        name: (len(pile.cards), list(pile.cards) if pile.seen_by is None or viewer in pile.seen_by else [])
-        for name, pile in table.piles.items()
-        if name not in held
-    }
-    equal(f"piles seen by {viewer}", theirs, ours)
-    for seat, (shown, hand) in enumerate(zip(view.seats, table.hands, strict=True)):
-        cards = [*hand, *(card for pile in held.values() for card in pile)] if seat == viewer else hand
-        equal(f"number of cards of {seat} seen by {viewer}", shown.card_count, len(cards))
-        if shown.cards or seat == viewer:
-            equal(f"hand {seat} seen by {viewer}", sorted(notation(shown.cards)), sorted(cards))
-
-
-def taken_up(table: Table, viewer: int, shown: Mapping[str, object]) -> dict[str, list[str]]:
-    """Piles that a seat alone knows and sees in its hand, while they still lie on the table for all others.
-
-    A kitty that was taken up, for example, before anybody knows what is kept.
-    """
-    only = frozenset({viewer})
-    piles = table.piles.items()
-    return {name: [card for card, _ in cards] for name, (cards, by) in piles if by == only and name not in shown}
-
-
-def engine_legal(state: State, seat: int) -> Legal:
-    """What the engine lets a seat do, in the referee's words."""
-    legal = state.legal_actions(seat)
-    choices = [
-        Choice("keep" if verb is Keep else "swap", notation(cards), fewest, most, [SUITS[suit] for suit in suits])
-        for verb, cards, fewest, most, suits in legal.choices
-    ]
-    return Legal([action_to_json(action) for action in legal.actions], choices)
-
-
-def canonical(legal: Legal) -> list[str]:
-    """What is legal in one order, each once."""
-    actions = {json.dumps(action, sort_keys=True) for action in legal.actions}
-    choices = {
-        (verb, *sorted(cards), fewest, most, *sorted(suits)) for verb, cards, fewest, most, suits in legal.choices
-    }
-    return sorted(actions) + sorted(map(str, choices))
-
-
-def equal(what: str, theirs: Any, ours: Any) -> None:
-    """AssertionError with both unless they are equal."""
-    assert theirs == ours, f"{what}: the engine has {theirs}, the referee {ours}"
