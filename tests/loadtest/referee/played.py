@@ -31,7 +31,7 @@ from croupier.games.catalogue import GAMES
 from croupier.games.facts import SPECTATOR
 from croupier.games.interface import SeatActed, resolve_options
 from croupier.runtime.errors import ServiceError
-from croupier_api.v1 import engine_pb2, scoring_pb2, table_pb2
+from croupier_api.v1 import cards_pb2, engine_pb2, scoring_pb2, table_pb2
 from loadtest.mix import KINDS
 from loadtest.record import Answered, Heard, Opened, SeatRecord, Sent, TableRecord, Viewed
 from tests.games.walk import sample_options
@@ -105,6 +105,9 @@ class Course:
     bots: tuple[int, ...] = ()
     any_options: bool = False
     most_entries: int = 100_000
+    leaver: int | None = None
+    leaves_after: int = 20
+    """How many entries there are when the leaver goes for good."""
 
 
 PLAIN = Course()
@@ -151,13 +154,15 @@ def _append(table: Played, at: int, event: LoggedEvent, by: ActedBy = ActedBy.PL
 def _act(table: Played, random: Random, course: Course) -> None:
     now = table.last.after
     assert now.due is not None
-    if table.config.seats[now.due.seat].bot or random.random() < course.timeouts:
+    gone = course.leaver if now.sequence >= course.leaves_after else None
+    people = [one for one in now.seats_to_act if not table.config.seats[one].bot and one != gone]
+    if not people or now.due.seat not in people or random.random() < course.timeouts:
         seat = now.due.seat
         action = random_of(now.game.legal_actions(seat), random.randrange)
         by = ActedBy.BOT if table.config.seats[seat].bot else ActedBy.TIMEOUT
         _append(table, now.due.at + random.randint(0, 1_900), SeatActed(seat, action), by)
         return
-    seat = random.choice([one for one in now.seats_to_act if not table.config.seats[one].bot])
+    seat = random.choice(people)
     action = random_of(now.game.legal_actions(seat), random.randrange)
     longest = min(900, now.due.at - now.at)
     if random.random() < course.timeouts:
@@ -266,6 +271,30 @@ def refused(request_id: str, at: int, code: grpc.StatusCode, reason: str, rule: 
     return Answered(at, request_id, None, number, reason, rule, "this cannot be done")
 
 
+def restless_record(table: Played, seed: int) -> TableRecord:
+    """What some of the viewers recorded, and two who look on, all of whom come late, lose streams and go on anyhow."""
+    random, last = Random(f"restless {seed}"), len(table.steps)
+    seats = [seat for seat, who in enumerate(table.config.seats) if not who.bot]
+    record = record_of(table, ())
+    for viewer in (*random.sample(seats, random.randint(1, len(seats))), SPECTATOR, SPECTATOR):
+        begins_at = random.randint(1, last) if viewer == SPECTATOR else 1
+        drops: dict[int, int | None] = {}
+        for sequence in range(begins_at, last):
+            if random.random() < 0.1:
+                drops[sequence] = random.choice((None, sequence, random.randint(begins_at, sequence)))
+        record.viewers.append(seat_record(table, viewer, begins_at, drops))
+        views(record.viewers[-1], table, viewer, range(1, last + 1, 5))
+    return record
+
+
+def left(record: TableRecord, viewer: int, sequence: int) -> None:
+    """A viewer, who sent nothing more afterwards, has left when the table was at a sequence."""
+    one = record.viewers[viewer]
+    messages = [message.update.sequence or message.snapshot.sequence for message in messages_of(one)]
+    del one.heard[1 + max(index for index, came in enumerate(messages) if came <= sequence) :]
+    one.left_milliseconds = one.heard[-1].at_milliseconds
+
+
 # Changing what was recorded
 
 
@@ -281,7 +310,7 @@ def heard(one: SeatRecord, index: int) -> engine_pb2.PlayResponse:
 
 def play(card: int) -> table_pb2.Action:
     """Playing a card."""
-    return table_pb2.Action(play={"card": card})
+    return table_pb2.Action(play=table_pb2.PlayAction(card=cards_pb2.Card.ValueType(card)))
 
 
 def messages_of(one: SeatRecord) -> Iterator[engine_pb2.PlayResponse]:

@@ -1,19 +1,19 @@
 """The judge finds nothing in what viewers of true tables recorded, whatever happened there."""
 
+from dataclasses import replace
+
 import pytest
 
 from croupier.games.catalogue import GAMES
-from croupier.games.facts import SPECTATOR
 from loadtest.referee.judge import Verdict, judge
 from tests.loadtest.referee.played import (
     EVENTFUL,
     PLAIN,
-    TABLE,
     Course,
-    Played,
+    left,
     played,
     record_of,
-    seat_record,
+    restless_record,
     views,
 )
 
@@ -38,3 +38,28 @@ def test_a_true_table_is_proved_and_clean(game: str, seed: int, course: Course) 
     assert verdict.is_proved
     assert min(verdict.checks_made[name] for name in ("entries", "views", "acknowledgements", "deals", "replays")) > 0
     assert len(verdict.seen_by_all_milliseconds) >= 0.9 * len(table.asked)
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_viewers_who_come_late_lose_streams_and_go_on_are_judged_fairly(game: str, seed: int) -> None:
+    verdict = judge(restless_record(played(game, seed, 4, EVENTFUL), seed))
+    assert_clean(verdict)
+    assert verdict.is_proved
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_whoever_leaves_for_good_is_judged_by_what_he_lived_through(game: str) -> None:
+    table = played(game, 1, 4, replace(EVENTFUL, leaver=2))
+    record = record_of(table, (0, 2, 3))
+    left(record, 1, 20)
+    verdict = judge(record)
+    assert_clean(verdict)
+    assert verdict.is_proved
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_table_that_was_left_by_all_is_judged_without_a_replay(game: str) -> None:
+    verdict = judge(record_of(played(game, 1, 4, replace(EVENTFUL, most_entries=40))))
+    assert_clean(verdict)
+    assert not verdict.is_proved
