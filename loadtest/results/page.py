@@ -1,10 +1,12 @@
 """A result as one page of HTML that needs nothing but itself."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loadtest.results import figures
+from loadtest.results.coarser import coarser, slices_in_a_point
 from loadtest.results.plots import plots
 from loadtest.results.result import Result
 from loadtest.results.verdict import reasons
@@ -28,7 +30,8 @@ def to_page(result: Result) -> str:
             conditions=conditions,
             reasons=reasons(result),
             started=datetime.fromtimestamp(conditions.started_milliseconds / 1000, UTC).strftime("%d %B %Y, %H:%M UTC"),
-            plots={plot.name: plot for plot in plots(result)},
+            plots={plot.name: plot for plot in plots(replace(result, moments=coarser(result.moments)))},
+            slices_in_a_point=slices_in_a_point(result.moments),
             waited_for=next((one for one in result.latencies if one.name == WAITED_FOR), None),
             violations=sum(broken.count for broken in result.violations),
             failures=sum(failure.count for failure in result.failures),

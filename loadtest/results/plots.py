@@ -126,7 +126,7 @@ def actions_over_time(result: Result) -> Plot:
 def failures_over_time(result: Result) -> Plot:
     """Calls that failed in each slice of the run."""
     failures = [moment.failures for moment in result.moments]
-    summary = f"Calls that failed, {number(sum(failures))} in all, in slices of a few seconds."
+    summary = f"Calls that failed, {number(sum(failures))} in all."
     return _over_time(result, "failures-over-time", "Faults", summary, [("calls that failed", failures, THIRD)])
 
 

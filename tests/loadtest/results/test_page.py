@@ -153,6 +153,13 @@ def test_there_is_no_picture_without_figures() -> None:
     assert "load-curve" not in {plot.name for plot in plots(GREEN)}
 
 
+def test_a_long_run_says_how_many_slices_share_a_point() -> None:
+    moments = tuple(replace(GREEN.moments[0], seconds=5.0 * at) for at in range(1, 721))
+    assert "Each point stands for 3 slices" in to_page(replace(GREEN, moments=moments))
+    assert "Each point stands for" not in page_of("green")
+    assert "Over time" not in to_page(replace(RED, moments=()))
+
+
 def test_slices_without_actions_are_drawn_as_gaps() -> None:
     silent = replace(GREEN.moments[5], p50=0.0, p95=0.0, p99=0.0, actions_per_second=0.0, server_memory_bytes=0)
     nothing = tuple(replace(silent, seconds=moment.seconds) for moment in GREEN.moments)
