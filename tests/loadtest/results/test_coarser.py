@@ -16,11 +16,12 @@ def test_a_short_run_is_left_as_it_is() -> None:
 def test_neighbours_share_a_point_and_nothing_bad_is_lost() -> None:
     moments = [moment(at) for at in range(1, MOST_POINTS * 3)]
     moments[100] = replace(moments[100], p99=5_000.0, failures=7)
+    moments[101] = replace(moments[101], failures=2)
     merged = coarser(moments)
     assert slices_in_a_point(moments) == 3
     assert len(merged) == MOST_POINTS
     assert merged[33].p99 == 5_000.0
-    assert sum(one.failures for one in merged) == sum(one.failures for one in moments)
+    assert merged[33].failures == 9
     assert [one.seconds for one in merged[:2]] == [15.0, 30.0]
     assert merged[-1].seconds == moments[-1].seconds
     assert merged[1].tables == moments[5].tables
