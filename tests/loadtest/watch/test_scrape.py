@@ -1,6 +1,7 @@
 """Reading pages over a real connection: good ones, and every kind that is none."""
 
 import socket
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Thread
@@ -10,7 +11,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from croupier.runtime.metrics import serve_metrics
 from loadtest.watch import scrape as scraping
-from loadtest.watch.scrape import Scrape, Unread, scrape
+from loadtest.watch.scrape import Scrape, Unread, samples_of, scrape
 
 
 @contextmanager
@@ -65,6 +66,12 @@ def test_counters_and_gauges_are_read_by_name_and_labels() -> None:
     assert not [name for name, _ in read.samples if name.startswith("seconds") or name.endswith("_created")]
 
 
+def test_the_order_of_labels_means_nothing() -> None:
+    page = "# TYPE moves_total counter\nmoves_total{{{}}} 3\n"
+    one, other = page.format('a="1",b="2"'), page.format('b="2",a="1"')
+    assert dict(samples_of(one)) == dict(samples_of(other)) == {("moves_total", (("a", "1"), ("b", "2"))): 3}
+
+
 def test_an_address_where_nobody_listens_is_told() -> None:
     with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))
@@ -94,4 +101,6 @@ def test_a_page_without_end_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None
 def test_one_that_takes_the_question_and_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scraping, "READ_SECONDS", 0.1)
     with answering(lambda connection: connection.recv(1024)) as address:
+        asked = time.monotonic()
         assert "timed out" in reason(scrape(address, 0))
+        assert time.monotonic() - asked < 5

@@ -52,20 +52,20 @@ def test_counters_go_up_from_the_first_sample_on() -> None:
     assert increases.samples[OPEN_CALLS] == -2
 
 
-@pytest.mark.parametrize(("started", "value"), [(2000.0, 12.0), (1000.0, 2.0)])
-def test_what_an_instance_counted_before_it_was_started_again_stays(started: float, value: float) -> None:
+@pytest.mark.parametrize(("started", "value", "cpu"), [(2000.0, 12.0, 8.0), (1000.0, 2.0, 0.5)])
+def test_what_an_instance_counted_before_it_was_started_again_stays(started: float, value: float, cpu: float) -> None:
     """Told by the time of its start, or where it does not tell that by a counter that went down."""
     services = FakeServices({"one": changed(process(cpu=5), (MOVES, 10.0))})
     watch = watched(services)
     watch.sample()
     services.pages["one"] = changed(process(cpu=6), (MOVES, 11.0))
     after(watch, services, 5)
-    services.pages["one"] = changed(process(cpu=0.5, started=started), (MOVES, value))
+    services.pages["one"] = changed(process(cpu=cpu, started=started), (MOVES, value))
     after(watch, services, 5)
     assert watch.increases().samples[MOVES] == 1 + value
     assert not watch.increases().is_whole
     assert watch.histories["one"][-1].restarts == 1
-    assert watch.uses()[0].cpu_seconds == 1.5
+    assert watch.uses()[0].cpu_seconds == 1 + cpu
 
 
 def test_an_instance_that_cannot_be_read_holds_up_no_other() -> None:
