@@ -4,8 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from croupier_api.v1 import engine_pb2, table_pb2
-from loadtest.referee.knowledge import Shown, cards_in, cards_written_in
+from loadtest.referee.knowledge import NOTHING_KNOWN, Shown, cards_in, cards_written_in
 from loadtest.referee.notation import CARDS
+from loadtest.referee.reach import SLACK_MILLISECONDS
 from loadtest.referee.streams import Followed, Message
 from loadtest.referee.violations import Invariant, Violation
 
@@ -47,15 +48,28 @@ def _seed_told(table_id: str, one: Followed, message: Message) -> Iterator[Viola
 def _told_by_answers(table_id: str, one: Followed) -> Iterator[Violation]:
     """Cards that refusals name: those that the action named itself may be named again."""
     named: Mapping[str, set[int]] = defaultdict(set)
+    sent_at: dict[str, int] = {}
     for sent in one.record.sent:
         named[sent.request_id].update(card for _, card in cards_in(table_pb2.Action.FromString(sent.action)))
-    seen = frozenset[int]().union(*(moment.known for moment in one.moments.values()))
+        sent_at.setdefault(sent.request_id, sent.at_milliseconds)
     for answer in one.record.answered:
-        if answer.at_milliseconds > one.last_heard[0]:
+        told = set(cards_written_in(answer.message))
+        if not told or answer.at_milliseconds > one.last_heard[0]:
             continue  # Whoever hears nothing any more may learn from a refusal what he holds by then.
-        for card in cards_written_in(answer.message):
-            if card not in seen and card not in named[answer.request_id]:
-                yield _told(table_id, 0, one, card, "a refusal")
+        known = _known_between(one, sent_at.get(answer.request_id, 0), answer.at_milliseconds)
+        for card in told - known - named[answer.request_id]:
+            yield _told(table_id, 0, one, card, "a refusal")
+
+
+def _known_between(one: Followed, since: int, until: int) -> frozenset[int]:
+    """What a viewer knew at some time in between, or was about to hear."""
+    known: frozenset[int] = NOTHING_KNOWN
+    for moment in one.moments.values():
+        if moment.heard_milliseconds <= since:
+            known = moment.known
+        elif moment.heard_milliseconds <= until + SLACK_MILLISECONDS:
+            known |= moment.known
+    return known
 
 
 def _told_by_views(table_id: str, one: Followed) -> Iterator[Violation]:

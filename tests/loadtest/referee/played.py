@@ -63,6 +63,8 @@ class Played:
     config: TableConfig
     steps: list[Step] = field(default_factory=list)
     asked: list[Asked] = field(default_factory=list)
+    told: dict[tuple[int, int], bytes] = field(default_factory=dict)
+    """By viewer and sequence what was encoded already."""
 
     @property
     def last(self) -> Step:
@@ -78,8 +80,10 @@ class Played:
 
     def message(self, viewer: int, sequence: int) -> engine_pb2.PlayResponse:
         """What a viewer's stream tells of an entry."""
-        made = self.steps[sequence - 1]
-        return engine_pb2.PlayResponse.FromString(message_of(StreamEncoder(), self.config, made, viewer))
+        if (viewer, sequence) not in self.told:
+            made = self.steps[sequence - 1]
+            self.told[viewer, sequence] = message_of(StreamEncoder(), self.config, made, viewer)
+        return engine_pb2.PlayResponse.FromString(self.told[viewer, sequence])
 
     @property
     def sheet(self) -> scoring_pb2.GetScoreSheetResponse:
