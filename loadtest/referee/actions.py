@@ -8,7 +8,7 @@ from croupier_api.v1 import table_pb2
 from loadtest.record import Answered, Sent
 from loadtest.referee.log import Log
 from loadtest.referee.notation import act_of, canonical
-from loadtest.referee.refusals import Bench, judged
+from loadtest.referee.refusals import BY_CIRCUMSTANCES, Bench, judged
 from loadtest.referee.replay import Replay, played_card
 from loadtest.referee.rules.interface import Act
 from loadtest.referee.violations import Invariant, Violation
@@ -26,10 +26,19 @@ def answers_wrong(table_id: str, bench: Bench) -> Iterator[Violation]:
             detail = f"{bench.one.name}: one request was acknowledged as {sequences}"
             yield Violation(Invariant.REPEAT_DIFFERS, table_id, sequences[0], detail)
         for of, answer in _paired(bench, sent.get(request_id, []), answers):
+            if sequences and _is_repeat_refused(of, answer, answers):
+                detail = f"{bench.one.name}: what was acknowledged is refused with {answer.reason} when it is repeated"
+                yield Violation(Invariant.REPEAT_DIFFERS, table_id, sequences[0], detail)
+                continue
             for invariant, sequence, detail in judged(bench, of, answer):
-                is_repeat = invariant is Invariant.LEGAL_REFUSED and bool(sequences)
-                name = Invariant.REPEAT_DIFFERS if is_repeat else invariant
-                yield Violation(name, table_id, sequence, detail)
+                yield Violation(invariant, table_id, sequence, detail)
+
+
+def _is_repeat_refused(of: Sent, answer: Answered, answers: Sequence[Answered]) -> bool:
+    """Whether a request is refused that had been acknowledged already when it was sent again."""
+    told_before = any(one.sequence is not None and one.at_milliseconds <= of.at_milliseconds for one in answers)
+    is_refused = answer.sequence is None and answer.code not in BY_CIRCUMSTANCES
+    return is_refused and told_before and of.expected is None
 
 
 def _by_name(all_of: Sequence[_Named]) -> Mapping[str, list[_Named]]:
@@ -113,4 +122,4 @@ def entries_unasked(table_id: str, seat: int, benches: Sequence[Bench], log: Log
 
 def _is_refused(sent: Sequence[Sent], answers: Sequence[Answered]) -> bool:
     """Whether the engine has refused every attempt under a name, and said why."""
-    return len(answers) >= len(sent) and all(answer.reason and answer.code not in (4, 14) for answer in answers)
+    return len(answers) >= len(sent) and all(answer.code not in BY_CIRCUMSTANCES for answer in answers)

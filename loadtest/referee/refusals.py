@@ -25,7 +25,7 @@ _CODES: Mapping[str, int] = {
     "STALE_SEQUENCE": grpc.StatusCode.ABORTED.value[0],
 }
 _BY_THE_GAME = frozenset({"ILLEGAL_ACTION", "NOT_YOUR_TURN"})
-_BY_CIRCUMSTANCES = frozenset(
+BY_CIRCUMSTANCES = frozenset(
     code.value[0]
     for code in (
         grpc.StatusCode.CANCELLED,
@@ -106,7 +106,7 @@ def _refusal_wrong(bench: Bench, sent: Sent, answer: Answered) -> Iterator[Found
         yield Invariant.WRONG_REFUSAL, at, f"{name}: {answer.reason} came with code {answer.code}"
     if sent.expected is not None:
         yield from _unexpected(bench, sent, answer)
-    elif answer.code not in _BY_CIRCUMSTANCES:
+    elif answer.code not in BY_CIRCUMSTANCES:
         yield from _unexcused(bench, sent, answer)
 
 
@@ -124,7 +124,7 @@ def _unexpected(bench: Bench, sent: Sent, answer: Answered) -> Iterator[Found]:
     """A refusal that is not the one that had to come, nor one that the table, moving on meanwhile, made of it."""
     expected = sent.expected
     assert expected is not None
-    if (answer.code, answer.reason) == (expected.code, expected.reason) or answer.code in _BY_CIRCUMSTANCES:
+    if (answer.code, answer.reason) == (expected.code, expected.reason) or answer.code in BY_CIRCUMSTANCES:
         return
     may_change = expected.reason in (*_BY_THE_GAME, "TABLE_FINISHED")
     if may_change and answer.reason in _CODES and not list(_unexcused(bench, sent, answer)):
