@@ -108,7 +108,7 @@ def latency_over_time(result: Result) -> Plot:
 
     def draw(axes: "Axes") -> None:
         for name, values, colour in lines:
-            axes.plot(_times(result), _above_zero(values), color=colour, label=name)
+            axes.plot(_times(result), _above_zero(values), color=colour, label=name, gid=name)
         _milliseconds_axis(axes)
         _time_axis(axes, result)
 

@@ -11,8 +11,8 @@ from xml.etree.ElementTree import fromstring
 import pytest
 
 from loadtest.results.page import to_page
-from loadtest.results.plots import VARIABLES, load_curve, plots
-from tests.loadtest.results.sample import EMPTY, GREEN, HOSTILE, RED, hostile
+from loadtest.results.plots import VARIABLES, latency_over_time, load_curve, plots
+from tests.loadtest.results.sample import EMPTY, GREEN, HOSTILE, RED, hostile, moment
 
 NAMESPACE = re.compile(r'xmlns(:\w+)?="http://www\.w3\.org/[\w/]+"')
 LOADING = {"src", "href", "xlink:href", "srcset", "data", "action", "poster"}
@@ -154,17 +154,33 @@ def test_there_is_no_picture_without_figures() -> None:
 
 
 def test_a_long_run_says_how_many_slices_share_a_point() -> None:
-    moments = tuple(replace(GREEN.moments[0], seconds=5.0 * at) for at in range(1, 721))
-    assert "Each point stands for 3 slices" in to_page(replace(GREEN, moments=moments))
+    page = to_page(replace(GREEN, moments=tuple(map(moment, range(1, 1_441)))))
+    assert "Each point stands for 6 slices" in page
+    assert len(page) < 1.5 * len(page_of("green"))
     assert "Each point stands for" not in page_of("green")
     assert "Over time" not in to_page(replace(RED, moments=()))
 
 
+def curve(svg: str, name: str) -> str:
+    """The path of a line of the picture of latencies."""
+    drawn = re.search(rf'id="latency-over-time-{name}">\s*<path d="([^"]*)"', svg)
+    assert drawn is not None
+    return drawn[1]
+
+
+def depth(path: str) -> float:
+    """How far down a path reaches."""
+    return max(float(point.split()[2]) for point in path.strip().splitlines())
+
+
 def test_slices_without_actions_are_drawn_as_gaps() -> None:
     silent = replace(GREEN.moments[5], p50=0.0, p95=0.0, p99=0.0, actions_per_second=0.0, server_memory_bytes=0)
+    svg = latency_over_time(replace(GREEN, moments=(*GREEN.moments[:5], silent, *GREEN.moments[6:]))).svg
+    assert curve(svg, "p99").count("M") == 2
+    # A line that fell to nothing would reach below that of a lower percentile.
+    assert depth(curve(svg, "p99")) < depth(curve(svg, "p50"))
     nothing = tuple(replace(silent, seconds=moment.seconds) for moment in GREEN.moments)
-    for moments in ((*GREEN.moments[:5], silent, *GREEN.moments[6:]), nothing):
-        assert len(plots(replace(GREEN, moments=moments))) == 6
+    assert len(plots(replace(GREEN, moments=nothing))) == 6
 
 
 def test_matplotlib_is_loaded_only_for_a_page() -> None:
