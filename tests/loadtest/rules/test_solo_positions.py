@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import pytest
 
-from loadtest.referee.rules.interface import Illegal
+from loadtest.referee.rules.interface import Act, Illegal
 from loadtest.referee.rules.solo import SoloTable
 from loadtest.referee.rules.solo.bidding import calls
 from loadtest.referee.rules.solo.hand import Hand, no_cards
@@ -143,3 +143,23 @@ def test_the_last_two_are_no_pair(scores: list[int], option: str, is_played: boo
     say(table, {"type": "name_trump", "trump": "H", "do": False}, {"type": "call", "card": "AC"})
     assert (table.hand.phase == "play") == is_played
     assert table.scores == scores
+
+
+@pytest.mark.parametrize(
+    ("begin", "action", "rule"),
+    [
+        (lambda: dealt(EX_3), {"type": "bid", "bid": "froke", "trump": "C"}, "SOLO-BID-2"),
+        (lambda: dealt(EX_3), {"type": "throw_down"}, "SOLO-BID-1"),
+        (lambda: froke(EX_8, "H", "AC"), {"type": "play", "card": "2C"}, "SOLO-PLAY-2"),
+        (lambda: froke(EX_8, "H", "AC"), {"type": "play"}, "SOLO-PLAY-2"),
+        (
+            lambda: say(dealt(EX_8), {"type": "bid", "bid": "froke"}, *[{"type": "pass"}] * 3),
+            {"type": "name_trump", "trump": "H", "do": 1},
+            "SOLO-TRUMP-3",
+        ),
+    ],
+)
+def test_what_nobody_could_say_is_refused(begin: Begin, action: Act, rule: str) -> None:
+    with pytest.raises(Illegal) as refused:
+        say(begin(), action)
+    assert refused.value.rule == rule

@@ -12,14 +12,13 @@ def card_refusal(hand: Hand, seat: int, card: Card, options: Options) -> str:
         return "SOLO-PLAY-2"
     led = kind(hand.trick[0][0], hand.trump) if hand.trick else ""
     can_follow = any(kind(own, hand.trump) == led for own in cards)
-    if can_follow and kind(card, hand.trump) != led:
-        return "SOLO-PLAY-2"
-    if not hand.is_partner_hidden():
-        return ""
-    if seat == hand.partner and options["called_card_rule"] == "forced":
-        return _partner_refusal(hand, card, led, can_follow)
+    is_bound = hand.is_partner_hidden() and options["called_card_rule"] == "forced"
+    if is_bound and seat == hand.partner and (rule := _partner_refusal(hand, card, led, can_follow)):
+        return rule
+    if can_follow:
+        return "" if kind(card, hand.trump) == led else "SOLO-PLAY-2"
     # SOLO-CARD-5: whoever neither leads nor can follow throws a card away.
-    if seat == hand.declarer and led and not can_follow and cards_of(hand.called[1], cards) == [card]:
+    if led and hand.is_partner_hidden() and seat == hand.declarer and cards_of(hand.called[1], cards) == [card]:
         return "SOLO-CARD-5"
     return ""
 

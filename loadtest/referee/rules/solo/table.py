@@ -43,8 +43,8 @@ OUT_OF_TURN = {
 """By phase, the rule against acting out of turn."""
 OF_ANOTHER_PHASE = OUT_OF_TURN | {"keep": "SOLO-KEEP-2"}
 """By phase, the rule against what has no place in it."""
-NO_SUCH = {"bid": "SOLO-BID-2", "name_trump": "SOLO-TRUMP-3", "play": "SOLO-PLAY-2"}
-"""By verb, the rule against what nobody could ever say with it."""
+NO_SUCH = OF_ANOTHER_PHASE | {"auction": "SOLO-BID-2", "name_trump": "SOLO-TRUMP-3", "play": "SOLO-PLAY-2"}
+"""By phase, the rule against what nobody could ever say with a verb that has its place."""
 
 
 class SoloTable:
@@ -145,7 +145,7 @@ class SoloTable:
             return OF_ANOTHER_PHASE[phase]
         # As texts, because Python takes 1 for true.
         if json.dumps(action, sort_keys=True) not in [json.dumps(each, sort_keys=True) for each in possible]:
-            return NO_SUCH.get(verb, OF_ANOTHER_PHASE[phase])
+            return calls(self.hand)[0] if phase == "call" else NO_SUCH[phase]
         return self._rule_against(seat, action)
 
     def _rule_against(self, seat: int, action: Act) -> str:
