@@ -18,6 +18,11 @@ class Clock:
     since: dict[int, int | None] = field(default_factory=dict)
     """By seat to act."""
 
+    @property
+    def is_certain(self) -> bool:
+        """Whether it is known since when each of those who are to act is."""
+        return None not in self.since.values()
+
     def deadline_of(self, seat: int) -> int | None:
         """When the engine acts for a seat that is to act."""
         since = self.since.get(seat)
@@ -26,9 +31,8 @@ class Clock:
     @property
     def deadline(self) -> int | None:
         """When the engine acts for the first of those who are to act, 0 if nobody is; None if that is not known."""
-        deadlines = [self.deadline_of(seat) for seat in self.since]
-        known = [at for at in deadlines if at is not None]
-        return min(known, default=0) if len(known) == len(deadlines) else None
+        deadlines = [at for seat in self.since if (at := self.deadline_of(seat)) is not None]
+        return min(deadlines, default=0) if self.is_certain else None
 
     def allowed(self, seat: int) -> int:
         """How many milliseconds a seat has for its action."""

@@ -29,7 +29,10 @@ def broken_deadlines(table_id: str, log: Log) -> Iterator[Violation]:
         elif clock is None or update is None:
             clock = clock_at(log.info, moment.view, moment.clock, is_first=sequence == 1)
         else:
+            is_certain = clock.is_certain
             clock.go_on(update, list(moment.view.seats_to_act), is_aside=sequence in log.asides)
+            if not is_certain:
+                clock.reserves = list(moment.clock.reserve_milliseconds)
             yield from _wrongly_counted(table_id, sequence, clock, moment.clock)
 
 
@@ -62,7 +65,7 @@ def _wrongly_counted(table_id: str, sequence: int, clock: Clock, told: engine_pb
         "reserves": (list(told.reserve_milliseconds), clock.reserves),
         "seats away": (list(told.away_seats), sorted(clock.away)),
     }
-    if all(since is not None for since in clock.since.values()):
+    if clock.is_certain:
         for what, (it, own) in pairs.items():
             if it != own:
                 detail = f"the clock's {what} told is {it}, counted from the times of the log it is {own}"

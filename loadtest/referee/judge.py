@@ -60,6 +60,8 @@ def judge(record: TableRecord) -> Verdict:
     """Judge a table; a function of the record alone. What it raises is a defect of the referee."""
     followed = [follow(record.table_id, viewer) for viewer in record.viewers]
     log = log_of(followed)
+    for one in followed:
+        one.seat = _seat_of(one, log)
     records = _read_records(record, followed, log)
     violations = [
         *(Violation(noted.invariant, record.table_id, noted.sequence, noted.detail) for noted in _noted(record)),
@@ -77,6 +79,12 @@ def judge(record: TableRecord) -> Verdict:
     return Verdict(
         tuple(violations), _checks_made(record, followed, log, records), is_proved, tuple(seen_by_all(followed))
     )
+
+
+def _seat_of(one: Followed, log: Log) -> int | None:
+    """Where a viewer sits, also if he himself was never told because no stream of his ever began."""
+    sitting = [seat for seat, who in enumerate(log.info.seats) if who.player_id == one.record.player_id]
+    return one.seat if one.seat is not None or not sitting else sitting[0]
 
 
 def _noted(record: TableRecord) -> Iterator[Noted]:

@@ -70,6 +70,7 @@ def read(text: str) -> Replay:
             _take_round(line, entries)
         else:
             entries.append(_entry(line, len(entries) + 1, entries[-1].at_milliseconds if entries else 0))
+            _check_event(line, len(entries), lines[0]["seats"])
     if set(lines[-1]) != {"result"} or set(lines[-1]["result"]) != {"ranking", "totals"}:
         raise Untrue(len(entries), "the last line is no result")
     return Replay(lines[0], entries, lines[-1]["result"])
@@ -96,6 +97,12 @@ def _entry(line: Mapping[str, Any], number: int, after: int) -> Entry:
     if at is None or at < after:
         raise Untrue(number - 1, f"the time of entry {number} is none, or before that of the entry before")
     return Entry(at, line, [])
+
+
+def _check_event(line: Mapping[str, Any], number: int, seats: int) -> None:
+    seat, what = line.get("seat", 0), line.get("event", line.get("action"))
+    if type(seat) is not int or not 0 <= seat < seats or not isinstance(what, dict) or "type" not in what:
+        raise Untrue(number - 1, f"entry {number} has a seat that is none, or an event or action that is no object")
 
 
 def _take_round(line: Mapping[str, Any], entries: Sequence[Entry]) -> None:
