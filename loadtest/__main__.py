@@ -1,21 +1,24 @@
-"""`python -m loadtest`: thousands of players at real tables, each of whom referees all that he is told."""
+"""`python -m loadtest SCENARIO`: plays many tables at once and referees each of them."""
 
 import sys
 from collections.abc import Sequence
 
-import locust  # noqa: F401 - first, for it makes greenlets of threads, which whatever is imported later must find
-
 from loadtest.options import read_options
-from loadtest.run import run
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str]) -> int:
     """Run the load test; gives the exit code."""
     options = read_options(arguments)
+    # Locust makes greenlets of threads when it is imported, which whatever comes later must find.
+    import locust  # noqa: F401
+
+    from loadtest.conductor.run import run
+    from loadtest.conductor.worker import work
+
     # Locust's web page looks into the command line for flags of its own.
     del sys.argv[1:]
-    return run(options)
+    return work(options) if options.master else run(options)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -1,40 +1,55 @@
-"""The services that are put under load: those that run somewhere, or three processes of our own."""
+"""The services that are put under load: those that run somewhere, or processes of our own for the time of a run."""
 
 import signal
-import socket
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from croupier.cli.background import started_services
 from croupier.cli.faults import CommandFault
 from croupier.cli.reach import endpoints_of
+from croupier.cli.replicas import Replicas
 from croupier_client import Endpoints
-
-REACH_SECONDS = 5.0
-BY_NAME = "dns:///"
 
 
 class BackendMissing(Exception):
-    """A service cannot be reached; the text is one line for people."""
+    """The services cannot be put under load; the text is one line for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """Services under load: where they are, and where their instances serve metrics, by name."""
+
+    endpoints: Endpoints
+    metrics: Mapping[str, str]
+    description: str
 
 
 @contextmanager
-def backend(endpoints: Endpoints | None) -> Iterator[Endpoints]:
-    """The services at these addresses, or new ones in a folder that goes away; raises BackendMissing."""
-    if endpoints is not None:
-        check_reachable(endpoints)
-        yield endpoints
-        return
+def own_backend(
+    database: str = "", engines: int = 1, extra_flags: Mapping[str, Sequence[str]] | None = None
+) -> Iterator[Backend]:
+    """Services of our own for as long as the body takes; raises BackendMissing."""
     with tempfile.TemporaryDirectory(prefix="croupier-loadtest-") as folder:
         try:
             with ExitStack() as stack:
                 with _interrupts_held_back():
-                    services = stack.enter_context(started_services(Path(folder)))
-                yield endpoints_of(services.addresses)
+                    services = stack.enter_context(
+                        started_services(
+                            Path(folder),
+                            database=database or None,
+                            replicas=Replicas(engine=engines),
+                            extra_flags=extra_flags or {},
+                        )
+                    )
+                metrics = {name: where["metrics"] for name, where in services.addresses.items()}
+                kind = "PostgreSQL" if database else "SQLite"
+                description = f"{engines} engine{'s' if engines > 1 else ''} on {kind}, on this machine"
+                yield Backend(endpoints_of(services.addresses), metrics, description)
         except CommandFault as fault:
-            raise BackendMissing(f"the services could not be started: {fault.message}") from None
+            raise BackendMissing(f"the services could not be started: {' '.join(fault.message.split())}") from None
 
 
 @contextmanager
@@ -45,20 +60,3 @@ def _interrupts_held_back() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-
-
-def check_reachable(endpoints: Endpoints) -> None:
-    """Raises BackendMissing naming the first address where nobody listens."""
-    for service, addresses in endpoints.by_service().items():
-        for address in addresses.removeprefix(BY_NAME).split(","):
-            _check_address(service.value.lower(), address)
-
-
-def _check_address(service: str, address: str) -> None:
-    host, _, port = address.rpartition(":")
-    if not host or not port.isdecimal():
-        raise BackendMissing(f"{address} is not an address: write HOST:PORT, several with commas between")
-    try:
-        socket.create_connection((host.strip("[]"), int(port)), REACH_SECONDS).close()
-    except OSError as fault:
-        raise BackendMissing(f"no {service} service answers at {address}: {fault.strerror or fault}") from None

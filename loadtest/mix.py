@@ -1,6 +1,7 @@
-"""What is played under load: kinds of tables in turn, so that all games and several numbers of seats meet."""
+"""What is played under load: games by weight, with several numbers of seats, house rules and computer players."""
 
 from collections.abc import Mapping, Sequence
+from random import Random
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -9,20 +10,12 @@ NO_OPTIONS: Mapping[str, OptionValue] = MappingProxyType({})
 
 
 class Kind(NamedTuple):
-    """A game with numbers of seats that are taken in turn, and the options without which it would take too long."""
+    """A game, the numbers of seats that are drawn of, and the options without which it would take too long."""
 
     game: str
     seats: tuple[int, ...]
+    weight: int = 1
     bounds: Mapping[str, OptionValue] = NO_OPTIONS
-
-
-class Sitting(NamedTuple):
-    """Players who play table after table of one kind; `matched` by the lobby, or else with house rules of their own."""
-
-    game: str
-    seats: int
-    bounds: Mapping[str, OptionValue] = NO_OPTIONS
-    matched: bool = False
 
 
 KINDS: Mapping[str, Kind] = MappingProxyType(
@@ -30,33 +23,41 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         kind.game: kind
         for kind in (
             Kind("thulla", (4, 3, 6, 2, 5)),
-            Kind("one_ten", (4, 3, 6, 2, 8), MappingProxyType({"max_rounds": 2})),
+            Kind("one_ten", (4, 3, 6, 2, 8), bounds=MappingProxyType({"max_rounds": 2})),
             Kind("jossing", (4, 3, 5, 2, 7)),
-            Kind("one_oh_one", (3, 4, 2), MappingProxyType({"max_rounds": 3})),
+            Kind("one_oh_one", (3, 4, 2), bounds=MappingProxyType({"max_rounds": 3})),
             Kind("solo", (4,)),
         )
     }
 )
+ALL_GAMES = ",".join(KINDS)
 
 
 def read_mix(text: str) -> tuple[Kind, ...]:
-    """The kinds that "thulla=2,solo" names, each as often as its weight; raises ValueError naming what is wrong."""
+    """The kinds that "thulla=2,solo" names, with their weights; raises ValueError naming what is wrong."""
     kinds: list[Kind] = []
     for part in text.split(","):
-        game, _, weight = part.strip().partition("=")
+        game, equals, weight = part.strip().partition("=")
         if game not in KINDS:
             raise ValueError(f"{game!r} is not played here: take of {', '.join(KINDS)}")
-        if weight and not (weight.isdecimal() and 1 <= int(weight) <= 100):
+        if equals and not (weight.isdecimal() and 1 <= int(weight) <= 100):
             raise ValueError(f"{weight!r} is no weight of {game}: an integer from 1 to 100 is")
-        kinds += [KINDS[game]] * int(weight or 1)
+        if any(kind.game == game for kind in kinds):
+            raise ValueError(f"{game} is named twice: give it a weight, such as {game}=2")
+        kinds.append(KINDS[game]._replace(weight=int(weight or 1)))
     return tuple(kinds)
 
 
-def sittings(kinds: Sequence[Kind], tables: int) -> tuple[Sitting, ...]:
-    """So many sittings, the kinds in turn; half of those that need no bounds are matched by the lobby."""
-    found: list[Sitting] = []
-    for number in range(tables):
-        kind, turn = kinds[number % len(kinds)], number // len(kinds)
-        matched = not kind.bounds and turn % 2 == 0
-        found.append(Sitting(kind.game, kind.seats[turn % len(kind.seats)], kind.bounds, matched))
-    return tuple(found)
+def mix_text(kinds: Sequence[Kind]) -> str:
+    """What read_mix reads."""
+    return ",".join(kind.game if kind.weight == 1 else f"{kind.game}={kind.weight}" for kind in kinds)
+
+
+def drawn(kinds: Sequence[Kind], random: Random) -> Kind:
+    """One of the kinds by weight."""
+    return random.choices(kinds, [kind.weight for kind in kinds])[0]
+
+
+def matchable(kinds: Sequence[Kind]) -> tuple[Kind, ...]:
+    """Those that are played by their usual options within reasonable time; all if there is none."""
+    return tuple(kind for kind in kinds if not kind.bounds) or tuple(kinds)

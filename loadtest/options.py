@@ -2,79 +2,167 @@
 
 import argparse
 import secrets
-from collections.abc import Sequence
+import sys
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
 
 from croupier_client import Endpoints
-from loadtest.mix import KINDS, Kind, read_mix
+from loadtest.mix import ALL_GAMES, read_mix
+from loadtest.scenarios import SCENARIOS
+
+MISUSED = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """What is to be done; `endpoints` None means services of its own."""
 
+    scenario: str
     tables: int
-    kinds: tuple[Kind, ...]
     seconds: float
+    mix: str
     seed: int
-    grace_seconds: float
-    patience_seconds: float
-    probed_share: float
-    web_port: int | None
+    processes: int
+    results: Path
+    grace_seconds: float | None
+    silence_seconds: float
+    think_seconds: float | None
+    judged_share: float | None
     endpoints: Endpoints | None
+    metrics: Mapping[str, str]
+    """Where instances serve their metrics, by name; those of services of its own are known."""
+    shared: bool
+    database: str
+    engines: int
+    web_port: int | None
+    workers: int
+    """Workers that a master waits for; 0 for a run in this process alone."""
+    bind: str
+    master: str
+    """The master's address, host:port, that a worker is to join; empty for all others."""
+    command: str
 
 
-def read_options(arguments: Sequence[str] | None) -> Options:
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """One line, instead of the whole usage."""
+        print(f"loadtest: {message}", file=sys.stderr)
+        sys.exit(MISUSED)
+
+
+def read_options(arguments: Sequence[str]) -> Options:
     """The options of a command line; ends the process with 2 and a clear line if they are wrong."""
     parser = _parser()
     given = parser.parse_args(arguments)
-    services = [given.lobby, given.engine, given.scoring]
-    if any(services) and not all(services):
-        parser.error("--lobby, --engine and --scoring belong together: name all three, or --host for a front door")
-    if given.host and any(services):
-        parser.error("--host is one front door for all services: leave --lobby, --engine and --scoring out")
-    if given.tables < 1 or given.seconds <= 0:
-        parser.error("at least one table and more than 0 seconds are needed")
-    if not 0 <= given.probed <= 1:
-        parser.error("--probed is a share: a number from 0 to 1")
-    try:
-        kinds = read_mix(given.mix)
-    except ValueError as fault:
-        parser.error(f"--mix: {fault}")
-    try:
-        endpoints = Endpoints(*services) if all(services) else Endpoints.single(given.host) if given.host else None
-    except ValueError as fault:
-        parser.error(str(fault))
+    fault = _fault(given)
+    if fault:
+        parser.error(fault)
+    scenario = SCENARIOS[given.scenario]
+    seed = secrets.randbelow(2**31) if given.seed is None else given.seed
+    tables, seconds = given.tables or scenario.tables, given.seconds or scenario.seconds
+    name = f"{time.strftime('%Y%m%d-%H%M%S')}-{scenario.name}"
     return Options(
-        tables=given.tables,
-        kinds=kinds,
-        seconds=given.seconds,
-        seed=secrets.randbelow(2**31) if given.seed is None else given.seed,
+        scenario=scenario.name,
+        tables=tables,
+        seconds=seconds,
+        mix=given.mix,
+        seed=seed,
+        processes=given.processes,
+        results=given.results or Path("results") / name,
         grace_seconds=given.grace,
-        patience_seconds=given.patience,
-        probed_share=given.probed,
+        silence_seconds=given.silence,
+        think_seconds=given.think,
+        judged_share=given.judged,
+        endpoints=_endpoints(given),
+        metrics=dict(one.split("=", 1) for one in given.metrics),
+        shared=given.shared,
+        database=given.database,
+        engines=given.engines,
         web_port=given.web_port if given.web else None,
-        endpoints=endpoints,
+        workers=given.master,
+        bind=given.bind,
+        master=given.worker,
+        command=_command(arguments, given.seed, seed),
     )
+
+
+def _command(arguments: Sequence[str], given_seed: int | None, seed: int) -> str:
+    line = ["python", "-m", "loadtest", *arguments]
+    return " ".join(line if given_seed is not None else [*line, "--seed", str(seed)])
+
+
+def _fault(given: argparse.Namespace) -> str:
+    """What is wrong, as a line that says how it would be right; empty if nothing is."""
+    services = [given.lobby, given.engine, given.scoring]
+    if given.scenario not in SCENARIOS:
+        return f"there is no scenario {given.scenario!r}: take one of {', '.join(SCENARIOS)}"
+    if any(services) and not all(services):
+        return "--lobby, --engine and --scoring belong together: name all three, or --host for a front door"
+    if given.host and any(services):
+        return "--host is one front door for all services: leave --lobby, --engine and --scoring out"
+    if (given.host or any(services)) and (given.database or given.engines != 1):
+        return "--database and --engines are for services of its own: leave them out where services are named"
+    if given.engines > 1 and not given.database:
+        return "several engines need a PostgreSQL database: name it with --database"
+    if any("=" not in one for one in given.metrics):
+        return "--metrics is NAME=HOST:PORT, once for each instance"
+    for name, least in (("tables", 1), ("seconds", 1), ("processes", 1), ("engines", 1)):
+        if getattr(given, name) is not None and getattr(given, name) < least:
+            return f"--{name} is at least {least}"
+    if given.judged is not None and not 0 <= given.judged <= 1:
+        return "--judged is a share of all tables: a number from 0 to 1"
+    return _faults_of_values(given)
+
+
+def _faults_of_values(given: argparse.Namespace) -> str:
+    try:
+        read_mix(given.mix)
+        _endpoints(given)
+    except ValueError as fault:
+        return str(fault)
+    return ""
+
+
+def _endpoints(given: argparse.Namespace) -> Endpoints | None:
+    if given.lobby:
+        return Endpoints(given.lobby, given.engine, given.scoring)
+    return Endpoints.single(given.host) if given.host else None
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    scenarios = "; ".join(f"{one.name}: {one.meaning}" for one in SCENARIOS.values())
+    parser = _Parser(
         prog="python -m loadtest",
-        description="Plays many tables at once and referees each of them. Exit code 1 if an invariant broke or no "
-        "game was finished, 2 if the services cannot be reached.",
+        description="Plays many tables at once and referees each of them. Exit code 0 if all limits were kept, 1 if "
+        "not or if no game was finished, 2 if nothing could be tested.",
+        epilog=f"Scenarios: {scenarios}.",
     )
-    parser.add_argument("--tables", type=int, default=50, help="tables at the same time (50)")
-    games = ",".join(KINDS)
-    parser.add_argument("--mix", default=games, metavar="GAME[=WEIGHT],...", help=f"what is played ({games})")
-    parser.add_argument("--seconds", type=float, default=60.0, help="how long new games are begun (60)")
-    parser.add_argument("--seed", type=int, help="fixes the players and their decisions; else it is chosen and told")
-    parser.add_argument("--grace", type=float, default=20.0, help="seconds that games get to end after that (20)")
-    parser.add_argument("--patience", type=float, default=10.0, help="seconds that an answer may take (10)")
-    parser.add_argument("--probed", type=float, default=0.06, help="share of turns with an illegal try (0.06)")
-    parser.add_argument("--web", action="store_true", help="show Locust's web page on loopback meanwhile")
-    parser.add_argument("--web-port", type=int, default=8089, help="its port (8089)")
-    parser.add_argument("--host", metavar="HOST:PORT", help="the front door of running services")
+    parser.add_argument("scenario", metavar="SCENARIO", help=f"one of {', '.join(SCENARIOS)}")
+    parser.add_argument("--tables", type=int, help="how many tables there are about; else the scenario's")
+    parser.add_argument("--seconds", type=float, help="how long load is put on; else the scenario's")
+    parser.add_argument("--mix", default=ALL_GAMES, metavar="GAME[=WEIGHT],...", help=f"what is played ({ALL_GAMES})")
+    parser.add_argument("--seed", type=int, help="fixes people and their decisions; else it is chosen and told")
+    parser.add_argument("--processes", type=int, default=1, help="processes that play, beside the conductor (1)")
+    parser.add_argument("--results", type=Path, help="the folder for the results (results/TIME-SCENARIO)")
+    parser.add_argument("--think", type=float, metavar="SECONDS", help="the median of thinking time; 0 for none")
+    parser.add_argument("--grace", type=float, help="seconds that games get to be played to their ends afterwards")
+    parser.add_argument("--silence", type=float, default=30.0, help="seconds until a quiet stream is checked (30)")
+    parser.add_argument("--judged", type=float, metavar="SHARE", help="share of tables that the referee goes through")
+    services = parser.add_argument_group("services", "that run already; else it starts its own for the time of the run")
+    services.add_argument("--host", metavar="HOST:PORT", help="the front door of running services")
     for service in ("lobby", "engine", "scoring"):
-        parser.add_argument(f"--{service}", metavar="HOST:PORT,...", help=f"the running {service}")
+        services.add_argument(f"--{service}", metavar="HOST:PORT,...", help=f"the running {service}")
+    services.add_argument("--metrics", action="append", default=[], metavar="NAME=HOST:PORT", help="the metrics of one")
+    services.add_argument("--shared", action="store_true", help="others use these services too")
+    services.add_argument("--database", default="", metavar="URL", help="PostgreSQL for services of its own (SQLite)")
+    services.add_argument("--engines", type=int, default=1, help="engines of its own (1)")
+    spread = parser.add_argument_group("Locust")
+    spread.add_argument("--web", action="store_true", help="show Locust's web page on loopback meanwhile")
+    spread.add_argument("--web-port", type=int, default=8089, help="its port (8089)")
+    spread.add_argument("--master", type=int, default=0, metavar="WORKERS", help="be the master of so many workers")
+    spread.add_argument("--bind", default="127.0.0.1:5557", metavar="HOST:PORT", help="where a master listens")
+    spread.add_argument("--worker", default="", metavar="HOST:PORT", help="be a worker of the master there")
     return parser

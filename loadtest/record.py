@@ -89,6 +89,8 @@ class SeatRecord:
     noted: list[Noted] = field(default_factory=list)
     client_seed: bytes = b""
     """What the player added to the shuffles, if he did."""
+    timeouts: list[int] = field(default_factory=list)
+    """The entries heard that acted for a seat because its time had run out."""
     left_milliseconds: int | None = None
     """When he left for good before the game was over."""
 

@@ -10,7 +10,7 @@ from croupier.engine.table import Step, TableState
 from croupier.games.facts import SPECTATOR
 from croupier_api.v1 import engine_pb2
 from croupier_client.cards import CardValue, card_text
-from loadtest.knowledge import NOTHING_KNOWN, cards_in, known_after, shown_by
+from loadtest.referee.knowledge import NOTHING_KNOWN, cards_in, known_after, shown_by
 from tests.faults.findings import Finding, Kind
 from tests.faults.records import Heard, Opened, Stream
 

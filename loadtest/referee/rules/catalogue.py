@@ -20,3 +20,5 @@ RULES: Mapping[str, Callable[[int, Options], Table]] = MappingProxyType(
     }
 )
 """By the id of the game: makes a table of so many seats with all options."""
+RULES_VERSION = 1
+"""The version of every game's rules that is known here."""

@@ -1,0 +1,250 @@
+"""A run of a scenario from its beginning to its result; Locust is used as a library."""
+
+import os
+import platform
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+
+import gevent
+from locust.env import Environment
+from locust.event import Events
+from locust.runners import LocalRunner, MasterRunner
+from locust.web import WebUI
+
+from loadtest.backend import Backend, BackendMissing, own_backend
+from loadtest.conductor.collector import Collector
+from loadtest.conductor.crew import Crew, WorkersCrew
+from loadtest.conductor.fleet import Fleet
+from loadtest.conductor.limits import checks
+from loadtest.conductor.shape import ScenarioShape
+from loadtest.conductor.statistics import tell_locust
+from loadtest.conductor.users import user_classes
+from loadtest.options import Options
+from loadtest.results.result import Conditions, Result
+from loadtest.results.text import to_text
+from loadtest.results.write import ReportFault, check_folder, write_results
+from loadtest.scenarios import Scenario
+from loadtest.swarm.__main__ import JUDGING_SECONDS
+from loadtest.swarm.order import Order
+from loadtest.watch.counters import await_agreement, differences
+from loadtest.watch.growth import growth_checks
+from loadtest.watch.watch import Use, Watch
+
+FINE, BROKEN, NOT_RUN = 0, 1, 2
+LOOPBACK = "127.0.0.1"
+MOST_MOMENTS = 240
+LEAST_SLICE_SECONDS = 1.0
+SETTLING_SECONDS = 20.0
+"""How long the services get after the last game: engines count their tables every 15 seconds."""
+AGREEMENT_SECONDS = 10.0
+PACKAGES = ("croupier", "grpcio", "locust", "gevent", "protobuf")
+
+
+def run(options: Options) -> int:
+    """Run a scenario, write its results, and give the exit code."""
+    try:
+        check_folder(options.results)
+        with _backend(options) as backend:
+            result, replays = Run(options, backend).result()
+        return _told(result, replays, options.results)
+    except (BackendMissing, ReportFault) as fault:
+        print(f"loadtest: {fault}", file=sys.stderr, flush=True)
+        return NOT_RUN
+
+
+def _told(result: Result, replays: dict[str, str], folder: Path) -> int:
+    files = {name: f"first-{name}.jsonl" for name, replay in replays.items() if replay}
+    kept = tuple(replace(one, replay=files.get(one.invariant, "")) for one in result.violations)
+    result = replace(result, violations=kept)
+    write_results(result, folder)
+    for name, file in files.items():
+        (folder / file).write_text(replays[name])
+    print(to_text(result), flush=True)
+    print(f"report      {folder / 'report.html'}", flush=True)
+    return FINE if result.passed else BROKEN
+
+
+@contextmanager
+def _backend(options: Options) -> Iterator[Backend]:
+    if options.endpoints is not None:
+        yield Backend(options.endpoints, options.metrics, f"services at {options.endpoints.engine}")
+        return
+    with own_backend(options.database, options.engines) as backend:
+        yield backend
+
+
+class Run:
+    """One run against services that are there."""
+
+    def __init__(self, options: Options, backend: Backend) -> None:
+        self._options = options
+        self._backend = backend
+        self._order = Order(
+            scenario=options.scenario,
+            tables=options.tables,
+            seconds=options.seconds,
+            seed=options.seed,
+            lobby=backend.endpoints.lobby,
+            engine=backend.endpoints.engine,
+            scoring=backend.endpoints.scoring,
+            mix=options.mix,
+            grace_seconds=options.grace_seconds,
+            silence_seconds=options.silence_seconds,
+            think_seconds=options.think_seconds,
+            judged_share=options.judged_share,
+        )
+        self._scenario: Scenario = self._order.resolved()
+        self._shape = ScenarioShape(self._scenario, sum(self._order.people().values()))
+        self._collector = Collector()
+        self._watch = Watch(backend.metrics, time.monotonic)
+        self._use = Use()
+
+    def result(self) -> tuple[Result, dict[str, str]]:
+        """Put on load, let games end, judge; gives the result, and the first replay by invariant."""
+        environment = Environment(events=Events())  # type: ignore[no-untyped-call]
+        # Before anybody calls: what players are counted for is compared with what services count from here on.
+        self._watch.sample()
+        crew, runner = self._crew(environment)
+        started_milliseconds = time.time_ns() // 1_000_000
+        try:
+            crew.begin()
+            seconds = self._load(environment, runner)
+            crew.last_orders()
+            unwell = crew.wait(self._scenario.grace_seconds + JUDGING_SECONDS)
+            return self._judged(unwell, started_milliseconds, seconds), self._collector.replays
+        finally:
+            crew.stop()
+
+    def _crew(self, environment: Environment) -> tuple[Crew, LocalRunner | MasterRunner]:
+        options, people = self._options, self._order.people()
+        environment.shape_class = self._shape
+        if options.workers:
+            host, _, port = options.bind.rpartition(":")
+            master = environment.create_master_runner(host, int(port))
+            crew: Crew = WorkersCrew(master, options.workers, self._order, options.processes, self._collector.hears)
+            environment.user_classes = [*user_classes(_Nobody(), people)]
+            return crew, master
+
+        def hears(swarm: str, message: dict[str, object]) -> None:
+            tell_locust(environment.stats, message["batch"])  # type: ignore[arg-type]
+            self._collector.hears(swarm, message)
+
+        fleet = Fleet(self._order, "", options.processes, hears)
+        environment.user_classes = [*user_classes(fleet, people)]
+        return fleet, environment.create_local_runner()
+
+    def _load(self, environment: Environment, runner: LocalRunner | MasterRunner) -> float:
+        """Let the shape have its time; gives how many seconds that took."""
+        web = self._web(environment)
+        started = time.monotonic()
+        sampling = gevent.spawn(self._sample, started)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            gevent.signal_handler(number, self._shape.stop_soon)
+        runner.start_shape()
+        gevent.joinall([runner.shape_greenlet])
+        seconds = time.monotonic() - started
+        self._collector.time_up()
+        sampling.kill()
+        if web is not None:
+            web.stop()  # type: ignore[no-untyped-call]
+        return seconds
+
+    def _web(self, environment: Environment) -> WebUI | None:
+        if self._options.web_port is None:
+            return None
+        print(f"web page    http://{LOOPBACK}:{self._options.web_port}", flush=True)
+        return environment.create_web_ui(LOOPBACK, self._options.web_port)
+
+    def _sample(self, started: float) -> None:
+        slice_seconds = max(LEAST_SLICE_SECONDS, self._scenario.seconds / MOST_MOMENTS)
+        before = time.monotonic()
+        while True:
+            gevent.sleep(slice_seconds)
+            self._watch.sample()
+            now = time.monotonic()
+            self._collector.slice(now - before, now - started, self._watch.use())
+            before = now
+
+    def _judged(self, unwell: list[str], started_milliseconds: int, seconds: float) -> Result:
+        collector, under_load = self._collector, self._collector.counts_under_load
+        compared = await_agreement(
+            self._watch,
+            collector.counts,
+            within_seconds=AGREEMENT_SECONDS,
+            sleep=gevent.sleep,
+            shared=self._options.shared,
+        )
+        for violation in differences(compared):
+            collector.breaks(violation.invariant, violation.detail)
+        verdicts = list(checks(self._scenario.limits, collector, unwell))
+        if self._backend.metrics:
+            verdicts.append(self._watch.check())
+        if self._scenario.limits.is_growth_watched and self._backend.metrics:
+            gevent.sleep(SETTLING_SECONDS)
+            self._watch.sample()
+            verdicts += growth_checks(self._watch.histories)
+        broken = collector.violations({})
+        used = sum(one.cpu_seconds for one in self._watch.uses())
+        actions = under_load["actions"]
+        finished = collector.counts["tables finished"]
+        return Result(
+            conditions=self._conditions(started_milliseconds, seconds),
+            tables_opened=collector.counts["tables opened"],
+            tables_finished=finished,
+            tables_judged=collector.counts["tables judged"],
+            tables_proved=collector.counts["tables proved"],
+            games=collector.counted("finished "),
+            actions=actions,
+            actions_per_second=actions / seconds,
+            checks_made=collector.counted("checked "),
+            latencies=collector.latencies(),
+            moments=tuple(collector.moments),
+            refusals=collector.counted("refused "),
+            probes=collector.counted("probe "),
+            failures=collector.failures,
+            violations=broken,
+            services=self._watch.uses(),
+            compared=compared,
+            server_cpu_milliseconds_per_thousand_actions=used * 1e6 / max(1, collector.counts["actions"]),
+            generator_cpu=collector.most_cpu,
+            bottleneck=_bottleneck(collector.most_cpu, self._scenario),
+            checks=tuple(verdicts),
+            passed=not broken and finished > 0 and all(check.passed for check in verdicts),
+        )
+
+    def _conditions(self, started_milliseconds: int, seconds: float) -> Conditions:
+        return Conditions(
+            scenario=self._scenario.name,
+            seed=self._options.seed,
+            command=self._options.command,
+            started_milliseconds=started_milliseconds,
+            seconds=seconds,
+            machine=f"{platform.system()} {platform.machine()}",
+            cores=os.cpu_count() or 0,
+            versions={"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
+            backend=self._backend.description,
+            processes=self._options.processes * max(1, self._options.workers),
+        )
+
+
+class _Nobody:
+    """Plays nobody: a master has no users of its own."""
+
+    def come(self, kind: object) -> str:
+        """Nobody comes."""
+        raise AssertionError(f"a master plays no {kind}")
+
+    def leave(self, name: str) -> None:
+        """Nobody leaves."""
+
+
+def _bottleneck(cpu: float, scenario: Scenario) -> str:
+    if cpu <= min(scenario.limits.generator_cpu, 0.9):
+        return ""
+    return f"the generator used {cpu:.2f} cores of 1 in its busiest process: it measures itself; use more --processes"

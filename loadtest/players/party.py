@@ -1,0 +1,127 @@
+"""People who sit down together and play table after table, each in a manner of his own."""
+
+from collections.abc import Coroutine, Mapping, Sequence
+from itertools import count
+from random import Random
+from typing import NamedTuple
+
+from croupier_api.v1 import engine_pb2, lobby_pb2, table_pb2
+from croupier_client import CroupierError, InvalidArgument
+from loadtest.mix import Kind, OptionValue, drawn
+from loadtest.players.seat import SeatPlayer
+from loadtest.players.world import PlayerClient, World
+from loadtest.record import TableRecord
+from loadtest.scenarios import Manner
+
+HOUSE_RULES = 0.5
+"""How often a table has other options than the usual ones."""
+COMPUTER_PLAYER = 0.1
+"""How often the last seat is a computer player's."""
+SEED_BYTES = 16
+PAUSE_SECONDS = 0.5
+POLL_SECONDS = 0.2
+OPENING_SECONDS = 30.0
+USUAL_CLOCK = table_pb2.Clock(action_seconds=30, reserve_seconds=60)
+QUICK_CLOCK = table_pb2.Clock(action_seconds=5, reserve_seconds=2)
+"""For tables that somebody leaves, where the others have to wait for time to run out."""
+
+
+class Person(NamedTuple):
+    """One of a party, at one table."""
+
+    client: PlayerClient
+    manner: Manner
+    client_seed: bytes
+
+
+async def party(world: World, name: str) -> None:
+    """Play table after table until time is up."""
+    guests = [world.guest(f"{name}-{seat}") for seat in range(max(max(kind.seats) for kind in world.manners.games))]
+    for number in count(1):
+        if world.is_time_up:
+            return
+        random = world.random(f"{name}/{number}")
+        try:
+            await _play_one(world, guests, random)
+        except CroupierError as error:
+            world.measures.failed(f"opening a table: {error.code.name} {error.reason}", str(error))
+            await world.sleep(PAUSE_SECONDS)
+
+
+async def _play_one(world: World, guests: Sequence[PlayerClient], random: Random) -> None:
+    kind = drawn(world.manners.games, random)
+    seats = random.choice(kind.seats)
+    has_bot = seats > 2 and random.random() < COMPUTER_PLAYER
+    people = [
+        Person(client, drawn_manner(world, random), random.randbytes(SEED_BYTES) if random.random() < 0.5 else b"")
+        for client in guests[: seats - has_bot]
+    ]
+    clock = QUICK_CLOCK if any(one.manner is Manner.LEAVER for one in people) else USUAL_CLOCK
+    table = await _formed(world, people, kind, seats, clock, random)
+    if table is None:
+        world.measures.failed("opening a table: it was not opened", f"table of {kind.game} for {seats}")
+        return
+    await world.together([seated(world, one, table, clock, random) for one in people])
+
+
+def seated(
+    world: World, person: Person, table: lobby_pb2.Table, clock: table_pb2.Clock, random: Random
+) -> Coroutine[None, None, None]:
+    """How a person plays at a table that is open."""
+    assert person.client.player is not None
+    record = TableRecord(table.table_id, table.game, len(table.seats), table.commitment)
+    player_id = person.client.player.player_id
+    counts = table.seats[0].occupant.player_id == player_id
+    viewer = world.tables.sit_down(record, player_id, person.manner, person.client_seed, counts=counts)
+    chance = Random(random.random())
+    return SeatPlayer(world, person.client, table.table_id, viewer, chance, clock.action_seconds).play()
+
+
+def drawn_manner(world: World, random: Random) -> Manner:
+    """A manner, by the scenario's weights."""
+    manners = world.manners.scenario.manners
+    return random.choices(list(manners), list(manners.values()))[0]
+
+
+async def _formed(
+    world: World, people: Sequence[Person], kind: Kind, seats: int, clock: table_pb2.Clock, random: Random
+) -> lobby_pb2.Table | None:
+    """A table that is open, with a seat for each of these people; None if it was not opened in time."""
+    host = people[0].client
+    table_id = (await _created(host, kind, seats, clock, random)).table_id
+    for person in people[1:]:
+        await person.client.join_table(table_id=table_id)
+    for _ in range(seats - len(people)):
+        await host.add_bot(table_id=table_id, bot="random")
+    for person in people:
+        await person.client.set_ready(table_id=table_id, client_seed=person.client_seed)
+    deadline = world.now() + OPENING_SECONDS
+    while world.now() < deadline:
+        table = (await host.get_table(table_id=table_id)).table
+        if table.state != lobby_pb2.TABLE_STATE_FORMING:
+            return table
+        await world.pause(POLL_SECONDS)
+    return None
+
+
+async def _created(
+    host: PlayerClient, kind: Kind, seats: int, clock: table_pb2.Clock, random: Random
+) -> lobby_pb2.Table:
+    if random.random() < HOUSE_RULES:
+        rules = await _house_rules(host, kind.game, random) | dict(kind.bounds)
+        try:
+            return (await host.create_table(game=kind.game, seats=seats, options=rules, clock=clock)).table
+        except InvalidArgument:
+            pass  # Not all of them go together with each other.
+    return (await host.create_table(game=kind.game, seats=seats, options=kind.bounds, clock=clock)).table
+
+
+async def _house_rules(host: PlayerClient, game_id: str, random: Random) -> dict[str, OptionValue]:
+    """Any value for each option that lists its values."""
+    games: Mapping[str, engine_pb2.GameDescription] = {one.game: one for one in (await host.list_games()).games}
+    return {one.name: _value(one, random) for one in games[game_id].options if len(one.allowed_values) > 1}
+
+
+def _value(option: engine_pb2.OptionDescription, random: Random) -> OptionValue:
+    text = random.choice(option.allowed_values)
+    return {"boolean": text == "true", "integer": int(text) if text.isdecimal() else 0}.get(option.type, text)

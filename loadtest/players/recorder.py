@@ -1,0 +1,100 @@
+"""Keeps what one viewer of a table hears, sends and is answered, and takes the times of his actions."""
+
+import time
+
+from croupier_api.v1 import engine_pb2
+from croupier_client import CroupierError
+from loadtest.measures import ACKNOWLEDGED, Measures
+from loadtest.players.tables import wall_milliseconds
+from loadtest.players.world import is_failure
+from loadtest.record import Answered, Expected, Heard, Opened, SeatRecord, Sent
+from loadtest.scenarios import Manner
+
+
+class Recorder:
+    """Writes a SeatRecord."""
+
+    def __init__(self, record: SeatRecord, measures: Measures) -> None:
+        self.record = record
+        self._measures = measures
+        self._game = ""
+        self._under_way: dict[str, tuple[float, str]] = {}
+        self._accepted: set[str] = set()
+        self._is_timed = record.manner != Manner.SLOW
+        """Whoever reads slowly would take the time of his own reading."""
+
+    def opens(self, after_sequence: int | None) -> None:
+        """A stream is being opened; what went on the one before and was not answered goes again."""
+        self.record.opened.append(Opened(wall_milliseconds(), after_sequence))
+        self._count_unanswered()
+
+    def hears(self, message: engine_pb2.PlayResponse | engine_pb2.WatchTableResponse) -> None:
+        """A message came, and nobody has looked at it yet."""
+        record = self.record
+        record.heard.append(Heard(wall_milliseconds(), len(record.opened) - 1, message.SerializeToString()))
+        self._measures.counts["messages"] += 1
+        if message.HasField("snapshot"):
+            self._game = message.snapshot.table.game
+            record.seat = message.snapshot.viewer_seat if message.snapshot.HasField("viewer_seat") else None
+        elif message.update.acted_by == engine_pb2.ACTED_BY_TIMEOUT:
+            record.timeouts.append(message.update.sequence)
+        if isinstance(message, engine_pb2.PlayResponse) and message.HasField("answer"):
+            self._hears_answer(message.answer)
+
+    def _hears_answer(self, answer: engine_pb2.ActionAnswer) -> None:
+        if answer.WhichOneof("outcome") == "sequence":
+            self.accepted(answer.request_id, answer.sequence)
+            return
+        refusal = answer.refusal
+        one = Answered(
+            wall_milliseconds(), answer.request_id, None, refusal.code, refusal.reason, refusal.rule, refusal.message
+        )
+        self.record.answered.append(one)
+        self._under_way.pop(answer.request_id, None)
+        self._measures.count(f"refused {refusal.reason}")
+        self._measures.count(f"actions refused {refusal.reason}")
+
+    def sends(self, request: engine_pb2.SubmitActionRequest, expected: Expected | None) -> None:
+        """An action is sent, for the first time or on purpose once more."""
+        seen = request.expected_sequence if request.HasField("expected_sequence") else None
+        action = request.action.SerializeToString()
+        self.record.sent.append(Sent(wall_milliseconds(), request.request_id, action, seen, expected))
+        verb = request.action.WhichOneof("verb") or "nothing"
+        self._under_way[request.request_id] = (time.perf_counter(), verb)
+
+    def accepted(self, request_id: str, sequence: int) -> None:
+        """An action was accepted; told twice, it counts once."""
+        self.record.answered.append(Answered(wall_milliseconds(), request_id, sequence))
+        sent = self._under_way.pop(request_id, None)
+        if request_id in self._accepted:
+            return
+        self._accepted.add(request_id)
+        self._measures.count("actions")
+        self._measures.count(f"actions accepted {self._game}")
+        if sent is not None and self._is_timed:
+            seconds = time.perf_counter() - sent[0]
+            self._measures.took(ACKNOWLEDGED, seconds)
+            self._measures.took(f"{self._game} {sent[1]}", seconds)
+
+    def ended(self, request_id: str, error: CroupierError) -> None:
+        """A call of its own was refused, or failed, after which it is not known how it went."""
+        if self._under_way.pop(request_id, None) is None:
+            return
+        if is_failure(error) or not error.reason:
+            self._measures.count(f"unanswered actions {self._game}")
+            return
+        self._measures.count(f"actions refused {error.reason}")
+        self.record.answered.append(
+            Answered(
+                wall_milliseconds(), request_id, None, error.code.value[0], error.reason, error.rule, error.message
+            )
+        )
+
+    def closes(self) -> None:
+        """Nothing more is heard."""
+        self._count_unanswered()
+        self._under_way.clear()
+
+    def _count_unanswered(self) -> None:
+        if self._under_way:
+            self._measures.count(f"unanswered actions {self._game}", len(self._under_way))

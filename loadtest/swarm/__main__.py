@@ -1,0 +1,110 @@
+"""`python -m loadtest.swarm`: plays what its parent says on standard input, and tells what it measured every second."""
+
+import asyncio
+import gc
+import json
+import os
+import sys
+import time
+from contextlib import suppress
+from typing import Any
+
+from loadtest.mix import read_mix
+from loadtest.players.world import Manners
+from loadtest.scenarios import Kind
+from loadtest.swarm.client import Connections
+from loadtest.swarm.door import backend_fault
+from loadtest.swarm.order import Order
+from loadtest.swarm.swarm import Swarm
+
+BATCH_SECONDS = 1.0
+JUDGING_SECONDS = 900.0
+MATCHERS_OF_A_WISH = 24
+LONGEST_LINE_BYTES = 1_000_000
+
+
+def main() -> int:
+    """Play until the parent says that it is over, or is gone."""
+    gc.set_threshold(50_000, 20, 100)
+    from uvloop import new_event_loop
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(_play())
+    return 0
+
+
+async def _play() -> None:
+    orders = await _standard_input()
+    order = Order.from_json(json.loads(await orders.readline()))
+    connections = Connections(order.endpoints)
+    wishes = 1 + order.people().get(Kind.MATCHER, 0) // MATCHERS_OF_A_WISH
+    manners = Manners(order.resolved(), read_mix(order.mix), order.seed, wishes, order.silence_seconds)
+    swarm = Swarm(manners, connections, _ports(order))
+    if fault := await backend_fault(swarm.guest("at the door"), manners.games):
+        _say({"fault": fault})
+        await swarm.close()
+        return
+    _say({"ready": True})
+    telling = asyncio.create_task(_tell(swarm))
+    storming = asyncio.create_task(swarm.storms(manners.scenario.storm_seconds))
+    try:
+        if await _obey(orders, swarm):
+            await swarm.last_orders(manners.scenario.grace_seconds)
+            await swarm.judged(JUDGING_SECONDS)
+            telling.cancel()
+            _say({**_state(swarm, 0.0), "ended": True})
+    finally:
+        telling.cancel()
+        storming.cancel()
+        await swarm.close()
+
+
+def _ports(order: Order) -> list[int]:
+    addresses = ",".join((order.lobby, order.engine)).split(",")
+    return [int(address.rpartition(":")[2]) for address in addresses]
+
+
+async def _standard_input() -> asyncio.StreamReader:
+    reader = asyncio.StreamReader(limit=LONGEST_LINE_BYTES)
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    return reader
+
+
+async def _obey(orders: asyncio.StreamReader, swarm: Swarm) -> bool:
+    """Do what the parent says; True at last orders, False if the parent is gone."""
+    while line := await orders.readline():
+        order: dict[str, Any] = json.loads(line)
+        match order["do"]:
+            case "come":
+                swarm.come(order["name"], Kind(order["kind"]))
+            case "leave":
+                swarm.leave(order["name"])
+            case "last orders":
+                return True
+    return False
+
+
+async def _tell(swarm: Swarm) -> None:
+    used, at = time.process_time(), time.monotonic()
+    while True:
+        await asyncio.sleep(BATCH_SECONDS)
+        now_used, now = time.process_time(), time.monotonic()
+        _say(_state(swarm, (now_used - used) / (now - at)))
+        used, at = now_used, now
+
+
+def _state(swarm: Swarm, cpu: float) -> dict[str, Any]:
+    gauges = {"people": swarm.people, "tables": len(swarm.tables), "waiting": swarm.waiting_for_referee, "cpu": cpu}
+    return {"batch": swarm.measures.take(), "gauges": gauges}
+
+
+def _say(message: dict[str, Any]) -> None:
+    # The parent reads all the time; one that is gone is noticed at the end of the orders.
+    with suppress(BrokenPipeError):
+        os.write(_OUT, json.dumps(message).encode() + b"\n")
+
+
+_OUT = 1
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,57 @@
+"""What a Locust worker and its swarm tell each other, as lines of JSON over the child's standard streams."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from croupier_client import Endpoints
+from loadtest.mix import ALL_GAMES
+from loadtest.scenarios import SCENARIOS, Kind, Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a run is: a scenario with what was told otherwise, and where the services are."""
+
+    scenario: str
+    tables: int
+    seconds: float
+    seed: int
+    lobby: str
+    engine: str
+    scoring: str
+    mix: str = ALL_GAMES
+    grace_seconds: float | None = None
+    silence_seconds: float = 30.0
+    think_seconds: float | None = None
+    """The median, if not the scenario's; 0 for none."""
+    judged_share: float | None = None
+
+    @property
+    def endpoints(self) -> Endpoints:
+        """Where the services are."""
+        return Endpoints(lobby=self.lobby, engine=self.engine, scoring=self.scoring)
+
+    def resolved(self) -> Scenario:
+        """The scenario with all that was told otherwise."""
+        scenario = replace(SCENARIOS[self.scenario], tables=self.tables, seconds=self.seconds)
+        if self.grace_seconds is not None:
+            scenario = replace(scenario, grace_seconds=self.grace_seconds)
+        if self.judged_share is not None:
+            scenario = replace(scenario, judged_share=self.judged_share)
+        if self.think_seconds is not None:
+            scenario = replace(scenario, thinking=replace(scenario.thinking, median_seconds=self.think_seconds))
+        return scenario
+
+    def people(self) -> dict[Kind, int]:
+        """How many of each kind come at full load; at least one of each that the scenario has."""
+        return {kind: max(1, round(share * self.tables)) for kind, share in self.resolved().crowd.items()}
+
+    def to_json(self) -> dict[str, Any]:
+        """As a dictionary that JSON holds."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, order: Mapping[str, Any]) -> "Order":
+        """What to_json gave."""
+        return cls(**order)

@@ -1,0 +1,172 @@
+"""Plays people: so many of each kind, as they come and go, until time is up and the last games are over."""
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from random import Random
+from types import MappingProxyType
+
+from loadtest.measures import Measures
+from loadtest.players.matcher import matcher
+from loadtest.players.onlookers import browser, opener, spectator
+from loadtest.players.party import party
+from loadtest.players.tables import Tables
+from loadtest.players.world import Manners, PlayerClient, World
+from loadtest.scenarios import Kind
+from loadtest.swarm.client import Connections, SwarmClient
+from loadtest.swarm.judging import Judging
+from loadtest.swarm.network import break_connections
+
+BEHAVIOURS: Mapping[Kind, Callable[[World, str], Coroutine[None, None, None]]] = MappingProxyType(
+    {
+        Kind.PARTY: party,
+        Kind.MATCHER: matcher,
+        Kind.SPECTATOR: spectator,
+        Kind.BROWSER: browser,
+        Kind.OPENER: opener,
+    }
+)
+
+
+class SwarmWorld:
+    """The world of one user, whose time may be up before that of the whole swarm."""
+
+    def __init__(self, swarm: "Swarm") -> None:
+        self._swarm = swarm
+        self.manners = swarm.manners
+        self.measures = swarm.measures
+        self.tables = swarm.tables
+        self._is_leaving = False
+
+    @property
+    def is_time_up(self) -> bool:
+        """Whether no new games are begun."""
+        return self._is_leaving or self._swarm.time_up.is_set()
+
+    def let_leave(self) -> None:
+        """No further game for these people."""
+        self._is_leaving = True
+
+    def now(self) -> float:
+        """Seconds of a clock that only goes forward."""
+        return time.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        """Let time pass; not longer than until time is up."""
+        await self._swarm.sleep(seconds)
+
+    async def pause(self, seconds: float) -> None:
+        """Let time pass, also when time is up."""
+        await asyncio.sleep(seconds)
+
+    async def together(self, behaviours: Sequence[Coroutine[None, None, None]]) -> None:
+        """Let several people do something at the same time."""
+        async with asyncio.TaskGroup() as group:
+            for behaviour in behaviours:
+                group.create_task(behaviour)
+
+    def guest(self, name: str) -> PlayerClient:
+        """A new player of this name, for this run."""
+        return self._swarm.guest(name)
+
+    def random(self, name: str) -> Random:
+        """Chance of its own for a name, the same whenever the run is repeated."""
+        return Random(f"{self.manners.seed} {name}")
+
+
+class Swarm:
+    """All people of one process."""
+
+    def __init__(self, manners: Manners, connections: Connections, ports: Sequence[int]) -> None:
+        self.manners = manners
+        self.measures = Measures()
+        self.time_up = asyncio.Event()
+        self._judging = Judging(self.measures, manners.scenario.judged_share, Random(f"{manners.seed} judging"))
+        self.tables = Tables(self.measures, self._judging.hand_over)
+        self._connections = connections
+        self._ports = frozenset(ports)
+        self._people: dict[str, tuple[SwarmWorld, asyncio.Task[None]]] = {}
+
+    @property
+    def people(self) -> int:
+        """How many users are played."""
+        return len(self._people)
+
+    @property
+    def waiting_for_referee(self) -> int:
+        """Tables that have not been judged yet."""
+        return self._judging.waiting
+
+    def guest(self, name: str) -> PlayerClient:
+        """A player's client."""
+        secret = f"load test {self.manners.seed} {name}"
+        patience = self.manners.matching_seconds
+        return SwarmClient(self._connections, secret, name, self.measures, patience, self.sleep)
+
+    async def sleep(self, seconds: float) -> None:
+        """Let time pass; not longer than until time is up."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self.time_up.wait()
+        except TimeoutError:
+            return
+
+    def come(self, name: str, kind: Kind) -> None:
+        """Somebody comes."""
+        world = SwarmWorld(self)
+        task = asyncio.create_task(BEHAVIOURS[kind](world, name))
+        self._people[name] = (world, task)
+        task.add_done_callback(lambda done: self._gone(name, done))
+
+    def leave(self, name: str) -> None:
+        """Somebody is to leave, after the game that he is in."""
+        if name in self._people:
+            self._people[name][0].let_leave()
+
+    def _gone(self, name: str, task: asyncio.Task[None]) -> None:
+        self._people.pop(name, None)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            # A fault of the load test itself; a run with one is red.
+            self.measures.failed(f"load test: {type(error).__name__}", _chain(error))
+
+    async def storms(self, period_seconds: float) -> None:
+        """Break all connections again and again, at the same moments in every swarm; a period of 0 is never."""
+        if not period_seconds:
+            return
+        while not self.time_up.is_set():
+            await asyncio.sleep(period_seconds - time.time() % period_seconds)
+            if not self.time_up.is_set():
+                self.measures.count("connections broken", break_connections(self._ports))
+
+    async def last_orders(self, grace_seconds: float) -> None:
+        """No new games and no thinking: let games end for so long, then stop, and wait for the referee."""
+        self.time_up.set()
+        tasks = {task for _, task in self._people.values()}
+        if tasks:
+            await asyncio.wait(tasks, timeout=grace_seconds)
+        left = {task for task in tasks if not task.done()}
+        for task in left:
+            task.cancel()
+        if left:
+            await asyncio.wait(left)
+        for record in self.tables.remaining():
+            await self._judging.hand_over(record)
+
+    async def judged(self, seconds: float) -> None:
+        """Wait for the referee."""
+        await self._judging.finish(seconds)
+
+    async def close(self) -> None:
+        """End the connections and the referee's process."""
+        self._judging.close()
+        await self._connections.close()
+
+
+def _chain(error: BaseException) -> str:
+    if isinstance(error, BaseExceptionGroup):
+        return "; ".join(_chain(one) for one in error.exceptions)
+    where = error.__traceback__
+    while where is not None and where.tb_next is not None:
+        where = where.tb_next
+    place = f" at {where.tb_frame.f_code.co_filename}:{where.tb_lineno}" if where is not None else ""
+    return f"{type(error).__name__}: {error}{place}"
