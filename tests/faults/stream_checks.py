@@ -9,8 +9,8 @@ from croupier.engine.streams import message_of
 from croupier.engine.table import Step, TableState
 from croupier.games.facts import SPECTATOR
 from croupier_api.v1 import engine_pb2
-from croupier_client.cards import CardValue, card_text
-from loadtest.referee.knowledge import NOTHING_KNOWN, cards_in, known_after, shown_by
+from loadtest.referee.knowledge import NOTHING_KNOWN, Shown, cards_in, known_after, shown_by
+from loadtest.referee.notation import CARDS
 from tests.faults.findings import Finding, Kind
 from tests.faults.records import Heard, Opened, Stream
 
@@ -86,21 +86,21 @@ def _differs(table_id: str, stream: Stream, sequence: int, came: object, expecte
 
 def hidden_cards(table_id: str, streams: Sequence[Stream]) -> Iterator[Finding]:
     """No viewer was sent a card that the facts he knows of did not lay before his eyes; told without the rules."""
-    named: dict[bytes, list[tuple[str, CardValue]]] = {}
+    named: dict[bytes, Shown] = {}
     for stream in streams:
         known: frozenset[int] = NOTHING_KNOWN
         for message in stream.messages:
             if isinstance(message, Opened):
                 snapshot = engine_pb2.Snapshot.FromString(message.snapshot)
                 known |= shown_by(snapshot)
-                shown = list(cards_in(snapshot))
+                shown = cards_in(snapshot)
             else:
                 update = engine_pb2.TableUpdate.FromString(message.update)
                 known = known_after(known, update, stream.seat)
                 if message.update not in named:
-                    named[message.update] = list(cards_in(update))
+                    named[message.update] = cards_in(update)
                 shown = named[message.update]
             for where, card in shown:
                 if card not in known:
-                    detail = f"seat {stream.seat} was shown {card_text(card)} in {where}"
+                    detail = f"seat {stream.seat} was shown {CARDS[card]} in {where}"
                     yield Finding(Kind.HIDDEN_CARD, table_id, message.sequence, detail)
