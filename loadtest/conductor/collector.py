@@ -96,6 +96,13 @@ class Collector:
         self._slice.reset()
         self._slice_counts.clear()
 
+    def warmed_up(self) -> None:
+        """Load has come about only now: of what was measured before, nothing counts."""
+        self.histograms.clear()
+        self.counts_under_load.clear()
+        self.moments.clear()
+        self._cpu.clear()
+
     def time_up(self) -> None:
         """Load is put on no longer: what comes from now on is of games that are played to their ends."""
         self._is_under_load = False

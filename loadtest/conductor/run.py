@@ -52,13 +52,14 @@ def run(options: Options) -> int:
         check_folder(options.results)
         with _backend(options) as backend:
             result, replays = Run(options, backend).result()
-        return _told(result, replays, options.results)
+        return told(result, replays, options.results)
     except (BackendMissing, ReportFault) as fault:
         print(f"loadtest: {fault}", file=sys.stderr, flush=True)
         return NOT_RUN
 
 
-def _told(result: Result, replays: dict[str, str], folder: Path) -> int:
+def told(result: Result, replays: dict[str, str], folder: Path) -> int:
+    """Write a result with the first replay by invariant, print it, and give the exit code; raises ReportFault."""
     files = {name: f"first-{name}.jsonl" for name, replay in replays.items() if replay}
     kept = tuple(replace(one, replay=files.get(one.invariant, "")) for one in result.violations)
     result = replace(result, violations=kept)
@@ -80,10 +81,11 @@ def _backend(options: Options) -> Iterator[Backend]:
 
 
 class Run:
-    """One run against services that are there."""
+    """One run against services that are there; what is measured in the first `warm_up_seconds` does not count."""
 
-    def __init__(self, options: Options, backend: Backend) -> None:
+    def __init__(self, options: Options, backend: Backend, warm_up_seconds: float = 0.0) -> None:
         self._options = options
+        self._warm_up_seconds = warm_up_seconds
         self._backend = backend
         self._order = Order(
             scenario=options.scenario,
@@ -140,20 +142,21 @@ class Run:
         return fleet, environment.create_local_runner()
 
     def _load(self, environment: Environment, runner: LocalRunner | MasterRunner) -> float:
-        """Let the shape have its time; gives how many seconds that took."""
+        """Let the shape have its time; gives for how many seconds of it load was measured."""
         web = self._web(environment)
         started = time.monotonic()
         sampling = gevent.spawn(self._sample, started)
+        warming = gevent.spawn_later(self._warm_up_seconds, self._collector.warmed_up)
         for number in (signal.SIGINT, signal.SIGTERM):
             gevent.signal_handler(number, self._shape.stop_soon)
         runner.start_shape()
         gevent.joinall([runner.shape_greenlet])
         seconds = time.monotonic() - started
         self._collector.time_up()
-        sampling.kill()
+        gevent.killall([sampling, warming])
         if web is not None:
             web.stop()  # type: ignore[no-untyped-call]
-        return seconds
+        return seconds - self._warm_up_seconds if seconds > self._warm_up_seconds else seconds
 
     def _web(self, environment: Environment) -> WebUI | None:
         if self._options.web_port is None:
