@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from croupier_client import Endpoints
 from loadtest.mix import ALL_GAMES, read_mix
-from loadtest.scenarios import SCENARIOS
+from loadtest.scenarios import SCENARIOS, read_manners
 
 MISUSED = 2
 
@@ -31,6 +31,8 @@ class Options:
     silence_seconds: float
     think_seconds: float | None
     judged_share: float | None
+    manners: str
+    """As read_manners reads them; empty for the scenario's."""
     endpoints: Endpoints | None
     metrics: Mapping[str, str]
     """Where instances serve their metrics, by name; those of services of its own are known."""
@@ -76,6 +78,7 @@ def read_options(arguments: Sequence[str]) -> Options:
         silence_seconds=given.silence,
         think_seconds=given.think,
         judged_share=given.judged,
+        manners=given.manners,
         endpoints=_endpoints(given),
         metrics=dict(one.split("=", 1) for one in given.metrics),
         shared=given.shared,
@@ -120,6 +123,8 @@ def _fault(given: argparse.Namespace) -> str:
 def _faults_of_values(given: argparse.Namespace) -> str:
     try:
         read_mix(given.mix)
+        if given.manners:
+            read_manners(given.manners)
         _endpoints(given)
     except ValueError as fault:
         return str(fault)
@@ -144,6 +149,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--tables", type=int, help="how many tables there are about; else the scenario's")
     parser.add_argument("--seconds", type=float, help="how long load is put on; else the scenario's")
     parser.add_argument("--mix", default=ALL_GAMES, metavar="GAME[=WEIGHT],...", help=f"what is played ({ALL_GAMES})")
+    parser.add_argument(
+        "--manners", default="", metavar="MANNER[=WEIGHT],...", help="how people play; else the scenario's"
+    )
     parser.add_argument("--seed", type=int, help="fixes people and their decisions; else it is chosen and told")
     parser.add_argument("--processes", type=int, default=1, help="processes that play, beside the conductor (1)")
     parser.add_argument("--results", type=Path, help="the folder for the results (results/TIME-SCENARIO)")

@@ -204,3 +204,16 @@ _ALL = (
     ),
 )
 SCENARIOS: Mapping[str, Scenario] = MappingProxyType({scenario.name: scenario for scenario in _ALL})
+
+
+def read_manners(text: str) -> dict[Manner, float]:
+    """The manners that "cheat=3,steady" names, with their weights; raises ValueError naming what is wrong."""
+    manners: dict[Manner, float] = {}
+    for part in text.split(","):
+        name, equals, weight = part.strip().partition("=")
+        if name not in list(Manner):
+            raise ValueError(f"nobody plays in the manner {name!r}: take of {', '.join(Manner)}")
+        if equals and not (weight.isdecimal() and 1 <= int(weight) <= 100):
+            raise ValueError(f"{weight!r} is no weight of {name}: an integer from 1 to 100 is")
+        manners[Manner(name)] = int(weight or 1)
+    return manners

@@ -100,6 +100,7 @@ class Run:
             silence_seconds=options.silence_seconds,
             think_seconds=options.think_seconds,
             judged_share=options.judged_share,
+            manners=options.manners,
         )
         self._scenario: Scenario = self._order.resolved()
         self._shape = ScenarioShape(self._scenario, sum(self._order.people().values()))

@@ -6,7 +6,7 @@ from typing import Any
 
 from croupier_client import Endpoints
 from loadtest.mix import ALL_GAMES
-from loadtest.scenarios import SCENARIOS, Kind, Scenario
+from loadtest.scenarios import SCENARIOS, Kind, Scenario, read_manners
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,8 @@ class Order:
     think_seconds: float | None = None
     """The median, if not the scenario's; 0 for none."""
     judged_share: float | None = None
+    manners: str = ""
+    """As read_manners reads them, if not the scenario's."""
 
     @property
     def endpoints(self) -> Endpoints:
@@ -39,6 +41,8 @@ class Order:
             scenario = replace(scenario, grace_seconds=self.grace_seconds)
         if self.judged_share is not None:
             scenario = replace(scenario, judged_share=self.judged_share)
+        if self.manners:
+            scenario = replace(scenario, manners=read_manners(self.manners))
         if self.think_seconds is not None:
             scenario = replace(scenario, thinking=replace(scenario.thinking, median_seconds=self.think_seconds))
         return scenario
