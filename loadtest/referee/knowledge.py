@@ -75,11 +75,12 @@ def cards_written_in(text: str | bytes) -> Iterator[int]:
 
 
 def shown_by(snapshot: engine_pb2.Snapshot) -> frozenset[int]:
-    """What a snapshot may tell: the viewer's own cards, the open piles, and all hands once the game is over."""
+    """What a snapshot may tell: the viewer's own cards, the open piles, and all hands once a round is over."""
     view, seat = snapshot.view, snapshot.viewer_seat if snapshot.HasField("viewer_seat") else None
+    is_scored = bool(view.ranking) or view.phase == "deal"
     known: set[int] = {call.action.call.card for call in view.calls}
     for other, hand in enumerate(view.seats):
-        if view.ranking or other == seat:
+        if is_scored or other == seat:
             known.update(hand.cards)
     for pile in view.piles:
         if not is_face_down(pile.name) or (seat is not None and _is_own_pile(view, pile.name, seat)):

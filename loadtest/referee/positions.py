@@ -13,6 +13,10 @@ from loadtest.referee.violations import Invariant, Violation
 _NOTHING = Legal([], [])
 _UNCOUNTED_PHASES = {"one_ten": frozenset({"kitty", "reshuffle"})}
 """While cards are exchanged in 110 others see the hands as they were dealt (110-VIS-1, 110-VIS-4)."""
+_LAYS_HANDS_OPEN = frozenset({"thulla", "one_oh_one"})
+"""After a round the hands that are left are shown (THU-VIS-4, 101-VIS-4); in other games they never are."""
+_ROUND_IS_OVER = frozenset({"deal", "over"})
+"""Phases in which no cards are in play."""
 
 
 def views_against_rules(
@@ -27,6 +31,11 @@ def views_against_rules(
         is_counted = moment.view.phase not in _UNCOUNTED_PHASES.get(game, ())
         for invariant, detail in _differences(moment, position, one.seat, is_counted=is_counted):
             yield Violation(invariant, table_id, sequence, f"{one.name}: {detail}")
+        is_open = game in _LAYS_HANDS_OPEN and moment.view.phase in _ROUND_IS_OVER
+        for other, hand in enumerate(moment.view.seats):
+            if hand.cards and other != one.seat and not is_open:
+                detail = f"{one.name} was shown the hand of seat {other}"
+                yield Violation(Invariant.HIDDEN_CARD_SEEN, table_id, sequence, detail)
         told = legal_texts(legal_of(moment.legal_actions))
         allowed = _NOTHING if one.seat is None else position.legal.get(one.seat, _NOTHING)
         own = legal[sequence] = legal_texts(allowed)

@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 
 from croupier.engine.log import ActedBy
+from croupier.games.facts import SPECTATOR
 from croupier_api.v1 import engine_pb2, scoring_pb2
+from croupier_client.cards import CardValue
 from loadtest.record import TableRecord
 from loadtest.referee.judge import judge
 from loadtest.referee.violations import Invariant
-from tests.loadtest.referee.played import EVENTFUL, Played, changed, heard, played, record_of
+from tests.loadtest.referee.played import EVENTFUL, Played, changed, heard, played, record_of, seat_record
 
 SEAT = 2
 Lines = list[dict[str, Any]]
@@ -277,3 +279,31 @@ def test_a_game_without_rules_here_is_judged_on_everything_else(monkeypatch: pyt
     write_another_time(record, table)
     commit_to_another_seed(record, table)
     assert found(record) == {Invariant.REPLAY_UNTRUE, Invariant.DEAL_UNFAIR}
+
+
+@pytest.mark.parametrize("tamper", [leave_out_what_a_player_added, rank_otherwise, score_otherwise])
+def test_records_that_do_not_agree_are_found_without_rules(monkeypatch: pytest.MonkeyPatch, tamper: Tamper) -> None:
+    monkeypatch.setattr("loadtest.referee.proof.RULES", {})
+    record = record_of(played())
+    record.sheet = None
+    tamper(record, played())
+    assert BREACHES[tamper] in found(record)
+
+
+def test_hands_that_stay_hidden_after_the_last_round_are_not_shown() -> None:
+    """Solo never shows the cards that were left over (SOLO-VIS-1), though everything else of the game is told."""
+    table = next(one for one in (played("solo", seed) for seed in range(1, 9)) if any(_left_over(one)))
+    record, last = record_of(table), len(table.steps)
+    onlooker = seat_record(table, SPECTATOR, begins_at=last)
+    record.viewers.append(onlooker)
+    assert not found(record)
+    message = heard(onlooker, 0)
+    seat = next(seat for seat, cards in enumerate(_left_over(table)) if cards)
+    message.snapshot.view.seats[seat].cards[:] = _left_over(table)[seat]
+    changed(onlooker, 0, message)
+    assert Invariant.HIDDEN_CARD_SEEN in found(record)
+
+
+def _left_over(table: Played) -> list[list[CardValue]]:
+    """The hands at the end, each as its own seat sees it."""
+    return [list(table.snapshot(seat, len(table.steps)).view.seats[seat].cards) for seat in range(4)]
