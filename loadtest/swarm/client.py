@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AbstractAsyncContextManager
 from itertools import count
+from typing import Any
 
 import grpc
 
@@ -132,15 +133,19 @@ class SwarmClient(Client, PlayerClient):
         return SwarmGallery(self, table_id, Recorder(record, self._measures))
 
     async def matched(self, *, game: str, seats: int, client_seed: bytes) -> lobby_pb2.Table:
-        """Be matched with others; raises CroupierError, TimedOut if nobody else comes."""
-        wish, started = new_request_id(), time.perf_counter()
+        """Be matched with others; raises CroupierError, TimedOut if nobody else comes or time is up."""
+        started = time.perf_counter()
+        wishing = asyncio.ensure_future(
+            self.quick_match_until_seated(game=game, seats=seats, client_seed=client_seed, request_id=new_request_id())
+        )
+        waiting = asyncio.ensure_future(self._sleep(self._matching_seconds))
         try:
-            async with asyncio.timeout(self._matching_seconds):
-                table = await self.quick_match_until_seated(
-                    game=game, seats=seats, client_seed=client_seed, request_id=wish
-                )
-        except TimeoutError:
-            raise TimedOut(grpc.StatusCode.DEADLINE_EXCEEDED, "nobody else wished for this game") from None
+            await asyncio.wait({wishing, waiting}, return_when=asyncio.FIRST_COMPLETED)
+            if not wishing.done():
+                raise TimedOut(grpc.StatusCode.DEADLINE_EXCEEDED, "nobody else wished for this game")
+            table = wishing.result()
+        finally:
+            await _given_up(wishing, waiting)
         self._measures.took("rpc QuickMatch", time.perf_counter() - started)
         return table
 
@@ -161,3 +166,9 @@ class SwarmClient(Client, PlayerClient):
 def _said(error: CroupierError) -> str | None:
     """The code with which a service ended a call; None if something else did, and no service knows of it."""
     return error.code.name if error.reason else None
+
+
+async def _given_up(*tasks: asyncio.Future[Any]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.wait(tasks)
