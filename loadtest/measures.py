@@ -92,6 +92,12 @@ def percentile_milliseconds(histogram: HdrHistogram, percent: float) -> float:
     return histogram.get_value_at_percentile(percent) / 1000 if histogram.get_total_count() else 0.0
 
 
+def recorded_values(histogram: HdrHistogram) -> list[tuple[int, int]]:
+    """What was measured, in microseconds, and how often; the library's own iterator takes a hundred times as long."""
+    counts = histogram.counts[:]
+    return [(histogram.get_value_from_index(index), count) for index, count in enumerate(counts) if count]
+
+
 def merged(histograms: dict[str, HdrHistogram], batch: Mapping[str, str]) -> None:
     """Add a batch's histograms to others."""
     for name, encoded in batch.items():

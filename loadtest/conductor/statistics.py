@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from hdrh.histogram import HdrHistogram
 from locust.stats import RequestStats, StatsEntry, bucket_response_time
 
-from loadtest.measures import Batch, decoded
+from loadtest.measures import Batch, decoded, recorded_values
 
 METHOD = "grpc"
 
@@ -26,15 +26,16 @@ def tell_locust(stats: RequestStats, batch: Batch) -> None:
 def _entry(stats: RequestStats, name: str, histogram: HdrHistogram) -> StatsEntry:
     entry = StatsEntry(stats, name, METHOD)
     now = time.time()
+    recorded = recorded_values(histogram)
     entry.num_requests = histogram.get_total_count()
-    entry.total_response_time = histogram.get_mean_value() / 1000 * entry.num_requests
+    entry.total_response_time = round(sum(value * count for value, count in recorded) / 1000)
     entry.min_response_time = histogram.get_min_value() / 1000
     entry.max_response_time = histogram.get_max_value() / 1000
     entry.last_request_timestamp = now
     entry.num_reqs_per_sec = {int(now): entry.num_requests}
     times: dict[int, int] = {}
-    for item in histogram.get_recorded_iterator():
-        rounded = bucket_response_time(item.value_iterated_to / 1000)
-        times[rounded] = times.get(rounded, 0) + item.count_at_value_iterated_to
+    for value, count in recorded:
+        rounded = bucket_response_time(value / 1000)
+        times[rounded] = times.get(rounded, 0) + count
     entry.response_times = times
     return entry
