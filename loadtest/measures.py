@@ -1,6 +1,7 @@
-"""What a process measures while it plays, handed over in batches: histograms, counts, failures, violations.
+"""What a process measures while it plays, handed over in batches: times, counts, failures, violations.
 
-Histograms are HDR histograms of microseconds with three significant digits; batches are dictionaries that JSON holds.
+Batches are dictionaries that JSON holds. They leave a swarm with every time in them, in whole microseconds, since
+making histograms would hold up its players; who hears of them makes HDR histograms with three significant digits.
 """
 
 from collections import Counter, defaultdict
@@ -29,7 +30,8 @@ def new_histogram() -> HdrHistogram:
 class Measures:
     """What was measured since the last batch."""
 
-    histograms: dict[str, HdrHistogram] = field(default_factory=lambda: defaultdict(new_histogram))
+    times: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    """Microseconds by what took so long."""
     counts: Counter[str] = field(default_factory=Counter)
     failures: Counter[str] = field(default_factory=Counter)
     _first_failures: dict[str, str] = field(default_factory=dict)
@@ -38,7 +40,7 @@ class Measures:
 
     def took(self, name: str, seconds: float) -> None:
         """Something took so long; beyond ten minutes it counts as that."""
-        self.histograms[name].record_value(min(max(round(seconds * 1e6), 1), LONGEST_MICROSECONDS))
+        self.times[name].append(min(max(round(seconds * 1e6), 1), LONGEST_MICROSECONDS))
 
     def count(self, name: str, times: int = 1) -> None:
         """Something happened."""
@@ -67,24 +69,43 @@ class Measures:
     def take(self) -> Batch:
         """Everything since the last batch."""
         batch: Batch = {
-            "histograms": {
-                name: one.encode().decode("ascii") for name, one in self.histograms.items() if one.get_total_count()
-            },
+            "times": dict(self.times),
             "counts": dict(self.counts),
             "failures": {name: [count, self._first_failures[name]] for name, count in self.failures.items()},
             "violations": self._violations,
         }
-        for histogram in self.histograms.values():
-            histogram.reset()
+        self.times.clear()
         self.counts.clear()
         self.failures.clear()
         self._violations = []
         return batch
 
 
-def decoded(encoded: str) -> HdrHistogram:
-    """A histogram of a batch."""
-    return HdrHistogram.decode(encoded.encode("ascii"))
+def with_histograms(batch: Batch) -> Batch:
+    """A batch as it goes over a network: with histograms, encoded, instead of times."""
+    histograms = {name: encoded(histogram_of(times)) for name, times in batch["times"].items()}
+    return {**{name: value for name, value in batch.items() if name != "times"}, "histograms": histograms}
+
+
+def histograms_of(batch: Mapping[str, Any]) -> dict[str, HdrHistogram]:
+    """The histograms of a batch, in whichever form it came."""
+    if "times" in batch:
+        return {name: histogram_of(times) for name, times in batch["times"].items()}
+    return {name: HdrHistogram.decode(text.encode("ascii")) for name, text in batch["histograms"].items()}
+
+
+def histogram_of(times: Iterable[int]) -> HdrHistogram:
+    """A histogram of microseconds."""
+    histogram = new_histogram()
+    for microseconds in times:
+        histogram.record_value(microseconds)
+    return histogram
+
+
+def encoded(histogram: HdrHistogram) -> str:
+    """A histogram as text."""
+    text: bytes = histogram.encode()
+    return text.decode("ascii")
 
 
 def percentile_milliseconds(histogram: HdrHistogram, percent: float) -> float:
@@ -92,15 +113,10 @@ def percentile_milliseconds(histogram: HdrHistogram, percent: float) -> float:
     return histogram.get_value_at_percentile(percent) / 1000 if histogram.get_total_count() else 0.0
 
 
-def recorded_values(histogram: HdrHistogram) -> list[tuple[int, int]]:
-    """What was measured, in microseconds, and how often; the library's own iterator takes a hundred times as long."""
-    counts = histogram.counts[:]
-    return [(histogram.get_value_from_index(index), count) for index, count in enumerate(counts) if count]
-
-
-def merged(histograms: dict[str, HdrHistogram], batch: Mapping[str, str]) -> None:
-    """Add a batch's histograms to others."""
-    for name, encoded in batch.items():
-        if name not in histograms:
-            histograms[name] = new_histogram()
-        histograms[name].add(decoded(encoded))
+def merge(into: dict[str, HdrHistogram], histograms: Mapping[str, HdrHistogram]) -> None:
+    """Add histograms to others, by name."""
+    for name, histogram in histograms.items():
+        if name in into:
+            into[name].add(histogram)
+        else:
+            into[name] = histogram

@@ -6,7 +6,7 @@ from typing import Any
 
 from hdrh.histogram import HdrHistogram
 
-from loadtest.measures import ACKNOWLEDGED, SEEN_BY_ALL, decoded, merged, new_histogram, percentile_milliseconds
+from loadtest.measures import ACKNOWLEDGED, SEEN_BY_ALL, histograms_of, merge, new_histogram, percentile_milliseconds
 from loadtest.results.result import Broken, Failure, Latency, Moment
 from loadtest.watch.watch import Use
 
@@ -42,16 +42,17 @@ class Collector:
             self._first_failures.setdefault(name, first)
         for violation in batch["violations"]:
             self._break(violation)
+        histograms = histograms_of(batch)
         if self._is_under_load:
-            self._hears_under_load(swarm, batch)
-        elif SEEN_BY_ALL in batch["histograms"]:
+            self._hears_under_load(swarm, batch, histograms)
+        elif SEEN_BY_ALL in histograms:
             # The referee goes through tables long after they were played.
-            merged(self.histograms, {SEEN_BY_ALL: batch["histograms"][SEEN_BY_ALL]})
+            merge(self.histograms, {SEEN_BY_ALL: histograms[SEEN_BY_ALL]})
 
-    def _hears_under_load(self, swarm: str, batch: Mapping[str, Any]) -> None:
-        merged(self.histograms, batch["histograms"])
-        if ACKNOWLEDGED in batch["histograms"]:
-            self._slice.add(decoded(batch["histograms"][ACKNOWLEDGED]))
+    def _hears_under_load(self, swarm: str, batch: Mapping[str, Any], histograms: Mapping[str, HdrHistogram]) -> None:
+        if ACKNOWLEDGED in histograms:
+            self._slice.add(histograms[ACKNOWLEDGED])
+        merge(self.histograms, histograms)
         self.counts_under_load.update(batch["counts"])
         self._slice_counts.update(batch["counts"])
         self._slice_counts["failures"] += sum(times for times, _ in batch["failures"].values())
@@ -93,7 +94,7 @@ class Collector:
                 server_memory_bytes=use.memory_bytes,
             )
         )
-        self._slice.reset()
+        self._slice = new_histogram()
         self._slice_counts.clear()
 
     def warmed_up(self) -> None:

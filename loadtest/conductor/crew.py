@@ -12,6 +12,7 @@ from locust.runners import MasterRunner, WorkerRunner
 from loadtest.backend import BackendMissing
 from loadtest.conductor.fleet import Fleet, Hears
 from loadtest.conductor.statistics import tell_locust
+from loadtest.measures import with_histograms
 from loadtest.scenarios import Kind
 from loadtest.swarm.order import Order
 
@@ -128,7 +129,9 @@ class WorkerPlayers:
 
     def _tell(self, swarm: str, message: Mapping[str, Any]) -> None:
         tell_locust(self._environment.stats, message["batch"])
-        self._runner.send_message(TOLD, {"swarm": swarm, "message": message})
+        self._runner.send_message(
+            TOLD, {"swarm": swarm, "message": {**message, "batch": with_histograms(message["batch"])}}
+        )
 
     def _end(self, _: str, __: dict[str, Any]) -> None:
         assert self._fleet is not None
