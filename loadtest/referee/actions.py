@@ -6,7 +6,6 @@ from typing import TypeVar
 
 from croupier_api.v1 import table_pb2
 from loadtest.record import Answered, Sent
-from loadtest.referee.log import Log
 from loadtest.referee.notation import act_of, canonical
 from loadtest.referee.refusals import BY_CIRCUMSTANCES, Bench, judged
 from loadtest.referee.replay import Replay, played_card
@@ -94,30 +93,38 @@ def _not_there(bench: Bench, sequence: int, act: Act, replay: Replay | None) -> 
     return None
 
 
-def entries_unasked(table_id: str, seat: int, benches: Sequence[Bench], log: Log) -> Iterator[Violation]:
+def entries_unasked(table_id: str, seat: int, benches: Sequence[Bench], replay: Replay | None) -> Iterator[Violation]:
     """Entries of a seat, made by nobody else, that its player did not send, or that stand there twice for one request.
 
     `benches` are all by which this player was at the table. What he got no answer to, or none from the engine, may
     have been stored once.
     """
-    acknowledged, open_acts = set[int](), list[tuple[str, Act]]()
+    acknowledged, unanswered = set[int](), list[Act]()
     for bench in benches:
         answered = _by_name(bench.one.record.answered)
         for request_id, sent in _by_name(bench.one.record.sent).items():
             told = {answer.sequence for answer in answered.get(request_id, []) if answer.sequence is not None}
             acknowledged |= told
             if not told and not _is_refused(sent, answered.get(request_id, [])):
-                open_acts.append((request_id, act_of(table_pb2.Action.FromString(sent[0].action))))
-    for sequence in log.played_by(seat):
+                unanswered.append(act_of(table_pb2.Action.FromString(sent[0].action)))
+    for sequence in benches[0].log.played_by(seat):
         if sequence in acknowledged:
             continue
-        card = played_card(log.entries[sequence])
-        asked = next((one for one in open_acts if not card or one[1].get("card") == card), None)
+        asked = next((act for act in unanswered if _can_be(benches[0], sequence, act, replay)), None)
         if asked is None:
-            detail = f"seat {seat} did not send this{f', the play of {card}' if card else ''}, or it stands here again"
+            detail = f"seat {seat} did not ask for this entry, or it stands here again"
             yield Violation(Invariant.ACTION_DOUBLED, table_id, sequence, detail)
         else:
-            open_acts.remove(asked)
+            unanswered.remove(asked)
+
+
+def _can_be(bench: Bench, sequence: int, act: Act, replay: Replay | None) -> bool:
+    """Whether an entry can be this action, as far as it is known what it is."""
+    number = bench.numbers.get(sequence)
+    if replay is not None and number is not None and 1 <= number <= len(replay.entries):
+        return canonical(replay.entries[number - 1].line.get("action", {})) == canonical(act)
+    card = played_card(bench.log.entries[sequence])
+    return not card or act.get("card") == card
 
 
 def _is_refused(sent: Sequence[Sent], answers: Sequence[Answered]) -> bool:

@@ -143,7 +143,7 @@ def _actions(table_id: str, followed: Sequence[Followed], log: Log, records: _Re
     for benches in by_player.values():
         seat = next((bench.one.seat for bench in benches if bench.one.seat is not None), None)
         if seat is not None:
-            yield from entries_unasked(table_id, seat, benches, log)
+            yield from entries_unasked(table_id, seat, benches, records.replay)
 
 
 def _positions(records: _Records) -> Mapping[int, Position]:

@@ -53,7 +53,7 @@ class Timeline:
 
 
 def _asked_for(followed: Sequence[Followed]) -> list[tuple[int, int]]:
-    """The acknowledged sequences, each with when its action was sent for the last time before the answer."""
+    """The acknowledged sequences, each with when its action was sent for the first time."""
     asked: list[tuple[int, int]] = []
     for one in followed:
         sent_at = {sent.request_id: sent.at_milliseconds for sent in reversed(one.record.sent)}

@@ -81,9 +81,15 @@ def judged(bench: Bench, sent: Sent, answer: Answered) -> Iterator[Found]:
     """What is wrong with an answer to an action."""
     if answer.sequence is None:
         yield from _refusal_wrong(bench, sent, answer)
-    elif sent.expected is not None and not _became_legal(bench, sent, answer.sequence):
-        detail = f"{bench.one.name}: {sent.expected.name} was accepted as {answer.sequence}"
-        yield Invariant.ILLEGAL_ACCEPTED, answer.sequence, f"{detail}, {sent.expected.reason} was due"
+    elif sent.expected is not None:
+        if not _became_legal(bench, sent, answer.sequence):
+            detail = f"{bench.one.name}: {sent.expected.name} was accepted as {answer.sequence}"
+            yield Invariant.ILLEGAL_ACCEPTED, answer.sequence, f"{detail}, {sent.expected.reason} was due"
+    else:
+        act, legal = act_of(table_pb2.Action.FromString(sent.action)), bench.legal_at(answer.sequence - 1)
+        if legal is not None and not allows(legal, act):
+            detail = f"{bench.one.name}: {act} was accepted, and was not legal after {answer.sequence - 1}"
+            yield Invariant.ILLEGAL_ACCEPTED, answer.sequence, detail
 
 
 def _became_legal(bench: Bench, sent: Sent, sequence: int) -> bool:

@@ -102,6 +102,16 @@ def accept_what_is_stale(record: TableRecord, table: Played) -> None:
     one.sent[index] = one.sent[index]._replace(expected=STALE, expected_sequence=asked.sequence - 2)
 
 
+def offer_what_was_not_accepted(record: TableRecord, table: Played) -> None:
+    """The seat was told that it may do something else than what is then accepted from it."""
+    one, asked = record.viewers[SEAT], own(table)
+    message = heard(one, asked.sequence - 2)
+    del message.legal_actions.actions[:]
+    message.legal_actions.actions.append(play(illegal_card(table, asked.sequence)))
+    changed(one, asked.sequence - 2, message)
+    record.replays, record.sheet = [], None
+
+
 def acknowledge_twice(record: TableRecord, table: Played) -> None:
     one, asked = record.viewers[SEAT], own(table)
     one.answered.append(Answered(heard_at(table, asked.sequence), asked.request_id, own(table, 6).sequence))
@@ -194,6 +204,7 @@ BREACHES: dict[Tamper, Invariant] = {
     _attempt(ILLEGAL, answer("ILLEGAL_ACTION", StatusCode.ABORTED, RULE)): Invariant.WRONG_REFUSAL,
     accept_an_attempt: Invariant.ILLEGAL_ACCEPTED,
     accept_what_is_stale: Invariant.ILLEGAL_ACCEPTED,
+    offer_what_was_not_accepted: Invariant.ILLEGAL_ACCEPTED,
     acknowledge_twice: Invariant.REPEAT_DIFFERS,
     refuse_the_repeat: Invariant.REPEAT_DIFFERS,
     acknowledge_what_is_anothers: Invariant.ACKNOWLEDGED_LOST,
