@@ -6,7 +6,7 @@ from itertools import count
 from croupier_client import CroupierError, TimedOut
 from loadtest.mix import Kind, drawn, matchable
 from loadtest.players.party import PAUSE_SECONDS, SEED_BYTES, USUAL_CLOCK, Person, drawn_manner, seated
-from loadtest.players.world import World
+from loadtest.players.world import World, tell_failure
 
 FASHION_SECONDS = 15.0
 MOST_SEATS = 4
@@ -28,7 +28,7 @@ async def matcher(world: World, name: str) -> None:
             world.measures.count("wishes given up")
             continue
         except CroupierError as error:
-            world.measures.failed(f"being matched: {error.code.name} {error.reason}", str(error))
+            tell_failure(world.measures, "being matched", error)
             await world.sleep(PAUSE_SECONDS)
             continue
         if client.player is not None and table.seats[0].occupant.player_id == client.player.player_id:

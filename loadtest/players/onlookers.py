@@ -9,7 +9,7 @@ from croupier_api.v1 import lobby_pb2
 from croupier_client import CroupierError, TimedOut
 from loadtest.mix import drawn
 from loadtest.players.tables import wall_milliseconds
-from loadtest.players.world import PlayerClient, World, is_failure
+from loadtest.players.world import PlayerClient, World, is_failure, tell_failure
 from loadtest.record import TableRecord
 from loadtest.scenarios import Manner
 
@@ -97,4 +97,4 @@ async def opener(world: World, name: str) -> None:
 
 def _tell(world: World, what: str, error: CroupierError) -> None:
     if is_failure(error) or error.code is grpc.StatusCode.DEADLINE_EXCEEDED:
-        world.measures.failed(f"{what}: {error.code.name} {error.reason}", str(error))
+        tell_failure(world.measures, what, error)

@@ -9,7 +9,7 @@ from croupier_api.v1 import engine_pb2, lobby_pb2, table_pb2
 from croupier_client import CroupierError, InvalidArgument
 from loadtest.mix import Kind, OptionValue, drawn
 from loadtest.players.seat import SeatPlayer
-from loadtest.players.world import PlayerClient, World
+from loadtest.players.world import PlayerClient, World, tell_failure
 from loadtest.record import TableRecord
 from loadtest.scenarios import Manner
 
@@ -44,7 +44,7 @@ async def party(world: World, name: str) -> None:
         try:
             await _play_one(world, guests, random)
         except CroupierError as error:
-            world.measures.failed(f"opening a table: {error.code.name} {error.reason}", str(error))
+            tell_failure(world.measures, "opening a table", error)
             await world.sleep(PAUSE_SECONDS)
 
 

@@ -15,6 +15,7 @@ from loadtest.mix import Kind as GameKind
 from loadtest.players.cheats import Attempt
 from loadtest.players.tables import Tables
 from loadtest.record import SeatRecord
+from loadtest.referee.violations import Invariant, Violation
 from loadtest.scenarios import Scenario
 
 
@@ -116,6 +117,14 @@ class World(Protocol):
 
     def random(self, name: str) -> Random:
         """Chance of its own for a name, the same whenever the run is repeated."""
+
+
+def tell_failure(measures: Measures, what: str, error: CroupierError) -> None:
+    """Count what failed away from a table; a fault of a service's program breaks an invariant there as well."""
+    if isinstance(error, Internal):
+        measures.broken([Violation(Invariant.INTERNAL_ERROR, "", 0, f"{what}: {error}")])
+    else:
+        measures.failed(f"{what}: {error.code.name} {error.reason}".strip(), str(error))
 
 
 def is_failure(error: CroupierError) -> bool:
