@@ -18,7 +18,10 @@ LEAST_PRIORITY = 19
 
 
 class Judging:
-    """The way to the referee; `share` of the tables are gone through, chosen by chance."""
+    """The way to the referee; `share` of the tables are gone through, chosen by chance, but the first in any case.
+
+    A run of a few tables would tell nothing if chance left all of them out.
+    """
 
     def __init__(self, measures: Measures, share: float, random: Random) -> None:
         self._measures = measures
@@ -27,6 +30,7 @@ class Judging:
         self._pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_give_way)
         self._room = asyncio.Semaphore(MOST_WAITING)
         self._tasks: set[asyncio.Task[None]] = set()
+        self._has_begun = False
 
     @property
     def waiting(self) -> int:
@@ -35,8 +39,9 @@ class Judging:
 
     async def hand_over(self, record: TableRecord) -> None:
         """Let a table be judged, as soon as there is room; returns before it is."""
-        if self._random.random() >= self._share:
+        if not self._share or (self._has_begun and self._random.random() >= self._share):
             return
+        self._has_begun = True
         await self._room.acquire()
         # Records wait for long under load: a tenth of the size, for a fraction of the time that judging takes.
         packed = await asyncio.to_thread(_packed, record)
