@@ -25,6 +25,8 @@ class Backend:
     endpoints: Endpoints
     metrics: Mapping[str, str]
     description: str
+    folder: Path | None = None
+    """Where services of our own keep their data."""
 
 
 @contextmanager
@@ -47,7 +49,7 @@ def own_backend(
                 metrics = {name: where["metrics"] for name, where in services.addresses.items()}
                 kind = "PostgreSQL" if database else "SQLite"
                 description = f"{engines} engine{'s' if engines > 1 else ''} on {kind}, on this machine"
-                yield Backend(endpoints_of(services.addresses), metrics, description)
+                yield Backend(endpoints_of(services.addresses), metrics, description, Path(folder))
         except CommandFault as fault:
             raise BackendMissing(f"the services could not be started: {' '.join(fault.message.split())}") from None
 

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from hdrh.histogram import HdrHistogram
 
 from loadtest.referee.violations import Violation
+from loadtest.results.result import Latency
 
 Batch: TypeAlias = dict[str, Any]
 LONGEST_MICROSECONDS = 600_000_000
@@ -111,6 +112,13 @@ def encoded(histogram: HdrHistogram) -> str:
 def percentile_milliseconds(histogram: HdrHistogram, percent: float) -> float:
     """How long so many of a hundred took at most; 0 where nothing was measured."""
     return histogram.get_value_at_percentile(percent) / 1000 if histogram.get_total_count() else 0.0
+
+
+def latency_of(name: str, histogram: HdrHistogram) -> Latency:
+    """What a histogram says of how long something took."""
+    p50, p90, p95, p99, p999 = (percentile_milliseconds(histogram, percent) for percent in (50, 90, 95, 99, 99.9))
+    most = histogram.get_max_value() / 1000
+    return Latency(name, histogram.get_total_count(), p50, p90, p95, p99, p999, most)
 
 
 def merge(into: dict[str, HdrHistogram], histograms: Mapping[str, HdrHistogram]) -> None:

@@ -6,7 +6,15 @@ from typing import Any
 
 from hdrh.histogram import HdrHistogram
 
-from loadtest.measures import ACKNOWLEDGED, SEEN_BY_ALL, histograms_of, merge, new_histogram, percentile_milliseconds
+from loadtest.measures import (
+    ACKNOWLEDGED,
+    SEEN_BY_ALL,
+    histograms_of,
+    latency_of,
+    merge,
+    new_histogram,
+    percentile_milliseconds,
+)
 from loadtest.results.result import Broken, Failure, Latency, Moment
 from loadtest.watch.watch import Use
 
@@ -123,15 +131,9 @@ class Collector:
 
     def latencies(self) -> tuple[Latency, ...]:
         """How long everything took."""
-        return tuple(_latency(name, one) for name, one in sorted(self.histograms.items()))
+        return tuple(latency_of(name, one) for name, one in sorted(self.histograms.items()))
 
     def counted(self, prefix: str) -> dict[str, int]:
         """Counts by what follows a prefix, most first."""
         found = {name.removeprefix(prefix): times for name, times in self.counts.items() if name.startswith(prefix)}
         return {name: times for name, times in Counter(found).most_common() if times}
-
-
-def _latency(name: str, histogram: HdrHistogram) -> Latency:
-    p50, p90, p95, p99, p999 = (percentile_milliseconds(histogram, percent) for percent in (50, 90, 95, 99, 99.9))
-    most = histogram.get_max_value() / 1000
-    return Latency(name, histogram.get_total_count(), p50, p90, p95, p99, p999, most)

@@ -1,0 +1,79 @@
+"""The command line of the capacity test."""
+
+import argparse
+import secrets
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityOptions:
+    """What is to be done."""
+
+    parts: tuple[str, ...]
+    memory_mebibytes: int
+    """At which the engine's memory is full."""
+    wave: int
+    """Tables that are opened before their streams are."""
+    most_tables: int
+    sleeping: int
+    idle_seconds: int
+    woken: int
+    limit_seconds: float
+    """How long each part may take."""
+    seed: int
+    results: Path
+    command: str
+
+
+PARTS = ("idle", "asleep")
+_LEAST = {"memory_mebibytes": 1, "wave": 1, "most_tables": 1, "sleeping": 1, "idle_seconds": 1, "woken": 1}
+
+
+def read_capacity_options(arguments: Sequence[str]) -> CapacityOptions:
+    """The options of a command line; ends the process with 2 and a clear line if they are wrong."""
+    parser = _parser()
+    given = parser.parse_args(arguments)
+    parts = tuple(given.parts.split(","))
+    if unknown := [part for part in parts if part not in PARTS]:
+        parser.error(f"--parts cannot be {unknown[0]!r}: take of {', '.join(PARTS)}, with commas between")
+    for name, least in _LEAST.items():
+        if getattr(given, name) < least:
+            parser.error(f"--{name.replace('_', '-')} is at least {least}")
+    seed = secrets.randbelow(2**31) if given.seed is None else given.seed
+    line = ["python", "-m", "loadtest.capacity", *arguments, *([f"--seed={seed}"] if given.seed is None else [])]
+    return CapacityOptions(
+        parts=parts,
+        memory_mebibytes=given.memory_mebibytes,
+        wave=given.wave,
+        most_tables=given.most_tables,
+        sleeping=given.sleeping,
+        idle_seconds=given.idle_seconds,
+        woken=min(given.woken, given.sleeping),
+        limit_seconds=given.limit_seconds,
+        seed=seed,
+        results=given.results or Path("results") / f"{time.strftime('%Y%m%d-%H%M%S')}-capacity",
+        command=" ".join(line),
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m loadtest.capacity",
+        description="How many tables services of our own hold while nobody acts: in memory, with seated players and "
+        "open streams, and asleep in the log, from where some are woken. Exit code 0, 1 if a table was not as it had "
+        "been left, 2 if nothing could be tested.",
+    )
+    parser.add_argument("--parts", default=",".join(PARTS), metavar="PART,...", help=f"of {', '.join(PARTS)} (both)")
+    parser.add_argument("--memory-mebibytes", type=int, default=2048, help="when the engine's memory is full (2048)")
+    parser.add_argument("--wave", type=int, default=500, metavar="TABLES", help="opened before their streams are (500)")
+    parser.add_argument("--most-tables", type=int, default=1_000_000, metavar="TABLES", help="open at most so many")
+    parser.add_argument("--sleeping", type=int, default=100_000, metavar="TABLES", help="fall asleep (100000)")
+    parser.add_argument("--idle-seconds", type=int, default=5, help="after which a table leaves memory (5)")
+    parser.add_argument("--woken", type=int, default=2_000, metavar="TABLES", help="of them are woken (2000)")
+    parser.add_argument("--limit-seconds", type=float, default=3_600, help="each part takes at most so long (3600)")
+    parser.add_argument("--seed", type=int, help="fixes games and chance; else it is chosen and told")
+    parser.add_argument("--results", type=Path, help="the folder for the results (results/TIME-capacity)")
+    return parser
