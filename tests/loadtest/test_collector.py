@@ -1,0 +1,84 @@
+"""What all swarms tell, brought together."""
+
+from typing import Any
+
+import pytest
+
+from loadtest.conductor.collector import Collector
+from loadtest.measures import ACKNOWLEDGED, SEEN_BY_ALL, Measures
+from loadtest.referee.violations import Invariant, Violation
+from loadtest.watch.watch import Use
+
+
+def told(measures: Measures, *, people: int = 0, tables: int = 0, cpu: float = 0.0) -> dict[str, Any]:
+    return {"batch": measures.take(), "gauges": {"people": people, "tables": tables, "waiting": 0, "cpu": cpu}}
+
+
+@pytest.fixture
+def collector() -> Collector:
+    return Collector()
+
+
+@pytest.fixture
+def measures() -> Measures:
+    return Measures()
+
+
+def test_counts_and_gauges_of_all_swarms_add_up(collector: Collector, measures: Measures) -> None:
+    for swarm, people in (("0", 3), ("1", 4), ("0", 5)):
+        measures.count("finished solo")
+        measures.count("refused BUSY", 2)
+        collector.hears(swarm, told(measures, people=people))
+    assert collector.counted("finished ") == {"solo": 3}
+    assert collector.counted("refused ") == {"BUSY": 6}
+    assert collector.gauge("people") == 9
+
+
+def test_a_slice_has_what_came_within_it(collector: Collector, measures: Measures) -> None:
+    for actions in (10, 4):
+        measures.count("actions", actions)
+        measures.took(ACKNOWLEDGED, actions / 1000)
+        measures.failed("acting", "why")
+        collector.hears("0", told(measures, tables=actions, cpu=0.25))
+        collector.slice(2.0, actions, Use())
+    first, second = collector.moments
+    assert (first.actions_per_second, second.actions_per_second) == (5.0, 2.0)
+    assert (first.failures, second.failures) == (1, 1)
+    assert (first.tables, second.tables) == (10, 4)
+    assert second.p99 == pytest.approx(4.0, rel=0.01)
+    assert second.generator_cpu == 0.25
+
+
+def test_after_load_only_what_the_referee_finds_late_is_measured(collector: Collector, measures: Measures) -> None:
+    collector.time_up()
+    measures.took(ACKNOWLEDGED, 1.0)
+    measures.took(SEEN_BY_ALL, 2.0)
+    measures.count("actions")
+    collector.hears("0", told(measures))
+    assert [one.name for one in collector.latencies()] == [SEEN_BY_ALL]
+    assert (collector.counts["actions"], collector.counts_under_load["actions"]) == (1, 0)
+
+
+def test_the_busiest_swarm_is_told_on_average(collector: Collector, measures: Measures) -> None:
+    for swarm, cpu in (("0", 0.2), ("1", 0.4), ("0", 0.2), ("1", 0.8)):
+        collector.hears(swarm, told(measures, cpu=cpu))
+    collector.time_up()
+    assert collector.most_cpu == pytest.approx(0.6)
+
+
+def test_failures_come_most_often_first_with_what_was_said_first(collector: Collector, measures: Measures) -> None:
+    for what, why in (("rare", "a"), ("often", "b"), ("often", "c")):
+        measures.failed(what, why)
+        collector.hears("0", told(measures))
+    assert [(one.name, one.count, one.first) for one in collector.failures] == [("often", 2, "b"), ("rare", 1, "a")]
+
+
+def test_violations_are_counted_by_name_with_the_first_of_each(collector: Collector, measures: Measures) -> None:
+    for table in ("t1", "t2"):
+        measures.broken([Violation(Invariant.DEAL_UNFAIR, table, 7, "why")], "replay")
+        collector.hears("0", told(measures))
+    collector.breaks("metrics_differ", "three, not two")
+    unfair, differ = collector.violations({"deal_unfair": "first.jsonl"})
+    assert (unfair.count, unfair.table_id, unfair.sequence, unfair.replay) == (2, "t1", 7, "first.jsonl")
+    assert (differ.invariant, differ.count, differ.replay) == ("metrics_differ", 1, "")
+    assert collector.replays["deal_unfair"] == "replay"

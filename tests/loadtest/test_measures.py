@@ -1,0 +1,71 @@
+"""What a process measures, and what is made of it where it arrives."""
+
+import json
+
+import pytest
+from hdrh.histogram import HdrHistogram
+
+from loadtest.measures import LONGEST_MICROSECONDS, Measures, histograms_of, merge, percentile_milliseconds
+from loadtest.referee.violations import Invariant, Violation
+
+
+def test_times_come_back_out_of_a_batch() -> None:
+    measures = Measures()
+    for milliseconds in range(1, 101):
+        measures.took("rpc GetView", milliseconds / 1000)
+    found = histograms_of(json.loads(json.dumps(measures.take())))["rpc GetView"]
+    assert found.get_total_count() == 100
+    assert percentile_milliseconds(found, 50) == pytest.approx(50, rel=0.01)
+    assert percentile_milliseconds(found, 99) == pytest.approx(99, rel=0.01)
+
+
+def test_what_cannot_be_held_counts_as_the_least_or_the_most() -> None:
+    measures = Measures()
+    measures.took("short", 0.0)
+    measures.took("long", 10_000.0)
+    found = histograms_of(measures.take())
+    assert found["short"].get_max_value() == 1
+    assert found["long"].get_max_value() == pytest.approx(LONGEST_MICROSECONDS, rel=0.001)
+
+
+def test_times_of_several_batches_add_up() -> None:
+    measures = Measures()
+    all_of: dict[str, HdrHistogram] = {}
+    for seconds in (0.001, 0.003):
+        measures.took("act", seconds)
+        merge(all_of, histograms_of(measures.take()))
+    assert all_of["act"].get_total_count() == 2
+    assert all_of["act"].get_min_value() == pytest.approx(1000, rel=0.01)
+    assert all_of["act"].get_max_value() == pytest.approx(3000, rel=0.01)
+
+
+def test_a_batch_holds_what_came_since_the_one_before() -> None:
+    measures = Measures()
+    measures.count("calls", 2)
+    measures.failed("acting", "first")
+    measures.failed("acting", "second")
+    measures.broken([Violation(Invariant.DEAL_UNFAIR, "t", 3, "because")], "a replay")
+    batch = measures.take()
+    assert batch["counts"] == {"calls": 2}
+    assert batch["failures"] == {"acting": [2, "first"]}
+    assert [one["invariant"] for one in batch["violations"]] == ["deal_unfair"]
+    measures.failed("acting", "third")
+    later = measures.take()
+    assert (later["counts"], later["violations"]) == ({}, [])
+    assert histograms_of(later) == {}
+    assert later["failures"] == {"acting": [1, "first"]}
+
+
+def test_a_replay_is_kept_with_the_first_of_each_kind() -> None:
+    measures = Measures()
+    for invariant in (Invariant.DEAL_UNFAIR, Invariant.DEAL_UNFAIR, Invariant.RULES_BROKEN):
+        measures.broken([Violation(invariant, "t", 0, "")], invariant.value)
+    assert [one["replay"] for one in measures.take()["violations"]] == ["deal_unfair", "", "rules_broken"]
+
+
+def test_where_nothing_was_measured_a_percentile_is_nothing() -> None:
+    measures = Measures()
+    measures.took("act", 0.01)
+    found = histograms_of(measures.take())["act"]
+    found.reset()
+    assert percentile_milliseconds(found, 99) == 0
