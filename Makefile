@@ -3,14 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-TABLES ?= 50
-SECONDS_OF_LOAD ?= 60
+SCENARIO ?= smoke
 SEEDS ?= 1000
 FIRST_SEED ?= 1
 JOBS ?= 2
-MIX ?= thulla,one_ten,jossing,one_oh_one,solo
 
-.PHONY: demo test check format proto bench load faults simulate clean install
+.PHONY: demo test check format proto bench load ceiling capacity faults simulate clean install
 
 demo: $(STAMP)
 	$(BIN)/croupier demo
@@ -37,7 +35,14 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks
 
 load: $(STAMP)
-	$(BIN)/python -m loadtest --tables $(TABLES) --seconds $(SECONDS_OF_LOAD) --mix $(MIX)
+	$(BIN)/python -m loadtest $(SCENARIO) $(if $(TABLES),--tables $(TABLES)) $(if $(SECONDS),--seconds $(SECONDS)) \
+		$(if $(PROCESSES),--processes $(PROCESSES)) $(if $(MIX),--mix $(MIX)) $(if $(SEED),--seed $(SEED)) $(ARGS)
+
+ceiling: $(STAMP)
+	$(BIN)/python -m loadtest.ceiling $(ARGS)
+
+capacity: $(STAMP)
+	$(BIN)/python -m loadtest.capacity $(ARGS)
 
 faults: $(STAMP)
 	$(BIN)/python -m tests.faults $(if $(SEED),--seed $(SEED)) $(if $(SHORT),--short) --result faults.json

@@ -146,6 +146,7 @@ _ALL = (
         manners=STEADY_PEOPLE,
         thinking=HUMAN,
         limits=Limits(p99_milliseconds=250, failed_share=0.002),
+        arrivals_per_second=8,
         grace_seconds=600,
     ),
     Scenario(

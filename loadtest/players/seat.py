@@ -16,8 +16,8 @@ from loadtest.scenarios import Manner
 MOST_SETBACKS = 8
 OVERDUE_MILLISECONDS = 10_000
 """Beyond a deadline by so much, a table that does not go on is given up."""
-SHEET_SECONDS = 15.0
-SHEET_POLL_SECONDS = 0.2
+SHEET_SECONDS = 60.0
+SHEET_POLL_SECONDS = 0.5
 LOOKED_AT = 0.05
 """How often a player asks for the view after his move."""
 REACTED = 0.02
