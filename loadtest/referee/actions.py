@@ -6,10 +6,12 @@ from typing import TypeVar
 
 from croupier_api.v1 import table_pb2
 from loadtest.record import Answered, Sent
+from loadtest.referee.log import Log
 from loadtest.referee.notation import act_of, canonical
 from loadtest.referee.refusals import BY_CIRCUMSTANCES, Bench, judged
 from loadtest.referee.replay import Replay, played_card
 from loadtest.referee.rules.interface import Act
+from loadtest.referee.streams import NEWS_MILLISECONDS
 from loadtest.referee.violations import Invariant, Violation
 
 _Named = TypeVar("_Named", Sent, Answered)
@@ -68,7 +70,8 @@ def acknowledgements_broken(table_id: str, bench: Bench, replay: Replay | None) 
         act = actions.get(answer.request_id)
         if answer.sequence is None or act is None:
             continue
-        if (there := _not_there(bench, answer.sequence, act, replay)) is not None:
+        there = _not_there(bench, answer.sequence, act, replay) or _not_to_be_seen(bench.log, answer)
+        if there is not None:
             detail = f"{act} was acknowledged to {one.name}, {there}"
             yield Violation(Invariant.ACKNOWLEDGED_LOST, table_id, answer.sequence, detail)
 
@@ -91,6 +94,13 @@ def _not_there(bench: Bench, sequence: int, act: Act, replay: Replay | None) -> 
         if stored != (seat if seat is not None else line.get("seat"), canonical(act), None):
             return f"the replay has {dict(line)}"
     return None
+
+
+def _not_to_be_seen(log: Log, answer: Answered) -> str | None:
+    """Where the table was when it should have had an action for long, None if it had it or nobody looked."""
+    sequence, since = answer.sequence or 0, answer.at_milliseconds + 2 * NEWS_MILLISECONDS
+    below = [at for looked, at in log.looks if looked > since and at < sequence]
+    return f"and GetView was at {below[0]} long after that" if below else None
 
 
 def entries_unasked(table_id: str, seat: int, benches: Sequence[Bench], replay: Replay | None) -> Iterator[Violation]:

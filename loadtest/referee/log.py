@@ -22,6 +22,8 @@ class Log:
     ended: int | None
     """With which sequence the game was over."""
     info: table_pb2.TableInfo
+    looks: Sequence[tuple[int, int]]
+    """When GetView was answered, whoever asked, and the sequence that it was at."""
 
     def seats_to_act(self, sequence: int) -> list[int] | None:
         """Who is to act after an entry; None where nobody knows."""
@@ -57,7 +59,12 @@ def log_of(followed: Sequence[Followed]) -> Log:
     last = max([*entries, *moments], default=0)
     ended = min((sequence for sequence, moment in moments.items() if moment.view.ranking), default=None)
     info = next((one.info for one in followed if one.info.table_id), table_pb2.TableInfo())
-    return Log(entries, asides, moments, last, ended, info)
+    looks = [
+        (viewed.at_milliseconds, engine_pb2.Snapshot.FromString(viewed.snapshot).sequence)
+        for one in followed
+        for viewed in one.record.viewed
+    ]
+    return Log(entries, asides, moments, last, ended, info, looks)
 
 
 def replay_numbers(log: Log, events: int) -> dict[int, int]:

@@ -9,7 +9,7 @@ from croupier.engine.log import ActedBy
 from croupier.games.actions import Play
 from croupier.games.interface import SeatActed
 from croupier_api.v1 import engine_pb2
-from loadtest.record import Answered, Expected, SeatRecord, Sent, TableRecord
+from loadtest.record import Answered, Expected, SeatRecord, Sent, TableRecord, Viewed
 from loadtest.referee.judge import judge
 from loadtest.referee.violations import Invariant
 from tests.loadtest.referee.played import (
@@ -144,6 +144,19 @@ def acknowledge_what_never_came(record: TableRecord, table: Played) -> None:
     one.answered[index] = one.answered[index]._replace(sequence=len(table.steps) + 5)
 
 
+def acknowledge_and_forget(record: TableRecord, table: Played) -> None:
+    """Nobody ever hears of an action that was acknowledged; all wait, and look at the table now and then."""
+    asked = own(table)
+    for one in record.viewers:
+        del one.heard[asked.sequence - 1 :]
+        one.answered = [answer for answer in one.answered if (answer.sequence or 0) <= asked.sequence]
+        told = {answer.request_id for answer in one.answered}
+        one.sent = [sent for sent in one.sent if sent.request_id in told]
+        looked_at = heard_at(table, asked.sequence) + 20_000
+        one.viewed = [Viewed(looked_at, table.snapshot(one.seat or 0, asked.sequence - 1).SerializeToString())]
+    record.replays, record.sheet, record.is_finished = [], None, False
+
+
 def enter_what_was_not_sent(record: TableRecord, table: Played) -> None:
     one, name = record.viewers[SEAT], own(table).request_id
     one.sent = [sent for sent in one.sent if sent.request_id != name]
@@ -209,6 +222,7 @@ BREACHES: dict[Tamper, Invariant] = {
     refuse_the_repeat: Invariant.REPEAT_DIFFERS,
     acknowledge_what_is_anothers: Invariant.ACKNOWLEDGED_LOST,
     acknowledge_another_card: Invariant.ACKNOWLEDGED_LOST,
+    acknowledge_and_forget: Invariant.ACKNOWLEDGED_LOST,
     acknowledge_what_never_came: Invariant.ACKNOWLEDGED_LOST,
     enter_what_was_not_sent: Invariant.ACTION_DOUBLED,
     play_for_somebody_in_time: Invariant.PLAYED_FOR_TOO_EARLY,
