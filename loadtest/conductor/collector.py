@@ -105,6 +105,14 @@ class Collector:
         self._slice = new_histogram()
         self._slice_counts.clear()
 
+    def progress(self) -> str:
+        """How the run goes, in one line, by the last slice."""
+        last = self.moments[-1]
+        broken = sum(one.count for one in self._broken.values())
+        people = f"{last.players} people, {last.tables} tables, {self.counts['tables judged']} judged"
+        measured = f"{last.actions_per_second:.0f} actions/s, p99 {last.p99:.0f} ms, {broken} violations"
+        return f"{last.seconds:6.0f} s  {people}, {measured}"
+
     def warmed_up(self) -> None:
         """Load has come about only now: of what was measured before, nothing counts."""
         self.histograms.clear()

@@ -30,8 +30,7 @@ from loadtest.results.result import Conditions, Result
 from loadtest.results.text import to_text
 from loadtest.results.write import ReportFault, check_folder, write_results
 from loadtest.scenarios import Scenario
-from loadtest.swarm.__main__ import JUDGING_SECONDS
-from loadtest.swarm.order import Order
+from loadtest.swarm.order import JUDGING_SECONDS, Order
 from loadtest.watch.counters import await_agreement, differences
 from loadtest.watch.growth import growth_checks
 from loadtest.watch.watch import Use, Watch
@@ -40,6 +39,7 @@ FINE, BROKEN, NOT_RUN = 0, 1, 2
 LOOPBACK = "127.0.0.1"
 MOST_MOMENTS = 240
 LEAST_SLICE_SECONDS = 1.0
+PROGRESS_SECONDS = 10.0
 SETTLING_SECONDS = 20.0
 """How long the services get after the last game: engines count their tables every 15 seconds."""
 AGREEMENT_SECONDS = 10.0
@@ -117,8 +117,11 @@ class Run:
         started_milliseconds = time.time_ns() // 1_000_000
         try:
             crew.begin()
+            _say(f"{self._scenario.name}: {self._scenario.meaning}; {self._scenario.seconds:g} seconds, to repeat:")
+            _say(f"  {self._options.command}")
             seconds = self._load(environment, runner)
             crew.last_orders()
+            _say("last orders: games are played to their ends, and the referee goes through the rest")
             unwell = crew.wait(self._scenario.grace_seconds + JUDGING_SECONDS)
             return self._judged(unwell, started_milliseconds, seconds), self._collector.replays
         finally:
@@ -167,13 +170,16 @@ class Run:
 
     def _sample(self, started: float) -> None:
         slice_seconds = max(LEAST_SLICE_SECONDS, self._scenario.seconds / MOST_MOMENTS)
-        before = time.monotonic()
+        before = told = time.monotonic()
         while True:
             gevent.sleep(slice_seconds)
             self._watch.sample()
             now = time.monotonic()
             self._collector.slice(now - before, now - started, self._watch.use())
             before = now
+            if now - told >= PROGRESS_SECONDS:
+                _say(self._collector.progress())
+                told = now
 
     def _judged(self, unwell: list[str], started_milliseconds: int, seconds: float) -> Result:
         collector, under_load = self._collector, self._collector.counts_under_load
@@ -235,6 +241,11 @@ class Run:
             backend=self._backend.description,
             processes=self._options.processes * max(1, self._options.workers),
         )
+
+
+def _say(line: str) -> None:
+    """Progress, which is no result."""
+    print(line, file=sys.stderr, flush=True)
 
 
 class _Nobody:

@@ -14,11 +14,10 @@ from loadtest.players.world import Manners
 from loadtest.scenarios import Kind
 from loadtest.swarm.client import Connections
 from loadtest.swarm.door import backend_fault
-from loadtest.swarm.order import Order
+from loadtest.swarm.order import JUDGING_SECONDS, Order
 from loadtest.swarm.swarm import Swarm
 
 BATCH_SECONDS = 1.0
-JUDGING_SECONDS = 900.0
 MATCHERS_OF_A_WISH = 24
 LONGEST_LINE_BYTES = 1_000_000
 

@@ -8,6 +8,9 @@ from croupier_client import Endpoints
 from loadtest.mix import ALL_GAMES
 from loadtest.scenarios import SCENARIOS, Kind, Scenario, read_manners
 
+JUDGING_SECONDS = 900.0
+"""How long the referee gets for what he has not gone through when all games are over."""
+
 
 @dataclass(frozen=True, slots=True)
 class Order:

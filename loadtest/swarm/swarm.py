@@ -2,30 +2,17 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Sequence
 from random import Random
-from types import MappingProxyType
 
 from loadtest.measures import Measures
-from loadtest.players.matcher import matcher
-from loadtest.players.onlookers import browser, opener, spectator
-from loadtest.players.party import party
+from loadtest.players.behaviours import BEHAVIOURS
 from loadtest.players.tables import Tables
-from loadtest.players.world import Manners, PlayerClient, World
+from loadtest.players.world import Manners, PlayerClient
 from loadtest.scenarios import Kind
 from loadtest.swarm.client import Connections, SwarmClient
 from loadtest.swarm.judging import Judging
 from loadtest.swarm.network import break_connections
-
-BEHAVIOURS: Mapping[Kind, Callable[[World, str], Coroutine[None, None, None]]] = MappingProxyType(
-    {
-        Kind.PARTY: party,
-        Kind.MATCHER: matcher,
-        Kind.SPECTATOR: spectator,
-        Kind.BROWSER: browser,
-        Kind.OPENER: opener,
-    }
-)
 
 
 class SwarmWorld:
