@@ -105,6 +105,8 @@ class TableRecord:
     commitment: str = ""
     """As the lobby showed it before the first deal; empty where nobody looked."""
     viewers: list[SeatRecord] = field(default_factory=list)
+    timed_until_milliseconds: int | None = None
+    """From when on nobody thought any more, so that the game would end: what was sent later says nothing of times."""
     is_finished: bool = False
     """Whether somebody here saw the end of the game."""
     replays: list[str] = field(default_factory=list)

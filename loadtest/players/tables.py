@@ -70,6 +70,11 @@ class Tables:
         heard = {sequence for viewer in record.viewers for sequence in viewer.timeouts}
         self._measures.count(f"timeouts {record.game}", len(heard))
 
+    def hurry(self) -> None:
+        """From now on nobody thinks any more."""
+        for record in self._records.values():
+            record.timed_until_milliseconds = wall_milliseconds()
+
     def remaining(self) -> list[TableRecord]:
         """The records of tables that nobody has seen off, once all people have been stopped; they are forgotten."""
         records = list(self._records.values())

@@ -76,9 +76,8 @@ def judge(record: TableRecord) -> Verdict:
         *_results(record, followed, log, records),
     ]
     is_proved = records.proof is not None and records.proof.ranking is not None and not records.proof.faults
-    return Verdict(
-        tuple(violations), _checks_made(record, followed, log, records), is_proved, tuple(seen_by_all(followed))
-    )
+    seen = seen_by_all(followed, record.timed_until_milliseconds)
+    return Verdict(tuple(violations), _checks_made(record, followed, log, records), is_proved, tuple(seen))
 
 
 def _seat_of(one: Followed, log: Log) -> int | None:

@@ -49,7 +49,8 @@ def disagreements(table_id: str, followed: Sequence[Followed]) -> Iterator[Viola
             if first != _public_view(moment):
                 yield _differs(table_id, sequence, told, one.name, "the table")
     if len(infos) > 1:
-        yield _differs(table_id, 0, *list(infos.values())[:2], "what is fixed about the table")
+        one_name, other_name, *_ = infos.values()
+        yield _differs(table_id, 0, one_name, other_name, "what is fixed about the table")
 
 
 def _differs(table_id: str, sequence: int, one: str, other: str, what: str) -> Violation:

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from loadtest.referee.streams import Followed
 
 
-def seen_by_all(followed: Sequence[Followed]) -> Iterator[int]:
+def seen_by_all(followed: Sequence[Followed], until_milliseconds: int | None) -> Iterator[int]:
     """For each acknowledged action the milliseconds from sent to heard at the last seat of this record.
 
     Seats that were not connected then do not count; actions that were heard late, on a stream opened after them, are
-    left out.
+    left out, and so are those that were sent after a time.
     """
     seated = [one for one in followed if one.seat is not None]
     for one in seated:
@@ -19,7 +19,8 @@ def seen_by_all(followed: Sequence[Followed]) -> Iterator[int]:
         told: set[int] = set()
         for answer in one.record.answered:
             at = sent_at.get(answer.request_id)
-            if answer.sequence is None or at is None or answer.sequence in told:
+            is_late = at is not None and until_milliseconds is not None and at > until_milliseconds
+            if answer.sequence is None or at is None or is_late or answer.sequence in told:
                 continue
             told.add(answer.sequence)
             heard = [other.heard_at.get(answer.sequence) for other in seated if _is_connected(other, at)]

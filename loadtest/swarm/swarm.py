@@ -128,6 +128,7 @@ class Swarm:
     async def last_orders(self, grace_seconds: float) -> None:
         """No new games and no thinking: let games end for so long, then stop, and wait for the referee."""
         self.time_up.set()
+        self.tables.hurry()
         tasks = {task for _, task in self._people.values()}
         if tasks:
             await asyncio.wait(tasks, timeout=grace_seconds)
