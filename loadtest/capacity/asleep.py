@@ -18,8 +18,12 @@ from loadtest.capacity.options import CapacityOptions
 from loadtest.measures import latency_of, new_histogram
 from loadtest.results.capacity import AsleepCapacity
 from loadtest.swarm.client import Connections
+from loadtest.watch.scrape import Scrape
 
-SEATS = 2
+PEOPLE, BOTS = 1, 1
+"""At a table: whoever opens it has to call the lobby three times, and twice more for each further person."""
+LOOK_SECONDS = 30.0
+POLL_SECONDS = 0.1
 WAKING_AT_A_TIME = 4
 ACTED_ON = 3
 """One of so many tables is woken by an action, and the others by a look."""
@@ -34,7 +38,7 @@ def flags(options: CapacityOptions) -> dict[str, Sequence[str]]:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """A table as it was left: what the seat sees that is to act first."""
+    """A table as it was left: what the guest sees for whom all wait."""
 
     table_id: str
     guest: Guest
@@ -69,9 +73,7 @@ async def asleep_capacity(
     opening_seconds = time.monotonic() - started
     say(f"{opening_seconds:7.0f} s  all are open; they fall asleep")
     slept = time.monotonic()
-    await memory.until(
-        lambda read: not read.total("croupier_tables_in_memory"), "all tables asleep", options.limit_seconds
-    )
+    await memory.until(lambda read: _all_asleep(read, options.sleeping), "all tables asleep", options.limit_seconds)
     asleep_bytes, falling_seconds = await memory.resident_bytes(), time.monotonic() - slept
     database_bytes = _database_bytes(backend)
     say(f"{time.monotonic() - started:7.0f} s  all are asleep; {len(left)} of them are woken")
@@ -92,11 +94,16 @@ async def asleep_capacity(
     )
 
 
+def _all_asleep(read: Scrape, tables: int) -> bool:
+    """Whether the engine knows of all tables and has none in memory: it counts both at the same time."""
+    return read.total("croupier_open_tables") == tables and not read.total("croupier_tables_in_memory")
+
+
 async def _opened(
     options: CapacityOptions, connections: Connections, memory: EngineMemory, failures: list[str], say: Say
 ) -> list[Left]:
     """Open all tables; gives those that are to be woken, chosen by chance, as they were left."""
-    crowd = Crowd(connections, SEATS, options.seed, "asleep")
+    crowd = Crowd(connections, PEOPLE, BOTS, options.seed, "asleep")
     chosen = set(Random(f"{options.seed} chosen").sample(range(options.sleeping), options.woken))
     looks: list[asyncio.Task[Left]] = []
 
@@ -123,12 +130,14 @@ async def _tell(crowd: Crowd, memory: EngineMemory, say: Say) -> None:
 
 
 async def _look(opened: Opened) -> Left:
-    """What those see who sit at a table: of him who is to act, or else of the last."""
-    for guest in opened.guests:
-        snapshot = (await guest.get_view(table_id=opened.table_id)).snapshot
-        if snapshot.legal_actions.actions or snapshot.legal_actions.choices:
-            break
-    return Left(opened.table_id, guest, snapshot)
+    """What the host sees once all wait for him alone; raises TimeoutError."""
+    host = opened.guests[0]
+    async with asyncio.timeout(LOOK_SECONDS):
+        while True:
+            snapshot = (await host.get_view(table_id=opened.table_id)).snapshot
+            if list(snapshot.view.seats_to_act) == [snapshot.viewer_seat]:
+                return Left(opened.table_id, host, snapshot)
+            await asyncio.sleep(POLL_SECONDS)
 
 
 async def _woken(left: Sequence[Left], random: Random) -> Waking:
@@ -136,15 +145,10 @@ async def _woken(left: Sequence[Left], random: Random) -> Waking:
 
     async def wake(number: int, one: Left) -> None:
         async with places:
-            by_action = number % ACTED_ON == 0 and _may_act(one)
-            await (_act(one, random, waking) if by_action else _look_again(one, waking))
+            await (_look_again(one, waking) if number % ACTED_ON else _act(one, random, waking))
 
     await asyncio.gather(*(wake(number, one) for number, one in enumerate(left)))
     return waking
-
-
-def _may_act(one: Left) -> bool:
-    return bool(one.snapshot.legal_actions.actions or one.snapshot.legal_actions.choices)
 
 
 async def _look_again(one: Left, waking: Waking) -> None:

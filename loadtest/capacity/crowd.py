@@ -24,7 +24,6 @@ MOST_FAILURES = 50
 DAY = table_pb2.Clock(action_seconds=86_400, reserve_seconds=0)
 OPENING_SECONDS = 30.0
 POLL_SECONDS = 0.2
-GAMES = {seats: tuple(kind for kind in KINDS.values() if seats in kind.seats) for seats in (2, 4)}
 
 Say = Callable[[str], None]
 
@@ -60,11 +59,12 @@ class Opened:
 
 
 class Crowd:
-    """Opens tables of so many seats, all games by chance; nobody at them acts within a day."""
+    """Opens tables of so many people and computer players, all games by chance; none of the people acts in a day."""
 
-    def __init__(self, connections: Connections, seats: int, seed: int, name: str) -> None:
+    def __init__(self, connections: Connections, people: int, bots: int, seed: int, name: str) -> None:
         self._connections = connections
-        self._seats = seats
+        self._people = people
+        self._bots = bots
         self._random = Random(f"{seed} {name}")
         self._name = f"{seed} {name}"
         self._parties = 0
@@ -101,13 +101,15 @@ class Crowd:
 
     def _party(self) -> Sequence[Guest]:
         self._parties += 1
-        return [Guest(self._connections, f"{self._name} {self._parties}.{seat}") for seat in range(self._seats)]
+        return [Guest(self._connections, f"{self._name} {self._parties}.{seat}") for seat in range(self._people)]
 
     async def _open_one(self, guests: Sequence[Guest]) -> str:
-        kind = self._random.choice(GAMES[self._seats])
-        host = guests[0]
-        table_id = (await host.create_table(game=kind.game, seats=self._seats, clock=DAY)).table.table_id
+        host, seats = guests[0], self._people + self._bots
+        kind = self._random.choice([kind for kind in KINDS.values() if seats in kind.seats])
+        table_id = (await host.create_table(game=kind.game, seats=seats, clock=DAY)).table.table_id
         await asyncio.gather(*(_sit_down(guest, table_id) for guest in guests[1:]))
+        for _ in range(self._bots):
+            await host.add_bot(table_id=table_id, bot="random")
         table = (await host.set_ready(table_id=table_id)).table
         deadline = asyncio.get_running_loop().time() + OPENING_SECONDS
         while table.state != lobby_pb2.TABLE_STATE_PLAYING:

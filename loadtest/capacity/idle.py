@@ -29,7 +29,7 @@ async def idle_capacity(
 ) -> IdleCapacity:
     """Open tables and streams until the limit; raises BackendMissing, also if streams do not stay open."""
     memory, started = EngineMemory(backend), time.monotonic()
-    crowd = Crowd(connections, SEATS, options.seed, "idle")
+    crowd = Crowd(connections, SEATS, 0, options.seed, "idle")
     limit, waves, reached = options.memory_mebibytes * MEBIBYTE, list[Wave](), False
     async with Streams() as streams:
         while not reached and _goes_on(options, waves, started):
