@@ -67,6 +67,9 @@ class Climb:
             f"--grace={GRACE_SECONDS}",
             f"--results={options.results}",
         ]
+        if any(one.tables_opened > one.tables_finished for one in self._results.values()):
+            # Tables that were left go on, and are counted by the services alone.
+            arguments.append("--shared")
         if options.seed is not None:
             # Of people by the same names the lobby would know those of the step before.
             arguments.append(f"--seed={options.seed + tables}")

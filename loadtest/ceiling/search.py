@@ -15,8 +15,8 @@ NARROWINGS = 2
 def search(keeps: Callable[[int], bool], first: int, most: int = MOST_TABLES, narrowings: int = NARROWINGS) -> None:
     """Try loads until it is known about where `keeps` begins to say no; whoever gives it remembers what it said.
 
-    The load is doubled until it is too high, then halved between the last good and the first bad one; where not even
-    the first was good, until one is or there is nothing lower than one.
+    The load is doubled until it is too high; where not even the first was good it is halved until one is, or there is
+    nothing lower than one. Then loads between the last good and the first bad one are tried, so often.
     """
     good, bad = 0, min(first, most)
     while keeps(bad):
@@ -25,11 +25,11 @@ def search(keeps: Callable[[int], bool], first: int, most: int = MOST_TABLES, na
         good, bad = bad, min(2 * bad, most)
     while bad - good > 1 and (narrowings > 0 or not good):
         middle = (good + bad) // 2
+        narrowings -= bool(good)
         if keeps(middle):
             good = middle
         else:
             bad = middle
-        narrowings -= 1
 
 
 def keeps_limits(result: Result) -> bool:
