@@ -93,6 +93,8 @@ class SeatRecord:
     """The entries heard that acted for a seat because its time had run out."""
     left_milliseconds: int | None = None
     """When he left for good before the game was over."""
+    reads_slowly: bool = False
+    """Whether the time until he hears of something is his own doing."""
 
 
 @dataclass(slots=True)

@@ -33,6 +33,7 @@ from loadtest.scenarios import Scenario
 from loadtest.swarm.order import JUDGING_SECONDS, Order
 from loadtest.watch.counters import await_agreement, differences
 from loadtest.watch.growth import growth_checks
+from loadtest.watch.shares import memory_shares
 from loadtest.watch.watch import Use, Watch
 
 FINE, BROKEN, NOT_RUN = 0, 1, 2
@@ -201,7 +202,7 @@ class Run:
             verdicts += growth_checks(self._watch.histories)
         broken = collector.violations({})
         used = sum(one.cpu_seconds for one in self._watch.uses())
-        actions = under_load["actions"]
+        actions, shares = under_load["actions"], memory_shares(self._watch.histories)
         finished = collector.counts["tables finished"]
         return Result(
             conditions=self._conditions(started_milliseconds, seconds),
@@ -222,6 +223,8 @@ class Run:
             services=self._watch.uses(),
             compared=compared,
             server_cpu_milliseconds_per_thousand_actions=used * 1e6 / max(1, collector.counts["actions"]),
+            bytes_per_table=shares.per_table,
+            bytes_per_stream=shares.per_stream,
             generator_cpu=collector.most_cpu,
             bottleneck=_bottleneck(collector.most_cpu, self._scenario),
             checks=tuple(verdicts),

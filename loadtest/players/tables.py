@@ -39,7 +39,8 @@ class Tables:
             self._counted.add(record.table_id)
             self._measures.count("tables opened")
         kept.commitment = kept.commitment or record.commitment
-        viewer = SeatRecord(player_id, manner=manner.value, client_seed=client_seed)
+        is_slow = manner is Manner.SLOW
+        viewer = SeatRecord(player_id, manner=manner.value, client_seed=client_seed, reads_slowly=is_slow)
         kept.viewers.append(viewer)
         self._present[record.table_id] = self._present.get(record.table_id, 0) + 1
         return viewer
