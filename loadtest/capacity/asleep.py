@@ -145,13 +145,13 @@ async def _woken(left: Sequence[Left], random: Random) -> Waking:
 
     async def wake(number: int, one: Left) -> None:
         async with places:
-            await (_look_again(one, waking) if number % ACTED_ON else _act(one, random, waking))
+            await (look_again(one, waking) if number % ACTED_ON else _act(one, random, waking))
 
     await asyncio.gather(*(wake(number, one) for number, one in enumerate(left)))
     return waking
 
 
-async def _look_again(one: Left, waking: Waking) -> None:
+async def look_again(one: Left, waking: Waking) -> None:
     """The table must be as it was, whether it is read from the log or is in memory by then."""
     for name in (LOOK, AGAIN):
         since = time.perf_counter()

@@ -30,22 +30,30 @@ async def idle_capacity(
     """Open tables and streams until the limit; raises BackendMissing, also if streams do not stay open."""
     memory, started = EngineMemory(backend), time.monotonic()
     crowd = Crowd(connections, SEATS, 0, options.seed, "idle")
-    limit, waves, reached = options.memory_mebibytes * MEBIBYTE, list[Wave](), False
+    waves: list[Wave] = []
     async with Streams() as streams:
-        while not reached and _goes_on(options, waves, started):
-            size = min(options.wave, options.most_tables - sum(wave.tables for wave in waves))
-            waves.append(wave := await _wave(crowd, streams, memory, size))
-            reached = wave.with_streams_bytes >= limit
+        while size := next_wave(options, waves, time.monotonic() - started):
+            waves.append(await _wave(crowd, streams, memory, size))
             say(_line(waves, time.monotonic() - started))
         wanted = sum(wave.streams for wave in waves)
         await memory.until(lambda read: read.total("croupier_streams") == wanted, f"{wanted} open streams", 10)
     failures += crowd.failures
-    return IdleCapacity(limit, SEATS, tuple(waves), time.monotonic() - started, reached)
+    return IdleCapacity(_limit(options), SEATS, tuple(waves), time.monotonic() - started, _is_full(options, waves))
 
 
-def _goes_on(options: CapacityOptions, waves: Sequence[Wave], started: float) -> bool:
-    is_time_left = time.monotonic() - started < options.limit_seconds
-    return is_time_left and sum(wave.tables for wave in waves) < options.most_tables
+def next_wave(options: CapacityOptions, waves: Sequence[Wave], seconds: float) -> int:
+    """How many tables come next after so many seconds; 0 where memory is full, or time over, or there are enough."""
+    if _is_full(options, waves) or seconds >= options.limit_seconds:
+        return 0
+    return min(options.wave, options.most_tables - sum(wave.tables for wave in waves))
+
+
+def _is_full(options: CapacityOptions, waves: Sequence[Wave]) -> bool:
+    return bool(waves) and waves[-1].with_streams_bytes >= _limit(options)
+
+
+def _limit(options: CapacityOptions) -> int:
+    return options.memory_mebibytes * MEBIBYTE
 
 
 async def _wave(crowd: Crowd, streams: "Streams", memory: EngineMemory, tables: int) -> Wave:

@@ -73,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--sleeping", type=int, default=100_000, metavar="TABLES", help="fall asleep (100000)")
     parser.add_argument("--idle-seconds", type=int, default=5, help="after which a table leaves memory (5)")
     parser.add_argument("--woken", type=int, default=2_000, metavar="TABLES", help="of them are woken (2000)")
-    parser.add_argument("--limit-seconds", type=float, default=3_600, help="each part takes at most so long (3600)")
+    parser.add_argument("--limit-seconds", type=float, default=7_200, help="each part takes at most so long (7200)")
     parser.add_argument("--seed", type=int, help="fixes games and chance; else it is chosen and told")
     parser.add_argument("--results", type=Path, help="the folder for the results (results/TIME-capacity)")
     return parser

@@ -3,6 +3,7 @@
 import signal
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import count
 from math import ceil
 
 import gevent
@@ -19,6 +20,7 @@ SCENARIO = SCENARIOS["ceiling"]
 SETTLING_SECONDS = 4.0
 """How long the last who came get to be at play before anything is measured."""
 GRACE_SECONDS = 60.0
+CHANCES = 2
 
 
 class Interrupted(Exception):
@@ -34,6 +36,7 @@ class Climb:
         self._say = say
         self._results: dict[int, Result] = {}
         self._replays: dict[str, str] = {}
+        self._numbers = count()
         self._is_interrupted = False
 
     def result(self) -> tuple[Result, dict[str, str]]:
@@ -57,6 +60,15 @@ class Climb:
         self._is_interrupted = True
 
     def _keeps(self, tables: int) -> bool:
+        """Whether a load keeps the limits; one that was slow once gets another chance, for machines have hiccups."""
+        for _ in range(CHANCES):
+            self._results[tables] = result = self._measured(tables)
+            self._say(step_line(step_of(result, tables), result))
+            if keeps_limits(result) or result.violations or result.bottleneck:
+                break
+        return keeps_limits(result)
+
+    def _measured(self, tables: int) -> Result:
         warm_up = ceil(tables / SCENARIO.arrivals_per_second) + SETTLING_SECONDS
         options = self._options
         arguments = [
@@ -72,12 +84,10 @@ class Climb:
             arguments.append("--shared")
         if options.seed is not None:
             # Of people by the same names the lobby would know those of the step before.
-            arguments.append(f"--seed={options.seed + tables}")
+            arguments.append(f"--seed={options.seed + next(self._numbers)}")
         result, replays = Run(read_options([SCENARIO.name, *arguments]), self._backend, warm_up).result()
         if self._is_interrupted:
             raise Interrupted
         for invariant, replay in replays.items():
             self._replays.setdefault(invariant, replay)
-        self._results[tables] = result
-        self._say(step_line(step_of(result, tables), result))
-        return keeps_limits(result)
+        return result

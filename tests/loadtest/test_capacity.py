@@ -1,0 +1,185 @@
+"""What is held while nobody acts, with few tables against services of its own; and how it is told."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from croupier_api.v1 import engine_pb2
+from loadtest.capacity import asleep, idle
+from loadtest.capacity.__main__ import main, measured
+from loadtest.capacity.asleep import Left, Waking
+from loadtest.capacity.crowd import Guest
+from loadtest.capacity.options import CapacityOptions, read_capacity_options
+from loadtest.results.capacity import (
+    AsleepCapacity,
+    CapacityResult,
+    IdleCapacity,
+    Wave,
+    capacity_json,
+    capacity_text,
+)
+from loadtest.results.result import Latency
+
+MEBIBYTE = 2**20
+IDLE = IdleCapacity(
+    limit_bytes=300 * MEBIBYTE,
+    seats=4,
+    waves=(
+        Wave(10, 40, 100 * MEBIBYTE, 120 * MEBIBYTE, 200 * MEBIBYTE),
+        Wave(10, 40, 200 * MEBIBYTE, 210 * MEBIBYTE, 300 * MEBIBYTE),
+    ),
+    seconds=12.0,
+    reached=True,
+)
+ASLEEP = AsleepCapacity(
+    tables=1_000,
+    opening_seconds=20.0,
+    falling_asleep_seconds=10.0,
+    memory_before_bytes=100 * MEBIBYTE,
+    memory_most_bytes=150 * MEBIBYTE,
+    memory_asleep_bytes=110 * MEBIBYTE,
+    database_bytes=10 * MEBIBYTE,
+    woken=50,
+    waking_at_a_time=4,
+    latencies=(Latency(asleep.LOOK, 50, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0),),
+    different=(),
+)
+RESULT = CapacityResult("again", 7, 0, "Linux", 2, "1 engine on SQLite", IDLE, ASLEEP)
+
+
+def test_what_tables_and_streams_take_is_told_apart() -> None:
+    assert (IDLE.tables, IDLE.streams) == (20, 80)
+    assert IDLE.bytes_per_table == 30 * MEBIBYTE / 20
+    assert IDLE.bytes_per_stream == 170 * MEBIBYTE / 80
+
+
+def test_the_summary_tells_all_parts() -> None:
+    text = capacity_text(RESULT)
+    assert "20 tables with 4 players each and 80 streams in 300.0 MiB" in text
+    assert "1,000 tables, opened through the lobby in 20.0 s: 50 a second" in text
+    assert "50 tables chosen by chance, 4 at a time, 50 of them as they had been left" in text
+    assert "p99 6.0 ms" in text
+    assert text.endswith("verdict     fine\n")
+
+
+def test_the_json_has_what_follows_from_the_rest() -> None:
+    body = json.loads(capacity_json(RESULT))
+    assert body["passed"] is True
+    assert body["idle"]["bytes_per_stream"] == IDLE.bytes_per_stream
+    assert body["asleep"]["tables_per_second"] == 50
+    assert json.loads(capacity_json(replace(RESULT, idle=None, asleep=None)))["idle"] is None
+
+
+def test_a_table_that_was_not_as_it_was_left_makes_it_red() -> None:
+    result = replace(RESULT, asleep=replace(ASLEEP, different=("table t1, left at sequence 4: view differs",)))
+    assert not result.passed
+    assert json.loads(capacity_json(result))["passed"] is False
+    text = capacity_text(result)
+    assert "different: table t1" in text
+    assert text.endswith("verdict     1 tables were not as they had been left\n")
+
+
+class Answering(Guest):
+    """A guest to whom the engine gives these views, one after the other."""
+
+    def __init__(self, *snapshots: engine_pb2.Snapshot) -> None:
+        self._snapshots = iter(snapshots)
+
+    async def invoke(self, call: object) -> engine_pb2.GetViewResponse:  # type: ignore[override]
+        return engine_pb2.GetViewResponse(snapshot=next(self._snapshots))
+
+
+async def test_a_view_that_differs_is_found_whether_at_first_or_in_memory() -> None:
+    left = engine_pb2.Snapshot(sequence=5)
+    for views, found in (
+        ((left, left), []),
+        (
+            (engine_pb2.Snapshot(sequence=6), left),
+            ["table t, left at sequence 5: sequence differ, and the sequence is 6"],
+        ),
+        (
+            (left, engine_pb2.Snapshot(sequence=4)),
+            ["table t, left at sequence 5: sequence differ, and the sequence is 4"],
+        ),
+        ((engine_pb2.Snapshot(sequence=5, revealed_seed="ab"),), ["table t, left at sequence 5: revealed_seed differ"]),
+    ):
+        waking = Waking()
+        await asleep.look_again(Left("t", Answering(*views), left), waking)
+        assert [one[: len(expected)] for one, expected in zip(waking.different, found, strict=True)] == found
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--parts", "awake"], "--parts cannot be 'awake'"),
+        (["--sleeping", "0"], "--sleeping is at least 1"),
+        (["--memory-mebibytes", "0"], "--memory-mebibytes is at least 1"),
+    ],
+)
+def test_a_wrong_command_line_ends_with_2_and_a_line(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        read_capacity_options(arguments)
+    assert ended.value.code == 2
+    assert said in capsys.readouterr().err
+
+
+def test_no_more_are_woken_than_sleep() -> None:
+    assert read_capacity_options(["--sleeping", "30"]).woken == 30
+
+
+def test_results_that_cannot_be_written_end_with_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("")
+    assert main(["--results", str(tmp_path / "file")]) == 2
+    assert "results cannot be written" in capsys.readouterr().err
+
+
+def few(tmp_path: Path, *arguments: str) -> CapacityOptions:
+    """Options for a short run."""
+    return read_capacity_options([*arguments, "--limit-seconds=60", f"--results={tmp_path}"])
+
+
+def test_tables_and_streams_are_opened_until_there_are_enough(tmp_path: Path) -> None:
+    lines: list[str] = []
+    result = measured(few(tmp_path, "--parts=idle", "--wave=30", "--most-tables=60"), lines.append)
+    assert result.idle is not None
+    assert (result.idle.tables, result.idle.streams) == (60, 240)
+    assert not result.idle.reached
+    assert len(lines) == 2
+    assert result.idle.bytes_per_stream > 0
+
+
+def test_waves_come_until_memory_is_full_or_time_is_over_or_there_are_enough_tables(tmp_path: Path) -> None:
+    options = few(tmp_path, "--wave=10", "--most-tables=25", "--memory-mebibytes=301")
+    assert idle.next_wave(options, [], 0) == 10
+    assert idle.next_wave(options, IDLE.waves, 0) == 5
+    assert idle.next_wave(options, (*IDLE.waves, replace(IDLE.waves[0], tables=5)), 0) == 0
+    assert idle.next_wave(options, IDLE.waves, 60) == 0
+    assert idle.next_wave(replace(options, memory_mebibytes=300), IDLE.waves, 0) == 0
+
+
+def test_tables_fall_asleep_and_wake_as_they_were_left(tmp_path: Path) -> None:
+    options = few(tmp_path, "--parts=asleep", "--sleeping=60", "--woken=20", "--idle-seconds=1")
+    result = measured(options, lambda _: None)
+    assert result.asleep is not None
+    assert (result.asleep.tables, result.asleep.woken) == (60, 20)
+    assert result.asleep.different == ()
+    assert {one.name: one.count for one in result.asleep.latencies} == {
+        asleep.LOOK: 13,
+        asleep.AGAIN: 13,
+        asleep.ACT: 7,
+    }
+    assert result.asleep.database_bytes > 0
+    assert result.passed
+
+
+def test_an_engine_that_takes_no_more_tables_ends_with_2(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(idle, "FLAGS", {"engine": ("--most-open-tables=3",)})
+    monkeypatch.setattr("loadtest.capacity.crowd.OPENING_SECONDS", 1.0)
+    assert main(["--parts=idle", "--wave=8", "--most-tables=8", f"--results={tmp_path}"]) == 2
+    assert "the engine takes no more" in capsys.readouterr().err
