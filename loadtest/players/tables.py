@@ -91,11 +91,15 @@ class Tables:
         await self._hand_over(record)
 
     def elsewhere(self, player_id: str, random: Random) -> TableRecord | None:
-        """A table in play where this player has no seat."""
+        """A table in play that was opened here and where this player has no seat.
+
+        At tables that are only watched here he may sit from an earlier run, under the same name.
+        """
         others = list(self._others(player_id))
         return random.choice(others) if others else None
 
     def _others(self, player_id: str) -> Iterator[TableRecord]:
         for record in list(self._records.values())[:50]:
-            if not record.is_finished and all(viewer.player_id != player_id for viewer in record.viewers):
+            is_ours = record.table_id in self._counted
+            if is_ours and not record.is_finished and all(viewer.player_id != player_id for viewer in record.viewers):
                 yield record

@@ -95,9 +95,10 @@ def test_what_is_left_in_the_end_is_counted_and_forgotten(house: House) -> None:
 
 
 def test_elsewhere_is_where_a_player_has_no_seat_and_the_game_is_on(house: House) -> None:
-    house.sit_down("p1", "t")
-    house.sit_down("p2", "u")
-    house.sit_down("p3", "over")
+    house.sit_down("p1", "t", counts=True)
+    house.sit_down("p2", "u", counts=True)
+    house.sit_down("p3", "over", counts=True)
+    house.sit_down("a spectator", "of an earlier run")
     house.tables.finished("over")
     found = house.tables.elsewhere("p1", Random(1))
     assert found is not None
