@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-SMALL = ("--tables=2", "--seconds=4", "--think=0", "--grace=20", "--silence=2", "--seed=1")
-THINKING = ("--tables=2", "--seconds=6", "--think=1.5", "--grace=20", "--silence=2", "--seed=1")
+SMALL = ("--tables=2", "--seconds=4", "--think=0", "--grace=20", "--silence=2", "--seed=1", "--mix=solo,thulla")
+"""A run that takes as little as can be: of games that end soon."""
 CHEATS = "--manners=cheat"
 DUPLICATES = "--manners=duplicate"
 LEAVERS = "--manners=leaver,steady"

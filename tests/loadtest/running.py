@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import resource
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -53,12 +54,15 @@ async def services_with(defect: str, folder: Path) -> AsyncIterator[list[str]]:
         yield flags + [f"--metrics={name}={where['metrics']}" for name, where in services.addresses.items()]
 
 
-async def run_load_test(arguments: Sequence[str], folder: Path) -> Outcome:
-    """Run `python -m loadtest` with these arguments and a folder for its results."""
+async def run_load_test(arguments: Sequence[str], folder: Path, *, largest_file_bytes: int = 0) -> Outcome:
+    """Run `python -m loadtest` with these arguments and a folder for its results, on a disk that is full if told so."""
     results = folder / RESULTS
-    command = ("nice", "-n", "5", sys.executable, "-m", "loadtest", *arguments, f"--results={results}")
+    command = (sys.executable, "-m", "loadtest", *arguments, f"--results={results}")
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(*command, cwd=ROOT, stdout=pipe, stderr=pipe)
+    if largest_file_bytes:
+        # Soon enough: results are written long after the program has begun.
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (largest_file_bytes, largest_file_bytes))
     try:
         async with asyncio.timeout(RUN_SECONDS):
             said, complained = await process.communicate()
