@@ -5,8 +5,9 @@ import time
 from croupier_api.v1 import engine_pb2
 from croupier_client import CroupierError
 from loadtest.measures import ACKNOWLEDGED, Measures
+from loadtest.players.cheats import Attempt
 from loadtest.players.tables import wall_milliseconds
-from loadtest.players.world import is_failure
+from loadtest.players.world import PlayerClient, is_failure
 from loadtest.record import Answered, Expected, Heard, Opened, SeatRecord, Sent
 from loadtest.scenarios import Manner
 
@@ -89,6 +90,28 @@ class Recorder:
                 wall_milliseconds(), request_id, None, error.code.value[0], error.reason, error.rule, error.message
             )
         )
+
+    async def calls(self, client: PlayerClient, table_id: str, attempt: Attempt, request_id: str) -> int:
+        """Send an action by a call of its own; gives its sequence, raises CroupierError."""
+        request = engine_pb2.SubmitActionRequest(
+            table_id=table_id,
+            request_id=request_id,
+            action=attempt.action,
+            expected_sequence=attempt.expected_sequence,
+        )
+        self.sends(request, attempt.expected)
+        try:
+            answer = await client.submit_action(
+                table_id=table_id,
+                request_id=request_id,
+                action=attempt.action,
+                expected_sequence=attempt.expected_sequence,
+            )
+        except CroupierError as error:
+            self.ended(request_id, error)
+            raise
+        self.accepted(request_id, answer.sequence)
+        return answer.sequence
 
     def closes(self) -> None:
         """Nothing more is heard."""

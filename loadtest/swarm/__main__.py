@@ -9,16 +9,13 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from loadtest.mix import read_mix
-from loadtest.players.world import Manners
+from loadtest.players.door import ANSWER_SECONDS, NO_ANSWER, backend_fault
 from loadtest.scenarios import Kind
 from loadtest.swarm.client import Connections
-from loadtest.swarm.door import backend_fault
 from loadtest.swarm.order import JUDGING_SECONDS, Order
 from loadtest.swarm.swarm import Swarm
 
 BATCH_SECONDS = 1.0
-MATCHERS_OF_A_WISH = 24
 LONGEST_LINE_BYTES = 1_000_000
 
 
@@ -36,10 +33,9 @@ async def _play() -> None:
     orders = await _standard_input()
     order = Order.from_json(json.loads(await orders.readline()))
     connections = Connections(order.endpoints)
-    wishes = 1 + order.people().get(Kind.MATCHER, 0) // MATCHERS_OF_A_WISH
-    manners = Manners(order.resolved(), read_mix(order.mix), order.seed, wishes, order.silence_seconds)
-    swarm = Swarm(manners, connections, _ports(order))
-    if fault := await backend_fault(swarm.guest("at the door"), manners.games):
+    manners = order.for_all()
+    swarm = Swarm(manners, connections, order.ports)
+    if fault := await _fault_at_the_door(swarm):
         _say({"fault": fault})
         await swarm.close()
         return
@@ -58,9 +54,12 @@ async def _play() -> None:
         await swarm.close()
 
 
-def _ports(order: Order) -> list[int]:
-    addresses = ",".join((order.lobby, order.engine)).split(",")
-    return [int(address.rpartition(":")[2]) for address in addresses]
+async def _fault_at_the_door(swarm: Swarm) -> str:
+    try:
+        async with asyncio.timeout(ANSWER_SECONDS):
+            return await backend_fault(swarm.guest("at the door"), swarm.manners.games)
+    except TimeoutError:
+        return NO_ANSWER
 
 
 async def _standard_input() -> asyncio.StreamReader:

@@ -2,9 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager
-from itertools import count
 from typing import Any
 
 import grpc
@@ -12,44 +11,33 @@ import grpc
 from croupier_api.v1 import engine_pb2, lobby_pb2
 from croupier_client import Client, CroupierError, Endpoints, RetryPolicy, TimedOut
 from croupier_client.callers import Call, M, R, Service
-from croupier_client.endpoints import CALL_SECONDS, CHANNEL_OPTIONS, channel_target
+from croupier_client.endpoints import CALL_SECONDS, channel_target
 from croupier_client.table import new_request_id
 from loadtest.measures import Measures
+from loadtest.players.connections import CONNECTIONS_OF_A_SERVICE, OPTIONS, Channels
+from loadtest.players.counting import counted_call, counted_stream, said
 from loadtest.players.recorder import Recorder
-from loadtest.players.world import Followed, PlayerClient, Seat, is_failure
+from loadtest.players.world import Followed, PlayerClient, Seat
 from loadtest.record import SeatRecord
 from loadtest.swarm.table import Sleep, SwarmGallery, SwarmTable
 from loadtest.watch.counted import rpc_key
 
-CONNECTIONS_OF_A_SERVICE = 4
-"""So many connections to each service are shared by all players of a swarm."""
 PATIENCE = RetryPolicy(total_seconds=60)
 
 
-class Connections:
+class Connections(Channels[grpc.aio.Channel]):
     """The channels that the players of a swarm share in turn."""
 
     def __init__(self, endpoints: Endpoints, per_service: int = CONNECTIONS_OF_A_SERVICE) -> None:
-        self.endpoints = endpoints
-        self._shares: list[Mapping[Service, grpc.aio.Channel]] = [
-            {service: _channel(address) for service, address in endpoints.by_service().items()}
-            for _ in range(per_service)
-        ]
-        self._numbers = count()
-
-    def share(self) -> Mapping[Service, grpc.aio.Channel]:
-        """A channel to each service for one more player."""
-        return self._shares[next(self._numbers) % len(self._shares)]
+        super().__init__(endpoints, _channel, per_service)
 
     async def close(self) -> None:
         """Close every channel."""
-        await asyncio.gather(*(channel.close() for share in self._shares for channel in share.values()))
+        await asyncio.gather(*(channel.close() for channel in self.channels))
 
 
 def _channel(address: str) -> grpc.aio.Channel:
-    # Channels that are set up alike share one connection unless they are told not to.
-    options = (*CHANNEL_OPTIONS, ("grpc.use_local_subchannel_pool", 1))
-    return grpc.aio.insecure_channel(channel_target(address), options=options)
+    return grpc.aio.insecure_channel(channel_target(address), options=OPTIONS)
 
 
 class SwarmClient(Client, PlayerClient):
@@ -74,18 +62,8 @@ class SwarmClient(Client, PlayerClient):
         return self._channels_shared[service]
 
     async def _send(self, call: Call[R], access_token: str) -> R:
-        started, code = time.perf_counter(), None
-        try:
-            answer = await super()._send(call, access_token)
-            code = "OK"
-        except CroupierError as error:
-            code = _said(error)
-            raise
-        finally:
-            self._measures.count("calls")
-            self._measures.count(rpc_key(call.path, code))
-            self._measures.took(f"rpc {call.path.rpartition('/')[2]}", time.perf_counter() - started)
-        return answer
+        with counted_call(self._measures, call.path):
+            return await super()._send(call, access_token)
 
     async def open(self, call: Call[R]) -> AsyncGenerator[R, None]:
         """The answers of one stream, once; raises CroupierError."""
@@ -94,35 +72,13 @@ class SwarmClient(Client, PlayerClient):
 
     async def counted(self, path: str, messages: AsyncGenerator[M, None], *, resumed: bool) -> AsyncGenerator[M, None]:
         """The messages of a stream, which is counted: that it was opened, resumed, and how it ended."""
-        method, heard, code = path.rpartition("/")[2], False, None
-        self._measures.count("calls")
-        self._measures.count(f"streams opened {method}")
         try:
-            async for message in messages:
-                if not heard:
-                    heard = True
-                    self._measures.count("streams resumed", int(resumed))
-                yield message
-            code = "OK"
-        except CroupierError as error:
-            code = _said(error)
-            self._measures.count("slow readers", int(error.reason == "SLOW_READER"))
-            raise
+            with counted_stream(self._measures, path, resumed=resumed) as hears:
+                async for message in messages:
+                    hears()
+                    yield message
         finally:
             await messages.aclose()
-            self._measures.count(rpc_key(path, code))
-            if not heard:
-                self._measures.count("streams resumed", int(resumed and code == "OK"))
-                self._measures.count(f"unheard streams {method}", int(code is None))
-
-    def failure(self, error: grpc.RpcError, access_token: str) -> CroupierError:
-        """The typed error, counted by its code if it is a failure, or by its reason if it is a refusal."""
-        failure = super().failure(error, access_token)
-        if is_failure(failure) or not failure.reason:
-            self._measures.failed(f"{failure.code.name} {failure.reason}".strip(), str(failure))
-        else:
-            self._measures.count(f"refused {failure.reason}")
-        return failure
 
     def seat(self, table_id: str, record: SeatRecord) -> AbstractAsyncContextManager[Seat]:
         """The stream of a player at a table."""
@@ -156,16 +112,11 @@ class SwarmClient(Client, PlayerClient):
         try:
             await call(body, timeout=CALL_SECONDS, metadata=self._metadata(token))
         except grpc.RpcError as error:
-            refusal = Client.failure(self, error, token)
-            self._measures.count(rpc_key(path, _said(refusal)))
+            refusal = self.failure(error, token)
+            self._measures.count(rpc_key(path, said(refusal)))
             return refusal
         self._measures.count(rpc_key(path, "OK"))
         return None
-
-
-def _said(error: CroupierError) -> str | None:
-    """The code with which a service ended a call; None if something else did, and no service knows of it."""
-    return error.code.name if error.reason else None
 
 
 async def _given_up(*tasks: asyncio.Future[Any]) -> None:

@@ -5,9 +5,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from croupier_client import Endpoints
-from loadtest.mix import ALL_GAMES
+from loadtest.mix import ALL_GAMES, read_mix
+from loadtest.players.world import Manners
 from loadtest.scenarios import SCENARIOS, Kind, Scenario, read_manners
 
+MATCHERS_OF_A_WISH = 24
 JUDGING_SECONDS = 900.0
 """How long the referee gets for what he has not gone through when all games are over."""
 
@@ -53,6 +55,17 @@ class Order:
     def people(self) -> dict[Kind, int]:
         """How many of each kind come at full load; at least one of each that the scenario has."""
         return {kind: max(1, round(share * self.tables)) for kind, share in self.resolved().crowd.items()}
+
+    @property
+    def ports(self) -> list[int]:
+        """The ports of the services to which players have streams."""
+        addresses = ",".join((self.lobby, self.engine)).split(",")
+        return [int(address.rpartition(":")[2]) for address in addresses]
+
+    def for_all(self) -> Manners:
+        """What is the same for all players."""
+        wishes = 1 + self.people().get(Kind.MATCHER, 0) // MATCHERS_OF_A_WISH
+        return Manners(self.resolved(), read_mix(self.mix), self.seed, wishes, self.silence_seconds)
 
     def to_json(self) -> dict[str, Any]:
         """As a dictionary that JSON holds."""

@@ -113,33 +113,12 @@ class SwarmTable(AsyncTable):
     async def attempt(self, attempt: Attempt, *, request_id: str = "", by_call: bool = False) -> int:
         """Send an action, in the stream or by a call of its own, under a name if one is given; gives its sequence."""
         if by_call:
-            return await self._call(attempt, request_id or new_request_id())
+            return await self._recorder.calls(self._client, self.table_id, attempt, request_id or new_request_id())
         self._expected = attempt.expected
         try:
             return await self.act(attempt.action, expected_sequence=attempt.expected_sequence)
         finally:
             self._expected = None
-
-    async def _call(self, attempt: Attempt, request_id: str) -> int:
-        request = engine_pb2.SubmitActionRequest(
-            table_id=self.table_id,
-            request_id=request_id,
-            action=attempt.action,
-            expected_sequence=attempt.expected_sequence,
-        )
-        self._recorder.sends(request, attempt.expected)
-        try:
-            answer = await self._client.submit_action(
-                table_id=self.table_id,
-                request_id=request_id,
-                action=attempt.action,
-                expected_sequence=attempt.expected_sequence,
-            )
-        except CroupierError as error:
-            self._recorder.ended(request_id, error)
-            raise
-        self._recorder.accepted(request_id, answer.sequence)
-        return answer.sequence
 
     async def _ask_again(self, request: engine_pb2.SubmitActionRequest) -> int:
         try:

@@ -1,0 +1,74 @@
+"""What clients count of their calls and streams, as `loadtest.watch.counted` says, whoever drives them."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from croupier_client import CroupierError, Unavailable
+from loadtest.measures import Measures
+from loadtest.players.world import is_failure
+from loadtest.watch.counted import rpc_key
+
+
+class HungUp(Unavailable):
+    """A stream was ended by whoever read it: it is opened again, and no service did anything wrong."""
+
+
+@contextmanager
+def counted_call(measures: Measures, path: str) -> Iterator[None]:
+    """One attempt at a unary call: how long it took, and how it ended."""
+    started, code = time.perf_counter(), None
+    try:
+        yield
+        code = "OK"
+    except CroupierError as error:
+        code = said(error)
+        tell_error(measures, error)
+        raise
+    finally:
+        measures.count("calls")
+        measures.count(rpc_key(path, code))
+        measures.took(f"rpc {path.rpartition('/')[2]}", time.perf_counter() - started)
+
+
+@contextmanager
+def counted_stream(measures: Measures, path: str, *, resumed: bool) -> Iterator[Callable[[], None]]:
+    """One stream: that it was opened, resumed, and how it ended; gives what is to be told of each message."""
+    method, code, heard = path.rpartition("/")[2], None, False
+
+    def hears() -> None:
+        nonlocal heard
+        if not heard:
+            heard = True
+            measures.count("streams resumed", int(resumed))
+
+    measures.count("calls")
+    measures.count(f"streams opened {method}")
+    try:
+        yield hears
+        code = "OK"
+    except HungUp:
+        raise
+    except CroupierError as error:
+        code = said(error)
+        tell_error(measures, error)
+        measures.count("slow readers", int(error.reason == "SLOW_READER"))
+        raise
+    finally:
+        measures.count(rpc_key(path, code))
+        if not heard:
+            measures.count("streams resumed", int(resumed and code == "OK"))
+            measures.count(f"unheard streams {method}", int(code is None))
+
+
+def said(error: CroupierError) -> str | None:
+    """The code with which a service ended a call; None if something else did, and no service knows of it."""
+    return error.code.name if error.reason else None
+
+
+def tell_error(measures: Measures, error: CroupierError) -> None:
+    """Count an error by its code if it is a failure, or by its reason if it is a refusal."""
+    if is_failure(error) or not error.reason:
+        measures.failed(f"{error.code.name} {error.reason}".strip(), str(error))
+    else:
+        measures.count(f"refused {error.reason}")

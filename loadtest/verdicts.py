@@ -1,0 +1,65 @@
+"""Which tables are judged, how they reach the referee's process, and what his verdicts add to what was measured."""
+
+import os
+import pickle
+import zlib
+from random import Random
+
+from loadtest.measures import SEEN_BY_ALL, Measures
+from loadtest.record import TableRecord
+from loadtest.referee.judge import Verdict, judge
+
+MOST_WAITING = 500
+"""Records that wait for the referee; beyond, players wait with their next table."""
+LEAST_PRIORITY = 19
+
+
+class Sample:
+    """A `share` of the tables, chosen by chance, but the first in any case.
+
+    A run of a few tables would tell nothing if chance left all of them out.
+    """
+
+    def __init__(self, share: float, random: Random) -> None:
+        self._share = share
+        self._random = random
+        self._has_begun = False
+
+    def takes_next(self) -> bool:
+        """Whether the next table is judged."""
+        if not self._share or (self._has_begun and self._random.random() >= self._share):
+            return False
+        self._has_begun = True
+        return True
+
+
+def give_way() -> None:
+    """Let everybody else go first, as the referee's process does."""
+    os.nice(LEAST_PRIORITY)
+
+
+def packed(record: TableRecord) -> bytes:
+    """A record as it waits: a tenth of the size, for a fraction of the time that judging takes."""
+    return zlib.compress(pickle.dumps(record), 1)
+
+
+def verdict_on(body: bytes) -> Verdict:
+    """What the referee says of a packed record."""
+    record: TableRecord = pickle.loads(zlib.decompress(body))  # noqa: S301 - written by this program itself
+    return judge(record)
+
+
+def replay_of(record: TableRecord) -> str:
+    """What is kept of a table at which something broke."""
+    return record.replays[0] if record.replays else ""
+
+
+def take_verdict(measures: Measures, verdict: Verdict, replay: str) -> None:
+    """Measure what the referee said of a table."""
+    measures.count("tables judged")
+    measures.count("tables proved", int(verdict.is_proved))
+    for name, times in verdict.checks_made.items():
+        measures.count(f"checked {name}", times)
+    for milliseconds in verdict.seen_by_all_milliseconds:
+        measures.took(SEEN_BY_ALL, milliseconds / 1000)
+    measures.broken(verdict.violations, replay)
