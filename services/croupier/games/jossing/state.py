@@ -169,7 +169,7 @@ class JossingState(NamedTuple):
         """The amount; what is no bid is refused whoever tries it, and nothing tells more than the seat knows."""
         if isinstance(action, Play) and action.suit is None:
             raise IllegalAction("JOS-BID-1", "bid first: cards are played when all have bid")
-        if not isinstance(action, Bid):
+        if not isinstance(action, Bid) or isinstance(action.bid, str):
             raise IllegalAction("JOS-ACT-1", "the only actions are to bid and to play a card, without naming a suit")
         if seat not in self.bidders:
             if not 0 <= seat < self.table.seats:
@@ -216,7 +216,7 @@ class JossingState(NamedTuple):
 
     def _check_play(self, seat: Seat, action: Action) -> Card:
         """The card to be played; what is no play is refused whoever tries it, and nothing tells more than he knows."""
-        if isinstance(action, Bid):
+        if isinstance(action, Bid) and not isinstance(action.bid, str):
             raise IllegalAction("JOS-BID-3", "the bids of this section are made and final")
         if not isinstance(action, Play) or action.suit is not None:
             raise IllegalAction("JOS-ACT-1", "the only action is to play a card, without naming a suit")
