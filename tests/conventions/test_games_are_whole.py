@@ -7,6 +7,8 @@ import pytest
 
 from croupier.games.catalogue import GAMES
 from croupier.games.interface import Game
+from loadtest.mix import KINDS
+from loadtest.referee.rules.catalogue import RULES
 from tests.games.peculiar import PECULIAR
 from tests.games.record import FOLDER, playthroughs
 
@@ -57,6 +59,13 @@ def test_perft_numbers_are_tested_and_on_the_page(game: Game) -> None:
 def test_every_playthrough_is_recorded_and_none_is_left_over(game: Game) -> None:
     wanted = {f"{name}.jsonl" for name, *_ in playthroughs(game)}
     assert {path.name for path in (FOLDER / game.id).iterdir()} == wanted
+
+
+@every_game
+def test_load_tests_play_it_and_their_referee_has_rules_of_his_own(game: Game) -> None:
+    assert game.id in KINDS
+    assert game.id in RULES
+    assert (ROOT / "tests" / "loadtest" / "rules" / f"test_{game.id}.py").exists()
 
 
 @every_game
