@@ -73,7 +73,7 @@ async def asleep_capacity(
     opening_seconds = time.monotonic() - started
     say(f"{opening_seconds:7.0f} s  all are open; they fall asleep")
     slept = time.monotonic()
-    await memory.until(lambda read: _all_asleep(read, options.sleeping), "all tables asleep", options.limit_seconds)
+    await memory.until(lambda read: all_asleep(read, options.sleeping), "all tables asleep", options.limit_seconds)
     asleep_bytes, falling_seconds = await memory.resident_bytes(), time.monotonic() - slept
     database_bytes = _database_bytes(backend)
     say(f"{time.monotonic() - started:7.0f} s  all are asleep; {len(left)} of them are woken")
@@ -94,7 +94,7 @@ async def asleep_capacity(
     )
 
 
-def _all_asleep(read: Scrape, tables: int) -> bool:
+def all_asleep(read: Scrape, tables: int) -> bool:
     """Whether the engine knows of all tables and has none in memory: it counts both at the same time."""
     return read.total("croupier_open_tables") == tables and not read.total("croupier_tables_in_memory")
 
@@ -109,7 +109,7 @@ async def _opened(
 
     def on_open(number: int, opened: Opened) -> None:
         if number in chosen:
-            looks.append(asyncio.create_task(_look(opened)))
+            looks.append(asyncio.create_task(look(opened)))
 
     telling = asyncio.create_task(_tell(crowd, memory, say))
     try:
@@ -129,7 +129,7 @@ async def _tell(crowd: Crowd, memory: EngineMemory, say: Say) -> None:
         say(f"{seconds:7.0f} s  {crowd.opened:>8,} tables  {crowd.opened / seconds:5.0f} a second  {used:,.0f} MiB")
 
 
-async def _look(opened: Opened) -> Left:
+async def look(opened: Opened) -> Left:
     """What the host sees once all wait for him alone; raises TimeoutError."""
     host = opened.guests[0]
     async with asyncio.timeout(LOOK_SECONDS):
@@ -145,7 +145,7 @@ async def _woken(left: Sequence[Left], random: Random) -> Waking:
 
     async def wake(number: int, one: Left) -> None:
         async with places:
-            await (look_again(one, waking) if number % ACTED_ON else _act(one, random, waking))
+            await (look_again(one, waking) if number % ACTED_ON else act(one, random, waking))
 
     await asyncio.gather(*(wake(number, one) for number, one in enumerate(left)))
     return waking
@@ -168,7 +168,7 @@ def _parts(one: Left, snapshot: engine_pb2.Snapshot) -> str:
     return f"{other} differ, and the sequence is {snapshot.sequence}"
 
 
-async def _act(one: Left, random: Random, waking: Waking) -> None:
+async def act(one: Left, random: Random, waking: Waking) -> None:
     """What was legal must be so still, and come next in the log."""
     table = Table(one.table_id)
     table.receive_snapshot(one.snapshot)

@@ -45,7 +45,7 @@ def _databases(setups: Sequence[Setup]) -> Iterator[Mapping[str, str]]:
     from tests.postgres import postgres_server
 
     with postgres_server(DURABLE) as server:
-        urls = {name: server.create_database(name) for name in wanted}
+        urls = {name: server.create_database(f"croupier-{name}") for name in wanted}
         for url in urls.values():
             _migrate(url)
         yield urls

@@ -1,16 +1,25 @@
 """What is held while nobody acts, with few tables against services of its own; and how it is told."""
 
+import asyncio
 import json
+from collections.abc import AsyncGenerator
 from dataclasses import replace
 from pathlib import Path
+from random import Random
+from typing import Any
 
+import grpc
 import pytest
+from google.protobuf.message import Message
 
-from croupier_api.v1 import engine_pb2
+from croupier_api.v1 import engine_pb2, table_pb2
+from croupier_client import CroupierError, LimitReached
+from loadtest.backend import BackendMissing
 from loadtest.capacity import asleep, idle
 from loadtest.capacity.__main__ import main, measured
 from loadtest.capacity.asleep import Left, Waking
-from loadtest.capacity.crowd import Guest
+from loadtest.capacity.crowd import Guest, Opened
+from loadtest.capacity.idle import Streams
 from loadtest.capacity.options import CapacityOptions, read_capacity_options
 from loadtest.results.capacity import (
     AsleepCapacity,
@@ -21,6 +30,7 @@ from loadtest.results.capacity import (
     capacity_text,
 )
 from loadtest.results.result import Latency
+from loadtest.watch.scrape import Key, Scrape
 
 MEBIBYTE = 2**20
 IDLE = IdleCapacity(
@@ -82,32 +92,80 @@ def test_a_table_that_was_not_as_it_was_left_makes_it_red() -> None:
 
 
 class Answering(Guest):
-    """A guest to whom the engine gives these views, one after the other."""
+    """A guest whom the services give these answers, one after the other; an error is raised."""
 
-    def __init__(self, *snapshots: engine_pb2.Snapshot) -> None:
-        self._snapshots = iter(snapshots)
+    def __init__(self, *answers: Message | CroupierError) -> None:
+        self._answers = iter(answers)
 
-    async def invoke(self, call: object) -> engine_pb2.GetViewResponse:  # type: ignore[override]
-        return engine_pb2.GetViewResponse(snapshot=next(self._snapshots))
+    async def invoke(self, call: object) -> Any:
+        return self._next()
+
+    async def follow_table(self, table_id: str) -> AsyncGenerator[engine_pb2.PlayResponse, None]:
+        return self._brought()
+
+    async def _brought(self) -> AsyncGenerator[Any, None]:
+        yield self._next()
+        await asyncio.Event().wait()
+
+    def _next(self) -> Message:
+        answer = next(self._answers)
+        if isinstance(answer, CroupierError):
+            raise answer
+        return answer
+
+
+def view(sequence: int, **more: Any) -> engine_pb2.GetViewResponse:
+    """What GetView answers."""
+    return engine_pb2.GetViewResponse(snapshot=engine_pb2.Snapshot(sequence=sequence, **more))
 
 
 async def test_a_view_that_differs_is_found_whether_at_first_or_in_memory() -> None:
     left = engine_pb2.Snapshot(sequence=5)
     for views, found in (
-        ((left, left), []),
+        ((view(5), view(5)), []),
         (
-            (engine_pb2.Snapshot(sequence=6), left),
+            (view(6), view(5)),
             ["table t, left at sequence 5: sequence differ, and the sequence is 6"],
         ),
         (
-            (left, engine_pb2.Snapshot(sequence=4)),
+            (view(5), view(4)),
             ["table t, left at sequence 5: sequence differ, and the sequence is 4"],
         ),
-        ((engine_pb2.Snapshot(sequence=5, revealed_seed="ab"),), ["table t, left at sequence 5: revealed_seed differ"]),
+        ((view(5, revealed_seed="ab"),), ["table t, left at sequence 5: revealed_seed differ"]),
     ):
         waking = Waking()
         await asleep.look_again(Left("t", Answering(*views), left), waking)
         assert [one[: len(expected)] for one, expected in zip(waking.different, found, strict=True)] == found
+
+
+@pytest.mark.parametrize(("accepted", "seen", "is_fine"), [(6, 6, True), (6, 8, True), (7, 7, False), (6, 5, False)])
+async def test_an_action_comes_next_after_what_was_left(accepted: int, seen: int, is_fine: bool) -> None:
+    play = table_pb2.Action(draw=table_pb2.DrawAction())
+    left = engine_pb2.Snapshot(sequence=5, legal_actions=table_pb2.LegalActions(actions=[play]))
+    guest, waking = Answering(engine_pb2.SubmitActionResponse(sequence=accepted), view(seen)), Waking()
+    await asleep.act(Left("t", guest, left), Random(1), waking)
+    assert bool(waking.different) is not is_fine
+    assert waking.histograms[asleep.ACT].get_total_count() == 1
+
+
+async def test_a_look_waits_until_all_wait_for_the_host() -> None:
+    views = [view(1, viewer_seat=0, view=table_pb2.TableView(seats_to_act=to_act)) for to_act in ([1], [0, 1], [0])]
+    left = await asleep.look(Opened("t", [Answering(*views)]))
+    assert left.snapshot == views[-1].snapshot
+
+
+@pytest.mark.parametrize(("known", "in_memory", "are"), [(9, 0, True), (9, 2, False), (8, 0, False)])
+def test_tables_are_asleep_once_the_engine_knows_them_all_and_has_none(known: int, in_memory: int, are: bool) -> None:
+    samples: dict[Key, float] = {("croupier_open_tables", ()): known, ("croupier_tables_in_memory", ()): in_memory}
+    assert asleep.all_asleep(Scrape(0.0, samples), 9) is are
+
+
+async def test_a_stream_that_is_refused_ends_it() -> None:
+    refusal = LimitReached(grpc.StatusCode.RESOURCE_EXHAUSTED, "it has all the streams it can carry")
+    async with Streams() as streams:
+        await streams.open([Opened("t", [Answering(engine_pb2.PlayResponse())])])
+        with pytest.raises(BackendMissing, match=r"stream number 2 .* all the streams it can carry"):
+            await streams.open([Opened("t", [Answering(refusal)])])
 
 
 @pytest.mark.parametrize(
