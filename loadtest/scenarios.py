@@ -4,7 +4,7 @@ A scenario of your own is one more `Scenario` in SCENARIOS: docs/load-testing.md
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from math import exp
 from random import Random
@@ -71,9 +71,11 @@ class Limits:
     """What must be kept for a run to be green; violations are never allowed."""
 
     p99_milliseconds: float
-    """Of actions from sent to acknowledged."""
+    """Of actions from sent to acknowledged: of all together, and of each kind, such as "thulla play"."""
     failed_share: float
     """Failed calls of all calls; storms break calls, and what breaks is called again."""
+    failed_by_code: Mapping[str, float] = field(default_factory=dict)
+    """The same by the gRPC status code of the failure, such as "INTERNAL"."""
     generator_cpu: float = 0.9
     """Cores that the busiest process of the generator may use: beyond, it measures itself."""
     is_growth_watched: bool = False
@@ -145,7 +147,7 @@ _ALL = (
         crowd=USUAL_CROWD,
         manners=STEADY_PEOPLE,
         thinking=HUMAN,
-        limits=Limits(p99_milliseconds=250, failed_share=0.002),
+        limits=Limits(p99_milliseconds=250, failed_share=0.002, failed_by_code={"INTERNAL": 0, "UNKNOWN": 0}),
         arrivals_per_second=8,
         grace_seconds=600,
     ),
@@ -190,7 +192,12 @@ _ALL = (
         crowd=USUAL_CROWD,
         manners=STEADY_PEOPLE,
         thinking=Thinking(median_seconds=1.0, most_seconds=10),
-        limits=Limits(p99_milliseconds=500, failed_share=0.002, is_growth_watched=True),
+        limits=Limits(
+            p99_milliseconds=500,
+            failed_share=0.002,
+            failed_by_code={"INTERNAL": 0, "UNKNOWN": 0},
+            is_growth_watched=True,
+        ),
     ),
     Scenario(
         name="ceiling",

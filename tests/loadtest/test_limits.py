@@ -8,7 +8,7 @@ from loadtest.measures import ACKNOWLEDGED, Measures
 from loadtest.results.result import Check
 from loadtest.scenarios import Limits
 
-LIMITS = Limits(p99_milliseconds=100, failed_share=0.01, generator_cpu=0.9)
+LIMITS = Limits(p99_milliseconds=100, failed_share=0.01, failed_by_code={"INTERNAL": 0}, generator_cpu=0.9)
 
 
 class Told:
@@ -50,6 +50,22 @@ def test_so_many_calls_may_fail(told: Told, failed: int, passed: bool) -> None:
     for _ in range(failed):
         told.measures.failed("UNAVAILABLE", "why")
     assert told.checks()["failed calls"].passed is passed
+
+
+def test_one_failure_of_a_code_may_be_too_many(told: Told) -> None:
+    told.measures.failed("INTERNAL", "why")
+    checked = told.checks()
+    assert checked["failed calls"].passed
+    assert not checked["calls failed with INTERNAL"].passed
+
+
+def test_every_kind_of_action_that_is_done_often_has_to_be_fast(told: Told) -> None:
+    for _ in range(999):
+        told.measures.took("solo play", 0.2)
+    assert told.checks()["99 of 100 actions of each kind"].passed
+    told.measures.took("solo play", 0.2)
+    slow = told.checks()["99 of 100 actions of each kind"]
+    assert (slow.passed, slow.measured.endswith("(solo play)")) == (False, True)
 
 
 def test_a_generator_that_is_too_busy_is_told(told: Told) -> None:
