@@ -22,6 +22,8 @@ from loadtest.conductor.collector import Collector
 from loadtest.conductor.crew import Crew, WorkersCrew
 from loadtest.conductor.fleet import Fleet
 from loadtest.conductor.limits import checks
+from loadtest.conductor.plain.crew import PlainCrew
+from loadtest.conductor.plain.users import playing_classes
 from loadtest.conductor.shape import ScenarioShape
 from loadtest.conductor.statistics import tell_locust
 from loadtest.conductor.users import user_classes
@@ -142,6 +144,10 @@ class Run:
             tell_locust(environment.stats, message["batch"])  # type: ignore[arg-type]
             self._collector.hears(swarm, message)
 
+        if options.is_plain:
+            plain = PlainCrew(self._order, hears)
+            environment.user_classes = [*playing_classes(plain.gathering, people)]
+            return plain, environment.create_local_runner()
         fleet = Fleet(self._order, "", options.processes, hears)
         environment.user_classes = [*user_classes(fleet, people)]
         return fleet, environment.create_local_runner()

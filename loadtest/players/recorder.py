@@ -11,6 +11,11 @@ from loadtest.players.world import PlayerClient, is_failure
 from loadtest.record import Answered, Expected, Heard, Opened, SeatRecord, Sent
 from loadtest.scenarios import Manner
 
+SLOW_READ_SECONDS = 0.5
+"""How long a slow reader looks away before a message."""
+LOOKS_AWAY = 0.3
+"""How often he does."""
+
 
 class Recorder:
     """Writes a SeatRecord."""

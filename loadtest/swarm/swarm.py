@@ -1,13 +1,13 @@
 """Plays people: so many of each kind, as they come and go, until time is up and the last games are over."""
 
 import asyncio
-import time
 from collections.abc import Coroutine, Sequence
 from random import Random
 
 from loadtest.measures import Measures
 from loadtest.players.behaviours import BEHAVIOURS
 from loadtest.players.tables import Tables
+from loadtest.players.visit import Visit, seconds_to_storm, tell_fault
 from loadtest.players.world import Manners, PlayerClient
 from loadtest.scenarios import Kind
 from loadtest.swarm.client import Connections, SwarmClient
@@ -15,32 +15,16 @@ from loadtest.swarm.judging import Judging
 from loadtest.swarm.network import break_connections
 
 
-class SwarmWorld:
-    """The world of one user, whose time may be up before that of the whole swarm."""
+class SwarmWorld(Visit):
+    """The world of one user of a swarm."""
 
     def __init__(self, swarm: "Swarm") -> None:
-        self._swarm = swarm
-        self.manners = swarm.manners
-        self.measures = swarm.measures
-        self.tables = swarm.tables
-        self._is_leaving = False
-
-    @property
-    def is_time_up(self) -> bool:
-        """Whether no new games are begun."""
-        return self._is_leaving or self._swarm.time_up.is_set()
-
-    def let_leave(self) -> None:
-        """No further game for these people."""
-        self._is_leaving = True
-
-    def now(self) -> float:
-        """Seconds of a clock that only goes forward."""
-        return time.monotonic()
+        super().__init__(swarm)
+        self._sleep = swarm.sleep
 
     async def sleep(self, seconds: float) -> None:
         """Let time pass; not longer than until time is up."""
-        await self._swarm.sleep(seconds)
+        await self._sleep(seconds)
 
     async def pause(self, seconds: float) -> None:
         """Let time pass, also when time is up."""
@@ -51,14 +35,6 @@ class SwarmWorld:
         async with asyncio.TaskGroup() as group:
             for behaviour in behaviours:
                 group.create_task(behaviour)
-
-    def guest(self, name: str) -> PlayerClient:
-        """A new player of this name, for this run."""
-        return self._swarm.guest(name)
-
-    def random(self, name: str) -> Random:
-        """Chance of its own for a name, the same whenever the run is repeated."""
-        return Random(f"{self.manners.seed} {name}")
 
 
 class Swarm:
@@ -73,6 +49,11 @@ class Swarm:
         self._connections = connections
         self._ports = frozenset(ports)
         self._people: dict[str, tuple[SwarmWorld, asyncio.Task[None]]] = {}
+
+    @property
+    def is_time_up(self) -> bool:
+        """Whether no new games are begun."""
+        return self.time_up.is_set()
 
     @property
     def people(self) -> int:
@@ -113,15 +94,14 @@ class Swarm:
     def _gone(self, name: str, task: asyncio.Task[None]) -> None:
         self._people.pop(name, None)
         if not task.cancelled() and (error := task.exception()) is not None:
-            # A fault of the load test itself; a run with one is red.
-            self.measures.failed(f"load test: {type(error).__name__}", _chain(error))
+            tell_fault(self.measures, error)
 
     async def storms(self, period_seconds: float) -> None:
         """Break all connections again and again, at the same moments in every swarm; a period of 0 is never."""
         if not period_seconds:
             return
         while not self.time_up.is_set():
-            await asyncio.sleep(period_seconds - time.time() % period_seconds)
+            await asyncio.sleep(seconds_to_storm(period_seconds))
             if not self.time_up.is_set():
                 self.measures.count("connections broken", break_connections(self._ports))
 
@@ -148,13 +128,3 @@ class Swarm:
         """End the connections and the referee's process."""
         self._judging.close()
         await self._connections.close()
-
-
-def _chain(error: BaseException) -> str:
-    if isinstance(error, BaseExceptionGroup):
-        return "; ".join(_chain(one) for one in error.exceptions)
-    where = error.__traceback__
-    while where is not None and where.tb_next is not None:
-        where = where.tb_next
-    place = f" at {where.tb_frame.f_code.co_filename}:{where.tb_lineno}" if where is not None else ""
-    return f"{type(error).__name__}: {error}{place}"

@@ -11,7 +11,7 @@ from croupier_api.v1 import engine_pb2, table_pb2
 from croupier_client import AsyncTable, AsyncWatchedTable, CroupierError, Event, Unavailable
 from croupier_client.table import Table, new_request_id
 from loadtest.players.cheats import Attempt
-from loadtest.players.recorder import Recorder
+from loadtest.players.recorder import LOOKS_AWAY, SLOW_READ_SECONDS, Recorder
 from loadtest.players.world import PlayerClient
 from loadtest.record import Expected
 from loadtest.scenarios import Manner
@@ -19,9 +19,6 @@ from loadtest.scenarios import Manner
 Sleep: TypeAlias = Callable[[float], Awaitable[None]]
 """Lets seconds pass; not longer than until time is up."""
 PLAY = "/croupier_api.v1.EngineService/Play"
-SLOW_READ_SECONDS = 0.5
-"""How long a slow reader looks away before a message."""
-LOOKS_AWAY = 0.3
 
 
 class SwarmGallery(AsyncWatchedTable):
