@@ -66,8 +66,9 @@ def test_the_busiest_swarm_is_told_on_average(collector: Collector, measures: Me
     assert collector.most_cpu == pytest.approx(0.6)
 
 
-def test_failures_come_most_often_first_with_what_was_said_first(collector: Collector, measures: Measures) -> None:
+def test_failures_come_most_often_first_with_what_was_said_first(collector: Collector) -> None:
     for what, why in (("rare", "a"), ("often", "b"), ("often", "c")):
+        measures = Measures()
         measures.failed(what, why)
         collector.hears("0", told(measures))
     assert [(one.name, one.count, one.first) for one in collector.failures] == [("often", 2, "b"), ("rare", 1, "a")]

@@ -44,6 +44,7 @@ OWN = ["--lobby=h:1", "--engine=h:1", "--scoring=h:1"]
 WRONG = {
     "no scenario of that name": (["nothing"], "there is no scenario 'nothing': take one of smoke"),
     "no tables": (["smoke", "--tables=0"], "--tables is at least 1"),
+    "no engine": (["smoke", "--engines=0"], "--engines is at least 1"),
     "no time": (["smoke", "--seconds=0"], "--seconds is at least 1"),
     "a game that there is not": (["smoke", "--mix=whist"], "'whist' is not played here"),
     "a weight that is none": (["smoke", "--mix=solo=0"], "'0' is no weight of solo"),

@@ -56,6 +56,7 @@ def test_nothing_told_changes_nothing_but_tables_and_seconds() -> None:
 
 def test_at_least_one_of_each_kind_comes() -> None:
     assert ORDER.people() == {Kind.MATCHER: 10, Kind.BROWSER: 1}
+    assert replace(ORDER, tables=1).people() == {Kind.MATCHER: 3, Kind.BROWSER: 1}
 
 
 def test_an_order_reaches_a_swarm_as_it_was_given() -> None:
