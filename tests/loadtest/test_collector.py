@@ -49,6 +49,25 @@ def test_a_slice_has_what_came_within_it(collector: Collector, measures: Measure
     assert second.generator_cpu == 0.25
 
 
+def test_what_was_measured_while_the_crowd_came_does_not_count(collector: Collector, measures: Measures) -> None:
+    for actions, seconds, cpu in ((9, 3.0, 1.0), (4, 0.01, 0.5)):
+        collector.warmed_up()
+        measures.count("actions", actions)
+        measures.took(ACKNOWLEDGED, seconds)
+        measures.failed("acting", "why")
+        collector.hears("0", told(measures, cpu=cpu))
+        collector.slice(1.0, actions, Use())
+    collector.time_up()
+    assert [(one.name, one.count) for one in collector.latencies()] == [(ACKNOWLEDGED, 1)]
+    assert collector.latencies()[0].most == pytest.approx(10, rel=0.01)
+    assert collector.counts_under_load["actions"] == 4
+    assert [moment.actions_per_second for moment in collector.moments] == [4.0]
+    assert collector.most_cpu == 0.5
+    # What services count, and what fails, is the same whenever it happens.
+    assert collector.counts["actions"] == 13
+    assert collector.failures[0].count == 2
+
+
 def test_after_load_only_what_the_referee_finds_late_is_measured(collector: Collector, measures: Measures) -> None:
     collector.time_up()
     measures.took(ACKNOWLEDGED, 1.0)
