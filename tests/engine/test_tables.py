@@ -237,6 +237,21 @@ async def test_finished_tables_in_memory_are_bounded(engine: Bench, seed: int, m
     assert engine.store.loads == loads + 1
 
 
+async def test_a_finished_table_that_nobody_uses_leaves_memory_altogether(
+    engine: Bench, tables: Tables, seed: int
+) -> None:
+    await opened(tables)
+    await play_on(await tables.get("t1"), Random(seed))
+    tables.tidy(IDLE_MILLISECONDS)
+    loads = engine.store.loads
+    await tables.get("t1")
+    assert engine.store.loads == loads
+    engine.clock.advance(IDLE_MILLISECONDS + 1)
+    tables.tidy(IDLE_MILLISECONDS)
+    assert (await tables.get("t1")).state.is_over
+    assert engine.store.loads == loads + 1
+
+
 async def test_asking_at_the_same_time_reads_a_table_once(engine: Bench, tables: Tables) -> None:
     await opened(tables)
     fresh = Tables(engine.another_engine().services, new_seed, 3)

@@ -139,7 +139,7 @@ class Tables:
         return await self._services.store.statuses(table_ids)
 
     def tidy(self, idle_milliseconds: int) -> None:
-        """Put finished tables with the finished, and forget those in play that nobody has used for so long."""
+        """Put finished tables with the finished, and forget all that nobody has used for so long."""
         long_ago = self._services.clock() - idle_milliseconds
         for table_id, table in list(self._live.items()):
             if table.state.is_over:
@@ -148,7 +148,9 @@ class Tables:
             elif self._used_at.get(table_id, 0) < long_ago and table.is_idle() and not _acts_soon(table, long_ago):
                 table.retire()
                 del self._live[table_id]
-        known = self._live.keys() | self._loading.keys()
+        for table_id in [one for one in self._finished if self._used_at.get(one, 0) < long_ago]:
+            del self._finished[table_id]
+        known = self._live.keys() | self._finished.keys() | self._loading.keys()
         self._used_at = {table_id: at for table_id, at in self._used_at.items() if table_id in known}
 
     async def drain(self) -> None:
