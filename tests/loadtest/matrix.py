@@ -9,6 +9,8 @@ CHEATS = "--manners=cheat"
 DUPLICATES = "--manners=duplicate"
 LEAVERS = "--manners=leaver,steady"
 FLAKY = "--manners=flaky"
+STAYERS = "--manners=steady,flaky,duplicate"
+"""People whose games end, however soon: nobody waits for the time of those who left to run out."""
 
 
 class Case(NamedTuple):
@@ -86,9 +88,9 @@ CASES: tuple[Case, ...] = (
     Case("ceiling", "leave-seeds-out", "deal_unfair", ("--judged=1",)),
     Case("ceiling", "dawdle", "99 of 100 actions"),
     # Hours: what grows.
-    Case("soak", "keep-memory", "engine memory"),
-    Case("soak", "keep-files", "engine files"),
-    Case("soak", "keep-streams", "engine streams"),
-    Case("soak", "keep-tables", "engine tables"),
+    Case("soak", "keep-memory", "engine memory", (STAYERS,)),
+    Case("soak", "keep-files", "engine files", (STAYERS,)),
+    Case("soak", "keep-streams", "engine streams", (STAYERS,)),
+    Case("soak", "keep-tables", "engine tables", (STAYERS,)),
 )
 BY_NAME: Mapping[str, Case] = {f"{case.scenario}/{case.defect}": case for case in CASES}

@@ -29,7 +29,7 @@ async def test_a_scenario_names_a_defect(name: str, tmp_path: Path) -> None:
     assert outcome.code == 1, str(outcome)
     assert case.named in outcome.named, str(outcome)
     assert outcome.result["passed"] is False
-    assert "NOT fit to ship" in outcome.said
+    assert "not fit to ship" in outcome.said
     broken = {one["invariant"]: one for one in outcome.result["violations"]}
     if case.named in broken:
         first = broken[case.named]
