@@ -28,7 +28,7 @@ def assert_green(outcome: Outcome, scenario: str) -> None:
     assert {file.name for file in outcome.folder.iterdir()} >= LEFT_BEHIND
     suites = ET.parse(outcome.folder / "junit.xml").getroot()  # noqa: S314 - our own file
     assert list(suites.iter("testcase"))
-    assert len(list(suites.iter("failure"))) == len(outcome.named)
+    assert bool(list(suites.iter("failure"))) is not is_in_time
     assert (outcome.folder / "report.html").read_text().rstrip().endswith("</html>")
     assert ("not fit to ship" in outcome.said) is not is_in_time
     assert "Traceback" not in outcome.complained
