@@ -12,7 +12,7 @@ from croupier_api.v1 import engine_pb2
 from croupier_client import Table, random_legal
 from croupier_client.table import new_request_id
 from loadtest.backend import Backend
-from loadtest.capacity.crowd import Crowd, Guest, Opened, Say
+from loadtest.capacity.crowd import LOBBY_FLAGS, Crowd, Guest, Opened, Say
 from loadtest.capacity.memory import EngineMemory
 from loadtest.capacity.options import CapacityOptions
 from loadtest.measures import latency_of, new_histogram
@@ -33,7 +33,8 @@ LOOK, ACT, AGAIN = "GetView of a table asleep", "SubmitAction at a table asleep"
 
 def flags(options: CapacityOptions) -> dict[str, Sequence[str]]:
     """What the services are started with."""
-    return {"engine": (f"--idle-seconds={options.idle_seconds}", "--most-open-tables=1000000")}
+    engine = (f"--idle-seconds={options.idle_seconds}", "--most-open-tables=1000000")
+    return {"engine": engine, "lobby": LOBBY_FLAGS}
 
 
 @dataclass(frozen=True, slots=True)

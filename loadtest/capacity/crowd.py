@@ -19,6 +19,8 @@ from loadtest.swarm.client import Connections
 CONNECTIONS = 16
 TABLES_OF_A_PARTY = 100
 """After so many tables a party goes and another one comes."""
+LOBBY_FLAGS = (f"--hosted-tables-limit={TABLES_OF_A_PARTY}",)
+"""What a lobby needs for such parties."""
 PARTIES_AT_A_TIME = 32
 MOST_FAILURES = 50
 DAY = table_pb2.Clock(action_seconds=86_400, reserve_seconds=0)

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from croupier_client import CroupierError
 from loadtest.backend import Backend, BackendMissing
-from loadtest.capacity.crowd import Crowd, Guest, Opened, Say
+from loadtest.capacity.crowd import LOBBY_FLAGS, Crowd, Guest, Opened, Say
 from loadtest.capacity.memory import EngineMemory
 from loadtest.capacity.options import CapacityOptions
 from loadtest.results.capacity import IdleCapacity, Wave
@@ -20,7 +20,7 @@ SETTLING_SECONDS = 1.0
 MEBIBYTE = 2**20
 FLAGS = {
     "engine": ("--most-open-tables=1000000", "--most-streams=4000000", "--idle-seconds=86400"),
-    "lobby": ("--hosted-tables-limit=1000",),
+    "lobby": LOBBY_FLAGS,
 }
 
 

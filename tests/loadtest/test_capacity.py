@@ -219,7 +219,9 @@ def test_waves_come_until_memory_is_full_or_time_is_over_or_there_are_enough_tab
     assert idle.next_wave(replace(options, memory_mebibytes=300), IDLE.waves, 0) == 0
 
 
-def test_tables_fall_asleep_and_wake_as_they_were_left(tmp_path: Path) -> None:
+def test_tables_fall_asleep_and_wake_as_they_were_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Each party hosts more tables than a lobby allows that was not told otherwise.
+    monkeypatch.setattr("loadtest.capacity.crowd.PARTIES_AT_A_TIME", 2)
     options = few(tmp_path, "--parts=asleep", "--sleeping=60", "--woken=20", "--idle-seconds=1")
     result = measured(options, lambda _: None)
     assert result.asleep is not None
