@@ -43,6 +43,7 @@ LOOPBACK = "127.0.0.1"
 MOST_MOMENTS = 240
 LEAST_SLICE_SECONDS = 1.0
 PROGRESS_SECONDS = 10.0
+MOST_PROGRESS = 60
 SETTLING_SECONDS = 20.0
 """How long the services get after the last game: engines count their tables every 15 seconds."""
 AGREEMENT_SECONDS = 10.0
@@ -184,7 +185,7 @@ class Run:
             now = time.monotonic()
             self._collector.slice(now - before, now - started, self._watch.use())
             before = now
-            if now - told >= PROGRESS_SECONDS:
+            if now - told >= max(PROGRESS_SECONDS, self._scenario.seconds / MOST_PROGRESS):
                 _say(self._collector.progress())
                 told = now
 
