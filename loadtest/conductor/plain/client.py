@@ -68,6 +68,15 @@ class CountedClient(BlockingClient):
         self.measures = measures
         self._time_up = time_up
 
+    def quick_match_until_seated(
+        self, *, game: str, seats: int, client_seed: bytes = b"", request_id: str = ""
+    ) -> lobby_pb2.Table:
+        """Be matched with others; gives the table, and takes the time until then."""
+        started = time.perf_counter()
+        table = super().quick_match_until_seated(game=game, seats=seats, client_seed=client_seed, request_id=request_id)
+        self.measures.took("rpc QuickMatch", time.perf_counter() - started)
+        return table
+
     def play(self, table_id: str) -> RecordedTable:
         """Play at a table: `with client.play(table_id) as table`."""
         player = self.player or self.sign_in()
@@ -149,7 +158,6 @@ class PlainClient(PlayerClient):
 
     async def matched(self, *, game: str, seats: int, client_seed: bytes) -> lobby_pb2.Table:
         """Be matched with others; raises CroupierError, TimedOut if nobody else comes or time is up."""
-        started = time.perf_counter()
         wish = partial(
             self._client.quick_match_until_seated,
             game=game,
@@ -167,7 +175,6 @@ class PlainClient(PlayerClient):
             wishing.kill()
         if isinstance(outcome, CroupierError):
             raise outcome
-        self._client.measures.took("rpc QuickMatch", time.perf_counter() - started)
         return outcome
 
     async def send_bytes(self, path: str, body: bytes) -> CroupierError | None:

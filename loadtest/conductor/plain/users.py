@@ -3,7 +3,7 @@
 from locust import events, task
 
 people = Gathering(
-    Manners(SCENARIOS["smoke"], read_mix("solo"), seed=1),
+    Manners(SCENARIOS["smoke"], read_mix("thulla"), seed=1),
     Endpoints.single("127.0.0.1:7700"),
     EventMeasures(events.request),
 )
@@ -16,7 +16,7 @@ class Loner(StreamingGrpcUser):
 
     @task
     def play(self) -> None:
-        table_id = self.client.quick_match_until_seated(game="solo", seats=2).table_id
+        table_id = self.client.quick_match_until_seated(game="thulla", seats=2).table_id
         with self.client.play(table_id) as table:
             while table.your_turn():
                 table.act(random_legal(table, Random()))
@@ -41,7 +41,7 @@ from loadtest.scenarios import Kind
 class StreamingGrpcUser(User):
     """Somebody with a blocking client, whose unary calls and streams leave other greenlets alone.
 
-    Measured are each call ("rpc JoinTable") and each action at a table, from sent to acknowledged ("solo play"), with
+    Measured are each call ("rpc JoinTable") and each action at a table, from sent to acknowledged ("thulla play"), with
     the time that it took; calls that fail are told by status code and reason.
     """
 
