@@ -233,6 +233,7 @@ def test_tables_fall_asleep_and_wake_as_they_were_left(tmp_path: Path, monkeypat
         asleep.ACT: 7,
     }
     assert result.asleep.database_bytes > 0
+    assert result.failures == ()
     assert result.passed
 
 
