@@ -30,7 +30,7 @@ from loadtest.conductor.users import user_classes
 from loadtest.options import Options
 from loadtest.results.result import Conditions, Result
 from loadtest.results.text import to_text
-from loadtest.results.write import ReportFault, check_folder, write_results
+from loadtest.results.write import ReportFault, check_folder, write_results, write_text
 from loadtest.scenarios import Scenario
 from loadtest.swarm.order import JUDGING_SECONDS, Order
 from loadtest.watch.counters import await_agreement, differences
@@ -69,7 +69,7 @@ def told(result: Result, replays: dict[str, str], folder: Path) -> int:
     result = replace(result, violations=kept)
     write_results(result, folder)
     for name, file in files.items():
-        (folder / file).write_text(replays[name])
+        write_text(folder, file, replays[name])
     print(to_text(result), flush=True)
     print(f"report      {folder / 'report.html'}", flush=True)
     return FINE if result.passed else BROKEN

@@ -41,18 +41,20 @@ def write_results(result: Result, folder: Path) -> Mapping[str, Path]:
 
     A file of an earlier run is replaced only once the new one is whole.
     """
-    written = {}
-    for name, form in FORMS.items():
-        # What JSON can hold and UTF-8 cannot is escaped, as JSON would.
-        body = form(result).encode(errors="backslashreplace")
-        written[name] = folder / name
-        partial = folder / f".{name}.{os.getpid()}"
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            _fill(partial, body)
-            partial.replace(written[name])
-        except OSError as fault:
-            raise _told(folder, fault) from None
+    return {name: write_text(folder, name, form(result)) for name, form in FORMS.items()}
+
+
+def write_text(folder: Path, name: str, text: str) -> Path:
+    """Write one file of the results, such as a replay, and give where it is; raises ReportFault."""
+    # What JSON can hold and UTF-8 cannot is escaped, as JSON would.
+    body = text.encode(errors="backslashreplace")
+    written, partial = folder / name, folder / f".{name}.{os.getpid()}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _fill(partial, body)
+        partial.replace(written)
+    except OSError as fault:
+        raise _told(folder, fault) from None
     return written
 
 

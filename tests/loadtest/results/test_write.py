@@ -10,7 +10,7 @@ import pytest
 
 from loadtest.results import write
 from loadtest.results.encoding import from_json, to_json
-from loadtest.results.write import FORMS, NEEDED_BYTES, ReportFault, check_folder, write_results
+from loadtest.results.write import FORMS, NEEDED_BYTES, ReportFault, check_folder, write_results, write_text
 from tests.loadtest.results.sample import EMPTY, GREEN, RED
 
 ROOT = Path(__file__).parents[3]
@@ -40,7 +40,10 @@ def test_a_later_run_replaces_the_files_of_an_earlier_one(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("place", ["/dev/full", "/proc/nowhere", "a file/run"])
-@pytest.mark.parametrize("attempt", [check_folder, lambda folder: write_results(EMPTY, folder)])
+@pytest.mark.parametrize(
+    "attempt",
+    [check_folder, lambda folder: write_results(EMPTY, folder), lambda folder: write_text(folder, "replay", "a line")],
+)
 def test_what_can_be_no_folder_is_told_in_one_line(tmp_path: Path, place: str, attempt: object) -> None:
     (tmp_path / "a file").touch()
     assert callable(attempt)
