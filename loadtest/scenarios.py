@@ -198,6 +198,7 @@ _ALL = (
             failed_by_code={"INTERNAL": 0, "UNKNOWN": 0},
             is_growth_watched=True,
         ),
+        grace_seconds=600,
     ),
     Scenario(
         name="ceiling",

@@ -28,7 +28,7 @@ from loadtest.conductor.shape import ScenarioShape
 from loadtest.conductor.statistics import tell_locust
 from loadtest.conductor.users import user_classes
 from loadtest.options import Options
-from loadtest.results.result import Conditions, Result
+from loadtest.results.result import Check, Conditions, Result
 from loadtest.results.text import to_text
 from loadtest.results.write import ReportFault, check_folder, write_results, write_text
 from loadtest.scenarios import Scenario
@@ -44,8 +44,10 @@ MOST_MOMENTS = 240
 LEAST_SLICE_SECONDS = 1.0
 PROGRESS_SECONDS = 10.0
 MOST_PROGRESS = 60
-SETTLING_SECONDS = 20.0
-"""How long the services get after the last game: engines count their tables every 15 seconds."""
+SETTLING_SECONDS = 600.0
+"""How long the services get after the last game to be again what they were."""
+COUNTED_SECONDS = 20.0
+"""Engines count their tables every 15 seconds."""
 AGREEMENT_SECONDS = 10.0
 PACKAGES = ("croupier", "grpcio", "locust", "gevent", "protobuf")
 
@@ -204,9 +206,7 @@ class Run:
         if self._backend.metrics:
             verdicts.append(self._watch.check())
         if self._scenario.limits.is_growth_watched and self._backend.metrics:
-            gevent.sleep(SETTLING_SECONDS)
-            self._watch.sample()
-            verdicts += growth_checks(self._watch.histories)
+            verdicts += self._growth()
         broken = collector.violations({})
         used = sum(one.cpu_seconds for one in self._watch.uses())
         actions, shares = under_load["actions"], memory_shares(self._watch.histories)
@@ -237,6 +237,16 @@ class Run:
             checks=tuple(verdicts),
             passed=not broken and finished > 0 and all(check.passed for check in verdicts),
         )
+
+    def _growth(self) -> tuple[Check, ...]:
+        """Whether the services came back to what they were; tables that all have left are played to their ends first."""
+        deadline = time.monotonic() + SETTLING_SECONDS
+        while True:
+            gevent.sleep(COUNTED_SECONDS)
+            self._watch.sample()
+            found = growth_checks(self._watch.histories)
+            if all(check.passed for check in found) or time.monotonic() > deadline:
+                return found
 
     def _conditions(self, started_milliseconds: int, seconds: float) -> Conditions:
         return Conditions(

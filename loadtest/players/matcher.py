@@ -16,12 +16,12 @@ MOST_SEATS = 4
 async def matcher(world: World, name: str) -> None:
     """Be matched and play, until time is up."""
     client = world.guest(name)
+    client_seed = world.random(f"{name} seed").randbytes(SEED_BYTES)
     for number in count(1):
         if world.is_time_up:
             return
         random = world.random(f"{name}/{number}")
         kind, seats = random.choice(_wishes(world))
-        client_seed = random.randbytes(SEED_BYTES)
         try:
             table = await client.matched(game=kind.game, seats=seats, client_seed=client_seed)
         except TimedOut:
@@ -32,8 +32,10 @@ async def matcher(world: World, name: str) -> None:
             await world.sleep(PAUSE_SECONDS)
             continue
         if client.player is not None and table.seats[0].occupant.player_id == client.player.player_id:
-            world.measures.count(f"quick matches {kind.game}")
+            world.measures.count(f"quick matches {table.game}")
         person = Person(client, drawn_manner(world, random), client_seed)
+        # A wish that was given up may have been matched meanwhile: whoever wishes again gets that table, with that seed.
+        client_seed = world.random(f"{name}/{number} seed").randbytes(SEED_BYTES)
         await seated(world, person, table, USUAL_CLOCK, random)
 
 
