@@ -239,7 +239,7 @@ class Run:
         )
 
     def _growth(self) -> tuple[Check, ...]:
-        """Whether the services came back to what they were; tables that all have left are played to their ends first."""
+        """Whether the services came back to what they were, once time has ended the tables that all have left."""
         deadline = time.monotonic() + SETTLING_SECONDS
         while True:
             gevent.sleep(COUNTED_SECONDS)

@@ -34,7 +34,7 @@ async def matcher(world: World, name: str) -> None:
         if client.player is not None and table.seats[0].occupant.player_id == client.player.player_id:
             world.measures.count(f"quick matches {table.game}")
         person = Person(client, drawn_manner(world, random), client_seed)
-        # A wish that was given up may have been matched meanwhile: whoever wishes again gets that table, with that seed.
+        # A wish that was given up may have been matched just then: the next one brings that table, with that seed.
         client_seed = world.random(f"{name}/{number} seed").randbytes(SEED_BYTES)
         await seated(world, person, table, USUAL_CLOCK, random)
 
