@@ -6,8 +6,10 @@ import threading
 import time
 import zlib
 from random import Random
+from typing import NamedTuple
 
-from loadtest.measures import SEEN_BY_ALL, Measures
+from loadtest.account import account_of
+from loadtest.measures import LONGEST_REPLAY_CHARACTERS, SEEN_BY_ALL, Measures
 from loadtest.record import TableRecord
 from loadtest.referee.judge import Verdict, judge
 
@@ -53,23 +55,31 @@ def packed(record: TableRecord) -> bytes:
     return zlib.compress(pickle.dumps(record), 1)
 
 
-def verdict_on(body: bytes) -> Verdict:
+class Judged(NamedTuple):
+    """A verdict, and what is kept of the table if something broke there: its replay, or else what was heard."""
+
+    verdict: Verdict
+    kept: str
+
+
+def verdict_on(body: bytes) -> Judged:
     """What the referee says of a packed record."""
     record: TableRecord = pickle.loads(zlib.decompress(body))  # noqa: S301 - written by this program itself
-    return judge(record)
+    verdict = judge(record)
+    return Judged(verdict, _kept_of(record) if verdict.violations else "")
 
 
-def replay_of(record: TableRecord) -> str:
-    """What is kept of a table at which something broke."""
-    return record.replays[0] if record.replays else ""
+def _kept_of(record: TableRecord) -> str:
+    return record.replays[0] if record.replays else account_of(record)[:LONGEST_REPLAY_CHARACTERS]
 
 
-def take_verdict(measures: Measures, verdict: Verdict, replay: str) -> None:
+def take_verdict(measures: Measures, judged: Judged) -> None:
     """Measure what the referee said of a table."""
+    verdict = judged.verdict
     measures.count("tables judged")
     measures.count("tables proved", int(verdict.is_proved))
     for name, times in verdict.checks_made.items():
         measures.count(f"checked {name}", times)
     for milliseconds in verdict.seen_by_all_milliseconds:
         measures.took(SEEN_BY_ALL, milliseconds / 1000)
-    measures.broken(verdict.violations, replay)
+    measures.broken(verdict.violations, judged.kept)

@@ -7,7 +7,7 @@ from random import Random
 
 from loadtest.measures import Measures
 from loadtest.record import TableRecord
-from loadtest.verdicts import MOST_WAITING, Sample, give_way, packed, replay_of, take_verdict, verdict_on
+from loadtest.verdicts import MOST_WAITING, Sample, give_way, packed, take_verdict, verdict_on
 
 
 class Judging:
@@ -31,19 +31,19 @@ class Judging:
             return
         await self._room.acquire()
         body = await asyncio.to_thread(packed, record)
-        task = asyncio.create_task(self._judged(body, replay_of(record)))
+        task = asyncio.create_task(self._judged(body))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _judged(self, body: bytes, replay: str) -> None:
+    async def _judged(self, body: bytes) -> None:
         try:
-            verdict = await asyncio.get_running_loop().run_in_executor(self._pool, verdict_on, body)
+            judged = await asyncio.get_running_loop().run_in_executor(self._pool, verdict_on, body)
         except Exception as error:  # noqa: BLE001 - a referee who fails makes the run red, and goes on with the next table
             self._measures.failed(f"load test: the referee raised {type(error).__name__}", str(error))
             return
         finally:
             self._room.release()
-        take_verdict(self._measures, verdict, replay)
+        take_verdict(self._measures, judged)
 
     async def finish(self, seconds: float) -> None:
         """Wait until all tables are judged, not for longer."""

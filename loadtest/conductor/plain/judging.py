@@ -12,8 +12,7 @@ from gevent.subprocess import PIPE, Popen
 from loadtest.conductor.plain.bench import read_frame, write_frame
 from loadtest.measures import Measures
 from loadtest.record import TableRecord
-from loadtest.referee.judge import Verdict
-from loadtest.verdicts import MOST_WAITING, Sample, packed, replay_of, take_verdict
+from loadtest.verdicts import MOST_WAITING, Judged, Sample, packed, take_verdict
 
 COMMAND = (sys.executable, "-m", "loadtest.conductor.plain.bench")
 ROOT = Path(__file__).parents[3]
@@ -25,7 +24,7 @@ class PlainJudging:
     def __init__(self, measures: Measures, share: float, random: Random) -> None:
         self._measures = measures
         self._sample = Sample(share, random)
-        self._waiting: JoinableQueue[tuple[bytes, str]] = JoinableQueue(MOST_WAITING)
+        self._waiting: JoinableQueue[bytes] = JoinableQueue(MOST_WAITING)
         # A process group of its own: Ctrl-C is for the conductor, who lets games end first.
         self._process = Popen(COMMAND, stdin=PIPE, stdout=PIPE, cwd=ROOT, start_new_session=True)
         self._asking = gevent.spawn(self._ask)
@@ -38,21 +37,21 @@ class PlainJudging:
     async def hand_over(self, record: TableRecord) -> None:
         """Let a table be judged, as soon as there is room; returns before it is."""
         if self._sample.takes_next():
-            self._waiting.put((packed(record), replay_of(record)))
+            self._waiting.put(packed(record))
 
     def _ask(self) -> None:
-        for body, replay in self._waiting:
+        for body in self._waiting:
             try:
-                take_verdict(self._measures, self._verdict(body), replay)
+                take_verdict(self._measures, self._judged(body))
             except (OSError, EOFError) as fault:
                 self._measures.failed("judging", f"the referee's process is gone: {fault}")
             finally:
                 self._waiting.task_done()
 
-    def _verdict(self, body: bytes) -> Verdict:
+    def _judged(self, body: bytes) -> Judged:
         write_frame(self._process.stdin, body)
-        verdict: Verdict = pickle.loads(read_frame(self._process.stdout))  # noqa: S301 - written by our own child
-        return verdict
+        judged: Judged = pickle.loads(read_frame(self._process.stdout))  # noqa: S301 - written by our own child
+        return judged
 
     def finish(self, seconds: float) -> None:
         """Wait until all tables are judged, not for longer."""
