@@ -156,6 +156,54 @@ def test_frames_come_as_they_went() -> None:
     assert [read_frame(stream), read_frame(stream), read_frame(stream)] == [b"one", bytes(100_000), b""]
 
 
+JUDGING = """
+import json, sys
+from random import Random
+from loadtest.conductor.plain.greenlets import played
+from loadtest.conductor.plain.judging import PlainJudging
+from loadtest.measures import Measures
+from loadtest.record import TableRecord
+
+share, is_killed = json.loads(sys.argv[1])
+measures = Measures()
+judging = PlainJudging(measures, share, Random(1))
+if is_killed:
+    judging._process.kill()
+    judging._process.wait()
+for number in range(3):
+    played(judging.hand_over(TableRecord(f"table-{number}", "solo", 4, "")))
+judging.finish(30)
+judging.close()
+print(json.dumps([measures.counts["tables judged"], measures.failures["judging"], judging.waiting]))
+"""
+
+
+def judged(share: float, *, is_killed: bool = False) -> list[int]:
+    """How many of three tables were judged, how often that failed, and how many were left.
+
+    In another process: gevent reaps children of whichever process it has children in.
+    """
+    command = (sys.executable, "-c", JUDGING, json.dumps([share, is_killed]))
+    told: list[int] = json.loads(subprocess.run(command, capture_output=True, check=True, cwd=ROOT).stdout)
+    return told
+
+
+def test_every_table_is_judged() -> None:
+    assert judged(1.0) == [3, 0, 0]
+
+
+def test_of_a_small_share_the_first_table_is_judged() -> None:
+    assert judged(1e-9) == [1, 0, 0]
+
+
+def test_nothing_is_judged_if_nothing_is_to_be() -> None:
+    assert judged(0.0) == [0, 0, 0]
+
+
+def test_a_referee_who_is_gone_is_told() -> None:
+    assert judged(1.0, is_killed=True) == [0, 3, 0]
+
+
 # The command line
 
 
