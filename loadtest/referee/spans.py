@@ -8,8 +8,8 @@ from loadtest.referee.streams import Followed
 def seen_by_all(followed: Sequence[Followed], until_milliseconds: int | None) -> Iterator[int]:
     """For each acknowledged action the milliseconds from sent to heard at the last seat of this record.
 
-    Seats that were not connected then, or read slowly, do not count; actions that were heard late, on a stream opened after them, are
-    left out, and so are those that were sent after a time.
+    Seats that were not connected then, or read slowly, do not count; actions that were heard late, on a stream opened
+    after them, are left out, and so are those that were sent after a time.
     """
     seated = [one for one in followed if one.seat is not None and not one.record.reads_slowly]
     for one in seated:
