@@ -22,7 +22,7 @@ class Recorder:
 
     def __init__(self, record: SeatRecord, measures: Measures) -> None:
         self.record = record
-        self._measures = measures
+        self.measures = measures
         self._game = ""
         self._under_way: dict[str, tuple[float, str]] = {}
         self._accepted: set[str] = set()
@@ -38,7 +38,7 @@ class Recorder:
         """A message came, and nobody has looked at it yet."""
         record = self.record
         record.heard.append(Heard(wall_milliseconds(), len(record.opened) - 1, message.SerializeToString()))
-        self._measures.counts["messages"] += 1
+        self.measures.counts["messages"] += 1
         if message.HasField("snapshot"):
             self._game = message.snapshot.table.game
             record.seat = message.snapshot.viewer_seat if message.snapshot.HasField("viewer_seat") else None
@@ -57,8 +57,8 @@ class Recorder:
         )
         self.record.answered.append(one)
         self._under_way.pop(answer.request_id, None)
-        self._measures.count(f"refused {refusal.reason}")
-        self._measures.count(f"actions refused {refusal.reason}")
+        self.measures.count(f"refused {refusal.reason}")
+        self.measures.count(f"actions refused {refusal.reason}")
 
     def sends(self, request: engine_pb2.SubmitActionRequest, expected: Expected | None) -> None:
         """An action is sent, for the first time or on purpose once more."""
@@ -75,21 +75,21 @@ class Recorder:
         if request_id in self._accepted:
             return
         self._accepted.add(request_id)
-        self._measures.count("actions")
-        self._measures.count(f"actions accepted {self._game}")
+        self.measures.count("actions")
+        self.measures.count(f"actions accepted {self._game}")
         if sent is not None and self._is_timed:
             seconds = time.perf_counter() - sent[0]
-            self._measures.took(ACKNOWLEDGED, seconds)
-            self._measures.took(f"{self._game} {sent[1]}", seconds)
+            self.measures.took(ACKNOWLEDGED, seconds)
+            self.measures.took(f"{self._game} {sent[1]}", seconds)
 
     def ended(self, request_id: str, error: CroupierError) -> None:
         """A call of its own was refused, or failed, after which it is not known how it went."""
         if self._under_way.pop(request_id, None) is None:
             return
         if is_failure(error) or not error.reason:
-            self._measures.count(f"unanswered actions {self._game}")
+            self.measures.count(f"unanswered actions {self._game}")
             return
-        self._measures.count(f"actions refused {error.reason}")
+        self.measures.count(f"actions refused {error.reason}")
         self.record.answered.append(
             Answered(
                 wall_milliseconds(), request_id, None, error.code.value[0], error.reason, error.rule, error.message
@@ -125,4 +125,4 @@ class Recorder:
 
     def _count_unanswered(self) -> None:
         if self._under_way:
-            self._measures.count(f"unanswered actions {self._game}", len(self._under_way))
+            self.measures.count(f"unanswered actions {self._game}", len(self._under_way))

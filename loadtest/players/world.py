@@ -1,6 +1,6 @@
 """What behaviour needs of the world that it is played in; two drivers are the swarm and plain Locust users."""
 
-from collections.abc import AsyncGenerator, Coroutine, Sequence
+from collections.abc import Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from random import Random
@@ -8,7 +8,7 @@ from typing import Protocol
 
 from croupier_api.v1 import lobby_pb2
 from croupier_client import CroupierError, Internal, Table, Unavailable
-from croupier_client.callers import AsyncCaller, M
+from croupier_client.callers import AsyncCaller
 from croupier_client.client import ClientCore
 from loadtest.measures import Measures
 from loadtest.mix import Kind as GameKind
@@ -63,10 +63,6 @@ class PlayerClient(ClientCore, AsyncCaller):
 
     async def matched(self, *, game: str, seats: int, client_seed: bytes) -> lobby_pb2.Table:
         """Be matched with others; raises CroupierError, TimedOut if nobody else comes."""
-        raise NotImplementedError
-
-    def counted(self, path: str, messages: AsyncGenerator[M, None], *, resumed: bool) -> AsyncGenerator[M, None]:
-        """The messages of a stream, which is counted: that it was opened, resumed, and how it ended."""
         raise NotImplementedError
 
     async def send_bytes(self, path: str, body: bytes) -> CroupierError | None:

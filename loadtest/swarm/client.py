@@ -10,16 +10,16 @@ import grpc
 
 from croupier_api.v1 import engine_pb2, lobby_pb2
 from croupier_client import Client, CroupierError, Endpoints, RetryPolicy, TimedOut
-from croupier_client.callers import Call, M, R, Service
+from croupier_client.callers import Call, R, Service
 from croupier_client.endpoints import CALL_SECONDS, channel_target
 from croupier_client.table import new_request_id
 from loadtest.measures import Measures
 from loadtest.players.connections import CONNECTIONS_OF_A_SERVICE, OPTIONS, Channels
-from loadtest.players.counting import counted_call, counted_stream, said
+from loadtest.players.counting import counted_call, said
 from loadtest.players.recorder import Recorder
 from loadtest.players.world import Followed, PlayerClient, Seat
 from loadtest.record import SeatRecord
-from loadtest.swarm.table import Sleep, SwarmGallery, SwarmTable
+from loadtest.swarm.table import Sleep, SwarmGallery, SwarmTable, counted
 from loadtest.watch.counted import rpc_key
 
 PATIENCE = RetryPolicy(total_seconds=60)
@@ -68,17 +68,7 @@ class SwarmClient(Client, PlayerClient):
     async def open(self, call: Call[R]) -> AsyncGenerator[R, None]:
         """The answers of one stream, once; raises CroupierError."""
         resumed = isinstance(call.request, engine_pb2.WatchTableRequest) and call.request.HasField("after_sequence")
-        return self.counted(call.path, await super().open(call), resumed=resumed)
-
-    async def counted(self, path: str, messages: AsyncGenerator[M, None], *, resumed: bool) -> AsyncGenerator[M, None]:
-        """The messages of a stream, which is counted: that it was opened, resumed, and how it ended."""
-        try:
-            with counted_stream(self._measures, path, resumed=resumed) as hears:
-                async for message in messages:
-                    hears()
-                    yield message
-        finally:
-            await messages.aclose()
+        return counted(await super().open(call), self._measures, call.path, resumed=resumed)
 
     def seat(self, table_id: str, record: SeatRecord) -> AbstractAsyncContextManager[Seat]:
         """The stream of a player at a table."""

@@ -9,8 +9,11 @@ import grpc
 
 from croupier_api.v1 import engine_pb2, table_pb2
 from croupier_client import AsyncTable, AsyncWatchedTable, CroupierError, Event, Unavailable
+from croupier_client.callers import M
 from croupier_client.table import Table, new_request_id
+from loadtest.measures import Measures
 from loadtest.players.cheats import Attempt
+from loadtest.players.counting import counted_stream
 from loadtest.players.recorder import LOOKS_AWAY, SLOW_READ_SECONDS, Recorder
 from loadtest.players.world import PlayerClient
 from loadtest.record import Expected
@@ -19,6 +22,19 @@ from loadtest.scenarios import Manner
 Sleep: TypeAlias = Callable[[float], Awaitable[None]]
 """Lets seconds pass; not longer than until time is up."""
 PLAY = "/croupier_api.v1.EngineService/Play"
+
+
+async def counted(
+    messages: AsyncGenerator[M, None], measures: Measures, path: str, *, resumed: bool
+) -> AsyncGenerator[M, None]:
+    """The messages of a stream, which is counted: that it was opened, resumed, and how it ended."""
+    try:
+        with counted_stream(measures, path, resumed=resumed) as hears:
+            async for message in messages:
+                hears()
+                yield message
+    finally:
+        await messages.aclose()
 
 
 class SwarmGallery(AsyncWatchedTable):
@@ -83,7 +99,7 @@ class SwarmTable(AsyncTable):
     async def _open(self) -> AsyncGenerator[engine_pb2.PlayResponse, None]:
         self._recorder.opens(self.sequence if self.opened else None)
         resumed = self.opened
-        return self._client.counted(PLAY, await super()._open(), resumed=resumed)
+        return counted(await super()._open(), self._recorder.measures, PLAY, resumed=resumed)
 
     async def _next(self, messages: Any) -> Any:
         """One message, unless the stream is dropped meanwhile."""

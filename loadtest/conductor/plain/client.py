@@ -84,7 +84,7 @@ class CountedClient(BlockingClient):
 
     def recorded(self, table_id: str, record: SeatRecord) -> RecordedTable:
         """Play at a table, and keep everything in a record."""
-        return RecordedTable(self, table_id, Recorder(record, self.measures), self.measures, self._time_up.wait)
+        return RecordedTable(self, table_id, Recorder(record, self.measures), self._time_up.wait)
 
     def open(self, call: Call[R]) -> Messages[R]:  # type: ignore[override]  # What any BlockingCaller gives.
         """The answers of one stream, once; raises CroupierError."""

@@ -77,14 +77,11 @@ class RecordedGallery(BlockingWatchedTable):
 class RecordedTable(BlockingTable):
     """A table that is played at, recorded."""
 
-    def __init__(
-        self, caller: BlockingCaller, table_id: str, recorder: Recorder, measures: Measures, sleep: Sleep
-    ) -> None:
+    def __init__(self, caller: BlockingCaller, table_id: str, recorder: Recorder, sleep: Sleep) -> None:
         super().__init__(caller, table_id)
         self.recorder = recorder
         self.expected: Expected | None = None
         """What the refusal of the next action must say."""
-        self._measures = measures
         self._sleep = sleep
         self._random = Random(f"{table_id} {recorder.record.player_id}")
         self._is_slow = recorder.record.manner == Manner.SLOW
@@ -113,7 +110,7 @@ class RecordedTable(BlockingTable):
     def _open(self) -> Messages[engine_pb2.PlayResponse]:
         self.recorder.opens(self.sequence if self.opened else None)
         resumed = self.opened
-        return CountedMessages(super()._open(), self._measures, PLAY, resumed=resumed)
+        return CountedMessages(super()._open(), self.recorder.measures, PLAY, resumed=resumed)
 
     def _take_in(self, message: engine_pb2.PlayResponse | engine_pb2.WatchTableResponse) -> None:
         if self._is_slow and self._random.random() < LOOKS_AWAY:
