@@ -1,6 +1,8 @@
 """Preparing, opening and finding tables."""
 
 import asyncio
+import gc
+import weakref
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -250,6 +252,26 @@ async def test_a_finished_table_that_nobody_uses_leaves_memory_altogether(
     tables.tidy(IDLE_MILLISECONDS)
     assert (await tables.get("t1")).state.is_over
     assert engine.store.loads == loads + 1
+
+
+@pytest.mark.parametrize("is_over", [False, True])
+async def test_what_leaves_memory_is_gone_without_a_search_for_circles(
+    engine: Bench, tables: Tables, seed: int, is_over: bool
+) -> None:
+    await prepare(tables, "t1", clock=ClockConfig(86_400_000, 0, 0))
+    await tables.open("t1", people(3), [b"", b"", b""])
+    if is_over:
+        await play_on(await tables.get("t1"), Random(seed))
+    table = weakref.ref(await tables.get("t1"))
+    tables.tidy(IDLE_MILLISECONDS)
+    await asyncio.sleep(0)
+    gc.disable()
+    try:
+        engine.clock.advance(IDLE_MILLISECONDS + 1)
+        tables.tidy(IDLE_MILLISECONDS)
+        assert table() is None
+    finally:
+        gc.enable()
 
 
 async def test_asking_at_the_same_time_reads_a_table_once(engine: Bench, tables: Tables) -> None:

@@ -88,7 +88,7 @@ async def test_an_action_that_is_being_stored_when_time_runs_out_is_the_one_that
 
 
 async def test_two_replicas_act_once_for_a_seat(engine: Bench) -> None:
-    _, stream = await watched(engine, people(3))
+    _table, stream = await watched(engine, people(3))
     other = await take_up(engine.another_engine(), "t1")
     follower = other.subscribe(SPECTATOR, 1)
     engine.clock.advance(FULL_MILLISECONDS)
@@ -117,7 +117,7 @@ async def test_computer_players_play_a_whole_game(engine: Bench, game: str) -> N
 
 
 async def test_a_computer_player_waits_for_its_delay(engine: Bench) -> None:
-    _, stream = await watched(engine, bots(3))
+    _table, stream = await watched(engine, bots(3))
     engine.clock.advance(CLOCK.bot_delay_milliseconds - 1)
     await turns()
     assert await taken(stream) == []
@@ -126,7 +126,7 @@ async def test_a_computer_player_waits_for_its_delay(engine: Bench) -> None:
 
 
 async def test_an_action_of_the_engine_that_cannot_be_stored_is_tried_again(engine: Bench) -> None:
-    _, stream = await watched(engine, people(3))
+    _table, stream = await watched(engine, people(3))
     engine.store.outcomes += [Outcome.FAILS_BEFORE, Outcome.FAILS_BEFORE]
     engine.clock.advance(FULL_MILLISECONDS)
     for _ in range(2):
@@ -180,7 +180,7 @@ async def until_certain(engine: Bench) -> None:
 
 
 async def test_nobodys_time_runs_out_before_it_is_certain_who_was_there(engine: Bench) -> None:
-    _, stream = await watched(engine, people(3))
+    _table, stream = await watched(engine, people(3))
     engine.clock.advance(FULL_MILLISECONDS)
     engine.roll.certain_until = engine.clock() - 1
     for _ in range(5):
@@ -207,7 +207,7 @@ async def test_what_becomes_known_while_it_is_not_certain_is_given_back(engine: 
 
 
 async def test_whether_it_is_certain_is_asked_again_after_the_database_was_away(engine: Bench) -> None:
-    _, stream = await watched(engine, people(3))
+    _table, stream = await watched(engine, people(3))
     engine.roll.down = True
     engine.clock.advance(FULL_MILLISECONDS)
     await turns()
@@ -310,7 +310,7 @@ async def test_seats_that_the_engine_plays_for_are_not_held_up(engine: Bench) ->
 
 
 async def test_computer_players_are_not_held_up(engine: Bench) -> None:
-    _, stream = await watched(engine, bots(3))
+    _table, stream = await watched(engine, bots(3))
     engine.roll.certain_until = 0
     engine.roll.interruptions.append(Interruption(0, engine.clock() + 60_000))
     engine.clock.advance(CLOCK.bot_delay_milliseconds)

@@ -1,5 +1,9 @@
 """What an engine does at a table by itself: it acts for seats whose time has come, and sees proposals through."""
 
+from collections.abc import Callable, Coroutine
+from typing import TypeAlias
+from weakref import WeakMethod, ref
+
 from croupier.engine.cached import CachedTable
 from croupier.engine.clock import Due
 from croupier.engine.credits import credit_due, interrupted_until
@@ -13,6 +17,7 @@ from croupier.games.catalogue import rules_of
 from croupier.games.facts import Seat
 from croupier.games.interface import SeatActed, Seen
 
+Work: TypeAlias = Callable[[], Coroutine[None, None, None]]
 RETRY_MILLISECONDS = 1_000
 FOLLOW_MILLISECONDS = 500
 """Of several engines with a table in memory, the one that appended last acts first; the others do if it does not."""
@@ -27,14 +32,26 @@ class Steward:
     """Looks after one table until it is stopped; what fails is tried again."""
 
     def __init__(self, table: CachedTable) -> None:
-        self._table = table
+        # A table and its steward that knew each other would stay in memory until somebody looks for such circles, which an
+        # engine with many tables cannot afford to do often.
+        self._table_or_gone = ref(table)
         self._services = table.services
-        self._timer = TurnTimer(table.services.clock, self._timer_fired)
+        self._timer = TurnTimer(table.services.clock, WeakMethod(self._timer_fired))
         self.is_stopped = False
         self._pondering: set[Seat] = set()
         """The seats whose computer players think now, since their time has come."""
         self._not_before = 0
         """Until when no seat is acted for, in milliseconds since 1970 UTC: see _run_out."""
+
+    @property
+    def _table(self) -> CachedTable:
+        table = self._table_or_gone()
+        if table is None:
+            raise RuntimeError("what a steward does keeps its table in memory")
+        return table
+
+    def _start(self, work: Work) -> None:
+        self._services.background.start(_with_table(self._table, work))
 
     @property
     def is_busy(self) -> bool:
@@ -52,7 +69,7 @@ class Steward:
         if due is not None and due.seat not in self._pondering:
             self._timer.set(self._when_to_act(due))
         if is_agreed(self._table.config, self._table.state, self._services.clock()):
-            self._services.background.start(self._carry_proposal())
+            self._start(self._carry_proposal)
 
     def stop(self) -> None:
         """Let no time run out, and do nothing more."""
@@ -61,7 +78,7 @@ class Steward:
 
     def _timer_fired(self) -> None:
         if self._table.is_doubtful or self._due_seat() is not None:
-            self._services.background.start(self._act())
+            self._start(self._act)
         else:
             self.look()
 
@@ -188,3 +205,8 @@ class Steward:
                 await table.catch_up()
             if steps := steps_when_agreed(table.config, table.state, self._services.clock()):
                 await table.store(steps)
+
+
+async def _with_table(_table: CachedTable, work: Work) -> None:
+    """Do something for which the table has to stay in memory."""
+    await work()

@@ -9,7 +9,8 @@ from croupier.runtime.identity import Clock
 class TurnTimer:
     """Calls back once a deadline may have come; deadlines that only move later cost nothing."""
 
-    def __init__(self, clock: Clock, fired: Callable[[], None]) -> None:
+    def __init__(self, clock: Clock, fired: Callable[[], Callable[[], None] | None]) -> None:
+        """`fired` gives what is to be called back, weakly: None if it is there no more."""
         self._clock = clock
         self._fired = fired
         self._handle: asyncio.TimerHandle | None = None
@@ -32,4 +33,5 @@ class TurnTimer:
 
     def _fire(self) -> None:
         self._handle = None
-        self._fired()
+        if fired := self._fired():
+            fired()
