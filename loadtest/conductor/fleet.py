@@ -97,16 +97,21 @@ class _Swarm:
         return "a process that plays did not start: see above"
 
     def _listen(self) -> None:
-        for line in self._process.stdout:
-            message = json.loads(line)
-            if "batch" not in message:
-                self._fault = message.get("fault", "")
-                self.ready.set()
-                continue
-            self.is_well_ended = message.get("ended", False)
-            self._hears(self.name, message)
-        self.ended.set()
-        self.ready.set()
+        try:
+            for line in self._process.stdout:
+                self._hear(json.loads(line))
+        finally:
+            # Also if it ended in the middle of a line: nobody waits for it any longer.
+            self.ended.set()
+            self.ready.set()
+
+    def _hear(self, message: dict[str, Any]) -> None:
+        if "batch" not in message:
+            self._fault = message.get("fault", "")
+            self.ready.set()
+            return
+        self.is_well_ended = message.get("ended", False)
+        self._hears(self.name, message)
 
     def stop(self) -> None:
         """End the process."""

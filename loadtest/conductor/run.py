@@ -25,7 +25,7 @@ from loadtest.conductor.limits import checks
 from loadtest.conductor.plain.crew import PlainCrew
 from loadtest.conductor.plain.users import playing_classes
 from loadtest.conductor.shape import ScenarioShape
-from loadtest.conductor.statistics import tell_locust
+from loadtest.conductor.statistics import locust_statistics, tell_locust
 from loadtest.conductor.users import user_classes
 from loadtest.options import Options
 from loadtest.results.result import Check, Conditions, Result
@@ -36,7 +36,7 @@ from loadtest.swarm.order import JUDGING_SECONDS, Order
 from loadtest.watch.counters import await_agreement, differences
 from loadtest.watch.growth import growth_checks
 from loadtest.watch.shares import memory_shares
-from loadtest.watch.watch import Use, Watch
+from loadtest.watch.watch import Watch
 
 FINE, BROKEN, NOT_RUN = 0, 1, 2
 LOOPBACK = "127.0.0.1"
@@ -49,6 +49,7 @@ SETTLING_SECONDS = 600.0
 COUNTED_SECONDS = 20.0
 """Engines count their tables every 15 seconds."""
 AGREEMENT_SECONDS = 10.0
+LOCUST_FILE = "locust.txt"
 PACKAGES = ("croupier", "grpcio", "locust", "gevent", "protobuf")
 
 
@@ -57,7 +58,9 @@ def run(options: Options) -> int:
     try:
         check_folder(options.results)
         with _backend(options) as backend:
-            result, replays = Run(options, backend).result()
+            one = Run(options, backend)
+            result, replays = one.result()
+        write_text(options.results, LOCUST_FILE, one.locust_statistics)
         return told(result, replays, options.results)
     except (BackendMissing, ReportFault) as fault:
         print(f"loadtest: {fault}", file=sys.stderr, flush=True)
@@ -112,7 +115,8 @@ class Run:
         self._shape = ScenarioShape(self._scenario, sum(self._order.people().values()))
         self._collector = Collector()
         self._watch = Watch(backend.metrics, time.monotonic)
-        self._use = Use()
+        self.locust_statistics = ""
+        """What Locust itself says of the load, in its own rounding."""
 
     def result(self) -> tuple[Result, dict[str, str]]:
         """Put on load, let games end, judge; gives the result, and the first replay by invariant."""
@@ -126,6 +130,7 @@ class Run:
             _say(f"{self._scenario.name}: {self._scenario.meaning}; {self._scenario.seconds:g} seconds, to repeat:")
             _say(f"  {self._options.command}")
             seconds = self._load(environment, runner)
+            self.locust_statistics = locust_statistics(environment.stats)
             crew.last_orders()
             _say("last orders: games are played to their ends, and the referee goes through the rest")
             unwell = crew.wait(self._scenario.grace_seconds + JUDGING_SECONDS)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from locust.stats import RequestStats
+from locust.stats import RequestStats, get_error_report_summary, get_percentile_stats_summary, get_stats_summary
 
 from loadtest.measures import Batch
 
@@ -19,3 +19,10 @@ def tell_locust(stats: RequestStats, batch: Batch) -> None:
     for name, (count, first) in failures.items():
         for _ in range(count):
             stats.log_error(METHOD, name, first)
+
+
+def locust_statistics(stats: RequestStats) -> str:
+    """Locust's own tables: calls, percentiles and errors, as it prints them."""
+    tables = (get_stats_summary(stats, current=False), get_percentile_stats_summary(stats))
+    errors = get_error_report_summary(stats)
+    return "\n".join(line for table in (*tables, errors) for line in table) + "\n"
