@@ -5,6 +5,7 @@ from collections.abc import Coroutine, Sequence
 from random import Random
 
 from loadtest.measures import Measures
+from loadtest.network import break_connections
 from loadtest.players.behaviours import BEHAVIOURS
 from loadtest.players.tables import Tables
 from loadtest.players.visit import Visit, seconds_to_storm, tell_fault
@@ -12,7 +13,6 @@ from loadtest.players.world import Manners, PlayerClient
 from loadtest.scenarios import Kind
 from loadtest.swarm.client import Connections, SwarmClient
 from loadtest.swarm.judging import Judging
-from loadtest.swarm.network import break_connections
 
 
 class SwarmWorld(Visit):

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
+from loadtest.network import break_connections
 from tests.faults.house import House
 from tests.faults.network import THERE
 from tests.faults.swarm import Swarm
-from tests.faults.witness import Connections, break_connections
+from tests.faults.witness import Connections
 from tests.postgres import PostgresServer
 
 

@@ -1,13 +1,9 @@
 """The reference client as the fault tests use it: it keeps all that it was promised and sent, and every error."""
 
-import os
-import socket
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable
-from contextlib import suppress
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import grpc
 
@@ -63,24 +59,6 @@ class Connections:
         channels, self._channels = self._channels, {}
         for channel in channels.values():
             await channel.close()
-
-
-def break_connections(ports: Collection[int]) -> int:
-    """Shut every connection of this process to these ports, as a lost network does; gives how many those were.
-
-    Closing channels would be something else: whoever closes his own channel is not told that it broke.
-    """
-    sockets = [int(path.name) for path in Path("/dev/fd").iterdir() if path.is_socket()]
-    return sum(_is_broken(descriptor, ports) for descriptor in sockets)
-
-
-def _is_broken(descriptor: int, ports: Collection[int]) -> bool:
-    # A descriptor of our own for the same connection, since the other one is gRPC's to close.
-    with socket.socket(fileno=os.dup(descriptor)) as connection, suppress(OSError):
-        if connection.family in (socket.AF_INET, socket.AF_INET6) and connection.getpeername()[1] in ports:
-            connection.shutdown(socket.SHUT_RDWR)
-            return True
-    return False
 
 
 class WitnessClient(Client):

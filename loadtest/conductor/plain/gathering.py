@@ -12,13 +12,13 @@ from loadtest.conductor.plain.client import CountedClient, PlainClient, PlainCon
 from loadtest.conductor.plain.greenlets import play_together, played
 from loadtest.conductor.plain.judging import PlainJudging
 from loadtest.measures import Batch, Measures
+from loadtest.network import break_connections
 from loadtest.players.behaviours import BEHAVIOURS
 from loadtest.players.door import ANSWER_SECONDS, NO_ANSWER, backend_fault
 from loadtest.players.tables import Tables
 from loadtest.players.visit import Visit, seconds_to_storm, tell_fault
 from loadtest.players.world import Manners, PlayerClient
 from loadtest.scenarios import Kind
-from loadtest.swarm.network import break_connections
 
 FAREWELL_SECONDS = 30.0
 """How long those who are stopped get to leave their tables."""
