@@ -2,21 +2,19 @@
 
 import os
 import pickle
-import threading
-import time
 import zlib
 from random import Random
 from typing import NamedTuple
 
 from loadtest.account import account_of
 from loadtest.measures import LONGEST_REPLAY_CHARACTERS, SEEN_BY_ALL, Measures
+from loadtest.orphans import end_with_parent
 from loadtest.record import TableRecord
 from loadtest.referee.judge import Verdict, judge
 
 MOST_WAITING = 500
 """Records that wait for the referee; beyond, players wait with their next table."""
 LEAST_PRIORITY = 19
-PARENT_SECONDS = 1.0
 
 
 class Sample:
@@ -41,13 +39,7 @@ class Sample:
 def give_way() -> None:
     """Let everybody else go first, as the referee's process does, and end with whoever started it."""
     os.nice(LEAST_PRIORITY)
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
-
-
-def _end_with(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(PARENT_SECONDS)
-    os._exit(1)
+    end_with_parent()
 
 
 def packed(record: TableRecord) -> bytes:

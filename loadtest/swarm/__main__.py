@@ -7,8 +7,9 @@ import os
 import sys
 import time
 from contextlib import suppress
-from typing import Any
+from typing import Any, NoReturn
 
+from loadtest.orphans import end_with_parent
 from loadtest.players.door import ANSWER_SECONDS, NO_ANSWER, backend_fault
 from loadtest.scenarios import Kind
 from loadtest.swarm.client import Connections
@@ -19,14 +20,16 @@ BATCH_SECONDS = 1.0
 LONGEST_LINE_BYTES = 1_000_000
 
 
-def main() -> int:
+def main() -> NoReturn:
     """Play until the parent says that it is over, or is gone."""
     gc.set_threshold(50_000, 20, 100)
     from uvloop import new_event_loop
 
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(_play())
-    return 0
+    end_with_parent()
+    runner = asyncio.Runner(loop_factory=new_event_loop)
+    runner.run(_play())
+    # Everything has been told. What still hangs, a stream to services that have gone perhaps, is nobody's business.
+    os._exit(0)
 
 
 async def _play() -> None:
@@ -105,4 +108,4 @@ def _say(message: dict[str, Any]) -> None:
 _OUT = 1
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

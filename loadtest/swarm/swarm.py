@@ -14,6 +14,9 @@ from loadtest.scenarios import Kind
 from loadtest.swarm.client import Connections, SwarmClient
 from loadtest.swarm.judging import Judging
 
+STOPPING_SECONDS = 30.0
+"""How long people who are stopped in the middle of a game may take to let go of it."""
+
 
 class SwarmWorld(Visit):
     """The world of one user of a swarm."""
@@ -116,7 +119,7 @@ class Swarm:
         for task in left:
             task.cancel()
         if left:
-            await asyncio.wait(left)
+            await asyncio.wait(left, timeout=STOPPING_SECONDS)
         for record in self.tables.remaining():
             await self._judging.hand_over(record)
 
