@@ -135,11 +135,21 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         """What to answer: a ServiceError, or None when the call was aborted already."""
         if isinstance(error, ServiceError):
             self._logger.info("call refused", reason=error.reason, code=error.code.name)
-            return error
+            return _alone(error)
         if isinstance(error, grpc.aio.AbortError) or context.done():
             return None
         self._logger.error("call failed", exc_info=error)
         return InternalFault("INTERNAL", "something went wrong here; it is in the log")
+
+
+def _alone(error: ServiceError) -> ServiceError:
+    """The error without the frames that it came through.
+
+    They hold what was being worked on, a whole table perhaps, and the error in turn: circles, whose memory comes back
+    when somebody looks for them only, and a busy service seldom does.
+    """
+    error.__traceback__ = error.__context__ = error.__cause__ = None
+    return error
 
 
 class InternalFault(ServiceError):

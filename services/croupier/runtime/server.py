@@ -145,8 +145,9 @@ def run(main: Coroutine[Any, Any, int]) -> int:
 def _prefer_throughput() -> None:
     """Set this process up for many small messages; each step was measured with `make bench`."""
     # Values in memory are many and live long, cycles among them are few: looking for cycles at the usual pace costs
-    # a busy service a fifth of its time and makes pauses of tenths of a second.
-    gc.set_threshold(50_000, 20, 100)
+    # a busy service a fifth of its time and makes pauses of tenths of a second. Among young values there are some with
+    # every call that is refused or cancelled, which may hold a table: they must not wait for long.
+    gc.set_threshold(10_000, 20, 100)
     # The transport's threads would otherwise interrupt the event loop for every single message, and taking turns costs
     # more than the messages' own rules do. Threads that start later inherit this.
     if sys.platform == "linux":
