@@ -32,8 +32,8 @@ class Steward:
     """Looks after one table until it is stopped; what fails is tried again."""
 
     def __init__(self, table: CachedTable) -> None:
-        # A table and its steward that knew each other would stay in memory until somebody looks for such circles, which an
-        # engine with many tables cannot afford to do often.
+        # A table and its steward that knew each other would stay in memory until somebody looks for such circles, which
+        # an engine with many tables cannot do often.
         self._table_or_gone = ref(table)
         self._services = table.services
         self._timer = TurnTimer(table.services.clock, WeakMethod(self._timer_fired))
