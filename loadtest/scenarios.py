@@ -105,6 +105,10 @@ class Scenario:
     grace_seconds: float = 120.0
     """How long games get to be played to their ends afterwards, without thinking."""
 
+    def arrival_seconds(self, users: int) -> float:
+        """How long those take to come whom the first stage wants, of so many users at full load."""
+        return users * self.load_at(0) / self.arrivals_per_second
+
     def load_at(self, share: float) -> float:
         """The load that is wanted when so much of the run is over."""
         return [stage.load for stage in self.stages if stage.begins <= share][-1]
@@ -147,8 +151,8 @@ _ALL = (
         crowd=USUAL_CROWD,
         manners=STEADY_PEOPLE,
         thinking=HUMAN,
-        limits=Limits(p99_milliseconds=250, failed_share=0.002, failed_by_code={"INTERNAL": 0, "UNKNOWN": 0}),
-        arrivals_per_second=8,
+        limits=Limits(p99_milliseconds=500, failed_share=0.002, failed_by_code={"INTERNAL": 0, "UNKNOWN": 0}),
+        arrivals_per_second=5,
         grace_seconds=600,
     ),
     Scenario(

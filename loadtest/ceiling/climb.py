@@ -4,7 +4,6 @@ import signal
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
-from math import ceil
 
 import gevent
 
@@ -69,11 +68,10 @@ class Climb:
         return keeps_limits(result)
 
     def _measured(self, tables: int) -> Result:
-        warm_up = ceil(tables / SCENARIO.arrivals_per_second) + SETTLING_SECONDS
         options = self._options
         arguments = [
             f"--tables={tables}",
-            f"--seconds={warm_up + options.seconds}",
+            f"--seconds={options.seconds}",
             f"--processes={options.processes}",
             f"--mix={options.mix}",
             f"--grace={GRACE_SECONDS}",
@@ -85,7 +83,7 @@ class Climb:
         if options.seed is not None:
             # Of people by the same names the lobby would know those of the step before.
             arguments.append(f"--seed={options.seed + next(self._numbers)}")
-        result, replays = Run(read_options([SCENARIO.name, *arguments]), self._backend, warm_up).result()
+        result, replays = Run(read_options([SCENARIO.name, *arguments]), self._backend, SETTLING_SECONDS).result()
         if self._is_interrupted:
             raise Interrupted
         for invariant, replay in replays.items():

@@ -90,11 +90,13 @@ def _backend(options: Options) -> Iterator[Backend]:
 
 
 class Run:
-    """One run against services that are there; what is measured in the first `warm_up_seconds` does not count."""
+    """One run against services that are there.
 
-    def __init__(self, options: Options, backend: Backend, warm_up_seconds: float = 0.0) -> None:
+    What is measured while people come, and for `settling_seconds` after that, does not count.
+    """
+
+    def __init__(self, options: Options, backend: Backend, settling_seconds: float = 0.0) -> None:
         self._options = options
-        self._warm_up_seconds = warm_up_seconds
         self._backend = backend
         self._order = Order(
             scenario=options.scenario,
@@ -112,7 +114,9 @@ class Run:
             manners=options.manners,
         )
         self._scenario: Scenario = self._order.resolved()
-        self._shape = ScenarioShape(self._scenario, sum(self._order.people().values()))
+        users = sum(self._order.people().values())
+        self._warm_up_seconds = self._scenario.arrival_seconds(users) + settling_seconds
+        self._shape = ScenarioShape(self._scenario, users, self._warm_up_seconds)
         self._collector = Collector()
         self._watch = Watch(backend.metrics, time.monotonic)
         self.locust_statistics = ""
@@ -190,7 +194,7 @@ class Run:
             gevent.sleep(slice_seconds)
             self._watch.sample()
             now = time.monotonic()
-            self._collector.slice(now - before, now - started, self._watch.use())
+            self._collector.slice(now - before, now - started - self._warm_up_seconds, self._watch.use())
             before = now
             if now - told >= max(PROGRESS_SECONDS, self._scenario.seconds / MOST_PROGRESS):
                 _say(self._collector.progress())

@@ -1,5 +1,6 @@
 """Somebody plays at a table, in his manner, to the end of the game or until he leaves it for good."""
 
+from itertools import count
 from random import Random
 
 import grpc
@@ -16,8 +17,9 @@ from loadtest.scenarios import Manner
 MOST_SETBACKS = 8
 OVERDUE_MILLISECONDS = 10_000
 """Beyond a deadline by so much, a table that does not go on is given up."""
-SHEET_SECONDS = 60.0
-SHEET_POLL_SECONDS = 0.5
+SHEET_SILENCES = 10
+"""A result may take so many times what a stream may be silent: where all end at once, there are many to hand over."""
+SHEET_POLLS_SECONDS = (0.3, 0.5, 1.0, 2.0, 5.0)
 LOOKED_AT = 0.05
 """How often a player asks for the view after his move."""
 REACTED = 0.02
@@ -46,6 +48,7 @@ class SeatPlayer:
         self._random = random
         self._longest_thought = action_seconds * THOUGHT_OF_ACTION_TIME
         self._setbacks = 0
+        self._sheet_seconds = world.manners.silence_seconds * SHEET_SILENCES
         self._manner = Manner(viewer.manner)
 
     async def play(self) -> None:
@@ -215,21 +218,23 @@ class SeatPlayer:
             self._failed("reading the records", error)
             return
         if sheet is None:
-            self._note(Invariant.RESULT_MISSING, 0, f"scoring has no result after {SHEET_SECONDS:g} seconds")
+            self._note(Invariant.RESULT_MISSING, 0, f"scoring has no result after {self._sheet_seconds:g} seconds")
         else:
             record.sheet = sheet.SerializeToString()
 
     async def _finished_sheet(self) -> scoring_pb2.GetScoreSheetResponse | None:
         """The score sheet once the result is on it: the engine reports after the players have heard."""
-        deadline = self._world.now() + SHEET_SECONDS
-        while self._world.now() < deadline:
+        deadline = self._world.now() + self._sheet_seconds
+        for attempt in count():
             try:
                 sheet = await self._client.get_score_sheet(table_id=self._table_id)
                 if sheet.HasField("result"):
                     return sheet
             except NotFound:
                 pass
-            await self._world.pause(SHEET_POLL_SECONDS)
+            if self._world.now() > deadline:
+                break
+            await self._world.pause(SHEET_POLLS_SECONDS[min(attempt, len(SHEET_POLLS_SECONDS) - 1)])
         return None
 
     def _note(self, invariant: Invariant, sequence: int, detail: str) -> None:

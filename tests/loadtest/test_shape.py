@@ -11,8 +11,8 @@ from dataclasses import replace
 from loadtest.conductor.shape import ScenarioShape
 from loadtest.scenarios import SCENARIOS
 
-name, users, seconds, stopped_at, *moments = json.loads(sys.argv[1])
-shape = ScenarioShape(replace(SCENARIOS[name], seconds=seconds), users)
+name, users, seconds, warm_up, stopped_at, *moments = json.loads(sys.argv[1])
+shape = ScenarioShape(replace(SCENARIOS[name], seconds=seconds), users, warm_up)
 ticks = []
 for moment in moments:
     shape.get_run_time = lambda: moment
@@ -23,9 +23,11 @@ print(json.dumps(ticks))
 """
 
 
-def ticks(name: str, users: int, moments: Sequence[float], stopped_at: float = 1e9) -> list[list[float] | None]:
+def ticks(
+    name: str, users: int, moments: Sequence[float], stopped_at: float = 1e9, warm_up: float = 0.0
+) -> list[list[float] | None]:
     """What the shape says at these moments of a run of 100 seconds."""
-    argument = json.dumps([name, users, 100.0, stopped_at, *moments])
+    argument = json.dumps([name, users, 100.0, warm_up, stopped_at, *moments])
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, argument], check=True, capture_output=True, text=True, timeout=60
     )
@@ -36,6 +38,12 @@ def ticks(name: str, users: int, moments: Sequence[float], stopped_at: float = 1
 def test_a_rush_comes_and_goes_until_time_is_up() -> None:
     assert ticks("rush", 50, [0, 19, 20, 69, 70, 99, 100]) == [
         [5, 200], [5, 200], [50, 200], [50, 200], [5, 200], [5, 200], None,
+    ]  # fmt: skip
+
+
+def test_the_stages_begin_when_the_first_people_are_there() -> None:
+    assert ticks("rush", 50, [0, 29, 30, 109, 110], warm_up=10) == [
+        [5, 200], [5, 200], [50, 200], [5, 200], None,
     ]  # fmt: skip
 
 
