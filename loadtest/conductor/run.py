@@ -34,7 +34,7 @@ from loadtest.results.write import ReportFault, check_folder, write_results, wri
 from loadtest.scenarios import Scenario
 from loadtest.swarm.order import JUDGING_SECONDS, Order
 from loadtest.watch.counters import await_agreement, differences
-from loadtest.watch.growth import growth_checks
+from loadtest.watch.growth import MEMORY, growth_checks
 from loadtest.watch.shares import memory_shares
 from loadtest.watch.watch import Watch
 
@@ -44,8 +44,6 @@ MOST_MOMENTS = 240
 LEAST_SLICE_SECONDS = 1.0
 PROGRESS_SECONDS = 10.0
 MOST_PROGRESS = 60
-SETTLING_SECONDS = 600.0
-"""How long the services get after the last game to be again what they were."""
 COUNTED_SECONDS = 20.0
 """Engines count their tables every 15 seconds."""
 AGREEMENT_SECONDS = 10.0
@@ -249,12 +247,13 @@ class Run:
 
     def _growth(self) -> tuple[Check, ...]:
         """Whether the services came back to what they were, once time has ended the tables that all have left."""
-        deadline = time.monotonic() + SETTLING_SECONDS
+        deadline = time.monotonic() + self._scenario.grace_seconds
         while True:
             gevent.sleep(COUNTED_SECONDS)
             self._watch.sample()
             found = growth_checks(self._watch.histories)
-            if all(check.passed for check in found) or time.monotonic() > deadline:
+            # Memory that has not come back by then does not come back.
+            if all(check.passed or check.name.endswith(MEMORY) for check in found) or time.monotonic() > deadline:
                 return found
 
     def _conditions(self, started_milliseconds: int, seconds: float) -> Conditions:

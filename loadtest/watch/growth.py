@@ -11,6 +11,8 @@ MEMORY_GROWTH = 0.1
 SPARE_FILES = 32
 """Connections to databases and to other services are made when they are needed, and kept."""
 MEBIBYTE = 1024 * 1024
+MEMORY = " memory"
+"""How the names of checks of memory end."""
 
 
 class Reading(NamedTuple):
@@ -62,7 +64,7 @@ def _memory_check(instance: str, settled: Reading, last: Reading) -> Check:
     most = settled.memory_bytes * (1 + MEMORY_GROWTH)
     limit = f"at most {most / MEBIBYTE:.1f} MiB, {MEMORY_GROWTH:.0%} above {settled.memory_bytes / MEBIBYTE:.1f} MiB"
     measured = f"{last.memory_bytes / MEBIBYTE:.1f} MiB" if last.memory_bytes else "it does not tell"
-    return Check(f"{instance} memory", limit, measured, passed=0 < last.memory_bytes <= most)
+    return Check(f"{instance}{MEMORY}", limit, measured, passed=0 < last.memory_bytes <= most)
 
 
 def _back_check(name: str, first: int, last: int, spare: int = 0) -> Check:
