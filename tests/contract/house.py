@@ -78,7 +78,7 @@ class Engine:
             *("--database", self.database, "--scoring-control", "127.0.0.1:9"),
             *("--lobby-public-key", f"{self.folder}/lobby.pub", "--signing-key", f"{self.folder}/engine.pem"),
             *("--listen", "127.0.0.1:0", "--control-listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"),
-            *("--ready-file", str(ready), "--log-level", "debug", "--drain-seconds", "2", *more),
+            *("--ready-file", str(ready), "--log-level", "debug", "--drain-seconds", "10", *more),
         ]
         with self.log_path.open("ab") as log:
             self.process = subprocess.Popen(command, stderr=log, stdout=log)
