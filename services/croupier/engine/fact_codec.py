@@ -233,8 +233,10 @@ _ENCODERS: dict[type[Any], Callable[[Any], table_pb2.Fact]] = {
     facts.RoundEnded: _round_ended,
     facts.GameEnded: _game_ended,
 }
+_SAID_ONCE = frozenset({facts.RoundEnded, facts.GameEnded, facts.HandRevealed, facts.CardOrder})
+"""Facts that are long, and are told to all viewers of a table at once and hardly ever again."""
 _ENCODED: dict[type[Any], Callable[[Any], bytes]] = {
-    kind: lru_cache(maxsize=4096)(_as_part_of_update) for kind in _ENCODERS
+    kind: lru_cache(maxsize=64 if kind in _SAID_ONCE else 2048)(_as_part_of_update) for kind in _ENCODERS
 }
 
 
