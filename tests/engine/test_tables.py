@@ -189,6 +189,19 @@ async def test_an_engine_carries_so_many_tables(tables: Tables) -> None:
     await tables.open("t0", people(3), [b"", b"x", b""])
 
 
+async def test_tables_that_are_opened_at_once_find_no_more_places_than_there_are(tables: Tables) -> None:
+    names = [f"t{number}" for number in range(6)]
+    for name in names:
+        await prepare(tables, name)
+    opening = (tables.open(name, people(3), [b""] * 3) for name in names)
+    refused = [error for error in await asyncio.gather(*opening, return_exceptions=True) if error is not None]
+    assert [getattr(error, "reason", error) for error in refused] == ["TOO_MANY_TABLES"] * 3
+    assert len(tables.in_memory) == 3
+    # A place that was not used is free again.
+    tables.tidy(-IDLE_MILLISECONDS)
+    await tables.open("t5", people(3), [b""] * 3)
+
+
 async def test_an_engine_that_drains_refuses_every_table(tables: Tables) -> None:
     await opened(tables)
     await tables.drain()

@@ -2,7 +2,8 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 from croupier.engine.live import LiveTable
@@ -34,6 +35,7 @@ class Tables:
         self._most_open_tables = most_open_tables
         self._live: dict[str, LiveTable] = {}
         self._finished: OrderedDict[str, LiveTable] = OrderedDict()
+        self._opening: set[str] = set()
         self._loading: dict[str, asyncio.Future[LiveTable]] = {}
         self._used_at: dict[str, int] = {}
         self._draining = False
@@ -79,19 +81,28 @@ class Tables:
         config = replace(stored.config, seats=tuple(seats), client_seeds=tuple(client_seeds))
         check_seats(config)
         if stored.status == "prepared":
-            if len(self._live) >= self._most_open_tables:
-                raise LimitReached(
-                    "TOO_MANY_TABLES", "this engine has all the tables it can carry", retry_after_seconds=5
-                )
-            first = advance(config, new_table(config), self._services.clock(), None)
-            if await self._services.store.open(config, [made.entry for made in first]):
-                table = await self.get(table_id)
-                table.is_leading = True
-                table.look()
-                return
+            with self._place_for(table_id):
+                first = advance(config, new_table(config), self._services.clock(), None)
+                if await self._services.store.open(config, [made.entry for made in first]):
+                    table = await self.get(table_id)
+                    table.is_leading = True
+                    table.look()
+                    return
             stored = await self._stored(table_id)
         if stored.config != config:
             raise AlreadyExists("TABLE_OPEN", "this table is open already, with other seats")
+
+    @contextmanager
+    def _place_for(self, table_id: str) -> Iterator[None]:
+        """Keep a place for a table that is being opened; raises LimitReached if there is none."""
+        on_their_way = self._opening.difference(self._live, (table_id,))
+        if len(self._live) + len(on_their_way) >= self._most_open_tables:
+            raise LimitReached("TOO_MANY_TABLES", "this engine has all the tables it can carry", retry_after_seconds=5)
+        self._opening.add(table_id)
+        try:
+            yield
+        finally:
+            self._opening.discard(table_id)
 
     async def get(self, table_id: str) -> LiveTable:
         """A table that was opened; raises NotFound for any other, Unavailable while the engine stops."""
