@@ -1,11 +1,11 @@
 """A client that counts what it does as a load test has to."""
 
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Iterator
 from contextlib import aclosing, contextmanager
 
-from croupier_api.v1 import engine_pb2, table_pb2
-from croupier_client import AsyncTable, Client, CroupierError
+from croupier_api.v1 import engine_pb2
+from croupier_client import Client, CroupierError
 from croupier_client.callers import Call, M, R
 from croupier_client.endpoints import Endpoints
 from loadtest.watch.counted import key, rpc_key
@@ -68,11 +68,11 @@ class CountingClient(Client):
             self.counts["streams resumed"] += bool(heard and any(resumed))
 
 
-async def act(table: AsyncTable, action: table_pb2.Action, counts: Counter[str]) -> None:
-    """Act, and count the answer."""
+async def answered(answer: Awaitable[object], game: str, counts: Counter[str]) -> None:
+    """Await the answer to an action, and count it."""
     try:
-        await table.act(action)
-        counts[key("actions accepted", table.info.game)] += 1
+        await answer
+        counts[key("actions accepted", game)] += 1
     except CroupierError as refusal:
         if not refusal.reason:
             raise
