@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -57,11 +58,14 @@ class Player:
                     await self._take_turn(table)
             else:
                 return table.finished
-        await asyncio.sleep(AWAY_SECONDS)
+        with suppress(TimeoutError):
+            # Who is away when the run ends comes back: else his table would wait for him, and look stuck.
+            async with asyncio.timeout(AWAY_SECONDS):
+                await self._manners.ending.wait()
         return False
 
     def _leaves(self) -> bool:
-        return self._stream.leaves and not self._manners.ending
+        return self._stream.leaves and not self._manners.ending.is_set()
 
     async def _take_turn(self, table: WitnessTable) -> None:
         seen, action = table.sequence, random_legal(table, self._random)

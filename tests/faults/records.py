@@ -73,8 +73,13 @@ class TableRecord:
     finished: bool = False
     """Whether a client saw the end of the game."""
     head: int = 0
-    """The last entry that any client heard of."""
+    """The last entry that any client heard of as it came."""
     moves: list[Move] = field(default_factory=list)
+
+    @property
+    def last_seen(self) -> int:
+        """The last entry that any client knows of: also one that it did not hear, but came back after."""
+        return max([self.head, *(stream.messages[-1].sequence for stream in self.streams if stream.messages)])
 
     def first_heard(self) -> dict[int, float]:
         """When the first client heard of each entry."""

@@ -163,7 +163,7 @@ class Run:
             self._say(f"    {finding}")
 
     def _heads(self) -> dict[str, int]:
-        return {table_id: record.head for table_id, record in self._swarm.playing.items()}
+        return {table_id: record.last_seen for table_id, record in self._swarm.playing.items()}
 
     async def _settle(self, heads: Mapping[str, int]) -> list[Finding]:
         """Wait until every table has gone on or ended; gives those that have not in time."""
@@ -178,7 +178,7 @@ class Run:
         return []
 
     def _has_moved(self, table_id: str, head: int) -> bool:
-        return self._swarm.playing[table_id].head > head
+        return self._swarm.playing[table_id].last_seen > head
 
     async def _end(self) -> None:
         """Let every game be played to its end, and audit what has not been."""
@@ -186,9 +186,9 @@ class Run:
         heads = self._heads()
         await self._swarm.end(SHORT_END_SECONDS if self._plan.short else END_SECONDS)
         findings = [
-            Finding(Kind.STUCK, table_id, record.head, "the table does not go on after the last fault")
+            Finding(Kind.STUCK, table_id, record.last_seen, "the table does not go on after the last fault")
             for table_id, record in self._swarm.playing.items()
-            if record.head == heads.get(table_id)
+            if record.last_seen == heads.get(table_id)
         ]
         unfinished = list(self._swarm.playing.values())
         findings += await self._inspection.finish()

@@ -28,8 +28,8 @@ class Manners:
     """How long a player thinks on average."""
     twins: Sequence[Connections] = ()
     """Where every action is sent at once, to each of them, under one name; by the usual stream if there is none."""
-    ending: bool = False
-    """Whether no new tables are begun."""
+    ending: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once no new tables are begun, and nobody goes away any more."""
 
 
 @dataclass(slots=True)
@@ -68,7 +68,7 @@ class Swarm:
 
     async def end(self, seconds: float) -> None:
         """Begin no more tables, and let those that are on be played to their ends for so long."""
-        self.manners.ending = True
+        self.manners.ending.set()
         await asyncio.wait(self._parties, timeout=seconds)
 
     async def stop(self) -> None:
@@ -105,7 +105,7 @@ class _Party:
 
     async def play_on(self) -> None:
         """Play table after table."""
-        while not self._swarm.manners.ending:
+        while not self._swarm.manners.ending.is_set():
             random = Random(f"{self._swarm.seed} {self._number} {self._played}")
             wanted = sitting(self._number + self._played * 7, random)
             self._played += 1
