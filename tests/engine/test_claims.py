@@ -1,10 +1,13 @@
 """What nobody does is found, by one engine at a time: deadlines that passed, and reports that are due."""
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import event, select
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.entry_writer import REPORT_MILLISECONDS
 from croupier.engine.schema import DEADLINES, TABLES
@@ -44,6 +47,24 @@ async def test_a_table_that_moves_on_has_its_new_deadline_and_one_that_ends_none
     assert await store.claim_overdue(START + 20, START + 50, 10) == []
     assert await store.claim_overdue(START + 21, START + 50, 10) == ["t1"]
     assert sorted(await store.claim_overdue(START + 10**9, START + 10**9, 10)) == ["t1", "t3"]
+
+
+async def test_a_table_that_moves_on_while_it_is_being_claimed_keeps_its_new_deadline(
+    store: SqlTableStore, database: AsyncEngine
+) -> None:
+    if database.dialect.name != "sqlite":
+        pytest.skip("a lock keeps the row as it is")
+    for table_id in ("t1", "t2"):
+        await opened(store, table_id, [entry(1, deadline=START)])
+
+    @event.listens_for(database.sync_engine, "before_cursor_execute")
+    def _move_on(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        if statement.startswith("UPDATE deadlines"):
+            with sqlite3.connect(database.url.database or "") as other:
+                other.execute("UPDATE deadlines SET at = ? WHERE table_id = 't1'", [START + 50])
+
+    assert await store.claim_overdue(START + 1, START + 5, 10) == ["t2"]
+    assert await store.claim_overdue(START + 49, START + 60, 10) == ["t2"]
 
 
 async def test_two_engines_never_find_the_same_table_and_find_it_again_later(

@@ -11,6 +11,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from croupier.engine import archive
+from croupier.engine.claims import claim
 from croupier.engine.entry_writer import Append, EntryWriter, open_table
 from croupier.engine.log import Entry, TableConfig, body_to_json, config_from_json, config_to_json, entry_from_row
 from croupier.engine.metrics import EngineMetrics
@@ -200,23 +201,12 @@ class SqlTableStore:
 
     async def claim_overdue(self, before: int, until: int, limit: int) -> list[str]:
         """Open tables whose deadlines passed before `before`, longest first; others do not get them until `until`."""
-        chosen = select(DEADLINES.c.table_id).where(DEADLINES.c.at < before).order_by(DEADLINES.c.at)
-        return await self._claim(update(DEADLINES).values(at=until), DEADLINES.c.table_id, chosen, limit)
+        return await claim(self._engine, DEADLINES.c.table_id, DEADLINES.c.at, DEADLINES.c.at < before, until, limit)
 
     async def claim_unreported(self, now: int, until: int, limit: int) -> list[str]:
         """Tables of which reports are due since long enough; others do not get them until `until`."""
-        due = and_(TABLES.c.reports_done < TABLES.c.reports_due, TABLES.c.reports_at < now)
-        chosen = select(TABLES.c.table_id).where(due).order_by(TABLES.c.reports_at)
-        return await self._claim(update(TABLES).values(reports_at=until), TABLES.c.table_id, chosen, limit)
-
-    async def _claim(self, change: Any, key: Any, chosen: Select[Any], limit: int) -> list[str]:
-        async with transaction(self._engine) as connection:
-            # SQLite, which has one writer at a time, leaves the lock out.
-            locked = chosen.limit(limit).with_for_update(skip_locked=True)
-            table_ids = list((await connection.execute(locked)).scalars())
-            if table_ids:
-                await connection.execute(change.where(key.in_(table_ids)))
-        return table_ids
+        is_due = and_(TABLES.c.reports_done < TABLES.c.reports_due, TABLES.c.reports_at < now)
+        return await claim(self._engine, TABLES.c.table_id, TABLES.c.reports_at, is_due, until, limit)
 
     async def reports_done(self, table_id: str) -> int:
         """How many reports of a table were handed over; 0 for one that is not known."""
