@@ -11,7 +11,7 @@ import pytest
 
 from croupier.engine.log import ClockConfig, SeatConfig, TableConfig
 from croupier.engine.shuffles import commitment
-from croupier.engine.tables import Tables
+from croupier.engine.tables import FINISHED_IDLE_MILLISECONDS, Tables
 from croupier.games.catalogue import GAMES
 from croupier.games.interface import OptionValue, resolve_options
 from croupier.runtime.errors import AlreadyExists, IllegalNow, LimitReached, MalformedRequest, NotFound, Unavailable
@@ -257,11 +257,12 @@ async def test_a_finished_table_that_nobody_uses_leaves_memory_altogether(
 ) -> None:
     await opened(tables)
     await play_on(await tables.get("t1"), Random(seed))
+    engine.clock.advance(FINISHED_IDLE_MILLISECONDS)
     tables.tidy(IDLE_MILLISECONDS)
     loads = engine.store.loads
     await tables.get("t1")
     assert engine.store.loads == loads
-    engine.clock.advance(IDLE_MILLISECONDS + 1)
+    engine.clock.advance(FINISHED_IDLE_MILLISECONDS + 1)
     tables.tidy(IDLE_MILLISECONDS)
     assert (await tables.get("t1")).state.is_over
     assert engine.store.loads == loads + 1

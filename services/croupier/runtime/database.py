@@ -12,6 +12,7 @@ import asyncpg
 from sqlalchemy import URL, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.pool import AsyncAdaptedQueuePool
 
 from croupier.runtime.database_faults import is_passing
 from croupier.runtime.errors import Unavailable
@@ -27,6 +28,8 @@ COMMAND_SECONDS = 8.0
 TRANSACTION_SECONDS = 15.0
 """More than a command may take, so that usually the command says what is wrong."""
 POOL_SIZE = 10
+SQLITE_POOL_SIZE = 3
+"""One writes at a time, and each connection has a thread and a cache of its own, which take 2.5 MB."""
 POOL_WAIT_SECONDS = 10.0
 RETRY_SECONDS = 1.0
 SERVER_SETTINGS: Mapping[str, str] = MappingProxyType(
@@ -73,7 +76,17 @@ def open_database(
             pool_timeout=POOL_WAIT_SECONDS,
             pool_pre_ping=pre_ping,
         )
-    engine = create_async_engine(known, hide_parameters=True, connect_args={"async_creator_fn": _connect})
+    engine = create_async_engine(
+        known,
+        hide_parameters=True,
+        connect_args={"async_creator_fn": _connect},
+        poolclass=AsyncAdaptedQueuePool,
+        pool_size=SQLITE_POOL_SIZE,
+        max_overflow=0,
+        pool_timeout=POOL_WAIT_SECONDS,
+        # The connection that was used last has the warmest cache; a second one is for when it is busy.
+        pool_use_lifo=True,
+    )
     event.listen(engine.sync_engine, "connect", _set_pragmas)
     return engine
 
