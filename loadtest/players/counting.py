@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from croupier_client import CroupierError, Unavailable
+from croupier_client.retry import CONNECTION_LOST
 from loadtest.measures import Measures
 from loadtest.players.world import is_failure
 from loadtest.watch.counted import rpc_key
@@ -68,7 +69,14 @@ def said(error: CroupierError) -> str | None:
 
 def tell_error(measures: Measures, error: CroupierError) -> None:
     """Count an error by its code if it is a failure, or by its reason if it is a refusal."""
-    if is_failure(error) or not error.reason:
-        measures.failed(f"{error.code.name} {error.reason}".strip(), str(error))
-    else:
+    if error.reason and not is_failure(error):
         measures.count(f"refused {error.reason}")
+    else:
+        measures.failed(_failure(error), str(error))
+
+
+def _failure(error: CroupierError) -> str:
+    # The library calls some lost connections internal errors, at times; a service that fails gives a reason.
+    if error.code in CONNECTION_LOST and not error.reason:
+        return f"connection lost ({error.code.name})"
+    return f"{error.code.name} {error.reason}".strip()
