@@ -191,11 +191,12 @@ _ALL = (
     Scenario(
         name="soak",
         meaning="a moderate load for hours, and nothing may grow",
-        tables=60,
+        # Few tables of quick people, so that after five minutes there are as many old tables and new ones as ever after.
+        tables=30,
         seconds=3600,
         crowd=USUAL_CROWD,
         manners=STEADY_PEOPLE,
-        thinking=Thinking(median_seconds=1.0, most_seconds=10),
+        thinking=Thinking(median_seconds=0.5, most_seconds=5),
         limits=Limits(
             p99_milliseconds=500,
             failed_share=0.002,
