@@ -191,7 +191,7 @@ _ALL = (
     Scenario(
         name="soak",
         meaning="a moderate load for hours, and nothing may grow",
-        # Few tables of quick people, so that after five minutes there are as many old tables and new ones as ever after.
+        # Few tables of quick people, so that after five minutes there are as many old tables as ever after.
         tables=30,
         seconds=3600,
         crowd=USUAL_CROWD,
