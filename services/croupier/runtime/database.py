@@ -28,8 +28,8 @@ COMMAND_SECONDS = 8.0
 TRANSACTION_SECONDS = 15.0
 """More than a command may take, so that usually the command says what is wrong."""
 POOL_SIZE = 10
-SQLITE_POOL_SIZE = 3
-"""One writes at a time, and each connection has a thread and a cache of its own, which take 2.5 MB."""
+CACHE_KIBIBYTES = 512
+"""What each connection to SQLite keeps of it; the operating system keeps the rest, once for all of them."""
 POOL_WAIT_SECONDS = 10.0
 RETRY_SECONDS = 1.0
 SERVER_SETTINGS: Mapping[str, str] = MappingProxyType(
@@ -60,9 +60,9 @@ def open_database(
 ) -> AsyncEngine:
     """Open a database by its URL, such as sqlite:////data/x.db or postgresql://user:password@host:port/name.
 
-    Nothing is connected yet. A PostgreSQL has at most `pool_size` connections at a time, and answers a command within
-    `command_seconds`; `pre_ping` asks a connection that was idle whether it is still one. Raises ValueError for other
-    URLs.
+    Nothing is connected yet. There are at most `pool_size` connections at a time. A PostgreSQL answers a command within
+    `command_seconds`, and `pre_ping` asks a connection that was idle whether it is still one. Raises ValueError for
+    other URLs.
     """
     known = _known_url(url)
     # The text of a failure would otherwise quote what was to be stored: cards, seeds, tokens.
@@ -81,7 +81,7 @@ def open_database(
         hide_parameters=True,
         connect_args={"async_creator_fn": _connect},
         poolclass=AsyncAdaptedQueuePool,
-        pool_size=SQLITE_POOL_SIZE,
+        pool_size=pool_size,
         max_overflow=0,
         pool_timeout=POOL_WAIT_SECONDS,
         # The connection that was used last has the warmest cache; a second one is for when it is busy.
@@ -145,6 +145,7 @@ def _set_pragmas(connection: Any, _record: object) -> None:
         "foreign_keys=ON",
         f"busy_timeout={BUSY_TIMEOUT_MILLISECONDS}",
         f"wal_autocheckpoint={CHECKPOINT_PAGES}",
+        f"cache_size=-{CACHE_KIBIBYTES}",
     ):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
