@@ -296,7 +296,7 @@ async def test_a_whole_game_is_the_same_live_and_from_its_log(engine: Bench, gam
     assert kept.status == "finished"
     again = await take_up(engine, "t1")
     assert again.state == table.state
-    assert again.entries == table.entries
+    assert list(again.entries) == list(table.entries)
     assert again.reports == table.reports
     assert {entry.acted_by for entry in again.entries} == {ActedBy.PLAYER}
 

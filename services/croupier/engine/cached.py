@@ -1,13 +1,14 @@
 """A table in memory: what its log says, and the one way in which that changes."""
 
 import asyncio
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import TypeAlias
 
 from croupier.engine.audience import Audience
-from croupier.engine.log import Entry, Proposed, TableConfig, Voted
+from croupier.engine.history import History
+from croupier.engine.log import Entry, LoggedEvent, Proposed, TableConfig, Voted
 from croupier.engine.reports import Report, reports_of_step
 from croupier.engine.services import EngineServices
 from croupier.engine.store import SequenceTaken, TableMark
@@ -32,7 +33,7 @@ class CachedTable:
         self.config = config
         self.services = services
         self.state = new_table(config)
-        self.entries: list[Entry] = []
+        self.entries = History()
         self.reports: list[Report] = []
         self._recent: deque[Step] = deque(maxlen=RECENT_STEPS)
         self.audience = Audience(config, services.encoder, services.metrics)
@@ -42,7 +43,8 @@ class CachedTable:
         self.is_leading = False
         """Whether the last entry was appended here."""
         self._accepted = services.metrics.actions_accepted.labels(config.game)
-        self._answers: dict[tuple[Seat, str], tuple[int, Request]] = {}
+        self._answers: defaultdict[Seat, dict[str, int]] = defaultdict(dict)
+        """By seat and request id, as which entry a request was stored."""
         for made in steps_of(config, entries):
             self._take(made)
 
@@ -82,11 +84,10 @@ class CachedTable:
         raise Unavailable("BUSY", "others act at this table at the same time: try again", retry_after_seconds=0.1)
 
     def _answered(self, request: Request, request_id: str) -> int | None:
-        known = self._answers.get((request.seat, request_id))
-        if known is None:
+        sequence = self._answers[request.seat].get(request_id)
+        if sequence is None:
             return None
-        sequence, first = known
-        if first != request:
+        if _request_of(self.entries[sequence - 1].event) != request:
             raise AlreadyExists(
                 "REQUEST_ID_REUSED",
                 f"this request_id named another request, stored as sequence {sequence}: take a new one for each",
@@ -178,8 +179,8 @@ class CachedTable:
         if made.reports:
             self.reports += reports_of_step(self.config, made)
         if entry.request_id and isinstance(entry.event, Request):
-            self._answers[entry.event.seat, entry.request_id] = (entry.sequence, _request_of(entry.event))
+            self._answers[entry.event.seat][entry.request_id] = entry.sequence
 
 
-def _request_of(event: Request) -> Request:
+def _request_of(event: LoggedEvent) -> LoggedEvent:
     return event._replace(expires_at=0) if isinstance(event, Proposed) else event

@@ -1,0 +1,40 @@
+"""A table's log in memory is what it would be as a list, though most of it is packed."""
+
+from random import Random
+
+import pytest
+
+from croupier.engine.history import CHUNK, History
+from croupier.engine.log import Entry
+from tests.engine.databases import entry
+
+LENGTHS = (0, 1, CHUNK, 2 * CHUNK - 1, 2 * CHUNK, 2 * CHUNK + 1, 5 * CHUNK + 7)
+
+
+def history_of(length: int) -> tuple[History, list[Entry]]:
+    history, entries = History(), [entry(number, deadline=number) for number in range(1, length + 1)]
+    for each in entries:
+        history.append(each)
+    return history, entries
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_a_history_is_a_list_of_its_entries(length: int) -> None:
+    history, entries = history_of(length)
+    assert len(history) == length
+    assert list(history) == entries
+    assert list(reversed(history)) == entries[::-1]
+    assert list(history[length // 3 :]) == entries[length // 3 :]
+    assert [history[place] for place in range(-length, length)] == entries * 2
+    for beyond in (length, -length - 1):
+        with pytest.raises(IndexError):
+            history[beyond]
+
+
+def test_what_is_packed_takes_a_fraction_of_the_memory(seed: int) -> None:
+    random = Random(seed)
+    history = History()
+    for number in range(1, 20 * CHUNK):
+        history.append(entry(number, deadline=number)._replace(request_id=random.randbytes(16).hex()))
+    assert sum(map(len, history._chunks)) < 60 * 19 * CHUNK
+    assert len(history._last) < 2 * CHUNK
