@@ -10,8 +10,9 @@ from random import Random
 from croupier.cli.background import started_services
 from croupier.cli.reach import endpoints_of
 from croupier_api.v1 import engine_pb2, table_pb2
-from croupier_client import AsyncTable, Endpoints, NotFound, random_legal
+from croupier_client import AsyncTable, Endpoints, IllegalAction, NotFound, random_legal
 from croupier_client.callers import Call, Service
+from croupier_client.table import Event
 from loadtest.watch.counted import key
 from loadtest.watch.counters import await_agreement, compare, differences
 from loadtest.watch.watch import Watch
@@ -22,14 +23,21 @@ GAME = "thulla"
 SHORTEST_CLOCK = table_pb2.Clock(action_seconds=5, reserve_seconds=1)
 
 
-async def play(client: CountingClient, table: AsyncTable, random: Random) -> None:
-    """Play to the end; now and then the same again under the same name, and something out of turn."""
+async def play(client: CountingClient, table: AsyncTable, random: Random) -> int:
+    """Play to the end; now and then the same again under the same name, and something out of turn.
+
+    Gives how often time ran out at the table, which on a slow machine happens to whoever is there, too.
+    """
     while await table.your_turn():
         action = random_legal(table, random)
         if random.random() < 0.2:
             name = f"again-{table.sequence}"
-            for _ in range(2):
-                answer = await client.submit_action(table_id=table.table_id, request_id=name, action=action)
+            try:
+                for _ in range(2):
+                    answer = await client.submit_action(table_id=table.table_id, request_id=name, action=action)
+            except IllegalAction as refusal:
+                client.counts[key("actions refused", refusal.reason)] += 1
+                continue
             client.counts[key("actions accepted", GAME)] += 1
             await table.changed(after=answer.sequence - 1)
         else:
@@ -39,8 +47,12 @@ async def play(client: CountingClient, table: AsyncTable, random: Random) -> Non
             name = f"out-of-turn-{table.sequence}"
             again = client.submit_action(table_id=table.table_id, request_id=name, action=action)
             await answered(again, GAME, client.counts)
-    async for _ in table:
-        pass  # Whoever leaves at once does not hear how the stream ended.
+    # Whoever leaves at once does not hear how the stream ended.
+    return sum([_is_timeout(event) async for event in table])
+
+
+def _is_timeout(event: Event) -> bool:
+    return isinstance(event, engine_pb2.TableUpdate) and event.acted_by == engine_pb2.ACTED_BY_TIMEOUT
 
 
 async def matched(client: CountingClient, tables: set[str], random: Random) -> None:
@@ -69,10 +81,9 @@ async def absent(client: CountingClient, random: Random) -> None:
         await client.set_ready(table_id=table_id)
         async with client.play(table_id) as table:
             async for event in table:
-                if isinstance(event, engine_pb2.TableUpdate) and event.acted_by == engine_pb2.ACTED_BY_TIMEOUT:
+                if _is_timeout(event):
                     break
-            client.counts[key("timeouts", GAME)] += 1
-            await play(client, table, random)
+            client.counts[key("timeouts", GAME)] += 1 + await play(client, table, random)
         client.counts["tables finished"] += 1
 
 
