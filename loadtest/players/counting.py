@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from croupier_client import CroupierError, Unavailable
-from croupier_client.retry import CONNECTION_LOST
+from croupier_client.retry import is_lost_connection
 from loadtest.measures import Measures
 from loadtest.players.world import is_failure
 from loadtest.watch.counted import rpc_key
@@ -77,6 +77,6 @@ def tell_error(measures: Measures, error: CroupierError) -> None:
 
 def _failure(error: CroupierError) -> str:
     # The library calls some lost connections internal errors, at times; a service that fails gives a reason.
-    if error.code in CONNECTION_LOST and not error.reason:
+    if is_lost_connection(error):
         return f"connection lost ({error.code.name})"
     return f"{error.code.name} {error.reason}".strip()

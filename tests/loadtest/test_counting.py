@@ -27,6 +27,5 @@ def test_a_failure_is_named_by_who_failed(code: grpc.StatusCode, reason: str, na
 def test_a_refusal_is_no_failure() -> None:
     measures = Measures()
     tell_error(measures, make_error(grpc.StatusCode.NOT_FOUND, "there is no such table", reason="UNKNOWN_TABLE"))
-
     assert not measures.failures
     assert measures.counts["refused UNKNOWN_TABLE"] == 1

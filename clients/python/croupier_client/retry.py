@@ -39,8 +39,13 @@ _RETRIED = {
         {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.RESOURCE_EXHAUSTED}
     ),
 }
-CONNECTION_LOST = frozenset({grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN, grpc.StatusCode.CANCELLED})
+_CONNECTION_LOST = frozenset({grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN, grpc.StatusCode.CANCELLED})
 """How a call may end when its connection breaks; the services' own errors carry a reason, these do not."""
+
+
+def is_lost_connection(error: CroupierError) -> bool:
+    """Whether a call ended as it may when its connection breaks, by a code that a service would give a reason with."""
+    return error.code in _CONNECTION_LOST and not error.reason
 
 
 @dataclass(frozen=True)
@@ -114,7 +119,7 @@ class Retries:
         return self._is_lost_connection(error) or error.code in _RETRIED[self._attempts]
 
     def _is_lost_connection(self, error: CroupierError) -> bool:
-        return self._attempts is not Attempts.ONCE and error.code in CONNECTION_LOST and not error.reason
+        return self._attempts is not Attempts.ONCE and is_lost_connection(error)
 
     def for_good(self, error: CroupierError) -> CroupierError:
         """What the caller is told; that connections broke again and again is no fault of the services' own."""
