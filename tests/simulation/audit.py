@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from croupier.engine.archive import unpacked
 from croupier.engine.fact_codec import encode_view
 from croupier.engine.log import entry_from_row
+from croupier.engine.packing import unpacked
 from croupier.engine.reports import ResultReport, reports_of
 from tests.simulation.database import SimulatedDatabase
 from tests.simulation.engine_replica import EngineReplica

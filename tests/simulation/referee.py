@@ -7,9 +7,9 @@ from typing import Any
 import grpc
 from google.protobuf.message import Message
 
-from croupier.engine.archive import unpacked
 from croupier.engine.codec import encode_action
 from croupier.engine.log import Entry, Proposed, Voted, config_from_json, entry_from_row
+from croupier.engine.packing import unpacked
 from croupier.games.interface import SeatActed
 from croupier_api.v1 import engine_pb2, lobby_pb2
 from tests.simulation.calls import Call, Status

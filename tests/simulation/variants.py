@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from croupier.engine import archive, clock, sqlite_writer, steward, streams, table
+from croupier.engine import archive, clock, packing, sqlite_writer, steward, streams, table
 from croupier.engine.assembly import Engine
 from croupier.engine.audience import Audience
 from croupier.engine.cached import CachedTable
@@ -224,7 +224,7 @@ def trust_the_own_clock() -> AbstractContextManager[None]:
 
 def leave_out_of_the_archive() -> AbstractContextManager[None]:
     """The archive misses the last entry of each log."""
-    honest = archive.packed
+    honest = packing.packed
     return _replaced(archive, "packed", lambda rows: honest(list(rows)[:-1]))
 
 

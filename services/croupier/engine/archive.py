@@ -1,27 +1,14 @@
 """Tables that are over, with their whole logs in one row each."""
 
-import json
-import zlib
-from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import Row, delete, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from croupier.engine.log import Entry, entry_from_row
+from croupier.engine.packing import packed
 from croupier.engine.schema import ARCHIVE, ENTRIES, TABLES
 
 _KEPT = ("table_id", "game", "rules_version", "config", "seed", "finished_at")
-
-
-def packed(rows: Iterable[Iterable[int | str]]) -> bytes:
-    """A log as one value: sequence, at, deadline and body of each entry."""
-    return zlib.compress(json.dumps([list(row) for row in rows], separators=(",", ":")).encode())
-
-
-def unpacked(log: bytes) -> tuple[Entry, ...]:
-    """The entries of a log that was packed."""
-    return tuple(entry_from_row(*row) for row in json.loads(zlib.decompress(log)))
 
 
 async def compact(connection: AsyncConnection, finished_before: int, limit: int) -> int:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import overload
 
-from croupier.engine.archive import packed, unpacked
 from croupier.engine.log import Entry, body_to_json
+from croupier.engine.packing import packed, unpacked
 
 CHUNK = 64
 """So many entries are packed together; as many of the last ones, or more, are at hand."""

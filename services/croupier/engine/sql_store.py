@@ -15,6 +15,7 @@ from croupier.engine.claims import claim
 from croupier.engine.entry_writer import Append, EntryWriter, open_table
 from croupier.engine.log import Entry, TableConfig, body_to_json, config_from_json, config_to_json, entry_from_row
 from croupier.engine.metrics import EngineMetrics
+from croupier.engine.packing import unpacked
 from croupier.engine.schema import ARCHIVE, DEADLINES, ENTRIES, TABLES
 from croupier.engine.store import SequenceTaken, StoredTable, TableMark
 from croupier.runtime.database import transaction
@@ -159,7 +160,7 @@ class SqlTableStore:
                 return StoredTable(row.status, _config(row), entries)
             archived = select(ARCHIVE).where(ARCHIVE.c.table_id == table_id)
             row = (await connection.execute(archived)).one_or_none()
-            return StoredTable("finished", _config(row), archive.unpacked(row.log)) if row else None
+            return StoredTable("finished", _config(row), unpacked(row.log)) if row else None
 
     async def entries_after(self, table_id: str, sequence: int) -> tuple[Entry, ...]:
         """The entries beyond a sequence, in order."""
@@ -178,7 +179,7 @@ class SqlTableStore:
             if silent:
                 archived = select(ARCHIVE.c.table_id, ARCHIVE.c.log).where(ARCHIVE.c.table_id.in_(silent))
                 for row in await connection.execute(archived):
-                    found[row.table_id] = archive.unpacked(row.log)[heads[row.table_id] :]
+                    found[row.table_id] = unpacked(row.log)[heads[row.table_id] :]
         return {table_id: entries for table_id, entries in found.items() if entries}
 
     async def statuses(self, table_ids: Sequence[str]) -> dict[str, str]:
