@@ -152,7 +152,7 @@ class Tables:
         return await self._services.store.statuses(table_ids)
 
     def tidy(self, idle_milliseconds: int) -> None:
-        """Put finished tables with the finished, and forget all that nobody has used for so long, those sooner."""
+        """Put finished tables with the finished; forget what nobody has used for so long, and finished ones sooner."""
         long_ago = self._services.clock() - idle_milliseconds
         for table_id, table in list(self._live.items()):
             if table.state.is_over:
@@ -161,8 +161,8 @@ class Tables:
             elif self._used_at.get(table_id, 0) < long_ago and table.is_idle() and not _acts_soon(table, long_ago):
                 table.retire()
                 del self._live[table_id]
-        ended = max(long_ago, self._services.clock() - FINISHED_IDLE_MILLISECONDS)
-        for table_id in [one for one in self._finished if self._used_at.get(one, 0) < ended]:
+        a_while_ago = max(long_ago, self._services.clock() - FINISHED_IDLE_MILLISECONDS)
+        for table_id in [one for one in self._finished if self._used_at.get(one, 0) < a_while_ago]:
             del self._finished[table_id]
         known = self._live.keys() | self._finished.keys() | self._loading.keys()
         self._used_at = {table_id: at for table_id, at in self._used_at.items() if table_id in known}

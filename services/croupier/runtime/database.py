@@ -80,6 +80,7 @@ def open_database(
         known,
         hide_parameters=True,
         connect_args={"async_creator_fn": _connect},
+        # Named since a database in memory, which lacks its tables and is told so later, would get one without limits.
         poolclass=AsyncAdaptedQueuePool,
         pool_size=pool_size,
         max_overflow=0,
