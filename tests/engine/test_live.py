@@ -5,10 +5,11 @@ from random import Random
 
 import pytest
 
+from croupier.engine.history import CHUNK
 from croupier.engine.live import LiveTable
 from croupier.engine.log import ActedBy
 from croupier.engine.store import StoredTable
-from croupier.games.actions import PLAYS, Action, Pass
+from croupier.games.actions import PLAYS, Action, Draw, Pass
 from croupier.games.facts import SPECTATOR
 from croupier.games.interface import SeatActed
 from croupier.runtime.errors import AlreadyExists, IllegalNow, NotPermitted, ServiceError, StaleSequence, Unavailable
@@ -109,6 +110,18 @@ async def test_a_request_is_carried_out_once_also_after_the_table_was_read_again
     again = await take_up(engine, "t1")
     assert await again.act(seat, action, "r", 1) == 2
     assert len((await stored(engine)).entries) == 2
+
+
+async def test_a_request_of_long_ago_is_known_though_its_entry_is_packed(engine: Bench, seed: int) -> None:
+    table = await open_table(engine, make_config("jossing"))
+    actor, action = choice(table.state, Random(seed))
+    sequence = await table.act(actor, action, "long ago", None)
+    await play_on(table, Random(seed), most=3 * CHUNK)
+    assert len(table.entries) > sequence + 2 * CHUNK
+    assert await table.act(actor, action, "long ago", None) == sequence
+    with pytest.raises(AlreadyExists) as refusal:
+        await table.act(actor, Draw(), "long ago", None)
+    assert refusal.value.reason == "REQUEST_ID_REUSED"
 
 
 async def test_another_action_under_the_same_request_id_is_refused(engine: Bench) -> None:
