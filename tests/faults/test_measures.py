@@ -1,7 +1,7 @@
 """What is measured of pauses and takeovers, on tables whose times are known."""
 
 from tests.faults.measures import longest_pause, percentile, takeovers
-from tests.faults.records import Heard, Move, Stream, TableRecord
+from tests.faults.records import Heard, Move, Opened, Stream, TableRecord
 
 KILLED_AT, KILLED_MILLISECONDS = 100.0, 1_000_000
 
@@ -43,3 +43,11 @@ def test_a_percentile_is_a_value_that_came() -> None:
     assert percentile([3.0, 1.0, 2.0], 0.5) == 2.0
     assert percentile([float(value) for value in range(100)], 0.99) == 99.0
     assert percentile([], 0.99) == 0.0
+
+
+def test_who_comes_back_knows_of_what_happened_meanwhile() -> None:
+    record = table(99.0)
+    record.heard(1, KILLED_MILLISECONDS, True, 99.0)
+    assert (record.head, record.last_seen) == (1, 1)
+    record.streams[0].messages.append(Opened(7, b"", 108.0))
+    assert (record.head, record.last_seen) == (1, 7)
