@@ -37,7 +37,7 @@ from croupier.runtime.identity import (
 )
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
 from croupier.runtime.logs import configure_logs
-from croupier.runtime.metrics import serve_metrics
+from croupier.runtime.metrics import export_expiry, serve_metrics
 from croupier.runtime.schema_versions import DatabaseUnreachable, check_durability, check_schema
 from croupier.runtime.server import (
     LAST_SECONDS,
@@ -46,15 +46,18 @@ from croupier.runtime.server import (
     drain,
     end_within,
     listen,
+    probe_port,
     run,
     show_readiness,
     until_stopped,
     watch_readiness,
 )
 from croupier.runtime.settings import is_loopback, read_settings
+from croupier.runtime.tls import Tls, tls_in_use
 
 PROGRAM = "croupier serve engine"
 CHECK_SECONDS = 1.0
+PORTS = ("listen", "control", "health")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -100,16 +103,17 @@ async def serve(settings: EngineSettings) -> int:
     issuer = TokenIssuer(load_private_key(settings.signing_key), SCORING_CONTROL_AUDIENCE, SERVICE_TOKEN_SECONDS, clock)
     logger = configure_logs("engine", settings.log_level)
     async with AsyncExitStack() as stack:
+        tls = await stack.enter_async_context(tls_in_use(settings, clock, logger))
         database = open_database(settings.database)
         stack.push_async_callback(database.dispose)
         await check_schema(database, "croupier.engine")
         await check_durability(database, logger)
-        channel = await stack.enter_async_context(open_channel(settings.scoring_control))
+        channel = await stack.enter_async_context(open_channel(settings.scoring_control, tls, "scoring"))
         scoring = ScoringChannel(channel, issuer)
         engine = assemble(settings, database, scoring, new_seed, clock, logger)
         await engine.clock.measure()
         access = await _check_access(settings, scoring)
-        await _run(settings, lobby_key, engine, database, access)
+        await _run(settings, lobby_key, engine, database, tls, access)
     return 0
 
 
@@ -145,13 +149,15 @@ async def _run(
     lobby_key: Ed25519PublicKey,
     engine: Engine,
     database: AsyncEngine,
+    tls: Tls | None,
     access: asyncio.Task[None],
 ) -> None:
     """Start everything in order, serve, and end everything in the opposite order."""
     logger = engine.services.logger
     committing = asyncio.create_task(engine.store.run())
     reporting = asyncio.create_task(engine.services.reporter.run())
-    async with _listening(settings, lobby_key, engine) as listeners:
+    async with _listening(settings, lobby_key, engine, tls) as listeners:
+        export_expiry(engine.services.metrics.registry, tls)
         _, metrics_address = serve_metrics(engine.services.metrics.registry, settings.metrics_listen)
         # Only now: an engine whose ports are taken has never been there, and nobody is given back time for it.
         await engine.services.attendance.attend()
@@ -159,7 +165,8 @@ async def _run(
         is_ready = partial(is_reachable, database)
         await show_readiness(listeners, is_ready)
         readiness = asyncio.create_task(watch_readiness(listeners, is_ready))
-        addresses = {"listen": listeners[0].address, "control": listeners[1].address, "metrics": metrics_address}
+        addresses = {kind: listener.address for kind, listener in zip(PORTS, listeners, strict=False)}
+        addresses["metrics"] = metrics_address
         announce(settings.ready_file, addresses)
         logger.info("ready", **addresses)
         await _until_stopped(access)
@@ -189,9 +196,9 @@ async def _until_stopped(access: asyncio.Task[None]) -> None:
 
 @asynccontextmanager
 async def _listening(
-    settings: EngineSettings, lobby_key: Ed25519PublicKey, engine: Engine
+    settings: EngineSettings, lobby_key: Ed25519PublicKey, engine: Engine, tls: Tls | None
 ) -> AsyncIterator[list[Listener]]:
-    """Open the players' port and the lobby's, each of which accepts tokens of its own audience only."""
+    """Open the players' port and the lobby's, which take tokens of their own audience only, and that for probes."""
 
     def interceptor(audience: str) -> CallInterceptor:
         verifier = TokenVerifier(lobby_key, audience, engine.clock)
@@ -206,9 +213,10 @@ async def _listening(
     async with AsyncExitStack() as stack:
         listeners = []
         for address, service, add_to, audience in doors:
-            listeners.append(await listen(address, [service], add_to, interceptor(audience)))
+            listeners.append(await listen(address, [service], add_to, interceptor(audience), tls))
             # Also when something after it fails: one that is left to the garbage collector finds its event loop gone.
             stack.push_async_callback(listeners[-1].server.stop, None)
+        listeners += await stack.enter_async_context(probe_port(settings.health_listen))
         yield listeners
 
 

@@ -19,6 +19,12 @@ class EngineSettings:
     listen: str = setting("host:port for players.", default="127.0.0.1:7720")
     control_listen: str = setting("host:port for the lobby.", default="127.0.0.1:7721")
     metrics_listen: str = setting("host:port for Prometheus.", default="127.0.0.1:7729")
+    health_listen: str = setting("host:port that tells health probes and nothing else, without TLS.", default="")
+    tls_certificate: Path | None = setting(
+        "PEM file of this service's certificate; with it TLS is spoken, and callers need one too.", default=None
+    )
+    tls_key: Path | None = setting("PEM file of the certificate's private key.", default=None)
+    tls_ca: Path | None = setting("PEM file of the authorities whose certificates are accepted.", default=None)
     log_level: str = setting("debug, info, warning or error.", default="info")
     ready_file: Path | None = setting("JSON file to write with the real addresses once ready.", default=None)
     drain_seconds: int = setting(

@@ -12,6 +12,7 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.lobby.assembly import assemble
 from croupier.lobby.engine_channel import EngineChannel
@@ -30,7 +31,7 @@ from croupier.runtime.identity import (
 )
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
 from croupier.runtime.logs import Logger, configure_logs
-from croupier.runtime.metrics import RpcMetrics, serve_metrics
+from croupier.runtime.metrics import RpcMetrics, export_expiry, serve_metrics
 from croupier.runtime.schema_versions import DatabaseUnreachable, check_durability, check_schema
 from croupier.runtime.server import (
     LAST_SECONDS,
@@ -38,14 +39,17 @@ from croupier.runtime.server import (
     drain,
     end_within,
     listen,
+    probe_port,
     run,
     show_readiness,
     until_stopped,
     watch_readiness,
 )
-from croupier.runtime.settings import is_loopback, read_settings
+from croupier.runtime.settings import read_settings
+from croupier.runtime.tls import Tls, tls_in_use
 
 PROGRAM = "croupier serve lobby"
+PORTS = ("listen", "health")
 FIRST_ANSWER_SECONDS = 1.0
 """How long the start waits for the engines' first answers; they may start later than the lobby."""
 
@@ -73,26 +77,26 @@ async def serve(settings: LobbySettings, logger: Logger) -> int:
     key = load_private_key(settings.signing_key)
     registry = CollectorRegistry()
     async with AsyncExitStack() as stack:
-        database = open_database(settings.database)
-        stack.push_async_callback(database.dispose)
-        await check_schema(database, "croupier.lobby")
-        await check_durability(database, logger)
-        channel = await stack.enter_async_context(open_channel(settings.engine_control))
+        tls = await stack.enter_async_context(tls_in_use(settings, now_milliseconds, logger))
+        database = await stack.enter_async_context(_opened_database(settings.database, logger))
+        channel = await stack.enter_async_context(open_channel(settings.engine_control, tls, "engine"))
         issuer = TokenIssuer(key, ENGINE_CONTROL_AUDIENCE, SERVICE_TOKEN_SECONDS, now_milliseconds)
         engine = EngineChannel(channel, issuer, settings.engine_timeout_seconds, logger)
-        keys = await stack.enter_async_context(_checked_keys(settings, issuer, logger))
+        keys = await stack.enter_async_context(_checked_keys(settings, issuer, tls, logger))
         lobby = assemble(settings, database, engine, key, secrets.SystemRandom(), now_milliseconds, registry, logger)
         verifier = TokenVerifier(key.public_key(), PLAYER_AUDIENCE, now_milliseconds)
         interceptor = CallInterceptor(Authenticator(verifier, OPEN_METHODS), RpcMetrics(registry), logger)
+        export_expiry(registry, tls)
         metrics_server, metrics_address = serve_metrics(registry, settings.metrics_listen)
         stack.callback(metrics_server.shutdown)
-        listener = await listen(settings.listen, [SERVICE_NAME], lobby.add_to, interceptor)
+        listener = await listen(settings.listen, [SERVICE_NAME], lobby.add_to, interceptor, tls)
         stack.push_async_callback(listener.server.stop, None)
-        _warn_of_open_doors(settings, logger)
-        addresses = {"listen": listener.address, "metrics": metrics_address}
+        listeners = [listener, *await stack.enter_async_context(probe_port(settings.health_listen))]
+        addresses = {kind: each.address for kind, each in zip(PORTS, listeners, strict=False)}
+        addresses["metrics"] = metrics_address
         is_ready = partial(is_reachable, database)
-        await show_readiness([listener], is_ready)
-        work = (*lobby.background(), watch_readiness([listener], is_ready))
+        await show_readiness(listeners, is_ready)
+        work = (*lobby.background(), watch_readiness(listeners, is_ready))
         async with _running(work):
             announce(settings.ready_file, addresses)
             logger.info("ready", **addresses)
@@ -100,10 +104,21 @@ async def serve(settings: LobbySettings, logger: Logger) -> int:
             logger.info("stopping")
             end_within(settings.drain_seconds, logger)
             lobby.end_streams()
-            await drain([listener], max(0.0, settings.drain_seconds - LAST_SECONDS))
+            await drain(listeners, max(0.0, settings.drain_seconds - LAST_SECONDS))
     if not keys.cancelled():
         keys.result()
     return 0
+
+
+@asynccontextmanager
+async def _opened_database(url: str, logger: Logger) -> AsyncIterator[AsyncEngine]:
+    database = open_database(url)
+    try:
+        await check_schema(database, "croupier.lobby")
+        await check_durability(database, logger)
+        yield database
+    finally:
+        await database.dispose()
 
 
 async def _until_stopped(keys: asyncio.Task[None]) -> None:
@@ -116,10 +131,10 @@ async def _until_stopped(keys: asyncio.Task[None]) -> None:
 
 @asynccontextmanager
 async def _checked_keys(
-    settings: LobbySettings, issuer: TokenIssuer, logger: Logger
+    settings: LobbySettings, issuer: TokenIssuer, tls: Tls | None, logger: Logger
 ) -> AsyncIterator[asyncio.Task[None]]:
     """A task that has asked each engine whether it takes this lobby's key, or still asks; raises ValueError if not."""
-    async with _running([check_keys(settings, issuer, logger)]) as (keys,):
+    async with _running([check_keys(settings, issuer, tls, logger)]) as (keys,):
         await asyncio.wait([keys], timeout=FIRST_ANSWER_SECONDS)
         if keys.done():
             keys.result()
@@ -135,12 +150,6 @@ async def _running(work: Iterable[Coroutine[Any, Any, None]]) -> AsyncIterator[l
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _warn_of_open_doors(settings: LobbySettings, logger: Logger) -> None:
-    for name in ("listen", "metrics_listen"):
-        if not is_loopback(getattr(settings, name)):
-            logger.warning("reached from beyond this machine without TLS, which is the front door's business", at=name)
 
 
 if __name__ == "__main__":

@@ -9,16 +9,17 @@ from croupier.runtime.channels import addresses_of, open_channel
 from croupier.runtime.errors import ServiceError
 from croupier.runtime.identity import TokenIssuer
 from croupier.runtime.logs import Logger
+from croupier.runtime.tls import Tls
 
 PAUSE_SECONDS = 1.0
 
 
-async def check_keys(settings: LobbySettings, issuer: TokenIssuer, logger: Logger) -> None:
+async def check_keys(settings: LobbySettings, issuer: TokenIssuer, tls: Tls | None, logger: Logger) -> None:
     """Ask each engine until it answers; raises ValueError as soon as one refuses the key."""
     async with AsyncExitStack() as stack:
         silent = {}
         for address in addresses_of(settings.engine_control):
-            channel = await stack.enter_async_context(open_channel(address))
+            channel = await stack.enter_async_context(open_channel(address, tls, "engine"))
             silent[address] = EngineChannel(channel, issuer, settings.engine_timeout_seconds, logger)
         while silent:
             for address, engine in list(silent.items()):

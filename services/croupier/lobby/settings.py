@@ -15,6 +15,12 @@ class LobbySettings:
     engine_control: str = setting("The engine's control address, host:port; of several replicas with commas between.")
     listen: str = setting("Where to serve gRPC, host:port.", default="127.0.0.1:7710")
     metrics_listen: str = setting("Where to serve Prometheus metrics, host:port.", default="127.0.0.1:7719")
+    health_listen: str = setting("Where to tell health probes and nothing else, host:port, without TLS.", default="")
+    tls_certificate: Path | None = setting(
+        "PEM file of this service's certificate; with it TLS is spoken, and callers need one too.", default=None
+    )
+    tls_key: Path | None = setting("PEM file of the certificate's private key.", default=None)
+    tls_ca: Path | None = setting("PEM file of the authorities whose certificates are accepted.", default=None)
     log_level: str = setting("What to log: debug, info, warning or error.", default="info")
     ready_file: Path | None = setting("A file to write the addresses into, as JSON, once ready.", default=None)
     drain_seconds: int = setting(

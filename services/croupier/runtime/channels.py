@@ -1,9 +1,14 @@
 """Channels from one service to another, of which there may be several replicas."""
 
+import asyncio
 import ipaddress
 import json
+from collections.abc import Callable
+from typing import Any, Self, cast
 
 import grpc
+
+from croupier.runtime.tls import Tls
 
 _SERVICE_CONFIG = {
     "loadBalancingConfig": [{"round_robin": {}}],
@@ -34,6 +39,8 @@ _OPTIONS: tuple[tuple[str, int | str], ...] = (
     ("grpc.keepalive_permit_without_calls", 1),
     ("grpc.http2.max_pings_without_data", 0),
 )
+LONGEST_CALL_SECONDS = 60.0
+"""Longer than any call of one service to another may take."""
 
 
 def addresses_of(text: str) -> tuple[str, ...]:
@@ -67,9 +74,52 @@ def _version(address: str) -> int:
         ) from None
 
 
-def open_channel(addresses: str) -> grpc.aio.Channel:
+def open_channel(addresses: str, tls: Tls | None = None, service: str = "") -> grpc.aio.Channel:
     """A channel to all replicas of a service, by turns, leaving out those that do not answer.
 
-    Raises ValueError for addresses that cannot be used.
+    With TLS it is for unary calls, which are all that services make of each other, and takes each replica for the
+    `service` that its certificate names: replicas have no names of their own. Raises ValueError for addresses that
+    cannot be used.
     """
-    return grpc.aio.insecure_channel(target_of(addresses), options=_OPTIONS)
+    target = target_of(addresses)
+    if tls is None:
+        return grpc.aio.insecure_channel(target, options=_OPTIONS)
+    return cast("grpc.aio.Channel", RenewedChannel(target, tls, service))
+
+
+class RenewedChannel:
+    """A channel for unary calls, opened anew once the certificate is another; calls under way end on the old one."""
+
+    def __init__(self, target: str, tls: Tls, service: str) -> None:
+        self._target, self._tls, self._service = target, tls, service
+        self._leaving: set[asyncio.Task[None]] = set()
+        self._identity, self._channel = tls.identity, self._opened()
+
+    def _opened(self) -> grpc.aio.Channel:
+        options = (*_OPTIONS, ("grpc.ssl_target_name_override", self._service))
+        return grpc.aio.secure_channel(self._target, self._tls.channel_credentials(), options=options)
+
+    def unary_unary(self, *method: Any, **how: Any) -> Callable[..., Any]:
+        """What a stub calls for a method: it finds the channel of the hour with each call."""
+
+        def call(*request: Any, **arguments: Any) -> Any:
+            multicallable: Any = self._current().unary_unary(*method, **how)
+            return multicallable(*request, **arguments)
+
+        return call
+
+    def _current(self) -> grpc.aio.Channel:
+        if self._identity is not self._tls.identity:
+            leaving = asyncio.create_task(self._channel.close(LONGEST_CALL_SECONDS))
+            self._leaving.add(leaving)
+            leaving.add_done_callback(self._leaving.discard)
+            self._identity, self._channel = self._tls.identity, self._opened()
+        return self._channel
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for leaving in self._leaving:
+            leaving.cancel()
+        await asyncio.gather(self._channel.close(), *self._leaving, return_exceptions=True)

@@ -5,6 +5,8 @@ from wsgiref.simple_server import WSGIServer
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, start_http_server
 
+from croupier.runtime.tls import Tls
+
 LATENCY_BUCKETS_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
@@ -33,6 +35,17 @@ class RpcMetrics:
         )
         for name, metric in (("calls", calls), ("seconds", seconds), ("open_calls", open_calls)):
             object.__setattr__(self, name, metric)
+
+
+def export_expiry(registry: CollectorRegistry, tls: Tls | None) -> None:
+    """Tell until when the certificate in use holds, if there is one."""
+    if tls is not None:
+        gauge = Gauge(
+            "croupier_tls_certificate_expiry_timestamp_seconds",
+            "When the certificate in use ends, in seconds since 1970 UTC.",
+            registry=registry,
+        )
+        gauge.set_function(lambda: tls.identity.ends.timestamp())
 
 
 def serve_metrics(registry: CollectorRegistry, address: str) -> tuple[WSGIServer, str]:

@@ -6,8 +6,8 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,23 +18,41 @@ from grpc_reflection.v1alpha import reflection
 
 from croupier.runtime.interceptor import CallInterceptor
 from croupier.runtime.logs import Logger
+from croupier.runtime.tls import Tls
 
 LARGEST_REQUEST_BYTES = 64 * 1024
 READINESS_SECONDS = 5.0
 LAST_SECONDS = 2.0
 """The part of the time to stop that is for closing what is held, such as connections to a database."""
 KEEPALIVE_MILLISECONDS = 30_000
+LIVE = "live"
+"""The name under which health probes ask whether the process is alive, which depends on nothing else."""
+LARGEST_PROBE_BYTES = 1024
+MOST_PROBES = 100
 AddServices = Callable[[grpc.aio.Server], None]
+
+
+class Health(health.aio.HealthServicer):  # type: ignore[misc]  # The library has no types.
+    """Tells probes whether calls are welcome, and by LIVE that this process is alive, also while it drains."""
+
+    async def Check(self, request: health_pb2.HealthCheckRequest, context: Any) -> health_pb2.HealthCheckResponse:  # noqa: N802
+        if request.service == LIVE:
+            return health_pb2.HealthCheckResponse(status=health_pb2.HealthCheckResponse.SERVING)
+        return await super().Check(request, context)
 
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """A gRPC server that runs, its real address, and what it says of its health."""
+    """A gRPC server that runs, its real address, and what it says of its health.
+
+    One that `stays` is for probes alone, which hear from it until the end.
+    """
 
     server: grpc.aio.Server
     address: str
-    health: health.aio.HealthServicer
+    health: Health
     service_names: tuple[str, ...]
+    stays: bool = False
 
     async def set_serving(self, serving: bool) -> None:
         """Tell health probes whether calls are welcome."""
@@ -44,9 +62,16 @@ class Listener:
 
 
 async def listen(
-    address: str, service_names: Sequence[str], add_services: AddServices, interceptor: CallInterceptor
+    address: str,
+    service_names: Sequence[str],
+    add_services: AddServices,
+    interceptor: CallInterceptor,
+    tls: Tls | None = None,
 ) -> Listener:
-    """Start a gRPC server at host:port (port 0 chooses one); raises ValueError if the address cannot be had."""
+    """Start a gRPC server at host:port (port 0 chooses one); with TLS only for those who have a certificate too.
+
+    Raises ValueError if the address cannot be had.
+    """
     server = grpc.aio.server(
         interceptors=[interceptor],
         options=[
@@ -62,11 +87,39 @@ async def listen(
         ],
     )
     add_services(server)
-    servicer = health.aio.HealthServicer()
+    servicer = Health()
     health_pb2_grpc.add_HealthServicer_to_server(servicer, server)
     reflection.enable_server_reflection([*service_names, health.SERVICE_NAME, reflection.SERVICE_NAME], server)
+    return Listener(server, await _started(server, address, tls), servicer, tuple(service_names))
+
+
+@asynccontextmanager
+async def probe_port(address: str) -> AsyncIterator[list[Listener]]:
+    """A port at host:port that tells health and nothing else, without TLS, which kubelet does not speak; none for "".
+
+    Probes hear at first that calls are not welcome. Raises ValueError if the address cannot be had.
+    """
+    if not address:
+        yield []
+        return
+    server = grpc.aio.server(
+        options=[("grpc.max_receive_message_length", LARGEST_PROBE_BYTES), ("grpc.so_reuseport", 0)],
+        maximum_concurrent_rpcs=MOST_PROBES,
+    )
+    servicer = Health()
+    await servicer.set("", health_pb2.HealthCheckResponse.NOT_SERVING)
+    health_pb2_grpc.add_HealthServicer_to_server(servicer, server)
+    listener = Listener(server, await _started(server, address, None), servicer, (), stays=True)
     try:
-        port = server.add_insecure_port(address)
+        yield [listener]
+    finally:
+        await server.stop(None)
+
+
+async def _started(server: grpc.aio.Server, address: str, tls: Tls | None) -> str:
+    """Start a server; gives its real address."""
+    try:
+        port = server.add_secure_port(address, tls.server_credentials()) if tls else server.add_insecure_port(address)
     except RuntimeError:
         port = 0
     # gRPC takes the port modulo 65536, so that 99999 would silently become another.
@@ -75,7 +128,7 @@ async def listen(
         await server.stop(None)
         raise ValueError(f"{address} cannot be listened on: is it in use, or not an address of this machine?")
     await server.start()
-    return Listener(server, f"{address.rpartition(':')[0]}:{port}", servicer, tuple(service_names))
+    return f"{address.rpartition(':')[0]}:{port}"
 
 
 def announce(ready_file: Path | None, addresses: dict[str, str]) -> None:
@@ -125,10 +178,10 @@ def end_within(seconds: float, logger: Logger) -> None:
 
 
 async def drain(listeners: Sequence[Listener], grace_seconds: float) -> None:
-    """Say no more, take no more, and give calls under way their time."""
+    """Say that no more calls are welcome, take no more, and give those under way their time."""
     for listener in listeners:
         await listener.health.enter_graceful_shutdown()
-    await asyncio.gather(*(listener.server.stop(grace_seconds) for listener in listeners))
+    await asyncio.gather(*(listener.server.stop(grace_seconds) for listener in listeners if not listener.stays))
 
 
 def run(main: Coroutine[Any, Any, int]) -> int:

@@ -16,7 +16,7 @@ from croupier.runtime.database import is_reachable, open_database
 from croupier.runtime.identity import PLAYER_AUDIENCE, SCORING_CONTROL_AUDIENCE, TokenVerifier, load_public_key
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
 from croupier.runtime.logs import Logger, configure_logs
-from croupier.runtime.metrics import RpcMetrics, serve_metrics
+from croupier.runtime.metrics import RpcMetrics, export_expiry, serve_metrics
 from croupier.runtime.schema_versions import DatabaseUnreachable, check_durability, check_schema
 from croupier.runtime.server import (
     LAST_SECONDS,
@@ -25,12 +25,14 @@ from croupier.runtime.server import (
     drain,
     end_within,
     listen,
+    probe_port,
     run,
     show_readiness,
     until_stopped,
     watch_readiness,
 )
 from croupier.runtime.settings import read_settings
+from croupier.runtime.tls import tls_in_use
 from croupier.scoring.ledger import Ledger
 from croupier.scoring.metrics import LedgerMetrics
 from croupier.scoring.records import Records
@@ -43,6 +45,7 @@ from croupier_api.v1.scoring_pb2_grpc import (
 )
 
 PROGRAM = "croupier serve scoring"
+PORTS = ("listen", "control", "health")
 SERVICES = scoring_pb2.DESCRIPTOR.services_by_name
 
 
@@ -100,6 +103,8 @@ async def serve(settings: ScoringSettings) -> int:
     registry = CollectorRegistry()
     rpc_metrics = RpcMetrics(registry)
     async with AsyncExitStack() as stack:
+        tls = await stack.enter_async_context(tls_in_use(settings, clock, logger))
+        export_expiry(registry, tls)
         database = await stack.enter_async_context(opened_database(settings.database, logger))
         metrics_server, metrics_address = serve_metrics(registry, settings.metrics_listen)
         stack.callback(metrics_server.server_close)
@@ -107,13 +112,15 @@ async def serve(settings: ScoringSettings) -> int:
         listeners = []
         for port in ports(settings, database, registry):
             interceptor = CallInterceptor(Authenticator(port.verifier), rpc_metrics, logger)
-            listener = await listen(port.address, [port.service], port.add, interceptor)
+            listener = await listen(port.address, [port.service], port.add, interceptor, tls)
             stack.push_async_callback(listener.server.stop, None)
             listeners.append(listener)
+        listeners += await stack.enter_async_context(probe_port(settings.health_listen))
         is_ready = partial(is_reachable, database)
         await show_readiness(listeners, is_ready)
         readiness = asyncio.create_task(watch_readiness(listeners, is_ready))
-        addresses = {"listen": listeners[0].address, "control": listeners[1].address, "metrics": metrics_address}
+        addresses = {kind: listener.address for kind, listener in zip(PORTS, listeners, strict=False)}
+        addresses["metrics"] = metrics_address
         announce(settings.ready_file, addresses)
         logger.info("serving", **addresses)
         await until_stopped()

@@ -16,6 +16,12 @@ class ScoringSettings:
     listen: str = setting("host:port for players; port 0 chooses one.", default="127.0.0.1:7730")
     control_listen: str = setting("host:port for the engine; port 0 chooses one.", default="127.0.0.1:7731")
     metrics_listen: str = setting("host:port for Prometheus; port 0 chooses one.", default="127.0.0.1:7739")
+    health_listen: str = setting("host:port that tells health probes and nothing else, without TLS.", default="")
+    tls_certificate: Path | None = setting(
+        "PEM file of this service's certificate; with it TLS is spoken, and callers need one too.", default=None
+    )
+    tls_key: Path | None = setting("PEM file of the certificate's private key.", default=None)
+    tls_ca: Path | None = setting("PEM file of the authorities whose certificates are accepted.", default=None)
     log_level: str = setting("Least level that is logged: debug, info, warning or error.", default="info")
     ready_file: Path | None = setting("File that gets the addresses as JSON once the service is ready.", default=None)
     drain_seconds: int = setting(

@@ -1,0 +1,204 @@
+"""Mutual TLS between services: each proves who it is to those it calls and to those that call it.
+
+A service has one certificate for both. It is read at the start, and again whenever its files have changed: those who
+renew certificates restart nothing. Connections that stand keep the one with which they were made.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+
+import grpc
+from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+from croupier.runtime.identity import Clock
+from croupier.runtime.logs import Logger
+from croupier.runtime.settings import is_loopback
+
+LOOK_SECONDS = 1.0
+"""How often the files are looked at."""
+
+Contents: TypeAlias = tuple[bytes | None, bytes | None, bytes | None]
+"""Of certificate, key and authorities; None for a file that cannot be read."""
+
+
+class TlsSettings(Protocol):
+    """The settings of every service that are about TLS."""
+
+    @property
+    def tls_certificate(self) -> Path | None: ...
+    @property
+    def tls_key(self) -> Path | None: ...
+    @property
+    def tls_ca(self) -> Path | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A certificate that can be used with its key, and the authorities whose certificates others must have; all PEM."""
+
+    certificate: bytes = field(repr=False)
+    key: bytes = field(repr=False)
+    authorities: bytes = field(repr=False)
+    ends: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class TlsFiles:
+    """The PEM files of a service: its certificate with those that lead to the authority, its key, and authorities."""
+
+    certificate: Path
+    key: Path
+    ca: Path
+
+    def contents(self) -> Contents:
+        """What the files hold now."""
+        return _content(self.certificate), _content(self.key), _content(self.ca)
+
+    def identity(self, contents: Contents, now: datetime) -> Identity:
+        """The contents, checked; raises ValueError saying which file cannot be used and why, never what is in it."""
+        certificate, key, authorities = contents
+        holder, *_ = _certificates(self.certificate, certificate)
+        _check_time(self.certificate, holder, now)
+        self._check_key(key, holder)
+        trusted = _certificates(self.ca, authorities)
+        _check_time(self.ca, max(trusted, key=lambda each: each.not_valid_after_utc), now)
+        return Identity(certificate or b"", key or b"", authorities or b"", holder.not_valid_after_utc)
+
+    def _check_key(self, pem: bytes | None, holder: x509.Certificate) -> None:
+        try:
+            public_key = load_pem_private_key(pem or b"", password=None).public_key()
+            is_fitting = public_key == holder.public_key()
+        except (ValueError, TypeError, UnsupportedAlgorithm):
+            raise ValueError(f"{self.key} cannot be read as a private key in PEM form without password") from None
+        if not is_fitting:
+            raise ValueError(f"{self.key} is not the key of the certificate in {self.certificate}")
+
+
+def tls_files(settings: TlsSettings) -> TlsFiles | None:
+    """The files that settings name, None if they name none; raises ValueError if they name some of them only."""
+    certificate, key, ca = settings.tls_certificate, settings.tls_key, settings.tls_ca
+    if certificate and key and ca:
+        return TlsFiles(certificate, key, ca)
+    given = {"--tls-certificate": certificate, "--tls-key": key, "--tls-ca": ca}
+    missing = [flag for flag, path in given.items() if path is None]
+    if len(missing) < len(given):
+        raise ValueError(f"TLS needs all of {', '.join(given)}, or none of them: {', '.join(missing)} missing")
+    return None
+
+
+class Tls:
+    """What a service proves itself with, and checks others by; `identity` is the one for new connections.
+
+    Raises ValueError for files that cannot be used.
+    """
+
+    def __init__(self, files: TlsFiles, clock: Clock, logger: Logger) -> None:
+        self._files, self._clock, self._logger = files, clock, logger
+        self._seen = self._judged = files.contents()
+        self.identity = files.identity(self._seen, self._now())
+
+    def _now(self) -> datetime:
+        return datetime.fromtimestamp(self._clock() / 1000, UTC)
+
+    async def watch(self) -> None:
+        """Look again and again, until cancelled."""
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            self.look()
+
+    def look(self) -> None:
+        """Take what the files hold if it is new and can be used; else go on as before, and say so once.
+
+        Only what was there the last time as well is judged: files are replaced one after the other, and halfway they
+        do not fit together.
+        """
+        contents = self._files.contents()
+        is_settled, self._seen = contents == self._seen, contents
+        if not is_settled or contents == self._judged:
+            return
+        self._judged = contents
+        try:
+            self.identity = self._files.identity(contents, self._now())
+        except ValueError as fault:
+            self._logger.warning("the new certificate cannot be used, the old one is kept", why=str(fault))
+        else:
+            self._logger.info("the new certificate is used from now on", ends=self.identity.ends.isoformat())
+
+    def server_credentials(self) -> grpc.ServerCredentials:
+        """For a port whose callers must have a certificate; every new connection gets what holds then."""
+        given = self.identity
+
+        def configuration() -> grpc.ServerCertificateConfiguration | None:
+            # Called in threads of the library, with each new connection; None leaves it as it was.
+            nonlocal given
+            if given is self.identity:
+                return None
+            given = self.identity
+            return _configuration(given)
+
+        # The stubs do not know that it may give None.
+        fetcher: Any = configuration
+        return grpc.dynamic_ssl_server_credentials(_configuration(given), fetcher, require_client_authentication=True)
+
+    def channel_credentials(self) -> grpc.ChannelCredentials:
+        """For a channel that is opened now."""
+        identity = self.identity
+        return grpc.ssl_channel_credentials(identity.authorities, identity.key, identity.certificate)
+
+
+@asynccontextmanager
+async def tls_in_use(settings: TlsSettings, clock: Clock, logger: Logger) -> AsyncIterator[Tls | None]:
+    """What a service proves itself with while the body runs, kept as its files are; None if it is to use no TLS.
+
+    Raises ValueError for files that cannot be used.
+    """
+    files = tls_files(settings)
+    if files is None:
+        _warn_of_open_doors(settings, logger)
+        yield None
+        return
+    tls = Tls(files, clock, logger)
+    watching = asyncio.create_task(tls.watch())
+    try:
+        yield tls
+    finally:
+        watching.cancel()
+        await asyncio.wait([watching])
+
+
+def _warn_of_open_doors(settings: TlsSettings, logger: Logger) -> None:
+    named = {name: getattr(settings, name, None) for name in ("listen", "control_listen")}
+    if at := [name for name, address in named.items() if address and not is_loopback(address)]:
+        logger.warning("reached from beyond this machine without TLS: see --tls-certificate", at=at)
+
+
+def _configuration(identity: Identity) -> grpc.ServerCertificateConfiguration:
+    return grpc.ssl_server_certificate_configuration([(identity.key, identity.certificate)], identity.authorities)
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
+
+
+def _certificates(path: Path, pem: bytes | None) -> list[x509.Certificate]:
+    try:
+        return x509.load_pem_x509_certificates(pem or b"")
+    except ValueError:
+        raise ValueError(f"{path} cannot be read as a certificate in PEM form") from None
+
+
+def _check_time(path: Path, certificate: x509.Certificate, now: datetime) -> None:
+    if now >= certificate.not_valid_after_utc:
+        raise ValueError(f"the certificate in {path} expired at {certificate.not_valid_after_utc.isoformat()}")
+    if now < certificate.not_valid_before_utc:
+        raise ValueError(f"the certificate in {path} holds from {certificate.not_valid_before_utc.isoformat()} on only")
