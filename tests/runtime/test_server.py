@@ -18,7 +18,7 @@ from croupier.runtime import errors
 from croupier.runtime.identity import ENGINE_CONTROL_AUDIENCE, PLAYER_AUDIENCE, TokenIssuer, TokenVerifier, caller
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
 from croupier.runtime.metrics import RpcMetrics
-from croupier.runtime.server import Listener, announce, drain, listen
+from croupier.runtime.server import LARGEST_PROBE_BYTES, LIVE, Listener, announce, drain, listen, probe_port
 from croupier_api.v1 import lobby_pb2 as pb
 from croupier_api.v1 import lobby_pb2_grpc
 
@@ -236,6 +236,55 @@ async def test_health_says_what_it_was_told_and_stops_welcoming_at_the_end(site:
     await drain([site.listener], 0)
     with pytest.raises(grpc.aio.AioRpcError):
         await stub.Check(health_pb2.HealthCheckRequest())
+
+
+SERVING, NOT_SERVING = health_pb2.HealthCheckResponse.SERVING, health_pb2.HealthCheckResponse.NOT_SERVING
+
+
+async def probed(channel: grpc.aio.Channel, name: str) -> Any:
+    answer = await health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest(service=name), timeout=5)
+    return answer.status
+
+
+async def test_a_process_lives_whether_calls_are_welcome_or_not(site: Site) -> None:
+    for ready in (True, False):
+        await site.listener.set_serving(ready)
+        assert await probed(site.channel, LIVE) == SERVING
+
+
+async def test_the_port_for_probes_tells_health_until_the_end(site: Site) -> None:
+    async with probe_port("127.0.0.1:0") as probes, grpc.aio.insecure_channel(probes[0].address) as channel:
+        assert await probed(channel, "") == NOT_SERVING
+        for listener in (site.listener, *probes):
+            await listener.set_serving(True)
+        assert await probed(channel, "") == await probed(site.channel, "") == SERVING
+        await drain([site.listener, *probes], 0)
+        assert await probed(channel, "") == NOT_SERVING
+        assert await probed(channel, LIVE) == SERVING
+        with pytest.raises(grpc.aio.AioRpcError):
+            await probed(site.channel, "")
+
+
+async def test_the_port_for_probes_tells_nothing_else() -> None:
+    async with probe_port("127.0.0.1:0") as probes, grpc.aio.insecure_channel(probes[0].address) as channel:
+        reflection: Any = channel.stream_stream("/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo")
+        for call, code in (
+            (probed(channel, "croupier_api.v1.LobbyService"), grpc.StatusCode.NOT_FOUND),
+            (probed(channel, "x" * LARGEST_PROBE_BYTES), grpc.StatusCode.RESOURCE_EXHAUSTED),
+            (lobby_pb2_grpc.LobbyServiceStub(channel).SignIn(pb.SignInRequest()), grpc.StatusCode.UNIMPLEMENTED),
+            (reflection([b""]).read(), grpc.StatusCode.UNIMPLEMENTED),
+        ):
+            with pytest.raises(grpc.aio.AioRpcError) as refused:
+                await call
+            assert refused.value.code() is code
+
+
+async def test_no_port_for_probes_unless_asked_for(site: Site) -> None:
+    async with probe_port("") as probes:
+        assert probes == []
+    with pytest.raises(ValueError, match="cannot be listened on"):
+        async with probe_port(site.listener.address):
+            pytest.fail("it listens")
 
 
 async def test_an_address_that_is_taken_is_a_clear_fault(site: Site) -> None:

@@ -6,6 +6,7 @@ import io
 import os
 import secrets
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -16,6 +17,8 @@ from croupier.cli.addresses import FIRST_PORT
 from croupier.cli.data_folder import default_data_folder
 from croupier.cli.faults import FAILED, CommandFault, misused
 from croupier.cli.games import show_game, show_games
+from croupier.cli.keys import AUTHORITY_DAYS, USUAL_DAYS
+from croupier.cli.keys import keys as make_keys
 from croupier.cli.options import game_named, read_options, seats_of, split_options
 from croupier.cli.serve import run_service
 from croupier.games.catalogue import GAMES
@@ -59,6 +62,9 @@ def up(
     engines: Annotated[int, typer.Option(metavar="N", help="Instances of the engine; each has a block of ports.")] = 1,
     lobbies: Annotated[int, typer.Option(metavar="N", help="Instances of the lobby.")] = 1,
     scorings: Annotated[int, typer.Option(metavar="N", help="Instances of scoring.")] = 1,
+    mutual_tls: Annotated[
+        bool, typer.Option("--mutual-tls", help="Services speak TLS and ask every caller for a certificate of DIR's.")
+    ] = False,
     shuffle_seed: Annotated[str | None, typer.Option(hidden=True, help="Fixes all shuffles.")] = None,
     extra_flag: Annotated[
         list[str] | None, typer.Option(hidden=True, metavar="INSTANCE=FLAG", help="For tests; repeatable.")
@@ -75,6 +81,7 @@ def up(
         note=_say,
         database=database,
         replicas=Replicas(lobby=lobbies, engine=engines, scoring=scorings),
+        mutual_tls=mutual_tls,
         extra_flags={instance: [flag for other, flag in flags if other == instance] for instance, _ in flags},
     )
     asyncio.run(run_up(_folder(data_dir), port, manner))
@@ -113,6 +120,20 @@ def migrate(
         asyncio.run(migrate_shared(url, services, _say))
     else:
         asyncio.run(migrate_folder(_folder(data_dir), services, _say))
+
+
+@app.command()
+def keys(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where they are put; what is there stays.")],
+    certificates: Annotated[
+        bool, typer.Option("--certificates", help="Also an authority, and a certificate for each service and the door.")
+    ] = False,
+    days: Annotated[
+        int, typer.Option(min=1, max=AUTHORITY_DAYS, metavar="N", help="How long the certificates hold.")
+    ] = USUAL_DAYS,
+) -> None:
+    """Make the keys that services sign with, and certificates for mutual TLS between them."""
+    make_keys(folder.expanduser().absolute(), days if certificates else None, datetime.now(UTC), _say)
 
 
 @app.command()

@@ -70,7 +70,11 @@ def _is_free(address: str) -> bool:
 
 
 def service_flags(
-    instance: str, folder: DataFolder, addresses: Mapping[str, Addresses], shuffle_seed: str | None
+    instance: str,
+    folder: DataFolder,
+    addresses: Mapping[str, Addresses],
+    shuffle_seed: str | None,
+    mutual_tls: bool = False,
 ) -> list[str]:
     """The flags of an instance; `addresses` says where it is to listen, and where those listen that started before it.
 
@@ -84,6 +88,9 @@ def service_flags(
     } | _flags_of_its_own(instance, folder, addresses)
     if service_of(instance) == "engine" and shuffle_seed is not None:
         flags["shuffle-seed"] = shuffle_seed
+    if mutual_tls:
+        files = folder.certificate_files(service_of(instance))
+        flags |= dict(zip(("tls-certificate", "tls-key", "tls-ca"), map(str, files), strict=True))
     return [f"--{name}={value}" for name, value in flags.items()]
 
 

@@ -6,13 +6,12 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from croupier.cli.faults import CommandFault
-from croupier.runtime.identity import write_new_key_pair
-
-SIGNERS = ("lobby", "engine")
+from croupier.cli.keys import AUTHORITY_DAYS, certificate_files, make_certificates, make_signing_keys
 
 
 def default_data_folder(environment: Mapping[str, str]) -> Path:
@@ -42,6 +41,10 @@ class DataFolder:
     def public_key(self, service: str) -> Path:
         return self.path / "keys" / f"{service}.public.pem"
 
+    def certificate_files(self, service: str) -> tuple[Path, Path, Path]:
+        """Its certificate, its key, and the authority's certificate."""
+        return certificate_files(self.path / "keys", service)
+
     def database_url(self, service: str) -> str:
         return f"sqlite+aiosqlite:///{self.path / service}.db"
 
@@ -52,15 +55,19 @@ class DataFolder:
         return self.path / "ready" / f"{instance}.json"
 
 
-def prepare_data_folder(path: Path) -> DataFolder:
-    """Make the folder, readable by its owner only, with keys if it has none; raises CommandFault if that cannot be."""
+def prepare_data_folder(path: Path, certificates: bool = False) -> DataFolder:
+    """Make the folder, readable by its owner only, with keys, and certificates if they are wanted, unless it has some.
+
+    Raises CommandFault if that cannot be.
+    """
     folder = DataFolder(path.expanduser().absolute())
     try:
         folder.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         for part in ("keys", "logs", "ready"):
             (folder.path / part).mkdir(mode=0o700, exist_ok=True)
-        for signer in SIGNERS:
-            write_new_key_pair(folder.signing_key(signer), folder.public_key(signer))
+        make_signing_keys(folder.path / "keys")
+        if certificates:
+            make_certificates(folder.path / "keys", AUTHORITY_DAYS, datetime.now(UTC))
     except OSError as fault:
         raise _unusable(folder, fault) from None
     return folder

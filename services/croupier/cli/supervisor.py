@@ -40,7 +40,8 @@ class Manner:
 
     Each service is given `grace_seconds` to drain at the end; 0 is for folders of which nothing is kept. `database` is
     the URL of one that is up to date and that all share; None gives each its own in the folder, which is brought up to
-    date first. `extra_flags` are for tests, by instance.
+    date first. With `mutual_tls` they prove themselves to each other, and callers must do so too, by certificates that
+    are made in the folder. `extra_flags` are for tests, by instance.
     """
 
     command: Sequence[str] = (sys.executable, "-m", "croupier.cli.child")
@@ -51,6 +52,7 @@ class Manner:
     replicas: Replicas = ONE_OF_EACH
     extra_flags: Mapping[str, Sequence[str]] = field(default_factory=dict)
     migrates: bool = True
+    mutual_tls: bool = False
 
 
 class Services:
@@ -97,7 +99,8 @@ class Services:
         self._tell()
 
     async def _start(self, instance: str) -> None:
-        flags = service_flags(instance, self.folder, self.addresses, self._manner.shuffle_seed)
+        manner = self._manner
+        flags = service_flags(instance, self.folder, self.addresses, manner.shuffle_seed, manner.mutual_tls)
         service = service_of(instance)
         command = (*self._manner.command, service, *flags, *self._manner.extra_flags.get(instance, ()))
         environment = {**os.environ, DATABASE_VARIABLE: self._manner.database or self.folder.database_url(service)}
@@ -193,7 +196,7 @@ async def running_services(folder: Path, *, first_port: int = 0, manner: Manner 
     """
     _check_many_can_write(manner)
     wanted = addresses_from(first_port, manner.replicas)
-    data = prepare_data_folder(folder)
+    data = prepare_data_folder(folder, certificates=manner.mutual_tls)
     with sole_use(data):
         check_free(wanted)
         if manner.migrates and manner.database is None:

@@ -52,7 +52,7 @@ def new_authority(name: str, days: int, now: datetime) -> CertificateAndKey:
 def new_certificate(authority: CertificateAndKey, names: Sequence[str], days: int, now: datetime) -> CertificateAndKey:
     """A certificate for a server or a client with these DNS names and IP addresses; never holds beyond the authority.
 
-    Raises ValueError for an authority that cannot be read.
+    Raises ValueError for an authority that cannot be read, or ends within a day.
     """
     issuer = x509.load_pem_x509_certificate(authority.certificate)
     issuer_key = load_pem_private_key(authority.key, password=None)
@@ -60,6 +60,8 @@ def new_certificate(authority: CertificateAndKey, names: Sequence[str], days: in
         raise ValueError("the authority's key is of another kind than the elliptic curve keys that are made here")
     key = generate_private_key(SECP256R1())
     days = min(days, (issuer.not_valid_after_utc - now).days)
+    if days < 1:
+        raise ValueError("the authority ends within a day, or has ended")
     builder = (
         _builder(_common_name(names[0]), issuer.subject, key, days, now)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)

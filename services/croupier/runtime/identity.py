@@ -116,12 +116,18 @@ def bearer_token(metadata: dict[str, str]) -> str:
 
 
 def write_new_key_pair(private_path: Path, public_path: Path) -> None:
-    """Make a key pair as PEM files, the private one readable by its owner only; existing files stay."""
+    """Make a key pair as PEM files, the private one readable by its owner only; a private key that is there stays.
+
+    Raises ValueError if that one cannot be read while its public key is to be written.
+    """
     if private_path.exists() and public_path.exists():
         return
-    key = Ed25519PrivateKey.generate()
-    private_path.touch(mode=0o600)
-    private_path.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    if private_path.exists():
+        key = load_private_key(private_path)
+    else:
+        key = Ed25519PrivateKey.generate()
+        private_path.touch(mode=0o600)
+        private_path.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
     public_path.write_bytes(key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
 
 

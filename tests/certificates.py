@@ -1,0 +1,52 @@
+"""Certificates for tests: a house with an authority, another that is none of its business, and files of a service."""
+
+import ssl
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import grpc
+
+from croupier.runtime.certificates import CertificateAndKey, new_authority, new_certificate
+from croupier.runtime.tls import TlsFiles
+
+DAYS = 10
+NOW = datetime.now(UTC)
+LONG_AGO = NOW - timedelta(days=2 * DAYS)
+SOON = NOW + timedelta(days=DAYS)
+
+
+@dataclass(frozen=True)
+class House:
+    """An authority and what it signs."""
+
+    authority: CertificateAndKey = field(default_factory=lambda: new_authority("a house", 4 * DAYS, LONG_AGO))
+
+    def issue(self, name: str, now: datetime = NOW) -> CertificateAndKey:
+        """A new certificate, by which its holder is found on this machine too."""
+        return new_certificate(self.authority, [name, "localhost", "127.0.0.1"], DAYS, now)
+
+    def files(self, folder: Path, issued: CertificateAndKey) -> TlsFiles:
+        """Files of a service in a folder of its own."""
+        folder.mkdir()
+        files = TlsFiles(folder / "tls.crt", folder / "tls.key", folder / "ca.crt")
+        files.ca.write_bytes(self.authority.certificate)
+        replace(files, issued)
+        return files
+
+    def credentials(self, issued: CertificateAndKey | None) -> grpc.ChannelCredentials:
+        """For a caller with this certificate, or none, who trusts the house."""
+        if issued is None:
+            return grpc.ssl_channel_credentials(self.authority.certificate)
+        return grpc.ssl_channel_credentials(self.authority.certificate, issued.key, issued.certificate)
+
+
+def replace(files: TlsFiles, issued: CertificateAndKey) -> None:
+    """Put another certificate into a service's files, one after the other."""
+    files.certificate.write_bytes(issued.certificate)
+    files.key.write_bytes(issued.key)
+
+
+def der(pem: bytes) -> bytes:
+    """The bytes that a PEM certificate stands for."""
+    return ssl.PEM_cert_to_DER_cert(pem.decode())

@@ -1,0 +1,145 @@
+"""`croupier keys`: what a deployment needs is made once, is for its owner only, and is never overwritten."""
+
+import stat
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from croupier.cli import __main__
+from croupier.cli.data_folder import prepare_data_folder
+from croupier.cli.faults import CommandFault
+from croupier.cli.keys import CERTIFIED, certificate_files, keys
+from croupier.runtime.identity import PLAYER_AUDIENCE, TokenIssuer, TokenVerifier, load_private_key, load_public_key
+from croupier.runtime.tls import TlsFiles
+
+NOW = datetime.now(UTC)
+SIGNING = {f"{signer}.{kind}.pem" for signer in ("lobby", "engine") for kind in ("private", "public")}
+CERTIFICATES = {f"tls/{service}/{name}" for service in CERTIFIED for name in ("tls.crt", "tls.key", "ca.crt")}
+AUTHORITY = {"tls/authority/ca.crt", "tls/authority/ca.key"}
+
+
+def made(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def make(folder: Path, days: int | None = None, now: datetime = NOW) -> list[str]:
+    said: list[str] = []
+    keys(folder, days, now, said.append)
+    return said
+
+
+def test_signing_keys_fit_together(tmp_path: Path) -> None:
+    said = make(tmp_path / "new")
+    assert made(tmp_path / "new").keys() == SIGNING
+    assert len(said) == len(SIGNING) + 1
+    for signer in ("lobby", "engine"):
+        private = load_private_key(tmp_path / "new" / f"{signer}.private.pem")
+        token, _ = TokenIssuer(private, PLAYER_AUDIENCE, 60, lambda: 0).issue("ada")
+        public = load_public_key(tmp_path / "new" / f"{signer}.public.pem")
+        assert TokenVerifier(public, PLAYER_AUDIENCE, lambda: 0).verify(token).id == "ada"
+
+
+def test_certificates_can_be_used_by_each_service(tmp_path: Path) -> None:
+    make(tmp_path, days=30)
+    assert made(tmp_path).keys() == SIGNING | CERTIFICATES | AUTHORITY
+    for service in CERTIFIED:
+        files = TlsFiles(*certificate_files(tmp_path, service))
+        assert files.identity(files.contents(), NOW).ends == (NOW + timedelta(days=30)).replace(microsecond=0)
+
+
+def test_what_is_secret_is_for_its_owner_only(tmp_path: Path) -> None:
+    make(tmp_path / "new", days=30)
+    for path in (tmp_path / "new").rglob("*"):
+        if path.name.endswith((".key", ".private.pem")):
+            assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
+
+
+def test_nothing_is_overwritten(tmp_path: Path) -> None:
+    make(tmp_path)
+    before = made(tmp_path)
+    make(tmp_path, days=30)
+    everything = made(tmp_path)
+    assert before.items() <= everything.items()
+    assert make(tmp_path, days=60) == [f"nothing is missing in {tmp_path}"]
+    assert made(tmp_path) == everything
+
+
+def test_a_certificate_that_was_taken_away_is_made_anew_by_the_same_authority(tmp_path: Path) -> None:
+    make(tmp_path, days=30)
+    before = made(tmp_path)
+    certificate, key, _ = certificate_files(tmp_path, "engine")
+    certificate.unlink()
+    key.unlink()
+    said = make(tmp_path, days=60)
+    assert said[:-1] == [f"{key} made", f"{certificate} made"]
+    after = made(tmp_path)
+    assert {name for name in after if after[name] != before[name]} == {"tls/engine/tls.crt", "tls/engine/tls.key"}
+
+
+@pytest.mark.parametrize(
+    ("missing", "said"),
+    [
+        ("tls/engine/tls.key", "tls.crt is there without tls.key"),
+        ("tls/engine/tls.crt", "tls.key is there without tls.crt"),
+        ("lobby.private.pem", "lobby.public.pem is there without lobby.private.pem"),
+    ],
+)
+def test_half_of_a_pair_is_told_and_left_alone(tmp_path: Path, missing: str, said: str) -> None:
+    make(tmp_path, days=30)
+    (tmp_path / missing).unlink()
+    before = made(tmp_path)
+    with pytest.raises(CommandFault, match=said):
+        make(tmp_path, days=30)
+    assert made(tmp_path) == before
+
+
+def test_a_public_key_is_made_again_from_its_private_one(tmp_path: Path) -> None:
+    make(tmp_path)
+    before = made(tmp_path)
+    (tmp_path / "lobby.public.pem").unlink()
+    make(tmp_path)
+    assert made(tmp_path) == before
+
+
+def test_an_authority_that_cannot_sign_is_told(tmp_path: Path) -> None:
+    make(tmp_path, days=30, now=NOW - timedelta(days=4_000))
+    for path in certificate_files(tmp_path, "door")[:2]:
+        path.unlink()
+    with pytest.raises(CommandFault, match=r"tls/authority cannot sign, or has expired"):
+        make(tmp_path, days=30)
+    (tmp_path / "tls/authority/ca.key").unlink()
+    with pytest.raises(CommandFault, match=r"ca\.crt is there without ca\.key"):
+        make(tmp_path, days=30)
+
+
+def test_a_data_folder_keeps_its_certificates_too(tmp_path: Path) -> None:
+    folder = prepare_data_folder(tmp_path / "data", certificates=True)
+    before = made(folder.path)
+    assert {f"keys/{name}" for name in SIGNING | CERTIFICATES | AUTHORITY} == before.keys()
+    prepare_data_folder(tmp_path / "data", certificates=True)
+    assert made(folder.path) == before
+    assert all(path.exists() for path in folder.certificate_files("engine"))
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
+    monkeypatch.setattr(sys, "argv", ["croupier", "keys", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        __main__.main()
+    if ended.value.code:
+        raise ended.value
+
+
+def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    run(monkeypatch, str(tmp_path / "new"), "--certificates", "--days=5")
+    printed = capsys.readouterr()
+    assert f"{tmp_path / 'new/tls/door/tls.crt'} made" in printed.out
+    assert "BEGIN" not in printed.out + printed.err
+    for folder, said in (("/dev/null/keys", "/dev/null/keys cannot be written"), ("/proc/keys", "cannot be written")):
+        with pytest.raises(SystemExit):
+            run(monkeypatch, folder)
+        printed = capsys.readouterr()
+        assert said in printed.err
+        assert printed.err.count("\n") == 1

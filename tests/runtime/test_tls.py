@@ -1,0 +1,382 @@
+"""Mutual TLS: files that can be used and that cannot, who is let in, and certificates that change while all goes on."""
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    PrivateFormat,
+    load_pem_private_key,
+)
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from prometheus_client import CollectorRegistry
+
+from croupier.runtime.certificates import CertificateAndKey, new_certificate
+from croupier.runtime.channels import open_channel
+from croupier.runtime.identity import PLAYER_AUDIENCE, TokenVerifier
+from croupier.runtime.interceptor import Authenticator, CallInterceptor
+from croupier.runtime.metrics import RpcMetrics, export_expiry
+from croupier.runtime.server import Listener, listen
+from croupier.runtime.tls import Tls, TlsFiles, tls_in_use
+from tests.certificates import LONG_AGO, NOW, SOON, House, der, replace
+
+METHOD = "/tests.Service/WhoAmI"
+CALL_SECONDS = 10.0
+HOUSE, ANOTHER_HOUSE = House(), House()
+
+
+def milliseconds() -> int:
+    return int(NOW.timestamp() * 1000)
+
+
+@dataclass
+class Logger:
+    lines: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+
+    def info(self, event: str, **fields: Any) -> None:
+        self.lines.append((event, fields))
+
+    warning = info
+
+    @property
+    def events(self) -> list[str]:
+        return [event for event, _ in self.lines]
+
+
+@dataclass(frozen=True)
+class Settings:
+    tls_certificate: Path | None = None
+    tls_key: Path | None = None
+    tls_ca: Path | None = None
+    listen: str = "127.0.0.1:7710"
+
+
+def settings_of(files: TlsFiles) -> Settings:
+    return Settings(files.certificate, files.key, files.ca)
+
+
+def opened(files: TlsFiles, logger: Logger | None = None) -> Tls:
+    return Tls(files, milliseconds, logger or Logger())
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> TlsFiles:
+    return HOUSE.files(tmp_path / "engine", HOUSE.issue("engine"))
+
+
+def locked(pem: bytes) -> bytes:
+    key: Any = load_pem_private_key(pem, password=None)
+    password: bytes = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"a password"))
+    return password
+
+
+FAULTS: dict[str, tuple[Callable[[TlsFiles], object], str]] = {
+    "no certificate": (lambda files: files.certificate.unlink(), "tls.crt cannot be read as a certificate in PEM"),
+    "no key": (lambda files: files.key.unlink(), "tls.key cannot be read as a private key in PEM"),
+    "no authority": (lambda files: files.ca.unlink(), "ca.crt cannot be read as a certificate in PEM"),
+    "garbage for a certificate": (lambda files: files.certificate.write_bytes(b"\0garbage"), "tls.crt cannot be read"),
+    "garbage for a key": (lambda files: files.key.write_bytes(b"\0garbage"), "tls.key cannot be read as a private key"),
+    "garbage for an authority": (lambda files: files.ca.write_bytes(b"\0garbage"), "ca.crt cannot be read"),
+    "key with a password": (
+        lambda files: files.key.write_bytes(locked(files.key.read_bytes())),
+        "tls.key cannot be read as a private key in PEM form without password",
+    ),
+    "key of another certificate": (
+        lambda files: files.key.write_bytes(HOUSE.issue("engine").key),
+        "tls.key is not the key of the certificate in .*tls.crt",
+    ),
+    "expired": (lambda files: replace(files, HOUSE.issue("engine", LONG_AGO)), "tls.crt expired at 20.*"),
+    "not yet": (lambda files: replace(files, HOUSE.issue("engine", SOON)), "tls.crt holds from 20.* on only"),
+    "expired authority": (
+        lambda files: files.ca.write_bytes(HOUSE.issue("any", LONG_AGO).certificate),
+        "ca.crt expired at 20.*",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+async def test_files_that_cannot_be_used_are_named_and_not_shown(files: TlsFiles, fault: str) -> None:
+    spoil, said = FAULTS[fault]
+    spoil(files)
+    with pytest.raises(ValueError, match=said) as refused:
+        async with tls_in_use(settings_of(files), milliseconds, Logger()):
+            pytest.fail("it was taken")
+    assert "BEGIN" not in str(refused.value)
+    assert "garbage" not in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "missing"),
+    [
+        (Settings(tls_certificate=Path("c")), "--tls-key, --tls-ca missing"),
+        (Settings(tls_certificate=Path("c"), tls_key=Path("k")), "--tls-ca missing"),
+        (Settings(tls_ca=Path("a")), "--tls-certificate, --tls-key missing"),
+    ],
+)
+async def test_a_part_of_the_settings_is_not_enough(settings: Settings, missing: str) -> None:
+    with pytest.raises(ValueError, match=missing):
+        async with tls_in_use(settings, milliseconds, Logger()):
+            pytest.fail("it was taken")
+
+
+@pytest.mark.parametrize(("address", "warnings"), [("127.0.0.1:1", 0), ("0.0.0.0:1", 1), ("lobby:1", 1)])
+async def test_an_open_door_without_tls_is_told_once(files: TlsFiles, address: str, warnings: int) -> None:
+    logger = Logger()
+    async with tls_in_use(Settings(listen=address), milliseconds, logger) as tls:
+        assert tls is None
+    assert len(logger.events) == warnings
+    async with tls_in_use(Settings(files.certificate, files.key, files.ca, address), milliseconds, logger) as tls:
+        assert tls is not None
+    assert len(logger.events) == warnings
+
+
+def test_one_authority_of_several_that_holds_is_enough(files: TlsFiles) -> None:
+    old = House().issue("old authority", LONG_AGO).certificate
+    files.ca.write_bytes(old + HOUSE.authority.certificate)
+    assert opened(files).identity.authorities.count(b"BEGIN") == 2
+
+
+def test_no_secret_is_in_what_is_printed(files: TlsFiles) -> None:
+    assert "BEGIN" not in repr(opened(files).identity) + repr(HOUSE.authority).partition("key")[2]
+
+
+# Changes
+
+
+def test_new_files_are_taken_once_all_of_them_are_there(files: TlsFiles) -> None:
+    logger, new = Logger(), HOUSE.issue("engine")
+    tls = opened(files, logger)
+    old = tls.identity
+    tls.look()
+    files.certificate.write_bytes(new.certificate)
+    tls.look()
+    files.key.write_bytes(new.key)
+    tls.look()
+    assert tls.identity is old
+    tls.look()
+    assert (tls.identity.certificate, tls.identity.key) == (new.certificate, new.key)
+    tls.look()
+    assert logger.events == ["the new certificate is used from now on"]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_new_files_that_cannot_be_used_change_nothing_and_are_told_once(files: TlsFiles, fault: str) -> None:
+    logger = Logger()
+    tls = opened(files, logger)
+    old, before = tls.identity, files.contents()
+    FAULTS[fault][0](files)
+    for _ in range(4):
+        tls.look()
+    assert tls.identity is old
+    assert logger.events == ["the new certificate cannot be used, the old one is kept"]
+    assert "BEGIN" not in str(logger.lines)
+    for path, content in zip((files.certificate, files.key, files.ca), before, strict=True):
+        path.write_bytes(content or b"")
+    for _ in range(2):
+        tls.look()
+    assert tls.identity == old
+    assert logger.events[1:] == ["the new certificate is used from now on"]
+
+
+async def test_the_files_are_looked_at_by_themselves(files: TlsFiles, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("croupier.runtime.tls.LOOK_SECONDS", 0.001)
+    async with asyncio.timeout(CALL_SECONDS), tls_in_use(settings_of(files), milliseconds, Logger()) as tls:
+        assert tls is not None
+        new = HOUSE.issue("engine")
+        replace(files, new)
+        while tls.identity.certificate != new.certificate:  # noqa: ASYNC110 - files have no event
+            await asyncio.sleep(0.001)
+
+
+def test_metrics_tell_when_the_certificate_ends(files: TlsFiles) -> None:
+    registry, tls = CollectorRegistry(), opened(files)
+    export_expiry(registry, tls)
+    name = "croupier_tls_certificate_expiry_timestamp_seconds"
+    # A certificate's times have no fractions of a second.
+    assert registry.get_sample_value(name) == int(SOON.timestamp())
+    replace(files, new_certificate(HOUSE.authority, ["engine"], 5, NOW))
+    tls.look()
+    tls.look()
+    assert registry.get_sample_value(name) == int((NOW + timedelta(days=5)).timestamp())
+    nothing = CollectorRegistry()
+    export_expiry(nothing, None)
+    assert list(nothing.collect()) == []
+
+
+# Connections
+
+
+@dataclass
+class Port:
+    """A server that tells callers which certificate they came with, and waits while it is told to."""
+
+    listener: Listener
+    tls: Tls
+    files: TlsFiles
+    is_open: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def address(self) -> str:
+        return self.listener.address
+
+    def renew(self, issued: CertificateAndKey) -> None:
+        replace(self.files, issued)
+        self.tls.look()
+        self.tls.look()
+
+    async def certificate(self, caller: CertificateAndKey, folder: Path) -> bytes:
+        """What it shows to a new caller."""
+        own = HOUSE.files(folder, caller)
+        context = ssl.create_default_context(cafile=own.ca)
+        context.load_cert_chain(own.certificate, own.key)
+        context.set_alpn_protocols(["h2"])
+        host, _, port = self.address.rpartition(":")
+        _, writer = await asyncio.open_connection(host, int(port), ssl=context, server_hostname="engine")
+        shown: bytes = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
+        writer.transport.abort()
+        return shown
+
+
+@asynccontextmanager
+async def port(files: TlsFiles) -> AsyncIterator[Port]:
+    tls = opened(files)
+
+    async def who_am_i(request: bytes, context: Any) -> bytes:
+        if request:
+            await made.is_open.wait()
+        shown: bytes = context.auth_context()["x509_pem_cert"][0]
+        return shown
+
+    handlers: dict[str, Any] = {"WhoAmI": grpc.unary_unary_rpc_method_handler(who_am_i)}
+    handler = grpc.method_handlers_generic_handler("tests.Service", handlers)
+    nobody = TokenVerifier(Ed25519PrivateKey.generate().public_key(), PLAYER_AUDIENCE, milliseconds)
+    interceptor = CallInterceptor(Authenticator(nobody, frozenset({METHOD})), RpcMetrics(CollectorRegistry()), Logger())
+    listener = await listen("127.0.0.1:0", [], lambda it: it.add_generic_rpc_handlers((handler,)), interceptor, tls)
+    made = Port(listener, tls, files)
+    try:
+        yield made
+    finally:
+        await listener.server.stop(None)
+
+
+@pytest.fixture
+async def engine(files: TlsFiles) -> AsyncIterator[Port]:
+    async with port(files) as running:
+        yield running
+
+
+async def who_am_i(channel: grpc.aio.Channel, request: bytes = b"") -> bytes:
+    method: Any = channel.unary_unary(METHOD)
+    answer: bytes = await method(request, timeout=CALL_SECONDS)
+    return answer
+
+
+async def refusal(channel: grpc.aio.Channel) -> str:
+    async with channel:
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            await who_am_i(channel)
+    assert refused.value.code() is grpc.StatusCode.UNAVAILABLE
+    return refused.value.details() or ""
+
+
+async def test_both_sides_prove_who_they_are(engine: Port, tmp_path: Path) -> None:
+    lobby = HOUSE.issue("lobby")
+    async with open_channel(engine.address, opened(HOUSE.files(tmp_path / "lobby", lobby)), "engine") as channel:
+        assert der(await who_am_i(channel)) == der(lobby.certificate)
+
+
+CALLERS: dict[str, CertificateAndKey | None] = {
+    "no certificate": None,
+    "another house's": ANOTHER_HOUSE.issue("lobby"),
+    "expired": HOUSE.issue("lobby", LONG_AGO),
+    "not yet": HOUSE.issue("lobby", SOON),
+}
+
+
+@pytest.mark.parametrize("caller", CALLERS)
+async def test_callers_without_a_good_certificate_are_not_let_in(engine: Port, caller: str) -> None:
+    await refusal(grpc.aio.secure_channel(engine.address, HOUSE.credentials(CALLERS[caller])))
+    async with grpc.aio.secure_channel(engine.address, HOUSE.credentials(HOUSE.issue("lobby"))) as channel:
+        await who_am_i(channel)
+
+
+async def test_callers_without_tls_are_not_let_in(engine: Port) -> None:
+    await refusal(grpc.aio.insecure_channel(engine.address))
+
+
+async def test_a_service_is_not_taken_for_another(engine: Port, tmp_path: Path) -> None:
+    tls = opened(HOUSE.files(tmp_path / "engine-2", HOUSE.issue("engine")))
+    assert "Hostname" in await refusal(open_channel(engine.address, tls, "scoring"))
+
+
+async def test_a_service_of_another_house_is_not_believed(engine: Port, tmp_path: Path) -> None:
+    files = ANOTHER_HOUSE.files(tmp_path / "lobby", HOUSE.issue("lobby"))
+    assert "CERTIFICATE_VERIFY_FAILED" in await refusal(open_channel(engine.address, opened(files), "engine"))
+
+
+async def test_a_service_whose_certificate_has_expired_is_not_believed(tmp_path: Path) -> None:
+    files = HOUSE.files(tmp_path / "engine", HOUSE.issue("engine", LONG_AGO))
+    then = int(LONG_AGO.timestamp() * 1000)
+    fresh = HOUSE.files(tmp_path / "other", HOUSE.issue("engine"))
+    async with port(fresh) as engine:
+        # What a port would go on showing that nobody gave a new certificate in time.
+        engine.tls.identity = Tls(files, lambda: then, Logger()).identity
+        tls = opened(HOUSE.files(tmp_path / "lobby", HOUSE.issue("lobby")))
+        assert "expired" in await refusal(open_channel(engine.address, tls, "engine"))
+
+
+async def test_new_connections_get_the_new_certificate_and_streams_go_on(engine: Port, tmp_path: Path) -> None:
+    lobby, new = HOUSE.issue("lobby"), HOUSE.issue("engine")
+    old = engine.tls.identity.certificate
+    async with grpc.aio.secure_channel(engine.address, HOUSE.credentials(lobby)) as channel:
+        stream = health_pb2_grpc.HealthStub(channel).Watch(health_pb2.HealthCheckRequest(), timeout=CALL_SECONDS)
+        assert (await stream.read()).status == health_pb2.HealthCheckResponse.SERVING
+        assert await engine.certificate(lobby, tmp_path / "first") == der(old)
+        engine.renew(new)
+        assert await engine.certificate(lobby, tmp_path / "second") == der(new.certificate)
+        engine.files.key.write_bytes(b"broken")
+        engine.tls.look()
+        engine.tls.look()
+        assert await engine.certificate(lobby, tmp_path / "third") == der(new.certificate)
+        await engine.listener.set_serving(False)
+        assert (await stream.read()).status == health_pb2.HealthCheckResponse.NOT_SERVING
+
+
+async def test_a_channel_goes_over_to_its_new_certificate_and_ends_calls_on_the_old(
+    engine: Port, tmp_path: Path
+) -> None:
+    lobby, new = HOUSE.issue("lobby"), HOUSE.issue("lobby")
+    files = HOUSE.files(tmp_path / "lobby", lobby)
+    tls = opened(files)
+    async with open_channel(engine.address, tls, "engine") as channel:
+        waiting = asyncio.ensure_future(who_am_i(channel, b"wait"))
+        assert der(await who_am_i(channel)) == der(lobby.certificate)
+        replace(files, new)
+        tls.look()
+        tls.look()
+        assert der(await who_am_i(channel)) == der(new.certificate)
+        assert not waiting.done()
+        engine.is_open.set()
+        assert der(await waiting) == der(lobby.certificate)
+
+
+async def test_a_new_authority_is_believed_from_then_on(engine: Port) -> None:
+    stranger = ANOTHER_HOUSE.issue("lobby")
+    credentials = grpc.ssl_channel_credentials(HOUSE.authority.certificate, stranger.key, stranger.certificate)
+    await refusal(grpc.aio.secure_channel(engine.address, credentials))
+    engine.files.ca.write_bytes(HOUSE.authority.certificate + ANOTHER_HOUSE.authority.certificate)
+    engine.tls.look()
+    engine.tls.look()
+    async with grpc.aio.secure_channel(engine.address, credentials) as channel:
+        assert der(await who_am_i(channel)) == der(stranger.certificate)
