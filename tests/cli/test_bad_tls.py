@@ -1,17 +1,16 @@
 """Services whose certificates or ports cannot be used end with one line that says so, and code 2."""
 
-import os
-import subprocess
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+import structlog
 
 from croupier.cli.data_folder import DataFolder, prepare_data_folder
 from croupier.cli.replicas import START_ORDER
+from croupier.cli.serve import run_service
 
-DEADLINE_SECONDS = 60.0
 COMMON = ("--database=sqlite:////nowhere/at/all.db", "--listen=127.0.0.1:0", "--metrics-listen=127.0.0.1:0")
 CONTROL = "--control-listen=127.0.0.1:0"
 
@@ -48,25 +47,22 @@ FAULTS: dict[str, tuple[Callable[[DataFolder, str], list[str]], str]] = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _logs_as_before() -> Iterator[None]:
+    yield
+    # Services set logging up for the whole process.
+    structlog.reset_defaults()
+
+
+@pytest.mark.parametrize("service", START_ORDER)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_service_that_cannot_use_its_certificate_says_so_before_it_looks_at_anything_else(
-    tmp_path: Path, fault: str
+    tmp_path: Path, service: str, fault: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     given, said = FAULTS[fault]
     folder = prepare_data_folder(tmp_path, certificates=True)
-    command = [sys.executable, "-m", "croupier.cli", "serve"]
-    started = {
-        service: subprocess.Popen(
-            [*command, service, *flags(service, folder), *given(folder, service)],
-            stderr=subprocess.PIPE,
-            env=os.environ,
-            text=True,
-        )
-        for service in START_ORDER
-    }
-    for service, process in started.items():
-        _, printed = process.communicate(timeout=DEADLINE_SECONDS)
-        assert process.returncode == 2
-        (line,) = printed.splitlines()
-        assert line.startswith(f"croupier serve {service}: ")
-        assert said in line
+    with ThreadPoolExecutor(1) as thread:
+        assert thread.submit(run_service, service, [*flags(service, folder), *given(folder, service)]).result() == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"croupier serve {service}: ")
+    assert said in line

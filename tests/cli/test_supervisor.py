@@ -76,6 +76,15 @@ async def test_each_service_gets_the_flags_it_needs(tmp_path: Path) -> None:
     assert flags["scoring"].keys() == common | control | {"engine-public-key"}
 
 
+async def test_with_mutual_tls_each_service_gets_a_certificate_of_its_own(tmp_path: Path) -> None:
+    async with running_services(tmp_path, manner=manner(mutual_tls=True)) as services:
+        for service in ("lobby", "engine", "scoring"):
+            flags = told(tmp_path, service)
+            files = services.folder.certificate_files(service)
+            assert tuple(Path(flags[name]) for name in ("tls-certificate", "tls-key", "tls-ca")) == files
+            assert all(path.exists() for path in files)
+
+
 async def test_replicas_share_a_database_and_know_all_addresses(tmp_path: Path) -> None:
     async with running_services(tmp_path, manner=many(extra_flags={"engine-2": ["--odd=1"]})) as services:
         at = services.addresses

@@ -170,6 +170,19 @@ def test_new_files_are_taken_once_all_of_them_are_there(files: TlsFiles) -> None
     assert logger.events == ["the new certificate is used from now on"]
 
 
+def test_files_that_kubernetes_swaps_all_at_once_are_taken(tmp_path: Path) -> None:
+    for folder in ("first", "second"):
+        HOUSE.files(tmp_path / folder, HOUSE.issue("engine"))
+    current = tmp_path / "..data"
+    current.symlink_to("first")
+    tls = opened(TlsFiles(current / "tls.crt", current / "tls.key", current / "ca.crt"))
+    (tmp_path / "next").symlink_to("second")
+    (tmp_path / "next").replace(current)
+    for _ in range(2):
+        tls.look()
+    assert tls.identity.certificate == (tmp_path / "second" / "tls.crt").read_bytes()
+
+
 @pytest.mark.parametrize("fault", FAULTS)
 def test_new_files_that_cannot_be_used_change_nothing_and_are_told_once(files: TlsFiles, fault: str) -> None:
     logger = Logger()

@@ -5,6 +5,7 @@ import ssl
 from datetime import datetime
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import grpc
 
@@ -21,6 +22,8 @@ from tests.certificates import DAYS, LONG_AGO, NOW, House, der, replace
 DEADLINE_SECONDS = 60.0
 DEVICE_SECRET = "a device of this test"
 SERVICES = ("lobby", "engine", "scoring")
+PROBED = {service: ["--health-listen=127.0.0.1:0"] for service in SERVICES}
+MANNER = Manner(mutual_tls=True, grace_seconds=0, extra_flags=PROBED)
 
 
 def files(folder: DataFolder, service: str) -> TlsFiles:
@@ -60,7 +63,7 @@ def ports(services: Services) -> list[str]:
 async def is_let_in(address: str, given: grpc.ChannelCredentials | None) -> bool:
     channel = grpc.aio.secure_channel(address, given) if given else grpc.aio.insecure_channel(address)
     async with channel:
-        method = channel.unary_unary("/grpc.health.v1.Health/Check")
+        method: Any = channel.unary_unary("/grpc.health.v1.Health/Check")
         try:
             await method(b"", timeout=DEADLINE_SECONDS)
         except grpc.aio.AioRpcError as refused:
@@ -124,7 +127,7 @@ async def finish(client: Client, table: AsyncTable) -> None:
 async def test_a_table_is_played_while_everything_is_encrypted_and_certificates_change(tmp_path: Path) -> None:
     async with (
         asyncio.timeout(DEADLINE_SECONDS),
-        running_services(tmp_path, manner=Manner(mutual_tls=True, grace_seconds=0)) as services,
+        running_services(tmp_path, manner=MANNER) as services,
     ):
         folder = services.folder
         wrong = (None, House().issue("door"), issue(folder, "door", LONG_AGO))
@@ -133,6 +136,8 @@ async def test_a_table_is_played_while_everything_is_encrypted_and_certificates_
         for address in ports(services):
             assert await is_let_in(address, credentials(folder, door(folder)))
             assert [await is_let_in(address, caller) for caller in callers] == [False] * len(callers)
+        for service in SERVICES:
+            assert await is_let_in(services.addresses[service]["health"], None)
         async with player(services) as client, client.play(await begin(client)) as table:
             assert await table.your_turn()
             before = table.sequence

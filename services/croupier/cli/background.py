@@ -73,6 +73,7 @@ def started_services(
     database: str | None = None,
     replicas: Replicas = ONE_OF_EACH,
     extra_flags: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    mutual_tls: bool = False,
 ) -> Iterator[BackgroundServices]:
     """Run the services in a data folder for as long as the body takes; raises CommandFault if they do not start.
 
@@ -84,6 +85,8 @@ def started_services(
     command += [f"--extra-flag={instance}={flag}" for instance, flags in extra_flags.items() for flag in flags]
     if shuffle_seed is not None:
         command.append(f"--shuffle-seed={shuffle_seed}")
+    if mutual_tls:
+        command.append("--mutual-tls")
     environment = {**os.environ, DATABASE_VARIABLE: database or ""}
     with folder.log_file("up").open("wb") as log:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment)

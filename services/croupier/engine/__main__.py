@@ -36,7 +36,7 @@ from croupier.runtime.identity import (
     load_public_key,
 )
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
-from croupier.runtime.logs import configure_logs
+from croupier.runtime.logs import Logger, configure_logs
 from croupier.runtime.metrics import export_expiry, serve_metrics
 from croupier.runtime.schema_versions import DatabaseUnreachable, check_durability, check_schema
 from croupier.runtime.server import (
@@ -112,18 +112,19 @@ async def serve(settings: EngineSettings) -> int:
         scoring = ScoringChannel(channel, issuer)
         engine = assemble(settings, database, scoring, new_seed, clock, logger)
         await engine.clock.measure()
-        access = await _check_access(settings, scoring)
+        access = await _check_access(settings, scoring, logger)
         await _run(settings, lobby_key, engine, database, tls, access)
     return 0
 
 
-async def _check_access(settings: EngineSettings, scoring: ScoringChannel) -> asyncio.Task[None]:
+async def _check_access(settings: EngineSettings, scoring: ScoringChannel, logger: Logger) -> asyncio.Task[None]:
     """A task that ends once scoring has taken this engine's key.
 
     Raises ValueError, at once or in the task, if scoring knows another key; it is asked again while it cannot answer.
     """
 
     async def check() -> None:
+        is_told = False
         while True:
             try:
                 await scoring.check_access()
@@ -132,7 +133,10 @@ async def _check_access(settings: EngineSettings, scoring: ScoringChannel) -> as
                     f"scoring at {settings.scoring_control} does not take this engine's key: give it the public key "
                     f"that belongs to {settings.signing_key} as --engine-public-key"
                 ) from None
-            except grpc.aio.AioRpcError:
+            except grpc.aio.AioRpcError as error:
+                if not is_told:
+                    logger.warning("scoring cannot be asked yet", code=error.code().name, details=error.details())
+                is_told = True
                 await asyncio.sleep(CHECK_SECONDS)
             else:
                 return
