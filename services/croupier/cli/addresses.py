@@ -89,8 +89,11 @@ def service_flags(
     if service_of(instance) == "engine" and shuffle_seed is not None:
         flags["shuffle-seed"] = shuffle_seed
     if mutual_tls:
-        files = folder.certificate_files(service_of(instance))
-        flags |= dict(zip(("tls-certificate", "tls-key", "tls-ca"), map(str, files), strict=True))
+        service = service_of(instance)
+        # A front door has another certificate for players, so that this one is named for what is behind it.
+        use = "upstream" if service == "door" else "tls"
+        files = zip(("certificate", "key", "ca"), folder.certificate_files(service), strict=True)
+        flags |= {f"{use}-{part}": str(file) for part, file in files}
     return [f"--{name}={value}" for name, value in flags.items()]
 
 
