@@ -42,9 +42,11 @@ class House:
 
 
 def replace(files: TlsFiles, issued: CertificateAndKey) -> None:
-    """Put another certificate into a service's files, one after the other."""
-    files.certificate.write_bytes(issued.certificate)
-    files.key.write_bytes(issued.key)
+    """Put another certificate into a service's files, one whole file after the other."""
+    for path, content in ((files.certificate, issued.certificate), (files.key, issued.key)):
+        partial = path.with_suffix(".partial")
+        partial.write_bytes(content)
+        partial.replace(path)
 
 
 def der(pem: bytes) -> bytes:

@@ -111,7 +111,11 @@ def _half(there: Path, missing: Path) -> CommandFault:
 
 
 def _write_new(path: Path, content: bytes, mode: int) -> list[Path]:
+    """Put a whole file there at once: that is also what an Envoy waits for that watches the folder."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+    partial = path.with_name(f"{path.name}.partial")
+    partial.unlink(missing_ok=True)
+    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
         file.write(content)
+    partial.replace(path)
     return [path]
