@@ -9,6 +9,8 @@ import tempfile
 from pathlib import Path
 
 PROTOS = Path(__file__).parent
+THIRD_PARTY = PROTOS / "third_party"
+"""Contracts of others that ours refer to; their Python code comes with packages of theirs."""
 GENERATED = ("*_pb2.py", "*_pb2.pyi", "*_pb2_grpc.py", "*_pb2_grpc.pyi")
 
 
@@ -20,7 +22,7 @@ def generate(target: Path) -> None:
         f"--plugin=protoc-gen-{name}={Path(sys.executable).parent / f'protoc-gen-{name}'}"
         for name in ("mypy", "mypy_grpc")
     ]
-    command = [sys.executable, "-m", "grpc_tools.protoc", f"-I{PROTOS}", *plugins, *outputs, *sources]
+    command = [sys.executable, "-m", "grpc_tools.protoc", f"-I{PROTOS}", f"-I{THIRD_PARTY}", *plugins, *outputs, *sources]
     subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
 
 
