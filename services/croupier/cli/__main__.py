@@ -15,6 +15,7 @@ from rich.console import Console
 
 from croupier.cli.addresses import FIRST_PORT
 from croupier.cli.data_folder import default_data_folder
+from croupier.cli.door_commands import door_app
 from croupier.cli.faults import FAILED, CommandFault, misused
 from croupier.cli.games import show_game, show_games
 from croupier.cli.keys import AUTHORITY_DAYS, USUAL_DAYS
@@ -33,6 +34,7 @@ replay_app = typer.Typer(help="Replays of finished tables.", no_args_is_help=Tru
 app.add_typer(replay_app, name="replay")
 report_app = typer.Typer(help="Reports of load tests.", no_args_is_help=True)
 app.add_typer(report_app, name="report")
+app.add_typer(door_app, name="door")
 
 DataDir = Annotated[
     Path | None,

@@ -1,0 +1,25 @@
+"""`croupier door` as a command line; what it does is imported when it is asked for."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+door_app = typer.Typer(help="The front door: one address for all players.", no_args_is_help=True)
+
+
+@door_app.command(
+    "config", add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
+)
+def config(
+    context: typer.Context,
+    output: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Write the files into this folder.")] = None,
+) -> None:
+    """Print Envoy's configuration, made from the door's settings; --help shows these.
+
+    --output FOLDER writes it as envoy.yaml into a folder instead, with the files that --secrets-folder asks for.
+    """
+    from croupier.cli.door import show_configuration
+
+    for line in show_configuration(context.args, output):
+        print(line)

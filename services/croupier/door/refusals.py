@@ -1,0 +1,62 @@
+"""What the door itself answers when it refuses a call: JSON that a person understands, or a gRPC status.
+
+The JSON has the form that the services' own errors have here, {"code": a gRPC status code, "message": a sentence}.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from croupier.door.envoy_types import Config
+
+UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND, PERMISSION_DENIED = 2, 3, 4, 5, 7
+RESOURCE_EXHAUSTED, UNAVAILABLE, UNAUTHENTICATED = 8, 14, 16
+ENVOYS_OWN_WORDS = "%LOCAL_REPLY_BODY%"
+
+REFUSALS: Mapping[int, tuple[int, str]] = {
+    400: (INVALID_ARGUMENT, f"the request cannot be read: {ENVOYS_OWN_WORDS}"),
+    401: (UNAUTHENTICATED, "no valid access token: send one as 'authorization: Bearer ...', from /v1/sign-in"),
+    403: (PERMISSION_DENIED, "web pages of this origin may not call here: the operator can allow it"),
+    404: (NOT_FOUND, "there is nothing here: see the list of paths in the documentation, and mind the method"),
+    408: (DEADLINE_EXCEEDED, "the request took too long to arrive"),
+    413: (RESOURCE_EXHAUSTED, "the body is too large: 64 KiB at most"),
+    415: (INVALID_ARGUMENT, "this content type is not read here: send JSON, with 'content-type: application/json'"),
+    429: (RESOURCE_EXHAUSTED, "too many requests from this address: wait a second and try again"),
+    431: (RESOURCE_EXHAUSTED, "the headers are too large: 16 KiB and 60 headers at most"),
+    503: (UNAVAILABLE, "the service does not answer at the moment: try again"),
+    504: (DEADLINE_EXCEEDED, "the service took too long: what was asked may have happened all the same"),
+}
+"""By HTTP status: the gRPC status code, and the sentence that takes the place of Envoy's own."""
+LOWEST_ERROR = 400
+
+
+def refusal_route(match: Config, status: int) -> Config:
+    """A route that refuses whatever fits, with this status; its words are those of `local_replies`."""
+    return {"match": match, "direct_response": {"status": status}}
+
+
+def local_replies() -> Config:
+    """How the answers that Envoy makes itself are written; those that are no refusals stay as they are."""
+    mappers = [mapper for status in REFUSALS for mapper in _mappers("EQ", status, *REFUSALS[status])]
+    return {"mappers": [*mappers, *_mappers("GE", LOWEST_ERROR, UNKNOWN, ENVOYS_OWN_WORDS)]}
+
+
+def _mappers(comparison: str, status: int, code: int, sentence: str) -> Iterator[Config]:
+    value = {"default_value": status, "runtime_key": f"door.status_{status}"}
+    has_status = {"status_code_filter": {"comparison": {"op": comparison, "value": value}}}
+    # In gRPC the sentence alone becomes the status message, and the code follows from the HTTP status.
+    yield {
+        "filter": {"and_filter": {"filters": [has_status, *_IS_GRPC]}},
+        "body_format_override": {"text_format_source": {"inline_string": sentence}},
+    }
+    yield {"filter": has_status, "body_format_override": {"json_format": {"code": code, "message": sentence}}}
+
+
+def _has_header(**header: Any) -> Config:
+    return {"header_filter": {"header": header}}
+
+
+_IS_GRPC = (
+    _has_header(name="content-type", string_match={"prefix": "application/grpc"}),
+    # What was translated from JSON has another path than it came with.
+    _has_header(name="x-envoy-original-path", present_match=False),
+)

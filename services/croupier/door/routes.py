@@ -1,0 +1,135 @@
+"""Which call goes to which service, for how long, and when it is tried again."""
+
+from collections.abc import Iterator, Mapping
+
+from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
+
+from croupier.door.bindings import SERVICES, call_path
+from croupier.door.envoy_types import Config, message, seconds, typed
+from croupier.door.refusals import refusal_route
+
+HEALTH_PATH = "/healthz"
+"""Says whether the door is open, to whoever asks."""
+CALL_SECONDS = 15
+"""How long a service may take to answer a unary call."""
+REQUEST_SECONDS = 30
+"""How long a unary call may take with all that its client needs to send it."""
+TABLE_IDLE_SECONDS = 60
+"""A table's stream is never quiet for longer than a heartbeat, of which there are four a minute."""
+LOBBY_IDLE_SECONDS = 900
+"""The lobby's streams are quiet while nothing happens; clients open them anew after ten minutes."""
+
+LARGEST_BODY_BYTES = 64 * 1024
+"""The services take no larger message either."""
+
+TRANSCODER = "envoy.filters.http.grpc_json_transcoder"
+TRANSCODER_KIND = "filters.http.grpc_json_transcoder.v3.GrpcJsonTranscoder"
+BUFFER = "envoy.filters.http.buffer"
+
+CLUSTERS: Mapping[str, str] = {"LobbyService": "lobby", "EngineService": "engine", "ScoringService": "scoring"}
+
+NOT_REPEATABLE = frozenset(
+    {"RefreshToken", "CreateTable", "LeaveTable", "AddBot", "RemoveSeat", "QuickMatch", "React", "Play"}
+)
+"""Whoever makes one of these calls a second time changes something a second time, or is refused the second time."""
+SURELY_UNDONE = "connect-failure,refused-stream,reset-before-request"
+"""Failures after which no service has seen the call."""
+HARMLESS = f"{SURELY_UNDONE},reset,unavailable"
+
+_TABLE_IN_PATH = r"^/v1/tables/([^/:?]+).*$"
+
+
+def routes() -> list[Config]:
+    """The routes in the order in which they are tried; whatever fits none is refused in a way that is understood."""
+    return [
+        _as_it_is(_healthy()),
+        *_wrong_content_types(),
+        _json(),
+        *(route for service in SERVICES for route in _service_routes(service)),
+        _as_it_is(refusal_route({"prefix": "/"}, 404)),
+    ]
+
+
+def _healthy() -> Config:
+    is_asked = {"path": HEALTH_PATH}
+    return {"match": is_asked, "direct_response": {"status": 200, "body": {"inline_string": "SERVING\n"}}}
+
+
+def _wrong_content_types() -> Iterator[Config]:
+    """Routes that refuse a body that is neither gRPC nor JSON, before anything is made of it."""
+    is_post = {"name": ":method", "string_match": {"exact": "POST"}}
+    not_json = _not_of_type({"safe_regex": {"regex": r"application/json\s*(;.*)?"}})
+    not_grpc = _not_of_type({"prefix": "application/grpc"})
+    yield _as_it_is(refusal_route({"prefix": "/v1/", "headers": [is_post, not_json]}, 415))
+    yield _as_it_is(refusal_route({"prefix": "/croupier_api.v1.", "headers": [not_grpc]}, 415))
+
+
+def _not_of_type(matcher: Config) -> Config:
+    return {
+        "name": "content-type",
+        "string_match": matcher,
+        "invert_match": True,
+        "treat_missing_header_as_empty": True,
+    }
+
+
+def _as_it_is(route: Config) -> Config:
+    """The same route without translation, which would refuse a path that stands for no call in its own way."""
+    untranslated = message(TRANSCODER_KIND, proto_descriptor_bin="")
+    return {**route, "typed_per_filter_config": {TRANSCODER: untranslated}}
+
+
+def _json() -> Config:
+    """Where JSON goes until it has been read and translated; then the route of the call that it stands for is taken."""
+    limited = {"@type": "type.googleapis.com/envoy.extensions.filters.http.buffer.v3.BufferPerRoute"}
+    return {
+        "match": {"prefix": "/v1/"},
+        "route": {"cluster": "lobby", "max_stream_duration": {"max_stream_duration": seconds(REQUEST_SECONDS)}},
+        "typed_per_filter_config": {BUFFER: {**limited, "buffer": {"max_request_bytes": LARGEST_BODY_BYTES}}},
+    }
+
+
+def _service_routes(service: ServiceDescriptor) -> Iterator[Config]:
+    for method in service.methods:
+        yield {
+            "match": {"path": call_path(method)},
+            "route": {"cluster": CLUSTERS[service.name], **_limits(method), **_hash(service)},
+        }
+
+
+def _limits(method: MethodDescriptor) -> Config:
+    retry = _retry(SURELY_UNDONE if method.name in NOT_REPEATABLE else HARMLESS)
+    if method.server_streaming:
+        idle = TABLE_IDLE_SECONDS if CLUSTERS[method.containing_service.name] == "engine" else LOBBY_IDLE_SECONDS
+        return {"timeout": "0s", "idle_timeout": seconds(idle), "retry_policy": retry}
+    return {
+        "timeout": seconds(CALL_SECONDS),
+        "max_stream_duration": {"max_stream_duration": seconds(REQUEST_SECONDS)},
+        "retry_policy": retry,
+    }
+
+
+def _retry(conditions: str) -> Config:
+    return {
+        "retry_on": conditions,
+        "num_retries": 2,
+        "retry_back_off": {"base_interval": "0.1s", "max_interval": "1s"},
+        "retry_host_predicate": [
+            typed("envoy.retry_host_predicates.previous_hosts", "retry.host.previous_hosts.v3.PreviousHostsPredicate")
+        ],
+        "host_selection_retry_max_attempts": 5,
+    }
+
+
+def _hash(service: ServiceDescriptor) -> Config:
+    """All that concerns a table goes to one engine: the client names it, or it stood in the path of a JSON call."""
+    if service.name != "EngineService":
+        return {}
+    named = {"header": {"header_name": "x-table-id"}, "terminal": True}
+    in_path = {
+        "header": {
+            "header_name": "x-envoy-original-path",
+            "regex_rewrite": {"pattern": {"regex": _TABLE_IN_PATH}, "substitution": r"\1"},
+        }
+    }
+    return {"hash_policy": [named, in_path]}

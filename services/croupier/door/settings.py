@@ -1,0 +1,80 @@
+"""What can be set about the front door."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from croupier.runtime.channels import addresses_of
+from croupier.runtime.settings import setting
+
+
+@dataclass(frozen=True, slots=True)
+class DoorSettings:
+    """The front door: Envoy, which lets players in to lobby, engine and scoring."""
+
+    lobby_public_key: Path = setting("The lobby's Ed25519 public key as a PEM file; it checks players' tokens.")
+    lobby: str = setting("Where the lobby listens, host:port.", default="127.0.0.1:7710")
+    engine: str = setting("Where the engine listens, host:port.", default="127.0.0.1:7720")
+    scoring: str = setting("Where scoring listens, host:port.", default="127.0.0.1:7730")
+    listen: str = setting("Where to serve players, host:port.", default="127.0.0.1:7700")
+    admin_listen: str = setting(
+        "Where Envoy's own administration listens, host:port of this machine; for nobody else's eyes.",
+        default="127.0.0.1:7709",
+    )
+    metrics_listen: str = setting(
+        "Where to serve Prometheus metrics and readiness, host:port; empty for nowhere.", default=""
+    )
+    certificate: Path | None = setting(
+        "The certificate (chain) that clients see, as a PEM file; without it there is no TLS.", default=None
+    )
+    key: Path | None = setting("The private key of that certificate, as a PEM file.", default=None)
+    upstream_certificate: Path | None = setting("What the services know the door by, as a PEM file.", default=None)
+    upstream_key: Path | None = setting("The private key of that certificate, as a PEM file.", default=None)
+    upstream_ca: Path | None = setting("Who signed the certificates of the services, as a PEM file.", default=None)
+    secrets_folder: Path | None = setting(
+        "Where Envoy finds clients.yaml and services.yaml, which tell it to read certificates again when they change.",
+        default=None,
+    )
+    allowed_origins: str = setting(
+        "Web origins that may call from a browser, such as https://play.example, with commas between; * for any.",
+        default="",
+    )
+    trusted_proxies: int = setting(
+        "How many proxies stand in front of the door, whose x-forwarded-for tells the client's address.", default=0
+    )
+    address_requests_per_second: int = setting(
+        "Most requests a second of one client address in the long run, 0 for no limit; a phone network has many "
+        "players behind one address.",
+        default=200,
+    )
+    address_burst: int = setting("How many requests of one address may come at once.", default=1000)
+    connections_limit: int = setting("Most connections of clients at a time.", default=20_000)
+    streams_per_connection_limit: int = setting("Most calls under way on one connection.", default=100)
+    connection_age_seconds: int = setting("After this time clients are asked to connect anew.", default=3600)
+    connection_idle_seconds: int = setting("A connection without calls is closed after this time.", default=900)
+    access_log: bool = setting("Whether each call is logged, as a line of JSON without tokens.", default=False)
+
+    def __post_init__(self) -> None:
+        """Raises ValueError naming what does not fit together."""
+        for name in ("lobby", "engine", "scoring"):
+            addresses_of(getattr(self, name))
+        _check_together({"--certificate": self.certificate, "--key": self.key})
+        upstream = {
+            "--upstream-certificate": self.upstream_certificate,
+            "--upstream-key": self.upstream_key,
+            "--upstream-ca": self.upstream_ca,
+        }
+        _check_together(upstream)
+        if self.address_requests_per_second > max(self.address_burst, 0):
+            raise ValueError("--address-burst must not be less than --address-requests-per-second")
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        """The web origins that may call."""
+        return tuple(origin.strip() for origin in self.allowed_origins.split(",") if origin.strip())
+
+
+def _check_together(given: Mapping[str, Path | None]) -> None:
+    missing = [name for name, path in given.items() if path is None]
+    if 0 < len(missing) < len(given):
+        raise ValueError(f"{' and '.join(missing)} missing: {', '.join(given)} go together")
