@@ -5,7 +5,7 @@
 
     async def main() -> None:
         chance = random.Random()
-        async with Client(Endpoints.single("127.0.0.1:8080"), "a secret of my own", "Kari") as client:
+        async with Client(Endpoints.single("127.0.0.1:7700"), "a secret of my own", "Kari") as client:
             table = (await client.create_table(game="thulla", seats=3)).table
             await client.add_bot(table_id=table.table_id)
             await client.add_bot(table_id=table.table_id)
@@ -25,7 +25,7 @@ from croupier_client.blocking import BlockingClient
 from croupier_client.blocking_table import BlockingTable, BlockingWatchedTable
 from croupier_client.bots import choose_cards, play_game, play_game_blocking, random_legal
 from croupier_client.cards import action_text, card_from_text, card_text, cards_text, suit_from_text, suit_text
-from croupier_client.endpoints import Endpoints
+from croupier_client.endpoints import Endpoints, Tls
 from croupier_client.errors import (
     AlreadyExists,
     BrokenStream,
@@ -77,6 +77,7 @@ __all__ = [
     "StaleSequence",
     "Table",
     "TimedOut",
+    "Tls",
     "Unauthenticated",
     "Unavailable",
     "action_text",

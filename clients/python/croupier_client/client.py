@@ -24,7 +24,7 @@ class ClientCore(Calls):
     """A player's client without a channel.
 
     `device_secret` (16 to 256 characters) is the player: the same secret is the same player again. `name` is shown to
-    others; empty keeps the name as it was. `credentials` None means without TLS.
+    others; empty keeps the name as it was. `credentials` take the place of what the endpoints say of TLS.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class ClientCore(Calls):
         random: RandomSource | None = None,
     ) -> None:
         self._addresses = endpoints.by_service()
-        self._credentials = credentials
+        self._credentials = credentials or (endpoints.tls.credentials() if endpoints.tls else None)
         self._policy = policy or RetryPolicy()
         self._clock = clock
         self._random = random or SystemRandom()

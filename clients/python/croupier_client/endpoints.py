@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
+import grpc
+
 from croupier_client.callers import Service
 
 CALL_SECONDS = 10.0
@@ -36,24 +38,36 @@ CHANNEL_OPTIONS: tuple[tuple[str, int | str], ...] = (
 
 
 @dataclass(frozen=True)
+class Tls:
+    """Encryption, and by whom a server must be vouched for: by these PEM certificates, or None for the usual ones."""
+
+    authorities: bytes | None = None
+
+    def credentials(self) -> grpc.ChannelCredentials:
+        """The same as gRPC takes it."""
+        return grpc.ssl_channel_credentials(root_certificates=self.authorities)
+
+
+@dataclass(frozen=True)
 class Endpoints:
     """The services' addresses: each "host:port", several IPv4 addresses with commas between, or "dns:///name:port".
 
-    Raises ValueError for several addresses that are not all IPv4.
+    They are spoken to with TLS where `tls` says so. Raises ValueError for several addresses that are not all IPv4.
     """
 
     lobby: str
     engine: str
     scoring: str
+    tls: Tls | None = None
 
     def __post_init__(self) -> None:
         for addresses in self.by_service().values():
             channel_target(addresses)
 
     @classmethod
-    def single(cls, address: str) -> Self:
+    def single(cls, address: str, tls: Tls | None = None) -> Self:
         """One front door for all."""
-        return cls(lobby=address, engine=address, scoring=address)
+        return cls(lobby=address, engine=address, scoring=address, tls=tls)
 
     def by_service(self) -> Mapping[Service, str]:
         """The address of each service."""

@@ -67,12 +67,17 @@ def up(
     mutual_tls: Annotated[
         bool, typer.Option("--mutual-tls", help="Services speak TLS and ask every caller for a certificate of DIR's.")
     ] = False,
+    no_door: Annotated[bool, typer.Option("--no-door", help="Only the services, without a front door.")] = False,
+    tls: Annotated[bool, typer.Option("--tls", help="TLS at the door, by a certificate made on first use.")] = False,
+    certificate: Annotated[Path | None, typer.Option(metavar="FILE", help="TLS by this certificate (PEM).")] = None,
+    key: Annotated[Path | None, typer.Option(metavar="FILE", help="The private key of --certificate (PEM).")] = None,
     shuffle_seed: Annotated[str | None, typer.Option(hidden=True, help="Fixes all shuffles.")] = None,
     extra_flag: Annotated[
         list[str] | None, typer.Option(hidden=True, metavar="INSTANCE=FLAG", help="For tests; repeatable.")
     ] = None,
 ) -> None:
-    """Run lobby, engine and scoring on this machine until Ctrl-C."""
+    """Run lobby, engine and scoring behind one front door on this machine until Ctrl-C."""
+    from croupier.cli.front_door import DoorChoice
     from croupier.cli.replicas import Replicas
     from croupier.cli.supervisor import Manner
     from croupier.cli.up import up as run_up
@@ -86,7 +91,8 @@ def up(
         mutual_tls=mutual_tls,
         extra_flags={instance: [flag for other, flag in flags if other == instance] for instance, _ in flags},
     )
-    asyncio.run(run_up(_folder(data_dir), port, manner))
+    door = None if no_door else DoorChoice(tls, certificate, key)
+    asyncio.run(run_up(_folder(data_dir), port, manner, door))
 
 
 @app.command(
@@ -95,7 +101,7 @@ def up(
 )
 def serve(
     context: typer.Context,
-    service: Annotated[str, typer.Argument(metavar="lobby|engine|scoring", help="Which service.")],
+    service: Annotated[str, typer.Argument(metavar="lobby|engine|scoring|door", help="Which one.")],
 ) -> None:
     """Run one service with its own flags; --help after its name shows them."""
     raise typer.Exit(run_service(service, context.args))
@@ -206,6 +212,11 @@ def league(
 
 
 Server = Annotated[str | None, typer.Option(metavar="HOST:PORT", help="A front door elsewhere, instead of DIR's own.")]
+WithTls = Annotated[bool, typer.Option("--tls", help="The front door speaks TLS, with a certificate known everywhere.")]
+Authority = Annotated[
+    Path | None,
+    typer.Option("--ca-file", metavar="FILE", help="TLS, trusting what these certificates (PEM) vouch for."),
+]
 
 
 @app.command()
@@ -215,6 +226,8 @@ def play(
     option: Options = None,
     data_dir: DataDir = None,
     server: Server = None,
+    tls: WithTls = False,
+    ca_file: Authority = None,
     name: Annotated[str | None, typer.Option(help="Your name at the table.", show_default="your login name")] = None,
     table: Annotated[str | None, typer.Option(metavar="TABLE_ID", help="Come back to a table of yours.")] = None,
     bot_delay: Annotated[int, typer.Option(min=0, max=10_000, help="How long bots think, in milliseconds.")] = 700,
@@ -222,7 +235,7 @@ def play(
     """Play against bots in this terminal."""
     from croupier.cli.play import Seating, device_secret
     from croupier.cli.play import play as run_play
-    from croupier.cli.reach import reachable_services, signed_in_client
+    from croupier.cli.reach import reachable_services, signed_in_client, trust
 
     folder = _folder(data_dir)
     seating = Seating(game, seats, split_options(option or ()), bot_delay, table)
@@ -230,7 +243,7 @@ def play(
     async def run() -> None:
         secret = device_secret(folder)
         async with (
-            reachable_services(folder, server, _say) as endpoints,
+            reachable_services(folder, server, _say, trust(tls, ca_file)) as endpoints,
             signed_in_client(endpoints, secret, name if name is not None else _login_name()) as client,
         ):
             await run_play(client, seating, Console(highlight=False))
@@ -243,11 +256,13 @@ def replay_export(
     table_id: Annotated[str, typer.Argument(metavar="TABLE_ID", help="A finished table.")],
     data_dir: DataDir = None,
     server: Server = None,
+    tls: WithTls = False,
+    ca_file: Authority = None,
     output: Annotated[Path | None, typer.Option("--output", metavar="FILE", help="TABLE_ID.jsonl if left out.")] = None,
 ) -> None:
     """Write the replay of a finished table as JSON lines."""
     from croupier.cli.play import device_secret
-    from croupier.cli.reach import reachable_services, signed_in_client
+    from croupier.cli.reach import reachable_services, signed_in_client, trust
     from croupier.cli.replay import export
 
     folder = _folder(data_dir)
@@ -255,7 +270,7 @@ def replay_export(
     async def run() -> Path:
         secret = device_secret(folder)
         async with (
-            reachable_services(folder, server, _say) as endpoints,
+            reachable_services(folder, server, _say, trust(tls, ca_file)) as endpoints,
             signed_in_client(endpoints, secret, "") as client,
         ):
             return await export(client, table_id, output)

@@ -6,29 +6,39 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from croupier.cli.data_folder import DataFolder
-from croupier.cli.faults import CommandFault
-from croupier.cli.replicas import ONE_OF_EACH, Replicas, number_of, service_of
+from croupier.cli.faults import CommandFault, misused
+from croupier.cli.replicas import DOOR, ONE_OF_EACH, START_ORDER, Replicas, number_of, service_of
 
 HOST = "127.0.0.1"
 FIRST_PORT = 7710
 BLOCK = 30
 """The n-th instances of all services share the n-th block of so many ports."""
+ROOM_FOR_DOOR = 10
 
 Addresses: TypeAlias = Mapping[str, str]
-"""Where one instance listens, host:port by "listen", "metrics" and, for engine and scoring, "control"."""
+"""Where one instance listens, host:port by "listen", "metrics", "control" (not the lobby) and "admin" (the door)."""
 
 _PORT_OFFSETS: Mapping[str, Mapping[str, int]] = MappingProxyType(
     {
         "lobby": {"listen": 0, "metrics": 9},
         "engine": {"listen": 10, "control": 11, "metrics": 19},
         "scoring": {"listen": 20, "control": 21, "metrics": 29},
+        DOOR: {"listen": -10, "admin": -1, "metrics": -2},
     }
 )
 
 
-def addresses_from(first_port: int, replicas: Replicas = ONE_OF_EACH) -> dict[str, Addresses]:
-    """The addresses of all instances, in a block of 30 ports for each that a service has; 0 lets each choose."""
-    return {instance: _addresses(instance, first_port) for instance in replicas.all()}
+def addresses_from(
+    first_port: int, replicas: Replicas = ONE_OF_EACH, *, with_door: bool = False
+) -> dict[str, Addresses]:
+    """The addresses of all instances, in a block of 30 ports for each that a service has; 0 lets each choose.
+
+    A front door is in front of the first block. Raises CommandFault where there is no room for it.
+    """
+    if with_door and 0 < first_port <= ROOM_FOR_DOOR:
+        raise misused(f"--port cannot be {first_port}: the front door needs the {ROOM_FOR_DOOR} ports before it")
+    instances = (*replicas.all(), DOOR) if with_door else replicas.all()
+    return {instance: _addresses(instance, first_port) for instance in instances}
 
 
 def _addresses(instance: str, first_port: int) -> Addresses:
@@ -99,6 +109,8 @@ def service_flags(
 
 def _flags_of_its_own(instance: str, folder: DataFolder, addresses: Mapping[str, Addresses]) -> dict[str, str]:
     service = service_of(instance)
+    if service == DOOR:
+        return _flags_of_door(folder, addresses)
     if service == "lobby":
         return {
             "signing-key": str(folder.signing_key("lobby")),
@@ -110,4 +122,13 @@ def _flags_of_its_own(instance: str, folder: DataFolder, addresses: Mapping[str,
     return flags | {
         "signing-key": str(folder.signing_key("engine")),
         "scoring-control": joined(addresses, "scoring", "control"),
+    }
+
+
+def _flags_of_door(folder: DataFolder, addresses: Mapping[str, Addresses]) -> dict[str, str]:
+    services = {service: joined(addresses, service, "listen") for service in START_ORDER}
+    return {
+        "admin-listen": addresses[DOOR]["admin"],
+        "lobby-public-key": str(folder.public_key("lobby")),
+        **services,
     }

@@ -33,7 +33,7 @@ class BackgroundServices:
 
     @property
     def addresses(self) -> dict[str, Addresses]:
-        """Where each instance listens, host:port by "listen", "metrics" and, for engine and scoring, "control"."""
+        """Where each instance listens, host:port by kind, as `Addresses` says."""
         return {name: {kind: at for kind, at in known.items() if kind != "pid"} for name, known in self._known.items()}
 
     @property
@@ -74,13 +74,15 @@ def started_services(
     replicas: Replicas = ONE_OF_EACH,
     extra_flags: Mapping[str, Sequence[str]] = MappingProxyType({}),
     mutual_tls: bool = False,
+    door: Sequence[str] | None = None,
 ) -> Iterator[BackgroundServices]:
     """Run the services in a data folder for as long as the body takes; raises CommandFault if they do not start.
 
-    What can be given besides the folder means what it means to `Manner`.
+    What can be given besides the folder means what it means to `Manner`, except `door`: flags of `croupier up`.
     """
     folder = prepare_data_folder(path)
     command = [sys.executable, "-m", "croupier.cli", "up", f"--data-dir={folder.path}", f"--port={first_port}"]
+    command += ["--no-door"] if door is None else door
     command += [f"--engines={replicas.engine}", f"--lobbies={replicas.lobby}", f"--scorings={replicas.scoring}"]
     command += [f"--extra-flag={instance}={flag}" for instance, flags in extra_flags.items() for flag in flags]
     if shuffle_seed is not None:

@@ -11,7 +11,7 @@ from croupier.cli.faults import CommandFault, misused
 from croupier.cli.replicas import START_ORDER
 from croupier.cli.supervisor import Manner, Note, running_services
 from croupier_client.aio import Client
-from croupier_client.endpoints import Endpoints
+from croupier_client.endpoints import Endpoints, Tls
 
 SIGN_IN_SECONDS = 8.0
 
@@ -28,13 +28,15 @@ def endpoints_running_in(folder: Path) -> Endpoints | None:
 
 
 @asynccontextmanager
-async def reachable_services(folder: Path, server: str | None, say: Note) -> AsyncIterator[Endpoints]:
+async def reachable_services(
+    folder: Path, server: str | None, say: Note, tls: Tls | None = None
+) -> AsyncIterator[Endpoints]:
     """The front door if one is named, else what runs in the data folder, else services for as long as the body takes.
 
     Raises CommandFault if they cannot be started.
     """
     if server is not None:
-        yield front_door(server)
+        yield front_door(server, tls)
         return
     running = endpoints_running_in(folder)
     if running is not None:
@@ -57,9 +59,19 @@ async def signed_in_client(endpoints: Endpoints, device_secret: str, name: str) 
         yield client
 
 
-def front_door(server: str) -> Endpoints:
+def trust(tls: bool, authority: Path | None) -> Tls | None:
+    """What the flags --tls and --ca-file say; raises CommandFault for a file that cannot be read."""
+    if authority is None:
+        return Tls() if tls else None
+    try:
+        return Tls(authority.read_bytes())
+    except OSError as fault:
+        raise misused(f"--ca-file {authority} cannot be read: {fault.strerror}") from None
+
+
+def front_door(server: str, tls: Tls | None = None) -> Endpoints:
     """The one address of all services; raises CommandFault unless it is host:port."""
     host, _, port = server.rpartition(":")
     if not host or not port.isdecimal():
         raise misused(f"--server {server} cannot be read: write HOST:PORT")
-    return Endpoints.single(server)
+    return Endpoints.single(server, tls)

@@ -6,6 +6,8 @@ from croupier.cli.faults import misused
 
 START_ORDER = ("scoring", "engine", "lobby")
 """Each service needs those before it; they stop the other way round."""
+DOOR = "door"
+"""What stands in front of all services, once."""
 MOST_INSTANCES = 16
 
 

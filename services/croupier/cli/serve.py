@@ -1,11 +1,11 @@
-"""`croupier serve`: one service in the foreground, with its own flags and CROUPIER_* variables."""
+"""`croupier serve`: one service, or the front door, in the foreground, with its own flags and CROUPIER_* variables."""
 
 from collections.abc import Sequence
 from importlib import import_module
 
 from croupier.cli.faults import misused
 
-SERVICES = ("lobby", "engine", "scoring")
+SERVICES = ("lobby", "engine", "scoring", "door")
 
 
 def run_service(name: str, arguments: Sequence[str]) -> int:

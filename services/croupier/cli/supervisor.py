@@ -1,4 +1,4 @@
-"""The three services as child processes: started in order, started again when they die, drained in order."""
+"""The services, and a front door, as child processes: started in order, again when they die, drained in order."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ from pathlib import Path
 from croupier.cli.addresses import Addresses, addresses_from, check_free, service_flags
 from croupier.cli.data_folder import DataFolder, prepare_data_folder, sole_use
 from croupier.cli.faults import CommandFault, misused
-from croupier.cli.replicas import ONE_OF_EACH, START_ORDER, Replicas, service_of
+from croupier.cli.replicas import DOOR, ONE_OF_EACH, START_ORDER, Replicas, service_of
 from croupier.cli.service_process import ending, start_service, stop_process
 
 START_SECONDS = 60.0
@@ -41,7 +41,9 @@ class Manner:
     Each service is given `grace_seconds` to drain at the end; 0 is for folders of which nothing is kept. `database` is
     the URL of one that is up to date and that all share; None gives each its own in the folder, which is brought up to
     date first. With `mutual_tls` they prove themselves to each other, and callers must do so too, by certificates that
-    are made in the folder. `extra_flags` are for tests, by instance.
+    are made in the folder.
+    `door` are the flags of a front door, besides those that say where everything is; None is for none.
+    `extra_flags` are for tests, by instance.
     """
 
     command: Sequence[str] = (sys.executable, "-m", "croupier.cli.child")
@@ -53,6 +55,7 @@ class Manner:
     extra_flags: Mapping[str, Sequence[str]] = field(default_factory=dict)
     migrates: bool = True
     mutual_tls: bool = False
+    door: Sequence[str] | None = None
 
 
 class Services:
@@ -96,13 +99,16 @@ class Services:
         """Start every instance; raises CommandFault if one does not become ready."""
         for service in START_ORDER:
             await _together(self._start(instance) for instance in self._manner.replicas.of(service))
+        if DOOR in self.addresses:
+            await self._start(DOOR)
         self._tell()
 
     async def _start(self, instance: str) -> None:
         manner = self._manner
         flags = service_flags(instance, self.folder, self.addresses, manner.shuffle_seed, manner.mutual_tls)
         service = service_of(instance)
-        command = (*self._manner.command, service, *flags, *self._manner.extra_flags.get(instance, ()))
+        more = [*((self._manner.door or ()) if service == DOOR else ()), *self._manner.extra_flags.get(instance, ())]
+        command = (*self._manner.command, service, *flags, *more)
         environment = {**os.environ, DATABASE_VARIABLE: self._manner.database or self.folder.database_url(service)}
         self._processes[instance], self.addresses[instance] = await start_service(
             instance, command, environment, self.folder, START_SECONDS
@@ -166,9 +172,15 @@ class Services:
         await asyncio.gather(*self._watches, return_exceptions=True)
 
     async def _end_processes(self, grace_seconds: float) -> None:
+        door = self._processes.get(DOOR)
+        if door is not None and door.returncode is None and grace_seconds > 0:
+            # It lets nobody in any more, and ends once the services have said their last word through it.
+            door.terminate()
         for service in reversed(START_ORDER):
             ending = [process for name, process in self._processes.items() if service_of(name) == service]
             await _together(stop_process(process, grace_seconds) for process in ending)
+        if door is not None:
+            await stop_process(door, grace_seconds)
 
 
 async def _together(work: Iterable[Coroutine[None, None, None]]) -> None:
@@ -189,13 +201,13 @@ def _backoff_seconds(failures: int) -> float:
 
 @asynccontextmanager
 async def running_services(folder: Path, *, first_port: int = 0, manner: Manner = Manner()) -> AsyncIterator[Services]:
-    """Run the three services on loopback in a data folder for as long as the body takes.
+    """Run the three services, and a door if the manner has one, on loopback in a folder for as long as the body takes.
 
     With `first_port` 0 each instance chooses free ports, and keeps them when it is started again. Raises CommandFault
     if they cannot be started, and in place of the body, which is then cancelled, if one keeps dying.
     """
     _check_many_can_write(manner)
-    wanted = addresses_from(first_port, manner.replicas)
+    wanted = addresses_from(first_port, manner.replicas, with_door=manner.door is not None)
     data = prepare_data_folder(folder, certificates=manner.mutual_tls)
     with sole_use(data):
         check_free(wanted)

@@ -1,21 +1,32 @@
-"""`croupier up`: the three services of one machine, until they are told to stop."""
+"""`croupier up`: the three services of one machine and their front door, until they are told to stop."""
 
 import asyncio
 import signal
+from dataclasses import replace
 from pathlib import Path
 
+from croupier.cli.data_folder import prepare_data_folder
+from croupier.cli.front_door import MISSING, DoorChoice, door_flags, is_installed
+from croupier.cli.replicas import DOOR
 from croupier.cli.supervisor import Manner, Note, Services, running_services
 
 
-async def up(folder: Path, first_port: int, manner: Manner) -> None:
+async def up(folder: Path, first_port: int, manner: Manner, door: DoorChoice | None) -> None:
     """Run the services until SIGINT, SIGTERM or SIGHUP, then drain them in order; a second signal kills them.
 
-    Raises CommandFault if they cannot be started or one keeps dying.
+    Without the door's extra they run without it. Raises CommandFault if they cannot be started or one keeps dying.
     """
+    if door is not None and not is_installed():
+        manner.note(MISSING)
+        door = None
+    trusted = None
+    if door is not None:
+        flags, trusted = door_flags(door, prepare_data_folder(folder))
+        manner = replace(manner, door=flags)
     stopping = _cancelled_by_signals(manner.note)
     try:
         async with running_services(folder, first_port=first_port, manner=manner) as services:
-            _introduce(services, manner)
+            _introduce(services, manner, trusted)
             await asyncio.Event().wait()
     except asyncio.CancelledError:
         if not stopping.is_set():
@@ -39,10 +50,14 @@ def _cancelled_by_signals(say: Note) -> asyncio.Event:
     return stopping
 
 
-def _introduce(services: Services, manner: Manner) -> None:
+def _introduce(services: Services, manner: Manner, trusted: Path | None) -> None:
     say, folder = manner.note, services.folder.path
     where = f"with its data in {folder}" if manner.database is None else f"with its keys and logs in {folder}"
     say(f"croupier is up, {where}")
     for instance, addresses in reversed(services.addresses.items()):
         say(f"  {instance:10} {addresses['listen']:22} metrics http://{addresses['metrics']}/metrics")
+    if trusted is not None:
+        say(f"the door speaks TLS: clients trust it by {trusted}")
+    if DOOR in services.addresses:
+        say(f"players connect to {services.addresses[DOOR]['listen']}, by gRPC, gRPC-Web or JSON")
     say("Ctrl-C stops it; games go on when it is started again")

@@ -12,8 +12,6 @@ from croupier.door.transport import downstream_tls
 
 HEADER_KIBIBYTES = 16
 MOST_HEADERS = 60
-HEADERS_SECONDS = 10
-"""How long the headers of a request may take to arrive."""
 QUIET_SECONDS = 60
 """How long a request may rest in the middle, where no route says otherwise."""
 DRAIN_SECONDS = 10
@@ -95,7 +93,7 @@ def _requests(settings: DoorSettings) -> Config:
     """What a request may be, and what is told of the door in the answer: nothing."""
     return {
         "max_request_headers_kb": HEADER_KIBIBYTES,
-        "request_headers_timeout": seconds(HEADERS_SECONDS),
+        "request_headers_timeout": seconds(settings.header_seconds),
         "stream_idle_timeout": seconds(QUIET_SECONDS),
         "use_remote_address": True,
         "xff_num_trusted_hops": settings.trusted_proxies,
@@ -110,7 +108,7 @@ def _requests(settings: DoorSettings) -> Config:
 
 
 def _route_config(settings: DoorSettings) -> Config:
-    host = {"name": "players", "domains": ["*"], "routes": routes(), **host_settings(settings)}
+    host = {"name": "players", "domains": ["*"], "routes": routes(settings.request_seconds), **host_settings(settings)}
     return {"name": "players", "virtual_hosts": [host]}
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
+from google.protobuf.descriptor import MethodDescriptor
 
 from croupier.door.bindings import SERVICES, call_path
 from croupier.door.envoy_types import Config, message, seconds, typed
@@ -12,8 +12,6 @@ HEALTH_PATH = "/healthz"
 """Says whether the door is open, to whoever asks."""
 CALL_SECONDS = 15
 """How long a service may take to answer a unary call."""
-REQUEST_SECONDS = 30
-"""How long a unary call may take with all that its client needs to send it."""
 TABLE_IDLE_SECONDS = 60
 """A table's stream is never quiet for longer than a heartbeat, of which there are four a minute."""
 LOBBY_IDLE_SECONDS = 900
@@ -36,16 +34,27 @@ SURELY_UNDONE = "connect-failure,refused-stream,reset-before-request"
 """Failures after which no service has seen the call."""
 HARMLESS = f"{SURELY_UNDONE},reset,unavailable"
 
-_TABLE_IN_PATH = r"^/v1/tables/([^/:?]+).*$"
+_TABLE_NAMED = {"header": {"header_name": "x-table-id"}, "terminal": True}
+_TABLE_IN_PATH = {
+    "header": {
+        "header_name": "x-envoy-original-path",
+        "regex_rewrite": {"pattern": {"regex": r"^/v1/tables/([^/:?]+).*$"}, "substitution": r"\1"},
+    }
+}
+_BY_TABLE: Config = {"hash_policy": [_TABLE_NAMED, _TABLE_IN_PATH]}
+"""All that concerns a table goes to one engine: the client names it, or it stood in the path of a JSON call."""
 
 
-def routes() -> list[Config]:
-    """The routes in the order in which they are tried; whatever fits none is refused in a way that is understood."""
+def routes(request_seconds: int) -> list[Config]:
+    """The routes in the order in which they are tried; whatever fits none is refused in a way that is understood.
+
+    `request_seconds` is how long a unary call may take with all that its client needs to send it.
+    """
     return [
         _as_it_is(_healthy()),
         *_wrong_content_types(),
-        _json(),
-        *(route for service in SERVICES for route in _service_routes(service)),
+        _json(request_seconds),
+        *(_call(method, request_seconds) for service in SERVICES for method in service.methods),
         _as_it_is(refusal_route({"prefix": "/"}, 404)),
     ]
 
@@ -79,34 +88,35 @@ def _as_it_is(route: Config) -> Config:
     return {**route, "typed_per_filter_config": {TRANSCODER: untranslated}}
 
 
-def _json() -> Config:
+def _json(request_seconds: int) -> Config:
     """Where JSON goes until it has been read and translated; then the route of the call that it stands for is taken."""
     limited = {"@type": "type.googleapis.com/envoy.extensions.filters.http.buffer.v3.BufferPerRoute"}
     return {
         "match": {"prefix": "/v1/"},
-        "route": {"cluster": "lobby", "max_stream_duration": {"max_stream_duration": seconds(REQUEST_SECONDS)}},
+        "route": {"cluster": "lobby", "max_stream_duration": {"max_stream_duration": seconds(request_seconds)}},
         "typed_per_filter_config": {BUFFER: {**limited, "buffer": {"max_request_bytes": LARGEST_BODY_BYTES}}},
     }
 
 
-def _service_routes(service: ServiceDescriptor) -> Iterator[Config]:
-    for method in service.methods:
-        yield {
-            "match": {"path": call_path(method)},
-            "route": {"cluster": CLUSTERS[service.name], **_limits(method), **_hash(service)},
-        }
-
-
-def _limits(method: MethodDescriptor) -> Config:
+def _call(method: MethodDescriptor, request_seconds: int) -> Config:
+    service = CLUSTERS[method.containing_service.name]
+    idle_seconds = TABLE_IDLE_SECONDS if service == "engine" else LOBBY_IDLE_SECONDS
+    limits = _stream_limits(idle_seconds) if method.server_streaming else _unary_limits(request_seconds)
     retry = _retry(SURELY_UNDONE if method.name in NOT_REPEATABLE else HARMLESS)
-    if method.server_streaming:
-        idle = TABLE_IDLE_SECONDS if CLUSTERS[method.containing_service.name] == "engine" else LOBBY_IDLE_SECONDS
-        return {"timeout": "0s", "idle_timeout": seconds(idle), "retry_policy": retry}
+    by_table = _BY_TABLE if service == "engine" else {}
     return {
-        "timeout": seconds(CALL_SECONDS),
-        "max_stream_duration": {"max_stream_duration": seconds(REQUEST_SECONDS)},
-        "retry_policy": retry,
+        "match": {"path": call_path(method)},
+        "route": {"cluster": service, **limits, "retry_policy": retry, **by_table},
     }
+
+
+def _stream_limits(idle_seconds: int) -> Config:
+    return {"timeout": "0s", "idle_timeout": seconds(idle_seconds)}
+
+
+def _unary_limits(request_seconds: int) -> Config:
+    whole = {"max_stream_duration": seconds(request_seconds)}
+    return {"timeout": seconds(CALL_SECONDS), "max_stream_duration": whole}
 
 
 def _retry(conditions: str) -> Config:
@@ -119,17 +129,3 @@ def _retry(conditions: str) -> Config:
         ],
         "host_selection_retry_max_attempts": 5,
     }
-
-
-def _hash(service: ServiceDescriptor) -> Config:
-    """All that concerns a table goes to one engine: the client names it, or it stood in the path of a JSON call."""
-    if service.name != "EngineService":
-        return {}
-    named = {"header": {"header_name": "x-table-id"}, "terminal": True}
-    in_path = {
-        "header": {
-            "header_name": "x-envoy-original-path",
-            "regex_rewrite": {"pattern": {"regex": _TABLE_IN_PATH}, "substitution": r"\1"},
-        }
-    }
-    return {"hash_policy": [named, in_path]}

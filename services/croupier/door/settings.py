@@ -50,6 +50,10 @@ class DoorSettings:
     address_burst: int = setting("How many requests of one address may come at once.", default=1000)
     connections_limit: int = setting("Most connections of clients at a time.", default=20_000)
     streams_per_connection_limit: int = setting("Most calls under way on one connection.", default=100)
+    header_seconds: int = setting("How long the headers of a request may take to arrive.", default=10)
+    request_seconds: int = setting(
+        "How long a unary call may take, with all that its client needs to send it.", default=30
+    )
     connection_age_seconds: int = setting("After this time clients are asked to connect anew.", default=3600)
     connection_idle_seconds: int = setting("A connection without calls is closed after this time.", default=900)
     access_log: bool = setting("Whether each call is logged, as a line of JSON without tokens.", default=False)
@@ -78,3 +82,13 @@ def _check_together(given: Mapping[str, Path | None]) -> None:
     missing = [name for name, path in given.items() if path is None]
     if 0 < len(missing) < len(given):
         raise ValueError(f"{' and '.join(missing)} missing: {', '.join(given)} go together")
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings(DoorSettings):
+    """The front door: runs Envoy, which lets players in to lobby, engine and scoring."""
+
+    envoy: Path | None = setting("The program Envoy; else the one of the extra, or of this machine.", default=None)
+    workers: int = setting("How many threads serve.", default=2)
+    ready_file: Path | None = setting("A file to write the addresses into, as JSON, once ready.", default=None)
+    drain_seconds: int = setting("How long calls under way may take to end when the door closes.", default=10)

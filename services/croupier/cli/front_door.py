@@ -1,0 +1,52 @@
+"""The front door as `croupier up` opens it: with TLS or without, or not at all."""
+
+import importlib.util
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from croupier.cli.data_folder import DataFolder
+from croupier.cli.faults import CommandFault, misused
+
+MISSING = "there is no front door, only plain gRPC: pip install 'croupier[door]' brings one"
+
+
+@dataclass(frozen=True, slots=True)
+class DoorChoice:
+    """What a command line says of the front door: TLS with a certificate, or with one that is made on first use.
+
+    Raises CommandFault for what does not go together.
+    """
+
+    tls: bool = False
+    certificate: Path | None = None
+    key: Path | None = None
+
+    def __post_init__(self) -> None:
+        if (self.certificate is None) != (self.key is None):
+            raise misused("--certificate and --key go together: name the private key that belongs to the certificate")
+
+
+def is_installed() -> bool:
+    """Whether the extra is."""
+    return all(importlib.util.find_spec(package) is not None for package in ("envoy", "yaml"))
+
+
+def door_flags(choice: DoorChoice, folder: DataFolder) -> tuple[list[str], Path | None]:
+    """The flags that give a door its certificate, and what clients are to trust where it is one of our own.
+
+    Raises CommandFault if that cannot be written.
+    """
+    if choice.certificate is not None:
+        return [f"--certificate={choice.certificate}", f"--key={choice.key}"], None
+    if not choice.tls:
+        return [], None
+    # Imported here: it brings cryptography's certificates, which most commands need not wait for.
+    from croupier.door.development import DevelopmentCertificate
+
+    made = DevelopmentCertificate(folder.path / "keys")
+    try:
+        made.ensure(datetime.now(UTC))
+    except OSError as fault:
+        raise CommandFault(f"{made.folder} cannot be written to: {fault.strerror}") from None
+    return [f"--certificate={made.certificate}", f"--key={made.key}"], made.authority
