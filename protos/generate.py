@@ -22,7 +22,16 @@ def generate(target: Path) -> None:
         f"--plugin=protoc-gen-{name}={Path(sys.executable).parent / f'protoc-gen-{name}'}"
         for name in ("mypy", "mypy_grpc")
     ]
-    command = [sys.executable, "-m", "grpc_tools.protoc", f"-I{PROTOS}", f"-I{THIRD_PARTY}", *plugins, *outputs, *sources]
+    command = [
+        sys.executable,
+        "-m",
+        "grpc_tools.protoc",
+        f"-I{PROTOS}",
+        f"-I{THIRD_PARTY}",
+        *plugins,
+        *outputs,
+        *sources,
+    ]
     subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
 
 

@@ -37,7 +37,15 @@ def refusal_route(match: Config, status: int) -> Config:
 def local_replies() -> Config:
     """How the answers that Envoy makes itself are written; those that are no refusals stay as they are."""
     mappers = [mapper for status in REFUSALS for mapper in _mappers("EQ", status, *REFUSALS[status])]
-    return {"mappers": [*mappers, *_mappers("GE", LOWEST_ERROR, UNKNOWN, ENVOYS_OWN_WORDS)]}
+    others = _mappers("GE", LOWEST_ERROR, UNKNOWN, ENVOYS_OWN_WORDS)
+    return {"mappers": [*_token_of_another_kind(), *mappers, *others]}
+
+
+def _token_of_another_kind() -> Iterator[Config]:
+    """Envoy forbids what comes with a token for somebody else; here no token but a player's counts as one."""
+    for mapper in _mappers("EQ", 403, *REFUSALS[401]):
+        filters = [mapper["filter"], _has_header(name="origin", present_match=False)]
+        yield {**mapper, "filter": {"and_filter": {"filters": filters}}, "status_code": 401}
 
 
 def _mappers(comparison: str, status: int, code: int, sentence: str) -> Iterator[Config]:

@@ -1,0 +1,119 @@
+"""Front doors for tests: one in front of all services, and ones in front of whatever a test puts there."""
+
+import http.client
+import json
+import os
+import socket
+import ssl
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from croupier.runtime.identity import PLAYER_AUDIENCE, TokenIssuer, load_private_key, write_new_key_pair
+
+DEADLINE_SECONDS = 30.0
+CALL_SECONDS = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back over HTTP."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        """The body as JSON."""
+        return json.loads(self.body)
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """Where a door is, the authority that vouches for it (None without TLS), and the key that players' tokens need."""
+
+    address: str
+    authority: Path | None
+    lobby_key: Path
+
+    @property
+    def port(self) -> int:
+        return int(self.address.rpartition(":")[2])
+
+    def token(self, *, age_seconds: int = 0, key: Path | None = None, audience: str = PLAYER_AUDIENCE) -> str:
+        """A token for a player, which lives for a minute from its making on."""
+        now = time.time_ns() // 1_000_000 - age_seconds * 1000
+        return TokenIssuer(load_private_key(key or self.lobby_key), audience, 60, lambda: now).issue("p1", "Ada")[0]
+
+    def connection(self) -> http.client.HTTPConnection:
+        """A connection for HTTP/1.1."""
+        if self.authority is None:
+            return http.client.HTTPConnection("127.0.0.1", self.port, timeout=CALL_SECONDS)
+        context = ssl.create_default_context(cafile=self.authority)
+        return http.client.HTTPSConnection("localhost", self.port, timeout=CALL_SECONDS, context=context)
+
+    def raw(self) -> socket.socket:
+        """A connection for bytes of any kind."""
+        plain = socket.create_connection(("127.0.0.1", self.port), CALL_SECONDS)
+        if self.authority is None:
+            return plain
+        context = ssl.create_default_context(cafile=self.authority)
+        return context.wrap_socket(plain, server_hostname="localhost")
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        token: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
+        """One request with JSON, or with bytes as they are, on a connection of its own."""
+        sent = dict(headers or {})
+        if token is not None:
+            sent["authorization"] = f"Bearer {token}"
+        if body is not None and not isinstance(body, bytes):
+            sent.setdefault("content-type", "application/json")
+            body = json.dumps(body).encode()
+        connection = self.connection()
+        try:
+            connection.request(method, path, body, sent)
+            answer = connection.getresponse()
+            return Answer(answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read())
+        finally:
+            connection.close()
+
+
+@contextmanager
+def opened_door(folder: Path, *flags: str, authority: Path | None = None) -> Iterator[Door]:
+    """A door with these flags, in front of nobody unless they name somebody."""
+    key, public = folder / "lobby.private.pem", folder / "lobby.public.pem"
+    write_new_key_pair(key, public)
+    ready = folder / "ready.json"
+    ready.unlink(missing_ok=True)
+    ports = ("--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0", f"--ready-file={ready}", "--drain-seconds=1")
+    command = [sys.executable, "-m", "croupier.door", f"--lobby-public-key={public}", *ports, *flags]
+    with (folder / "door.log").open("wb") as log:
+        process = subprocess.Popen(command, stderr=log, stdout=log, env=dict(os.environ))
+    try:
+        yield Door(_address(process, ready, folder / "door.log"), authority, key)
+    finally:
+        process.terminate()
+        process.wait(DEADLINE_SECONDS)
+
+
+def _address(process: subprocess.Popen[bytes], ready: Path, log: Path) -> str:
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while not ready.exists():
+        assert process.poll() is None, log.read_text()
+        assert time.monotonic() < deadline, log.read_text()
+        time.sleep(0.02)
+    address: str = json.loads(ready.read_text())["listen"]
+    return address

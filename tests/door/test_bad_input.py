@@ -1,0 +1,237 @@
+"""Whoever sends something bad gets the right status and a sentence, and nobody else notices."""
+
+import asyncio
+import socket
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+import grpc
+import pytest
+
+from croupier.runtime.identity import ENGINE_CONTROL_AUDIENCE, PLAYER_AUDIENCE, write_new_key_pair
+from croupier_api.v1 import engine_pb2, lobby_pb2, scoring_pb2
+from croupier_api.v1.lobby_pb2_grpc import LobbyServiceStub
+from tests.door.conftest import HEADER_SECONDS, ORIGIN, REQUEST_SECONDS, House
+from tests.door.doors import Answer, Door, opened_door
+
+SLOW_CONNECTIONS = 100
+QUIET_ASKS = 40
+CONTROL = [
+    f"/{service.full_name}/{method.name}"
+    for file in (engine_pb2, lobby_pb2, scoring_pb2)
+    for service in file.DESCRIPTOR.services_by_name.values()
+    if "Control" in service.name
+    for method in service.methods
+]
+REFLECTION = [f"/grpc.reflection.{version}.ServerReflection/ServerReflectionInfo" for version in ("v1", "v1alpha")]
+
+
+@pytest.fixture
+def door(house: House) -> Door:
+    return house.door
+
+
+@pytest.fixture
+def channel(house: House) -> Iterator[grpc.Channel]:
+    assert house.endpoints.tls is not None
+    with grpc.secure_channel(house.endpoints.lobby, house.endpoints.tls.credentials()) as channel:
+        yield channel
+
+
+def refused(answer: Answer, status: int, code: grpc.StatusCode, sentence: str) -> None:
+    assert (answer.status, answer.json["code"]) == (status, code.value[0])
+    assert sentence in answer.json["message"]
+    assert answer.headers["content-type"] == "application/json"
+    assert not {"server", "x-powered-by"} & answer.headers.keys()
+    assert "envoy" not in f"{answer.headers} {answer.json}".lower()
+
+
+def tokens(door: Door, tmp_path: Path) -> dict[str, str | None]:
+    write_new_key_pair(tmp_path / "other.pem", tmp_path / "other.pub")
+    good = door.token()
+    return {
+        "absent": None,
+        "not a token": "secret",
+        "expired": door.token(age_seconds=3600),
+        "forged": door.token(key=tmp_path / "other.pem"),
+        "altered": good[:-8] + ("AAAAAAAA" if not good.endswith("AAAAAAAA") else "BBBBBBBB"),
+        "for services": door.token(audience=ENGINE_CONTROL_AUDIENCE),
+    }
+
+
+def test_without_a_good_token_nobody_comes_in(door: Door, channel: grpc.Channel, tmp_path: Path) -> None:
+    assert door.ask("GET", "/v1/games", token=door.token()).status == 200
+    for token in tokens(door, tmp_path).values():
+        refused(door.ask("GET", "/v1/games", token=token), 401, grpc.StatusCode.UNAUTHENTICATED, "access token")
+        metadata = (("authorization", f"Bearer {token}"),) if token else ()
+        with pytest.raises(grpc.RpcError) as fault:
+            LobbyServiceStub(channel).ListGames(lobby_pb2.ListGamesRequest(), metadata=metadata)
+        assert isinstance(fault.value, grpc.Call)
+        assert fault.value.code() is grpc.StatusCode.UNAUTHENTICATED
+        assert fault.value.details().startswith("no valid access token")
+
+
+def test_a_token_in_the_query_is_none(door: Door) -> None:
+    assert door.ask("GET", f"/v1/games?access_token={door.token()}").status == 401
+
+
+@pytest.mark.parametrize("path", [*CONTROL, *REFLECTION])
+def test_what_is_not_for_players_is_not_there(door: Door, channel: grpc.Channel, path: str) -> None:
+    call = channel.unary_unary(path, request_serializer=bytes, response_deserializer=bytes)
+    for audience in (PLAYER_AUDIENCE, ENGINE_CONTROL_AUDIENCE):
+        metadata = (("authorization", f"Bearer {door.token(audience=audience)}"),)
+        with pytest.raises(grpc.RpcError) as fault:
+            call(b"", metadata=metadata, timeout=20)
+        assert isinstance(fault.value, grpc.Call)
+        is_guarded = path.startswith("/croupier_api.") and audience != PLAYER_AUDIENCE
+        expected = grpc.StatusCode.UNAUTHENTICATED if is_guarded else grpc.StatusCode.UNIMPLEMENTED
+        assert fault.value.code() is expected
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("GET", "/"), ("GET", "/v1/nothing"), ("PUT", "/v1/games"), ("GET", "/stats"), ("POST", "/quitquitquit")],
+)
+def test_unknown_paths(door: Door, method: str, path: str) -> None:
+    refused(door.ask(method, path, token=door.token()), 404, grpc.StatusCode.NOT_FOUND, "nothing here")
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", ""])
+@pytest.mark.parametrize("path", ["/v1/tables", "/croupier_api.v1.LobbyService/CreateTable"])
+def test_wrong_content_types(door: Door, path: str, kind: str) -> None:
+    answer = door.ask("POST", path, b'{"game": "thulla"}', token=door.token(), headers={"content-type": kind})
+    refused(answer, 415, grpc.StatusCode.INVALID_ARGUMENT, "content-type: application/json")
+
+
+def test_json_that_fits_no_message(door: Door) -> None:
+    token = door.token()
+    for body in (b"{", b'{"seats": "many"}', b"[]"):
+        answer = door.ask("POST", "/v1/tables", body, token=token, headers={"content-type": "application/json"})
+        refused(answer, 400, grpc.StatusCode.INVALID_ARGUMENT, "cannot be read")
+    refused(door.ask("GET", "/v1/games?x=1", token=token), 400, grpc.StatusCode.INVALID_ARGUMENT, "cannot be read")
+    two_tables = door.ask("POST", "/v1/tables/a/actions", {"table_id": "b"}, token=token)
+    refused(two_tables, 400, grpc.StatusCode.INVALID_ARGUMENT, "conflicting")
+
+
+def test_what_a_service_refuses_keeps_its_reason(door: Door) -> None:
+    answer = door.ask("POST", "/v1/tables", {"game": "poker", "seats": 4}, token=door.token())
+    refused(answer, 400, grpc.StatusCode.INVALID_ARGUMENT, "there is no such game")
+    assert answer.json["details"][0]["reason"] == "UNKNOWN_GAME"
+
+
+def test_too_much(door: Door, channel: grpc.Channel) -> None:
+    token, large = door.token(), "a" * 70_000
+    headers = door.ask("GET", "/v1/games", token=token, headers={"x-large": large[:20_000]})
+    refused(headers, 431, grpc.StatusCode.RESOURCE_EXHAUSTED, "headers are too large")
+    many = door.ask("GET", "/v1/games", token=token, headers={f"x-{number}": "a" for number in range(100)})
+    refused(many, 431, grpc.StatusCode.RESOURCE_EXHAUSTED, "headers are too large")
+    body = door.ask("POST", "/v1/tables", {"game": large}, token=token)
+    refused(body, 413, grpc.StatusCode.RESOURCE_EXHAUSTED, "body is too large")
+    with pytest.raises(grpc.RpcError) as fault:
+        LobbyServiceStub(channel).SignIn(lobby_pb2.SignInRequest(device_secret=large))
+    assert isinstance(fault.value, grpc.Call)
+    assert fault.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+
+
+def test_paths_that_could_be_read_in_two_ways(door: Door) -> None:
+    token = door.token()
+    assert door.ask("GET", "/v1/tables/a%2fb/view", token=token).status == 400
+    assert door.ask("GET", "/v1/games", token=token, headers={"x_table_id": "a"}).status == 400
+    assert door.ask("GET", "//v1/../v1/games").status == 401
+
+
+def test_web_pages_of_other_origins(door: Door) -> None:
+    preflight = {"access-control-request-method": "POST", "access-control-request-headers": "authorization"}
+    foreign = {"origin": "https://evil.example"}
+    refused(door.ask("GET", "/v1/games", token=door.token(), headers=foreign), 403, *FORBIDDEN)
+    refused(door.ask("OPTIONS", "/v1/tables", headers=foreign | preflight), 403, *FORBIDDEN)
+    ours = {"origin": ORIGIN}
+    assert (
+        door.ask("GET", "/v1/games", token=door.token(), headers=ours).headers["access-control-allow-origin"] == ORIGIN
+    )
+    allowed = door.ask("OPTIONS", "/v1/tables", headers=ours | preflight)
+    assert allowed.status == 200
+    assert "authorization" in allowed.headers["access-control-allow-headers"]
+    refused(door.ask("GET", "/v1/games", headers=ours), 401, grpc.StatusCode.UNAUTHENTICATED, "access token")
+
+
+FORBIDDEN = (grpc.StatusCode.PERMISSION_DENIED, "web pages of this origin")
+
+
+def test_an_address_that_asks_too_often(tmp_path: Path) -> None:
+    with opened_door(tmp_path, "--address-requests-per-second=1", "--address-burst=5") as narrow:
+        answers = [narrow.ask("GET", "/healthz") for _ in range(12)]
+        assert [answer.status for answer in answers[:5]] == [200] * 5
+        limited = [answer for answer in answers if answer.status != 200]
+        assert limited
+        refused(limited[0], 429, grpc.StatusCode.RESOURCE_EXHAUSTED, "too many requests")
+        metadata = (("authorization", f"Bearer {narrow.token()}"),)
+        with grpc.insecure_channel(narrow.address) as channel:
+            call = LobbyServiceStub(channel).ListGames
+            futures = [call.future(lobby_pb2.ListGamesRequest(), metadata=metadata, timeout=20) for _ in range(12)]
+            codes = {future.code() for future in futures}
+        # Nobody stands behind this door: what is not limited is UNAVAILABLE.
+        assert grpc.StatusCode.RESOURCE_EXHAUSTED in codes
+        assert codes <= {grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.UNAVAILABLE}
+
+
+def test_services_that_are_not_there(tmp_path: Path) -> None:
+    with opened_door(tmp_path, "--lobby=127.0.0.1:1") as lonely:
+        answer = lonely.ask("GET", "/v1/games", token=lonely.token())
+        refused(answer, 503, grpc.StatusCode.UNAVAILABLE, "does not answer at the moment")
+
+
+def trickle(door: Door, beginning: bytes, drop: bytes) -> float:
+    """Send slowly until the door has had enough; gives how long that took, in seconds."""
+    began = time.monotonic()
+    with door.raw() as connection:
+        connection.settimeout(0.2)
+        with suppress(OSError):
+            connection.sendall(beginning)
+            while time.monotonic() - began < 3 * REQUEST_SECONDS:
+                connection.sendall(drop)
+                with suppress(TimeoutError):
+                    if not connection.recv(4096):
+                        break
+    return time.monotonic() - began
+
+
+async def test_who_sends_slowly_is_sent_away_and_nobody_else_waits(house: House) -> None:
+    head = b"POST /v1/sign-in HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"
+    body = b"content-length: 60000\r\n\r\n"
+    asks: list[float] = []
+    with ThreadPoolExecutor(SLOW_CONNECTIONS) as threads:
+        loop = asyncio.get_running_loop()
+        heads = [
+            loop.run_in_executor(threads, trickle, house.door, head, b"x-a: b\r\n")
+            for _ in range(SLOW_CONNECTIONS // 2)
+        ]
+        bodies = [
+            loop.run_in_executor(threads, trickle, house.door, head + body, b" ") for _ in range(SLOW_CONNECTIONS // 2)
+        ]
+        token = house.door.token()
+        for _ in range(QUIET_ASKS):
+            began = time.monotonic()
+            assert (await asyncio.to_thread(house.door.ask, "GET", "/v1/tables", token=token)).status == 200
+            asks.append(time.monotonic() - began)
+        slow_heads, slow_bodies = await asyncio.gather(*heads), await asyncio.gather(*bodies)
+    print(f"quiet: {sorted(asks)[QUIET_ASKS // 2]:.3f} s in the middle, {max(asks):.3f} s at most")
+    assert min(slow_heads) > HEADER_SECONDS - 0.5
+    assert max(slow_heads) < 2 * REQUEST_SECONDS
+    assert max(slow_bodies) < 2.5 * REQUEST_SECONDS
+    assert sorted(asks)[QUIET_ASKS // 2] < 1.0
+
+
+def test_bytes_that_are_no_http(house: House) -> None:
+    with house.door.raw() as connection:
+        connection.sendall(b"\x00\xffhello\r\n\r\n")
+        said = connection.recv(4096)
+        assert said == b"" or said.startswith(b"HTTP/1.1 400")
+    with socket.create_connection(("127.0.0.1", house.door.port), 20) as plain:
+        plain.sendall(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
+        with suppress(ConnectionResetError):
+            assert plain.recv(4096) == b""
+    assert house.door.ask("GET", "/healthz").status == 200

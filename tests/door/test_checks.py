@@ -1,0 +1,77 @@
+"""A door that cannot open says so in one line, before anything is started."""
+
+import re
+import socket
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from croupier.door.__main__ import main
+from croupier.door.checks import now_utc
+from croupier.door.development import DevelopmentCertificate
+from croupier.runtime.identity import write_new_key_pair
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with what a door needs, and some that it cannot use."""
+    write_new_key_pair(tmp_path / "lobby.private.pem", tmp_path / "lobby.public.pem")
+    DevelopmentCertificate(tmp_path).ensure(now_utc())
+    (tmp_path / "old").mkdir()
+    DevelopmentCertificate(tmp_path / "old").ensure(now_utc() - timedelta(days=800))
+    (tmp_path / "empty.pem").write_text("")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("flags", "fault"),
+    [
+        (["--certificate=F/door.certificate.pem"], "--key missing: --certificate, --key go together"),
+        (["--certificate=F/none.pem", "--key=F/door.private.pem"], "F/none.pem cannot be read as a certificate"),
+        (["--certificate=F/empty.pem", "--key=F/door.private.pem"], "F/empty.pem cannot be read as a certificate"),
+        (["--certificate=F/door.certificate.pem", "--key=F/empty.pem"], "F/empty.pem cannot be read as a private key"),
+        (
+            ["--certificate=F/door.certificate.pem", "--key=F/lobby.private.pem"],
+            "F/lobby.private.pem is not the private key of F/door.certificate.pem",
+        ),
+        (
+            ["--certificate=F/old/door.certificate.pem", "--key=F/old/door.private.pem"],
+            r"F/old/door.certificate.pem has ended on \d{4}-\d\d-\d\d",
+        ),
+        (["--upstream-ca=F/empty.pem"], "--upstream-certificate and --upstream-key missing"),
+        (["--lobby-public-key=F/empty.pem"], "F/empty.pem cannot be read as an Ed25519 public key"),
+        (["--engine=nowhere"], "'nowhere' is not an address: host:port is expected"),
+        (["--listen=127.0.0.1:TAKEN"], "127.0.0.1:TAKEN cannot be listened on: is it in use"),
+        (["--listen=192.0.2.1:7700"], "192.0.2.1:7700 cannot be listened on"),
+        (["--listen=here"], "here cannot be listened on"),
+        (["--admin-listen=0.0.0.0:7709"], "--admin-listen cannot be 0.0.0.0:7709"),
+        (["--address-burst=1"], "--address-burst must not be less than"),
+        (["--envoy=F/empty.pem"], "F/empty.pem cannot be run"),
+    ],
+)
+def test_what_cannot_be_used_is_named(
+    folder: Path, capfd: pytest.CaptureFixture[str], flags: list[str], fault: str
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+
+        def filled(text: str) -> str:
+            return text.replace("F/", f"{folder}/").replace("TAKEN", port)
+
+        usual = [f"--lobby-public-key={folder}/lobby.public.pem", "--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0"]
+        assert main([*usual, *map(filled, flags)]) == 2
+        said = capfd.readouterr().err
+        assert said.count("\n") == 1
+        assert re.search(filled(fault), said)
+
+
+def test_a_certificate_of_ones_own_is_made_once_and_again_when_it_has_ended(tmp_path: Path) -> None:
+    made = DevelopmentCertificate(tmp_path)
+    made.ensure(now_utc() - timedelta(days=300))
+    first = made.certificate.read_bytes()
+    made.ensure(now_utc())
+    assert made.certificate.read_bytes() == first
+    made.ensure(now_utc() + timedelta(days=100))
+    assert made.certificate.read_bytes() != first
+    assert made.key.stat().st_mode & 0o777 == 0o600

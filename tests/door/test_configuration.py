@@ -1,0 +1,132 @@
+"""The configuration is one that Envoy takes, with any settings, and opens no way that it should not."""
+
+import inspect
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from google.protobuf.descriptor_pb2 import FileDescriptorSet
+
+from croupier.door.bindings import bindings
+from croupier.door.checks import now_utc
+from croupier.door.configuration import bootstrap
+from croupier.door.descriptors import descriptor_set
+from croupier.door.development import DevelopmentCertificate
+from croupier.door.envoy import find_envoy, validate
+from croupier.door.files import configuration_files, write_files
+from croupier.door.routes import NOT_REPEATABLE, routes
+from croupier.door.settings import DoorSettings
+from croupier.runtime.identity import write_new_key_pair
+from croupier_client.callers import Stream, Unary
+from croupier_client.calls import Calls
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> DoorSettings:
+    write_new_key_pair(tmp_path / "lobby.private.pem", tmp_path / "lobby.public.pem")
+    DevelopmentCertificate(tmp_path).ensure(now_utc())
+    return DoorSettings(lobby_public_key=tmp_path / "lobby.public.pem")
+
+
+def with_tls(settings: DoorSettings) -> dict[str, Path]:
+    made = DevelopmentCertificate(settings.lobby_public_key.parent)
+    return {
+        "certificate": made.certificate,
+        "key": made.key,
+        "upstream_certificate": made.certificate,
+        "upstream_key": made.key,
+        "upstream_ca": made.authority,
+    }
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {
+            "metrics_listen": "127.0.0.1:7708",
+            "access_log": True,
+            "allowed_origins": "https://a.example,https://b.example",
+        },
+        {"lobby": "lobby:7710", "engine": "10.0.0.1:7720,10.0.0.2:7720", "scoring": "scoring:7730"},
+        {"listen": "[::1]:7700", "address_requests_per_second": 3, "address_burst": 3, "allowed_origins": "*"},
+        {"address_requests_per_second": 0, "trusted_proxies": 1, "certificate": None},
+        {"secrets_folder": Path()},
+    ],
+    ids=["usual", "all", "names", "narrow", "unlimited", "told by files"],
+)
+def test_envoy_takes_it(settings: DoorSettings, tmp_path: Path, changes: dict[str, Any]) -> None:
+    if "secrets_folder" in changes:
+        changes = {"secrets_folder": tmp_path, **with_tls(settings)}
+    elif "certificate" not in changes:
+        changes = {**with_tls(settings), **changes}
+    write_files(configuration_files(replace(settings, **changes)), tmp_path)
+    validate(find_envoy(), tmp_path / "envoy.yaml")
+
+
+def test_what_envoy_objects_to_is_told(tmp_path: Path) -> None:
+    (tmp_path / "envoy.yaml").write_text("static_resources: 5\n")
+    with pytest.raises(ValueError, match=r"Envoy cannot use its configuration: .*static_resources"):
+        validate(find_envoy(), tmp_path / "envoy.yaml")
+
+
+def test_nothing_of_the_control_services_is_in_it() -> None:
+    files = FileDescriptorSet.FromString(descriptor_set())
+    services = {f"{file.package}.{service.name}" for file in files.file for service in file.service}
+    assert services == {f"croupier_api.v1.{name}Service" for name in ("Lobby", "Engine", "Scoring")}
+    known = {file.name for file in files.file}
+    assert all(imported in known for file in files.file for imported in file.dependency)
+
+
+def test_only_calls_of_players_have_a_route() -> None:
+    routed = [route["match"] for route in routes(30) if "cluster" in route.get("route", {})]
+    paths = [match["path"] for match in routed if "path" in match]
+    assert [match for match in routed if "path" not in match] == [{"prefix": "/v1/"}]
+    assert all(re.fullmatch(r"/croupier_api\.v1\.(Lobby|Engine|Scoring)Service/\w+", path) for path in paths)
+
+
+def test_every_call_but_the_stream_of_both_directions_is_there_for_http() -> None:
+    bound = {binding.method.name for binding in bindings()}
+    assert {match["path"].rpartition("/")[2] for match in _call_matches()} - bound == {"Play"}
+    assert len({(binding.verb, binding.path) for binding in bindings()}) == len(bindings())
+
+
+def _call_matches() -> list[dict[str, str]]:
+    return [route["match"] for route in routes(30) if "path" in route["match"] and "route" in route]
+
+
+def test_what_the_client_does_once_is_not_repeated_by_the_door() -> None:
+    """A call that the client takes to harm when it is made twice must not be made twice by the door either."""
+    once = {
+        name
+        for name, method in vars(Calls).items()
+        if isinstance(method, Unary | Stream) and "Attempts.ONCE" in _source(method)
+    }
+    assert once
+    assert {"".join(word.capitalize() for word in name.split("_")) for name in once} <= NOT_REPEATABLE
+    assert {
+        path.rpartition("/")[2] for path, retried in _retried().items() if "unavailable" in retried
+    } & NOT_REPEATABLE == set()
+
+
+def _source(method: Any) -> str:
+    return inspect.getsource(method._build)
+
+
+def _retried() -> dict[str, str]:
+    return {
+        route["match"]["path"]: route["route"]["retry_policy"]["retry_on"]
+        for route in routes(30)
+        if "path" in route["match"] and "route" in route
+    }
+
+
+def test_administration_is_not_reached_by_the_players_listener(settings: DoorSettings) -> None:
+    made = bootstrap(replace(settings, metrics_listen="127.0.0.1:7708"), Ed25519PrivateKey.generate().public_key())
+    players, metrics = made["static_resources"]["listeners"]
+    assert "admin" not in str(players["filter_chains"])
+    [host] = metrics["filter_chains"][0]["filters"][0]["typed_config"]["route_config"]["virtual_hosts"]
+    assert [route["match"]["path"] for route in host["routes"]] == ["/metrics", "/ready"]

@@ -1,0 +1,64 @@
+"""What a person at a table notices when a process behind the door, or the door itself, goes: nothing but a moment."""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from croupier.cli.background import started_services
+from croupier_client import Client, play_game, random_legal
+from croupier_client.aio_table import AsyncTable
+from tests.door.conftest import House
+from tests.door.test_ways_in import opened_table
+
+DEADLINE_SECONDS = 90.0
+ACTIONS_BEFORE = 3
+
+
+@pytest.mark.parametrize("instance", ["engine", "door"])
+async def test_a_game_goes_on_when_a_process_was_killed(house: House, instance: str) -> None:
+    before = dict(house.services.addresses[instance])
+    async with (
+        asyncio.timeout(DEADLINE_SECONDS),
+        Client(house.endpoints, f"the {instance} is killed", "Ada") as client,
+        client.play(await opened_table(client)) as table,
+    ):
+        await act(table, ACTIONS_BEFORE)
+        house.services.kill(instance)
+        await play_game(table, lambda seen: random_legal(seen, Random(3)))
+        assert table.ranking
+    assert house.services.addresses[instance] == before
+
+
+async def act(table: AsyncTable, times: int) -> None:
+    for _ in range(times):
+        assert await table.your_turn()
+        await table.act(table.legal_actions.actions[0])
+
+
+def envoys(parent: int) -> list[int]:
+    """The children of a process."""
+    return [int(pid) for pid in Path(f"/proc/{parent}/task/{parent}/children").read_text().split()]
+
+
+async def test_an_envoy_that_dies_is_started_again(house: House) -> None:
+    door = house.services.pids["door"]
+    [envoy] = envoys(door)
+    os.kill(envoy, signal.SIGKILL)
+    async with asyncio.timeout(DEADLINE_SECONDS):
+        while house.services.pids["door"] == door:  # noqa: ASYNC110 - another process has no event
+            await asyncio.sleep(0.05)
+    assert house.door.ask("GET", "/healthz").status == 200
+
+
+def test_nothing_of_the_door_stays_behind(tmp_path: Path) -> None:
+    with started_services(tmp_path, door=[]) as services:
+        wrapper = services.pids["door"]
+        [envoy] = envoys(wrapper)
+        services.process.send_signal(signal.SIGINT)
+        assert services.process.wait(DEADLINE_SECONDS) == 0
+        for pid in (wrapper, envoy):
+            assert not Path(f"/proc/{pid}").exists()

@@ -1,0 +1,163 @@
+"""A person with the native client, one with curl and one in a browser come in by the same door."""
+
+import asyncio
+import base64
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from croupier.door.bindings import call_path
+from croupier_api.v1 import engine_pb2, lobby_pb2
+from croupier_api.v1.table_pb2 import Clock
+from croupier_client import BlockingClient, Client, play_game, random_legal
+from tests.door.conftest import House
+from tests.door.doors import Door
+
+PAGE = Path(__file__).parents[2] / "docs" / "front-door.md"
+DEADLINE_SECONDS = 60.0
+SEATS = 3
+
+
+async def opened_table(client: Client, **more: Any) -> str:
+    """A table with computer players, at which the game is on."""
+    table_id: str = (await client.create_table(game="thulla", seats=SEATS, **more)).table.table_id
+    for _ in range(SEATS - 1):
+        await client.add_bot(table_id=table_id)
+    await client.set_ready(table_id=table_id)
+    return table_id
+
+
+async def test_a_native_client_plays_a_game(house: House) -> None:
+    async with asyncio.timeout(DEADLINE_SECONDS), Client(house.endpoints, "native, with a secret", "Ada") as client:
+        table_id = await opened_table(client)
+        async with client.play(table_id) as table:
+            await play_game(table, lambda seen: random_legal(seen, Random(1)))
+            assert table.ranking
+        assert (await client.get_replay(table_id=table_id)).replay
+        await client.get_leaderboard(game="thulla")
+
+
+def test_the_blocking_client_comes_in_too(house: House) -> None:
+    with BlockingClient(house.endpoints, "blocking, with a secret", "Bo") as client:
+        assert client.list_games().games
+
+
+async def test_a_client_whose_token_ends_early_gets_a_new_one(house: House) -> None:
+    """The door refuses a token in other words than the lobby does: the client must understand both."""
+    async with asyncio.timeout(DEADLINE_SECONDS), Client(house.endpoints, "expiring, with a secret", "Cy") as client:
+        await client.list_games()
+        tokens = client._session.tokens
+        assert tokens is not None
+        tokens.access_token = house.door.token(age_seconds=3600)
+        assert (await client.list_games()).games
+        assert client._session.tokens is not tokens
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+def test_the_lines_of_the_page_with_curl(house: House, tmp_path: Path) -> None:
+    [lines] = re.findall(r"```sh curl\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    script = lines.replace("http://127.0.0.1:7700", f"https://localhost:{house.door.port}")
+    environment = {**os.environ, "CURL_CA_BUNDLE": str(house.door.authority)}
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=environment,
+        timeout=DEADLINE_SECONDS,
+    )
+    assert done.returncode == 0, done.stderr
+    heard = [json.loads(line) for line in done.stdout.splitlines()]
+    assert "snapshot" in heard[0]
+    answers = [line for line in heard if "sequence" in line]
+    assert len(answers) == 1
+    # The stream may have begun after the card was played.
+    told = [heard[0]["snapshot"]["sequence"], *(line["update"]["sequence"] for line in heard if "update" in line)]
+    assert max(map(int, told)) >= int(answers[0]["sequence"])
+
+
+def signed_in(door: Door, secret: str) -> str:
+    """A token, by JSON."""
+    token: str = door.ask("POST", "/v1/sign-in", {"device_secret": secret}).json["tokens"]["access_token"]
+    return token
+
+
+def test_a_table_by_json_from_first_to_last(house: House) -> None:
+    """What a person without gRPC needs for a whole game, and what he is told when he breaks a rule."""
+    door = house.door
+    token = signed_in(door, "json, with a secret of its own")
+    seats = {"game": "thulla", "seats": 2}
+    path = f"/v1/tables/{door.ask('POST', '/v1/tables', seats, token=token).json['table']['table_id']}"
+    for call, body in (("/bots", {}), (":ready", {"ready": True})):
+        assert door.ask("POST", path + call, body, token=token).status == 200
+    asked = 0
+    while not (now := door.ask("GET", path + "/view", token=token).json["snapshot"])["view"]["ranking"]:
+        actions = (now.get("legal_actions") or {}).get("actions")
+        if actions:
+            body = {"request_id": f"action {asked}", "action": actions[0]}
+            asked += 1
+            first, again = (door.ask("POST", path + "/actions", body, token=token) for _ in range(2))
+            assert (first.status, first.body) == (again.status, again.body)
+            assert first.status == 200, first.body
+    refused = door.ask("POST", path + "/actions", {"request_id": "late", "action": {"pass": {}}}, token=token)
+    assert (refused.status, refused.json["code"]) == (400, 9)
+    assert door.ask("GET", "/v1/games/thulla/leaderboard?page_size=1", token=token).status == 200
+    assert door.ask("GET", "/v1/players/me/statistics", token=token).json["player_id"]
+
+
+def framed(message: bytes) -> bytes:
+    return b"\0" + struct.pack(">I", len(message)) + message
+
+
+def frames(body: bytes) -> list[tuple[int, bytes]]:
+    """The messages, and last the trailers, of an answer in gRPC-Web."""
+    found = []
+    while body:
+        kind, length = struct.unpack(">BI", body[:5])
+        found.append((kind, body[5 : 5 + length]))
+        body = body[5 + length :]
+    return found
+
+
+@pytest.mark.parametrize("text", [False, True], ids=["binary", "base64"])
+def test_a_browser_asks_by_grpc_web(house: House, text: bool) -> None:
+    path = call_path(lobby_pb2.DESCRIPTOR.services_by_name["LobbyService"].methods_by_name["ListGames"])
+    kind = "application/grpc-web-text+proto" if text else "application/grpc-web+proto"
+    body = base64.b64encode(framed(b"")) if text else framed(b"")
+    answer = house.door.ask("POST", path, body, token=house.door.token(), headers={"content-type": kind, "accept": kind})
+    assert (answer.status, answer.headers["content-type"]) == (200, kind)
+    said = b"".join(base64.b64decode(part + b"=" * (-len(part) % 4)) for part in re.findall(rb"[^=]+", answer.body))
+    (message_kind, message), (trailers_kind, trailers) = frames(said if text else answer.body)
+    assert (message_kind, trailers_kind) == (0, 0x80)
+    assert lobby_pb2.ListGamesResponse.FromString(message).games
+    assert b"grpc-status:0" in trailers.replace(b" ", b"")
+
+
+async def test_a_browser_follows_a_table_by_grpc_web(house: House) -> None:
+    async with asyncio.timeout(DEADLINE_SECONDS), Client(house.endpoints, "host, with a secret", "Di") as client:
+        table_id = await opened_table(client, clock=Clock(bot_delay_milliseconds=1))
+        heard = asyncio.create_task(asyncio.to_thread(follow, house.door, table_id))
+        async with client.play(table_id) as table:
+            await play_game(table, lambda seen: random_legal(seen, Random(2)))
+            last = table.sequence
+        events = await heard
+    assert events[0].HasField("snapshot")
+    seen = [event.update.sequence for event in events if event.HasField("update")]
+    assert max([events[0].snapshot.sequence, *seen]) == last
+
+
+def follow(door: Door, table_id: str) -> list[engine_pb2.WatchTableResponse]:
+    """Every message of a table's stream, to its end."""
+    path = call_path(engine_pb2.DESCRIPTOR.services_by_name["EngineService"].methods_by_name["WatchTable"])
+    request = framed(engine_pb2.WatchTableRequest(table_id=table_id).SerializeToString())
+    headers = {"content-type": "application/grpc-web+proto", "x-table-id": table_id}
+    answer = door.ask("POST", path, request, token=door.token(), headers=headers)
+    return [engine_pb2.WatchTableResponse.FromString(message) for kind, message in frames(answer.body) if kind == 0]
