@@ -7,6 +7,7 @@ from pathlib import Path
 
 from croupier.cli.data_folder import DataFolder
 from croupier.cli.faults import CommandFault, misused
+from croupier.door.development import DevelopmentCertificate
 
 MISSING = "there is no front door, only plain gRPC: pip install 'croupier[door]' brings one"
 
@@ -26,27 +27,25 @@ class DoorChoice:
         if (self.certificate is None) != (self.key is None):
             raise misused("--certificate and --key go together: name the private key that belongs to the certificate")
 
+    def flags(self, folder: DataFolder) -> list[str]:
+        """The flags that give a door its certificate, which is made if need be; raises CommandFault if it cannot be."""
+        if self.certificate is not None:
+            return [f"--certificate={self.certificate}", f"--key={self.key}"]
+        if not self.tls:
+            return []
+        made = DevelopmentCertificate(folder.path / "keys")
+        try:
+            made.ensure(datetime.now(UTC))
+        except OSError as fault:
+            raise CommandFault(f"{made.folder} cannot be written to: {fault.strerror}") from None
+        return [f"--certificate={made.certificate}", f"--key={made.key}"]
+
+    def authority(self, folder: DataFolder) -> Path | None:
+        """What clients are to trust, where the certificate is one of our own."""
+        is_our_own = self.tls and self.certificate is None
+        return DevelopmentCertificate(folder.path / "keys").authority if is_our_own else None
+
 
 def is_installed() -> bool:
     """Whether the extra is."""
     return all(importlib.util.find_spec(package) is not None for package in ("envoy", "yaml"))
-
-
-def door_flags(choice: DoorChoice, folder: DataFolder) -> tuple[list[str], Path | None]:
-    """The flags that give a door its certificate, and what clients are to trust where it is one of our own.
-
-    Raises CommandFault if that cannot be written.
-    """
-    if choice.certificate is not None:
-        return [f"--certificate={choice.certificate}", f"--key={choice.key}"], None
-    if not choice.tls:
-        return [], None
-    # Imported here: it brings cryptography's certificates, which most commands need not wait for.
-    from croupier.door.development import DevelopmentCertificate
-
-    made = DevelopmentCertificate(folder.path / "keys")
-    try:
-        made.ensure(datetime.now(UTC))
-    except OSError as fault:
-        raise CommandFault(f"{made.folder} cannot be written to: {fault.strerror}") from None
-    return [f"--certificate={made.certificate}", f"--key={made.key}"], made.authority

@@ -8,7 +8,6 @@ from pathlib import Path
 from croupier.cli.addresses import joined
 from croupier.cli.data_folder import running_in
 from croupier.cli.faults import CommandFault, misused
-from croupier.cli.replicas import START_ORDER
 from croupier.cli.supervisor import Manner, Note, running_services
 from croupier_client.aio import Client
 from croupier_client.endpoints import Endpoints, Tls
@@ -18,7 +17,8 @@ SIGN_IN_SECONDS = 8.0
 
 def endpoints_of(addresses: Mapping[str, Mapping[str, str]]) -> Endpoints:
     """Where a client finds services whose addresses are known by instance and kind."""
-    return Endpoints(**{service: joined(addresses, service, "listen") for service in START_ORDER})
+    lobby, engine, scoring = (joined(addresses, service, "listen") for service in ("lobby", "engine", "scoring"))
+    return Endpoints(lobby, engine, scoring)
 
 
 def endpoints_running_in(folder: Path) -> Endpoints | None:

@@ -41,8 +41,7 @@ class Manner:
     Each service is given `grace_seconds` to drain at the end; 0 is for folders of which nothing is kept. `database` is
     the URL of one that is up to date and that all share; None gives each its own in the folder, which is brought up to
     date first. With `mutual_tls` they prove themselves to each other, and callers must do so too, by certificates that
-    are made in the folder.
-    `door` are the flags of a front door, besides those that say where everything is; None is for none.
+    are made in the folder. `door` gives the flags of a front door, besides those that say where all is; None is for none.
     `extra_flags` are for tests, by instance.
     """
 
@@ -55,7 +54,7 @@ class Manner:
     extra_flags: Mapping[str, Sequence[str]] = field(default_factory=dict)
     migrates: bool = True
     mutual_tls: bool = False
-    door: Sequence[str] | None = None
+    door: Callable[[DataFolder], Sequence[str]] | None = None
 
 
 class Services:
@@ -107,8 +106,9 @@ class Services:
         manner = self._manner
         flags = service_flags(instance, self.folder, self.addresses, manner.shuffle_seed, manner.mutual_tls)
         service = service_of(instance)
-        more = [*((self._manner.door or ()) if service == DOOR else ()), *self._manner.extra_flags.get(instance, ())]
-        command = (*self._manner.command, service, *flags, *more)
+        if service == DOOR and manner.door is not None:
+            flags += manner.door(self.folder)
+        command = (*manner.command, service, *flags, *manner.extra_flags.get(instance, ()))
         environment = {**os.environ, DATABASE_VARIABLE: self._manner.database or self.folder.database_url(service)}
         self._processes[instance], self.addresses[instance] = await start_service(
             instance, command, environment, self.folder, START_SECONDS

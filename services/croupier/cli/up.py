@@ -5,8 +5,7 @@ import signal
 from dataclasses import replace
 from pathlib import Path
 
-from croupier.cli.data_folder import prepare_data_folder
-from croupier.cli.front_door import MISSING, DoorChoice, door_flags, is_installed
+from croupier.cli.front_door import MISSING, DoorChoice, is_installed
 from croupier.cli.replicas import DOOR
 from croupier.cli.supervisor import Manner, Note, Services, running_services
 
@@ -19,14 +18,12 @@ async def up(folder: Path, first_port: int, manner: Manner, door: DoorChoice | N
     if door is not None and not is_installed():
         manner.note(MISSING)
         door = None
-    trusted = None
     if door is not None:
-        flags, trusted = door_flags(door, prepare_data_folder(folder))
-        manner = replace(manner, door=flags)
+        manner = replace(manner, door=door.flags)
     stopping = _cancelled_by_signals(manner.note)
     try:
         async with running_services(folder, first_port=first_port, manner=manner) as services:
-            _introduce(services, manner, trusted)
+            _introduce(services, manner, door.authority(services.folder) if door is not None else None)
             await asyncio.Event().wait()
     except asyncio.CancelledError:
         if not stopping.is_set():

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from croupier.door.checks import check, now_utc
+from croupier.door.checks import check, free_port, now_utc
 from croupier.door.envoy import Envoy, find_envoy, validate
 from croupier.door.files import configuration_files, write_files
 from croupier.door.settings import DoorSettings, RunSettings
@@ -23,12 +23,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     try:
         settings = read_settings(RunSettings, PROGRAM, given, os.environ)
+        settings = _with_admin_port(settings)
         check(settings, now_utc())
         with TemporaryDirectory(prefix="croupier-door-") as folder:
             return asyncio.run(serve(settings, Path(folder)))
     except (ValueError, OSError) as fault:
         sys.stderr.write(f"{PROGRAM}: {str(fault).splitlines()[0]}\n")
         return 2
+
+
+def _with_admin_port(settings: RunSettings) -> RunSettings:
+    """The same settings with a free port in place of 0: the metrics' listener must know where Envoy is asked."""
+    host, _, port = settings.admin_listen.rpartition(":")
+    if port != "0":
+        return settings
+    return replace(settings, admin_listen=f"{host}:{free_port(host)}")
 
 
 async def serve(settings: RunSettings, folder: Path) -> int:

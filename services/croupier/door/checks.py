@@ -55,15 +55,32 @@ def _public_part(file: Path) -> bytes:
 def _check_free(address: str) -> None:
     """Envoy shares a port with others of the same user, so it would not notice."""
     host, _, port = address.rpartition(":")
-    host = host.strip("[]")
-    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, int(port)))
-        except (OSError, ValueError, OverflowError):
-            raise ValueError(
-                f"{address} cannot be listened on: is it in use, or not an IP address and port of this machine?"
-            ) from None
+    try:
+        with _bound(host, int(port)):
+            return
+    except (OSError, ValueError, OverflowError):
+        raise ValueError(
+            f"{address} cannot be listened on: is it in use, or not an IP address and port of this machine?"
+        ) from None
+
+
+def free_port(host: str) -> int:
+    """A port that nobody listens on at the moment; raises OSError for what is no address of this machine."""
+    with _bound(host, 0) as probe:
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    name = host.strip("[]")
+    probe = socket.socket(socket.AF_INET6 if ":" in name else socket.AF_INET, socket.SOCK_STREAM)
+    probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        probe.bind((name, port))
+    except BaseException:
+        probe.close()
+        raise
+    return probe
 
 
 def now_utc() -> datetime:

@@ -32,7 +32,7 @@ class DoorSettings:
     upstream_key: Path | None = setting("The private key of that certificate, as a PEM file.", default=None)
     upstream_ca: Path | None = setting("Who signed the certificates of the services, as a PEM file.", default=None)
     secrets_folder: Path | None = setting(
-        "Where Envoy finds clients.yaml and services.yaml, which tell it to read certificates again when they change.",
+        "Where Envoy finds clients.yaml, door.yaml and services.yaml, by which it reads certificates again on changes.",
         default=None,
     )
     allowed_origins: str = setting(

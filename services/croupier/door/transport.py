@@ -11,6 +11,7 @@ from croupier.door.settings import DoorSettings
 
 _SECRET_KIND = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret"  # noqa: S105 - the name of a type
 CLIENTS_FILE = "clients.yaml"
+DOOR_FILE = "door.yaml"
 SERVICES_FILE = "services.yaml"
 OLDEST_TLS = "TLSv1_2"
 
@@ -37,7 +38,7 @@ def upstream_tls(service: str, settings: DoorSettings) -> Config:
     if certificate is None or key is None or ca is None:
         return {}
     common = {
-        **_identity("door", certificate, key, settings.secrets_folder, SERVICES_FILE),
+        **_identity("door", certificate, key, settings.secrets_folder, DOOR_FILE),
         **_authority(service, ca, settings.secrets_folder),
         "tls_params": {"tls_minimum_protocol_version": OLDEST_TLS},
         "alpn_protocols": ["h2"],
@@ -54,7 +55,8 @@ def secret_files(settings: DoorSettings) -> dict[str, Config]:
     certificate, key, ca = settings.upstream_certificate, settings.upstream_key, settings.upstream_ca
     if certificate is not None and key is not None and ca is not None:
         authority = {"@type": _SECRET_KIND, "name": "services", "validation_context": _authority_file(ca, watched=True)}
-        files[SERVICES_FILE] = {"resources": [_certificate_secret("door", certificate, key), authority]}
+        files[DOOR_FILE] = {"resources": [_certificate_secret("door", certificate, key)]}
+        files[SERVICES_FILE] = {"resources": [authority]}
     return files
 
 

@@ -1,0 +1,191 @@
+"""Where calls go when there are several engines: by table, whichever way they come, and past those that are ill."""
+
+import ssl
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+
+from croupier.door.checks import now_utc
+from croupier.runtime.certificates import CertificateAndKey, new_authority, new_certificate
+from croupier_api.v1 import engine_pb2, table_pb2
+from croupier_api.v1.engine_pb2_grpc import EngineServiceStub
+from tests.door.doors import Door, opened_door
+
+TABLES = [f"table{number}" for number in range(24)]
+CALL_SECONDS = 20
+SERVICE = "croupier_api.v1.EngineService"
+
+
+class FakeEngine:
+    """Answers GetView with its own address in the table's id, and counts what it is asked."""
+
+    def __init__(self, credentials: grpc.ServerCredentials | None = None) -> None:
+        self.asked: list[str] = []
+        self.failing = threading.Event()
+        self._server = grpc.server(ThreadPoolExecutor(8), options=[("grpc.so_reuseport", 0)])
+        handlers: dict[str, Any] = {
+            "GetView": grpc.unary_unary_rpc_method_handler(
+                self._view, engine_pb2.GetViewRequest.FromString, engine_pb2.GetViewResponse.SerializeToString
+            ),
+            "React": grpc.unary_unary_rpc_method_handler(self._view, engine_pb2.ReactRequest.FromString, lambda _: b""),
+        }
+        self._server.add_generic_rpc_handlers([grpc.method_handlers_generic_handler(SERVICE, handlers)])
+        servicer = health.HealthServicer()
+        servicer.set("", health_pb2.HealthCheckResponse.SERVING)
+        health_pb2_grpc.add_HealthServicer_to_server(servicer, self._server)
+        address = "127.0.0.1:0"
+        if credentials is None:
+            port = self._server.add_insecure_port(address)
+        else:
+            port = self._server.add_secure_port(address, credentials)
+        self.address = f"127.0.0.1:{port}"
+
+    def _view(self, request: Any, context: grpc.ServicerContext) -> engine_pb2.GetViewResponse:
+        self.asked.append(type(request).__name__)
+        if self.failing.is_set():
+            context.abort(grpc.StatusCode.UNAVAILABLE, "draining")
+        info = table_pb2.TableInfo(table_id=self.address)
+        return engine_pb2.GetViewResponse(snapshot=engine_pb2.Snapshot(table=info))
+
+    @contextmanager
+    def running(self) -> Iterator["FakeEngine"]:
+        """Serve for as long as the body takes."""
+        self._server.start()
+        try:
+            yield self
+        finally:
+            self.stop()
+
+    def stop(self) -> None:
+        """End at once."""
+        self._server.stop(None).wait()
+
+
+@pytest.fixture
+def engines() -> Iterator[Sequence[FakeEngine]]:
+    with ExitStack() as stack:
+        yield [stack.enter_context(FakeEngine().running()) for _ in range(3)]
+
+
+@pytest.fixture
+def door(engines: Sequence[FakeEngine], tmp_path: Path) -> Iterator[Door]:
+    with opened_door(tmp_path, f"--engine={','.join(engine.address for engine in engines)}") as door:
+        yield door
+
+
+def view_by_json(door: Door, table_id: str) -> str:
+    """The engine that answers."""
+    answer = door.ask("GET", f"/v1/tables/{table_id}/view", token=door.token())
+    assert answer.status == 200, answer.body
+    address: str = answer.json["snapshot"]["table"]["table_id"]
+    return address
+
+
+def view_by_grpc(door: Door, table_id: str, *, named: bool = True) -> str:
+    metadata = (("authorization", f"Bearer {door.token()}"), *([("x-table-id", table_id)] if named else []))
+    with grpc.insecure_channel(door.address) as channel:
+        request = engine_pb2.GetViewRequest(table_id=table_id)
+        answer = EngineServiceStub(channel).GetView(request, metadata=metadata, timeout=CALL_SECONDS)
+    return answer.snapshot.table.table_id
+
+
+def test_a_table_stays_on_one_engine_by_header_and_by_path(engines: Sequence[FakeEngine], door: Door) -> None:
+    homes = {table_id: view_by_grpc(door, table_id) for table_id in TABLES}
+    assert set(homes.values()) == {engine.address for engine in engines}
+    for table_id, home in homes.items():
+        assert view_by_grpc(door, table_id) == home
+        assert view_by_json(door, table_id) == home
+
+
+def test_without_a_table_any_engine_answers(engines: Sequence[FakeEngine], door: Door) -> None:
+    assert view_by_grpc(door, "table", named=False) in {engine.address for engine in engines}
+
+
+def test_a_table_whose_engine_has_gone_finds_another(engines: Sequence[FakeEngine], door: Door) -> None:
+    homes = {table_id: view_by_grpc(door, table_id) for table_id in TABLES}
+    engines[0].stop()
+    now = {table_id: view_by_grpc(door, table_id) for table_id in TABLES}
+    assert set(now.values()) == {engine.address for engine in engines[1:]}
+    # The ring is drawn anew among those that are left, so that a few others move too.
+    moved = [table_id for table_id, home in homes.items() if home != engines[0].address and now[table_id] != home]
+    assert len(moved) < len(TABLES) // 3
+
+
+def test_only_what_is_harmless_is_asked_a_second_time(engines: Sequence[FakeEngine], door: Door) -> None:
+    for engine in engines:
+        engine.failing.set()
+    token = door.token()
+    assert door.ask("GET", "/v1/tables/one/view", token=token).status == 503
+    assert door.ask("POST", "/v1/tables/one/reactions", {"reaction": "hm"}, token=token).status == 503
+    asked = [name for engine in engines for name in engine.asked]
+    assert (asked.count("GetViewRequest"), asked.count("ReactRequest")) == (3, 1)
+
+
+@pytest.fixture(scope="module")
+def authority() -> CertificateAndKey:
+    return new_authority("test", 10, now_utc() - timedelta(hours=2))
+
+
+def write_pair(folder: Path, name: str, pair: CertificateAndKey) -> None:
+    """Put a certificate and its key into place as files are replaced in earnest: by renaming."""
+    for suffix, content in (("key", pair.key), ("pem", pair.certificate)):
+        partial = folder / f"{name}.{suffix}.partial"
+        partial.write_bytes(content)
+        partial.replace(folder / f"{name}.{suffix}")
+
+
+def credentials(authority: CertificateAndKey, name: str) -> grpc.ServerCredentials:
+    """Of a server that asks for a certificate."""
+    pair = new_certificate(authority, [name], 5, now_utc())
+    return grpc.ssl_server_credentials([(pair.key, pair.certificate)], authority.certificate, require_client_auth=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "signed_by_ours", "status"), [("engine", True, 200), ("scoring", True, 503), ("engine", False, 503)]
+)
+def test_services_are_spoken_to_by_mutual_tls(
+    tmp_path: Path, authority: CertificateAndKey, name: str, signed_by_ours: bool, status: int
+) -> None:
+    """A server of another name, or one that somebody else vouches for, is no engine."""
+    (tmp_path / "ca.pem").write_bytes(authority.certificate)
+    write_pair(tmp_path, "door", new_certificate(authority, ["door"], 5, now_utc()))
+    signer = authority if signed_by_ours else new_authority("other", 10, now_utc())
+    flags = (f"--upstream-{kind}={tmp_path}/{file}" for kind, file in UPSTREAM)
+    with (
+        FakeEngine(credentials(signer, name)).running() as engine,
+        opened_door(tmp_path, f"--engine={engine.address}", *flags) as door,
+    ):
+        assert door.ask("GET", "/v1/tables/one/view", token=door.token()).status == status
+
+
+UPSTREAM = (("certificate", "door.pem"), ("key", "door.key"), ("ca", "ca.pem"))
+
+
+def test_a_new_certificate_is_taken_without_a_restart(tmp_path: Path, authority: CertificateAndKey) -> None:
+    (tmp_path / "ca.pem").write_bytes(authority.certificate)
+    write_pair(tmp_path, "door", new_certificate(authority, ["localhost"], 5, now_utc()))
+    flags = (f"--certificate={tmp_path}/door.pem", f"--key={tmp_path}/door.key")
+    with opened_door(tmp_path, *flags, authority=tmp_path / "ca.pem") as door:
+        before = shown(door)
+        write_pair(tmp_path, "door", new_certificate(authority, ["localhost"], 6, now_utc()))
+        deadline = threading.Event()
+        for _ in range(200):
+            if shown(door) != before:
+                break
+            deadline.wait(0.05)
+        assert shown(door) != before
+
+
+def shown(door: Door) -> bytes | None:
+    """The certificate that the door shows."""
+    with door.raw() as connection:
+        assert isinstance(connection, ssl.SSLSocket)
+        return connection.getpeercert(binary_form=True)
