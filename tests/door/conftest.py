@@ -1,4 +1,4 @@
-"""All services behind one door with TLS, once for all tests of this folder."""
+"""All services behind one door, everything encrypted, once for all tests of this folder."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class House:
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     """A house whose door is open."""
     path = tmp_path_factory.mktemp("house")
-    with started_services(path, door=["--tls"], extra_flags={"door": FLAGS}) as services:
+    with started_services(path, door=["--tls"], mutual_tls=True, extra_flags={"door": FLAGS}) as services:
         authority = services.folder.path / "keys" / "door.authority.pem"
         yield House(
             services, Door(services.addresses["door"]["listen"], authority, services.folder.signing_key("lobby"))

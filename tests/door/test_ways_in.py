@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from croupier.cli.faults import CommandFault
+from croupier.cli.reach import front_door, signed_in_client, trust
 from croupier.door.bindings import call_path
 from croupier_api.v1 import engine_pb2, lobby_pb2
 from croupier_api.v1.table_pb2 import Clock
@@ -82,6 +84,14 @@ def test_the_lines_of_the_page_with_curl(house: House, tmp_path: Path) -> None:
     # The stream may have begun after the card was played.
     told = [heard[0]["snapshot"]["sequence"], *(line["update"]["sequence"] for line in heard if "update" in line)]
     assert max(map(int, told)) >= int(answers[0]["sequence"])
+
+
+async def test_a_command_trusts_the_authority_that_it_is_given(house: House) -> None:
+    server = front_door(house.endpoints.lobby, trust(False, house.door.authority))
+    async with signed_in_client(server, "a command, with a secret", "Eve") as client:
+        assert client.player is not None
+    with pytest.raises(CommandFault, match="--ca-file /nowhere cannot be read"):
+        trust(True, Path("/nowhere"))
 
 
 def signed_in(door: Door, secret: str) -> str:

@@ -33,20 +33,3 @@ def openapi() -> None:
     from croupier.door.openapi import openapi as document
 
     print(json.dumps(document(), indent=2))
-
-
-@door_app.command()
-def drain(
-    admin: Annotated[str, typer.Option(metavar="HOST:PORT", help="The administration of Envoy.")] = "127.0.0.1:7709",
-    wait: Annotated[float, typer.Option(min=0, metavar="SECONDS", help="How long calls may take to end.")] = 20,
-) -> None:
-    """Let nobody in any more by an Envoy that is about to end, and wait for calls under way."""
-    import asyncio
-
-    from croupier.cli.faults import CommandFault
-    from croupier.door.admin import Admin
-
-    try:
-        asyncio.run(Admin(admin).drain(wait))
-    except (OSError, ValueError) as fault:
-        raise CommandFault(f"no Envoy answers at {admin}: {fault}") from None

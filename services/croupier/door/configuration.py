@@ -17,6 +17,10 @@ QUIET_SECONDS = 60
 DRAIN_SECONDS = 10
 BUFFER_BYTES = 64 * 1024
 SOL_SOCKET, SO_KEEPALIVE = 1, 9
+_RUNTIME: Config = {
+    # A connection that opens and resets streams as fast as it can has to wait for its turn like all others.
+    "http.max_requests_per_io_cycle": 10,
+}
 
 
 def bootstrap(settings: DoorSettings, key: Ed25519PublicKey) -> Config:
@@ -30,6 +34,7 @@ def bootstrap(settings: DoorSettings, key: Ed25519PublicKey) -> Config:
             "clusters": [*clusters(settings), *([admin_cluster(settings)] if metrics else [])],
         },
         "overload_manager": _overload(settings),
+        "layered_runtime": {"layers": [{"name": "fixed", "static_layer": _RUNTIME}]},
     }
 
 
@@ -97,6 +102,8 @@ def _requests(settings: DoorSettings) -> Config:
         "stream_idle_timeout": seconds(QUIET_SECONDS),
         "use_remote_address": True,
         "xff_num_trusted_hops": settings.trusted_proxies,
+        # Nobody outside may tell Envoy by headers how often to try again, and how long to wait, wherever he comes from.
+        "internal_address_config": {"unix_sockets": False},
         "normalize_path": True,
         "merge_slashes": True,
         "path_with_escaped_slashes_action": "REJECT_REQUEST",
