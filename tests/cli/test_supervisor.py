@@ -15,7 +15,7 @@ import pytest
 from croupier.cli import supervisor
 from croupier.cli.addresses import addresses_from
 from croupier.cli.faults import MISUSED, CommandFault
-from croupier.cli.reach import endpoints_of
+from croupier.cli.reach import endpoints_of, endpoints_running_in
 from croupier.cli.replicas import Replicas, service_of
 from croupier.cli.supervisor import Manner, running_services
 
@@ -83,6 +83,8 @@ async def test_with_mutual_tls_each_service_gets_a_certificate_of_its_own(tmp_pa
             files = services.folder.certificate_files(service)
             assert tuple(Path(flags[name]) for name in ("tls-certificate", "tls-key", "tls-ca")) == files
             assert all(path.exists() for path in files)
+        with pytest.raises(CommandFault, match="take no players themselves: name their front door with --server"):
+            endpoints_running_in(tmp_path)
 
 
 async def test_replicas_share_a_database_and_know_all_addresses(tmp_path: Path) -> None:

@@ -24,9 +24,9 @@ def default_data_folder(environment: Mapping[str, str]) -> Path:
 class DataFolder:
     """Where the parts of a data folder are; `path` is absolute.
 
-    services.json says who runs: the supervisor's `pid`, and `services` by instance (engine, engine-2) with `pid`,
-    `listen`, `metrics` and, for engine and scoring, `control`. It is there while the services are, and is written anew
-    when one was started again.
+    services.json says who runs: the supervisor's `pid`, whether there is `mutual_tls`, and `services` by instance
+    (engine, engine-2) with `pid`, `listen`, `metrics` and, for engine and scoring, `control`. It is there while the
+    services are, and is written anew when one was started again.
     """
 
     path: Path

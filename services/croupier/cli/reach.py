@@ -22,8 +22,10 @@ def endpoints_of(addresses: Mapping[str, Mapping[str, str]]) -> Endpoints:
 
 
 def endpoints_running_in(folder: Path) -> Endpoints | None:
-    """The services that run in a data folder, None if none do."""
+    """The services that run in a data folder, None if none do; raises CommandFault for those that take no players."""
     running = running_in(folder)
+    if running and running.get("mutual_tls"):
+        raise misused(f"the services in {folder} take no players themselves: name their front door with --server")
     return endpoints_of(running["services"]) if running else None
 
 

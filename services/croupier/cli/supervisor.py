@@ -117,7 +117,8 @@ class Services:
     def _tell(self) -> None:
         services = {name: {"pid": self.pids[name], **addresses} for name, addresses in self.addresses.items()}
         partial = self.folder.services_file.with_suffix(".partial")
-        partial.write_text(json.dumps({"pid": os.getpid(), "services": services}, indent=1))
+        told = {"pid": os.getpid(), "mutual_tls": self._manner.mutual_tls, "services": services}
+        partial.write_text(json.dumps(told, indent=1))
         partial.replace(self.folder.services_file)
         self._is_told.set()
         self._is_told = asyncio.Event()
