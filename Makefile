@@ -7,8 +7,10 @@ SCENARIO ?= smoke
 SEEDS ?= 1000
 FIRST_SEED ?= 1
 JOBS ?= 2
+VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
+IMAGE ?= localhost/croupier:$(VERSION)
 
-.PHONY: demo test check format proto bench load ceiling capacity faults simulate clean install
+.PHONY: demo test check format proto bench load ceiling capacity faults simulate image image-test clean install
 
 demo: $(STAMP)
 	$(BIN)/croupier demo
@@ -23,6 +25,7 @@ check: $(STAMP)
 	$(BIN)/lint-imports
 	$(BIN)/buf lint
 	$(BIN)/python protos/generate.py --check
+	$(BIN)/hadolint Dockerfile
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix .
@@ -49,6 +52,13 @@ faults: $(STAMP)
 
 simulate: $(STAMP)
 	$(BIN)/python -m tests.simulation --seeds $(SEEDS) --first $(FIRST_SEED) --jobs $(JOBS) --quiet
+
+# BASE_IMAGE, INDEX_URL, EXTRAS: see docs/image.md. These two need root on Debian, with Docker there is docker build.
+image:
+	VERSION=$(VERSION) image/build.sh $(IMAGE)
+
+image-test: $(STAMP)
+	CROUPIER_IMAGE=$(IMAGE) $(BIN)/python -m pytest -q tests/image
 
 install: $(STAMP)
 

@@ -1,0 +1,49 @@
+#!/bin/sh
+# Makes a base where no registry can be reached: Debian with its own Python, as small as the slim images are.
+# base.sh BASE BUILDER: the names of two images, the second with pip and venv. What is there already is kept.
+set -eu
+base=$1 builder=$2
+mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
+release=bookworm
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+new_container() {
+    container=$(image/buildah.sh from "$1")
+    trap 'rm -f "$log"; image/buildah.sh rm "$container" >/dev/null' EXIT
+    root=$(image/buildah.sh mount "$container")
+}
+
+commit() {
+    rm -rf "$root"/var/lib/apt/lists/* "$root"/var/cache/apt/* "$root"/var/cache/debconf/*-old "$root"/var/log/* \
+        "$root"/var/lib/dpkg/*-old "$root"/usr/share/man "$root"/usr/share/info "$root"/usr/share/locale \
+        "$root"/usr/share/lintian "$root"/tmp/*
+    find "$root/usr/share/doc" -type f ! -name copyright -delete
+    : >"$root/etc/resolv.conf"
+    image/buildah.sh commit --quiet --rm "$container" "$1" >/dev/null
+    trap 'rm -f "$log"' EXIT
+}
+
+install_in_root() {
+    cp /etc/resolv.conf "$root/etc/resolv.conf"
+    quietly chroot "$root" sh -ec "export DEBIAN_FRONTEND=noninteractive; apt-get -qq update; apt-get -qq --yes $1"
+}
+
+quietly() {
+    "$@" >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
+}
+
+if ! image/buildah.sh inspect --type image "$base" >/dev/null 2>&1; then
+    echo "image: making $base with debootstrap, which takes about a minute"
+    new_container scratch
+    quietly debootstrap --variant=minbase --include=python3,ca-certificates "$release" "$root" "$mirror"
+    printf 'deb %s %s main\n' "$mirror" "$release" "$mirror" "$release-updates" \
+        "$mirror-security" "$release-security" >"$root/etc/apt/sources.list"
+    install_in_root upgrade
+    commit "$base"
+fi
+if ! image/buildah.sh inspect --type image "$builder" >/dev/null 2>&1; then
+    new_container "$base"
+    install_in_root "--no-install-recommends install python3-venv"
+    commit "$builder"
+fi

@@ -1,0 +1,35 @@
+"""`croupier health`: asks one service how it is, for whoever runs containers without a prober of gRPC."""
+
+import grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from croupier.cli.faults import CommandFault, misused
+from croupier.runtime.channels import addresses_of
+
+ANSWER_SECONDS = 5.0
+
+
+def check_health(address: str, service: str) -> None:
+    """Return if the service at host:port serves; raises CommandFault if it does not, or gives no answer in time."""
+    status = health_pb2.HealthCheckResponse.ServingStatus.Name(_status(_checked(address), service))
+    if status != "SERVING":
+        raise CommandFault(f"{address} says {status}")
+
+
+def _checked(address: str) -> str:
+    try:
+        (one,) = addresses_of(address)
+    except ValueError:
+        raise misused(f"{address} cannot be asked: write HOST:PORT") from None
+    return one
+
+
+def _status(address: str, service: str) -> health_pb2.HealthCheckResponse.ServingStatus:
+    with grpc.insecure_channel(address) as channel:
+        ask = health_pb2_grpc.HealthStub(channel).Check
+        try:
+            answer = ask(health_pb2.HealthCheckRequest(service=service), timeout=ANSWER_SECONDS)
+        except grpc.RpcError as fault:
+            raise CommandFault(f"{address} gives no answer about its health: {fault.code().name}") from None
+    status: health_pb2.HealthCheckResponse.ServingStatus = answer.status
+    return status

@@ -1,0 +1,94 @@
+"""An image that was built, and programs that run in it as its configuration says: what a cluster does, without one."""
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+ENTER = Path(__file__).with_name("enter.sh")
+BUILDAH = Path(__file__).parents[2] / "image" / "buildah.sh"
+SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """The file system of an image at `root`, its configuration as OCI writes it, and the folder that is its /data."""
+
+    root: Path
+    configuration: Mapping[str, Any]
+    data: Path
+
+    @property
+    def user(self) -> tuple[int, int]:
+        """The numbers of the user and the group as whom it runs."""
+        user, group = self.configuration["User"].split(":")
+        return int(user), int(group)
+
+    def start(
+        self, arguments: Sequence[str], said: IO[bytes] | int, environment: Mapping[str, str] | None = None
+    ) -> "Container":
+        """Run its entry point with these arguments; `said` gets what it writes."""
+        return self._start([*self.configuration["Entrypoint"], *arguments], said, environment or {})
+
+    def run(self, *arguments: str) -> tuple[int, str]:
+        """Run its entry point to the end; gives the exit code and what was said."""
+        return _ended(self.start(arguments, subprocess.PIPE))
+
+    def run_python(self, program: str) -> tuple[int, str]:
+        """Run a program in place of its entry point; gives the exit code and what was said."""
+        return _ended(self._start(["python", "-c", program], subprocess.PIPE, {}))
+
+    def _start(self, command: Sequence[str], said: IO[bytes] | int, environment: Mapping[str, str]) -> "Container":
+        own = dict(line.split("=", 1) for line in self.configuration["Env"])
+        inside = [ENTER, self.root, self.data, self.configuration["User"], self.configuration["WorkingDir"], *command]
+        return Container(
+            subprocess.Popen(
+                ["unshare", "--mount", "--pid", "--fork", "--kill-child", *map(str, inside)],
+                env={**own, **environment},
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=subprocess.STDOUT,
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """A program that runs in an image, as process 1 of its own."""
+
+    process: subprocess.Popen[bytes]
+
+    def terminate(self) -> int:
+        """Send SIGTERM to process 1, as a cluster does, and give its exit code."""
+        parent = self.process.pid
+        (first,) = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+        os.kill(int(first), signal.SIGTERM)
+        return self.process.wait(SECONDS)
+
+
+def _ended(container: Container) -> tuple[int, str]:
+    said, _ = container.process.communicate(timeout=SECONDS)
+    return container.process.returncode, said.decode()
+
+
+@contextmanager
+def opened(name: str, data: Path) -> Iterator[Image]:
+    """The image of this name, for as long as the body takes; `data` becomes its user's."""
+    container = _buildah("from", "--pull-never", name)
+    try:
+        root = Path(_buildah("mount", container))
+        configuration = json.loads(_buildah("inspect", "--type", "image", name))["OCIv1"]["config"]
+        image = Image(root, configuration, data)
+        os.chown(data, *image.user)
+        yield image
+    finally:
+        _buildah("rm", container)
+
+
+def _buildah(*arguments: str) -> str:
+    return subprocess.run([BUILDAH, *arguments], check=True, capture_output=True, text=True).stdout.strip()

@@ -1,0 +1,92 @@
+"""The three services from the image: migrated, started, played on from outside, stopped and started again."""
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from croupier.cli.addresses import Addresses, addresses_from, service_flags
+from croupier.cli.data_folder import DataFolder
+from croupier.cli.demo import play_all
+from croupier.cli.demo_evidence import disagreements, gather_evidence
+from croupier.cli.demo_plan import DemoPlan
+from croupier.cli.reach import endpoints_of
+from croupier.cli.replicas import START_ORDER
+from croupier_client.aio import Client
+from tests.image.container import Container, Image
+
+INSIDE = DataFolder(Path("/data/croupier"))
+"""Where the image's user keeps things by default."""
+PLAN = DemoPlan(game="thulla", seats=3, tables=1, options={}, seed="image")
+READY_SECONDS = 60.0
+POLL_SECONDS = 0.02
+
+
+@contextmanager
+def running(image: Image) -> Iterator[tuple[Mapping[str, Addresses], Mapping[str, Container]]]:
+    """The services on free ports; whatever still runs at the end is killed."""
+    addresses, containers = addresses_from(0), {}
+    with ExitStack() as stack:
+        for service in START_ORDER:
+            outside(image, INSIDE.ready_file(service)).unlink(missing_ok=True)
+            said = stack.enter_context(outside(image, INSIDE.log_file(service)).open("ab"))
+            flags = service_flags(service, INSIDE, addresses, None)
+            environment = {"CROUPIER_DATABASE": INSIDE.database_url(service)}
+            container = image.start(["serve", service, *flags], said, environment)
+            stack.callback(container.process.wait)
+            stack.callback(container.process.kill)
+            containers[service] = container
+            addresses[service] = ready(image, service, container)
+        yield addresses, containers
+
+
+def outside(image: Image, path: Path) -> Path:
+    """Where a file of the image's /data is on this machine."""
+    return image.data / path.relative_to("/data")
+
+
+def ready(image: Image, service: str, container: Container) -> Addresses:
+    """Where a service listens, once it is ready."""
+    deadline = time.monotonic() + READY_SECONDS
+    file = outside(image, INSIDE.ready_file(service))
+    while not file.exists():
+        log = outside(image, INSIDE.log_file(service)).read_text()
+        assert container.process.poll() is None, log
+        assert time.monotonic() < deadline, log
+        time.sleep(POLL_SECONDS)
+    addresses: Addresses = json.loads(file.read_text())
+    return addresses
+
+
+@pytest.fixture(scope="module")
+def migrated(image: Image) -> Image:
+    """The image with databases and keys in its data folder, made by itself."""
+    code, said = image.run("migrate")
+    assert (code, said.splitlines()) == (0, [f"{name}: brought up to date" for name in ("lobby", "engine", "scoring")])
+    return image
+
+
+async def test_a_table_is_played_from_outside_all_stop_when_told_and_what_was_played_is_kept(migrated: Image) -> None:
+    with running(migrated) as (addresses, containers):
+        played = await play_all(PLAN, endpoints_of(addresses), lambda tables, update: None)
+        assert played.disagreements == ()
+        for service in START_ORDER:
+            assert migrated.run("health", addresses[service]["listen"]) == (0, "")
+        codes = {service: containers[service].terminate() for service in reversed(START_ORDER)}
+    assert codes == dict.fromkeys(START_ORDER, 0)
+    assert migrated.run("health", addresses["lobby"]["listen"])[0] == 1
+    (table,) = played.tables
+    with running(migrated) as (addresses, _):
+        async with Client(endpoints_of(addresses), PLAN.device_secret(1, 0), PLAN.player_name(1, 0)) as client:
+            await client.sign_in()
+            found = await gather_evidence(client, table.table_id)
+    assert list(disagreements(table, found)) == []
+
+
+def test_a_service_that_cannot_run_says_why_in_one_line(image: Image) -> None:
+    code, said = image.run("serve", "lobby", "--database=sqlite+aiosqlite:////nowhere/lobby.db", "--engine-control=x:1")
+    assert code == 2
+    assert said.startswith("croupier serve lobby: --signing-key (CROUPIER_SIGNING_KEY) is missing")
