@@ -1,9 +1,9 @@
 #!/bin/bash
 # Builds the image with buildah, which needs neither a Docker engine nor a daemon, and prints its size.
 #
-# build.sh IMAGE, its name; taken from the environment: VERSION, for its label; BASE_IMAGE, BUILDER_IMAGE,
-# INDEX_URL, EXTRAS, the arguments of the Dockerfile; FRESH_BASE=1, to pull or make the base again. What the image holds is written to
-# build/image/sbom.cdx.json.
+# build.sh IMAGE, its name. Taken from the environment: VERSION, for its label; BASE_IMAGE, BUILDER_IMAGE, INDEX_URL and
+# EXTRAS, arguments of the Dockerfile; FRESH_BASE=1, to pull or make the base again. What the image holds is written to
+# build/image/NAME-TAG.cdx.json.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 image/tools.sh
@@ -47,5 +47,6 @@ image/buildah.sh bud --quiet --isolation=chroot --pull-never "${of_this_machine[
 container=$(image/buildah.sh from --pull-never "$image")
 trap 'image/buildah.sh rm "$container" >/dev/null' EXIT
 mkdir -p build/image
-cp "$(image/buildah.sh mount "$container")/opt/croupier/sbom.cdx.json" build/image/sbom.cdx.json
-echo "image: $image, $(image/buildah.sh images --format '{{.Size}}' "$image"), over $base; what it holds: build/image/sbom.cdx.json"
+bill=build/image/$(basename "$image" | tr : -).cdx.json
+cp "$(image/buildah.sh mount "$container")/opt/croupier/sbom.cdx.json" "$bill"
+echo "image: $image, $(image/buildah.sh images --format '{{.Size}}' "$image"), over $base; what it holds: $bill"

@@ -1,6 +1,8 @@
 #!/bin/sh
 # buildah as everything here uses it: with overlay, which is quick, where the machine can, else with vfs, which copies.
-if buildah --storage-driver=overlay info >/dev/null 2>&1; then
-    exec buildah --storage-driver=overlay "$@"
+# STORAGE_DRIVER chooses for it.
+if [ -z "${STORAGE_DRIVER:-}" ]; then
+    buildah --storage-driver=overlay info >/dev/null 2>&1 && STORAGE_DRIVER=overlay || STORAGE_DRIVER=vfs
+    export STORAGE_DRIVER
 fi
-exec buildah --storage-driver=vfs "$@"
+exec buildah "$@"
