@@ -14,6 +14,13 @@ new_container() {
     root=$(image/buildah.sh mount "$container")
 }
 
+be_slim() {
+    mkdir -p "$root/etc/dpkg/dpkg.cfg.d"
+    # Nothing of it is worth waiting for the disk: what a crash spoils is thrown away.
+    printf '%s\n' force-unsafe-io 'path-exclude /usr/share/man/*' 'path-exclude /usr/share/locale/*' \
+        'path-exclude /usr/share/doc/*' 'path-include /usr/share/doc/*/copyright' >"$root/etc/dpkg/dpkg.cfg.d/slim"
+}
+
 commit() {
     rm -rf "$root"/var/lib/apt/lists/* "$root"/var/cache/apt/* "$root"/var/cache/debconf/*-old "$root"/var/log/* \
         "$root"/var/lib/dpkg/*-old "$root"/usr/share/man "$root"/usr/share/info "$root"/usr/share/locale \
@@ -36,6 +43,7 @@ quietly() {
 if ! image/buildah.sh inspect --type image "$base" >/dev/null 2>&1; then
     echo "image: making $base with debootstrap, which takes about a minute"
     new_container scratch
+    be_slim
     quietly debootstrap --variant=minbase --include=python3,ca-certificates "$release" "$root" "$mirror"
     printf 'deb %s %s main\n' "$mirror" "$release" "$mirror" "$release-updates" \
         "$mirror-security" "$release-security" >"$root/etc/apt/sources.list"

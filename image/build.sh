@@ -49,4 +49,6 @@ trap 'image/buildah.sh rm "$container" >/dev/null' EXIT
 mkdir -p build/image
 bill=build/image/$(basename "$image" | tr : -).cdx.json
 cp "$(image/buildah.sh mount "$container")/opt/croupier/sbom.cdx.json" "$bill"
-echo "image: $image, $(image/buildah.sh images --format '{{.Size}}' "$image"), over $base; what it holds: $bill"
+size=$(image/buildah.sh images --format '{{.Size}}' "$image")
+made=$(image/buildah.sh inspect --type image --format '{{.OCIv1.Created}}' "$base")
+echo "image: $image, $size, over $base of ${made%% *}; what it holds: $bill"

@@ -91,4 +91,4 @@ def opened(name: str, data: Path) -> Iterator[Image]:
 
 
 def _buildah(*arguments: str) -> str:
-    return subprocess.run([BUILDAH, *arguments], check=True, capture_output=True, text=True).stdout.strip()
+    return subprocess.run([BUILDAH, *arguments], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
