@@ -177,6 +177,19 @@ def games(
 
 
 @app.command()
+def health(
+    address: Annotated[str, typer.Argument(metavar="HOST:PORT", help="Where a service listens.")],
+    service: Annotated[
+        str, typer.Option(metavar="NAME", help="Empty: whether it is ready; live: whether it runs.")
+    ] = "",
+) -> None:
+    """Ask a service whether it serves: exit code 0 if so, 1 if not."""
+    from croupier.cli.health import check_health
+
+    check_health(address, service)
+
+
+@app.command()
 def demo(
     game: Annotated[str, typer.Option(help="Which game, or all; croupier games lists them.")] = "thulla",
     seats: Annotated[int | None, typer.Option(help="Players at each table; 4, or as near as the game allows.")] = None,
