@@ -11,6 +11,10 @@ image=$1
 named_base=${BASE_IMAGE:-$(sed -n 's/^ARG BASE_IMAGE=//p' Dockerfile)}
 own_base=localhost/croupier-base:bookworm own_builder=localhost/croupier-builder:bookworm
 
+id_of() {
+    image/buildah.sh images --quiet --no-trunc "$1" 2>/dev/null || echo none
+}
+
 has() {
     image/buildah.sh inspect --type image "$1" >/dev/null 2>&1
 }
@@ -38,11 +42,16 @@ authorities=/etc/ssl/certs/ca-certificates.crt
 [ ! -r /etc/pip.conf ] || of_this_machine+=(--secret id=pip.conf,src=/etc/pip.conf)
 
 find_base
+before=$(id_of "$image")
 arguments=(--build-arg "BASE_IMAGE=$base" --build-arg "BUILDER_IMAGE=$builder" --build-arg "VERSION=${VERSION:-}"
     --build-arg "REVISION=$(git describe --always --abbrev=40 --dirty --exclude '*' 2>/dev/null || true)" --build-arg "CREATED=$(date --utc +%FT%TZ)")
 [ -z "${INDEX_URL:-}" ] || arguments+=(--build-arg "INDEX_URL=$INDEX_URL")
 [ -z "${EXTRAS:-}" ] || arguments+=(--build-arg "EXTRAS=$EXTRAS")
 image/buildah.sh bud --quiet --isolation=chroot --pull-never "${of_this_machine[@]}" "${arguments[@]}" --tag "$image" .
+# What had the name before would stay without one for ever.
+if image/buildah.sh images --quiet --no-trunc --filter dangling=true | grep --quiet --line-regexp "$before"; then
+    image/buildah.sh rmi "$before" >/dev/null
+fi
 
 container=$(image/buildah.sh from --pull-never "$image")
 trap 'image/buildah.sh rm "$container" >/dev/null' EXIT
