@@ -1,0 +1,32 @@
+"""Writes the dashboards for Grafana: python -m k8s.dashboards."""
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from k8s.dashboards.catalogue import DASHBOARDS
+from k8s.dashboards.grafana import grafana
+
+FOLDER = Path(__file__).parents[1] / "components" / "monitoring" / "dashboards"
+
+
+def files() -> Mapping[str, str]:
+    """What stands in each file of the folder, by its name."""
+    return {f"{one.uid}.json": json.dumps(grafana(one), indent=2) + "\n" for one in DASHBOARDS}
+
+
+def main() -> int:
+    """Write all files, and take away those of dashboards that there are no more."""
+    written = files()
+    FOLDER.mkdir(exist_ok=True)
+    for path in FOLDER.glob("*.json"):
+        if path.name not in written:
+            path.unlink()
+    for name, text in written.items():
+        (FOLDER / name).write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
