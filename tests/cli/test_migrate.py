@@ -37,9 +37,29 @@ def test_a_data_folder_of_which_one_service_is_wanted(tmp_path: Path) -> None:
     assert run("--data-dir", str(folder), database="nonsense") == (0, [DONE[0], DONE_BEFORE[1], DONE[2]], "")
 
 
+def test_who_waits_changes_nothing(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'shared.db'}"
+    ended, printed, told = run("--database", url, "--service", "engine", "--wait", "0")
+    assert (ended, printed) == (1, [])
+    assert "are missing" in told
+    assert run("--database", url, "--service", "engine") == (0, DONE[1:2], "")
+    assert run("--database", url, "--service", "engine", "--wait", "0") == (0, ["engine: is up to date"], "")
+
+
+def test_who_waits_goes_on_as_soon_as_others_are_through(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'shared.db'}"
+    command = [sys.executable, "-m", "croupier.cli", "migrate", "--database", url, "--wait", "60"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as waiting:
+        assert run("--database", url)[0] == 0
+        printed, _ = waiting.communicate(timeout=60)
+    assert (waiting.returncode, printed.splitlines()[-1]) == (0, "scoring: is up to date")
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
+        (["--database", "postgresql://croupier:sesame@127.0.0.1:1/x", "--wait", "0"], 1, "its server cannot be reached"),
+        (["--data-dir", ".", "--wait", "1"], 2, "--wait is for a database that others bring up to date"),
         (["--database", "mysql://croupier:sesame@host/x"], 2, "is not the URL of a database that can be used"),
         (["--database", "sqlite:////nowhere/at/all.db"], 2, "unable to open database file: see to its path and rights"),
         (["--database", "postgresql://croupier:sesame@127.0.0.1:1/x"], 1, "its server cannot be reached"),

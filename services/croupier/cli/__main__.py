@@ -116,15 +116,22 @@ def migrate(
     service: Annotated[
         list[str] | None, typer.Option(metavar="lobby|engine|scoring", help="Only this one; repeatable.")
     ] = None,
+    wait: Annotated[
+        int | None, typer.Option(metavar="SECONDS", min=0, help="Change nothing; wait until somebody else has done it.")
+    ] = None,
 ) -> None:
     """Bring the tables in the database up to date, before services of this version are started."""
-    from croupier.cli.migrate import checked_services, migrate_folder, migrate_shared
+    from croupier.cli.migrate import checked_services, migrate_folder, migrate_shared, wait_for_others
 
     services = checked_services(service or ())
     if database is not None and data_dir is not None:
         raise misused("--database and --data-dir exclude each other: name the one where the services' data is")
     url = database or os.environ.get("CROUPIER_DATABASE")
-    if url and data_dir is None:
+    if wait is not None and (url is None or data_dir is not None):
+        raise misused("--wait is for a database that others bring up to date: name it with --database")
+    if url and wait is not None:
+        asyncio.run(wait_for_others(url, services, wait, _say))
+    elif url and data_dir is None:
         asyncio.run(migrate_shared(url, services, _say))
     else:
         asyncio.run(migrate_folder(_folder(data_dir), services, _say))

@@ -1,14 +1,18 @@
 """`croupier migrate`: brings the tables of services up to date, in one database or in a data folder."""
 
+import asyncio
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from croupier.cli.data_folder import prepare_data_folder, sole_use
 from croupier.cli.faults import FAILED, MISUSED, CommandFault, misused
 from croupier.cli.serve import SERVICES
-from croupier.runtime.schema_versions import DatabaseUnreachable, migrate_database
+from croupier.runtime.database import open_database
+from croupier.runtime.schema_versions import DatabaseUnreachable, SchemaOutdated, check_schema, migrate_database
 
 Say = Callable[[str], None]
+PAUSE_SECONDS = 0.5
 
 
 def checked_services(names: Sequence[str]) -> Sequence[str]:
@@ -31,6 +35,36 @@ async def migrate_folder(path: Path, services: Sequence[str], say: Say) -> None:
     with sole_use(folder):
         for service in services:
             await _migrate(service, folder.database_url(service), say)
+
+
+async def wait_for_others(url: str, services: Sequence[str], seconds: float, say: Say) -> None:
+    """Wait until somebody else has brought services up to date in one database, and change nothing.
+
+    Raises CommandFault if that has not happened in time, or never will.
+    """
+    ends = time.monotonic() + seconds
+    for service in services:
+        try:
+            await _until_current(service, url, ends)
+        except (DatabaseUnreachable, SchemaOutdated) as fault:
+            raise CommandFault(f"{fault} (waited for {seconds:g} seconds)", FAILED) from None
+        except ValueError as fault:
+            raise CommandFault(str(fault), MISUSED) from None
+        say(f"{service}: is up to date")
+
+
+async def _until_current(service: str, url: str, ends: float) -> None:
+    database = open_database(url)
+    try:
+        while True:
+            try:
+                return await check_schema(database, f"croupier.{service}")
+            except (DatabaseUnreachable, SchemaOutdated):
+                if time.monotonic() >= ends:
+                    raise
+            await asyncio.sleep(PAUSE_SECONDS)
+    finally:
+        await database.dispose()
 
 
 async def _migrate(service: str, url: str, say: Say) -> None:

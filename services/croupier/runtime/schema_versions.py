@@ -27,6 +27,10 @@ class DatabaseUnreachable(ValueError):
     """The database does not answer now: there is nothing to be put right in the settings."""
 
 
+class SchemaOutdated(ValueError):
+    """The tables are missing or older than this version needs: `croupier migrate` puts that right."""
+
+
 async def migrate_database(url: str, packages: Sequence[str]) -> tuple[str, ...]:
     """Bring the schemas of services' packages in one database up to date, one by one; gives those that were not.
 
@@ -69,7 +73,9 @@ def _upgrade(connection: Connection, package: str) -> bool:
 
 
 async def check_schema(database: AsyncEngine, package: str) -> None:
-    """Look whether a service can use a database; raises ValueError, DatabaseUnreachable among them, with what to do.
+    """Look whether a service can use a database; raises ValueError with what to do.
+
+    DatabaseUnreachable and SchemaOutdated are among them, which may pass without anything being put right here.
 
     The schema has to be the one that this version of the service's package knows, and the user has to have the rights
     to use its tables.
@@ -86,7 +92,7 @@ async def check_schema(database: AsyncEngine, package: str) -> None:
         raise ValueError(f"the database {name} cannot be used: {_newer(package)}")
     if not state.is_current:
         what = "are older than this version needs" if state.revisions else "are missing"
-        raise ValueError(
+        raise SchemaOutdated(
             f"the tables of croupier's {_service(package)} in the database {name} {what}:"
             f' run "{_remedy(database, package)}"'
         )
