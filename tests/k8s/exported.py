@@ -1,0 +1,71 @@
+"""Which metrics there are: what the services really export, and what Envoy does."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any, cast
+
+from prometheus_client import CollectorRegistry, ProcessCollector
+
+from croupier.engine.metrics import engine_metrics
+from croupier.lobby.metrics import LobbyMetrics
+from croupier.runtime.metrics import RpcMetrics, export_expiry
+from croupier.runtime.tls import Tls
+from croupier.scoring.metrics import LedgerMetrics
+
+TARGET_LABELS = frozenset({"namespace", "job", "pod", "container", "instance"})
+"""What Prometheus adds of the pod."""
+SUFFIXES = {"counter": ("_total",), "histogram": ("_bucket", "_sum", "_count"), "gauge": ("",)}
+_MANAGER = frozenset({"envoy_http_conn_manager_prefix"})
+_CLUSTER = frozenset({"envoy_cluster_name"})
+
+ENVOY: Mapping[str, frozenset[str]] = {
+    "envoy_cluster_membership_healthy": _CLUSTER,
+    "envoy_cluster_membership_total": _CLUSTER,
+    "envoy_cluster_outlier_detection_ejections_active": _CLUSTER,
+    "envoy_cluster_upstream_cx_connect_fail": _CLUSTER,
+    "envoy_cluster_upstream_rq_retry": _CLUSTER,
+    "envoy_cluster_upstream_rq_time_bucket": _CLUSTER | {"le"},
+    "envoy_http_downstream_cx_active": _MANAGER,
+    "envoy_http_downstream_rq_active": _MANAGER,
+    "envoy_http_downstream_rq_xx": _MANAGER | {"envoy_response_code_class"},
+    "envoy_http_jwt_authn_denied": _MANAGER,
+    "envoy_http_local_rate_limit_rate_limited": frozenset({"envoy_local_http_ratelimit_prefix"}),
+    "envoy_listener_downstream_global_cx_overflow": frozenset({"envoy_listener_address"}),
+    "envoy_server_days_until_first_cert_expiring": frozenset(),
+}
+"""Those that are used here, with their labels; test_door.py finds them on the page of a door that runs."""
+AFTER_A_REQUEST = {"envoy_cluster_upstream_rq_time_bucket"}
+"""Those that are not on the page before somebody was served."""
+
+
+def exported() -> dict[str, dict[str, frozenset[str]]]:
+    """By job, the labels of each series by its name."""
+    return {f"croupier-{service}": _series(registry) for service, registry in _registries().items()} | {
+        "croupier-door": {**ENVOY, "up": frozenset()}
+    }
+
+
+def _registries() -> dict[str, CollectorRegistry]:
+    registries = {service: CollectorRegistry() for service in ("lobby", "engine", "scoring")}
+    RpcMetrics(registries["lobby"])
+    LobbyMetrics(registries["lobby"])
+    engine_metrics(registries["engine"])
+    RpcMetrics(registries["scoring"])
+    LedgerMetrics(registries["scoring"])
+    some_tls = cast(Tls, SimpleNamespace(identity=SimpleNamespace(ends=datetime.now(UTC))))
+    for registry in registries.values():
+        ProcessCollector(registry=registry)
+        export_expiry(registry, some_tls)
+    return registries
+
+
+def _series(registry: CollectorRegistry) -> dict[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {"up": frozenset()}
+    for family in registry.collect():
+        # Labels are told by samples only, of which there are none yet.
+        collector: Any = registry._names_to_collectors.get(family.name)
+        labels = frozenset(getattr(collector, "_labelnames", ()))
+        for suffix in SUFFIXES.get(family.type, ()):
+            found[family.name + suffix] = labels | ({"le"} if suffix == "_bucket" else set())
+    return found

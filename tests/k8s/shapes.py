@@ -1,0 +1,110 @@
+"""Shapes of the objects of operators, as far as they are used here; what is not named here is not to be used."""
+
+from collections.abc import Mapping
+from typing import Any
+
+_TEXT = {"type": "string"}
+_TEXTS = {"type": "array", "items": _TEXT}
+_LABELS = {"type": "object", "additionalProperties": _TEXT}
+_NUMBER = {"type": "integer"}
+_ANY = {"type": "object"}
+_DURATION = {"type": "string", "pattern": r"^\d+(ms|s|m|h)$"}
+
+
+def _closed(required: tuple[str, ...] = (), **properties: Any) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def _object(version: str, spec: Any) -> dict[str, Any]:
+    metadata = _closed(("name",), name=_TEXT, namespace=_TEXT, labels=_LABELS)
+    return _closed(
+        ("apiVersion", "kind", "metadata", "spec"),
+        apiVersion={"const": version},
+        kind=_TEXT,
+        metadata=metadata,
+        spec=spec,
+    )
+
+
+_POD_MONITOR = _closed(
+    ("selector", "podMetricsEndpoints"),
+    selector=_ANY,
+    podMetricsEndpoints={
+        "type": "array",
+        "items": _closed(
+            port=_TEXT,
+            path=_TEXT,
+            interval=_DURATION,
+            scrapeTimeout=_DURATION,
+            relabelings={
+                "type": "array",
+                "items": _closed(sourceLabels=_TEXTS, targetLabel=_TEXT, replacement=_TEXT),
+            },
+        ),
+    },
+)
+
+_RECORD = _closed(("record", "expr"), record={"type": "string", "pattern": "^[a-zA-Z_:][a-zA-Z0-9_:]*$"}, expr=_TEXT)
+_ALERT = _closed(
+    ("alert", "expr"), **{"alert": _TEXT, "expr": _TEXT, "for": _DURATION, "labels": _LABELS, "annotations": _LABELS}
+)
+_RULES = _closed(
+    ("groups",),
+    groups={
+        "type": "array",
+        "items": _closed(("name", "rules"), name=_TEXT, rules={"type": "array", "items": {"anyOf": [_RECORD, _ALERT]}}),
+    },
+)
+
+_STORAGE = _closed(("size",), size={"type": "string", "pattern": r"^\d+Gi$"})
+_CLUSTER = _closed(
+    ("instances", "storage"),
+    instances=_NUMBER,
+    imageName=_TEXT,
+    inheritedMetadata=_closed(labels=_LABELS),
+    bootstrap=_closed(initdb=_closed(("database", "owner"), database=_TEXT, owner=_TEXT)),
+    postgresql=_closed(
+        parameters=_LABELS,
+        synchronous=_closed(("method", "number"), method={"enum": ["any", "first"]}, number=_NUMBER),
+    ),
+    affinity=_closed(
+        enablePodAntiAffinity={"type": "boolean"},
+        topologyKey=_TEXT,
+        podAntiAffinityType={"enum": ["preferred", "required"]},
+    ),
+    storage=_STORAGE,
+    walStorage=_STORAGE,
+    resources=_ANY,
+)
+
+_SCALED = _closed(
+    ("scaleTargetRef", "triggers"),
+    scaleTargetRef=_closed(("name",), name=_TEXT),
+    minReplicaCount=_NUMBER,
+    maxReplicaCount=_NUMBER,
+    pollingInterval=_NUMBER,
+    advanced=_closed(horizontalPodAutoscalerConfig=_closed(behavior=_ANY)),
+    triggers={
+        "type": "array",
+        "items": _closed(
+            ("type", "metadata"),
+            type={"enum": ["prometheus", "cpu"]},
+            metricType={"enum": ["Utilization"]},
+            # KEDA reads all of these as texts.
+            metadata=_LABELS,
+        ),
+    },
+)
+
+SHAPES: Mapping[str, Mapping[str, Any]] = {
+    "PodMonitor": _object("monitoring.coreos.com/v1", _POD_MONITOR),
+    "PrometheusRule": _object("monitoring.coreos.com/v1", _RULES),
+    "Cluster": _object("postgresql.cnpg.io/v1", _CLUSTER),
+    "ScaledObject": _object("keda.sh/v1alpha1", _SCALED),
+}
+"""By kind."""

@@ -1,0 +1,124 @@
+"""Alerts ask for what there is, fire when they should and only then, and lead to a page that helps."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from croupier.door.settings import DoorSettings
+from croupier.engine.settings import EngineSettings
+from croupier.lobby.settings import LobbySettings
+from k8s.dashboards.catalogue import DASHBOARDS
+from tests.k8s.building import ROOT
+from tests.k8s.exported import exported
+from tests.k8s.expressions import faults
+
+RULES = yaml.safe_load((ROOT / "k8s" / "components" / "monitoring" / "rules.yaml").read_text())["spec"]
+TESTS = Path(__file__).parent / "alerts.yaml"
+RUNBOOK = (ROOT / "docs" / "runbook.md").read_text()
+PARTS = ("**Symptom.**", "**Meaning.**", "**What to do.**")
+SECONDS = 60
+
+ALL: list[dict[str, Any]] = [rule for group in RULES["groups"] for rule in group["rules"]]
+ALERTS = {rule["alert"]: rule for rule in ALL if "alert" in rule}
+every_alert = pytest.mark.parametrize("alert", ALERTS)
+
+
+@pytest.mark.parametrize("rule", ALL, ids=lambda rule: rule.get("alert") or rule["record"])
+def test_a_rule_asks_for_metrics_and_labels_that_there_are(rule: dict[str, Any]) -> None:
+    assert list(faults(rule["expr"], exported())) == []
+
+
+def test_what_is_recorded_is_what_is_asked_for() -> None:
+    recorded = {rule["record"] for rule in ALL if "record" in rule}
+    asked = {name for rule in ALL for name in re.findall(r"\b\w+:\w+:\w+\b", rule["expr"])}
+    assert asked <= recorded
+
+
+@every_alert
+def test_an_alert_says_how_urgent_it_is_and_where_help_is(alert: str) -> None:
+    rule = ALERTS[alert]
+    assert rule["labels"]["severity"] in {"page", "ticket"}
+    assert rule["annotations"]["summary"]
+    assert rule["annotations"]["runbook_url"] == f"docs/runbook.md#{alert.lower()}"
+
+
+@every_alert
+def test_the_runbook_says_what_to_do(alert: str) -> None:
+    section = RUNBOOK.partition(f"\n## {alert}\n")[2].partition("\n## ")[0]
+    assert [part for part in PARTS if part not in section] == []
+
+
+def test_the_runbook_knows_no_alert_that_is_not_there() -> None:
+    assert set(re.findall(r"^## (Croupier\w+)$", RUNBOOK, re.MULTILINE)) == set(ALERTS)
+
+
+@pytest.mark.parametrize(
+    ("alert", "limit"),
+    [
+        ("CroupierStreamsNearLimit", EngineSettings.most_streams),
+        ("CroupierStreamsNearLimit", LobbySettings.streams_limit),
+        ("CroupierTablesNearLimit", EngineSettings.most_open_tables),
+        ("CroupierDoorNearLimit", DoorSettings.connections_limit),
+    ],
+)
+def test_near_a_limit_is_eight_tenths_of_the_setting(alert: str, limit: Any) -> None:
+    fields = {"most_streams": 50_000}
+    del fields
+    assert f"> {limit * 8 // 10}" in ALERTS[alert]["expr"]
+
+
+@every_alert
+def test_an_alert_is_let_fire_and_let_be_quiet(alert: str) -> None:
+    cases = [
+        case
+        for test in yaml.safe_load(TESTS.read_text())["tests"]
+        for case in test.get("alert_rule_test", [])
+        if case["alertname"] == alert
+    ]
+    assert any(case.get("exp_alerts") for case in cases), "no case lets it fire"
+    assert any(not case.get("exp_alerts") for case in cases), "no case lets it be quiet"
+
+
+@pytest.fixture
+def promtool() -> str:
+    """Prometheus' own tool."""
+    found = shutil.which("promtool")
+    if found is None:
+        pytest.skip("promtool is not here, so that no rule is computed: Debian has it in the package prometheus")
+    return found
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> Path:
+    """The rules as Prometheus reads them, those of alerts.yaml beside them."""
+    (tmp_path / "alerts.yaml").write_text(TESTS.read_text())
+    (tmp_path / "rules.yaml").write_text(yaml.safe_dump(RULES))
+    return tmp_path / "rules.yaml"
+
+
+def run(*command: str, cwd: Path) -> str:
+    """What a command says; it has to succeed."""
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, cwd=cwd, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def test_prometheus_takes_the_rules(promtool: str, rules: Path) -> None:
+    assert f"{len(ALL)} rules found" in run(promtool, "check", "rules", str(rules), cwd=rules.parent)
+
+
+def test_alerts_fire_when_they_should(promtool: str, rules: Path) -> None:
+    run(promtool, "test", "rules", "alerts.yaml", cwd=rules.parent)
+
+
+def test_prometheus_understands_what_panels_ask(promtool: str, tmp_path: Path) -> None:
+    asked = [query.expression for one in DASHBOARDS for panel in one.panels for query in panel.queries]
+    plain = [one.replace("$__rate_interval", "1m").replace("$namespace", "croupier") for one in asked]
+    records = [{"record": f"panel:{index}", "expr": one} for index, one in enumerate(plain)]
+    (tmp_path / "panels.yaml").write_text(yaml.safe_dump({"groups": [{"name": "panels", "rules": records}]}))
+    assert f"{len(asked)} rules found" in run(promtool, "check", "rules", "panels.yaml", cwd=tmp_path)

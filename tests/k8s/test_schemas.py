@@ -1,0 +1,55 @@
+"""Every object is one that the cluster takes: by Kubernetes' own schemas, and by the shapes of those of operators."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import jsonschema
+import kubernetes_validate
+import pytest
+
+from tests.k8s.breaking import MAIN, Break
+from tests.k8s.building import Object, build, every_folder
+from tests.k8s.objects import title
+from tests.k8s.shapes import SHAPES
+
+OLDEST = "1.30"
+"""The first version in which preStop can sleep without a program in the image."""
+NEWEST = kubernetes_validate.latest_version()
+
+
+def faults(thing: Object, version: str) -> list[str]:
+    """What the schema of its kind has against an object."""
+    shape: Mapping[str, Any] | None = SHAPES.get(thing["kind"])
+    try:
+        if shape is not None:
+            jsonschema.validate(thing, shape)
+        else:
+            kubernetes_validate.validate(thing, version, strict=True)
+    except (jsonschema.ValidationError, kubernetes_validate.ValidationError) as fault:
+        return [f"{title(thing)}: {fault.message}"]
+    return []
+
+
+@pytest.mark.parametrize("version", [OLDEST, NEWEST])
+@every_folder
+def test_every_object_is_valid(folder: str, version: str) -> None:
+    assert [fault for one in build(folder) for fault in faults(one, version)] == []
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        Break("Deployment", "engine", f"{MAIN}/imagePull", "Always"),
+        Break("Deployment", "engine", "spec/selector"),
+        Break("HorizontalPodAutoscaler", "lobby", "spec/maxReplicas", "many"),
+        Break("NetworkPolicy", "engine", "spec/ingress/0/ports/0/port", {}),
+        Break("Cluster", "postgres", "spec/instances", "3"),
+        Break("Cluster", "postgres", "spec/instance", 3),
+        Break("PodMonitor", "croupier", "spec/podMetricsEndpoints/0/ports", "metrics"),
+        Break("PrometheusRule", "croupier", "spec/groups/0/rules/0/expr"),
+        Break("ScaledObject", "engine", "spec/triggers/0/metadata/threshold", 4000),
+    ],
+    ids=str,
+)
+def test_what_is_invalid_is_seen(broken: Break) -> None:
+    assert [fault for one in broken.of(build("everything")) for fault in faults(one, NEWEST)] != []
