@@ -10,7 +10,7 @@ JOBS ?= 2
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 IMAGE ?= localhost/croupier:$(VERSION)
 
-.PHONY: demo test check format proto bench load ceiling capacity faults simulate image image-test clean install
+.PHONY: demo test check format proto bench load ceiling capacity faults simulate image image-test cluster dashboards clean install
 
 demo: $(STAMP)
 	$(BIN)/croupier demo
@@ -59,6 +59,13 @@ image:
 
 image-test: $(STAMP)
 	CROUPIER_IMAGE=$(IMAGE) $(BIN)/python -m pytest -q tests/image
+
+# On the cluster that kubectl speaks to, such as kind or minikube: docs/kubernetes.md.
+cluster: $(STAMP)
+	PATH="$(CURDIR)/$(BIN):$$PATH" k8s/laptop
+
+dashboards: $(STAMP)
+	$(BIN)/python -m k8s.dashboards
 
 install: $(STAMP)
 

@@ -76,11 +76,7 @@ _SCORING = Row(
         Panel(
             "Entries into the ledger",
             "Repeated ones are retries and harmless. A conflict is two engines that tell different results: a defect.",
-            (
-                Query(
-                    rate(of("scoring", "croupier_scoring_entries_total"), "kind", "outcome"), "{{kind}} {{outcome}}"
-                ),
-            ),
+            (Query(rate(of("scoring", "croupier_scoring_entries_total"), "kind", "outcome"), "{{kind}} {{outcome}}"),),
             Unit.PER_SECOND,
         ),
     ),

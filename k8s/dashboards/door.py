@@ -3,6 +3,8 @@
 from k8s.dashboards.board import Dashboard, Form, Panel, Query, Row, Unit
 from k8s.dashboards.queries import of, quantile, rate, total
 
+_EXPIRIES = of("lobby|engine|scoring", "croupier_tls_certificate_expiry_timestamp_seconds")
+
 
 def _clients(metric: str) -> str:
     return of("door", metric, envoy_http_conn_manager_prefix="door")
@@ -11,6 +13,8 @@ def _clients(metric: str) -> str:
 def _services(metric: str) -> str:
     return of("door", metric, envoy_cluster_name="lobby|engine|scoring")
 
+
+_TIMES = _services("envoy_cluster_upstream_rq_time_bucket")
 
 _CLIENTS = Row(
     "Clients",
@@ -48,8 +52,11 @@ _CLIENTS = Row(
         ),
         Panel(
             "Days until a certificate ends",
-            "The first of those that the door shows to clients and services.",
-            (Query(f"min({of('door', 'envoy_server_days_until_first_cert_expiring')})"),),
+            "The first of those that the door shows to clients and services, and of those of the services.",
+            (
+                Query(f"min({of('door', 'envoy_server_days_until_first_cert_expiring')})", "door"),
+                Query(f"(min({_EXPIRIES}) - time()) / 86400", "services"),
+            ),
             Unit.DAYS,
             Form.FIGURE,
         ),
@@ -84,7 +91,7 @@ _SERVICES = Row(
             "Streams count when they end, and lift it. Look at the step, not at the height.",
             (
                 Query(
-                    f"{quantile(0.99, _services('envoy_cluster_upstream_rq_time_bucket'), 'envoy_cluster_name')} / 1000",
+                    f"{quantile(0.99, _TIMES, 'envoy_cluster_name')} / 1000",
                     "{{envoy_cluster_name}}",
                 ),
             ),

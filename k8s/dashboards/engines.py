@@ -53,7 +53,7 @@ _TABLES = Row(
         ),
         Panel(
             "Streams that went on, and that were closed",
-            "Resumes come in a wave when an engine goes or a network breaks. Slow readers fell behind and were sent off.",
+            "Resumes come in a wave when an engine goes or a network breaks. Slow readers are sent off.",
             (
                 Query(rate(_engine("croupier_resumes_total")), "resumed"),
                 Query(rate(_engine("croupier_slow_readers_closed_total")), "too slow"),

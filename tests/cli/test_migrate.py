@@ -58,7 +58,7 @@ def test_who_waits_goes_on_as_soon_as_others_are_through(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["--database", "postgresql://croupier:sesame@127.0.0.1:1/x", "--wait", "0"], 1, "its server cannot be reached"),
+        (["--database", "postgresql://x:sesame@127.0.0.1:1/x", "--wait", "0"], 1, "its server cannot be reached"),
         (["--data-dir", ".", "--wait", "1"], 2, "--wait is for a database that others bring up to date"),
         (["--database", "mysql://croupier:sesame@host/x"], 2, "is not the URL of a database that can be used"),
         (["--database", "sqlite:////nowhere/at/all.db"], 2, "unable to open database file: see to its path and rights"),

@@ -53,7 +53,7 @@ def _registries() -> dict[str, CollectorRegistry]:
     engine_metrics(registries["engine"])
     RpcMetrics(registries["scoring"])
     LedgerMetrics(registries["scoring"])
-    some_tls = cast(Tls, SimpleNamespace(identity=SimpleNamespace(ends=datetime.now(UTC))))
+    some_tls = cast("Tls", SimpleNamespace(identity=SimpleNamespace(ends=datetime.now(UTC))))
     for registry in registries.values():
         ProcessCollector(registry=registry)
         export_expiry(registry, some_tls)

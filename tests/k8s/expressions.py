@@ -9,6 +9,8 @@ from tests.k8s.exported import TARGET_LABELS
 _SELECTOR = re.compile(r"\b((?:croupier|process|envoy)_\w+|up)\b(?!\s*[(:=])(?:\{([^}]*)\})?")
 _MATCHER = re.compile(r'(\w+)\s*(?:=~|!=|!~|=)\s*"([^"]*)"')
 _GROUPING = re.compile(r"\b(?:by|on)\s*\(([^)]*)\)")
+_RECORDED = re.compile(r"\b\w+:\w+:\w+\b")
+LABELS_OF_RECORDS = frozenset({"envoy_cluster_name"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +24,8 @@ class Selector:
 
 def selectors(expression: str) -> list[Selector]:
     """The metrics of an expression; those of recording rules are left out."""
-    return [_selector(match[1], match[2] or "") for match in _SELECTOR.finditer(_without_records(expression))]
-
-
-def _without_records(expression: str) -> str:
-    return re.sub(r"\b\w+:\w+:\w+\b", "recorded", expression)
+    plain = _GROUPING.sub("", _RECORDED.sub("recorded", expression))
+    return [_selector(match[1], match[2] or "") for match in _SELECTOR.finditer(plain)]
 
 
 def _selector(metric: str, matchers: str) -> Selector:
@@ -42,7 +41,7 @@ def _jobs(pattern: str) -> tuple[str, ...]:
 
 def faults(expression: str, exported: dict[str, dict[str, frozenset[str]]]) -> Iterator[str]:
     """What an expression asks that no service tells."""
-    labels = set(TARGET_LABELS) | {"le"}
+    labels = TARGET_LABELS | LABELS_OF_RECORDS | {"le", ""}
     for one in selectors(expression):
         jobs = one.jobs or tuple(job for job, series in exported.items() if one.metric in series)
         if not jobs:
@@ -55,6 +54,6 @@ def faults(expression: str, exported: dict[str, dict[str, frozenset[str]]]) -> I
             labels |= known[one.metric]
             for label in one.labels - known[one.metric] - TARGET_LABELS:
                 yield f"{one.metric} has no label {label}"
-    for group in _GROUPING.findall(_without_records(expression)):
-        for label in {name.strip() for name in group.split(",")} - labels - {"", "envoy_cluster_name"}:
+    for group in _GROUPING.findall(expression):
+        for label in {name.strip() for name in group.split(",")} - labels:
             yield f"nothing in {expression!r} has the label {label}"

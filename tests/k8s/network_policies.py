@@ -26,8 +26,10 @@ ARROWS = frozenset(
         Arrow("lobby", "engine", 7721),
         Arrow("engine", "scoring", 7731),
         *(Arrow(caller, "postgres", 5432) for caller in ("lobby", "engine", "scoring", "migrate")),
-        *(Arrow("monitoring", called, port) for called, port in
-          (("door", 7708), ("lobby", 7719), ("engine", 7729), ("scoring", 7739))),
+        *(
+            Arrow("monitoring", called, port)
+            for called, port in (("door", 7708), ("lobby", 7719), ("engine", 7729), ("scoring", 7739))
+        ),
     }
 )
 """docs/architecture.md, and the metrics for Prometheus."""
@@ -129,7 +131,11 @@ def ports_have_names_and_arrows(objects: Sequence[Object]) -> Iterator[str]:
         if "" in ports(owner).values():
             yield f"{title(owner)} has a port without name"
     for service in of_kind(objects, "Service"):
-        behind = [owner for owner in with_pods(objects) if selects({"matchLabels": service["spec"]["selector"]}, pod_labels(owner))]
+        behind = [
+            owner
+            for owner in with_pods(objects)
+            if selects({"matchLabels": service["spec"]["selector"]}, pod_labels(owner))
+        ]
         if not behind:
             yield f"{title(service)} selects no pod"
         for port in service["spec"]["ports"]:

@@ -70,9 +70,7 @@ def environment(container: Object) -> dict[str, str]:
 
 def ports(owner: Object) -> dict[int, str]:
     """The names of the ports that its pods have, by number; empty where one has none."""
-    return {
-        port["containerPort"]: port.get("name", "") for one in containers(owner) for port in one.get("ports", [])
-    }
+    return {port["containerPort"]: port.get("name", "") for one in containers(owner) for port in one.get("ports", [])}
 
 
 def selects(selector: Object | None, labels: dict[str, str]) -> bool:

@@ -138,7 +138,9 @@ def _fault_of_image(who: str, image: str) -> Iterator[str]:
 
 def the_version_is_one(objects: Sequence[Object]) -> Iterator[str]:
     """All of croupier's containers have one image, and the Job of the migration is named by its version."""
-    job = next(one for one in of_kind(objects, "Job") if one["metadata"]["labels"]["app.kubernetes.io/name"] == "migrate")
+    job = next(
+        one for one in of_kind(objects, "Job") if one["metadata"]["labels"]["app.kubernetes.io/name"] == "migrate"
+    )
     tag = main_container(job)["image"].rpartition(":")[2]
     if job["metadata"]["name"] != f"migrate-{tag}":
         yield f"{title(job)} is not named by its version {tag}"

@@ -90,7 +90,9 @@ def names_lead_somewhere(objects: Sequence[Object]) -> Iterator[str]:
 def services_scale_and_survive(objects: Sequence[Object]) -> Iterator[str]:
     """Each service may lose one instance at a time, and has one thing only that says how many there are."""
     budgets = {one["metadata"]["name"] for one in of_kind(objects, "PodDisruptionBudget")}
-    scaled = [one["spec"]["scaleTargetRef"]["name"] for one in of_kind(objects, "HorizontalPodAutoscaler", "ScaledObject")]
+    scaled = [
+        one["spec"]["scaleTargetRef"]["name"] for one in of_kind(objects, "HorizontalPodAutoscaler", "ScaledObject")
+    ]
     for name in (*SERVICES, "door"):
         owner = named(objects, "Deployment", name)
         if name not in budgets:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.k8s.breaking import MAIN, Break
 from tests.k8s.building import Object, build, every_folder
-from tests.k8s.objects import title
+from tests.k8s.objects import named, title
 from tests.k8s.shapes import SHAPES
 
 OLDEST = "1.30"
@@ -52,4 +52,5 @@ def test_every_object_is_valid(folder: str, version: str) -> None:
     ids=str,
 )
 def test_what_is_invalid_is_seen(broken: Break) -> None:
-    assert [fault for one in broken.of(build("everything")) for fault in faults(one, NEWEST)] != []
+    objects = broken.of(build("everything"))
+    assert faults(named(objects, broken.kind, broken.name), NEWEST) != []

@@ -1,0 +1,80 @@
+"""The door as the manifests set it up: Envoy takes its configuration, and tells the metrics that are asked for."""
+
+import asyncio
+import socket
+import urllib.request
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from croupier.cli.keys import keys
+from croupier.door.envoy import Envoy, find_envoy, validate
+from croupier.door.files import configuration_files, write_files
+from croupier.door.settings import DoorSettings
+from croupier.runtime.settings import read_settings
+from tests.k8s.building import build
+from tests.k8s.exported import AFTER_A_REQUEST, ENVOY
+from tests.k8s.objects import containers, environment, named
+
+ANY_PORT = "127.0.0.1:0"
+
+
+@pytest.fixture
+def envoy() -> Path:
+    """Envoy itself."""
+    try:
+        return find_envoy()
+    except ValueError as fault:
+        pytest.skip(str(fault))
+
+
+@pytest.fixture(params=["laptop", "production"])
+def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """The files that the door of an overlay would be given, with keys and certificates that are there."""
+    keys(tmp_path, 2, datetime.now(UTC), lambda _: None)
+    door = named(build(request.param), "Deployment", "door")
+    (maker,) = (one for one in containers(door) if one["name"] == "configuration")
+    assert maker["args"] == ["door", "config", "--output", "/etc/envoy"]
+    given = {name: _here(value, tmp_path) for name, value in environment(maker).items()}
+    given |= {"CROUPIER_LISTEN": ANY_PORT, "CROUPIER_METRICS_LISTEN": ANY_PORT, "CROUPIER_ADMIN_LISTEN": free_address()}
+    write_files(configuration_files(read_settings(DoorSettings, "door", [], given)), tmp_path)
+    return tmp_path
+
+
+def free_address() -> str:
+    """A port that nobody uses now: Envoy's administration is asked where it was said to be."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{probe.getsockname()[1]}"
+
+
+def _here(value: str, folder: Path) -> str:
+    places = {"keys": folder, "tls": folder / "tls" / "door", "certificate": folder / "tls" / "door"}
+    for name, place in places.items():
+        value = value.replace(f"/etc/croupier/{name}", str(place))
+    return value.replace("/etc/envoy", str(folder))
+
+
+def test_envoy_takes_the_configuration(envoy: Path, folder: Path) -> None:
+    validate(envoy, folder / "envoy.yaml")
+
+
+async def test_the_page_has_the_metrics_that_are_asked_for(envoy: Path, folder: Path) -> None:
+    running = await Envoy.start(envoy, folder, 1)
+    try:
+        address = (await running.admin.listeners())["metrics"]
+        page = await asyncio.to_thread(_page, address)
+    finally:
+        await running.end()
+    lines = [line for line in page.splitlines() if not line.startswith("#")]
+    for name, labels in ENVOY.items():
+        own = [line for line in lines if line.startswith(name + "{")]
+        assert own or name in AFTER_A_REQUEST, name
+        assert all(any(f"{label}=" in line for line in own) for label in labels if own), name
+
+
+def _page(address: str) -> str:
+    with urllib.request.urlopen(f"http://{address}/metrics", timeout=10) as answer:
+        text: str = answer.read().decode()
+        return text
