@@ -43,7 +43,8 @@ def pod(owner: Object) -> Object:
 
 def pod_labels(owner: Object) -> dict[str, str]:
     """The labels of the pods that it starts."""
-    return _part(owner, "spec", "template", "metadata").get("labels", {})
+    labels: dict[str, str] = _part(owner, "spec", "template", "metadata").get("labels", {})
+    return labels
 
 
 def _part(thing: Object, *path: str) -> Object:

@@ -131,12 +131,15 @@ def the_database_takes_all_connections(objects: Sequence[Object]) -> Iterator[st
             yield f"{title(cluster)} takes {most} connections, and the services may want {wanted}"
 
 
-def the_load_test_waits_for_all_its_workers(objects: Sequence[Object]) -> Iterator[str]:
-    """The master waits for as many workers as there are."""
+def the_load_test_finds_whom_it_needs(objects: Sequence[Object]) -> Iterator[str]:
+    """The master waits for as many workers as there are, and its door is a Service."""
     for workers in [one for one in of_kind(objects, "Job") if one["metadata"]["name"] == "load-workers"]:
-        wanted = int(named(objects, "ConfigMap", "load-")["data"]["WORKERS"])
-        if {workers["spec"]["parallelism"], workers["spec"]["completions"]} != {wanted}:
-            yield f"{title(workers)} are not the {wanted} that the master waits for"
+        given = named(objects, "ConfigMap", "load-")["data"]
+        if {workers["spec"]["parallelism"], workers["spec"]["completions"]} != {int(given["WORKERS"])}:
+            yield f"{title(workers)} are not the {given['WORKERS']} that the master waits for"
+        name, _, port = given["DOOR"].partition(":")
+        if int(port) not in [one["port"] for one in named(objects, "Service", name)["spec"]["ports"]]:
+            yield f"{title(workers)} find no door at {given['DOOR']}"
 
 
 POLICIES = (
@@ -146,5 +149,5 @@ POLICIES = (
     services_scale_and_survive,
     passwords_come_from_elsewhere,
     the_database_takes_all_connections,
-    the_load_test_waits_for_all_its_workers,
+    the_load_test_finds_whom_it_needs,
 )

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import sys
 import urllib.request
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +19,7 @@ from tests.k8s.exported import AFTER_A_REQUEST, ENVOY
 from tests.k8s.objects import containers, environment, named
 
 ANY_PORT = "127.0.0.1:0"
+SECONDS = 20
 
 
 @pytest.fixture
@@ -68,6 +70,8 @@ async def test_the_page_has_the_metrics_that_are_asked_for(envoy: Path, folder: 
     finally:
         await running.end()
     lines = [line for line in page.splitlines() if not line.startswith("#")]
+    refused = [line for line in lines if "update_rejected" in line and not line.endswith(" 0")]
+    assert refused == [], "Envoy does not take the files of certificates"
     for name, labels in ENVOY.items():
         own = [line for line in lines if line.startswith(name + "{")]
         assert own or name in AFTER_A_REQUEST, name
@@ -78,3 +82,22 @@ def _page(address: str) -> str:
     with urllib.request.urlopen(f"http://{address}/metrics", timeout=10) as answer:
         text: str = answer.read().decode()
         return text
+
+
+async def test_what_stands_beside_envoy_drains_it_when_it_is_told_to_end(envoy: Path, folder: Path) -> None:
+    door = named(build("laptop"), "Deployment", "door")
+    (beside,) = (one for one in containers(door) if one["name"] == "drain")
+    running = await Envoy.start(envoy, folder, 1)
+    try:
+        _, *command = beside["command"]
+        waiting = await asyncio.create_subprocess_exec(
+            sys.executable, *command, running.admin.address, *beside["args"][1:], stderr=asyncio.subprocess.PIPE
+        )
+        assert waiting.stderr is not None
+        assert b"waits" in await asyncio.wait_for(waiting.stderr.readline(), SECONDS)
+        assert await running.admin.is_ready()
+        waiting.terminate()
+        assert await asyncio.wait_for(waiting.wait(), SECONDS) == 0
+        assert not await running.admin.is_ready()
+    finally:
+        await running.end()

@@ -121,8 +121,9 @@ BREAKS: dict[str, list[Break]] = {
         Break("Cluster", "postgres", "spec/postgresql/parameters/max_connections", "100"),
         Break("ScaledObject", "engine", "spec/maxReplicaCount", 40),
     ],
-    "the_load_test_waits_for_all_its_workers": [
+    "the_load_test_finds_whom_it_needs": [
         Break("Job", "load-workers", "spec/parallelism", 2),
+        Break("ConfigMap", "load-", "data/DOOR", "door:7700"),
     ],
     "settings_are_known_and_whole": [
         Break("Deployment", "engine", f"{MAIN}/env/CROUPIER_LISTEN/name", "CROUPIER_LISTENS"),

@@ -26,7 +26,7 @@ SECONDS = 60
 
 ALL: list[dict[str, Any]] = [rule for group in RULES["groups"] for rule in group["rules"]]
 ALERTS = {rule["alert"]: rule for rule in ALL if "alert" in rule}
-LIMITS = {
+LIMITS: dict[str, Any] = {
     f"{kind.__name__}.{field.name}": field.default
     for kind in (EngineSettings, LobbySettings, DoorSettings)
     for field in dataclasses.fields(kind)
