@@ -12,9 +12,10 @@ from loadtest.mix import read_mix
 from loadtest.players.world import Manners
 from loadtest.scenarios import SCENARIOS, Kind
 
+LOBBY, ENGINE, SCORING = os.environ["SERVICES"].split(",")
 people = Gathering(
     Manners(SCENARIOS["smoke"], read_mix("thulla"), seed=1),
-    Endpoints(*os.environ["SERVICES"].split(",")),
+    Endpoints(LOBBY, ENGINE, SCORING),
     EventMeasures(events.request),
 )
 

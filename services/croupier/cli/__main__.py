@@ -152,19 +152,6 @@ def keys(
 
 
 @app.command()
-def health(
-    address: Annotated[str, typer.Argument(metavar="HOST:PORT", help="Where a service listens.")],
-    service: Annotated[
-        str, typer.Option(metavar="NAME", help="Empty: whether it is ready; live: whether it runs.")
-    ] = "",
-) -> None:
-    """Ask a service whether it serves: exit code 0 if so, 1 if not."""
-    from croupier.cli.health import check_health
-
-    check_health(address, service)
-
-
-@app.command()
 def games(
     game: Annotated[str | None, typer.Argument(metavar="[GAME]", help="One game, with all its options.")] = None,
     rules: Annotated[bool, typer.Option("--rules", help="Show the rules of GAME instead.")] = False,
