@@ -1,0 +1,161 @@
+"""A person in a browser, one with curl and one with the native client play at the same table, with TLS on."""
+
+import json
+import os
+import secrets
+import shutil
+import subprocess
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from croupier_client import BlockingClient, Endpoints, Tls, play_game_blocking, random_legal
+from tests.web.built_client import Node
+from tests.web.chromium import Page, find_chromium, opened_page, pin
+from tests.web.conftest import House
+
+CALL_SECONDS = 20
+GAME_SECONDS = 60
+CHROMIUM = find_chromium()
+OTHER_PIN = "A" * 43 + "="
+
+pytestmark = [
+    pytest.mark.skipif(
+        CHROMIUM is None and os.environ.get("CI") != "true", reason="chromium is not installed: no browser to test in"
+    ),
+    pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed"),
+]
+
+
+@contextmanager
+def at_the_page(house: House, folder: Path, *, host: str = "127.0.0.1", trusted: str | None = None) -> Iterator[Page]:
+    """The page, in a browser that trusts the door's certificate, or another one, and no other that is self-made."""
+    assert CHROMIUM is not None, "in CI there must be a browser: see .ci/run"
+    profile = folder / "profile"
+    profile.mkdir()
+    url = f"http://{host}:{house.page_port}/index.html"
+    with opened_page(CHROMIUM, profile, url, trusted or pin(house.certificate)) as page:
+        yield page
+
+
+def ask_for_a_table(page: Page, house: House, **wishes: Any) -> None:
+    """Fill the form in and send it; all moves are made by chance."""
+    values = {"address": house.address, "name": "Web", **wishes}
+    page.evaluate(
+        f"Object.entries({json.dumps(values)}).forEach(([id, value]) => document.getElementById(id).value = value);"
+        "document.getElementById('chance').checked = true; document.querySelector('form').requestSubmit()"
+    )
+
+
+def outcome(page: Page) -> tuple[str, str]:
+    """How it went in the end, for programs and for people."""
+    said = "[document.body.dataset.state, document.getElementById('says').textContent]"
+    state, words = page.until(f"['over', 'failed'].includes(document.body.dataset.state) && {said}")
+    return state, words
+
+
+@dataclass
+class Curl:
+    """A person with curl, who plays the first of what is allowed."""
+
+    house: House
+    table_path: str
+    token: str = ""
+    ranking: list[list[int]] = field(default_factory=list)
+
+    def join(self) -> None:
+        """Sign in, take a seat and be ready."""
+        signed_in = self.ask("/v1/sign-in", {"device_secret": secrets.token_urlsafe(), "name": "Curl"})
+        self.token = signed_in["tokens"]["access_token"]
+        self.ask(f"{self.table_path}:join", {})
+        self.ask(f"{self.table_path}:ready", {"ready": True})
+
+    def play(self) -> None:
+        """Follow the table as lines of JSON, and act whenever there is something to do, to the end of the game."""
+        follow = self.command(f"{self.table_path}/events", "--no-buffer", "--max-time", str(GAME_SECONDS))
+        with subprocess.Popen(follow, stdout=subprocess.PIPE, text=True) as following:
+            assert following.stdout is not None
+            for line in following.stdout:
+                self.hear(json.loads(line))
+        assert following.returncode == 0
+
+    def hear(self, message: dict[str, Any]) -> None:
+        """One line of the stream."""
+        update, snapshot = message.get("update") or {}, message.get("snapshot") or {}
+        for fact in update.get("facts", ()):
+            if "game_ended" in fact:
+                self.ranking = [group["seats"] for group in fact["game_ended"]["ranking"]]
+        legal = message.get("legal_actions") or snapshot.get("legal_actions") or {}
+        if legal.get("actions"):
+            name = str(update.get("sequence", snapshot.get("sequence")))
+            self.ask(f"{self.table_path}/actions", {"request_id": name, "action": legal["actions"][0]})
+
+    def ask(self, path: str, body: Any) -> Any:
+        """One call."""
+        done = subprocess.run(
+            self.command(path, "--fail-with-body", "--json", json.dumps(body), "--max-time", str(CALL_SECONDS)),
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return json.loads(done.stdout)
+
+    def command(self, path: str, *flags: str) -> list[str]:
+        identity = ["--header", f"authorization: Bearer {self.token}"] if self.token else []
+        trust = ["--cacert", str(self.house.authority)]
+        return ["curl", "--silent", "--show-error", *trust, *identity, *flags, self.house.address + path]
+
+
+def test_browser_curl_and_native_client_finish_a_game(house: House, node: Node, tmp_path: Path) -> None:
+    seed = secrets.randbelow(2**32)
+    print(f"the seed of the native player is {seed}; put it in place of secrets.randbelow to repeat it")
+    endpoints = Endpoints.single(f"localhost:{house.port}", Tls(house.authority.read_bytes()))
+    with (
+        at_the_page(house, tmp_path) as page,
+        BlockingClient(endpoints, secrets.token_urlsafe(), "Native") as client,
+        ThreadPoolExecutor(1) as thread,
+    ):
+        ask_for_a_table(page, house, game="thulla", seats=3, bots=0)
+        table_id = page.until("document.getElementById('table').textContent")
+        curl = Curl(house, f"/v1/tables/{table_id}")
+        curl.join()
+        client.join_table(table_id=table_id)
+        client.set_ready(table_id=table_id)
+        playing = thread.submit(curl.play)
+        with client.play(table_id) as table:
+            play_game_blocking(table, lambda seen: random_legal(seen, Random(seed + seen.sequence)))
+            ranking = [list(group) for group in table.ranking]
+            names = [seat.name for seat in table.info.seats]
+        playing.result(GAME_SECONDS)
+        told = ", then ".join(" and ".join(names[seat] for seat in group) for group in ranking)
+        assert outcome(page) == ("over", f"the game is over: {told}")
+    assert names == ["Web", "Curl", "Native"]
+    assert curl.ranking == ranking
+
+
+def test_a_page_of_another_origin_is_refused(house: House, node: Node, tmp_path: Path) -> None:
+    """The same page and server, but under a name that the door was not told."""
+    with at_the_page(house, tmp_path, host="localhost") as page:
+        ask_for_a_table(page, house)
+        assert outcome(page)[0] == "failed"
+        assert reaches(page, house)
+
+
+def test_a_browser_trusts_no_certificate_but_the_one_that_is_pinned(house: House, node: Node, tmp_path: Path) -> None:
+    with at_the_page(house, tmp_path, trusted=OTHER_PIN) as page:
+        ask_for_a_table(page, house)
+        assert outcome(page)[0] == "failed"
+        assert not reaches(page, house)
+
+
+def reaches(page: Page, house: House) -> bool:
+    """Whether an answer of any kind comes back to a page, one that it may not read included."""
+    asked = f"fetch({json.dumps(house.address + '/healthz')}, {{mode: 'no-cors'}})"
+    is_reached: bool = page.evaluate(f"{asked}.then(() => true, () => false)")
+    return is_reached
