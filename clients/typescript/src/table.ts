@@ -40,19 +40,19 @@ export class Table {
 
   /** Follow the table to the end of its game: once for the snapshot, once for each entry of the log. */
   async *follow(): AsyncGenerator<WatchTableResponse> {
-    let failures = 0;
-    while (this.ranking.length === 0) {
+    for (let failures = 0; this.ranking.length === 0; failures++) {
+      if (failures > MOST_FAILURES) throw new Error("the table's stream brings nothing");
+      if (failures > 0) await pauseAfter(failures);
       try {
         for await (const message of this.stream()) {
-          failures = 0;
-          if (this.take(message)) yield message;
+          const isNews = this.take(message);
+          // A stream that brings nothing but its own end has failed, or this would go round in circles.
+          if (message.event.case !== "resumeNotice") failures = -1;
+          if (isNews) yield message;
         }
       } catch (error) {
         const fault = ConnectError.from(error);
-        failures += 1;
-        if (FINAL.has(fault.code) || failures > MOST_FAILURES) throw fault;
-        const pause = Math.min(LONGEST_PAUSE_MILLISECONDS, FIRST_PAUSE_MILLISECONDS * 2 ** failures);
-        await new Promise((resolve) => setTimeout(resolve, pause * Math.random()));
+        if (FINAL.has(fault.code) || failures >= MOST_FAILURES) throw fault;
       }
     }
   }
@@ -102,4 +102,9 @@ export class Table {
     }
     return true;
   }
+}
+
+async function pauseAfter(failures: number): Promise<void> {
+  const longest = Math.min(LONGEST_PAUSE_MILLISECONDS, FIRST_PAUSE_MILLISECONDS * 2 ** failures);
+  await new Promise((resolve) => setTimeout(resolve, longest * Math.random()));
 }
