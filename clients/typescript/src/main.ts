@@ -1,4 +1,4 @@
-// Plays a game against computer players from Node: node dist/play.mjs https://localhost:7700 [game] [seats] [seed]
+// Plays a game against computer players from Node: node dist/main.mjs https://localhost:7700 [game] [seats] [seed]
 import { enter } from "./house";
 import { act, openTable, randomLegal } from "./playing";
 import { Table } from "./table";
@@ -15,16 +15,29 @@ function seeded(state: number): () => number {
   };
 }
 
-const random = seeded(Number(seed));
-const house = await enter(address, crypto.randomUUID(), "Typed");
-const table = new Table(house, await openTable(house, game, Number(seats), Number(seats) - 1));
-let actions = 0;
-for await (const _ of table.follow()) {
-  const action = randomLegal(table, random);
-  if (action === undefined) continue;
-  await act(house, table, action);
-  actions += 1;
+async function play(): Promise<void> {
+  const random = seeded(Number(seed));
+  const house = await enter(address, crypto.randomUUID(), "Typed");
+  const table = new Table(house, await openTable(house, game, Number(seats), Number(seats) - 1));
+  let actions = 0;
+  for await (const _ of table.follow()) {
+    const action = randomLegal(table, random);
+    if (action === undefined) continue;
+    await act(house, table, action);
+    actions += 1;
+  }
+  const ranking = table.ranking.map((group) => group.seats);
+  const { id, names, scores, sequence, streams } = table;
+  console.log(JSON.stringify({ table: id, names, scores, ranking, sequence: Number(sequence), actions, streams, seed }));
 }
-const ranking = table.ranking.map((group) => group.seats);
-const { id, names, scores, sequence, streams } = table;
-console.log(JSON.stringify({ table: id, names, scores, ranking, sequence: Number(sequence), actions, streams, seed }));
+
+/** What went wrong, with what was behind it, in one line. */
+function why(fault: unknown): string {
+  if (!(fault instanceof Error)) return String(fault);
+  return fault.cause === undefined ? fault.message : `${fault.message}: ${why(fault.cause)}`;
+}
+
+play().catch((fault) => {
+  console.error(`no game at ${address}: ${why(fault)}`);
+  process.exitCode = 1;
+});

@@ -1,0 +1,103 @@
+// What a player does when streams break and answers are lost, with an engine in memory: node --test dist/table.test.mjs
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { type MessageInitShape, create } from "@bufbuild/protobuf";
+import { Code, ConnectError, createClient, createRouterTransport } from "@connectrpc/connect";
+
+import {
+  EngineService,
+  type SubmitActionRequest,
+  type WatchTableRequest,
+  type WatchTableResponseSchema,
+} from "./generated/croupier_api/v1/engine_pb";
+import { LobbyService } from "./generated/croupier_api/v1/lobby_pb";
+import { ActionSchema, CardChoiceVerb, LegalActionsSchema } from "./generated/croupier_api/v1/table_pb";
+import type { House } from "./house";
+import { act, randomLegal } from "./playing";
+import { Table } from "./table";
+
+type Told = MessageInitShape<typeof WatchTableResponseSchema>;
+const LOST = new ConnectError("the connection is lost", Code.Unavailable);
+const SNAPSHOT: Told = { event: { case: "snapshot", value: { sequence: 3n, viewerSeat: 1 } } };
+const MOVING: Told = { event: { case: "resumeNotice", value: {} } };
+
+/** An engine that tells one list after the other, and fails where a list says so; it notes what it was asked. */
+function houseThat(streams: readonly (Told | ConnectError)[][], answers: (ConnectError | undefined)[] = []) {
+  const watched: WatchTableRequest[] = [];
+  const acted: SubmitActionRequest[] = [];
+  const transport = createRouterTransport(({ service }) => {
+    service(EngineService, {
+      async *watchTable(request) {
+        for (const told of streams[watched.push(request) - 1] ?? [new ConnectError("gone", Code.NotFound)]) {
+          if (told instanceof ConnectError) throw told;
+          yield told;
+        }
+      },
+      submitAction(request) {
+        const fault = answers[acted.push(request) - 1];
+        if (fault !== undefined) throw fault;
+        return { sequence: 4n };
+      },
+    });
+  });
+  const house: House = { lobby: createClient(LobbyService, transport), engine: createClient(EngineService, transport) };
+  return { table: new Table(house, "t"), house, watched, acted };
+}
+
+function entry(sequence: bigint, isLast = false): Told {
+  const ended = { fact: { case: "gameEnded", value: { ranking: [{ seats: [1] }, { seats: [0] }] } } } as const;
+  return { event: { case: "update", value: { sequence, facts: isLast ? [ended] : [] } } };
+}
+
+async function sequencesOf(table: Table): Promise<(bigint | undefined)[]> {
+  const seen: (bigint | undefined)[] = [];
+  for await (const _ of table.follow()) seen.push(table.sequence);
+  return seen;
+}
+
+test("a broken stream goes on after what was seen", async () => {
+  const { table, watched } = houseThat([[LOST], [SNAPSHOT, entry(4n), LOST], [entry(5n), MOVING], [entry(6n, true)]]);
+  assert.deepEqual(await sequencesOf(table), [3n, 4n, 5n, 6n]);
+  assert.deepEqual(watched.map((request) => request.afterSequence), [undefined, undefined, 4n, 5n]);
+  assert.deepEqual(table.ranking.map((group) => group.seats), [[1], [0]]);
+});
+
+test("an entry that was left out is asked for again", async () => {
+  const { table, watched } = houseThat([[SNAPSHOT, entry(5n)], [entry(4n), entry(5n, true)]]);
+  assert.deepEqual(await sequencesOf(table), [3n, 4n, 5n]);
+  assert.equal(watched[1]?.afterSequence, 3n);
+});
+
+test("what cannot be put right is said at once", async () => {
+  const { table, watched } = houseThat([]);
+  await assert.rejects(sequencesOf(table), { code: Code.NotFound });
+  assert.equal(watched.length, 1);
+});
+
+test("an action without an answer is sent again under its name", async () => {
+  const { house, table, acted } = houseThat([], [LOST, undefined]);
+  await act(house, table, create(ActionSchema, { verb: { case: "pass", value: {} } }));
+  assert.equal(acted.length, 2);
+  assert.equal(acted[0]?.requestId, acted[1]?.requestId);
+});
+
+test("an action that others overtook is no fault, and one that is refused is", async () => {
+  const refused = new ConnectError("it is not allowed", Code.InvalidArgument);
+  const { house, table, acted } = houseThat([], [new ConnectError("stale", Code.Aborted), refused]);
+  const pass = create(ActionSchema, { verb: { case: "pass", value: {} } });
+  await act(house, table, pass);
+  await assert.rejects(act(house, table, pass), { code: Code.InvalidArgument });
+  assert.equal(acted.length, 2);
+});
+
+test("so many cards are chosen as are wanted, none of them twice", () => {
+  const { table } = houseThat([]);
+  const choice = { verb: CardChoiceVerb.SWAP, cards: [3, 4, 5, 6], minCards: 2, maxCards: 3 };
+  table.legal = create(LegalActionsSchema, { choices: [choice] });
+  for (const chance of [0, 0.5, 0.999]) {
+    const verb = randomLegal(table, () => chance)?.verb;
+    assert.ok(verb?.case === "swap");
+    assert.equal(new Set(verb.value.cards).size, chance === 0 ? 2 : 3);
+  }
+});
