@@ -54,6 +54,7 @@ class Page:
         self._events = events
         self._numbers = itertools.count(1)
         self._unread = b""
+        self._happened: set[str] = set()
         self._session: dict[str, str] = {}
 
     def open(self, url: str) -> None:
@@ -62,9 +63,11 @@ class Page:
         attached = self._call("Target.attachToTarget", targetId=target, flatten=True)
         self._session = {"sessionId": attached["sessionId"]}
         self._call("Page.enable")
+        self._happened.clear()
         self._call("Page.navigate", url=url)
-        while self._next(time.monotonic() + ANSWER_SECONDS).get("method") != "Page.loadEventFired":
-            pass
+        deadline = time.monotonic() + ANSWER_SECONDS
+        while "Page.loadEventFired" not in self._happened:
+            self._next(deadline)
 
     def evaluate(self, expression: str) -> Any:
         """What an expression, or the promise that it gives, comes to; raises AssertionError for what it throws."""
@@ -100,6 +103,7 @@ class Page:
             self._unread += read
         message, _, self._unread = self._unread.partition(b"\0")
         said: dict[str, Any] = json.loads(message)
+        self._happened.add(said.get("method", ""))
         return said
 
 
@@ -107,33 +111,37 @@ class Page:
 def opened_page(program: str, folder: Path, url: str, trusted_pin: str) -> Iterator[Page]:
     """A page in a browser of its own, which trusts the usual authorities and the one key that is pinned."""
     flags = [*FLAGS, f"--user-data-dir={folder}", f"--ignore-certificate-errors-spki-list={trusted_pin}"]
-    with _pipe() as (for_browser, commands), _pipe() as (events, of_browser):
-        # The browser reads descriptor 3 and writes 4.
-        shell = ["bash", "-c", f'exec "$@" 3<&{for_browser} 4>&{of_browser}', "bash", program, *flags]
-        with (folder / "browser.log").open("wb") as log:
-            process = subprocess.Popen(shell, pass_fds=(for_browser, of_browser), stdout=log, stderr=log)
-        try:
-            page = Page(commands, events)
-            page.open(url)
-            yield page
-        finally:
-            process.terminate()
-            try:
-                process.wait(END_SECONDS)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+    for_browser, commands = _pipe()
+    events, of_browser = _pipe()
+    # The browser reads descriptor 3 and writes 4.
+    shell = ["bash", "-c", f'exec "$@" 3<&{for_browser} 4>&{of_browser}', "bash", program, *flags]
+    with (folder / "browser.log").open("wb") as log:
+        process = subprocess.Popen(shell, pass_fds=(for_browser, of_browser), stdout=log, stderr=log)
+    for theirs in (for_browser, of_browser):
+        os.close(theirs)
+    try:
+        page = Page(commands, events)
+        page.open(url)
+        yield page
+    finally:
+        _end(process)
+        for ours in (commands, events):
+            os.close(ours)
 
 
-@contextmanager
-def _pipe() -> Iterator[tuple[int, int]]:
-    """Both ends of a pipe, out of the way of those that the browser wants."""
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(END_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _pipe() -> tuple[int, int]:
+    """What is read and what is written of a pipe, out of the way of the two that the browser wants."""
     ends = os.pipe()
-    high = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR) for end in ends]
+    read, write = (fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR) for end in ends)
     for end in ends:
         os.close(end)
-    try:
-        yield high[0], high[1]
-    finally:
-        for end in high:
-            os.close(end)
+    return read, write

@@ -7,6 +7,7 @@ import { act, openTable, randomLegal, untilDealt } from "./playing";
 import { Table } from "./table";
 
 const MOST_LINES = 40;
+const COMFORTABLE_MILLISECONDS = 700;
 const SECRET = "croupier device secret";
 
 const wish = document.querySelector("form") as HTMLFormElement;
@@ -21,7 +22,8 @@ async function play(): Promise<void> {
   const wanted = (name: string) => String(new FormData(wish).get(name));
   tell("waiting", "signing in");
   const house = await enter(wanted("address"), deviceSecret(), wanted("name"));
-  const id = await openTable(house, wanted("game"), Number(wanted("seats")), Number(wanted("bots")));
+  const pace = chance.checked ? 1 : COMFORTABLE_MILLISECONDS;
+  const id = await openTable(house, wanted("game"), Number(wanted("seats")), Number(wanted("bots")), pace);
   element("table").textContent = id;
   tell("waiting", "waiting for the others: they join the table by its number");
   await untilDealt(house, id);

@@ -16,8 +16,14 @@ const WAIT_MILLISECONDS = 600_000;
 export type Random = () => number;
 
 /** Open a table with some seats for computer players, and get ready; gives its id. */
-export async function openTable(house: House, game: string, seats: number, bots: number): Promise<string> {
-  const { table } = await house.lobby.createTable({ game, seats, clock: { botDelayMilliseconds: 1 } });
+export async function openTable(
+  house: House,
+  game: string,
+  seats: number,
+  bots: number,
+  botDelayMilliseconds = 1,
+): Promise<string> {
+  const { table } = await house.lobby.createTable({ game, seats, clock: { botDelayMilliseconds } });
   if (table === undefined) throw new Error("the lobby opened no table");
   const { tableId } = table;
   for (let bot = 0; bot < bots; bot++) await house.lobby.addBot({ tableId }, about(tableId));
