@@ -67,7 +67,12 @@ def _alone() -> Iterator[None]:
 
 
 def _digest() -> str:
-    sources = [*FOLDER.glob("*.json"), FOLDER / "buf.gen.yaml", *FOLDER.glob("src/*.ts"), *ROOT.glob("protos/**/*.proto")]
+    sources = [
+        *FOLDER.glob("*.json"),
+        FOLDER / "buf.gen.yaml",
+        *FOLDER.glob("src/*.ts"),
+        *ROOT.glob("protos/**/*.proto"),
+    ]
     return hashlib.sha256(b"\0".join(path.read_bytes() for path in sorted(sources))).hexdigest()
 
 
@@ -81,4 +86,6 @@ def _npm(node: Node, seconds: float, *arguments: str) -> None:
         text=True,
         timeout=seconds,
     )
-    assert done.returncode == 0, f"npm {' '.join(arguments)} failed; it needs the npm registry:\n{done.stdout}{done.stderr}"
+    assert done.returncode == 0, (
+        f"npm {' '.join(arguments)} failed; it needs the npm registry:\n{done.stdout}{done.stderr}"
+    )

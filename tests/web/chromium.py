@@ -63,6 +63,7 @@ class Page:
         attached = self._call("Target.attachToTarget", targetId=target, flatten=True)
         self._session = {"sessionId": attached["sessionId"]}
         self._call("Page.enable")
+        self._call("Log.enable")
         self._happened.clear()
         self._call("Page.navigate", url=url)
         deadline = time.monotonic() + ANSWER_SECONDS
@@ -104,6 +105,8 @@ class Page:
         message, _, self._unread = self._unread.partition(b"\0")
         said: dict[str, Any] = json.loads(message)
         self._happened.add(said.get("method", ""))
+        if said.get("method") == "Log.entryAdded":
+            print(f"the browser notes: {said['params']['entry']['text']}")
         return said
 
 

@@ -53,6 +53,16 @@ def ask_for_a_table(page: Page, house: House, **wishes: Any) -> None:
     )
 
 
+def opened_table(page: Page) -> str:
+    """The id of the table as soon as the page shows it."""
+    table_id, words = page.until(
+        "(document.getElementById('table').textContent || document.body.dataset.state === 'failed')"
+        " && [document.getElementById('table').textContent, document.getElementById('says').textContent]"
+    )
+    assert table_id, words
+    return str(table_id)
+
+
 def outcome(page: Page) -> tuple[str, str]:
     """How it went in the end, for programs and for people."""
     said = "[document.body.dataset.state, document.getElementById('says').textContent]"
@@ -122,7 +132,7 @@ def test_browser_curl_and_native_client_finish_a_game(house: House, node: Node, 
         ThreadPoolExecutor(1) as thread,
     ):
         ask_for_a_table(page, house, game="thulla", seats=3, bots=0)
-        table_id = page.until("document.getElementById('table').textContent")
+        table_id = opened_table(page)
         curl = Curl(house, f"/v1/tables/{table_id}")
         curl.join()
         client.join_table(table_id=table_id)

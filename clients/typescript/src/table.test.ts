@@ -12,7 +12,7 @@ import {
   type WatchTableResponseSchema,
 } from "./generated/croupier_api/v1/engine_pb";
 import { LobbyService } from "./generated/croupier_api/v1/lobby_pb";
-import { ActionSchema, CardChoiceVerb, LegalActionsSchema } from "./generated/croupier_api/v1/table_pb";
+import { ActionSchema, CardChoiceVerb, FactSchema, LegalActionsSchema } from "./generated/croupier_api/v1/table_pb";
 import type { House } from "./house";
 import { act, randomLegal } from "./playing";
 import { Table } from "./table";
@@ -46,7 +46,8 @@ function houseThat(streams: readonly (Told | ConnectError)[][], answers: (Connec
 }
 
 function entry(sequence: bigint, isLast = false): Told {
-  const ended = { fact: { case: "gameEnded", value: { ranking: [{ seats: [1] }, { seats: [0] }] } } } as const;
+  const ranking = [{ seats: [1] }, { seats: [0] }];
+  const ended: MessageInitShape<typeof FactSchema> = { fact: { case: "gameEnded", value: { ranking } } };
   return { event: { case: "update", value: { sequence, facts: isLast ? [ended] : [] } } };
 }
 
