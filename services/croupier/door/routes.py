@@ -68,9 +68,11 @@ def _wrong_content_types() -> Iterator[Config]:
     """Routes that refuse a body that is neither gRPC nor JSON, before anything is made of it."""
     is_post = {"name": ":method", "string_match": {"exact": "POST"}}
     not_json = _not_of_type({"safe_regex": {"regex": r"application/json\s*(;.*)?"}})
+    # A browser asks first whether it may call, without a content type.
+    not_preflight = {"name": ":method", "string_match": {"exact": "OPTIONS"}, "invert_match": True}
     not_grpc = _not_of_type({"prefix": "application/grpc"})
     yield _as_it_is(refusal_route({"prefix": "/v1/", "headers": [is_post, not_json]}, 415))
-    yield _as_it_is(refusal_route({"prefix": "/croupier_api.v1.", "headers": [not_grpc]}, 415))
+    yield _as_it_is(refusal_route({"prefix": "/croupier_api.v1.", "headers": [not_preflight, not_grpc]}, 415))
 
 
 def _not_of_type(matcher: Config) -> Config:
