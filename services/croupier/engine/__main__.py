@@ -54,6 +54,8 @@ from croupier.runtime.server import (
 )
 from croupier.runtime.settings import is_loopback, read_settings
 from croupier.runtime.tls import Tls, tls_in_use
+from croupier.runtime.traced_calls import traced
+from croupier.runtime.traces import export_dropped, traces_in_use
 
 PROGRAM = "croupier serve engine"
 CHECK_SECONDS = 1.0
@@ -104,13 +106,14 @@ async def serve(settings: EngineSettings) -> int:
     logger = configure_logs("engine", settings.log_level)
     async with AsyncExitStack() as stack:
         tls = await stack.enter_async_context(tls_in_use(settings, clock, logger))
+        traces = await stack.enter_async_context(traces_in_use(settings, "engine", logger))
         database = open_database(settings.database)
         stack.push_async_callback(database.dispose)
         await check_schema(database, "croupier.engine")
         await check_durability(database, logger)
-        channel = await stack.enter_async_context(open_channel(settings.scoring_control, tls, "scoring"))
+        channel = await stack.enter_async_context(open_channel(settings.scoring_control, tls, "scoring", traced(traces)))
         scoring = ScoringChannel(channel, issuer)
-        engine = assemble(settings, database, scoring, new_seed, clock, logger)
+        engine = assemble(settings, database, scoring, new_seed, clock, logger, traces)
         await engine.clock.measure()
         access = await _check_access(settings, scoring, logger)
         await _run(settings, lobby_key, engine, database, tls, access)
@@ -162,6 +165,7 @@ async def _run(
     reporting = asyncio.create_task(engine.services.reporter.run())
     async with _listening(settings, lobby_key, engine, tls) as listeners:
         export_expiry(engine.services.metrics.registry, tls)
+        export_dropped(engine.services.metrics.registry, engine.services.traces)
         _, metrics_address = serve_metrics(engine.services.metrics.registry, settings.metrics_listen)
         # Only now: an engine whose ports are taken has never been there, and nobody is given back time for it.
         await engine.services.attendance.attend()
@@ -205,8 +209,9 @@ async def _listening(
     """Open the players' port and the lobby's, which take tokens of their own audience only, and that for probes."""
 
     def interceptor(audience: str) -> CallInterceptor:
-        verifier = TokenVerifier(lobby_key, audience, engine.clock)
-        return CallInterceptor(Authenticator(verifier), engine.services.metrics.rpc, engine.services.logger)
+        authenticator = Authenticator(TokenVerifier(lobby_key, audience, engine.clock))
+        services = engine.services
+        return CallInterceptor(authenticator, services.metrics.rpc, services.logger, services.traces)
 
     players = EngineServicer(engine.tables, engine.services.metrics, settings.most_streams)
     lobby = EngineControlServicer(engine.tables)

@@ -29,8 +29,10 @@ from croupier.engine.sql_store import SqlTableStore
 from croupier.engine.sqlite_writer import SqliteWriter
 from croupier.engine.tables import Tables
 from croupier.engine.thinkers import ProcessThinkers
+from croupier.engine.traced import TracedStore
 from croupier.runtime.identity import Clock
 from croupier.runtime.logs import Logger
+from croupier.runtime.traces import Traces
 
 DAY_MILLISECONDS = 86_400_000
 
@@ -84,13 +86,14 @@ def assemble(
     new_seed: Callable[[int], bytes],
     local_clock: Clock,
     logger: Logger,
+    traces: Traces | None = None,
 ) -> Engine:
     """Wire an engine by hand; nothing runs yet."""
     engine_id = secrets.token_hex(8)
     metrics = engine_metrics(CollectorRegistry())
     clock = SharedClock(local_clock, time_of(database, local_clock), logger)
     writer, news = _ports(database, engine_id, logger)
-    store = SqlTableStore(database, writer, metrics)
+    store = TracedStore(database, writer, metrics, traces) if traces else SqlTableStore(database, writer, metrics)
     services = EngineServices(
         store=store,
         encoder=StreamEncoder(),
@@ -103,6 +106,7 @@ def assemble(
         thinkers=ProcessThinkers(settings.bot_processes, metrics, logger),
         attendance=Attendance(SqlAttendanceStore(database), engine_id, store.is_flowing, clock, logger),
         news=news,
+        traces=traces,
     )
     tables = Tables(services, new_seed, settings.most_open_tables)
     return Engine(

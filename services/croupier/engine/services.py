@@ -13,11 +13,12 @@ from croupier.engine.thinkers import Thinkers
 from croupier.games.interface import Choose
 from croupier.runtime.identity import Clock
 from croupier.runtime.logs import Logger
+from croupier.runtime.traces import Traces
 
 
 @dataclass(frozen=True, slots=True)
 class EngineServices:
-    """What every live table uses; `choose` is the chance that computer players draw on."""
+    """What every live table uses; `choose` is the chance that computer players draw on; None traces nothing."""
 
     store: TableStore
     encoder: Encoder
@@ -30,3 +31,4 @@ class EngineServices:
     thinkers: Thinkers
     attendance: Attendance
     news: News
+    traces: Traces | None = None

@@ -12,6 +12,7 @@ from croupier.engine.services import EngineServices
 from croupier.engine.shuffles import LONGEST_CLIENT_SEED_BYTES, SEED_BYTES
 from croupier.engine.store import StoredTable
 from croupier.engine.table import advance, new_table
+from croupier.engine.traced import taken_up
 from croupier.games.catalogue import GAMES, UnknownRules, bots_of, rules_of
 from croupier.games.interface import Game, InvalidOption, OptionValue, resolve_options
 from croupier.runtime.errors import AlreadyExists, LimitReached, MalformedRequest, NotFound, Unavailable
@@ -126,7 +127,7 @@ class Tables:
         if stored.status == "prepared":
             raise _no_such_table()
         self._refuse_if_draining()
-        table = LiveTable(stored.config, stored.entries, self._services)
+        table = taken_up(stored, self._services)
         self._keep(table)
         self._used_at[table_id] = self._services.clock()
         return table

@@ -47,6 +47,8 @@ from croupier.runtime.server import (
 )
 from croupier.runtime.settings import read_settings
 from croupier.runtime.tls import Tls, tls_in_use
+from croupier.runtime.traced_calls import traced
+from croupier.runtime.traces import export_dropped, traces_in_use
 
 PROGRAM = "croupier serve lobby"
 PORTS = ("listen", "health")
@@ -78,15 +80,17 @@ async def serve(settings: LobbySettings, logger: Logger) -> int:
     registry = CollectorRegistry()
     async with AsyncExitStack() as stack:
         tls = await stack.enter_async_context(tls_in_use(settings, now_milliseconds, logger))
+        traces = await stack.enter_async_context(traces_in_use(settings, "lobby", logger))
         database = await stack.enter_async_context(_opened_database(settings.database, logger))
-        channel = await stack.enter_async_context(open_channel(settings.engine_control, tls, "engine"))
+        channel = await stack.enter_async_context(open_channel(settings.engine_control, tls, "engine", traced(traces)))
         issuer = TokenIssuer(key, ENGINE_CONTROL_AUDIENCE, SERVICE_TOKEN_SECONDS, now_milliseconds)
         engine = EngineChannel(channel, issuer, settings.engine_timeout_seconds, logger)
         keys = await stack.enter_async_context(_checked_keys(settings, issuer, tls, logger))
         lobby = assemble(settings, database, engine, key, secrets.SystemRandom(), now_milliseconds, registry, logger)
         verifier = TokenVerifier(key.public_key(), PLAYER_AUDIENCE, now_milliseconds)
-        interceptor = CallInterceptor(Authenticator(verifier, OPEN_METHODS), RpcMetrics(registry), logger)
+        interceptor = CallInterceptor(Authenticator(verifier, OPEN_METHODS), RpcMetrics(registry), logger, traces)
         export_expiry(registry, tls)
+        export_dropped(registry, traces)
         metrics_server, metrics_address = serve_metrics(registry, settings.metrics_listen)
         stack.callback(metrics_server.shutdown)
         listener = await listen(settings.listen, [SERVICE_NAME], lobby.add_to, interceptor, tls)

@@ -3,8 +3,8 @@
 import asyncio
 import ipaddress
 import json
-from collections.abc import Callable
-from typing import Any, Self, cast
+from collections.abc import Callable, Sequence
+from typing import Any, Self, TypeAlias, cast
 
 import grpc
 
@@ -39,6 +39,7 @@ _OPTIONS: tuple[tuple[str, int | str], ...] = (
     ("grpc.keepalive_permit_without_calls", 1),
     ("grpc.http2.max_pings_without_data", 0),
 )
+Interceptors: TypeAlias = Sequence[grpc.aio.ClientInterceptor]
 LONGEST_CALL_SECONDS = 60.0
 """Longer than any call of one service to another may take."""
 
@@ -74,7 +75,9 @@ def _version(address: str) -> int:
         ) from None
 
 
-def open_channel(addresses: str, tls: Tls | None = None, service: str = "") -> grpc.aio.Channel:
+def open_channel(
+    addresses: str, tls: Tls | None = None, service: str = "", interceptors: Interceptors = ()
+) -> grpc.aio.Channel:
     """A channel to all replicas of a service, by turns, leaving out those that do not answer.
 
     With TLS it is for unary calls, which are all that services make of each other, and takes each replica for the
@@ -83,21 +86,25 @@ def open_channel(addresses: str, tls: Tls | None = None, service: str = "") -> g
     """
     target = target_of(addresses)
     if tls is None:
-        return grpc.aio.insecure_channel(target, options=_OPTIONS)
-    return cast("grpc.aio.Channel", RenewedChannel(target, tls, service))
+        return grpc.aio.insecure_channel(target, options=_OPTIONS, interceptors=interceptors)
+    return cast("grpc.aio.Channel", RenewedChannel(target, tls, service, interceptors))
 
 
 class RenewedChannel:
     """A channel for unary calls, opened anew once the certificate is another; calls under way end on the old one."""
 
-    def __init__(self, target: str, tls: Tls, service: str) -> None:
-        self._target, self._tls, self._service = target, tls, service
+    def __init__(
+        self, target: str, tls: Tls, service: str, interceptors: Interceptors = ()
+    ) -> None:
+        self._target, self._tls, self._service, self._interceptors = target, tls, service, interceptors
         self._leaving: set[asyncio.Task[None]] = set()
         self._identity, self._channel = tls.identity, self._opened()
 
     def _opened(self) -> grpc.aio.Channel:
         options = (*_OPTIONS, ("grpc.ssl_target_name_override", self._service))
-        return grpc.aio.secure_channel(self._target, self._tls.channel_credentials(), options=options)
+        return grpc.aio.secure_channel(
+            self._target, self._tls.channel_credentials(), options=options, interceptors=self._interceptors
+        )
 
     def unary_unary(self, *method: Any, **how: Any) -> Callable[..., Any]:
         """What a stub calls for a method: it finds the channel of the hour with each call."""

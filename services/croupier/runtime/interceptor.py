@@ -16,6 +16,8 @@ from croupier.runtime.errors import MalformedRequest, NotImplementedHere, Servic
 from croupier.runtime.identity import NOBODY, Caller, TokenVerifier, bearer_token, remember_caller
 from croupier.runtime.logs import Logger
 from croupier.runtime.metrics import RpcMetrics
+from croupier.runtime.traced_calls import TRACEPARENT
+from croupier.runtime.traces import Traces
 
 LONGEST_BOUND_CHARACTERS = 64
 OPEN_SERVICES = ("/grpc.health.v1.", "/grpc.reflection.")
@@ -41,10 +43,13 @@ class Authenticator:
 class CallInterceptor(grpc.aio.ServerInterceptor):
     """Wraps every handler of a server."""
 
-    def __init__(self, authenticator: Authenticator, metrics: RpcMetrics, logger: Logger) -> None:
+    def __init__(
+        self, authenticator: Authenticator, metrics: RpcMetrics, logger: Logger, traces: Traces | None = None
+    ) -> None:
         self._authenticator = authenticator
         self._metrics = metrics
         self._logger = logger
+        self._traces = traces
 
     async def intercept_service(
         self,
@@ -95,7 +100,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
             # Counted before it is answered, so that who has the answer finds it in the metrics.
             return await _abort(failure, context)
 
-        return serve
+        return self._traced(method, serve)
 
     def _around_stream(
         self, method: str, handler: Callable[[Any, Context], Any], decode: Callable[[bytes], Any] | None
@@ -117,13 +122,38 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
                 self._metrics.calls.labels(method, code).inc()
             await _abort(failure, context)
 
-        return serve
+        return self._traced(method, serve)
+
+    def _traced(
+        self, method: str, serve: Callable[[Any, Context], Awaitable[Any]]
+    ) -> Callable[[Any, Context], Awaitable[Any]]:
+        traces = self._traces
+        if traces is None:
+            return serve
+
+        async def trace(raw: Any, context: Context) -> Any:
+            with traces.serve(method, _traceparent(context)) as span:
+                code = "CANCELLED"
+                try:
+                    response = await serve(raw, context)
+                    code = "OK"
+                    return response
+                except grpc.aio.AbortError:
+                    code = _code_name(None, context)
+                    raise
+                finally:
+                    table_id = structlog.contextvars.get_contextvars().get("table_id", "")
+                    span.note(code=code, table_id=table_id)
+
+        return trace
 
     def _begin(self, method: str, context: Context) -> None:
         metadata = {key: value for key, value in context.invocation_metadata() or () if isinstance(value, str)}
         structlog.contextvars.clear_contextvars()
         request_id = metadata.get("x-request-id", "")[:LONGEST_BOUND_CHARACTERS] or uuid.uuid4().hex
         structlog.contextvars.bind_contextvars(method=method, request_id=request_id)
+        if self._traces:
+            structlog.contextvars.bind_contextvars(**self._traces.ids())
         if table_id := metadata.get("x-table-id", "")[:LONGEST_BOUND_CHARACTERS]:
             structlog.contextvars.bind_contextvars(table_id=table_id)
         known = self._authenticator.caller(method, metadata)
@@ -140,6 +170,12 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
             return None
         self._logger.error("call failed", exc_info=error)
         return InternalFault("INTERNAL", "something went wrong here; it is in the log")
+
+
+def _traceparent(context: Context) -> str:
+    sent = (value for key, value in context.invocation_metadata() or () if key == TRACEPARENT)
+    given = next(sent, "")
+    return given if isinstance(given, str) else ""
 
 
 def _alone(error: ServiceError) -> ServiceError:

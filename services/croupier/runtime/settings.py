@@ -3,6 +3,7 @@
 import argparse
 import dataclasses
 import ipaddress
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
@@ -74,9 +75,20 @@ def _integer(text: str) -> int:
     return value
 
 
+def _number(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise ValueError("a number is expected") from None
+    if not 0 <= value < math.inf:
+        raise ValueError("it must be a number that is not negative")
+    return value
+
+
 _READERS: dict[Any, Callable[[str], Any]] = {
     str: str,
     int: _integer,
+    float: _number,
     bool: _flag,
     Path: Path,
     Path | None: lambda text: Path(text) if text else None,

@@ -33,6 +33,7 @@ from croupier.runtime.server import (
 )
 from croupier.runtime.settings import read_settings
 from croupier.runtime.tls import tls_in_use
+from croupier.runtime.traces import export_dropped, traces_in_use
 from croupier.scoring.ledger import Ledger
 from croupier.scoring.metrics import LedgerMetrics
 from croupier.scoring.records import Records
@@ -105,13 +106,15 @@ async def serve(settings: ScoringSettings) -> int:
     async with AsyncExitStack() as stack:
         tls = await stack.enter_async_context(tls_in_use(settings, clock, logger))
         export_expiry(registry, tls)
+        traces = await stack.enter_async_context(traces_in_use(settings, "scoring", logger))
+        export_dropped(registry, traces)
         database = await stack.enter_async_context(opened_database(settings.database, logger))
         metrics_server, metrics_address = serve_metrics(registry, settings.metrics_listen)
         stack.callback(metrics_server.server_close)
         stack.callback(metrics_server.shutdown)
         listeners = []
         for port in ports(settings, database, registry):
-            interceptor = CallInterceptor(Authenticator(port.verifier), rpc_metrics, logger)
+            interceptor = CallInterceptor(Authenticator(port.verifier), rpc_metrics, logger, traces)
             listener = await listen(port.address, [port.service], port.add, interceptor, tls)
             stack.push_async_callback(listener.server.stop, None)
             listeners.append(listener)

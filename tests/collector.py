@@ -1,0 +1,104 @@
+"""A collector for tests: it takes spans by OTLP, and keeps what was sent."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import grpc
+from opentelemetry.proto.collector.trace.v1 import trace_service_pb2, trace_service_pb2_grpc
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
+
+TOLD = {
+    "rpc.system.name",
+    "rpc.method",
+    "rpc.response.status_code",
+    "croupier.table_id",
+    "croupier.game",
+    "croupier.sequence",
+}
+"""All that spans may tell."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A span as the collector has it."""
+
+    service: str
+    span: Span
+
+    @property
+    def name(self) -> str:
+        return self.span.name
+
+    @property
+    def id(self) -> bytes:
+        return self.span.span_id
+
+    @property
+    def parent(self) -> bytes:
+        return self.span.parent_span_id
+
+    @property
+    def trace(self) -> bytes:
+        return self.span.trace_id
+
+    @property
+    def linked(self) -> set[bytes]:
+        return {link.span_id for link in self.span.links}
+
+    @property
+    def told(self) -> dict[str, str | int]:
+        return {
+            each.key: each.value.int_value if each.value.HasField("int_value") else each.value.string_value
+            for each in self.span.attributes
+        }
+
+
+@dataclass
+class Collector(trace_service_pb2_grpc.TraceServiceServicer):
+    """What was sent; `raw` is all of it as bytes."""
+
+    seen: list[Seen] = field(default_factory=list)
+    raw: bytes = b""
+    came: asyncio.Condition = field(default_factory=asyncio.Condition)
+    address: str = ""
+
+    async def Export(self, request: Any, context: Any) -> trace_service_pb2.ExportTraceServiceResponse:  # noqa: N802
+        self.raw += request.SerializeToString()
+        self.seen += _spans(request)
+        async with self.came:
+            self.came.notify_all()
+        return trace_service_pb2.ExportTraceServiceResponse()
+
+    async def until(self, enough: Callable[[list[Seen]], Any]) -> list[Seen]:
+        """Wait until what has come is enough; gives all of it."""
+        async with self.came:
+            await self.came.wait_for(lambda: enough(self.seen))
+        return self.seen
+
+    async def until_named(self, names: Collection[str]) -> dict[str, Seen]:
+        """Wait for spans of these names; gives the first of each."""
+        await self.until(lambda seen: set(names) <= {each.name for each in seen})
+        return {each.name: each for each in reversed(self.seen)}
+
+
+def _spans(request: Any) -> Iterator[Seen]:
+    for sent in request.resource_spans:
+        names = [each.value.string_value for each in sent.resource.attributes if each.key == "service.name"]
+        for scope in sent.scope_spans:
+            yield from (Seen(names[0], span) for span in scope.spans)
+
+
+@asynccontextmanager
+async def collecting(address: str = "127.0.0.1:0") -> AsyncIterator[Collector]:
+    """A collector that listens."""
+    collector, server = Collector(), grpc.aio.server(options=[("grpc.so_reuseport", 0)])
+    trace_service_pb2_grpc.add_TraceServiceServicer_to_server(collector, server)
+    collector.address = f"127.0.0.1:{server.add_insecure_port(address)}"
+    await server.start()
+    try:
+        yield collector
+    finally:
+        await server.stop(None)

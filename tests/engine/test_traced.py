@@ -1,0 +1,139 @@
+"""What is traced of the requests of seats: parts with the right parents, commits linked with those who wait."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any
+
+import pytest
+from opentelemetry.sdk.trace.export import SpanExportResult
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from croupier.engine.live import LiveTable
+from croupier.engine.log import TableConfig
+from croupier.engine.metrics import EngineMetrics
+from croupier.engine.services import EngineServices
+from croupier.engine.sql_store import SqlTableStore
+from croupier.engine.table import advance, new_table
+from croupier.engine.traced import TracedStore, TracedTable, taken_up
+from croupier.runtime import opentelemetry_traces
+from croupier.runtime.errors import IllegalNow
+from croupier.runtime.opentelemetry_traces import OpenTelemetryTraces, open_traces
+from tests.engine.databases import running, writer_on
+from tests.engine.fakes import START, Bench, RecordingLogger
+from tests.engine.play import act_once, bots, choice, make_config, soon
+
+METHOD = "/croupier_api.v1.EngineService/SubmitAction"
+
+
+@dataclass
+class House:
+    """Tables that are traced, and the spans that have ended."""
+
+    traces: OpenTelemetryTraces
+    exporter: InMemorySpanExporter
+    store: SqlTableStore
+    services: EngineServices
+
+    async def open(self, config: TableConfig) -> LiveTable:
+        await self.store.prepare(config, START)
+        await self.store.open(config, [made.entry for made in advance(config, new_table(config), START, None)])
+        stored = await self.store.load(config.table_id)
+        assert stored
+        return taken_up(stored, self.services)
+
+    async def act(self, table: LiveTable) -> int:
+        with self.traces.serve(METHOD, ""):
+            return await act_once(table, Random(1))
+
+    def spans(self) -> list[Any]:
+        self.traces.close()
+        return list(self.exporter.get_finished_spans())
+
+
+@pytest.fixture
+async def house(engine: Bench, database: AsyncEngine, metrics: EngineMetrics, monkeypatch: pytest.MonkeyPatch) -> House:
+    exporter = InMemorySpanExporter()
+    monkeypatch.setattr(opentelemetry_traces, "OTLPSpanExporter", lambda **_: exporter)
+    traces = open_traces("", 1.0, "engine", RecordingLogger())
+    store = TracedStore(database, writer_on(database), metrics, traces)
+    return House(traces, exporter, store, replace(engine.services, store=store, traces=traces))
+
+
+def named(spans: list[Any], name: str) -> list[Any]:
+    return [span for span in spans if span.name == name]
+
+
+def parents(spans: list[Any]) -> dict[str, str | None]:
+    names = {span.context.span_id: span.name for span in spans}
+    return {span.name: names[span.parent.span_id] if span.parent else None for span in spans}
+
+
+async def test_an_action_is_one_trace_from_the_call_to_the_streams(house: House) -> None:
+    table = await house.open(make_config())
+    async with running(house.store):
+        sequence = await soon(house.act(table))
+    spans = house.spans()
+    call = METHOD.removeprefix("/")
+    assert parents(spans) == {
+        call: None,
+        "act": call,
+        "decide": "act",
+        "append": "act",
+        "commit": "append",
+        "deliver": "act",
+    }
+    assert len({span.context.trace_id for span in spans}) == 1
+    [act], [deliver] = named(spans, "act"), named(spans, "deliver")
+    assert act.attributes == {"croupier.table_id": "t1", "croupier.game": "thulla", "croupier.sequence": sequence}
+    assert deliver.attributes["croupier.table_id"] == "t1"
+
+
+async def test_a_commit_is_linked_with_all_that_wait_for_it(house: House) -> None:
+    tables = [await house.open(make_config(table_id=f"t{number}")) for number in range(3)]
+    acting = [asyncio.create_task(house.act(table)) for table in tables]
+    while len(house.store._waiting) < len(tables):  # noqa: ASYNC110 - there is nothing to be told by
+        await asyncio.sleep(0)
+    async with running(house.store):
+        await soon(asyncio.gather(*acting))
+    spans = house.spans()
+    [commit] = named(spans, "commit")
+    appends = named(spans, "append")
+    assert {link.context.span_id for link in commit.links} == {append.context.span_id for append in appends}
+    assert [[link.context.span_id for link in append.links] for append in appends] == [[commit.context.span_id]] * 3
+
+
+async def test_what_is_refused_names_no_card(house: House) -> None:
+    table = await house.open(make_config())
+    seat, action = choice(table.state, Random(1))
+    async with running(house.store):
+        with house.traces.serve(METHOD, ""), pytest.raises(IllegalNow):
+            await soon(table.act(seat + 1, action, "r", None))
+    spans = house.spans()
+    assert {span.name for span in spans} == {METHOD.removeprefix("/"), "act", "decide"}
+    assert all(not span.events and span.status.description is None for span in spans)
+
+
+async def test_computer_players_and_what_follows_an_action_are_no_part_of_it(house: House) -> None:
+    config = make_config(seats=(*make_config().seats[:1], *bots(2)))
+    async with running(house.store):
+        with house.traces.serve(METHOD, ""):
+            # As when a Play stream takes the table up, and goes on while computer players act.
+            table = await house.open(config)
+            before = table.state.sequence
+            house.services.clock.advance(60_000)  # type: ignore[attr-defined]
+            while table.state.sequence < before + 3:
+                await asyncio.sleep(0.01)
+    assert {span.name for span in house.spans()} == {METHOD.removeprefix("/")}
+
+
+async def test_tables_and_stores_are_plain_ones_without_traces(engine: Bench) -> None:
+    config = make_config()
+    await engine.store.open(config, [made.entry for made in advance(config, new_table(config), START, None)])
+    stored = await engine.store.load(config.table_id)
+    assert stored
+    assert type(taken_up(stored, engine.services)) is LiveTable
+    assert TracedTable is not LiveTable

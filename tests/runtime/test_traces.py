@@ -1,0 +1,254 @@
+"""Traces: from caller to callee, to a collector that may be away, and not at all unless they are asked for."""
+
+import asyncio
+import subprocess
+import sys
+import threading
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import grpc
+import pytest
+import structlog
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+from prometheus_client import CollectorRegistry, generate_latest
+
+from croupier.runtime import span_export
+from croupier.runtime.channels import open_channel
+from croupier.runtime.errors import IllegalNow
+from croupier.runtime.identity import PLAYER_AUDIENCE, TokenVerifier
+from croupier.runtime.interceptor import Authenticator, CallInterceptor
+from croupier.runtime.metrics import RpcMetrics
+from croupier.runtime.server import listen
+from croupier.runtime.span_export import MOST_WAITING_SPANS, BoundedExport
+from croupier.runtime.traced_calls import traced
+from croupier.runtime.traces import Traces, export_dropped, traces_in_use
+from croupier_api.v1 import lobby_pb2 as pb
+from croupier_api.v1 import lobby_pb2_grpc
+from tests.collector import TOLD, Collector, collecting
+from tests.engine.fakes import RecordingLogger
+
+SECONDS = 20.0
+METHOD = "croupier_api.v1.LobbyService/GetTable"
+TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+
+
+@dataclass(frozen=True)
+class Settings:
+    traces_endpoint: str
+    traces_ratio: float = 1.0
+
+
+class Servicer(lobby_pb2_grpc.LobbyServiceServicer):
+    """Knows one table, and tells secrets of all others."""
+
+    def __init__(self) -> None:
+        self.bound: dict[str, Any] = {}
+
+    async def GetTable(self, request: pb.GetTableRequest, context: Any) -> pb.GetTableResponse:  # noqa: N802
+        self.bound = structlog.contextvars.get_contextvars()
+        if request.table_id == "broken":
+            raise ZeroDivisionError("the ace of spades")
+        if request.table_id != "t1":
+            raise IllegalNow("SECRET", "the ace of spades")
+        return pb.GetTableResponse(table=pb.Table(name="the queen of hearts"))
+
+
+@dataclass
+class Site:
+    servicer: Servicer
+    stub: Any
+    traces: Traces
+    address: str
+
+
+@asynccontextmanager
+async def site(collector: Collector, ratio: float = 1.0) -> AsyncIterator[Site]:
+    """A service that calls itself; all spans are with the collector when it has ended."""
+    servicer, logger = Servicer(), RecordingLogger()  # type: ignore[abstract]
+    nobody = TokenVerifier(Ed25519PrivateKey.generate().public_key(), PLAYER_AUDIENCE, lambda: 0)
+    authenticator = Authenticator(nobody, frozenset({f"/{METHOD}"}))
+    async with traces_in_use(Settings(collector.address, ratio), "lobby", logger) as traces:
+        assert traces
+        interceptor = CallInterceptor(authenticator, RpcMetrics(CollectorRegistry()), logger, traces)
+        listener = await listen(
+            "127.0.0.1:0", [], lambda server: lobby_pb2_grpc.add_LobbyServiceServicer_to_server(servicer, server), interceptor
+        )
+        async with open_channel(listener.address, interceptors=traced(traces)) as channel:
+            yield Site(servicer, lobby_pb2_grpc.LobbyServiceStub(channel), traces, listener.address)
+        await listener.server.stop(None)
+
+
+async def get(stub: Any, table_id: str = "t1", **how: Any) -> str:
+    try:
+        await stub.GetTable(pb.GetTableRequest(table_id=table_id), timeout=SECONDS, **how)
+    except grpc.aio.AioRpcError as error:
+        return error.code().name
+    return "OK"
+
+
+async def test_a_call_is_one_trace_from_caller_to_callee_with_ids_for_the_logs() -> None:
+    async with collecting() as collector:
+        async with site(collector) as here:
+            assert await get(here.stub) == "OK"
+            assert await get(here.stub) == "OK"
+            assert here.traces.ids() == {}
+        asked, served, *second = sorted(collector.seen, key=lambda seen: seen.span.start_time_unix_nano)
+    assert (asked.service, asked.name, asked.parent) == ("croupier-lobby", METHOD, b"")
+    assert (served.name, served.trace, served.parent) == (METHOD, asked.trace, asked.id)
+    assert served.told == {
+        "rpc.system.name": "grpc",
+        "rpc.method": METHOD,
+        "rpc.response.status_code": "OK",
+        "croupier.table_id": "t1",
+    }
+    assert {each.trace for each in second} == {second[0].trace} != {asked.trace}
+    assert here.servicer.bound["trace_id"] == second[1].trace.hex()
+    assert here.servicer.bound["span_id"] == second[1].id.hex()
+
+
+async def test_spans_tell_codes_and_never_what_was_said() -> None:
+    async with collecting() as collector:
+        async with site(collector) as here:
+            assert await get(here.stub, "t2") == "FAILED_PRECONDITION"
+            assert await get(here.stub, "broken") == "INTERNAL"
+    codes = [each.told["rpc.response.status_code"] for each in collector.seen]
+    assert sorted(codes) == ["FAILED_PRECONDITION"] * 2 + ["INTERNAL"] * 2
+    assert {each.told["rpc.response.status_code"] for each in collector.seen if each.span.status.code} == {"INTERNAL"}
+    assert all(each.told.keys() <= TOLD for each in collector.seen)
+    assert b"ace" not in collector.raw
+    assert b"queen" not in collector.raw
+
+
+@pytest.mark.parametrize(("ratio", "flags", "count"), [(0.0, "01", 1), (1.0, "00", 0), (0.0, "", 0), (1.0, "", 1)])
+async def test_a_callers_decision_is_kept_and_others_are_made_by_the_ratio(ratio: float, flags: str, count: int) -> None:
+    metadata = (("traceparent", f"00-{TRACE}-{PARENT}-{flags}"),) if flags else ()
+    async with collecting() as collector:
+        async with site(collector, ratio) as here, grpc.aio.insecure_channel(here.address) as channel:
+            assert await get(lobby_pb2_grpc.LobbyServiceStub(channel), metadata=metadata) == "OK"
+    assert len(collector.seen) == count
+    if flags == "01":
+        assert (collector.seen[0].trace.hex(), collector.seen[0].parent.hex()) == (TRACE, PARENT)
+
+
+async def test_what_is_no_traceparent_begins_a_trace() -> None:
+    async with collecting() as collector:
+        async with site(collector) as here, grpc.aio.insecure_channel(here.address) as channel:
+            assert await get(lobby_pb2_grpc.LobbyServiceStub(channel), metadata=(("traceparent", "x" * 999),)) == "OK"
+    assert collector.seen[0].parent == b""
+    assert b"xxx" not in collector.raw
+
+
+# The way to the collector
+
+
+class Slow(SpanExporter):
+    """Takes nothing until it is let go; whoever gives up waiting has failed."""
+
+    def __init__(self) -> None:
+        self.begun, self.go = threading.Event(), threading.Event()
+        self.result = SpanExportResult.SUCCESS
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        self.begun.set()
+        self.go.wait(SECONDS)
+        return self.result
+
+    def shutdown(self) -> None:
+        self.go.set()
+
+
+def spans(export: BoundedExport) -> Any:
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(export)
+    tracer = provider.get_tracer("a test")
+    return lambda count: [tracer.start_span("one").end() for _ in range(count)]
+
+
+def test_no_more_spans_wait_than_allowed_and_the_others_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(span_export, "PAUSE_SECONDS", 0.01)
+    exporter = Slow()
+    export = BoundedExport(exporter, RecordingLogger())
+    make = spans(export)
+    make(1)
+    assert exporter.begun.wait(SECONDS)
+    make(MOST_WAITING_SPANS + 3)
+    assert export.dropped() == {"too_many": 3, "not_taken": 0}
+    exporter.go.set()
+    export.shutdown()
+    make(1)
+    assert export.dropped() == {"too_many": 4, "not_taken": 0}
+
+
+def test_the_end_does_not_wait_for_a_collector_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(span_export, "FLUSH_SECONDS", 0.05)
+    exporter, logger = Slow(), RecordingLogger()
+    exporter.result = SpanExportResult.FAILURE
+    export = BoundedExport(exporter, logger)
+    spans(export)(2)
+    export.shutdown()
+    export._thread.join(SECONDS)
+    assert export.dropped() == {"too_many": 0, "not_taken": 2}
+    assert logger.events("warning") == ["the collector takes no spans: they are dropped"]
+
+
+async def test_a_collector_that_is_away_costs_only_spans_and_is_told_of_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(span_export, "PAUSE_SECONDS", 0.01)
+    registry, logger = CollectorRegistry(), RecordingLogger()
+    async with collecting() as gone:
+        pass
+    async with traces_in_use(Settings(gone.address), "lobby", logger) as traces:
+        assert traces
+        export_dropped(registry, traces)
+        for _ in range(3):
+            with traces.serve("/a/b", ""):
+                pass
+    assert logger.events("warning") in ([], ["the collector takes no spans: they are dropped"])
+    assert b"croupier_dropped_spans_total{reason=" in generate_latest(registry)
+
+
+# Only where asked for
+
+
+async def test_without_a_collector_there_is_nothing() -> None:
+    async with traces_in_use(Settings(""), "lobby", RecordingLogger()) as traces:
+        assert traces is None
+    export_dropped(CollectorRegistry(), traces)
+    assert traced(traces) == []
+
+
+def test_services_do_not_import_opentelemetry_unless_it_is_asked_for() -> None:
+    script = (
+        "import sys, croupier.engine.__main__, croupier.lobby.__main__, croupier.scoring.__main__\n"
+        "assert not [name for name in sys.modules if name.startswith('opentelemetry')]"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (Settings("nowhere"), "host:port is expected"),
+        (Settings("127.0.0.1:1,127.0.0.1:2"), "one host:port is expected"),
+        (Settings("127.0.0.1:1", 1.5), "a share from 0 to 1 is expected"),
+    ],
+)
+async def test_settings_that_cannot_be_used_are_told(settings: Settings, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        await asyncio.wait_for(_opened(settings), SECONDS)
+
+
+async def test_without_the_library_it_is_told_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "croupier.runtime.opentelemetry_traces", raising=False)
+    monkeypatch.setitem(sys.modules, "opentelemetry", None)
+    with pytest.raises(ValueError, match=r"pip install 'croupier\[traces\]'"):
+        await _opened(Settings("127.0.0.1:1"))
+
+
+async def _opened(settings: Settings) -> None:
+    async with traces_in_use(settings, "lobby", RecordingLogger()):
+        pass
