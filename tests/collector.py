@@ -65,7 +65,7 @@ class Collector(trace_service_pb2_grpc.TraceServiceServicer):
     came: asyncio.Condition = field(default_factory=asyncio.Condition)
     address: str = ""
 
-    async def Export(self, request: Any, context: Any) -> trace_service_pb2.ExportTraceServiceResponse:  # noqa: N802
+    async def Export(self, request: Any, context: Any) -> trace_service_pb2.ExportTraceServiceResponse:
         self.raw += request.SerializeToString()
         self.seen += _spans(request)
         async with self.came:

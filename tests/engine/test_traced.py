@@ -1,14 +1,11 @@
 """What is traced of the requests of seats: parts with the right parents, commits linked with those who wait."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
 import pytest
-from opentelemetry.sdk.trace.export import SpanExportResult
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -125,7 +122,7 @@ async def test_computer_players_and_what_follows_an_action_are_no_part_of_it(hou
             table = await house.open(config)
             before = table.state.sequence
             house.services.clock.advance(60_000)  # type: ignore[attr-defined]
-            while table.state.sequence < before + 3:
+            while table.state.sequence < before + 3:  # noqa: ASYNC110 - there is nothing to be told by
                 await asyncio.sleep(0.01)
     assert {span.name for span in house.spans()} == {METHOD.removeprefix("/")}
 

@@ -7,6 +7,7 @@ import threading
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import grpc
@@ -49,7 +50,7 @@ class Servicer(lobby_pb2_grpc.LobbyServiceServicer):
     def __init__(self) -> None:
         self.bound: dict[str, Any] = {}
 
-    async def GetTable(self, request: pb.GetTableRequest, context: Any) -> pb.GetTableResponse:  # noqa: N802
+    async def GetTable(self, request: pb.GetTableRequest, context: Any) -> pb.GetTableResponse:
         self.bound = structlog.contextvars.get_contextvars()
         if request.table_id == "broken":
             raise ZeroDivisionError("the ace of spades")
@@ -75,9 +76,8 @@ async def site(collector: Collector, ratio: float = 1.0) -> AsyncIterator[Site]:
     async with traces_in_use(Settings(collector.address, ratio), "lobby", logger) as traces:
         assert traces
         interceptor = CallInterceptor(authenticator, RpcMetrics(CollectorRegistry()), logger, traces)
-        listener = await listen(
-            "127.0.0.1:0", [], lambda server: lobby_pb2_grpc.add_LobbyServiceServicer_to_server(servicer, server), interceptor
-        )
+        add = partial(lobby_pb2_grpc.add_LobbyServiceServicer_to_server, servicer)
+        listener = await listen("127.0.0.1:0", [], add, interceptor)
         async with open_channel(listener.address, interceptors=traced(traces)) as channel:
             yield Site(servicer, lobby_pb2_grpc.LobbyServiceStub(channel), traces, listener.address)
         await listener.server.stop(None)
@@ -92,12 +92,11 @@ async def get(stub: Any, table_id: str = "t1", **how: Any) -> str:
 
 
 async def test_a_call_is_one_trace_from_caller_to_callee_with_ids_for_the_logs() -> None:
-    async with collecting() as collector:
-        async with site(collector) as here:
-            assert await get(here.stub) == "OK"
-            assert await get(here.stub) == "OK"
-            assert here.traces.ids() == {}
-        asked, served, *second = sorted(collector.seen, key=lambda seen: seen.span.start_time_unix_nano)
+    async with collecting() as collector, site(collector) as here:
+        assert await get(here.stub) == "OK"
+        assert await get(here.stub) == "OK"
+        assert here.traces.ids() == {}
+    asked, served, *second = sorted(collector.seen, key=lambda seen: seen.span.start_time_unix_nano)
     assert (asked.service, asked.name, asked.parent) == ("croupier-lobby", METHOD, b"")
     assert (served.name, served.trace, served.parent) == (METHOD, asked.trace, asked.id)
     assert served.told == {
@@ -112,10 +111,9 @@ async def test_a_call_is_one_trace_from_caller_to_callee_with_ids_for_the_logs()
 
 
 async def test_spans_tell_codes_and_never_what_was_said() -> None:
-    async with collecting() as collector:
-        async with site(collector) as here:
-            assert await get(here.stub, "t2") == "FAILED_PRECONDITION"
-            assert await get(here.stub, "broken") == "INTERNAL"
+    async with collecting() as collector, site(collector) as here:
+        assert await get(here.stub, "t2") == "FAILED_PRECONDITION"
+        assert await get(here.stub, "broken") == "INTERNAL"
     codes = [each.told["rpc.response.status_code"] for each in collector.seen]
     assert sorted(codes) == ["FAILED_PRECONDITION"] * 2 + ["INTERNAL"] * 2
     assert {each.told["rpc.response.status_code"] for each in collector.seen if each.span.status.code} == {"INTERNAL"}
@@ -125,20 +123,22 @@ async def test_spans_tell_codes_and_never_what_was_said() -> None:
 
 
 @pytest.mark.parametrize(("ratio", "flags", "count"), [(0.0, "01", 1), (1.0, "00", 0), (0.0, "", 0), (1.0, "", 1)])
-async def test_a_callers_decision_is_kept_and_others_are_made_by_the_ratio(ratio: float, flags: str, count: int) -> None:
+async def test_a_callers_decision_is_kept_and_others_go_by_the_ratio(ratio: float, flags: str, count: int) -> None:
     metadata = (("traceparent", f"00-{TRACE}-{PARENT}-{flags}"),) if flags else ()
-    async with collecting() as collector:
-        async with site(collector, ratio) as here, grpc.aio.insecure_channel(here.address) as channel:
-            assert await get(lobby_pb2_grpc.LobbyServiceStub(channel), metadata=metadata) == "OK"
+    async with (
+        collecting() as collector,
+        site(collector, ratio) as here,
+        grpc.aio.insecure_channel(here.address) as channel,
+    ):
+        assert await get(lobby_pb2_grpc.LobbyServiceStub(channel), metadata=metadata) == "OK"
     assert len(collector.seen) == count
     if flags == "01":
         assert (collector.seen[0].trace.hex(), collector.seen[0].parent.hex()) == (TRACE, PARENT)
 
 
 async def test_what_is_no_traceparent_begins_a_trace() -> None:
-    async with collecting() as collector:
-        async with site(collector) as here, grpc.aio.insecure_channel(here.address) as channel:
-            assert await get(lobby_pb2_grpc.LobbyServiceStub(channel), metadata=(("traceparent", "x" * 999),)) == "OK"
+    async with collecting() as collector, site(collector) as here, grpc.aio.insecure_channel(here.address) as channel:
+        assert await get(lobby_pb2_grpc.LobbyServiceStub(channel), metadata=(("traceparent", "x" * 999),)) == "OK"
     assert collector.seen[0].parent == b""
     assert b"xxx" not in collector.raw
 
@@ -201,14 +201,17 @@ async def test_a_collector_that_is_away_costs_only_spans_and_is_told_of_once(mon
     registry, logger = CollectorRegistry(), RecordingLogger()
     async with collecting() as gone:
         pass
-    async with traces_in_use(Settings(gone.address), "lobby", logger) as traces:
+    async with asyncio.timeout(SECONDS), traces_in_use(Settings(gone.address), "lobby", logger) as traces:
         assert traces
         export_dropped(registry, traces)
         for _ in range(3):
             with traces.serve("/a/b", ""):
                 pass
-    assert logger.events("warning") in ([], ["the collector takes no spans: they are dropped"])
-    assert b"croupier_dropped_spans_total{reason=" in generate_latest(registry)
+    async with asyncio.timeout(SECONDS):
+        while traces.dropped()["not_taken"] < 3:  # noqa: ASYNC110 - a thread counts them
+            await asyncio.sleep(0.01)
+    assert logger.events("warning") == ["the collector takes no spans: they are dropped"]
+    assert b'croupier_dropped_spans_total{reason="not_taken"} 3.0' in generate_latest(registry)
 
 
 # Only where asked for

@@ -22,9 +22,7 @@ Waiting = dict[tuple[str, int], Span]
 class TracedTable(LiveTable):
     """A table that traces what its seats ask for: act is all of it, decide and deliver are parts."""
 
-    def __init__(
-        self, config: TableConfig, entries: Sequence[Entry], services: EngineServices, traces: Traces
-    ) -> None:
+    def __init__(self, config: TableConfig, entries: Sequence[Entry], services: EngineServices, traces: Traces) -> None:
         self._traces = traces
         super().__init__(config, entries, services)
 

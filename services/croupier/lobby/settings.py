@@ -21,7 +21,7 @@ class LobbySettings:
     )
     tls_key: Path | None = setting("PEM file of the certificate's private key.", default=None)
     tls_ca: Path | None = setting("PEM file of the authorities whose certificates are accepted.", default=None)
-    traces_endpoint: str = setting("host:port of an OpenTelemetry collector, by OTLP over gRPC, for traces.", default="")
+    traces_endpoint: str = setting("host:port of the collector that gets traces, by OTLP over gRPC.", default="")
     traces_ratio: float = setting("Share of the traces that begin here which are recorded, from 0 to 1.", default=1.0)
     log_level: str = setting("What to log: debug, info, warning or error.", default="info")
     ready_file: Path | None = setting("A file to write the addresses into, as JSON, once ready.", default=None)

@@ -93,9 +93,7 @@ def open_channel(
 class RenewedChannel:
     """A channel for unary calls, opened anew once the certificate is another; calls under way end on the old one."""
 
-    def __init__(
-        self, target: str, tls: Tls, service: str, interceptors: Interceptors = ()
-    ) -> None:
+    def __init__(self, target: str, tls: Tls, service: str, interceptors: Interceptors = ()) -> None:
         self._target, self._tls, self._service, self._interceptors = target, tls, service, interceptors
         self._leaving: set[asyncio.Task[None]] = set()
         self._identity, self._channel = tls.identity, self._opened()

@@ -17,6 +17,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 from croupier.runtime.logs import Logger
 from croupier.runtime.span_export import BoundedExport
+from croupier.runtime.traces import Span
 
 MOST_LINKS = 512
 """As many as a commit can have actions that wait for it."""
@@ -107,16 +108,16 @@ class OpenTelemetryTraces:
             yield OpenTelemetrySpan(span)
 
     @contextmanager
-    def commit(self, waiting: Sequence[OpenTelemetrySpan]) -> Iterator[None]:
+    def commit(self, waiting: Sequence[Span]) -> Iterator[None]:
         """A commit for which these wait: part of the first one's trace, linked with all of them, and they with it."""
-        if not waiting:
+        appends = [each.span for each in waiting if isinstance(each, OpenTelemetrySpan)]
+        if not appends:
             yield
             return
-        links = [Link(each.span.get_span_context()) for each in waiting]
-        first = trace.set_span_in_context(waiting[0].span, Context())
-        with self._span("commit", context=first, links=links) as span:
-            for each in waiting:
-                each.span.add_link(span.get_span_context())
+        links = [Link(append.get_span_context()) for append in appends]
+        with self._span("commit", context=trace.set_span_in_context(appends[0], Context()), links=links) as span:
+            for append in appends:
+                append.add_link(span.get_span_context())
             yield
 
     def ids(self) -> Mapping[str, str]:

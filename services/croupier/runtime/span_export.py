@@ -81,6 +81,6 @@ class BoundedExport(SpanProcessor):
         # What is under way then fails, and with it the thread ends.
         self._exporter.shutdown()
 
-    def force_flush(self, timeout_millis: int = 0) -> bool:
+    def force_flush(self, timeout_millis: int = 0) -> bool:  # noqa: ARG002 - the library's signature
         """Nobody needs it: the end hands everything over."""
         return not self._waiting
