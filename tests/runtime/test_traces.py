@@ -151,11 +151,11 @@ class Slow(SpanExporter):
 
     def __init__(self) -> None:
         self.begun, self.go = threading.Event(), threading.Event()
-        self.result = SpanExportResult.SUCCESS
+        self.result, self.was_let_go = SpanExportResult.SUCCESS, False
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         self.begun.set()
-        self.go.wait(SECONDS)
+        self.was_let_go = self.go.wait(SECONDS)
         return self.result
 
     def shutdown(self) -> None:
@@ -192,6 +192,7 @@ def test_the_end_does_not_wait_for_a_collector_that_hangs(monkeypatch: pytest.Mo
     spans(export)(2)
     export.shutdown()
     export._thread.join(SECONDS)
+    assert exporter.was_let_go
     assert export.dropped() == {"too_many": 0, "not_taken": 2}
     assert logger.events("warning") == ["the collector takes no spans: they are dropped"]
 
