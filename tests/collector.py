@@ -95,7 +95,8 @@ def _spans(request: Any) -> Iterator[Seen]:
 async def collecting(address: str = "127.0.0.1:0") -> AsyncIterator[Collector]:
     """A collector that listens."""
     collector, server = Collector(), grpc.aio.server(options=[("grpc.so_reuseport", 0)])
-    trace_service_pb2_grpc.add_TraceServiceServicer_to_server(collector, server)
+    add: Any = trace_service_pb2_grpc.add_TraceServiceServicer_to_server
+    add(collector, server)
     collector.address = f"127.0.0.1:{server.add_insecure_port(address)}"
     await server.start()
     try:
