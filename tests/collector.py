@@ -1,7 +1,6 @@
 """A collector for tests: it takes spans by OTLP, and keeps what was sent."""
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -62,26 +61,12 @@ class Collector(trace_service_pb2_grpc.TraceServiceServicer):
 
     seen: list[Seen] = field(default_factory=list)
     raw: bytes = b""
-    came: asyncio.Condition = field(default_factory=asyncio.Condition)
     address: str = ""
 
     async def Export(self, request: Any, context: Any) -> trace_service_pb2.ExportTraceServiceResponse:
         self.raw += request.SerializeToString()
         self.seen += _spans(request)
-        async with self.came:
-            self.came.notify_all()
         return trace_service_pb2.ExportTraceServiceResponse()
-
-    async def until(self, enough: Callable[[list[Seen]], Any]) -> list[Seen]:
-        """Wait until what has come is enough; gives all of it."""
-        async with self.came:
-            await self.came.wait_for(lambda: enough(self.seen))
-        return self.seen
-
-    async def until_named(self, names: Collection[str]) -> dict[str, Seen]:
-        """Wait for spans of these names; gives the first of each."""
-        await self.until(lambda seen: set(names) <= {each.name for each in seen})
-        return {each.name: each for each in reversed(self.seen)}
 
 
 def _spans(request: Any) -> Iterator[Seen]:
