@@ -146,7 +146,7 @@ def open_traces(endpoint: str, ratio: float, service: str, logger: Logger) -> Op
     """Traces that go to a collector at host:port; of those that begin here this share is recorded."""
     # Its library tells of a collector that is away with every batch; once is told here.
     logging.getLogger("opentelemetry").setLevel(logging.CRITICAL)
-    exporter = OTLPSpanExporter(endpoint=endpoint, insecure=True, timeout=EXPORT_SECONDS)
+    exporter = OTLPSpanExporter(endpoint=f"http://{endpoint}", insecure=True, timeout=EXPORT_SECONDS)
     export = BoundedExport(exporter, logger)
     provider = TracerProvider(
         sampler=ParentBased(TraceIdRatioBased(ratio)),

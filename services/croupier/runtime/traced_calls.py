@@ -29,9 +29,8 @@ class TracedCalls(grpc.aio.UnaryUnaryClientInterceptor):
         """Make the call as part of the trace that is under way here."""
         method = client_call_details.method
         with self._traces.ask(method.decode() if isinstance(method, bytes) else method) as span:
-            metadata = (*(client_call_details.metadata or ()), (TRACEPARENT, span.traceparent))
-            details = client_call_details._replace(metadata=grpc.aio.Metadata(*metadata))
-            call = await continuation(details, request)
+            metadata = grpc.aio.Metadata(*(client_call_details.metadata or ()), (TRACEPARENT, span.traceparent))
+            call = await continuation(client_call_details._replace(metadata=metadata), request)
             try:
                 span.note(code=(await call.code()).name)
             except asyncio.CancelledError:
