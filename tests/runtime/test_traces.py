@@ -56,7 +56,7 @@ class Servicer(lobby_pb2_grpc.LobbyServiceServicer):
             raise ZeroDivisionError("the ace of spades")
         if request.table_id != "t1":
             raise IllegalNow("SECRET", "the ace of spades")
-        return pb.GetTableResponse(table=pb.Table(name="the queen of hearts"))
+        return pb.GetTableResponse(table=pb.Table(game="the queen of hearts"))
 
 
 @dataclass
