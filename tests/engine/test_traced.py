@@ -16,7 +16,7 @@ from croupier.engine.metrics import EngineMetrics
 from croupier.engine.services import EngineServices
 from croupier.engine.sql_store import SqlTableStore
 from croupier.engine.table import advance, new_table
-from croupier.engine.traced import TracedStore, TracedTable, taken_up
+from croupier.engine.traced import TracedStore, taken_up
 from croupier.games.actions import Pass
 from croupier.runtime import opentelemetry_traces
 from croupier.runtime.errors import IllegalNow
@@ -143,4 +143,3 @@ async def test_tables_and_stores_are_plain_ones_without_traces(engine: Bench) ->
     stored = await engine.store.load(config.table_id)
     assert stored
     assert type(taken_up(stored, engine.services)) is LiveTable
-    assert TracedTable is not LiveTable
