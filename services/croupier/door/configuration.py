@@ -102,8 +102,7 @@ def _requests(settings: DoorSettings) -> Config:
         "stream_idle_timeout": seconds(QUIET_SECONDS),
         "use_remote_address": True,
         "xff_num_trusted_hops": settings.trusted_proxies,
-        # Nobody outside may tell Envoy by headers how often to try again, and how long to wait, wherever he comes from.
-        "internal_address_config": {"unix_sockets": False},
+        "early_header_mutation_extensions": [_without_instructions()],
         "normalize_path": True,
         "merge_slashes": True,
         "path_with_escaped_slashes_action": "REJECT_REQUEST",
@@ -112,6 +111,15 @@ def _requests(settings: DoorSettings) -> Config:
         "preserve_external_request_id": True,
         "always_set_request_id_in_response": True,
     }
+
+
+def _without_instructions() -> Config:
+    """Nobody outside may tell Envoy by headers how often to try again, or how long to wait, wherever he comes from."""
+    return typed(
+        "envoy.http.early_header_mutation.header_mutation",
+        "http.early_header_mutation.header_mutation.v3.HeaderMutation",
+        mutations=[{"remove_on_match": {"key_matcher": {"prefix": "x-envoy-"}}}],
+    )
 
 
 def _route_config(settings: DoorSettings) -> Config:
