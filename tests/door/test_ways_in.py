@@ -8,6 +8,7 @@ import re
 import shutil
 import struct
 import subprocess
+import sys
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -23,7 +24,7 @@ from croupier_client import BlockingClient, Client, play_game, random_legal
 from tests.door.conftest import House
 from tests.door.doors import Door
 
-PAGE = Path(__file__).parents[2] / "docs" / "front-door.md"
+README = Path(__file__).parents[2] / "README.md"
 DEADLINE_SECONDS = 60.0
 SEATS = 3
 
@@ -64,26 +65,38 @@ async def test_a_client_whose_token_ends_early_gets_a_new_one(house: House) -> N
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
-def test_the_lines_of_the_page_with_curl(house: House, tmp_path: Path) -> None:
-    [lines] = re.findall(r"```sh curl\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    script = lines.replace("http://127.0.0.1:7700", f"https://localhost:{house.door.port}")
-    environment = {**os.environ, "CURL_CA_BUNDLE": str(house.door.authority)}
+def test_the_lines_of_the_readme_with_curl(house: House, tmp_path: Path) -> None:
+    lines = "".join(re.findall(r"```sh curl\n(.*?)```", README.read_text(), re.DOTALL))
     done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", script],
+        [
+            "bash",
+            "-euo",
+            "pipefail",
+            "-c",
+            lines.replace("http://127.0.0.1:7700", f"https://localhost:{house.door.port}"),
+        ],
         capture_output=True,
         text=True,
         cwd=tmp_path,
-        env=environment,
+        env={**os.environ, "CURL_CA_BUNDLE": str(house.door.authority), "TOKEN": ""},
         timeout=DEADLINE_SECONDS,
     )
     assert done.returncode == 0, done.stderr
-    heard = [json.loads(line) for line in done.stdout.splitlines()]
-    assert "snapshot" in heard[0]
-    answers = [line for line in heard if "sequence" in line]
-    assert len(answers) == 1
+    heard = [json.loads(line) for line in (tmp_path / "events.jsonl").read_text().splitlines()]
+    answer = json.loads((tmp_path / "answer.json").read_text())
     # The stream may have begun after the card was played.
     told = [heard[0]["snapshot"]["sequence"], *(line["update"]["sequence"] for line in heard if "update" in line)]
-    assert max(map(int, told)) >= int(answers[0]["sequence"])
+    assert max(map(int, told)) >= int(answer["sequence"])
+
+
+def test_the_lines_of_the_readme_in_python(house: House) -> None:
+    [lines] = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
+    assert "127.0.0.1:7700" in lines
+    with_tls = f'"localhost:{house.door.port}", Tls(open("{house.door.authority}", "rb").read())'
+    script = "from croupier_client import Tls\n" + lines.replace('"127.0.0.1:7700"', with_tls)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=DEADLINE_SECONDS)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("(("), "a ranking is one group of seats after the other"
 
 
 async def test_a_command_trusts_the_authority_that_it_is_given(house: House, tmp_path: Path) -> None:
