@@ -5,10 +5,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from croupier_client import CroupierError, Unavailable
+from croupier_client.endpoints import STREAM_SECONDS
+from croupier_client.errors import TimedOut
 from croupier_client.retry import is_lost_connection
 from loadtest.measures import Measures
 from loadtest.players.world import is_failure
 from loadtest.watch.counted import rpc_key
+
+OPENING_SECONDS = 5.0
+"""A stream may be so much older than its first message is."""
 
 
 class HungUp(Unavailable):
@@ -33,9 +38,11 @@ def counted_call(measures: Measures, path: str) -> Iterator[None]:
 
 
 @contextmanager
-def counted_stream(measures: Measures, path: str, *, resumed: bool) -> Iterator[Callable[[], None]]:
+def counted_stream(
+    measures: Measures, path: str, *, resumed: bool, clock: Callable[[], float] = time.perf_counter
+) -> Iterator[Callable[[], None]]:
     """One stream: that it was opened, resumed, and how it ended; gives what is to be told of each message."""
-    method, code, heard = path.rpartition("/")[2], None, False
+    method, code, heard, began = path.rpartition("/")[2], None, False, clock()
 
     def hears() -> None:
         nonlocal heard
@@ -52,7 +59,8 @@ def counted_stream(measures: Measures, path: str, *, resumed: bool) -> Iterator[
         raise
     except CroupierError as error:
         code = said(error)
-        tell_error(measures, error)
+        if not _is_of_age(error, clock() - began):
+            tell_error(measures, error)
         measures.count("slow readers", int(error.reason == "SLOW_READER"))
         raise
     finally:
@@ -60,6 +68,11 @@ def counted_stream(measures: Measures, path: str, *, resumed: bool) -> Iterator[
         if not heard:
             measures.count("streams resumed", int(resumed and code == "OK"))
             measures.count(f"unheard streams {method}", int(code is None))
+
+
+def _is_of_age(error: CroupierError, seconds: float) -> bool:
+    """Whether the client itself ended a stream, as it does with each that is old enough, and opens another."""
+    return isinstance(error, TimedOut) and not error.reason and seconds > STREAM_SECONDS - OPENING_SECONDS
 
 
 def said(error: CroupierError) -> str | None:
