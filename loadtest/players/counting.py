@@ -10,7 +10,7 @@ from croupier_client.errors import TimedOut
 from croupier_client.retry import is_lost_connection
 from loadtest.measures import Measures
 from loadtest.players.world import is_failure
-from loadtest.watch.counted import rpc_key
+from loadtest.watch.counted import REASONS_OF_NO_RULE, rpc_key
 
 OPENING_SECONDS = 5.0
 """A stream may be so much older than its first message is."""
@@ -78,6 +78,12 @@ def _is_of_age(error: CroupierError, seconds: float) -> bool:
 def said(error: CroupierError) -> str | None:
     """The code with which a service ended a call; None if something else did, and no service knows of it."""
     return error.code.name if error.reason else None
+
+
+def count_refused_action(measures: Measures, reason: str) -> None:
+    """Count the refusal of an action by its reason, if it is one that the services are asked for too."""
+    if reason not in REASONS_OF_NO_RULE:
+        measures.count(f"actions refused {reason}")
 
 
 def tell_error(measures: Measures, error: CroupierError) -> None:
