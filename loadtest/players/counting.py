@@ -5,10 +5,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from croupier_client import CroupierError, Unavailable
+from croupier_client.endpoints import STREAM_SECONDS
+from croupier_client.errors import TimedOut
 from croupier_client.retry import is_lost_connection
 from loadtest.measures import Measures
 from loadtest.players.world import is_failure
-from loadtest.watch.counted import rpc_key
+from loadtest.watch.counted import REASONS_OF_NO_RULE, rpc_key
+
+OPENING_SECONDS = 5.0
+"""A stream may be so much older than its first message is."""
 
 
 class HungUp(Unavailable):
@@ -33,9 +38,11 @@ def counted_call(measures: Measures, path: str) -> Iterator[None]:
 
 
 @contextmanager
-def counted_stream(measures: Measures, path: str, *, resumed: bool) -> Iterator[Callable[[], None]]:
+def counted_stream(
+    measures: Measures, path: str, *, resumed: bool, clock: Callable[[], float] = time.perf_counter
+) -> Iterator[Callable[[], None]]:
     """One stream: that it was opened, resumed, and how it ended; gives what is to be told of each message."""
-    method, code, heard = path.rpartition("/")[2], None, False
+    method, code, heard, began = path.rpartition("/")[2], None, False, clock()
 
     def hears() -> None:
         nonlocal heard
@@ -52,7 +59,8 @@ def counted_stream(measures: Measures, path: str, *, resumed: bool) -> Iterator[
         raise
     except CroupierError as error:
         code = said(error)
-        tell_error(measures, error)
+        if not _is_of_age(error, clock() - began):
+            tell_error(measures, error)
         measures.count("slow readers", int(error.reason == "SLOW_READER"))
         raise
     finally:
@@ -62,9 +70,20 @@ def counted_stream(measures: Measures, path: str, *, resumed: bool) -> Iterator[
             measures.count(f"unheard streams {method}", int(code is None))
 
 
+def _is_of_age(error: CroupierError, seconds: float) -> bool:
+    """Whether the client itself ended a stream, as it does with each that is old enough, and opens another."""
+    return isinstance(error, TimedOut) and not error.reason and seconds > STREAM_SECONDS - OPENING_SECONDS
+
+
 def said(error: CroupierError) -> str | None:
     """The code with which a service ended a call; None if something else did, and no service knows of it."""
     return error.code.name if error.reason else None
+
+
+def count_refused_action(measures: Measures, reason: str) -> None:
+    """Count the refusal of an action by its reason, if it is one that the services are asked for too."""
+    if reason not in REASONS_OF_NO_RULE:
+        measures.count(f"actions refused {reason}")
 
 
 def tell_error(measures: Measures, error: CroupierError) -> None:

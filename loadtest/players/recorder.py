@@ -6,6 +6,7 @@ from croupier_api.v1 import engine_pb2
 from croupier_client import CroupierError
 from loadtest.measures import ACKNOWLEDGED, Measures
 from loadtest.players.cheats import Attempt
+from loadtest.players.counting import count_refused_action
 from loadtest.players.tables import wall_milliseconds
 from loadtest.players.world import PlayerClient, is_failure
 from loadtest.record import Answered, Expected, Heard, Opened, SeatRecord, Sent
@@ -58,7 +59,7 @@ class Recorder:
         self.record.answered.append(one)
         self._under_way.pop(answer.request_id, None)
         self.measures.count(f"refused {refusal.reason}")
-        self.measures.count(f"actions refused {refusal.reason}")
+        count_refused_action(self.measures, refusal.reason)
 
     def sends(self, request: engine_pb2.SubmitActionRequest, expected: Expected | None) -> None:
         """An action is sent, for the first time or on purpose once more."""
@@ -89,7 +90,7 @@ class Recorder:
         if is_failure(error) or not error.reason:
             self.measures.count(f"unanswered actions {self._game}")
             return
-        self.measures.count(f"actions refused {error.reason}")
+        count_refused_action(self.measures, error.reason)
         self.record.answered.append(
             Answered(
                 wall_milliseconds(), request_id, None, error.code.value[0], error.reason, error.rule, error.message

@@ -8,6 +8,7 @@ import grpc
 from croupier_api.v1 import scoring_pb2, table_pb2
 from croupier_client import CroupierError, Internal, NotFound, Table, TimedOut, random_legal
 from loadtest.players import cheats
+from loadtest.players.counting import count_refused_action
 from loadtest.players.tables import wall_milliseconds
 from loadtest.players.world import PlayerClient, Seat, World, is_failure
 from loadtest.record import Noted, SeatRecord, TableRecord, Viewed
@@ -180,7 +181,7 @@ class SeatPlayer:
             await self._client.submit_action(table_id=other.table_id, request_id=request_id, action=action)
         except CroupierError as error:
             if error.reason:
-                self._world.measures.count(f"actions refused {error.reason}")
+                count_refused_action(self._world.measures, error.reason)
             self._judge("another's table", error, cheats.FOREIGN_REFUSALS)
         else:
             self._judge("another's table", None, cheats.FOREIGN_REFUSALS)

@@ -54,5 +54,5 @@ class Judging:
             self._measures.failed("judging", f"{len(left)} tables were not judged within {seconds:g} s")
 
     def close(self) -> None:
-        """End the referee's process."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        """End the referee's process, once it is through with the table that it is at."""
+        self._pool.shutdown(cancel_futures=True)

@@ -104,3 +104,13 @@ def test_entries_for_which_time_ran_out_are_kept(recorder: Recorder, record: Sea
     for sequence, by in ((5, engine_pb2.ACTED_BY_TIMEOUT), (6, engine_pb2.ACTED_BY_BOT)):
         recorder.hears(engine_pb2.PlayResponse(update=engine_pb2.TableUpdate(sequence=sequence, acted_by=by)))
     assert record.timeouts == [5]
+
+
+def test_a_refusal_after_which_clients_ask_again_is_not_compared_with_the_services(
+    recorder: Recorder, record: SeatRecord, measures: Measures
+) -> None:
+    for name, reason in (("a", "BUSY"), ("b", "NOT_YOUR_TURN")):
+        refusal = engine_pb2.Refusal(reason=reason)
+        recorder.hears(engine_pb2.PlayResponse(answer=engine_pb2.ActionAnswer(request_id=name, refusal=refusal)))
+    assert [one.reason for one in record.answered] == ["BUSY", "NOT_YOUR_TURN"]
+    assert {key for key in measures.counts if key.startswith("actions refused")} == {"actions refused NOT_YOUR_TURN"}
