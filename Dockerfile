@@ -18,8 +18,9 @@ RUN library="$(python3 -c 'import sysconfig; print(sysconfig.get_path("stdlib"))
 
 FROM ${BUILDER_IMAGE} AS build
 ARG INDEX_URL=https://pypi.org/simple
-# Extras of the package, with commas between; load brings the load test with it, python -m loadtest.
-ARG EXTRAS=
+# Extras of the package, with commas between: traces tells a collector of calls where one is named; load brings the load
+# test with it, python -m loadtest.
+ARG EXTRAS=traces
 # A network with an authority of its own mounts its certificates at this place, an index with a password its pip.conf.
 ENV PIP_INDEX_URL=${INDEX_URL} PIP_CERT=/etc/ssl/certs/ca-certificates.crt PIP_DISABLE_PIP_VERSION_CHECK=1 \
     PIP_ROOT_USER_ACTION=ignore
@@ -54,9 +55,10 @@ LABEL org.opencontainers.image.title="croupier" \
       org.opencontainers.image.created="${CREATED}" \
       org.opencontainers.image.base.name="${BASE_IMAGE}"
 COPY --from=build /opt/croupier /opt/croupier
-# Nothing but /data and /tmp is ever written to, so the root file system can be read-only.
+# Nothing but /data and /tmp is ever written to, so the root file system can be read-only. gRPC's own remarks, such as on each
+# handshake of somebody without a certificate, are no lines of a service's log.
 ENV PATH=/opt/croupier/bin:/usr/local/bin:/usr/bin:/bin HOME=/data XDG_DATA_HOME=/data LANG=C.UTF-8 \
-    PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
+    PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 GRPC_VERBOSITY=ERROR
 WORKDIR /data
 USER ${USER_ID}:${USER_ID}
 # For each of lobby, engine and scoring: players, control (not the lobby), health, metrics.

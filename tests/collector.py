@@ -18,6 +18,8 @@ TOLD = {
     "croupier.sequence",
 }
 """All that spans may tell."""
+TOLD_BY_DOOR = {"http.response.status_code", "rpc.response.status_code", "envoy.response_flags"}
+"""All that those of the front door may tell."""
 
 
 @dataclass(frozen=True)

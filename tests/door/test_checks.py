@@ -48,6 +48,8 @@ def folder(tmp_path: Path) -> Path:
         (["--admin-listen=0.0.0.0:7709"], "--admin-listen cannot be 0.0.0.0:7709"),
         (["--address-burst=1"], "--address-burst must not be less than"),
         (["--envoy=F/empty.pem"], "F/empty.pem cannot be run"),
+        (["--traces-endpoint=127.0.0.1:1,127.0.0.1:2"], "one host:port is expected"),
+        (["--traces-endpoint=127.0.0.1:1", "--traces-ratio=2"], "--traces-ratio cannot be 2"),
     ],
 )
 def test_what_cannot_be_used_is_named(

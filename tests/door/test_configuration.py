@@ -55,8 +55,9 @@ def with_tls(settings: DoorSettings) -> dict[str, Path]:
         {"listen": "[::1]:7700", "address_requests_per_second": 3, "address_burst": 3, "allowed_origins": "*"},
         {"address_requests_per_second": 0, "trusted_proxies": 1, "certificate": None},
         {"secrets_folder": Path()},
+        {"traces_endpoint": "collector:4317", "traces_ratio": 0.001, "access_log": True},
     ],
-    ids=["usual", "all", "names", "narrow", "unlimited", "told by files"],
+    ids=["usual", "all", "names", "narrow", "unlimited", "told by files", "traced"],
 )
 def test_envoy_takes_it(settings: DoorSettings, tmp_path: Path, changes: dict[str, Any]) -> None:
     if "secrets_folder" in changes:

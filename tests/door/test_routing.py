@@ -29,6 +29,7 @@ class FakeEngine:
 
     def __init__(self, credentials: grpc.ServerCredentials | None = None) -> None:
         self.asked: list[str] = []
+        self.heard: list[dict[str, str | bytes]] = []
         self.failing = threading.Event()
         self._server = grpc.server(ThreadPoolExecutor(8), options=[("grpc.so_reuseport", 0)])
         handlers: dict[str, Any] = {
@@ -50,6 +51,7 @@ class FakeEngine:
 
     def _view(self, request: Any, context: grpc.ServicerContext) -> engine_pb2.GetViewResponse:
         self.asked.append(type(request).__name__)
+        self.heard.append(dict(context.invocation_metadata()))
         if self.failing.is_set():
             context.abort(grpc.StatusCode.UNAVAILABLE, "draining")
         info = table_pb2.TableInfo(table_id=self.address)

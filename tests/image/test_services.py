@@ -33,7 +33,7 @@ def running(image: Image) -> Iterator[tuple[Mapping[str, Addresses], Mapping[str
         for service in START_ORDER:
             outside(image, INSIDE.ready_file(service)).unlink(missing_ok=True)
             said = stack.enter_context(outside(image, INSIDE.log_file(service)).open("ab"))
-            flags = service_flags(service, INSIDE, addresses, None)
+            flags = [*service_flags(service, INSIDE, addresses, None), "--health-listen=127.0.0.1:0"]
             environment = {"CROUPIER_DATABASE": INSIDE.database_url(service)}
             container = image.start(["serve", service, *flags], said, environment)
             stack.callback(container.process.wait)
@@ -74,10 +74,11 @@ async def test_a_table_is_played_from_outside_all_stop_when_told_and_what_was_pl
         played = await play_all(PLAN, endpoints_of(addresses), lambda tables, update: None)
         assert played.disagreements == ()
         for service in START_ORDER:
-            assert migrated.run("health", addresses[service]["listen"]) == (0, "")
+            for name in ("", "live"):
+                assert migrated.run("health", addresses[service]["health"], "--service", name) == (0, "")
         codes = {service: containers[service].terminate() for service in reversed(START_ORDER)}
     assert codes == dict.fromkeys(START_ORDER, 0)
-    assert migrated.run("health", addresses["lobby"]["listen"])[0] == 1
+    assert migrated.run("health", addresses["lobby"]["health"], "--service", "live")[0] == 1
     (table,) = played.tables
     with running(migrated) as (addresses, _):
         async with Client(endpoints_of(addresses), PLAN.device_secret(1, 0), PLAN.player_name(1, 0)) as client:

@@ -26,13 +26,14 @@ ARROWS = frozenset(
         Arrow("lobby", "engine", 7721),
         Arrow("engine", "scoring", 7731),
         *(Arrow(caller, "postgres", 5432) for caller in ("lobby", "engine", "scoring", "migrate")),
+        *(Arrow(caller, "kube-system", 53) for caller in ("door", "lobby", "engine", "scoring", "migrate")),
         *(
             Arrow("monitoring", called, port)
             for called, port in (("door", 7708), ("lobby", 7719), ("engine", 7729), ("scoring", 7739))
         ),
     }
 )
-"""docs/architecture.md, and the metrics for Prometheus."""
+"""docs/architecture.md, the metrics for Prometheus, and names."""
 OF_THE_DATABASE = frozenset(
     {
         Arrow("postgres", "postgres", 5432),
@@ -40,24 +41,31 @@ OF_THE_DATABASE = frozenset(
         Arrow("cnpg-system", "postgres", 5432),
         Arrow("cnpg-system", "postgres", 8000),
         Arrow("monitoring", "postgres", 9187),
+        *(Arrow("postgres", called, port) for called, port in (("kube-system", 53), (ANYWHERE, 443), (ANYWHERE, 6443))),
     }
 )
 OF_THE_LOAD_TEST = frozenset(
-    {Arrow("load-worker", "load-master", 5557), Arrow("load-master", "door", 7700), Arrow("load-worker", "door", 7700)}
+    {
+        Arrow("load-worker", "load-master", 5557),
+        *(Arrow(caller, "door", 7700) for caller in ("load-master", "load-worker")),
+        *(Arrow(caller, "kube-system", 53) for caller in ("load-master", "load-worker")),
+    }
 )
+OF_TRACES = frozenset(Arrow(caller, "monitoring", 4317) for caller in ("door", "lobby", "engine", "scoring"))
 EXPECTED = {
     "laptop": ARROWS,
     "production": ARROWS | OF_THE_DATABASE,
-    "everything": ARROWS | OF_THE_DATABASE | OF_THE_LOAD_TEST,
+    "everything": ARROWS | OF_THE_DATABASE | OF_THE_LOAD_TEST | OF_TRACES,
 }
 
 
 def arrows(objects: Sequence[Object]) -> set[Arrow]:
-    """Every connection that both sides allow; those from beyond the namespace need one side only."""
+    """Every connection that both sides allow; those from and to beyond the namespace need one side only."""
     pods = {name for name, _, _ in pods_of(objects)}
     into, out = _openings(objects)
     through_open_doors = {one for one in out if Arrow(ANYWHERE, one.called, one.port) in into}
-    return {one for one in into if one in out or one.caller not in pods} | through_open_doors
+    beyond = {one for one in out if one.called not in pods}
+    return {one for one in into if one in out or one.caller not in pods} | through_open_doors | beyond
 
 
 def _openings(objects: Sequence[Object]) -> tuple[set[Arrow], set[Arrow]]:
@@ -131,6 +139,8 @@ def ports_have_names_and_arrows(objects: Sequence[Object]) -> Iterator[str]:
         if "" in ports(owner).values():
             yield f"{title(owner)} has a port without name"
     for service in of_kind(objects, "Service"):
+        if service["spec"].get("type") == "ExternalName":
+            continue
         behind = [
             owner
             for owner in with_pods(objects)

@@ -13,7 +13,7 @@ from croupier.lobby.settings import LobbySettings
 from croupier.runtime.settings import ENVIRONMENT_PREFIX, is_loopback, read_settings
 from croupier.scoring.settings import ScoringSettings
 from tests.k8s.building import Object
-from tests.k8s.objects import containers, environment, of_kind, pod, ports, title, with_pods
+from tests.k8s.objects import containers, environment, named, of_kind, pod, ports, title, with_pods
 
 SETTINGS: Mapping[str, type[Any]] = {
     "lobby": LobbySettings,
@@ -23,7 +23,7 @@ SETTINGS: Mapping[str, type[Any]] = {
 }
 """By the name of the container that reads them."""
 FOR_TESTS = {"clock_offset_milliseconds", "shuffle_seed"}
-ADDRESSES = {"engine_control", "scoring_control", "lobby", "engine", "scoring"}
+ADDRESSES = {"engine_control", "scoring_control", "lobby", "engine", "scoring", "traces_endpoint"}
 """Settings that say where another service is."""
 CERTIFICATE = {"tls.crt", "tls.key", "ca.crt"}
 SECRETS: Mapping[str, set[str]] = {
@@ -90,14 +90,14 @@ def ports_are_those_that_are_set(objects: Sequence[Object]) -> Iterator[str]:
 
 
 def addresses_are_those_of_services(objects: Sequence[Object]) -> Iterator[str]:
-    """Where another service is said to be there is a Service with that port."""
+    """Where another service is said to be there is a Service with that port, unless it is in the same pod."""
     there = {
         (one["metadata"]["name"], port["port"]) for one in of_kind(objects, "Service") for port in one["spec"]["ports"]
     }
     for owner, container, given, _ in _configured(objects):
         for name in given.keys() & ADDRESSES:
             host, _, port = given[name].removeprefix("dns:///").rpartition(":")
-            if (host, int(port)) not in there:
+            if (host, int(port)) not in there and not is_loopback(given[name]):
                 yield f"{title(owner)}: {container['name']} looks for {name} at {given[name]}, where no Service is"
 
 
@@ -135,7 +135,20 @@ def secrets_are_those_that_are_made(objects: Sequence[Object]) -> Iterator[str]:
                     yield f"{title(owner)}: nobody makes {wanted['key']} of the Secret {wanted['name']}"
 
 
+def the_doors_traces_are_handed_on(objects: Sequence[Object]) -> Iterator[str]:
+    """Where Envoy tells of calls somebody of its pod listens, and tells those whom the services tell."""
+    told = {owner["metadata"]["name"]: given.get("traces_endpoint") for owner, _, given, _ in _configured(objects)}
+    relays = [one for one in pod(named(objects, "Deployment", "door"))["containers"] if one["name"] == "traces"]
+    ways = [one["args"] for one in relays]
+    collectors = {told.get(service) for service in ("lobby", "engine", "scoring")}
+    if len(collectors) > 1:
+        yield f"there are several collectors: {collectors}"
+    if told.get("door") and ways != [[told["door"], told.get("engine")]]:
+        yield f"the door tells {told['door']} of calls, which {ways} do not hand on"
+
+
 POLICIES = (
+    the_doors_traces_are_handed_on,
     settings_are_known_and_whole,
     every_service_is_configured,
     ports_are_those_that_are_set,

@@ -31,7 +31,7 @@ def envoy() -> Path:
         pytest.skip(str(fault))
 
 
-@pytest.fixture(params=["laptop", "production"])
+@pytest.fixture(params=["laptop", "production", "everything"])
 def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """The files that the door of an overlay would be given, with keys and certificates that are there."""
     keys(tmp_path, 2, datetime.now(UTC), lambda _: None)

@@ -144,6 +144,13 @@ BREAKS: dict[str, list[Break]] = {
     "addresses_are_those_of_services": [
         Break("Deployment", "lobby", f"{MAIN}/env/CROUPIER_ENGINE_CONTROL/value", "dns:///engine:7777"),
         Break("Service", "scoring", "spec/ports/control"),
+        Break("Service", "traces", "spec/ports/0/port", 4318),
+    ],
+    "the_doors_traces_are_handed_on": [
+        Break("Deployment", "engine", f"{MAIN}/env/CROUPIER_TRACES_ENDPOINT/value", "door:7700"),
+        Break("Deployment", "door", f"{POD}/containers/traces"),
+        Break("Deployment", "door", f"{POD}/containers/traces/args", ["127.0.0.1:4317", "collector:4317"]),
+        Break("Deployment", "door", f"{FIRST}/env/CROUPIER_TRACES_ENDPOINT/value", "127.0.0.1:4318"),
     ],
     "files_are_mounted": [
         Break("Deployment", "engine", f"{MAIN}/env/CROUPIER_SIGNING_KEY/value", "/etc/croupier/keys/lobby.private.pem"),
@@ -182,6 +189,8 @@ def test_the_arrows_are_those_of_the_design(folder: str) -> None:
         Break("NetworkPolicy", "door", "spec/ingress/1/ports/0/port", 7709),
         Break("NetworkPolicy", "postgres", ""),
         Break("NetworkPolicy", "lobby", "spec/egress"),
+        Break("NetworkPolicy", "traces", "spec/egress/0/to"),
+        Break("NetworkPolicy", "traces", "spec/egress/0/ports/0/port", 4318),
     ],
     ids=str,
 )

@@ -1,4 +1,4 @@
-"""One action, seen from the client's own trace to the commit, the streams and the ledger, by a collector."""
+"""One action, seen from the client's own trace or the front door to the commit, the streams and the ledger."""
 
 import asyncio
 import json
@@ -15,20 +15,19 @@ from croupier_api.v1 import engine_pb2, engine_pb2_grpc
 from croupier_client.aio import Client
 from croupier_client.aio_table import AsyncTable
 from croupier_client.bots import play_game, random_legal
-from tests.collector import TOLD, Collector, Seen, collecting
-from tests.system.encrypted import SERVICES
+from tests.collector import TOLD, TOLD_BY_DOOR, Collector, Seen, collecting
 
 DEADLINE_SECONDS = 120.0
 NAME = "Ada of Trondheim"
 DEVICE_SECRET = "a device that nobody is to know"
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 TRACEPARENT = ("traceparent", f"00-{TRACE}-{PARENT}-01")
+WITH_DOOR = Manner(door=lambda _: [])
+ENDPOINT = "CROUPIER_TRACES_ENDPOINT"
+AWAY = "the collector takes no spans"
+REFUSAL = "the action has no verb"
 ENGINE = "croupier_api.v1.EngineService"
 CONTROL, LEDGER = "croupier_api.v1.EngineControlService", "croupier_api.v1.ScoringControlService"
-
-
-def manner(endpoint: str) -> Manner:
-    return Manner(extra_flags={service: [f"--traces-endpoint={endpoint}"] for service in SERVICES})
 
 
 async def begin(client: Client) -> str:
@@ -39,40 +38,61 @@ async def begin(client: Client) -> str:
     return table_id
 
 
-async def act(services: Services, client: Client, table: AsyncTable) -> int:
+async def act(address: str, client: Client, table: AsyncTable) -> int:
     """One action by a call of its own, as part of a trace that began at the client, and one that is refused."""
+    assert await table.your_turn()
     request = engine_pb2.SubmitActionRequest(
-        table_id=table.table_id, action=random_legal(table, Random(1)), request_id="a traced action"
+        table_id=table.table_id, action=random_legal(table, Random(1)), request_id=f"a traced action by {address}"
     )
     metadata = (("authorization", f"Bearer {await client._access_token()}"), TRACEPARENT)
-    async with grpc.aio.insecure_channel(services.addresses["engine"]["listen"]) as channel:
+    async with grpc.aio.insecure_channel(address) as channel:
         submit: Any = engine_pb2_grpc.EngineServiceStub(channel).SubmitAction
         sequence: int = (await submit(request, metadata=metadata)).sequence
-        with pytest.raises(grpc.aio.AioRpcError):
-            await submit(engine_pb2.SubmitActionRequest(table_id=table.table_id), metadata=metadata)
+        with pytest.raises(grpc.aio.AioRpcError, match=REFUSAL):
+            await submit(engine_pb2.SubmitActionRequest(table_id=table.table_id, request_id="r"), metadata=metadata)
     return sequence
 
 
-async def play(services: Services) -> tuple[str, int]:
-    """A table from its first call to its result; gives it and the sequence of the action that was traced."""
+async def play(services: Services) -> tuple[str, int, int]:
+    """A table from its first call to its result; gives it and the sequences of two actions.
+
+    The first went to the engine with a trace of its own, the second by the front door.
+    """
+    engine, door = (services.addresses[name]["listen"] for name in ("engine", "door"))
     async with Client(endpoints_of(services.addresses), DEVICE_SECRET, NAME) as client:
         table_id = await begin(client)
         async with client.play(table_id) as table:
-            assert await table.your_turn()
-            sequence = await act(services, client, table)
+            direct, by_door = await act(engine, client, table), await act(door, client, table)
             seed = Random(1)
             await play_game(table, lambda seen: random_legal(seen, seed))
         while not (await client.list_results()).results:  # noqa: ASYNC110 - another process tells it
             await asyncio.sleep(0.1)
-    return table_id, sequence
+    return table_id, direct, by_door
 
 
-def check_action(seen: list[Seen], table_id: str, sequence: int) -> None:
-    mine = {each.name: each for each in seen if each.trace.hex() == TRACE}
+def check_client(seen: list[Seen], table_id: str, sequence: int) -> None:
+    """The whole trace began at the client."""
     calls = [each for each in seen if each.trace.hex() == TRACE and each.name == f"{ENGINE}/SubmitAction"]
     assert sorted(str(each.told["rpc.response.status_code"]) for each in calls) == ["INVALID_ARGUMENT", "OK"]
-    [call] = [each for each in calls if each.id == mine["act"].parent]
-    assert call.parent.hex() == PARENT
+    call = check_action(seen, table_id, sequence)
+    assert (call.trace.hex(), call.parent.hex()) == (TRACE, PARENT)
+
+
+def check_door(seen: list[Seen], table_id: str, sequence: int) -> None:
+    """The trace began at the door, whatever the client said."""
+    call = check_action(seen, table_id, sequence)
+    [door] = [each for each in seen if each.id == call.parent]
+    assert (door.service, door.name, door.parent) == ("croupier-door", f"{ENGINE}/SubmitAction", b"")
+    assert door.trace == call.trace != bytes.fromhex(TRACE)
+    assert door.told["rpc.response.status_code"] == "OK"
+
+
+def check_action(seen: list[Seen], table_id: str, sequence: int) -> Seen:
+    """An action is whole, from the engine's call, which is given, to the commit and the streams."""
+    [acted] = [each for each in seen if each.name == "act" and each.told["croupier.sequence"] == sequence]
+    mine = {each.name: each for each in seen if each.parent == acted.id} | {"act": acted}
+    [call] = [each for each in seen if each.id == acted.parent]
+    assert (call.service, call.name) == ("croupier-engine", f"{ENGINE}/SubmitAction")
     parents = {"act": call, "decide": mine["act"], "append": mine["act"], "deliver": mine["act"]}
     assert {name: mine[name].parent for name in parents} == {name: parent.id for name, parent in parents.items()}
     assert mine["act"].told == {"croupier.table_id": table_id, "croupier.game": "thulla", "croupier.sequence": sequence}
@@ -80,6 +100,7 @@ def check_action(seen: list[Seen], table_id: str, sequence: int) -> None:
     [commit] = [each for each in seen if each.id in mine["append"].linked]
     assert (commit.name, mine["append"].id in commit.linked) == ("commit", True)
     assert commit.span.end_time_unix_nano <= mine["deliver"].span.start_time_unix_nano
+    return call
 
 
 def check_ways(seen: list[Seen]) -> None:
@@ -97,8 +118,9 @@ def check_ways(seen: list[Seen]) -> None:
 
 
 def check_nothing_hidden(collector: Collector) -> None:
-    assert all(each.told.keys() <= TOLD for each in collector.seen)
-    for secret in (NAME, DEVICE_SECRET, "a traced action", "Bearer", "eyJ"):
+    told = {each.service: TOLD for each in collector.seen} | {"croupier-door": TOLD_BY_DOOR}
+    assert all(each.told.keys() <= told[each.service] for each in collector.seen)
+    for secret in (NAME, DEVICE_SECRET, "a traced action", "Bearer", "eyJ", REFUSAL):
         assert secret.encode() not in collector.raw
 
 
@@ -108,22 +130,32 @@ def check_log(services: Services) -> None:
     assert (refused["event"], len(refused["span_id"])) == ("call refused", 16)
 
 
-async def test_one_action_is_seen_from_the_client_to_the_ledger(tmp_path: Path) -> None:
+async def test_one_action_is_seen_from_the_client_to_the_ledger(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with asyncio.timeout(DEADLINE_SECONDS), collecting() as collector:
-        async with running_services(tmp_path, manner=manner(collector.address)) as services:
-            table_id, sequence = await play(services)
+        monkeypatch.setenv(ENDPOINT, collector.address)
+        async with running_services(tmp_path, manner=WITH_DOOR) as services:
+            table_id, direct, by_door = await play(services)
+            # The door tells of its two calls within a second, whether it ends or not.
+            while len([each for each in collector.seen if each.service == "croupier-door"]) < 2:  # noqa: ASYNC110
+                await asyncio.sleep(0.1)
         # The services have ended, and with that handed over what they had.
-        check_action(collector.seen, table_id, sequence)
+        check_client(collector.seen, table_id, direct)
+        check_door(collector.seen, table_id, by_door)
         check_ways(collector.seen)
         check_nothing_hidden(collector)
         check_log(services)
 
 
-async def test_a_game_goes_on_without_the_collector(tmp_path: Path) -> None:
+async def test_a_game_goes_on_without_the_collector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with asyncio.timeout(DEADLINE_SECONDS):
         async with collecting() as gone:
             pass
-        async with running_services(tmp_path, manner=manner(gone.address)) as services:
+        monkeypatch.setenv(ENDPOINT, gone.address)
+        async with running_services(tmp_path, manner=WITH_DOOR) as services:
             await play(services)
-            assert services.restarts == dict.fromkeys(SERVICES, 0)
-        assert "the collector takes no spans" in services.folder.log_file("engine").read_text()
+            assert set(services.restarts.values()) == {0}
+            while AWAY not in services.folder.log_file("door").read_text():  # noqa: ASYNC110 - another process tells it
+                await asyncio.sleep(0.1)
+        assert AWAY in services.folder.log_file("engine").read_text()

@@ -4,6 +4,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,8 +15,10 @@ from croupier.door.files import configuration_files, write_files
 from croupier.door.settings import DoorSettings, RunSettings
 from croupier.runtime.server import announce, until_stopped
 from croupier.runtime.settings import read_settings
+from croupier.runtime.traces import needing_opentelemetry
 
 PROGRAM = "croupier serve door"
+HERE = "127.0.0.1"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -43,14 +46,27 @@ def _with_admin_port(settings: RunSettings) -> RunSettings:
 async def serve(settings: RunSettings, folder: Path) -> int:
     """Serve until stopped, with Envoy's files in a folder; raises ValueError if the settings do not allow it."""
     program = find_envoy(settings.envoy)
-    write_files(configuration_files(_reloading(settings, folder)), folder)
+    traces_endpoint, relay = _relay(settings)
+    files = configuration_files(replace(_reloading(settings, folder), traces_endpoint=traces_endpoint))
+    write_files(files, folder)
     validate(program, folder / "envoy.yaml")
     envoy = await Envoy.start(program, folder, settings.workers)
     try:
-        await _announce(settings, envoy)
-        return await _until_stopped(settings, envoy)
+        async with relay:
+            await _announce(settings, envoy)
+            return await _until_stopped(settings, envoy)
     finally:
         await envoy.kill()
+
+
+def _relay(settings: DoorSettings) -> tuple[str, AbstractAsyncContextManager[object]]:
+    """Where Envoy's traces go, and what takes them there while it is open; nowhere unless somebody wants them."""
+    if not settings.traces_endpoint:
+        return "", nullcontext()
+    with needing_opentelemetry():
+        from croupier.door.relay import relaying
+    address = f"{HERE}:{free_port(HERE)}"
+    return address, relaying(address, settings.traces_endpoint)
 
 
 def _reloading(settings: DoorSettings, folder: Path) -> DoorSettings:

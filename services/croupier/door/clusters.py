@@ -33,26 +33,34 @@ def admin_cluster(settings: DoorSettings) -> Config:
     }
 
 
+def collector_cluster(name: str, settings: DoorSettings) -> Config:
+    """Who takes traces."""
+    return _reached(name, (settings.traces_endpoint,))
+
+
 def _cluster(name: str, addresses: str, policy: str, settings: DoorSettings) -> Config:
-    several = addresses_of(addresses)
     return {
-        "name": name,
-        **({"type": "STATIC"} if all(map(_is_ip, several)) else {"cluster_type": _names()}),
-        "connect_timeout": seconds(CONNECT_SECONDS),
+        **_reached(name, addresses_of(addresses)),
         "lb_policy": policy,
-        "load_assignment": _endpoints(name, several),
         "ignore_health_on_host_removal": True,
         # Where every replica looks ill, calls go to all of them: their own answers say more than a refusal here.
         "common_lb_config": {"healthy_panic_threshold": {"value": 1}},
         "health_checks": [_health_check()],
         "outlier_detection": _outlier_detection(),
         "circuit_breakers": {"thresholds": [_limits()]},
-        "typed_extension_protocol_options": {
-            "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": message(
-                "upstreams.http.v3.HttpProtocolOptions", explicit_http_config={"http2_protocol_options": _http2()}
-            )
-        },
         **upstream_tls(name, settings),
+    }
+
+
+def _reached(name: str, addresses: tuple[str, ...]) -> Config:
+    """How whoever speaks gRPC is found and spoken to."""
+    http2 = message("upstreams.http.v3.HttpProtocolOptions", explicit_http_config={"http2_protocol_options": _http2()})
+    return {
+        "name": name,
+        **({"type": "STATIC"} if all(map(_is_ip, addresses)) else {"cluster_type": _names()}),
+        "connect_timeout": seconds(CONNECT_SECONDS),
+        "load_assignment": _endpoints(name, addresses),
+        "typed_extension_protocol_options": {"envoy.extensions.upstreams.http.v3.HttpProtocolOptions": http2},
     }
 
 

@@ -2,12 +2,13 @@
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from croupier.door.clusters import admin_cluster, clusters
+from croupier.door.clusters import admin_cluster, clusters, collector_cluster
 from croupier.door.envoy_types import Config, seconds, socket_address, typed
 from croupier.door.filters import host_settings, http_filters
 from croupier.door.refusals import local_replies
 from croupier.door.routes import routes
 from croupier.door.settings import DoorSettings
+from croupier.door.tracing import COLLECTOR, HEADERS, RUNTIME, tracing
 from croupier.door.transport import downstream_tls
 
 HEADER_KIBIBYTES = 16
@@ -31,10 +32,14 @@ def bootstrap(settings: DoorSettings, key: Ed25519PublicKey) -> Config:
         "admin": {"address": socket_address(settings.admin_listen)},
         "static_resources": {
             "listeners": [_players_listener(settings, key), *metrics],
-            "clusters": [*clusters(settings), *([admin_cluster(settings)] if metrics else [])],
+            "clusters": [
+                *clusters(settings),
+                *([admin_cluster(settings)] if metrics else []),
+                *([collector_cluster(COLLECTOR, settings)] if settings.traces_endpoint else []),
+            ],
         },
         "overload_manager": _overload(settings),
-        "layered_runtime": {"layers": [{"name": "fixed", "static_layer": _RUNTIME}]},
+        "layered_runtime": {"layers": [{"name": "fixed", "static_layer": {**_RUNTIME, **RUNTIME}}]},
     }
 
 
@@ -56,6 +61,7 @@ def _players_listener(settings: DoorSettings, key: Ed25519PublicKey) -> Config:
         "filters.network.http_connection_manager.v3.HttpConnectionManager",
         **_connections(settings),
         **_requests(settings),
+        **tracing(settings),
         http_filters=http_filters(settings, key),
         route_config=_route_config(settings),
         local_reply_config=local_replies(),
@@ -114,11 +120,17 @@ def _requests(settings: DoorSettings) -> Config:
 
 
 def _without_instructions() -> Config:
-    """Nobody outside may tell Envoy by headers how often to try again, or how long to wait, wherever he comes from."""
+    """Nobody outside may tell by headers how often to try again, how long to wait, or what is traced.
+
+    That holds wherever he comes from.
+    """
     return typed(
         "envoy.http.early_header_mutation.header_mutation",
         "http.early_header_mutation.header_mutation.v3.HeaderMutation",
-        mutations=[{"remove_on_match": {"key_matcher": {"prefix": "x-envoy-"}}}],
+        mutations=[
+            {"remove_on_match": {"key_matcher": {"prefix": "x-envoy-"}}},
+            *({"remove": name} for name in HEADERS),
+        ],
     )
 
 
@@ -143,6 +155,7 @@ def _access_log(settings: DoorSettings) -> list[Config]:
         "upstream": "%UPSTREAM_HOST%",
         "client": "%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT%",
         "request_id": "%REQ(X-REQUEST-ID)%",
+        **({"trace_id": "%TRACE_ID%"} if settings.traces_endpoint else {}),
     }
     return [
         typed(

@@ -31,7 +31,7 @@ LOWEST_ERROR = 400
 
 def refusal_route(match: Config, status: int) -> Config:
     """A route that refuses whatever fits, with this status; its words are those of `local_replies`."""
-    return {"match": match, "direct_response": {"status": status}}
+    return {"name": "refusal", "match": match, "direct_response": {"status": status}}
 
 
 def local_replies() -> Config:

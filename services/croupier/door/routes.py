@@ -61,7 +61,11 @@ def routes(request_seconds: int) -> list[Config]:
 
 def _healthy() -> Config:
     is_asked = {"path": HEALTH_PATH}
-    return {"match": is_asked, "direct_response": {"status": 200, "body": {"inline_string": "SERVING\n"}}}
+    return {
+        "name": "health",
+        "match": is_asked,
+        "direct_response": {"status": 200, "body": {"inline_string": "SERVING\n"}},
+    }
 
 
 def _wrong_content_types() -> Iterator[Config]:
@@ -94,6 +98,7 @@ def _json(request_seconds: int) -> Config:
     """Where JSON goes until it has been read and translated; then the route of the call that it stands for is taken."""
     limited = {"@type": "type.googleapis.com/envoy.extensions.filters.http.buffer.v3.BufferPerRoute"}
     return {
+        "name": "json",
         "match": {"prefix": "/v1/"},
         "route": {"cluster": "lobby", "max_stream_duration": {"max_stream_duration": seconds(request_seconds)}},
         "typed_per_filter_config": {BUFFER: {**limited, "buffer": {"max_request_bytes": LARGEST_BODY_BYTES}}},
@@ -107,6 +112,7 @@ def _call(method: MethodDescriptor, request_seconds: int) -> Config:
     retry = _retry(SURELY_UNDONE if method.name in NOT_REPEATABLE else HARMLESS)
     by_table = _BY_TABLE if service == "engine" else {}
     return {
+        "name": call_path(method)[1:],
         "match": {"path": call_path(method)},
         "route": {"cluster": service, **limits, "retry_policy": retry, **by_table},
     }

@@ -4,8 +4,8 @@ This is the port; what speaks OpenTelemetry is imported only where traces are as
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from typing import Protocol
 
 from prometheus_client import CollectorRegistry
@@ -80,19 +80,31 @@ async def traces_in_use(settings: TracesSettings, service: str, logger: Logger) 
         await asyncio.to_thread(traces.close)
 
 
-def _opened(settings: TracesSettings, service: str, logger: Logger) -> Traces:
+def check_traces(settings: TracesSettings) -> None:
+    """Raises ValueError for settings with a collector that cannot be used."""
     endpoint, ratio = settings.traces_endpoint, settings.traces_ratio
     if len(addresses_of(endpoint)) > 1:
         raise ValueError(f"--traces-endpoint cannot be {endpoint!r}: one host:port is expected")
     if not 0 <= ratio <= 1:
         raise ValueError(f"--traces-ratio cannot be {ratio:g}: a share from 0 to 1 is expected")
+
+
+@contextmanager
+def needing_opentelemetry() -> Iterator[None]:
+    """Where its modules are imported: raises ValueError that says how to get them if they are not installed."""
     try:
-        from croupier.runtime.opentelemetry_traces import open_traces
+        yield
     except ModuleNotFoundError as missing:
         raise ValueError(
             f"--traces-endpoint needs {missing.name}, which is not installed: pip install 'croupier[traces]'"
         ) from None
-    return open_traces(endpoint, ratio, service, logger)
+
+
+def _opened(settings: TracesSettings, service: str, logger: Logger) -> Traces:
+    check_traces(settings)
+    with needing_opentelemetry():
+        from croupier.runtime.opentelemetry_traces import open_traces
+    return open_traces(settings.traces_endpoint, settings.traces_ratio, service, logger)
 
 
 def export_dropped(registry: CollectorRegistry, traces: Traces | None) -> None:

@@ -1,0 +1,160 @@
+"""What the door tells a collector, and that nobody outside has a say in it."""
+
+import asyncio
+import json
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from opentelemetry.proto.collector.trace.v1 import trace_service_pb2, trace_service_pb2_grpc
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
+from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span, Status
+
+from croupier.door.__main__ import main
+from croupier.door.checks import free_port
+from croupier.door.relay import main as relay_main
+from croupier.door.relay import relaying
+from croupier.runtime.identity import write_new_key_pair
+from tests.collector import TOLD_BY_DOOR, collecting
+from tests.door.doors import opened_door
+from tests.door.test_routing import FakeEngine
+
+SECONDS = 20.0
+HOST = "127.0.0.1"
+TRACE = "0af7651916cd43dd8448eb211c80319c"
+FROM_OUTSIDE = {
+    "traceparent": f"00-{TRACE}-b7ad6b7169203331-01",
+    "tracestate": "a=b",
+    "baggage": "c=d",
+}
+REQUEST_IDS = ("my own words", "0b8d3f6e-7c51-4c0a-9d8e-2f4a6b8c0d1e")
+"""By the first Envoy, left to itself, would trace nothing, and it would mark the second."""
+
+
+@pytest.mark.parametrize(
+    ("flags", "pattern"),
+    [
+        ((), r""),
+        (("--traces-endpoint=127.0.0.1:9",), r"00-[0-9a-f]{32}-[0-9a-f]{16}-01"),
+        (("--traces-endpoint=127.0.0.1:9", "--traces-ratio=0"), r"00-[0-9a-f]{32}-[0-9a-f]{16}-00"),
+    ],
+    ids=["untraced", "all", "none"],
+)
+def test_whoever_calls_from_outside_does_not_decide_what_is_traced(
+    tmp_path: Path, flags: Sequence[str], pattern: str
+) -> None:
+    with FakeEngine().running() as engine, opened_door(tmp_path, f"--engine={engine.address}", *flags) as door:
+        for request_id in REQUEST_IDS:
+            headers = {**FROM_OUTSIDE, "x-request-id": request_id}
+            answer = door.ask("GET", "/v1/tables/one/view", token=door.token(), headers=headers)
+            assert answer.status == 200, answer.body
+    assert [heard["x-request-id"] for heard in engine.heard] == list(REQUEST_IDS)
+    traceparents = [str(heard.get("traceparent", "")) for heard in engine.heard]
+    assert all(re.fullmatch(pattern, one) for one in traceparents)
+    assert not any(TRACE in one for one in traceparents)
+    assert not any(heard.get(name) for heard in engine.heard for name in ("tracestate", "baggage"))
+
+
+def test_the_access_log_has_the_id_of_the_trace(tmp_path: Path) -> None:
+    flags = ("--traces-endpoint=127.0.0.1:9", "--access-log=true")
+    with FakeEngine().running() as engine, opened_door(tmp_path, f"--engine={engine.address}", *flags) as door:
+        assert door.ask("GET", "/v1/tables/one/view", token=door.token()).status == 200
+    lines = (tmp_path / "door.log").read_text().splitlines()
+    [logged] = [json.loads(line)["trace_id"] for line in lines if line.startswith("{")]
+    assert logged == str(engine.heard[0]["traceparent"]).split("-")[1]
+
+
+# From Envoy to the collector
+
+
+def attribute(key: str, text: str) -> KeyValue:
+    return KeyValue(key=key, value=AnyValue(string_value=text))
+
+
+def batch() -> trace_service_pb2.ExportTraceServiceRequest:
+    """What Envoy may tell of a call that was refused, and of one for a path that is not there."""
+    told = {
+        "grpc.status_code": "9",
+        "grpc.message": "a secret",
+        "http.status_code": "200",
+        "response_flags": "-",
+        "peer.address": "a secret",
+        "user_agent": "a secret",
+    }
+    call = Span(
+        trace_id=b"t" * 16,
+        span_id=b"s" * 8,
+        name="croupier_api.v1.EngineService/SubmitAction",
+        kind=Span.SPAN_KIND_SERVER,
+        start_time_unix_nano=3,
+        end_time_unix_nano=5,
+        trace_state="a secret",
+        attributes=[attribute(*each) for each in told.items()],
+        events=[Span.Event(name="a secret")],
+        links=[Span.Link(trace_state="a secret")],
+        status=Status(code=Status.STATUS_CODE_ERROR, message="a secret"),
+    )
+    scope = ScopeSpans(spans=[call, Span(name="refusal")])
+    sent = ResourceSpans(scope_spans=[scope])
+    sent.resource.attributes.append(attribute("service.name", "croupier-door"))
+    return trace_service_pb2.ExportTraceServiceRequest(resource_spans=[sent])
+
+
+async def export(address: str) -> None:
+    async with grpc.aio.insecure_channel(address) as channel:
+        new_stub: Any = trace_service_pb2_grpc.TraceServiceStub
+        await new_stub(channel).Export(batch(), timeout=SECONDS, wait_for_ready=True)
+
+
+async def test_the_collector_hears_which_call_it_was_and_how_it_ended_and_nothing_else() -> None:
+    address = f"{HOST}:{free_port(HOST)}"
+    async with collecting() as collector:
+        async with relaying(address, collector.address):
+            await export(address)
+        (seen,) = collector.seen
+        assert (seen.service, seen.name) == ("croupier-door", "croupier_api.v1.EngineService/SubmitAction")
+        assert (seen.trace, seen.id, seen.span.kind) == (b"t" * 16, b"s" * 8, Span.SPAN_KIND_SERVER)
+        assert (seen.span.start_time_unix_nano, seen.span.end_time_unix_nano) == (3, 5)
+        assert seen.span.status.code == Status.STATUS_CODE_ERROR
+        assert seen.told["rpc.response.status_code"] == "FAILED_PRECONDITION"
+        assert seen.told.keys() == TOLD_BY_DOOR
+        assert b"secret" not in collector.raw
+
+
+async def test_a_collector_that_is_away_is_told_of_once(capsys: pytest.CaptureFixture[str]) -> None:
+    address = f"{HOST}:{free_port(HOST)}"
+    async with collecting() as gone:
+        pass
+    async with relaying(address, gone.address):
+        await export(address)
+        await export(address)
+        async with asyncio.timeout(SECONDS), collecting(gone.address) as back:
+            while not back.seen:
+                await export(address)
+                await asyncio.sleep(0.1)
+    assert capsys.readouterr().err.splitlines() == [
+        "the collector takes no spans: they are dropped",
+        "the collector takes spans again",
+    ]
+
+
+def test_a_port_that_is_taken_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    with FakeEngine().running() as other:
+        assert relay_main([other.address, "127.0.0.1:4317"]) == 2
+    assert f"{other.address} cannot be listened on" in capsys.readouterr().err
+
+
+def test_without_the_library_the_door_says_how_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_new_key_pair(tmp_path / "lobby.private.pem", tmp_path / "lobby.public.pem")
+    monkeypatch.delitem(sys.modules, "croupier.door.relay", raising=False)
+    monkeypatch.setitem(sys.modules, "opentelemetry.proto.collector.trace.v1", None)
+    ports = ("--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0")
+    flags = (f"--lobby-public-key={tmp_path}/lobby.public.pem", *ports, "--traces-endpoint=127.0.0.1:4317")
+    assert main(flags) == 2
+    assert "pip install 'croupier[traces]'" in capsys.readouterr().err
