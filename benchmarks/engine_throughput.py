@@ -72,7 +72,7 @@ async def run_engine(folder: Path, database: str, seen: list[bytes]) -> Measured
         *("--lobby-public-key", f"{folder}/lobby.pub", "--signing-key", f"{folder}/engine.pem"),
         *("--scoring-control", "127.0.0.1:9", "--listen", "127.0.0.1:0", "--control-listen", "127.0.0.1:0"),
         *("--metrics-listen", "127.0.0.1:0", "--ready-file", f"{folder}/engine.ready", "--log-level", "error"),
-        *("--drain-seconds", "4"),
+        *("--drain-seconds", "4", "--player-calls-per-second", "0"),
     ]
     key = load_private_key(folder / "lobby.pem")
     players = TokenIssuer(key, PLAYER_AUDIENCE, 3600, now_milliseconds)

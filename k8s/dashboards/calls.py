@@ -35,6 +35,12 @@ _CALLS = Row(
             "Streams for the most part.",
             (Query(total(of(SERVICES, "croupier_rpc_open_calls"), "method"), "{{method}}"),),
         ),
+        Panel(
+            "Players who call too often",
+            "Calls refused, and actions in streams held back. People never get there: it is a program, or a flood.",
+            (Query(rate(of(SERVICES, "croupier_rpc_limited_total"), "method"), "{{method}}"),),
+            Unit.PER_SECOND,
+        ),
     ),
 )
 
