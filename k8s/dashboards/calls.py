@@ -35,6 +35,12 @@ _CALLS = Row(
             "Streams for the most part.",
             (Query(total(of(SERVICES, "croupier_rpc_open_calls"), "method"), "{{method}}"),),
         ),
+    ),
+)
+
+_LIMITS = Row(
+    "Limits",
+    (
         Panel(
             "Players who call too often",
             "Calls refused, and actions in streams held back. People never get there: it is a program, or a flood.",
@@ -88,4 +94,4 @@ _SCORING = Row(
     ),
 )
 
-CALLS = Dashboard("croupier-calls", "croupier: calls, lobby and scoring", (_CALLS, _LOBBY, _SCORING))
+CALLS = Dashboard("croupier-calls", "croupier: calls, lobby and scoring", (_CALLS, _LIMITS, _LOBBY, _SCORING))
