@@ -1,6 +1,7 @@
 """A player who calls too often: refused by each service, told so in every language, and in the end not kept waiting."""
 
 import asyncio
+import time
 import urllib.request
 from collections.abc import Iterator
 from typing import Any
@@ -9,7 +10,8 @@ import grpc
 import pytest
 
 from croupier.cli.background import BackgroundServices, started_services
-from croupier_api.v1 import lobby_pb2
+from croupier_api.v1 import engine_pb2, lobby_pb2
+from croupier_api.v1.engine_pb2_grpc import EngineServiceStub
 from croupier_api.v1.lobby_pb2_grpc import LobbyServiceStub
 from croupier_api.v1.table_pb2 import Clock
 from croupier_client import Client, Endpoints
@@ -22,6 +24,7 @@ FLAGS = (f"--player-calls-per-second={RATE}", f"--player-burst={BURST}")
 SERVICES = ("lobby", "engine", "scoring")
 MOST_CALLS = 60
 DEADLINE_SECONDS = 60.0
+CALM_SECONDS = 5.0
 PATHS = {"lobby": "/v1/games", "engine": "/v1/tables/none/view", "scoring": "/v1/games/thulla/leaderboard"}
 
 
@@ -95,3 +98,40 @@ async def test_the_client_waits_and_plays_on(services: BackgroundServices) -> No
                 await table.act(table.legal_actions.actions[0])
             assert limited(services, "engine")["Play"] > held_back
             assert table.resumes == 0
+
+
+async def test_a_flood_in_a_stream_holds_up_nobody_else(services: BackgroundServices, door: Door) -> None:
+    endpoints = Endpoints.single(door.address)
+    async with (
+        asyncio.timeout(DEADLINE_SECONDS),
+        Client(endpoints, "a client that never stops", "Bo") as client,
+        grpc.aio.insecure_channel(door.address) as channel,
+    ):
+        table_id = await opened_table(client)
+        metadata = (("authorization", f"Bearer {await client._access_token()}"), ("x-table-id", table_id))
+        call: Any = EngineServiceStub(channel).Play(metadata=metadata)
+        await call.write(engine_pb2.PlayRequest(watch=engine_pb2.WatchTableRequest(table_id=table_id)))
+        before = limited(services, "engine").get("Play", 0)
+        flooding = asyncio.create_task(flood(call))
+        while limited(services, "engine").get("Play", 0) < before + 2:  # noqa: ASYNC110 - of another process
+            await asyncio.sleep(0.05)
+        waits = [await asyncio.to_thread(waited, door) for _ in range(20)]
+        assert max(waits) < CALM_SECONDS
+        assert limited(services, "engine")["Play"] < before + RATE * DEADLINE_SECONDS
+        assert not flooding.done()
+        flooding.cancel()
+        call.cancel()
+
+
+async def flood(call: Any) -> None:
+    """Send the largest messages for as long as they are taken."""
+    action = engine_pb2.SubmitActionRequest(request_id="x" * 60_000)
+    while True:
+        await call.write(engine_pb2.PlayRequest(action=action))
+
+
+def waited(door: Door) -> float:
+    """How long somebody else waits for the engine, who comes by a new connection: seconds."""
+    began = time.monotonic()
+    assert door.ask("GET", PATHS["engine"], token=door.token()).status in (404, 429)
+    return time.monotonic() - began

@@ -97,10 +97,10 @@ def test_players_who_have_called_just_now_are_not(limit: PlayerLimit) -> None:
     assert [taken(limit, f"player {number}") for number in range(5 * FEW_PLAYERS)] == [0] * 5 * FEW_PLAYERS
 
 
-def test_settings_ask_for_a_limit_or_none() -> None:
-    assert player_limit(0, 1000) is player_limit(0, 0) is None
-    limit = player_limit(1, 2)
+def test_settings_ask_for_a_limit_or_none(clock: Clock) -> None:
+    assert player_limit(0, 1000, clock) is player_limit(0, 0, clock) is None
+    limit = player_limit(1, 2, clock)
     assert limit is not None
     assert taken(limit) == 2
     with pytest.raises(ValueError, match=r"--player-burst must be at least 1"):
-        player_limit(1, 0)
+        player_limit(1, 0, clock)

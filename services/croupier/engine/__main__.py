@@ -214,7 +214,7 @@ async def _listening(
         services = engine.services
         return CallInterceptor(authenticator, services.metrics.rpc, services.logger, services.traces, limit)
 
-    limit = player_limit(settings.player_calls_per_second, settings.player_burst)
+    limit = player_limit(settings.player_calls_per_second, settings.player_burst, time.monotonic_ns)
     players = EngineServicer(engine.tables, engine.services.metrics, settings.most_streams, limit)
     lobby = EngineControlServicer(engine.tables)
     doors = (

@@ -89,7 +89,7 @@ async def serve(settings: LobbySettings, logger: Logger) -> int:
         keys = await stack.enter_async_context(_checked_keys(settings, issuer, tls, logger))
         lobby = assemble(settings, database, engine, key, secrets.SystemRandom(), now_milliseconds, registry, logger)
         verifier = TokenVerifier(key.public_key(), PLAYER_AUDIENCE, now_milliseconds)
-        limit = player_limit(settings.player_calls_per_second, settings.player_burst)
+        limit = player_limit(settings.player_calls_per_second, settings.player_burst, time.monotonic_ns)
         interceptor = CallInterceptor(
             Authenticator(verifier, OPEN_METHODS), RpcMetrics(registry), logger, traces, limit
         )

@@ -1,6 +1,5 @@
 """How often one player may call: a bucket for each, so that who floods a service takes nothing from the others."""
 
-import time
 from collections.abc import Callable
 
 from croupier.runtime.errors import LimitReached
@@ -24,7 +23,7 @@ class PlayerLimit:
     Of each player it remembers when his bucket is full again, and nothing of those whose bucket is full.
     """
 
-    def __init__(self, calls_per_second: int, burst: int, clock: MonotonicClock = time.monotonic_ns) -> None:
+    def __init__(self, calls_per_second: int, burst: int, clock: MonotonicClock) -> None:
         self._calls_per_second = calls_per_second
         self._call = SECOND // calls_per_second
         self._most_owed = self._call * (burst - 1)
@@ -65,10 +64,10 @@ class PlayerLimit:
             self._look_at = max(2 * len(self._full_at), FEW_PLAYERS)
 
 
-def player_limit(calls_per_second: int, burst: int) -> PlayerLimit | None:
+def player_limit(calls_per_second: int, burst: int, clock: MonotonicClock) -> PlayerLimit | None:
     """The limit that settings ask for, None for no limit; raises ValueError for one that lets nobody in."""
     if calls_per_second == 0:
         return None
     if burst == 0:
         raise ValueError("--player-burst must be at least 1: with 0 no player could call")
-    return PlayerLimit(calls_per_second, burst)
+    return PlayerLimit(calls_per_second, burst, clock)

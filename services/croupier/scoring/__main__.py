@@ -90,7 +90,7 @@ def ports(settings: ScoringSettings, database: AsyncEngine, registry: CollectorR
             SERVICES["ScoringService"].full_name,
             partial(add_ScoringServiceServicer_to_server, servicer),
             TokenVerifier(load_public_key(settings.lobby_public_key), PLAYER_AUDIENCE, clock),
-            player_limit(settings.player_calls_per_second, settings.player_burst),
+            player_limit(settings.player_calls_per_second, settings.player_burst, time.monotonic_ns),
         ),
         Port(
             settings.control_listen,
