@@ -1,9 +1,9 @@
-"""`make bench`: the speed of the rules, and the engine beside a bare fan-out."""
+"""`make bench`: the speed of the rules, the engine beside a bare fan-out, and what the front door costs."""
 
 import os
 import platform
 
-from benchmarks import engine_throughput, rules
+from benchmarks import door_cost, engine_throughput, rules
 
 
 def main() -> None:
@@ -13,6 +13,8 @@ def main() -> None:
     rules.main()
     print("\nEngine: random play over real streams, beside grpc.aio that fans the same bytes out and does nothing else")
     engine_throughput.main()
+    print("\nDoor: what it costs for each action, beside players who reach the engine directly")
+    door_cost.main()
 
 
 if __name__ == "__main__":

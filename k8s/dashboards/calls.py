@@ -38,6 +38,18 @@ _CALLS = Row(
     ),
 )
 
+_LIMITS = Row(
+    "Limits",
+    (
+        Panel(
+            "Players who call too often",
+            "Calls refused, and actions in streams held back. People never get there: it is a program, or a flood.",
+            (Query(rate(of(SERVICES, "croupier_rpc_limited_total"), "method"), "{{method}}"),),
+            Unit.PER_SECOND,
+        ),
+    ),
+)
+
 _LOBBY = Row(
     "Lobby",
     (
@@ -82,4 +94,4 @@ _SCORING = Row(
     ),
 )
 
-CALLS = Dashboard("croupier-calls", "croupier: calls, lobby and scoring", (_CALLS, _LOBBY, _SCORING))
+CALLS = Dashboard("croupier-calls", "croupier: calls, lobby and scoring", (_CALLS, _LIMITS, _LOBBY, _SCORING))

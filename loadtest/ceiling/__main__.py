@@ -6,9 +6,12 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from croupier.cli.replicas import Replicas
 from loadtest.ceiling.options import CeilingOptions, Setup, read_ceiling_options
 
 FINE, BROKEN, NOT_RUN, INTERRUPTED = 0, 1, 2, 130
+UNLIMITED = ("--player-calls-per-second=0",)
+"""Services are to be at their limits, not at those of single players, who do not think here."""
 DURABLE: Mapping[str, str] = {}
 """PostgreSQL as it is usually run: what is committed is on the disk."""
 
@@ -68,7 +71,8 @@ def _climb_all(options: CeilingOptions, databases: Mapping[str, str]) -> int:
 
     lines, codes = [], []
     for setup in options.setups:
-        with own_backend(databases.get(setup.name, ""), setup.engines) as backend:
+        flags = dict.fromkeys(Replicas(engine=setup.engines).all(), UNLIMITED)
+        with own_backend(databases.get(setup.name, ""), setup.engines, flags) as backend:
             _say(f"\n{backend.description}")
             result, replays = Climb(options, backend, _say).result()
         codes.append(told(result, replays, options.results / setup.name))

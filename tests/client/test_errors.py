@@ -2,6 +2,8 @@
 
 import grpc
 import pytest
+from google.protobuf import duration_pb2
+from google.rpc import error_details_pb2
 
 from croupier_api.v1 import engine_pb2
 from croupier_client import errors
@@ -59,6 +61,16 @@ def test_class_by_reason(reason: str, kind: type[CroupierError]) -> None:
         assert type(error) is kind
         assert (error.reason, error.rule, error.message) == (reason, "110-BID-3", "the message")
     assert from_status.metadata == {"rule": "110-BID-3"}
+
+
+def test_how_long_to_wait() -> None:
+    code = grpc.StatusCode.RESOURCE_EXHAUSTED
+    status = refused(code, "the message", "TOO_MANY_CALLS")
+    assert from_rpc_error(rpc_error(code, status.SerializeToString())).retry_after_seconds == 0
+    asked = error_details_pb2.RetryInfo(retry_delay=duration_pb2.Duration(seconds=2, nanos=5_000_000))
+    status.details.add().Pack(asked)
+    error = from_rpc_error(rpc_error(code, status.SerializeToString()))
+    assert (error.reason, error.retry_after_seconds) == ("TOO_MANY_CALLS", 2.005)
 
 
 def test_garbled_details_lose_nothing_else() -> None:

@@ -45,6 +45,7 @@ def retries(attempts: Attempts, clock: FakeClock | None = None, policy: RetryPol
         ("DEADLINE_EXCEEDED", "", REPEATABLE),
         ("UNAUTHENTICATED", "", ALL),
         ("RESOURCE_EXHAUSTED", "SLOW_READER", STREAM),
+        ("RESOURCE_EXHAUSTED", "TOO_MANY_CALLS", ALL),
         ("INTERNAL", "", REPEATABLE),
         ("UNKNOWN", "", REPEATABLE),
         ("CANCELLED", "", REPEATABLE),
@@ -65,6 +66,29 @@ def test_what_is_tried_again(attempts: Attempts, code: str, reason: str, retried
     with pytest.raises(CroupierError) as caught:
         retries(attempts).delay_seconds(error)
     assert caught.value is error
+
+
+@pytest.mark.parametrize("attempts", Attempts)
+def test_who_called_too_often_waits_as_long_as_he_is_asked_to(attempts: Attempts) -> None:
+    policy = RetryPolicy(first_delay_seconds=0.5)
+    assert retries(attempts, policy=policy).delay_seconds(limited(after_seconds=7)) == 7.5
+
+
+def test_nobody_waits_longer_than_his_patience_though_he_is_asked_to() -> None:
+    error = limited(after_seconds=61)
+    with pytest.raises(CroupierError) as caught:
+        retries(Attempts.IDEMPOTENT).delay_seconds(error)
+    assert caught.value is error
+
+
+def test_who_finds_a_service_unavailable_asks_another_one_at_once() -> None:
+    error = make_error(grpc.StatusCode.UNAVAILABLE, "stopping", retry_after_seconds=5)
+    assert retries(Attempts.IDEMPOTENT).delay_seconds(error) == RetryPolicy().first_delay_seconds
+
+
+def limited(after_seconds: float) -> CroupierError:
+    code = grpc.StatusCode.RESOURCE_EXHAUSTED
+    return make_error(code, "too many", reason="TOO_MANY_CALLS", retry_after_seconds=after_seconds)
 
 
 UNAVAILABLE = make_error(grpc.StatusCode.UNAVAILABLE, "down")

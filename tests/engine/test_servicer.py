@@ -7,10 +7,11 @@ import grpc
 import pytest
 
 from croupier.engine.live import LiveTable
-from croupier.engine.servicer import EngineServicer
+from croupier.engine.servicer import PLAY, EngineServicer
 from croupier.engine.tables import Tables
 from croupier.runtime.errors import LimitReached, MalformedRequest
 from croupier.runtime.identity import Caller, remember_caller
+from croupier.runtime.player_limit import SECOND, PlayerLimit
 from croupier_api.v1 import engine_pb2
 from tests.engine.fakes import Bench
 from tests.engine.play import CLOCK, parsed, people, soon, take_up
@@ -38,11 +39,16 @@ ACTION.action.play.card = 1  # type: ignore[assignment]
 
 
 @pytest.fixture
-async def servicer(engine: Bench) -> EngineServicer:
+async def tables(engine: Bench) -> Tables:
     tables = Tables(engine.services, bytes, most_open_tables=3)
     await tables.prepare("t1", "thulla", 3, {}, CLOCK)
     await tables.open("t1", people(3), [b""] * 3)
     remember_caller(Caller("p0", "Player 0"))
+    return tables
+
+
+@pytest.fixture
+def servicer(engine: Bench, tables: Tables) -> EngineServicer:
     return EngineServicer(tables, engine.services.metrics, most_streams=2)
 
 
@@ -141,3 +147,31 @@ async def test_an_engine_has_so_many_streams_and_one_that_ends_makes_room(
     again = play(servicer, call := Call(WATCH))
     await soon(call.wrote.get())
     again.cancel()
+
+
+async def test_messages_beyond_what_a_player_may_send_are_held_back(engine: Bench, tables: Tables) -> None:
+    limit = PlayerLimit(20, 3, lambda: SECOND)
+    servicer = EngineServicer(tables, engine.services.metrics, 2, limit)
+    requests = [engine_pb2.PlayRequest(action=ACTION) for _ in range(5)]
+    playing = play(servicer, call := Call(WATCH, *requests))
+    began = asyncio.get_running_loop().time()
+    assert parsed(await soon(call.wrote.get())).HasField("snapshot")
+    answers = [parsed(await soon(call.wrote.get())).answer for _ in requests]
+    assert asyncio.get_running_loop().time() - began >= (1 + 2) / 20
+    assert {answer.refusal.reason for answer in answers} == {"NOT_YOUR_TURN"}
+    assert engine.count("croupier_rpc_limited_total", method=PLAY) == 2
+    with pytest.raises(LimitReached):
+        limit.take("p0")
+    playing.cancel()
+
+
+async def test_a_stream_that_ends_while_a_message_is_held_back_leaves_nothing(engine: Bench, tables: Tables) -> None:
+    servicer = EngineServicer(tables, engine.services.metrics, 2, PlayerLimit(1, 1, lambda: SECOND))
+    requests = [engine_pb2.PlayRequest(action=ACTION) for _ in range(2)]
+    playing = play(servicer, call := Call(WATCH, *requests))
+    await soon(call.wrote.get())
+    while not engine.count("croupier_rpc_limited_total", method=PLAY):  # noqa: ASYNC110 - a counter has no event
+        await asyncio.sleep(0)
+    playing.cancel()
+    await asyncio.gather(playing, return_exceptions=True)
+    assert engine.count("croupier_streams") == 0

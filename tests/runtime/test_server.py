@@ -2,7 +2,9 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import grpc
@@ -18,6 +20,7 @@ from croupier.runtime import errors
 from croupier.runtime.identity import ENGINE_CONTROL_AUDIENCE, PLAYER_AUDIENCE, TokenIssuer, TokenVerifier, caller
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
 from croupier.runtime.metrics import RpcMetrics
+from croupier.runtime.player_limit import SECOND, PlayerLimit
 from croupier.runtime.server import LARGEST_PROBE_BYTES, LIVE, Listener, announce, drain, listen, probe_port
 from croupier_api.v1 import lobby_pb2 as pb
 from croupier_api.v1 import lobby_pb2_grpc
@@ -66,6 +69,9 @@ class Logger:
     def info(self, event: str, **fields: Any) -> None:
         self.events.append(("info", event, fields))
 
+    def debug(self, event: str, **fields: Any) -> None:
+        self.events.append(("debug", event, fields))
+
     def error(self, event: str, **fields: Any) -> None:
         self.events.append(("error", event, fields))
 
@@ -83,8 +89,8 @@ class Site:
         return self.registry.get_sample_value("croupier_rpc_calls_total", {"method": method, "code": code})
 
 
-@pytest.fixture
-async def site() -> AsyncIterator[Site]:
+@asynccontextmanager
+async def opened_site(limit: PlayerLimit | None = None) -> AsyncIterator[Site]:
     servicer, registry, logger = Servicer(), CollectorRegistry(), Logger()  # type: ignore[abstract]
     authenticator = Authenticator(
         TokenVerifier(KEY.public_key(), PLAYER_AUDIENCE, lambda: NOW), frozenset({f"{LOBBY}/SignIn"})
@@ -93,15 +99,23 @@ async def site() -> AsyncIterator[Site]:
         "127.0.0.1:0",
         ["croupier_api.v1.LobbyService"],
         lambda server: lobby_pb2_grpc.add_LobbyServiceServicer_to_server(servicer, server),
-        CallInterceptor(authenticator, RpcMetrics(registry), logger),
+        CallInterceptor(authenticator, RpcMetrics(registry), logger, limit=limit),
     )
     async with grpc.aio.insecure_channel(listener.address) as channel:
         yield Site(servicer, listener, channel, lobby_pb2_grpc.LobbyServiceStub(channel), registry, logger)
     await listener.server.stop(None)
 
 
-def bearer(audience: str = PLAYER_AUDIENCE, key: Ed25519PrivateKey = KEY, at: int = NOW) -> tuple[tuple[str, str], ...]:
-    token, _ = TokenIssuer(key, audience, 60, lambda: at).issue("ada", "Ada")
+@pytest.fixture
+async def site() -> AsyncIterator[Site]:
+    async with opened_site() as opened:
+        yield opened
+
+
+def bearer(
+    audience: str = PLAYER_AUDIENCE, key: Ed25519PrivateKey = KEY, at: int = NOW, player_id: str = "ada"
+) -> tuple[tuple[str, str], ...]:
+    token, _ = TokenIssuer(key, audience, 60, lambda: at).issue(player_id, "Ada")
     return (("authorization", f"Bearer {token}"),)
 
 
@@ -218,6 +232,29 @@ async def test_a_stream_that_is_cancelled_closes_its_generator_and_is_counted(si
     await asyncio.wait_for(site.servicer.closed.wait(), 5)
     await site.stub.SignIn(pb.SignInRequest())
     assert site.registry.get_sample_value("croupier_rpc_open_calls", labels) == 0
+
+
+async def test_a_player_who_calls_too_often_is_refused_and_nobody_else() -> None:
+    now = 0
+    async with opened_site(PlayerLimit(2, 3, lambda: now)) as limited:
+        get = partial(limited.stub.GetTable, pb.GetTableRequest())
+        await get(metadata=bearer())
+        await limited.stub.WatchTables(pb.WatchTablesRequest(), metadata=bearer()).read()
+        await get(metadata=bearer())
+        watch = limited.stub.WatchTables(pb.WatchTablesRequest(), metadata=bearer())
+        for call, method in ((get(metadata=bearer()), "GetTable"), (watch.read(), "WatchTables")):
+            refusal = await refused(call)
+            assert (refusal.code, refusal.info.reason) == ("RESOURCE_EXHAUSTED", "TOO_MANY_CALLS")
+            assert refusal.retry.ToMilliseconds() == 500
+            labels = {"method": f"{LOBBY}/{method}"}
+            assert limited.registry.get_sample_value("croupier_rpc_limited_total", labels) == 1
+            assert limited.calls(f"{LOBBY}/{method}", "RESOURCE_EXHAUSTED") == 1
+        await get(metadata=bearer(player_id="bob"))
+        for _ in range(5):
+            await limited.stub.SignIn(pb.SignInRequest(), metadata=bearer())
+        assert {level for level, event, _ in limited.logger.events if event == "call refused"} == {"debug"}
+        now += SECOND // 2
+        await get(metadata=bearer())
 
 
 async def test_a_request_that_is_too_large_is_refused(site: Site) -> None:

@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 import grpc
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, Message
 from google.rpc import error_details_pb2, status_pb2
 
 from croupier_api.v1 import engine_pb2
@@ -33,7 +33,10 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class CroupierError(Exception):
-    """What went wrong: a gRPC status code, a reason for programs, the rule that speaks (or ""), and a sentence."""
+    """What went wrong: a gRPC status code, a reason for programs, the rule that speaks (or ""), and a sentence.
+
+    `retry_after_seconds` is how long the service asks to wait before another attempt, 0 if it does not say.
+    """
 
     def __init__(
         self,
@@ -43,6 +46,7 @@ class CroupierError(Exception):
         reason: str = "",
         rule: str = "",
         metadata: Mapping[str, str] = _NOTHING,
+        retry_after_seconds: float = 0.0,
     ) -> None:
         super().__init__(code, message, reason, rule)
         self.code = code
@@ -50,6 +54,7 @@ class CroupierError(Exception):
         self.reason = reason
         self.rule = rule
         self.metadata = metadata
+        self.retry_after_seconds = retry_after_seconds
 
     def __str__(self) -> str:
         labels = ", ".join(label for label in (self.code.name, self.reason, self.rule) if label)
@@ -146,13 +151,19 @@ _BY_NUMBER: Mapping[int, grpc.StatusCode] = MappingProxyType({code.value[0]: cod
 
 
 def make_error(
-    code: grpc.StatusCode, message: str, *, reason: str = "", rule: str = "", metadata: Mapping[str, str] = _NOTHING
+    code: grpc.StatusCode,
+    message: str,
+    *,
+    reason: str = "",
+    rule: str = "",
+    metadata: Mapping[str, str] = _NOTHING,
+    retry_after_seconds: float = 0.0,
 ) -> CroupierError:
     """The error of the tree that stands for this code and reason; the tree's root for a code without a class."""
     kind = _BY_CODE.get(code, CroupierError)
     if kind is FailedPrecondition and reason in _ILLEGAL_ACTION_REASONS:
         kind = IllegalAction
-    return kind(code, message, reason=reason, rule=rule, metadata=metadata)
+    return kind(code, message, reason=reason, rule=rule, metadata=metadata, retry_after_seconds=retry_after_seconds)
 
 
 def from_refusal(refusal: engine_pb2.Refusal) -> CroupierError:
@@ -165,18 +176,26 @@ def from_rpc_error(error: grpc.RpcError) -> CroupierError:
     """The error that a failed call, asyncio or blocking, stands for; UNKNOWN if it tells no status code."""
     if not isinstance(error, grpc.Call | grpc.aio.AioRpcError):
         return Internal(grpc.StatusCode.UNKNOWN, "the call failed without a status")
-    info = _error_info(dict(error.trailing_metadata() or ()).get(_DETAILS_KEY, b""))
+    info, retry = error_details_pb2.ErrorInfo(), error_details_pb2.RetryInfo()
+    _read_details(dict(error.trailing_metadata() or ()).get(_DETAILS_KEY, b""), info, retry)
     message = error.details() or "the call failed without a message"
     metadata = dict(info.metadata)
-    return make_error(error.code(), message, reason=info.reason, rule=metadata.get("rule", ""), metadata=metadata)
+    return make_error(
+        error.code(),
+        message,
+        reason=info.reason,
+        rule=metadata.get("rule", ""),
+        metadata=metadata,
+        retry_after_seconds=max(retry.retry_delay.ToMilliseconds() / 1000, 0.0),
+    )
 
 
-def _error_info(details: str | bytes) -> error_details_pb2.ErrorInfo:
-    """The ErrorInfo in a serialized google.rpc.Status; empty if there is none or a proxy garbled it."""
-    info = error_details_pb2.ErrorInfo()
+def _read_details(details: str | bytes, *wanted: Message) -> None:
+    """Fill in what is wanted of a serialized google.rpc.Status; nothing if there is none or a proxy garbled it."""
     try:
         status = status_pb2.Status.FromString(details if isinstance(details, bytes) else details.encode())
-        any(detail.Unpack(info) for detail in status.details)
+        for message in wanted:
+            any(detail.Unpack(message) for detail in status.details)
     except DecodeError:
-        info.Clear()
-    return info
+        for message in wanted:
+            message.Clear()

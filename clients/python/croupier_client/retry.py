@@ -7,7 +7,7 @@ from typing import Protocol, TypeAlias
 
 import grpc
 
-from croupier_client.errors import CroupierError, Unauthenticated, Unavailable
+from croupier_client.errors import CroupierError, LimitReached, Unauthenticated, Unavailable
 
 Clock: TypeAlias = Callable[[], int]
 """Gives the time in milliseconds since 1970 UTC."""
@@ -39,6 +39,8 @@ _RETRIED = {
         {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.RESOURCE_EXHAUSTED}
     ),
 }
+_NOTHING_DONE = "TOO_MANY_CALLS"
+"""The reason of a refusal that came before anything else: even a call that must not be made twice may be made again."""
 _CONNECTION_LOST = frozenset({grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN, grpc.StatusCode.CANCELLED})
 """How a call may end when its connection breaks; the services' own errors carry a reason, these do not."""
 
@@ -46,6 +48,11 @@ _CONNECTION_LOST = frozenset({grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN,
 def is_lost_connection(error: CroupierError) -> bool:
     """Whether a call ended as it may when its connection breaks, by a code that a service would give a reason with."""
     return error.code in _CONNECTION_LOST and not error.reason
+
+
+def _asked_seconds(error: CroupierError) -> float:
+    """How long a limit asks to wait; of those who cannot answer now another one can be asked at once."""
+    return error.retry_after_seconds if isinstance(error, LimitReached) else 0.0
 
 
 @dataclass(frozen=True)
@@ -96,7 +103,7 @@ class Retries:
         if isinstance(error, Unauthenticated):
             return self._delay_of_rejection(error)
         self._failures += 1
-        delay = self.policy.delay_seconds(self._failures, self._random)
+        delay = _asked_seconds(error) + self.policy.delay_seconds(self._failures, self._random)
         waited = (self._clock() - self._since_milliseconds) / 1000
         if not self._may_retry(error) or waited + delay > self.policy.total_seconds:
             raise self.for_good(error) from error
@@ -116,7 +123,8 @@ class Retries:
         return 0.0
 
     def _may_retry(self, error: CroupierError) -> bool:
-        return self._is_lost_connection(error) or error.code in _RETRIED[self._attempts]
+        is_repeatable = error.code in _RETRIED[self._attempts] or error.reason == _NOTHING_DONE
+        return is_repeatable or self._is_lost_connection(error)
 
     def _is_lost_connection(self, error: CroupierError) -> bool:
         return self._attempts is not Attempts.ONCE and is_lost_connection(error)

@@ -9,6 +9,7 @@ import {
   type SignInResponse,
   type Tokens,
 } from "./generated/croupier_api/v1/lobby_pb";
+import { patient } from "./patience";
 
 const CALL_MILLISECONDS = 10_000;
 const RENEW_BEFORE_MILLISECONDS = 30_000;
@@ -25,7 +26,7 @@ export interface House {
 export async function enter(address: string, deviceSecret: string, name: string): Promise<House> {
   const settings = { baseUrl: address, defaultTimeoutMs: CALL_MILLISECONDS };
   const token = await tokenKeeper(createClient(LobbyService, createGrpcWebTransport(settings)), deviceSecret, name);
-  const transport = createGrpcWebTransport({ ...settings, interceptors: [withToken(token)] });
+  const transport = createGrpcWebTransport({ ...settings, interceptors: [patient, withToken(token)] });
   return { lobby: createClient(LobbyService, transport), engine: createClient(EngineService, transport) };
 }
 

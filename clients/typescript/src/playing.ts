@@ -6,6 +6,7 @@ import { Suit } from "./generated/croupier_api/v1/cards_pb";
 import { TableState } from "./generated/croupier_api/v1/lobby_pb";
 import { type Action, ActionSchema, type CardChoice, CardChoiceVerb } from "./generated/croupier_api/v1/table_pb";
 import { type House, about } from "./house";
+import { pause } from "./patience";
 import type { Table } from "./table";
 
 const MOST_ATTEMPTS = 10;
@@ -55,7 +56,7 @@ export async function act(house: House, table: Table, action: Action): Promise<v
       if (code === Code.FailedPrecondition && (await isOver(house, table))) return;
       if (![Code.Unavailable, Code.DeadlineExceeded, Code.Unknown].includes(code)) throw error;
       if (attempt === MOST_ATTEMPTS) throw error;
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MILLISECONDS));
+      await pause(PAUSE_MILLISECONDS);
     }
   }
 }

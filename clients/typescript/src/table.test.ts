@@ -13,7 +13,9 @@ import {
 } from "./generated/croupier_api/v1/engine_pb";
 import { LobbyService } from "./generated/croupier_api/v1/lobby_pb";
 import { ActionSchema, CardChoiceVerb, FactSchema, LegalActionsSchema } from "./generated/croupier_api/v1/table_pb";
+import { ErrorInfoSchema, RetryInfoSchema } from "./generated/google/rpc/error_details_pb";
 import type { House } from "./house";
+import { patient } from "./patience";
 import { act, randomLegal } from "./playing";
 import { Table } from "./table";
 
@@ -40,7 +42,7 @@ function houseThat(streams: readonly (Told | ConnectError)[][], answers: (Connec
         return { sequence: 4n };
       },
     });
-  });
+  }, { transport: { interceptors: [patient] } });
   const house: House = { lobby: createClient(LobbyService, transport), engine: createClient(EngineService, transport) };
   return { table: new Table(house, "t"), house, watched, acted };
 }
@@ -90,6 +92,37 @@ test("an action that others overtook is no fault, and one that is refused is", a
   await act(house, table, pass);
   await assert.rejects(act(house, table, pass), { code: Code.InvalidArgument });
   assert.equal(acted.length, 2);
+});
+
+/** What a service says to a player who calls too often, and to one who is at another limit. */
+function tooMuch(reason: string, waitMilliseconds: number): ConnectError {
+  return new ConnectError("too much", Code.ResourceExhausted, undefined, [
+    { desc: ErrorInfoSchema, value: { reason } },
+    { desc: RetryInfoSchema, value: { retryDelay: { seconds: 0n, nanos: waitMilliseconds * 1_000_000 } } },
+  ]);
+}
+
+test("who called too often waits as long as he is asked to", async () => {
+  const tooOften = tooMuch("TOO_MANY_CALLS", 40);
+  const { house, table, watched, acted } = houseThat([[tooOften], [SNAPSHOT, entry(4n, true)]], [tooOften, undefined]);
+  for (const call of [() => act(house, table, create(ActionSchema)), () => sequencesOf(table)]) {
+    const before = performance.now();
+    await call();
+    assert.ok(performance.now() - before >= 39);
+  }
+  assert.deepEqual([acted.length, watched.length], [2, 2]);
+});
+
+test("other limits are told at once", async () => {
+  const { house, acted } = houseThat([], [tooMuch("TOO_MANY_REACTIONS", 40)]);
+  await assert.rejects(house.engine.submitAction({ tableId: "t" }), { code: Code.ResourceExhausted });
+  assert.equal(acted.length, 1);
+});
+
+test("patience ends", async () => {
+  const { house, acted } = houseThat([], Array.from({ length: 9 }, () => tooMuch("TOO_MANY_CALLS", 1)));
+  await assert.rejects(house.engine.submitAction({ tableId: "t" }), { code: Code.ResourceExhausted });
+  assert.equal(acted.length, 5);
 });
 
 test("so many cards are chosen as are wanted, none of them twice", () => {

@@ -4,6 +4,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { WatchTableResponse } from "./generated/croupier_api/v1/engine_pb";
 import type { LegalActions, RankGroup } from "./generated/croupier_api/v1/table_pb";
 import { type House, about } from "./house";
+import { askedToWait, pause } from "./patience";
 
 /** Heartbeats come every 15 seconds: a path that brings nothing for so long has died in silence. */
 const SILENCE_MILLISECONDS = 40_000;
@@ -40,9 +41,10 @@ export class Table {
 
   /** Follow the table to the end of its game: once for the snapshot, once for each entry of the log. */
   async *follow(): AsyncGenerator<WatchTableResponse> {
-    for (let failures = 0; this.ranking.length === 0; failures++) {
+    for (let failures = 0, asked = 0; this.ranking.length === 0; failures++) {
       if (failures > MOST_FAILURES) throw new Error("the table's stream brings nothing");
-      if (failures > 0) await pauseAfter(failures);
+      if (failures > 0) await pause(asked + longestPause(failures) * Math.random());
+      asked = 0;
       try {
         for await (const message of this.stream()) {
           const isNews = this.take(message);
@@ -53,6 +55,7 @@ export class Table {
       } catch (error) {
         const fault = ConnectError.from(error);
         if (FINAL.has(fault.code) || failures >= MOST_FAILURES) throw fault;
+        asked = askedToWait(fault);
       }
     }
   }
@@ -104,7 +107,6 @@ export class Table {
   }
 }
 
-async function pauseAfter(failures: number): Promise<void> {
-  const longest = Math.min(LONGEST_PAUSE_MILLISECONDS, FIRST_PAUSE_MILLISECONDS * 2 ** failures);
-  await new Promise((resolve) => setTimeout(resolve, longest * Math.random()));
+function longestPause(failures: number): number {
+  return Math.min(LONGEST_PAUSE_MILLISECONDS, FIRST_PAUSE_MILLISECONDS * 2 ** failures);
 }

@@ -38,6 +38,7 @@ from croupier.runtime.identity import (
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
 from croupier.runtime.logs import Logger, configure_logs
 from croupier.runtime.metrics import export_expiry, serve_metrics
+from croupier.runtime.player_limit import PlayerLimit, player_limit
 from croupier.runtime.schema_versions import DatabaseUnreachable, check_durability, check_schema
 from croupier.runtime.server import (
     LAST_SECONDS,
@@ -208,21 +209,22 @@ async def _listening(
 ) -> AsyncIterator[list[Listener]]:
     """Open the players' port and the lobby's, which take tokens of their own audience only, and that for probes."""
 
-    def interceptor(audience: str) -> CallInterceptor:
+    def interceptor(audience: str, limit: PlayerLimit | None) -> CallInterceptor:
         authenticator = Authenticator(TokenVerifier(lobby_key, audience, engine.clock))
         services = engine.services
-        return CallInterceptor(authenticator, services.metrics.rpc, services.logger, services.traces)
+        return CallInterceptor(authenticator, services.metrics.rpc, services.logger, services.traces, limit)
 
-    players = EngineServicer(engine.tables, engine.services.metrics, settings.most_streams)
+    limit = player_limit(settings.player_calls_per_second, settings.player_burst, time.monotonic_ns)
+    players = EngineServicer(engine.tables, engine.services.metrics, settings.most_streams, limit)
     lobby = EngineControlServicer(engine.tables)
     doors = (
-        (settings.listen, SERVICE_NAME, players.add_to, PLAYER_AUDIENCE),
-        (settings.control_listen, CONTROL_SERVICE_NAME, lobby.add_to, ENGINE_CONTROL_AUDIENCE),
+        (settings.listen, SERVICE_NAME, players.add_to, interceptor(PLAYER_AUDIENCE, limit)),
+        (settings.control_listen, CONTROL_SERVICE_NAME, lobby.add_to, interceptor(ENGINE_CONTROL_AUDIENCE, None)),
     )
     async with AsyncExitStack() as stack:
         listeners = []
-        for address, service, add_to, audience in doors:
-            listeners.append(await listen(address, [service], add_to, interceptor(audience), tls))
+        for address, service, add_to, around in doors:
+            listeners.append(await listen(address, [service], add_to, around, tls))
             # Also when something after it fails: one that is left to the garbage collector finds its event loop gone.
             stack.push_async_callback(listeners[-1].server.stop, None)
         listeners += await stack.enter_async_context(probe_port(settings.health_listen))

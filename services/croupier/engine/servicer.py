@@ -17,9 +17,11 @@ from croupier.engine.tables import LONGEST_ID_CHARACTERS, Tables, check_text
 from croupier.games.facts import Seat
 from croupier.runtime.errors import LimitReached, MalformedRequest, ServiceError
 from croupier.runtime.identity import caller
+from croupier.runtime.player_limit import PlayerLimit
 from croupier_api.v1 import engine_pb2
 
 SERVICE_NAME: str = engine_pb2.DESCRIPTOR.services_by_name["EngineService"].full_name
+PLAY = f"/{SERVICE_NAME}/Play"
 FIRST_MESSAGE_SECONDS = 10.0
 
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -28,10 +30,13 @@ Context = grpc.aio.ServicerContext[Any, Any]
 class EngineServicer:
     """EngineService. Its streams write bytes that were encoded once for all who get the same."""
 
-    def __init__(self, tables: Tables, metrics: EngineMetrics, most_streams: int) -> None:
+    def __init__(
+        self, tables: Tables, metrics: EngineMetrics, most_streams: int, limit: PlayerLimit | None = None
+    ) -> None:
         self._tables = tables
         self._metrics = metrics
         self._most_streams = most_streams
+        self._limit = limit
         self._stream_count = 0
 
     def add_to(self, server: grpc.aio.Server) -> None:
@@ -137,6 +142,7 @@ class EngineServicer:
         """Serve the actions of a stream in their order until the client says no more, or something malformed."""
         try:
             while (raw := await context.read()) is not grpc.aio.EOF:
+                await self._hold_back(player_id)
                 request = _decoded(raw)
                 if request.WhichOneof("request") != "action":
                     raise _malformed("after the first message only actions can follow")
@@ -146,6 +152,15 @@ class EngineServicer:
             stream.close()
         except Exception as error:  # noqa: BLE001 - it is raised where the stream is written, and answered there
             stream.close(error)
+
+    async def _hold_back(self, player_id: str) -> None:
+        """Let a message of a stream wait until its player may call.
+
+        Refusals would be as much work as actions. What is not read yet holds up who sends it, and nobody else.
+        """
+        if self._limit is not None and (seconds := self._limit.reserve_seconds(player_id)) > 0:
+            self._metrics.rpc.limited.labels(PLAY).inc()
+            await asyncio.sleep(seconds)
 
     async def _answer(self, table: LiveTable, player_id: str, request: engine_pb2.SubmitActionRequest) -> bytes:
         try:

@@ -34,6 +34,10 @@ class EngineSettings:
     )
     most_open_tables: int = setting("Tables in memory beyond which no more are opened here.", default=20_000)
     most_streams: int = setting("Streams beyond which no more are opened.", default=50_000)
+    player_calls_per_second: int = setting(
+        "Most calls a second of one player in the long run, actions in streams included; 0 for no limit.", default=100
+    )
+    player_burst: int = setting("How many calls of one player may come at once.", default=1000)
     bot_processes: int = setting(
         "Processes in which computer players that think do so. 0: they act like the first one of their game.", default=1
     )

@@ -32,6 +32,7 @@ from croupier.runtime.identity import (
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
 from croupier.runtime.logs import Logger, configure_logs
 from croupier.runtime.metrics import RpcMetrics, export_expiry, serve_metrics
+from croupier.runtime.player_limit import player_limit
 from croupier.runtime.schema_versions import DatabaseUnreachable, check_durability, check_schema
 from croupier.runtime.server import (
     LAST_SECONDS,
@@ -88,7 +89,10 @@ async def serve(settings: LobbySettings, logger: Logger) -> int:
         keys = await stack.enter_async_context(_checked_keys(settings, issuer, tls, logger))
         lobby = assemble(settings, database, engine, key, secrets.SystemRandom(), now_milliseconds, registry, logger)
         verifier = TokenVerifier(key.public_key(), PLAYER_AUDIENCE, now_milliseconds)
-        interceptor = CallInterceptor(Authenticator(verifier, OPEN_METHODS), RpcMetrics(registry), logger, traces)
+        limit = player_limit(settings.player_calls_per_second, settings.player_burst, time.monotonic_ns)
+        interceptor = CallInterceptor(
+            Authenticator(verifier, OPEN_METHODS), RpcMetrics(registry), logger, traces, limit
+        )
         export_expiry(registry, tls)
         export_dropped(registry, traces)
         metrics_server, metrics_address = serve_metrics(registry, settings.metrics_listen)

@@ -40,3 +40,7 @@ class LobbySettings:
     hosted_tables_limit: int = setting("Most tables that a player may host at a time.", default=20)
     streams_limit: int = setting("Most WatchTables and QuickMatch streams at a time.", default=1000)
     player_streams_limit: int = setting("Most of these streams for one player.", default=10)
+    player_calls_per_second: int = setting(
+        "Most calls a second of one player in the long run, 0 for no limit.", default=100
+    )
+    player_burst: int = setting("How many calls of one player may come at once.", default=1000)

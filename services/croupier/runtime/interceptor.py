@@ -16,6 +16,7 @@ from croupier.runtime.errors import MalformedRequest, NotImplementedHere, Servic
 from croupier.runtime.identity import NOBODY, Caller, TokenVerifier, bearer_token, remember_caller
 from croupier.runtime.logs import Logger
 from croupier.runtime.metrics import RpcMetrics
+from croupier.runtime.player_limit import PlayerLimit, TooManyCalls
 from croupier.runtime.traced_calls import TRACEPARENT
 from croupier.runtime.traces import Traces
 
@@ -41,15 +42,21 @@ class Authenticator:
 
 
 class CallInterceptor(grpc.aio.ServerInterceptor):
-    """Wraps every handler of a server."""
+    """Wraps every handler of a server; without a limit everybody may call as often as he likes."""
 
     def __init__(
-        self, authenticator: Authenticator, metrics: RpcMetrics, logger: Logger, traces: Traces | None = None
+        self,
+        authenticator: Authenticator,
+        metrics: RpcMetrics,
+        logger: Logger,
+        traces: Traces | None = None,
+        limit: PlayerLimit | None = None,
     ) -> None:
         self._authenticator = authenticator
         self._metrics = metrics
         self._logger = logger
         self._traces = traces
+        self._limit = limit
 
     async def intercept_service(
         self,
@@ -160,11 +167,23 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         remember_caller(known)
         if known is not NOBODY:
             structlog.contextvars.bind_contextvars(player_id=known.id)
+            self._count(method, known)
+
+    def _count(self, method: str, player: Caller) -> None:
+        if self._limit is None:
+            return
+        try:
+            self._limit.take(player.id)
+        except TooManyCalls:
+            self._metrics.limited.labels(method).inc()
+            raise
 
     def _failure(self, error: Exception, context: Context) -> ServiceError | None:
         """What to answer: a ServiceError, or None when the call was aborted already."""
         if isinstance(error, ServiceError):
-            self._logger.info("call refused", reason=error.reason, code=error.code.name)
+            # A flood must not become one of lines in the log; the metrics count it.
+            tell = self._logger.debug if isinstance(error, TooManyCalls) else self._logger.info
+            tell("call refused", reason=error.reason, code=error.code.name)
             return _alone(error)
         if isinstance(error, grpc.aio.AbortError) or context.done():
             return None

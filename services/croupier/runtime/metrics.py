@@ -18,6 +18,7 @@ class RpcMetrics:
     calls: Counter = field(init=False)
     seconds: Histogram = field(init=False)
     open_calls: Gauge = field(init=False)
+    limited: Counter = field(init=False)
 
     def __post_init__(self) -> None:
         calls = Counter(
@@ -33,7 +34,14 @@ class RpcMetrics:
         open_calls = Gauge(
             "croupier_rpc_open_calls", "Calls being served, streams included.", ["method"], registry=self.registry
         )
-        for name, metric in (("calls", calls), ("seconds", seconds), ("open_calls", open_calls)):
+        limited = Counter(
+            "croupier_rpc_limited",
+            "Calls refused, and messages of streams held back, because one player made too many, by method.",
+            ["method"],
+            registry=self.registry,
+        )
+        metrics = {"calls": calls, "seconds": seconds, "open_calls": open_calls, "limited": limited}
+        for name, metric in metrics.items():
             object.__setattr__(self, name, metric)
 
 

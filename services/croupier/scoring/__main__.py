@@ -17,6 +17,7 @@ from croupier.runtime.identity import PLAYER_AUDIENCE, SCORING_CONTROL_AUDIENCE,
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
 from croupier.runtime.logs import Logger, configure_logs
 from croupier.runtime.metrics import RpcMetrics, export_expiry, serve_metrics
+from croupier.runtime.player_limit import PlayerLimit, player_limit
 from croupier.runtime.schema_versions import DatabaseUnreachable, check_durability, check_schema
 from croupier.runtime.server import (
     LAST_SECONDS,
@@ -57,12 +58,13 @@ def clock() -> int:
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """An address, the service it offers, and whose tokens it takes."""
+    """An address, the service it offers, whose tokens it takes, and how often each of them may call."""
 
     address: str
     service: str
     add: AddServices
     verifier: TokenVerifier
+    limit: PlayerLimit | None = None
 
 
 @asynccontextmanager
@@ -78,7 +80,7 @@ async def opened_database(url: str, logger: Logger) -> AsyncIterator[AsyncEngine
 
 
 def ports(settings: ScoringSettings, database: AsyncEngine, registry: CollectorRegistry) -> tuple[Port, Port]:
-    """What the players' port and the engine's port serve; raises ValueError for keys that cannot be used."""
+    """What the players' port and the engine's port serve; raises ValueError for settings that cannot be used."""
     ledger = Ledger(database)
     servicer = ScoringServicer(ledger, Records(database))
     control = ScoringControlServicer(ledger, LedgerMetrics(registry))
@@ -88,6 +90,7 @@ def ports(settings: ScoringSettings, database: AsyncEngine, registry: CollectorR
             SERVICES["ScoringService"].full_name,
             partial(add_ScoringServiceServicer_to_server, servicer),
             TokenVerifier(load_public_key(settings.lobby_public_key), PLAYER_AUDIENCE, clock),
+            player_limit(settings.player_calls_per_second, settings.player_burst, time.monotonic_ns),
         ),
         Port(
             settings.control_listen,
@@ -114,7 +117,7 @@ async def serve(settings: ScoringSettings) -> int:
         stack.callback(metrics_server.shutdown)
         listeners = []
         for port in ports(settings, database, registry):
-            interceptor = CallInterceptor(Authenticator(port.verifier), rpc_metrics, logger, traces)
+            interceptor = CallInterceptor(Authenticator(port.verifier), rpc_metrics, logger, traces, port.limit)
             listener = await listen(port.address, [port.service], port.add, interceptor, tls)
             stack.push_async_callback(listener.server.stop, None)
             listeners.append(listener)

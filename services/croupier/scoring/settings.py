@@ -29,3 +29,7 @@ class ScoringSettings:
     drain_seconds: int = setting(
         "Seconds after which scoring has stopped at most; calls under way end first.", default=10
     )
+    player_calls_per_second: int = setting(
+        "Most calls a second of one player in the long run, 0 for no limit.", default=100
+    )
+    player_burst: int = setting("How many calls of one player may come at once.", default=1000)

@@ -1,0 +1,121 @@
+"""Commands of those who run the services; what they do is imported when it is asked for."""
+
+import asyncio
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from croupier.cli.addresses import FIRST_PORT
+from croupier.cli.arguments import DataDir, folder_of, say
+from croupier.cli.faults import misused
+from croupier.cli.keys import AUTHORITY_DAYS, USUAL_DAYS
+from croupier.cli.keys import keys as make_keys
+from croupier.cli.serve import run_service
+
+
+def up(
+    data_dir: DataDir = None,
+    port: Annotated[int, typer.Option(min=0, max=65_000, help="First of a block of 30 ports; 0 for free ones.")] = (
+        FIRST_PORT
+    ),
+    database: Annotated[
+        str | None,
+        typer.Option(metavar="URL", envvar="CROUPIER_DATABASE", help="postgresql://... shared by all services."),
+    ] = None,
+    engines: Annotated[int, typer.Option(metavar="N", help="Instances of the engine; each has a block of ports.")] = 1,
+    lobbies: Annotated[int, typer.Option(metavar="N", help="Instances of the lobby.")] = 1,
+    scorings: Annotated[int, typer.Option(metavar="N", help="Instances of scoring.")] = 1,
+    mutual_tls: Annotated[
+        bool, typer.Option("--mutual-tls", help="Services speak TLS and ask every caller for a certificate of DIR's.")
+    ] = False,
+    no_door: Annotated[bool, typer.Option("--no-door", help="Only the services, without a front door.")] = False,
+    tls: Annotated[bool, typer.Option("--tls", help="TLS at the door, by a certificate made on first use.")] = False,
+    certificate: Annotated[Path | None, typer.Option(metavar="FILE", help="TLS by this certificate (PEM).")] = None,
+    key: Annotated[Path | None, typer.Option(metavar="FILE", help="The private key of --certificate (PEM).")] = None,
+    shuffle_seed: Annotated[str | None, typer.Option(hidden=True, help="Fixes all shuffles.")] = None,
+    extra_flag: Annotated[
+        list[str] | None, typer.Option(hidden=True, metavar="INSTANCE=FLAG", help="For tests; repeatable.")
+    ] = None,
+) -> None:
+    """Run lobby, engine and scoring behind one front door on this machine until Ctrl-C."""
+    from croupier.cli.front_door import DoorChoice
+    from croupier.cli.replicas import Replicas
+    from croupier.cli.supervisor import Manner
+    from croupier.cli.up import up as run_up
+
+    flags = [flag.partition("=")[::2] for flag in extra_flag or ()]
+    manner = Manner(
+        shuffle_seed=shuffle_seed,
+        note=say,
+        database=database,
+        replicas=Replicas(lobby=lobbies, engine=engines, scoring=scorings),
+        mutual_tls=mutual_tls,
+        extra_flags={instance: [flag for other, flag in flags if other == instance] for instance, _ in flags},
+    )
+    door = None if no_door else DoorChoice(tls, certificate, key)
+    asyncio.run(run_up(folder_of(data_dir), port, manner, door))
+
+
+def serve(
+    context: typer.Context,
+    service: Annotated[str, typer.Argument(metavar="lobby|engine|scoring|door", help="Which one.")],
+) -> None:
+    """Run one service with its own flags; --help after its name shows them."""
+    raise typer.Exit(run_service(service, context.args))
+
+
+def migrate(
+    database: Annotated[
+        str | None, typer.Option(metavar="URL", help="The database that services share. [env var: CROUPIER_DATABASE]")
+    ] = None,
+    data_dir: DataDir = None,
+    service: Annotated[
+        list[str] | None, typer.Option(metavar="lobby|engine|scoring", help="Only this one; repeatable.")
+    ] = None,
+    wait: Annotated[
+        int | None, typer.Option(metavar="SECONDS", min=0, help="Change nothing; wait until somebody else has done it.")
+    ] = None,
+) -> None:
+    """Bring the tables in the database up to date, before services of this version are started."""
+    from croupier.cli.migrate import checked_services, migrate_folder, migrate_shared, wait_for_others
+
+    services = checked_services(service or ())
+    if database is not None and data_dir is not None:
+        raise misused("--database and --data-dir exclude each other: name the one where the services' data is")
+    url = database or os.environ.get("CROUPIER_DATABASE")
+    if wait is not None and (url is None or data_dir is not None):
+        raise misused("--wait is for a database that others bring up to date: name it with --database")
+    if url and wait is not None:
+        asyncio.run(wait_for_others(url, services, wait, say))
+    elif url and data_dir is None:
+        asyncio.run(migrate_shared(url, services, say))
+    else:
+        asyncio.run(migrate_folder(folder_of(data_dir), services, say))
+
+
+def keys(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where they are put; what is there stays.")],
+    certificates: Annotated[
+        bool, typer.Option("--certificates", help="Also an authority, and a certificate for each service and the door.")
+    ] = False,
+    days: Annotated[
+        int, typer.Option(min=1, max=AUTHORITY_DAYS, metavar="N", help="How long the certificates hold.")
+    ] = USUAL_DAYS,
+) -> None:
+    """Make the keys that services sign with, and certificates for mutual TLS between them."""
+    make_keys(folder.expanduser().absolute(), days if certificates else None, datetime.now(UTC), say)
+
+
+def health(
+    address: Annotated[str, typer.Argument(metavar="HOST:PORT", help="Where a service listens.")],
+    service: Annotated[
+        str, typer.Option(metavar="NAME", help="Empty: whether it is ready; live: whether it runs.")
+    ] = "",
+) -> None:
+    """Ask a service whether it serves: exit code 0 if so, 1 if not."""
+    from croupier.cli.health import check_health
+
+    check_health(address, service)
