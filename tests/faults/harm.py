@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
+from croupier.cli.replicas import DOOR
 from loadtest.network import break_connections
 from tests.faults.house import House
 from tests.faults.network import THERE
@@ -15,13 +16,17 @@ from tests.postgres import PostgresServer
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Where a fault happens; `frail` connections go through the proxy, `scale` shortens what lasts."""
+    """Where a fault happens; `frail` connections go through the proxy, `scale` shortens what lasts.
+
+    With `door` all players come through the front door.
+    """
 
     house: House
     swarm: Swarm
     frail: Sequence[Connections]
     random: Random
     scale: float
+    door: bool
 
     async def last(self, seconds: float) -> None:
         """Let something last: so long in a full run."""
@@ -100,8 +105,9 @@ async def clocks_apart(scene: Scene) -> None:
 
 
 async def sent_twice(scene: Scene) -> None:
-    """Every action is sent to two engines at the same moment."""
-    twins = [Connections(scene.house.direct([engine])) for engine in scene.random.sample(scene.engines, 2)]
+    """Every action is sent to two engines at the same moment; through the front door also twice to one."""
+    ways = [scene.house.direct([engine]) for engine in scene.random.sample(scene.engines, 2)]
+    twins = [Connections(scene.house.at_door() if scene.door else way) for way in ways]
     scene.swarm.manners.twins = twins
     await scene.last(6)
     scene.swarm.manners.twins = ()
@@ -212,6 +218,19 @@ async def scoring_down(scene: Scene) -> None:
 async def lobby_down(scene: Scene) -> None:
     """The lobby is down; games go on."""
     await scene.down(*scene.house.instances("lobby"), seconds=8)
+
+
+# The front door
+
+
+async def door_killed(scene: Scene) -> None:
+    """The front door is killed, and with it every connection of every player."""
+    scene.house.kill(DOOR)
+
+
+async def door_restarted(scene: Scene) -> None:
+    """A deploy of the front door: it asks players to go, waits for them a while, and is started again."""
+    await scene.house.services.restart(DOOR)
 
 
 # Clients

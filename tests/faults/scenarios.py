@@ -63,5 +63,8 @@ POSTGRES = _by_name(
     Scenario(harm.slow_readers, 1),
     Scenario(harm.reconnect_storm, 2),
 )
+DOOR = _by_name(Scenario(harm.door_killed, 2), Scenario(harm.door_restarted, 2))
+"""Where players come through the front door, beside all others."""
 SHORT_SQLITE = ("engine_killed", "disk_full")
 SHORT_POSTGRES = ("engine_killed", "postgres_killed", "rolling_restart", "sent_twice", "reconnect_storm")
+SHORT_DOOR = ("engine_killed", "rolling_restart", "door_restarted")
