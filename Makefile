@@ -48,7 +48,7 @@ capacity: $(STAMP)
 	$(BIN)/python -m loadtest.capacity $(ARGS)
 
 faults: $(STAMP)
-	$(BIN)/python -m tests.faults $(if $(SEED),--seed $(SEED)) $(if $(SHORT),--short) --result faults.json
+	$(BIN)/python -m tests.faults $(if $(SEED),--seed $(SEED)) $(if $(SHORT),--short) $(if $(DOOR),--door) --result faults.json
 
 simulate: $(STAMP)
 	$(BIN)/python -m tests.simulation --seeds $(SEEDS) --first $(FIRST_SEED) --jobs $(JOBS) --quiet

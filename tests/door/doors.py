@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import grpc
+
 from croupier.runtime.identity import PLAYER_AUDIENCE, TokenIssuer, load_private_key, write_new_key_pair
 
 DEADLINE_SECONDS = 30.0
@@ -32,6 +34,20 @@ class Answer:
     def json(self) -> Any:
         """The body as JSON."""
         return json.loads(self.body)
+
+
+def refused(answer: Answer, status: int, code: grpc.StatusCode, sentence: str) -> None:
+    """Assert that this came back, in a form that people and programs understand, and with nothing about the door."""
+    assert (answer.status, answer.json["code"]) == (status, code.value[0]), answer
+    assert sentence in answer.json["message"]
+    assert answer.headers["content-type"] == "application/json"
+    tells_nothing_of_the_door(answer)
+
+
+def tells_nothing_of_the_door(answer: Answer) -> None:
+    """Assert that neither a program nor a version is named."""
+    assert not {"server", "via", "x-powered-by"} & answer.headers.keys()
+    assert "envoy" not in f"{answer.headers} {answer.body!r}".lower()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +82,17 @@ class Door:
         context = ssl.create_default_context(cafile=self.authority)
         return context.wrap_socket(plain, server_hostname="localhost")
 
+    def say(self, request: bytes) -> Answer | None:
+        """What is answered to bytes of any kind, or nothing where the connection was closed without a word."""
+        with self.raw() as connection:
+            connection.sendall(request)
+            answer = http.client.HTTPResponse(connection)
+            try:
+                answer.begin()
+            except (http.client.HTTPException, OSError):
+                return None
+            return Answer(answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read())
+
     def ask(
         self,
         method: str,
@@ -92,10 +119,11 @@ class Door:
 
 
 @contextmanager
-def opened_door(folder: Path, *flags: str, authority: Path | None = None) -> Iterator[Door]:
-    """A door with these flags, in front of nobody unless they name somebody."""
-    key, public = folder / "lobby.private.pem", folder / "lobby.public.pem"
-    write_new_key_pair(key, public)
+def opened_door(
+    folder: Path, *flags: str, authority: Path | None = None, keys: tuple[Path, Path] | None = None
+) -> Iterator[Door]:
+    """A door with these flags, in front of nobody unless they name somebody; `keys` are a lobby's, else new ones."""
+    key, public = keys or new_keys(folder)
     ready = folder / "ready.json"
     ready.unlink(missing_ok=True)
     ports = ("--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0", f"--ready-file={ready}", "--drain-seconds=1")
@@ -107,6 +135,13 @@ def opened_door(folder: Path, *flags: str, authority: Path | None = None) -> Ite
     finally:
         process.terminate()
         process.wait(DEADLINE_SECONDS)
+
+
+def new_keys(folder: Path) -> tuple[Path, Path]:
+    """The private and the public key of a lobby that is not there."""
+    pair = folder / "lobby.private.pem", folder / "lobby.public.pem"
+    write_new_key_pair(*pair)
+    return pair
 
 
 def _address(process: subprocess.Popen[bytes], ready: Path, log: Path) -> str:

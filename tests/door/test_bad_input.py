@@ -1,7 +1,6 @@
 """Whoever sends something bad gets the right status and a sentence, and nobody else notices."""
 
 import asyncio
-import socket
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,8 +13,8 @@ import pytest
 from croupier.runtime.identity import ENGINE_CONTROL_AUDIENCE, PLAYER_AUDIENCE, write_new_key_pair
 from croupier_api.v1 import engine_pb2, lobby_pb2, scoring_pb2
 from croupier_api.v1.lobby_pb2_grpc import LobbyServiceStub
-from tests.door.conftest import HEADER_SECONDS, ORIGIN, REQUEST_SECONDS, House
-from tests.door.doors import Answer, Door, opened_door
+from tests.door.conftest import HEADER_SECONDS, REQUEST_SECONDS, House
+from tests.door.doors import Door, opened_door, refused
 
 SLOW_CONNECTIONS = 100
 QUIET_ASKS = 40
@@ -39,14 +38,6 @@ def channel(house: House) -> Iterator[grpc.Channel]:
     assert house.endpoints.tls is not None
     with grpc.secure_channel(house.endpoints.lobby, house.endpoints.tls.credentials()) as channel:
         yield channel
-
-
-def refused(answer: Answer, status: int, code: grpc.StatusCode, sentence: str) -> None:
-    assert (answer.status, answer.json["code"]) == (status, code.value[0])
-    assert sentence in answer.json["message"]
-    assert answer.headers["content-type"] == "application/json"
-    assert not {"server", "x-powered-by"} & answer.headers.keys()
-    assert "envoy" not in f"{answer.headers} {answer.json}".lower()
 
 
 def tokens(door: Door, tmp_path: Path) -> dict[str, str | None]:
@@ -143,24 +134,6 @@ def test_paths_that_could_be_read_in_two_ways(door: Door) -> None:
     assert door.ask("GET", "//v1/../v1/games").status == 401
 
 
-def test_web_pages_of_other_origins(door: Door) -> None:
-    preflight = {"access-control-request-method": "POST", "access-control-request-headers": "authorization"}
-    foreign = {"origin": "https://evil.example"}
-    refused(door.ask("GET", "/v1/games", token=door.token(), headers=foreign), 403, *FORBIDDEN)
-    refused(door.ask("OPTIONS", "/v1/tables", headers=foreign | preflight), 403, *FORBIDDEN)
-    ours = {"origin": ORIGIN}
-    assert (
-        door.ask("GET", "/v1/games", token=door.token(), headers=ours).headers["access-control-allow-origin"] == ORIGIN
-    )
-    allowed = door.ask("OPTIONS", "/v1/tables", headers=ours | preflight)
-    assert allowed.status == 200
-    assert "authorization" in allowed.headers["access-control-allow-headers"]
-    refused(door.ask("GET", "/v1/games", headers=ours), 401, grpc.StatusCode.UNAUTHENTICATED, "access token")
-
-
-FORBIDDEN = (grpc.StatusCode.PERMISSION_DENIED, "web pages of this origin")
-
-
 def test_an_address_that_asks_too_often(tmp_path: Path) -> None:
     with opened_door(tmp_path, "--address-requests-per-second=1", "--address-burst=5") as narrow:
         answers = [narrow.ask("GET", "/healthz") for _ in range(12)]
@@ -223,15 +196,3 @@ async def test_who_sends_slowly_is_sent_away_and_nobody_else_waits(house: House)
     assert max(slow_heads) < 2 * REQUEST_SECONDS
     assert max(slow_bodies) < 2.5 * REQUEST_SECONDS
     assert sorted(asks)[QUIET_ASKS // 2] < 1.0
-
-
-def test_bytes_that_are_no_http(house: House) -> None:
-    with house.door.raw() as connection:
-        connection.sendall(b"\x00\xffhello\r\n\r\n")
-        said = connection.recv(4096)
-        assert said == b"" or said.startswith(b"HTTP/1.1 400")
-    with socket.create_connection(("127.0.0.1", house.door.port), 20) as plain:
-        plain.sendall(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
-        with suppress(ConnectionResetError):
-            assert plain.recv(4096) == b""
-    assert house.door.ask("GET", "/healthz").status == 200

@@ -6,16 +6,18 @@ import secrets
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
+from croupier.cli import front_door
 from croupier.cli.replicas import Replicas
 from tests.faults.auditor import Auditor
 from tests.faults.house import cluster, laptop
 from tests.faults.report import faults_of, text_of, write_json
 from tests.faults.run import Plan, Run, Tally
-from tests.faults.scenarios import POSTGRES, SHORT_POSTGRES, SHORT_SQLITE, SQLITE, Scenario
+from tests.faults.scenarios import DOOR, POSTGRES, SHORT_DOOR, SHORT_POSTGRES, SHORT_SQLITE, SQLITE, Scenario
 
 REPLICAS, SHORT_REPLICAS = Replicas(lobby=2, engine=3, scoring=2), Replicas(engine=3)
 TABLES, SHORT_TABLES = 100, 24
@@ -25,21 +27,30 @@ THINK_SECONDS = 0.4
 def read_arguments(given: Sequence[str]) -> argparse.Namespace:
     """What is to be run."""
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
-    names = sorted({*SQLITE, *POSTGRES})
+    names = sorted({*SQLITE, *POSTGRES, *DOOR})
     parser.add_argument("--scenario", action="append", choices=names, help="only this fault; may be given again")
     parser.add_argument("--times", type=int, default=1, help="how often each fault that is named comes")
     parser.add_argument("--on", choices=("sqlite", "postgres", "both"), default="both", help="the database")
+    parser.add_argument("--door", action="store_true", help="all players come through the front door, which has faults")
     parser.add_argument("--seed", type=int, default=None, help="decides tables, players and the order of faults")
     parser.add_argument("--tables", type=int, default=None, help="tables that are played at once; 100, or 24 in short")
     parser.add_argument("--moves", type=int, default=None, help="kill engines until so many moves are acknowledged")
     parser.add_argument("--think", type=float, default=THINK_SECONDS, help="seconds that players think on average")
     parser.add_argument("--short", action="store_true", help="a handful of faults, in about a minute")
     parser.add_argument("--result", type=Path, default=None, help="a JSON file for the result")
-    return parser.parse_args(given)
+    wanted = parser.parse_args(given)
+    if wanted.door and not front_door.is_installed():
+        parser.error(front_door.MISSING)
+    if not wanted.door and DOOR.keys() & set(wanted.scenario or ()):
+        parser.error("faults of the front door are for players who come through it: give --door too")
+    return wanted
 
 
-def chosen(known: dict[str, Scenario], wanted: argparse.Namespace, short: Sequence[str], seed: int) -> list[Scenario]:
+def chosen(
+    on_database: Mapping[str, Scenario], wanted: argparse.Namespace, short: Sequence[str], seed: int
+) -> list[Scenario]:
     """The faults of one database in their order."""
+    known = {**on_database, **(DOOR if wanted.door else {})}
     if wanted.scenario:
         return [known[name] for name in wanted.scenario for _ in range(wanted.times) if name in known]
     if wanted.short:
@@ -49,24 +60,39 @@ def chosen(known: dict[str, Scenario], wanted: argparse.Namespace, short: Sequen
     return faults
 
 
+def short_faults_at_door(wanted: argparse.Namespace) -> list[Scenario]:
+    """The few that are made with players at the front door at the end of a short run, where there is an Envoy."""
+    if not wanted.short or wanted.scenario:
+        return []
+    if not front_door.is_installed():
+        _say(f"faults at the front door are left out: {front_door.MISSING}")
+        return []
+    return [{**POSTGRES, **DOOR}[name] for name in SHORT_DOOR]
+
+
 async def faults(wanted: argparse.Namespace, plan: Plan) -> Tally:
     """Make the run."""
     tally = Tally()
-    on_sqlite = chosen(dict(SQLITE), wanted, SHORT_SQLITE, plan.seed) if wanted.on != "postgres" else []
-    on_postgres = chosen(dict(POSTGRES), wanted, SHORT_POSTGRES, plan.seed) if wanted.on != "sqlite" else []
+    on_sqlite = chosen(SQLITE, wanted, SHORT_SQLITE, plan.seed) if wanted.on != "postgres" else []
+    on_postgres = chosen(POSTGRES, wanted, SHORT_POSTGRES, plan.seed) if wanted.on != "sqlite" else []
+    at_door = short_faults_at_door(wanted) if on_postgres else []
     folder = Path(tempfile.mkdtemp(prefix="croupier-faults-"))
     try:
         if on_sqlite:
             print("one engine on SQLite", flush=True)
-            async with laptop(folder / "laptop") as house:
+            async with laptop(folder / "laptop", with_door=plan.door) as house:
                 with Auditor(house.databases) as auditor:
                     await Run(house, auditor, plan, tally, _say).go(on_sqlite, 0)
         if on_postgres:
             print("three engines on PostgreSQL", flush=True)
-            async with cluster(folder / "cluster", SHORT_REPLICAS if plan.short else REPLICAS) as house:
+            replicas = SHORT_REPLICAS if plan.short else REPLICAS
+            async with cluster(folder / "cluster", replicas, with_door=plan.door or bool(at_door)) as house:
                 with Auditor(house.databases) as auditor:
                     moves = plan.moves - tally.acknowledged
                     await Run(house, auditor, plan, tally, _say).go(on_postgres, moves)
+                    if at_door:
+                        print("the same through the front door", flush=True)
+                        await Run(house, auditor, replace(plan, door=True), tally, _say).go(at_door, 0)
     finally:
         _leave(folder, tally)
     return tally
@@ -92,7 +118,7 @@ def main(given: Sequence[str]) -> int:
     print(f"seed {seed}; again: {command}", flush=True)
     tables = wanted.tables or (SHORT_TABLES if wanted.short else TABLES)
     moves = wanted.moves or (0 if wanted.short or wanted.scenario else 100_000)
-    plan = Plan(seed, tables, moves, wanted.think, wanted.short)
+    plan = Plan(seed, tables, moves, wanted.think, wanted.short, wanted.door)
 
     tally = asyncio.run(faults(wanted, plan))
     print(text_of(tally, plan, command), flush=True)

@@ -5,23 +5,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
+from croupier.cli.replicas import DOOR
 from loadtest.network import break_connections
 from tests.faults.house import House
-from tests.faults.network import THERE
 from tests.faults.swarm import Swarm
 from tests.faults.witness import Connections
-from tests.postgres import PostgresServer
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Where a fault happens; `frail` connections go through the proxy, `scale` shortens what lasts."""
+    """Where a fault happens; `frail` connections go through the proxy, `scale` shortens what lasts.
+
+    With `door` all players come through the front door.
+    """
 
     house: House
     swarm: Swarm
     frail: Sequence[Connections]
     random: Random
     scale: float
+    door: bool
 
     async def last(self, seconds: float) -> None:
         """Let something last: so long in a full run."""
@@ -77,6 +80,16 @@ async def engine_paused(scene: Scene) -> None:
         scene.house.resume(engine)
 
 
+async def engine_hung(scene: Scene) -> None:
+    """One engine does nothing for so long that its players have to go on without it."""
+    engine = scene.random.choice(scene.engines)
+    scene.house.pause(engine)
+    try:
+        await scene.last(25)
+    finally:
+        scene.house.resume(engine)
+
+
 async def rolling_restart(scene: Scene) -> None:
     """A deploy: the engines stop orderly and are started again, one after the other."""
     for engine in scene.engines:
@@ -100,105 +113,15 @@ async def clocks_apart(scene: Scene) -> None:
 
 
 async def sent_twice(scene: Scene) -> None:
-    """Every action is sent to two engines at the same moment."""
-    twins = [Connections(scene.house.direct([engine])) for engine in scene.random.sample(scene.engines, 2)]
+    """Every action is sent to two engines at the same moment; through the front door also twice to one."""
+    ways = [scene.house.direct([engine]) for engine in scene.random.sample(scene.engines, 2)]
+    twins = [Connections(scene.house.at_door() if scene.door else way) for way in ways]
     scene.swarm.manners.twins = twins
     await scene.last(6)
     scene.swarm.manners.twins = ()
     await asyncio.sleep(1)
     for twin in twins:
         await twin.close()
-
-
-# The database
-
-
-async def postgres_paused(scene: Scene) -> None:
-    """PostgreSQL answers nothing for ten seconds, and then goes on."""
-    await asyncio.to_thread(_postgres(scene).pause)
-    try:
-        await scene.last(10)
-    finally:
-        await asyncio.to_thread(_postgres(scene).resume)
-
-
-async def postgres_killed(scene: Scene) -> None:
-    """PostgreSQL is killed with all its processes, and started again."""
-    await asyncio.to_thread(_postgres(scene).kill)
-    await scene.last(2)
-    await asyncio.to_thread(_postgres(scene).start)
-
-
-async def postgres_restarted(scene: Scene) -> None:
-    """PostgreSQL is stopped orderly, and started again."""
-    await asyncio.to_thread(_postgres(scene).stop)
-    await scene.last(1)
-    await asyncio.to_thread(_postgres(scene).start)
-
-
-def _postgres(scene: Scene) -> PostgresServer:
-    assert scene.house.postgres is not None
-    return scene.house.postgres
-
-
-async def connections_terminated(scene: Scene) -> None:
-    """The database ends all connections."""
-    await scene.house.cut_database_connections()
-
-
-async def connections_reset(scene: Scene) -> None:
-    """The network resets all connections to the database."""
-    await scene.house.proxy.do("database:", "reset")
-
-
-async def database_slow(scene: Scene) -> None:
-    """Everything to and from the database takes long."""
-    await scene.house.proxy.do("database:", "delay", 0.15)
-    await scene.last(10)
-    await scene.house.proxy.do("database:", "heal")
-
-
-async def database_cut_off(scene: Scene) -> None:
-    """One engine does not reach the database for a while; then all that was under way arrives after all."""
-    lane = f"database:{scene.random.choice(scene.engines)}"
-    await scene.house.proxy.do(lane, "hold")
-    await scene.last(8)
-    await scene.house.proxy.do(lane, "heal")
-
-
-async def database_half_open(scene: Scene) -> None:
-    """One engine's connections to the database are dead, and nobody has told it."""
-    await scene.house.proxy.do(f"database:{scene.random.choice(scene.engines)}", "swallow")
-
-
-async def network_cut(scene: Scene) -> None:
-    """The network between one engine and the database is cut for ten seconds, and healed: real packets are lost."""
-    network, lane = scene.house.network, f"database:{scene.random.choice(scene.engines)}"
-    if network is None:
-        return
-    await _lead(scene, lane, THERE, network.port)
-    await network.cut()
-    await scene.last(10)
-    await network.heal()
-    await scene.last(3)
-    await _lead(scene, lane, "127.0.0.1", _postgres(scene).port)
-
-
-async def _lead(scene: Scene, lane: str, host: str, port: int) -> None:
-    """Lead an engine to the database by another way."""
-    await scene.house.proxy.do(lane, "aim", host, port)
-    await scene.house.proxy.do(lane, "reset")
-    await scene.last(3)
-
-
-async def disk_full(scene: Scene) -> None:
-    """The engine can write no file any more, for a while."""
-    (engine,) = scene.engines
-    scene.house.fill_disk(engine, is_full=True)
-    try:
-        await scene.last(6)
-    finally:
-        scene.house.fill_disk(engine, is_full=False)
 
 
 # The other services
@@ -212,6 +135,19 @@ async def scoring_down(scene: Scene) -> None:
 async def lobby_down(scene: Scene) -> None:
     """The lobby is down; games go on."""
     await scene.down(*scene.house.instances("lobby"), seconds=8)
+
+
+# The front door
+
+
+async def door_killed(scene: Scene) -> None:
+    """The front door is killed, and with it every connection of every player."""
+    scene.house.kill(DOOR)
+
+
+async def door_restarted(scene: Scene) -> None:
+    """A deploy of the front door: it asks players to go, waits for them a while, and is started again."""
+    await scene.house.services.restart(DOOR)
 
 
 # Clients

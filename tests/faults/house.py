@@ -8,10 +8,10 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from croupier.cli.replicas import Replicas, service_of
+from croupier.cli.replicas import DOOR, Replicas, service_of
 from croupier.cli.supervisor import Manner, Services, running_services
 from croupier.runtime.schema_versions import migrate_database
 from croupier_client import Endpoints
@@ -26,6 +26,11 @@ PACKAGES = ("croupier.scoring", "croupier.engine", "croupier.lobby")
 DATABASE = "croupier"
 DURABLE = {"recovery_init_sync_method": "syncfs"}
 """Commits wait for the disk, as they do where it matters; only the check of every file after a kill is cut short."""
+DOOR_FLAGS = (
+    # All players of a run come from one address.
+    "--address-requests-per-second=0",
+    "--drain-seconds=3",
+)
 READY_SECONDS = 60.0
 POLL_SECONDS = 0.05
 
@@ -39,7 +44,7 @@ class House:
     proxy: Proxy
     postgres: PostgresServer | None
     player_ports: Mapping[str, int]
-    """Where each service's instances are reached through the proxy."""
+    """Where each engine, and the door, is reached through the proxy."""
     hold: Path
     network: Network | None
     """The way through another namespace, where this machine allows it."""
@@ -59,6 +64,14 @@ class House:
         addresses = {name: where["listen"] for name, where in self.services.addresses.items()}
         return self._endpoints(addresses | {name: f"127.0.0.1:{port}" for name, port in self.player_ports.items()}, ())
 
+    def at_door(self) -> Endpoints:
+        """The front door."""
+        return Endpoints.single(self.services.addresses[DOOR]["listen"])
+
+    def at_door_through_proxy(self) -> Endpoints:
+        """The same, behind the proxy."""
+        return Endpoints.single(f"127.0.0.1:{self.player_ports[DOOR]}")
+
     def _endpoints(self, addresses: Mapping[str, str], engines: Sequence[str]) -> Endpoints:
         chosen = engines or self.instances("engine")
         return Endpoints(
@@ -68,8 +81,8 @@ class House:
         )
 
     def ports(self) -> set[int]:
-        """Where engines and lobbies are reached by players."""
-        names = (*self.instances("engine"), *self.instances("lobby"))
+        """Where engines, lobbies and the door are reached by players."""
+        names = (*self.instances("engine"), *self.instances("lobby"), *self.instances(DOOR))
         listening = {int(self.services.addresses[name]["listen"].rpartition(":")[2]) for name in names}
         return listening | set(self.player_ports.values())
 
@@ -123,21 +136,25 @@ class House:
 
 
 @asynccontextmanager
-async def laptop(folder: Path) -> AsyncIterator[House]:
-    """One instance of each service on SQLite."""
+async def laptop(folder: Path, *, with_door: bool) -> AsyncIterator[House]:
+    """One instance of each service on SQLite, and a front door if so wished."""
     async with AsyncExitStack() as stack:
-        yield await _opened(stack, folder, Manner(command=COMMAND), None)
+        yield await _opened(stack, folder, _manner(with_door), None)
 
 
 @asynccontextmanager
-async def cluster(folder: Path, replicas: Replicas) -> AsyncIterator[House]:
-    """Several instances of each service on one PostgreSQL."""
+async def cluster(folder: Path, replicas: Replicas, *, with_door: bool) -> AsyncIterator[House]:
+    """Several instances of each service on one PostgreSQL, and a front door if so wished."""
     with postgres_server(DURABLE) as postgres:
         database = await asyncio.to_thread(postgres.create_database, DATABASE)
         await migrate_database(database, PACKAGES)
         async with AsyncExitStack() as stack:
-            manner = Manner(command=COMMAND, database=database, replicas=replicas)
+            manner = replace(_manner(with_door), database=database, replicas=replicas)
             yield await _opened(stack, folder, manner, postgres)
+
+
+def _manner(with_door: bool) -> Manner:
+    return Manner(command=COMMAND, door=(lambda _: DOOR_FLAGS) if with_door else None)
 
 
 async def _opened(stack: AsyncExitStack, folder: Path, manner: Manner, postgres: PostgresServer | None) -> House:
@@ -153,7 +170,7 @@ async def _opened(stack: AsyncExitStack, folder: Path, manner: Manner, postgres:
     services = await stack.enter_async_context(running_services(folder / "data", manner=manner))
     player_ports = {}
     for name, addresses in services.addresses.items():
-        if service_of(name) == "engine":
+        if service_of(name) in ("engine", DOOR):
             port = int(addresses["listen"].rpartition(":")[2])
             player_ports[name] = await proxy.open(f"players:{name}", "127.0.0.1", port)
     if postgres is None:

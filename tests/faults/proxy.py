@@ -131,8 +131,9 @@ class _Process:
             getattr(lane, what)(*arguments)
         return None
 
-    def _named(self, prefix: str) -> list[Lane]:
-        return [lane for name, lane in self._lanes.items() if name.startswith(prefix)]
+    def _named(self, wanted: str) -> list[Lane]:
+        is_group = wanted.endswith(":")
+        return [lane for name, lane in self._lanes.items() if name == wanted or (is_group and name.startswith(wanted))]
 
     async def _open(self, name: str, listen_host: str, host: str, port: int) -> int:
         lane = self._lanes[name] = Lane(host, port)
@@ -174,7 +175,7 @@ class Proxy:
         return int(await self.do(lane, "open", listen_host, host, port))
 
     async def do(self, lanes: str, what: str, *arguments: object) -> Any:
-        """Call a method of every lane whose name begins with `lanes`."""
+        """Call a method of the lane of that name, or of every lane whose name begins so where it ends with a colon."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         async with self._asking, asyncio.timeout(ANSWER_SECONDS):

@@ -66,6 +66,7 @@ def write_json(tally: Tally, plan: Plan, command: str, path: Path) -> None:
         "faults": [
             {
                 "name": fault.name,
+                "through_door": fault.door,
                 "lasted_seconds": round(fault.lasted_seconds, 2),
                 "longest_pause_seconds": round(fault.pause_seconds, 2),
                 "harness_lag_seconds": round(fault.lag_seconds, 2),

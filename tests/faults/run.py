@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
+from croupier_client import Endpoints
 from tests.faults.auditor import Auditor
 from tests.faults.findings import Finding, Kind
 from tests.faults.harm import Scene
@@ -18,7 +19,8 @@ from tests.faults.scenarios import Scenario
 from tests.faults.swarm import Manners, Swarm, until_playing
 from tests.faults.witness import Connections, counted
 
-GROUPS, FRAIL_GROUPS = 8, 2
+GROUPS, FRAIL_GROUPS = 16, 4
+"""So many that no connection carries more calls at once than a front door lets it."""
 START_SECONDS = 90.0
 SETTLE_SECONDS = 40.0
 """After a fault every table must go on within this time."""
@@ -39,6 +41,8 @@ class Plan:
     moves: int
     think_seconds: float
     short: bool
+    door: bool = False
+    """Whether all players come through the front door."""
 
     @property
     def scale(self) -> float:
@@ -62,6 +66,8 @@ class Fault:
     raised: Mapping[str, int]
     """What clients raised in the end."""
     findings: int
+    door: bool
+    """Whether players came through the front door."""
 
 
 @dataclass(slots=True)
@@ -89,9 +95,10 @@ class Run:
         self._plan = plan
         self._tally = tally
         self._say = say
-        self._frail = [Connections(house.through_proxy()) for _ in range(FRAIL_GROUPS)]
-        direct = [Connections(house.direct()) for _ in range(GROUPS - FRAIL_GROUPS)]
-        self._swarm = Swarm(plan.seed, [*self._frail, *direct], Manners(plan.think_seconds))
+        frail_way, way = _ways(house, plan.door)
+        self._frail = [Connections(frail_way) for _ in range(FRAIL_GROUPS)]
+        others = [Connections(way) for _ in range(GROUPS - FRAIL_GROUPS)]
+        self._swarm = Swarm(plan.seed, [*self._frail, *others], Manners(plan.think_seconds))
         self._inspection = Inspection(self._swarm, auditor)
         self._lag = Lag()
         self._probe = CommitProbe(house.databases.engine) if house.postgres else None
@@ -130,7 +137,7 @@ class Run:
 
     async def _fault(self, scenario: Scenario, random: Random) -> None:
         await asyncio.sleep(CALM_SECONDS)
-        scene = Scene(self._house, self._swarm, self._frail, random, self._plan.scale)
+        scene = Scene(self._house, self._swarm, self._frail, random, self._plan.scale, self._plan.door)
         heads = self._heads()
         began, began_milliseconds = time.monotonic(), time.time_ns() // 1_000_000
         await scenario.do(scene)
@@ -156,7 +163,8 @@ class Run:
             ]
         self._tally.findings += findings
         self._tally.errors += errors
-        fault = Fault(scenario.name, ended - began, pause, lag, commit, dict(errors), dict(raised), len(findings))
+        lasted, seen = ended - began, (dict(errors), dict(raised))
+        fault = Fault(scenario.name, lasted, pause, lag, commit, *seen, len(findings), self._plan.door)
         self._tally.faults.append(fault)
         self._say(_line(len(self._tally.faults), fault, self._acknowledged))
         for finding in findings[:3]:
@@ -197,6 +205,13 @@ class Run:
         self._tally.tables += self._swarm.tables
         self._tally.acknowledged += self._acknowledged
         self._say(f"{len(unfinished)} games go on, all others are over; {len(findings)} findings")
+
+
+def _ways(house: House, door: bool) -> tuple[Endpoints, Endpoints]:
+    """The way through the proxy, and the way past it."""
+    if door:
+        return house.at_door_through_proxy(), house.at_door()
+    return house.through_proxy(), house.direct()
 
 
 def _line(number: int, fault: Fault, acknowledged: int) -> str:

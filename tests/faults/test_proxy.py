@@ -105,8 +105,17 @@ async def test_a_lane_that_refuses_takes_no_new_connection_until_healed(way: Way
     assert await caller.hears(b"one")
 
 
-async def test_only_the_lanes_that_are_named_are_broken(way: Way) -> None:
-    await way.proxy.do("other", "hold")
+@pytest.mark.parametrize("name", ["other", "on", "players:"])
+async def test_only_the_lanes_that_are_named_are_broken(way: Way, name: str) -> None:
+    await way.proxy.do(name, "hold")
     caller = await Caller.call(way)
     caller.say(b"one")
     assert await caller.hears(b"one")
+
+
+async def test_lanes_are_broken_together_by_what_their_names_begin_with(way: Way) -> None:
+    port = await way.proxy.open("group:one", "127.0.0.1", way.port)
+    caller = await Caller.call(Way(way.proxy, port))
+    await way.proxy.do("group:", "hold")
+    caller.say(b"one")
+    assert not await caller.hears(b"one")

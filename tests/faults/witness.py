@@ -75,13 +75,13 @@ class WitnessClient(Client):
         return self.connections.channel(self._address(service))
 
     async def ask(self, connections: Connections, call: Call[R]) -> R:
-        """One attempt at a unary call of the engine, over other connections than its own; raises CroupierError."""
+        """One attempt at a unary call of any engine, over other connections than its own; raises CroupierError."""
         token = await self._access_token()
         send = connections.channel(connections.endpoints.engine).unary_unary(
             call.path, request_serializer=call.serialize, response_deserializer=call.response.FromString
         )
         try:
-            return await send(call.request, timeout=CALL_SECONDS, metadata=self._metadata(token, call.table_id))
+            return await send(call.request, timeout=CALL_SECONDS, metadata=self._metadata(token))
         except grpc.RpcError as error:
             raise self.failure(error, token) from error
 

@@ -10,14 +10,15 @@ from threading import Thread
 
 import pytest
 
-from croupier.cli.background import started_services
+from croupier.cli.background import BackgroundServices, started_services
 from tests.web.built_client import FOLDER, Node, build, find_node
 
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """Where the door and the page are; `certificate` is the door's, and `authority` vouches for it."""
+    """Services, and where their door and the page are; `certificate` is the door's, and `authority` vouches for it."""
 
+    services: BackgroundServices
     port: int
     page_port: int
     certificate: Path
@@ -63,4 +64,4 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
         flags = {"door": [f"--allowed-origins=http://127.0.0.1:{page_port}"]}
         with started_services(folder, door=["--tls"], extra_flags=flags) as services:
             port = int(services.addresses["door"]["listen"].rpartition(":")[2])
-            yield House(port, page_port, keys / "door.certificate.pem", keys / "door.authority.pem")
+            yield House(services, port, page_port, keys / "door.certificate.pem", keys / "door.authority.pem")

@@ -3,13 +3,19 @@
 import json
 import secrets
 import subprocess
+import time
 from typing import Any
+from urllib.request import urlopen
+
+import pytest
 
 from tests.web.built_client import FOLDER, Node
 from tests.web.conftest import House
 
 GAME_SECONDS = 60.0
 SEATS = 3
+ACTIONS_BEFORE = 3
+"""So many are acknowledged before anything is killed."""
 
 
 def run(node: Node, program: str, *arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
@@ -33,6 +39,37 @@ def test_a_game_from_node(house: House, node: Node) -> None:
     assert result["names"][0] == "Typed"
     assert result["actions"] > 0
     assert result["streams"] == 1
+
+
+@pytest.mark.parametrize("instance", ["engine", "door"])
+def test_a_game_goes_on_when_a_process_was_killed(house: House, node: Node, instance: str) -> None:
+    """Over gRPC-Web the stream is opened again after what was seen, and an action without an answer is sent again."""
+    command = [str(node.program), str(FOLDER / "dist" / "main.mjs"), house.address, "one_oh_one", str(SEATS), "1"]
+    environment = node.environment(NODE_EXTRA_CA_CERTS=str(house.authority))
+    pipe, before = subprocess.PIPE, actions(house)
+    with subprocess.Popen(command, env=environment, stdout=pipe, stderr=pipe, text=True) as playing:
+        try:
+            deadline = time.monotonic() + GAME_SECONDS
+            while actions(house) < before + ACTIONS_BEFORE:
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+            house.services.kill(instance)
+            said, complaint = playing.communicate(timeout=GAME_SECONDS)
+        finally:
+            playing.kill()
+    assert playing.returncode == 0, complaint
+    result: dict[str, Any] = json.loads(said)
+    assert sorted(seat for group in result["ranking"] for seat in group) == list(range(SEATS))
+    assert result["streams"] > 1
+
+
+def actions(house: House) -> float:
+    """How many actions the engine has answered, by its metrics."""
+    address = house.services.addresses["engine"]["metrics"]
+    with urlopen(f"http://{address}/metrics", timeout=GAME_SECONDS) as answer:
+        lines = answer.read().decode().splitlines()
+    of_actions = (line for line in lines if line.startswith("croupier_rpc_calls_total") and "SubmitAction" in line)
+    return sum(float(line.rpartition(" ")[2]) for line in of_actions)
 
 
 def test_node_does_not_trust_whom_it_was_not_told_to(house: House, node: Node) -> None:

@@ -9,7 +9,8 @@ import { type House, about } from "./house";
 import { pause } from "./patience";
 import type { Table } from "./table";
 
-const MOST_ATTEMPTS = 10;
+/** So long an answer is asked for; a door or an engine that ended is there again within seconds. */
+const PATIENCE_MILLISECONDS = 60_000;
 const PAUSE_MILLISECONDS = 300;
 const WAIT_MILLISECONDS = 600_000;
 
@@ -45,7 +46,8 @@ export async function untilDealt(house: House, tableId: string): Promise<void> {
 export async function act(house: House, table: Table, action: Action): Promise<void> {
   const name = crypto.randomUUID();
   const request = { tableId: table.id, requestId: name, action, ...expected(table) };
-  for (let attempt = 1; ; attempt++) {
+  const giveUpAt = Date.now() + PATIENCE_MILLISECONDS;
+  for (;;) {
     try {
       await house.engine.submitAction(request, about(table.id));
       return;
@@ -55,7 +57,7 @@ export async function act(house: House, table: Table, action: Action): Promise<v
       if (code === Code.Aborted) return;
       if (code === Code.FailedPrecondition && (await isOver(house, table))) return;
       if (![Code.Unavailable, Code.DeadlineExceeded, Code.Unknown].includes(code)) throw error;
-      if (attempt === MOST_ATTEMPTS) throw error;
+      if (Date.now() > giveUpAt) throw error;
       await pause(PAUSE_MILLISECONDS);
     }
   }

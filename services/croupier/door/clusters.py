@@ -125,5 +125,6 @@ def _http2() -> Config:
         "max_concurrent_streams": 1000,
         "initial_stream_window_size": WINDOW_BYTES,
         "initial_connection_window_size": 16 * WINDOW_BYTES,
-        "connection_keepalive": {"interval": "10s", "timeout": "5s"},
+        # A replica that hangs is left after 8 seconds at most, as clients leave it that reach it without a door.
+        "connection_keepalive": {"interval": "4s", "timeout": "4s"},
     }

@@ -13,19 +13,21 @@ RESOURCE_EXHAUSTED, UNAVAILABLE, UNAUTHENTICATED = 8, 14, 16
 ENVOYS_OWN_WORDS = "%LOCAL_REPLY_BODY%"
 
 REFUSALS: Mapping[int, tuple[int, str]] = {
-    400: (INVALID_ARGUMENT, f"the request cannot be read: {ENVOYS_OWN_WORDS}"),
+    400: (INVALID_ARGUMENT, f"the request cannot be read: {ENVOYS_OWN_WORDS} (%RESPONSE_CODE_DETAILS%)"),
     401: (UNAUTHENTICATED, "no valid access token: send one as 'authorization: Bearer ...', from /v1/sign-in"),
     403: (PERMISSION_DENIED, "web pages of this origin may not call here: the operator can allow it"),
     404: (NOT_FOUND, "there is nothing here: see the list of paths in the documentation, and mind the method"),
     408: (DEADLINE_EXCEEDED, "the request took too long to arrive"),
     413: (RESOURCE_EXHAUSTED, "the body is too large: 64 KiB at most"),
     415: (INVALID_ARGUMENT, "this content type is not read here: send JSON, with 'content-type: application/json'"),
+    426: (INVALID_ARGUMENT, "this is HTTP of another time: HTTP/1.1 and HTTP/2 are spoken here"),
     429: (RESOURCE_EXHAUSTED, "too many requests from this address: wait a second and try again"),
     431: (RESOURCE_EXHAUSTED, "the headers are too large: 16 KiB and 60 headers at most"),
     503: (UNAVAILABLE, "the service does not answer at the moment: try again"),
     504: (DEADLINE_EXCEEDED, "the service took too long: what was asked may have happened all the same"),
 }
 """By HTTP status: the gRPC status code, and the sentence that takes the place of Envoy's own."""
+NO_UPGRADES = "connections stay what they are here: neither Upgrade nor CONNECT is understood"
 LOWEST_ERROR = 400
 
 
@@ -38,7 +40,16 @@ def local_replies() -> Config:
     """How the answers that Envoy makes itself are written; those that are no refusals stay as they are."""
     mappers = [mapper for status in REFUSALS for mapper in _mappers("EQ", status, *REFUSALS[status])]
     others = _mappers("GE", LOWEST_ERROR, UNKNOWN, ENVOYS_OWN_WORDS)
-    return {"mappers": [*_token_of_another_kind(), *mappers, *others]}
+    return {"mappers": [*_upgrades(), *_token_of_another_kind(), *mappers, *others]}
+
+
+def _upgrades() -> Iterator[Config]:
+    """Envoy forbids these; 403 is for web pages here."""
+    is_upgrade = _has_header(name="upgrade", present_match=True)
+    is_connect = _has_header(name=":method", string_match={"exact": "CONNECT"})
+    for mapper in _mappers("EQ", 403, INVALID_ARGUMENT, NO_UPGRADES):
+        filters = [mapper["filter"], {"or_filter": {"filters": [is_upgrade, is_connect]}}]
+        yield {**mapper, "filter": {"and_filter": {"filters": filters}}, "status_code": 400}
 
 
 def _token_of_another_kind() -> Iterator[Config]:

@@ -55,6 +55,8 @@ def routes(request_seconds: int) -> list[Config]:
         *_wrong_content_types(),
         _json(request_seconds),
         *(_call(method, request_seconds) for service in SERVICES for method in service.methods),
+        # It has no path, and no end that could be waited for.
+        _as_it_is(refusal_route({"connect_matcher": {}}, 404)),
         _as_it_is(refusal_route({"prefix": "/"}, 404)),
     ]
 

@@ -1,0 +1,105 @@
+"""Two people play while others ask the door too often, send too much, or slowly, or take back what they ask."""
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from croupier_client import Client, Endpoints, Tls, random_legal
+from croupier_client.aio_table import AsyncTable
+from tests.door.conftest import House
+from tests.door.doors import Door, opened_door
+from tests.door.strangers import CLOSED
+
+GAMES = 2
+P99_SECONDS = 1.0
+"""The bound for 99 of 100 moves, whatever strangers do; alone it is a few hundredths of a second."""
+MORE_SECONDS = 0.25
+"""By so much the move in the middle may take longer than without them."""
+DEADLINE_SECONDS = 120.0
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has more than one loopback address")
+
+
+@pytest.fixture
+def limited(house: House, tmp_path: Path) -> Iterator[Door]:
+    """Another door before the same services, which has the limits that a door has unless told otherwise."""
+    addresses, folder = house.services.addresses, house.services.folder
+    services = (f"--{name}={addresses[name]['listen']}" for name in ("lobby", "engine", "scoring"))
+    parts = ("certificate", "key", "ca")
+    upstream = (f"--upstream-{part}={file}" for part, file in zip(parts, folder.certificate_files("door"), strict=True))
+    keys = folder.path / "keys"
+    own = (f"--certificate={keys / 'door.certificate.pem'}", f"--key={keys / 'door.private.pem'}", "--header-seconds=2")
+    pair = folder.signing_key("lobby"), folder.public_key("lobby")
+    with opened_door(tmp_path, *services, *upstream, *own, authority=house.door.authority, keys=pair) as door:
+        yield door
+
+
+@asynccontextmanager
+async def strangers(door: Door) -> AsyncIterator[dict[str, dict[str, int]]]:
+    """Strangers at a door, for as long as the body takes; then it is known what came of it."""
+    command = ("-m", "tests.door.strangers", str(door.port), str(door.authority), door.token())
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(sys.executable, *command, stdin=pipe, stdout=pipe)
+    heard: dict[str, dict[str, int]] = {}
+    try:
+        yield heard
+        said, _ = await process.communicate(b"")
+        heard |= json.loads(said)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+async def moves_of_a_game(first: Client, second: Client, random: Random) -> list[float]:
+    """How long each move took until it was stored and seen by who made it, in seconds."""
+    table_id = (await first.create_table(game="thulla", seats=2)).table.table_id
+    await second.join_table(table_id=table_id)
+    for client in (first, second):
+        await client.set_ready(table_id=table_id)
+    async with first.play(table_id) as one, second.play(table_id) as other:
+        of_one, of_other = await asyncio.gather(moves(one, random), moves(other, random))
+        return of_one + of_other
+
+
+async def moves(table: AsyncTable, random: Random) -> list[float]:
+    found = []
+    while await table.your_turn():
+        began = time.monotonic()
+        await table.act(random_legal(table, random))
+        found.append(time.monotonic() - began)
+    return found
+
+
+def share(waits: list[float], of: float) -> float:
+    return sorted(waits)[int(len(waits) * of)]
+
+
+async def test_a_quiet_table_notices_nothing(limited: Door) -> None:
+    assert limited.authority is not None
+    endpoints = Endpoints.single(f"localhost:{limited.port}", Tls(limited.authority.read_bytes()))
+    random = Random(4)
+    async with (
+        asyncio.timeout(DEADLINE_SECONDS),
+        Client(endpoints, "quiet, with a secret", "Ada") as ada,
+        Client(endpoints, "quiet too, with a secret", "Bo") as bo,
+    ):
+        alone = [wait for _ in range(GAMES) for wait in await moves_of_a_game(ada, bo, random)]
+        async with strangers(limited) as heard:
+            beside = [wait for _ in range(GAMES) for wait in await moves_of_a_game(ada, bo, random)]
+    for what, waits in (("alone", alone), ("beside", beside)):
+        print(f"{what}: {len(waits)} moves, median {share(waits, 0.5):.3f} s, p99 {share(waits, 0.99):.3f} s")
+    print(heard)
+    assert heard["ask"]["429"] > heard["ask"]["404"]
+    assert heard["send_much"].keys() <= {"413", CLOSED}
+    assert heard["send_slowly"].keys() <= {"408", CLOSED}
+    assert heard["reset"][CLOSED] > 0
+    assert share(beside, 0.99) < P99_SECONDS
+    assert share(beside, 0.5) < share(alone, 0.5) + MORE_SECONDS

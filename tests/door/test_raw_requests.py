@@ -1,0 +1,73 @@
+"""Bytes that no client of ours would send: each is answered in words, or the connection is closed, and that is all."""
+
+import socket
+from contextlib import suppress
+
+import grpc
+import pytest
+
+from tests.door.conftest import House
+from tests.door.doors import Door, refused
+
+INVALID = grpc.StatusCode.INVALID_ARGUMENT
+HEAD = b"GET /v1/games HTTP/1.1\r\nhost: x\r\n"
+SIGN_IN = b"POST /v1/sign-in HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"
+SWITCH = b"connection: upgrade\r\nupgrade: websocket\r\n\r\n"
+UNREADABLE = {
+    "no HTTP at all": b"\x00\xffhello\r\n\r\n",
+    "an unknown method": b"FOO /v1/games HTTP/1.1\r\nhost: x\r\n\r\n",
+    "no host": b"GET /v1/games HTTP/1.1\r\n\r\n",
+    "a header with a space in its name": HEAD + b"a b: c\r\n\r\n",
+    "a zero byte in a header": HEAD + b"a: \x00\r\n\r\n",
+    "a length below zero": SIGN_IN + b"content-length: -1\r\n\r\n",
+    "two lengths": SIGN_IN + b"content-length: 2\r\ncontent-length: 3\r\n\r\n{}",
+    "a length and chunks": SIGN_IN + b"content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+    "chunks of no length": SIGN_IN + b"transfer-encoding: chunked\r\n\r\nzz\r\n",
+}
+
+
+@pytest.mark.parametrize("request_bytes", UNREADABLE.values(), ids=UNREADABLE.keys())
+def test_what_cannot_be_read(house: House, request_bytes: bytes) -> None:
+    answer = house.door.say(request_bytes)
+    assert answer is not None
+    refused(answer, 400, INVALID, "the request cannot be read: ")
+
+
+def with_token(door: Door, request: bytes) -> bytes:
+    return request + b"authorization: Bearer " + door.token().encode() + b"\r\n"
+
+
+@pytest.mark.parametrize("head", [HEAD, b"CONNECT a:1 HTTP/1.1\r\nhost: a:1\r\n"], ids=["upgrade", "connect"])
+def test_a_connection_stays_what_it_is(house: House, head: bytes) -> None:
+    answer = house.door.say(with_token(house.door, head) + SWITCH)
+    assert answer is not None
+    refused(answer, 400, INVALID, "neither Upgrade nor CONNECT")
+
+
+def test_http_of_another_time(house: House) -> None:
+    answer = house.door.say(b"GET /v1/games HTTP/1.0\r\n\r\n")
+    assert answer is not None
+    refused(answer, 426, INVALID, "HTTP/1.1 and HTTP/2")
+
+
+def test_a_path_that_is_an_address(house: House) -> None:
+    """A door is no proxy: it does not go where the request names, but asks the service that the path stands for."""
+    answer = house.door.say(
+        with_token(house.door, b"GET http://127.0.0.1:1/v1/games HTTP/1.1\r\nhost: x\r\n") + b"\r\n"
+    )
+    assert answer is not None
+    assert answer.json["games"]
+
+
+def test_a_body_in_a_coding_that_nobody_asked_for(house: House) -> None:
+    answer = house.door.say(SIGN_IN + b"content-encoding: gzip\r\ncontent-length: 4\r\n\r\n\x1f\x8b\x08\x00")
+    assert answer is not None
+    refused(answer, 400, INVALID, "the request cannot be read: ")
+
+
+def test_words_in_the_clear_at_a_door_with_tls(house: House) -> None:
+    with socket.create_connection(("127.0.0.1", house.door.port), 20) as plain:
+        plain.sendall(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
+        with suppress(ConnectionResetError):
+            assert plain.recv(4096) == b""
+    assert house.door.ask("GET", "/healthz").status == 200
