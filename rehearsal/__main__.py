@@ -1,6 +1,7 @@
 """`python -m rehearsal`: starts what the production overlay describes, and harms it while people play."""
 
 import asyncio
+import os
 import shutil
 import sys
 import tempfile
@@ -22,6 +23,8 @@ FINE, BROKEN, NOT_REHEARSED = 0, 1, 2
 def main(arguments: Sequence[str]) -> int:
     """Rehearse; gives the exit code."""
     options = read_options(arguments)
+    # Children of this process are other programs, which gRPC need not be made ready for.
+    os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
     try:
         plan = options.of_plan(plan_of(rendered(OVERLAY)))
         story = _rehearsed(options, plan)

@@ -13,7 +13,7 @@ from rehearsal.load import Wanted
 from rehearsal.plan import Container, Deployment, Plan
 
 MISUSED = 2
-SHORT_SECONDS, SHORT_TABLES = 20.0, 4
+SHORT_SECONDS, SHORT_TABLES = 30.0, 4
 USUAL_SECONDS, USUAL_TABLES = 180.0, 30
 SHORT_PACE = 0.2
 SHORT_ENGINES = 2

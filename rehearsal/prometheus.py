@@ -23,6 +23,7 @@ LEAST_SECONDS = 1.0
 READY_SECONDS = 60.0
 ANSWER_SECONDS = 10.0
 END_SECONDS = 10.0
+POLL_SECONDS = 0.2
 _UNITS: Mapping[str, float] = {"ms": 1e-3, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 _DURATION = r"(\d+)(ms|s|m|h|d)\b"
 _IN_EXPRESSIONS = re.compile(rf"(\[|\boffset ){_DURATION}")
@@ -65,7 +66,9 @@ def shortened_expression(expression: str, factor: float) -> str:
 def rule_file(rules: Iterable[Object], factor: float) -> Mapping[str, Any]:
     """The groups of rules as Prometheus reads them from a file, shortened."""
     groups = [group for one in rules for group in one["spec"]["groups"]]
-    return {"groups": [{**group, "rules": [_shortened_rule(rule, factor) for rule in group["rules"]]} for group in groups]}
+    return {
+        "groups": [{**group, "rules": [_shortened_rule(rule, factor) for rule in group["rules"]]} for group in groups]
+    }
 
 
 def _shortened_rule(rule: Object, factor: float) -> Object:
@@ -150,7 +153,7 @@ class Prometheus:
         self._process: asyncio.subprocess.Process | None = None
 
     async def start(self, rules: Iterable[Object], pods: Sequence[Pod]) -> None:
-        """Start it and wait until it is ready; raises CannotRehearse with its log if it does not get so."""
+        """Start it and wait until it has asked all pods; raises CannotRehearse with its log if it does not."""
         self._folder.mkdir(parents=True)
         (self._folder / "rules.json").write_text(json.dumps(rule_file(rules, self._factor)))
         configuration = {
@@ -166,17 +169,17 @@ class Prometheus:
         self._process = await spawned(command, dict(os.environ), log, self._folder)
         try:
             async with asyncio.timeout(READY_SECONDS):
-                while not await self._is_ready():  # noqa: ASYNC110 - another process has no event
-                    await asyncio.sleep(0.2)
+                while not await self._has_all(len(pods)):
+                    await asyncio.sleep(POLL_SECONDS)
         except TimeoutError:
-            raise CannotRehearse(f"Prometheus did not get ready: {log.read_text()[-500:]}") from None
+            raise CannotRehearse(f"Prometheus did not find all pods: {log.read_text()[-500:]}") from None
 
-    async def _is_ready(self) -> bool:
+    async def _has_all(self, pods: int) -> bool:
         try:
-            await asyncio.to_thread(self._get, "/-/ready")
+            answer = await asyncio.to_thread(self._get, "/api/v1/query?query=sum(up)")
         except OSError:
             return False
-        return True
+        return any(int(one["value"][1]) >= pods for one in json.loads(answer)["data"]["result"])
 
     @property
     def is_running(self) -> bool:
@@ -199,7 +202,7 @@ class Prometheus:
         return firings(json.loads(answer)["data"]["result"], LEAST_SECONDS, until)
 
     def _get(self, path: str) -> bytes:
-        with urllib.request.urlopen(f"http://{self._address}{path}", timeout=ANSWER_SECONDS) as answer:  # noqa: S310
+        with urllib.request.urlopen(f"http://{self._address}{path}", timeout=ANSWER_SECONDS) as answer:
             content: bytes = answer.read()
             return content
 

@@ -58,6 +58,8 @@ class Story:
     load_began: float
     acts: tuple[Act, ...]
     replaced: tuple[PodEnd, ...]
+    crashed: str
+    """The pod that was killed."""
     restarts: Mapping[str, int]
     """How often containers of a pod were started again, by pod, without the engine that was killed."""
     uses: tuple[PodUse, ...]
@@ -107,10 +109,10 @@ def _memory_check(uses: Iterable[PodUse], plan: Plan) -> Check:
 def _alert_checks(story: Story) -> list[Check]:
     if story.firings is None:
         return []
-    cleared = [one for one in story.firings if one.alert == ALERT and one.until is not None]
+    cleared = [one for one in story.firings if (one.alert, one.of) == (ALERT, story.crashed) and one.until is not None]
     left = sorted({one.alert for one in story.firings if one.until is None})
     return [
-        Check(f"{ALERT} fired and cleared", f"{len(cleared)} times", bool(cleared)),
+        Check(f"{ALERT} of {story.crashed} fired and cleared", f"{len(cleared)} times", bool(cleared)),
         Check("alerts that still fire", ", ".join(left) or "none", not left),
     ]
 
@@ -139,7 +141,10 @@ def text(story: Story, found: Sequence[Check]) -> str:
         f"{load['actions']:,} actions, {load['actions_per_second']:.1f} a second for {load['conditions']['seconds']:.0f} s",
         f"latency     p50 {timing['p50']:.1f} ms, p99 {timing['p99']:.0f} ms, at most {timing['most']:.0f} ms "
         "from sent to acknowledged, through the door",
-        *(f"{'during':12}{one.name}, {one.ended - one.began:.0f} s: slowest {_slowest(story, one)}" for one in story.acts),
+        *(
+            f"{'during':12}{one.name}, {one.ended - one.began:.0f} s: slowest {_slowest(story, one)}"
+            for one in story.acts
+        ),
         *_alert_lines(story),
         *(
             f"{'uses':12}{one.name}: {one.memory_bytes / MEBIBYTE:.0f} MiB at most, {one.cores:.2f} cores on average"

@@ -18,8 +18,8 @@ from rehearsal.site import Secrets
 from rehearsal.usage import Meter
 
 ENGINE, DOOR, PLAYERS_PORT = "engine", "door", "grpc"
-FACTOR = 30.0
-"""So many times shorter are the times of alerts: what wants ten minutes shows within 20 seconds."""
+FACTOR = 20.0
+"""So many times shorter are the times of alerts: what wants five minutes shows within 15 seconds."""
 CLEARING_SECONDS = 90.0
 PROMETHEUS_PORT = 9090
 
@@ -65,6 +65,7 @@ class Rehearsal:
                     load_began=load.began,
                     acts=acts,
                     replaced=tuple(PodEnd(pod.name, not any(one.was_killed for one in pod.containers)) for pod in old),
+                    crashed=crashed.name,
                     restarts=_restarts([*cluster.pods, *cluster.gone], crashed),
                     uses=tuple(meter.result([*cluster.gone, *cluster.pods])),
                     firings=firings,
