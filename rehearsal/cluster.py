@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -90,8 +90,8 @@ class Cluster:
         self._keep(pod.live())
         return pod
 
-    def _keep(self, life: "asyncio.Future[None] | asyncio._CoroutineLike[None]") -> None:
-        task = asyncio.ensure_future(life)
+    def _keep(self, life: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(life)
         self._lives.add(task)
         task.add_done_callback(self._has_ended)
 

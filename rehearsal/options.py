@@ -14,7 +14,7 @@ from rehearsal.plan import Container, Deployment, Plan
 
 MISUSED = 2
 SHORT_SECONDS, SHORT_TABLES = 30.0, 4
-USUAL_SECONDS, USUAL_TABLES = 180.0, 30
+USUAL_SECONDS, USUAL_TABLES = 210.0, 30
 SHORT_PACE = 0.2
 SHORT_ENGINES = 2
 SHORT_MIX = "solo,thulla"
@@ -32,7 +32,12 @@ class Options:
     @property
     def settling_seconds(self) -> float:
         """How long everything is left alone before and after something happens."""
-        return 2.0 if self.is_short else 15.0
+        return 2.0 if self.is_short else 8.0
+
+    @property
+    def replaced(self) -> Sequence[str]:
+        """The deployments that are replaced, one after the other."""
+        return ("engine",) if self.is_short else ("engine", "door")
 
     @property
     def names_seconds(self) -> float:

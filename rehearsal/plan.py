@@ -156,7 +156,7 @@ def _pod(owner: Object) -> PodPlan:
     }
     return PodPlan(
         owner=owner["metadata"]["name"],
-        labels=template["metadata"].get("labels", {}),
+        labels=template.get("metadata", {}).get("labels", {}),
         ports=ports,
         initial=tuple(_container(one, ports) for one in spec.get("initContainers", ())),
         containers=tuple(_container(one, ports) for one in spec["containers"]),

@@ -1,4 +1,4 @@
-"""Prometheus with the overlay's own targets and rules, whose times are shortened so that alerts fire while one looks."""
+"""Prometheus with the overlay's own targets and rules; times are shortened so that alerts fire while one looks."""
 
 import asyncio
 import json
@@ -169,7 +169,7 @@ class Prometheus:
         self._process = await spawned(command, dict(os.environ), log, self._folder)
         try:
             async with asyncio.timeout(READY_SECONDS):
-                while not await self._has_all(len(pods)):
+                while not await self._has_all(len(pods)):  # noqa: ASYNC110 - another process has no event
                     await asyncio.sleep(POLL_SECONDS)
         except TimeoutError:
             raise CannotRehearse(f"Prometheus did not find all pods: {log.read_text()[-500:]}") from None

@@ -137,8 +137,8 @@ def text(story: Story, found: Sequence[Check]) -> str:
     started = ", ".join(f"{count} {name}" for name, count in story.started.items())
     lines = [
         f"started     {started}, PostgreSQL; {story.seconds:.0f} seconds in all",
-        f"load        {load['tables_opened']} tables opened, {load['tables_finished']} finished, "
-        f"{load['actions']:,} actions, {load['actions_per_second']:.1f} a second for {load['conditions']['seconds']:.0f} s",
+        f"load        {load['tables_opened']} tables opened, {load['tables_finished']} finished, {load['actions']:,} "
+        f"actions in {load['conditions']['seconds']:.0f} s, {load['actions_per_second']:.1f} a second",
         f"latency     p50 {timing['p50']:.1f} ms, p99 {timing['p99']:.0f} ms, at most {timing['most']:.0f} ms "
         "from sent to acknowledged, through the door",
         *(

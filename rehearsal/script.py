@@ -82,18 +82,23 @@ class Rehearsal:
 
     async def _acts(self, cluster: Cluster, load: Load) -> tuple[list[Pod], Pod, tuple[Act, ...]]:
         """Everything that is done to the services; gives the pods that were replaced, and the one that was killed."""
-        await asyncio.sleep(max(load.began - time.time(), 0) + self.options.settling_seconds)
-        replacing = time.time()
-        old = await cluster.replace(ENGINE)
-        replaced = time.time()
-        self.note(f"all engines are replaced after {replaced - replacing:.0f} seconds")
+        await asyncio.sleep(max(load.began - time.time(), 0))
+        old: list[Pod] = []
+        acts = []
+        for name in self.options.replaced:
+            await asyncio.sleep(self.options.settling_seconds)
+            began = time.time()
+            old += await cluster.replace(name)
+            acts.append(self._done(f"replacing every {name}", began))
         await asyncio.sleep(self.options.settling_seconds)
-        crashing, victim = time.time(), cluster.of(ENGINE)[0]
+        began, victim = time.time(), cluster.of(ENGINE)[0]
         self.note(f"{victim.name} is killed")
         await cluster.crash(victim, self.options.backoff_seconds)
-        self.note(f"{victim.name} is back after {time.time() - crashing:.0f} seconds")
-        acts = (Act("replacing all engines", replacing, replaced), Act("killing an engine", crashing, time.time()))
-        return old, victim, acts
+        return old, victim, (*acts, self._done(f"killing {victim.name}", began))
+
+    def _done(self, name: str, began: float) -> Act:
+        self.note(f"{name} took {time.time() - began:.0f} seconds")
+        return Act(name, began, time.time())
 
     @asynccontextmanager
     async def _watched(self, cluster: Cluster) -> AsyncIterator[tuple[Prometheus | None, str]]:

@@ -16,7 +16,7 @@ UNLIMITED = ("--address-requests-per-second=0",)
 
 @pytest.fixture(scope="module")
 def way_in(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
-    """The flags by which the load test comes through a door whose services speak mutual TLS: its address, whom to trust."""
+    """The flags for the load test by which it comes through a door with TLS: its address, whom to trust."""
     try:
         find_envoy()
     except ValueError as fault:

@@ -36,7 +36,7 @@ def test_a_short_rehearsal_loses_nothing(tmp_path: Path) -> None:
     found = json.loads((tmp_path / "rehearsal.json").read_text())
     assert found["started"] == {"door": 1, "engine": 2, "lobby": 1, "scoring": 1}
     assert len(found["replaced"]) == 2
-    assert [one["name"] for one in found["acts"]] == ["replacing all engines", "killing an engine"]
+    assert [one["name"] for one in found["acts"]] == ["replacing every engine", "killing engine-3"]
     assert found["load"]["actions"] > 0
     broken = {one["name"]: one["measured"] for one in found["checks"] if not one["passed"]}
     slow = set(broken.pop("limits of the load test", "").split(", ")) - {"", "kept"}
