@@ -3,6 +3,7 @@
 import asyncio
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -25,11 +26,16 @@ def main(arguments: Sequence[str]) -> int:
     options = read_options(arguments)
     # Children of this process are other programs, which gRPC need not be made ready for.
     os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
+    # Whoever ends it wants everything ended that it started.
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
         plan = options.of_plan(plan_of(rendered(OVERLAY)))
         story = _rehearsed(options, plan)
     except (CannotRehearse, OSError) as fault:
         print(f"rehearsal: {fault}", file=sys.stderr)
+        return NOT_REHEARSED
+    except KeyboardInterrupt:
+        print("rehearsal: ended before it was over", file=sys.stderr)
         return NOT_REHEARSED
     found = checks(story, plan)
     write(story, found, options.results)
