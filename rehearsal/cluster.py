@@ -1,15 +1,13 @@
 """The control plane: so many pods of each kind, names for those that are ready, replacement one by one."""
 
 import asyncio
-import secrets
 from collections import Counter
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+from secrets import randbelow
 
-from rehearsal.kubelet import RunningContainer
 from rehearsal.manifests import CannotRehearse
-from rehearsal.plan import Deployment, Plan
+from rehearsal.plan import Deployment, Plan, PodPlan
 from rehearsal.pods import Pod
 from rehearsal.resolver import PORT, Cached, Resolver
 from rehearsal.site import Secrets, Site
@@ -18,25 +16,23 @@ START_SECONDS = 240.0
 Note = Callable[[str], None]
 
 
-@dataclass
 class Cluster:
-    """All pods of a plan, in a network and a folder of their own; `note` hears in a line what people should know."""
+    """All pods of a plan, in a network and a folder of their own."""
 
-    plan: Plan
-    secrets: Secrets = field(repr=False)
-    folder: Path
-    envoy: Path
-    note: Note
-    names_seconds: float
-    """How old an answer of the resolver may be."""
-    pods: list[Pod] = field(default_factory=list)
-    gone: list[Pod] = field(default_factory=list)
-    _network: str = field(default_factory=lambda: f"127.{64 + secrets.randbelow(190)}.{secrets.randbelow(256)}")
-    _numbers: Counter[str] = field(default_factory=Counter)
-    _lives: set[asyncio.Task[None]] = field(default_factory=set)
-    _change: asyncio.Event = field(default_factory=asyncio.Event)
-    _fault: CannotRehearse | None = None
-    _resolver: Resolver | None = None
+    def __init__(
+        self, plan: Plan, secrets: Secrets, folder: Path, envoy: Path, note: Note, names_seconds: float
+    ) -> None:
+        """`note` hears in a line what people should know; names may be `names_seconds` old."""
+        self.pods: list[Pod] = []
+        self.gone: list[Pod] = []
+        self._plan, self._secrets, self._folder, self._envoy, self._note = plan, secrets, folder, envoy, note
+        self._network = f"127.{64 + randbelow(190)}.{randbelow(256)}"
+        self._resolver = Resolver(Cached(self.addresses, names_seconds))
+        self._jobs: list[Pod] = []
+        self._numbers: Counter[str] = Counter()
+        self._lives: set[asyncio.Task[None]] = set()
+        self._change = asyncio.Event()
+        self._fault: BaseException | None = None
 
     @property
     def resolver(self) -> str:
@@ -45,7 +41,7 @@ class Cluster:
 
     def addresses(self, name: str) -> Sequence[str] | None:
         """The pods behind a name that are ready; None for a name that is none."""
-        owner = self.plan.names.get(name)
+        owner = self._plan.names.get(name)
         return None if owner is None else [pod.site.address for pod in self.of(owner) if pod.is_serving]
 
     def of(self, owner: str) -> list[Pod]:
@@ -54,38 +50,35 @@ class Cluster:
 
     async def start(self) -> None:
         """Start everything at once, as one `kubectl apply` does, and wait until all is ready."""
-        self._resolver = Resolver(Cached(self.addresses, self.names_seconds))
         await self._resolver.open(self.resolver)
-        for job in self.plan.jobs:
-            self._keep(self._run_job(self._new_pod_of(job.owner)))
-        for deployment in self.plan.deployments:
+        self._jobs = [self._new_pod(one) for one in self._plan.jobs]
+        for job in self._jobs:
+            self._keep(self._run_job(job))
+        for deployment in self._plan.deployments:
             for _ in range(deployment.replicas):
                 self._add(deployment)
-        await self._until(lambda: all(len(self._ready(one)) >= one.replicas for one in self.plan.deployments))
+        await self._until(lambda: all(len(self._ready(one)) >= one.replicas for one in self._plan.deployments))
 
     async def _run_job(self, pod: Pod) -> None:
         pod.site.folder.mkdir(parents=True)
-        pod.site.make_volumes(pod.plan, self.secrets)
+        pod.site.make_volumes(pod.plan, self._secrets)
         for container in pod.plan.containers:
             await pod.run_once(container)
-        self.note(f"{pod.name} is through")
+        self._note(f"{pod.name} is through")
 
     def _ready(self, deployment: Deployment) -> list[Pod]:
         return [pod for pod in self.of(deployment.name) if pod.is_serving]
 
-    def _new_pod_of(self, owner: str) -> Pod:
-        plan = next(
-            one for one in (*self.plan.jobs, *(each.pod for each in self.plan.deployments)) if one.owner == owner
-        )
-        self._numbers["all"] += 1
-        self._numbers[owner] += 1
-        name = f"{owner}-{self._numbers[owner]}"
-        # 0, 1 and 255 are others' addresses.
-        site = Site(f"{self._network}.{1 + self._numbers['all']}", self.folder / name, self.resolver, self.envoy)
-        return Pod(name, plan, site, self.secrets, self._changed)
+    def _new_pod(self, plan: PodPlan) -> Pod:
+        self._numbers[plan.owner] += 1
+        name = f"{plan.owner}-{self._numbers[plan.owner]}"
+        # The first address is the resolver's.
+        address = f"{self._network}.{1 + self._numbers.total()}"
+        site = Site(address, self._folder / name, self.resolver, self._envoy)
+        return Pod(name, plan, site, self._secrets, self._changed)
 
     def _add(self, deployment: Deployment) -> Pod:
-        pod = self._new_pod_of(deployment.name)
+        pod = self._new_pod(deployment.pod)
         self.pods.append(pod)
         self._keep(pod.live())
         return pod
@@ -98,7 +91,7 @@ class Cluster:
     def _has_ended(self, task: asyncio.Task[None]) -> None:
         self._lives.discard(task)
         if not task.cancelled() and (fault := task.exception()) is not None:
-            self._fault = fault if isinstance(fault, CannotRehearse) else CannotRehearse(repr(fault))
+            self._fault = fault
         self._changed()
 
     def _changed(self) -> None:
@@ -117,15 +110,18 @@ class Cluster:
             waiting = [pod.name for pod in self.pods if not pod.is_serving and not pod.is_terminating]
             raise CannotRehearse(f"not ready after {START_SECONDS:g} seconds: {', '.join(waiting)}") from None
 
+    async def _until_serving(self, pod: Pod) -> None:
+        await self._until(lambda: pod.is_serving)
+
     async def replace(self, name: str) -> list[Pod]:
         """Replace every pod of a deployment, as a new version of it would; gives the old ones, which have ended."""
-        deployment = next(one for one in self.plan.deployments if one.name == name)
+        deployment = next(one for one in self._plan.deployments if one.name == name)
         old, endings = self.of(name), []
         for pod in old:
             new = self._add(deployment)
-            await self._until(lambda new=new: new.is_serving)  # type: ignore[misc]
+            await self._until_serving(new)
             await asyncio.sleep(deployment.min_ready_seconds)
-            self.note(f"{new.name} is ready, {pod.name} goes")
+            self._note(f"{new.name} is ready, {pod.name} goes")
             endings.append(asyncio.create_task(self._end(pod)))
         await asyncio.gather(*endings)
         return old
@@ -138,10 +134,9 @@ class Cluster:
 
     async def crash(self, pod: Pod, backoff_seconds: float) -> None:
         """Kill a pod's first container without warning, and wait until it is ready again."""
-        container: RunningContainer = pod.containers[0]
-        container.crash(backoff_seconds)
+        pod.containers[0].crash(backoff_seconds)
         await self._until(lambda: not pod.is_serving)
-        await self._until(lambda: pod.is_serving)
+        await self._until_serving(pod)
 
     async def stop(self) -> None:
         """End everything at once."""
@@ -149,6 +144,5 @@ class Cluster:
         for life in lives:
             life.cancel()
         await asyncio.gather(*lives, return_exceptions=True)
-        await asyncio.gather(*(pod.kill() for pod in self.pods))
-        if self._resolver is not None:
-            self._resolver.close()
+        await asyncio.gather(*(pod.kill() for pod in (*self._jobs, *self.pods)))
+        self._resolver.close()
