@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -52,11 +51,16 @@ class Load:
     _said: list[str] = field(default_factory=list)
     _listening: asyncio.Task[None] | None = None
 
+    @property
+    def _result_file(self) -> Path:
+        return self.folder / "result.json"
+
     async def begin(self, door: str, authority: Path) -> None:
         """Let people come; raises CannotRehearse if they are not let in."""
         wanted = self.wanted
+        self._result_file.unlink(missing_ok=True)
         flags = [f"--tables={wanted.tables}", f"--seconds={wanted.seconds:g}", f"--seed={wanted.seed}"]
-        way = [f"--host={door}", f"--ca-file={authority}", f"--results={self.folder}"]
+        way = [f"--host={door}", f"--ca-file={authority}", f"--results={self.folder.absolute()}"]
         mix = [f"--mix={wanted.mix}"] if wanted.mix else []
         self._process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "loadtest", SCENARIO, *flags, *way, *mix),
@@ -65,8 +69,6 @@ class Load:
             stdout=subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
             start_new_session=True,
-            # What the services are told by the resolver only c-ares asks for.
-            env={**os.environ, "GRPC_DNS_RESOLVER": "ares"},
         )
         begun = asyncio.Event()
         self._listening = asyncio.create_task(self._listen(begun))
@@ -93,10 +95,9 @@ class Load:
         """Wait for its end; gives its exit code and what it found. Raises CannotRehearse if it found nothing."""
         assert self._process is not None
         code = await self._process.wait()
-        file = self.folder / "result.json"
-        if code == NOT_RUN or not file.exists():
+        if code == NOT_RUN or not self._result_file.exists():
             raise CannotRehearse(f"the load test ended with {code}: {' '.join(self._said)}")
-        found: Mapping[str, Any] = json.loads(file.read_text())
+        found: Mapping[str, Any] = json.loads(self._result_file.read_text())
         return code, found
 
     async def abandon(self) -> None:

@@ -24,6 +24,15 @@ CLEARING_SECONDS = 90.0
 PROMETHEUS_PORT = 9090
 
 
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What was done to the services: which pods were replaced, and which was killed."""
+
+    replaced: tuple[Pod, ...]
+    crashed: Pod
+    acts: tuple[Act, ...]
+
+
 @dataclass
 class Rehearsal:
     """One rehearsal of a plan, with its Secrets, in a folder."""
@@ -45,17 +54,14 @@ class Rehearsal:
         load, meter = Load(self.options.load, self.options.results / "load"), Meter()
         try:
             async with self._watched(cluster) as (prometheus, why_not):
-                await cluster.start()
-                self.note(f"everything is ready after {time.monotonic() - started:.0f} seconds")
-                if prometheus is not None:
-                    await prometheus.start(self.plan.rules, cluster.pods)
-                first = time.time()
+                await self._open(cluster, prometheus)
+                opened = time.time()
                 await load.begin(self._door(cluster), self.authority)
                 metering = asyncio.create_task(meter.run(cluster.pods))
-                old, crashed, acts = await self._acts(cluster, load)
+                done = await self._acts(cluster, load)
                 code, result = await load.result()
                 metering.cancel()
-                firings = await self._cleared(prometheus, first)
+                firings = await self._cleared(prometheus, opened)
                 return Story(
                     command=self.options.command,
                     seconds=time.monotonic() - started,
@@ -63,10 +69,10 @@ class Rehearsal:
                     load_code=code,
                     load=result,
                     load_began=load.began,
-                    acts=acts,
-                    replaced=tuple(PodEnd(pod.name, not any(one.was_killed for one in pod.containers)) for pod in old),
-                    crashed=crashed.name,
-                    restarts=_restarts([*cluster.pods, *cluster.gone], crashed),
+                    acts=done.acts,
+                    replaced=tuple(map(_end_of, done.replaced)),
+                    crashed=done.crashed.name,
+                    restarts=_restarts([*cluster.pods, *cluster.gone], done.crashed),
                     uses=tuple(meter.result([*cluster.gone, *cluster.pods])),
                     firings=firings,
                     prometheus=why_not,
@@ -76,12 +82,20 @@ class Rehearsal:
             await load.abandon()
             await cluster.stop()
 
+    async def _open(self, cluster: Cluster, prometheus: Prometheus | None) -> None:
+        """Start everything, and wait until it can be played at and looked at."""
+        began = time.monotonic()
+        await cluster.start()
+        self.note(f"everything is ready after {time.monotonic() - began:.0f} seconds")
+        if prometheus is not None:
+            await prometheus.start(self.plan.rules, cluster.pods)
+
     def _door(self, cluster: Cluster) -> str:
         ports = next(one.pod.ports for one in self.plan.deployments if one.name == DOOR)
         return door_for_players(cluster.resolver, ports[PLAYERS_PORT])
 
-    async def _acts(self, cluster: Cluster, load: Load) -> tuple[list[Pod], Pod, tuple[Act, ...]]:
-        """Everything that is done to the services; gives the pods that were replaced, and the one that was killed."""
+    async def _acts(self, cluster: Cluster, load: Load) -> Done:
+        """Everything that is done to the services, while people play."""
         await asyncio.sleep(max(load.began - time.time(), 0))
         old: list[Pod] = []
         acts = []
@@ -94,7 +108,7 @@ class Rehearsal:
         began, victim = time.time(), cluster.of(ENGINE)[0]
         self.note(f"{victim.name} is killed")
         await cluster.crash(victim, self.options.backoff_seconds)
-        return old, victim, (*acts, self._done(f"killing {victim.name}", began))
+        return Done(tuple(old), victim, (*acts, self._done(f"killing {victim.name}", began)))
 
     def _done(self, name: str, began: float) -> Act:
         self.note(f"{name} took {time.time() - began:.0f} seconds")
@@ -136,6 +150,10 @@ async def _tell(prometheus: Prometheus, cluster: Cluster) -> None:
             known = list(cluster.pods)
             prometheus.tell(known)
         await asyncio.sleep(0.5)
+
+
+def _end_of(pod: Pod) -> PodEnd:
+    return PodEnd(pod.name, not any(one.was_killed for one in pod.containers))
 
 
 def _restarts(pods: list[Pod], crashed: Pod) -> dict[str, int]:
