@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from croupier_client import Endpoints
+from croupier_client import Endpoints, Tls
 from loadtest.mix import ALL_GAMES, read_mix
 from loadtest.scenarios import SCENARIOS, read_manners
 
 MISUSED = 2
+PEM = b"-----BEGIN CERTIFICATE-----"
 MOST_PLAIN_TABLES = 50
 """Greenlets with streams of gRPC carry about 5,400 messages a second for 50 users, and collapse at 3,000."""
 
@@ -115,6 +116,8 @@ def _fault(given: argparse.Namespace) -> str:
         return "--database and --engines are for services of its own: leave them out where services are named"
     if given.engines > 1 and not given.database:
         return "several engines need a PostgreSQL database: name it with --database"
+    if (given.tls or given.ca_file) and not (given.host or any(services)):
+        return "--tls and --ca-file are for services that run already: name --host, or leave them out"
     if any("=" not in one for one in given.metrics):
         return "--metrics is NAME=HOST:PORT, once for each instance"
     for name, least in (("tables", 1), ("seconds", 1), ("processes", 1), ("engines", 1)):
@@ -146,8 +149,20 @@ def _faults_of_values(given: argparse.Namespace) -> str:
 
 def _endpoints(given: argparse.Namespace) -> Endpoints | None:
     if given.lobby:
-        return Endpoints(given.lobby, given.engine, given.scoring)
-    return Endpoints.single(given.host) if given.host else None
+        return Endpoints(given.lobby, given.engine, given.scoring, _tls(given))
+    return Endpoints.single(given.host, _tls(given)) if given.host else None
+
+
+def _tls(given: argparse.Namespace) -> Tls | None:
+    if given.ca_file is None:
+        return Tls() if given.tls else None
+    try:
+        authorities: bytes = given.ca_file.read_bytes()
+    except OSError as fault:
+        raise ValueError(f"--ca-file {given.ca_file} cannot be read: {fault.strerror}") from None
+    if PEM not in authorities:
+        raise ValueError(f"--ca-file {given.ca_file} holds no certificate: it is to be a PEM file")
+    return Tls(authorities)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -176,6 +191,8 @@ def _parser() -> argparse.ArgumentParser:
     services.add_argument("--host", metavar="HOST:PORT", help="the front door of running services")
     for service in ("lobby", "engine", "scoring"):
         services.add_argument(f"--{service}", metavar="HOST:PORT,...", help=f"the running {service}")
+    services.add_argument("--tls", action="store_true", help="TLS, trusting the usual authorities")
+    services.add_argument("--ca-file", type=Path, metavar="FILE", help="TLS, trusting what this PEM file vouches for")
     services.add_argument("--metrics", action="append", default=[], metavar="NAME=HOST:PORT", help="the metrics of one")
     services.add_argument("--shared", action="store_true", help="others use these services too")
     services.add_argument("--database", default="", metavar="URL", help="PostgreSQL for services of its own (SQLite)")

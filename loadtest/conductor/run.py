@@ -17,6 +17,7 @@ from locust.event import Events
 from locust.runners import LocalRunner, MasterRunner
 from locust.web import WebUI
 
+from croupier_client import Tls
 from loadtest.backend import Backend, BackendMissing, own_backend
 from loadtest.conductor.collector import Collector
 from loadtest.conductor.crew import Crew, WorkersCrew
@@ -110,6 +111,7 @@ class Run:
             think_seconds=options.think_seconds,
             judged_share=options.judged_share,
             manners=options.manners,
+            authorities=_authorities(backend.endpoints.tls),
         )
         self._scenario: Scenario = self._order.resolved()
         users = sum(self._order.people().values())
@@ -269,6 +271,10 @@ class Run:
             backend=self._backend.description,
             processes=self._options.processes * max(1, self._options.workers),
         )
+
+
+def _authorities(tls: Tls | None) -> str | None:
+    return None if tls is None else (tls.authorities or b"").decode()
 
 
 def _say(line: str) -> None:

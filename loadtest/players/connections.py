@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from itertools import count
 from typing import Generic, TypeVar
 
-from croupier_client import Endpoints
+from croupier_client import Endpoints, Tls
 from croupier_client.callers import Service
 from croupier_client.endpoints import CHANNEL_OPTIONS
 
@@ -18,10 +18,10 @@ OPTIONS = (*CHANNEL_OPTIONS, ("grpc.use_local_subchannel_pool", 1))
 class Channels(Generic[C]):
     """A few channels to each service, made by `connect` from an address, which players share in turn."""
 
-    def __init__(self, endpoints: Endpoints, connect: Callable[[str], C], per_service: int) -> None:
+    def __init__(self, endpoints: Endpoints, connect: Callable[[str, Tls | None], C], per_service: int) -> None:
         self.endpoints = endpoints
         self._shares: list[Mapping[Service, C]] = [
-            {service: connect(address) for service, address in endpoints.by_service().items()}
+            {service: connect(address, endpoints.tls) for service, address in endpoints.by_service().items()}
             for _ in range(per_service)
         ]
         self._numbers = count()

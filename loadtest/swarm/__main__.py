@@ -35,7 +35,7 @@ def main() -> NoReturn:
 async def _play() -> None:
     orders = await _standard_input()
     order = Order.from_json(json.loads(await orders.readline()))
-    connections = Connections(order.endpoints)
+    connections = Connections(order.endpoints, order.connections)
     manners = order.for_all()
     swarm = Swarm(manners, connections, order.ports)
     if fault := await _fault_at_the_door(swarm):

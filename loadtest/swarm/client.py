@@ -9,7 +9,7 @@ from typing import Any
 import grpc
 
 from croupier_api.v1 import engine_pb2, lobby_pb2
-from croupier_client import Client, CroupierError, Endpoints, RetryPolicy, TimedOut
+from croupier_client import Client, CroupierError, Endpoints, RetryPolicy, TimedOut, Tls
 from croupier_client.callers import Call, R, Service
 from croupier_client.endpoints import CALL_SECONDS, channel_target
 from croupier_client.table import new_request_id
@@ -36,8 +36,10 @@ class Connections(Channels[grpc.aio.Channel]):
         await asyncio.gather(*(channel.close() for channel in self.channels))
 
 
-def _channel(address: str) -> grpc.aio.Channel:
-    return grpc.aio.insecure_channel(channel_target(address), options=OPTIONS)
+def _channel(address: str, tls: Tls | None) -> grpc.aio.Channel:
+    if tls is None:
+        return grpc.aio.insecure_channel(channel_target(address), options=OPTIONS)
+    return grpc.aio.secure_channel(channel_target(address), tls.credentials(), options=OPTIONS)
 
 
 class SwarmClient(Client, PlayerClient):

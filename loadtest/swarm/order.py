@@ -2,14 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from math import ceil
 from typing import Any
 
-from croupier_client import Endpoints
+from croupier_client import Endpoints, Tls
 from loadtest.mix import ALL_GAMES, read_mix
 from loadtest.players.world import Manners
 from loadtest.scenarios import SCENARIOS, Kind, Scenario, read_manners
 
 MATCHERS_OF_A_WISH = 24
+USUAL_CONNECTIONS = 4
+STREAMS_OF_A_CONNECTION = 40
+"""A front door takes 100 of one connection, and keeps the rest waiting."""
+PEOPLE_OF_A_PARTY = 4
 JUDGING_SECONDS = 900.0
 """How long the referee gets for what he has not gone through when all games are over."""
 
@@ -33,11 +38,23 @@ class Order:
     judged_share: float | None = None
     manners: str = ""
     """As read_manners reads them, if not the scenario's."""
+    authorities: str | None = None
+    """TLS, by these certificates (PEM) or, if empty, by the usual ones; None for no TLS."""
 
     @property
     def endpoints(self) -> Endpoints:
         """Where the services are."""
-        return Endpoints(lobby=self.lobby, engine=self.engine, scoring=self.scoring)
+        tls = None if self.authorities is None else Tls(self.authorities.encode() or None)
+        return Endpoints(lobby=self.lobby, engine=self.engine, scoring=self.scoring, tls=tls)
+
+    @property
+    def connections(self) -> int:
+        """How many connections to each service the players of a process share, even if all people are there."""
+        if not self.lobby == self.engine == self.scoring:
+            return USUAL_CONNECTIONS
+        people = self.people()
+        streams = people.get(Kind.PARTY, 0) * (PEOPLE_OF_A_PARTY - 1) + sum(people.values())
+        return max(USUAL_CONNECTIONS, ceil(streams / STREAMS_OF_A_CONNECTION))
 
     def resolved(self) -> Scenario:
         """The scenario with all that was told otherwise."""

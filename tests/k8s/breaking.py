@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tests.k8s.building import Object
+from rehearsal.manifests import Object
 from tests.k8s.objects import named
 
 GONE = object()

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from tests.k8s.building import Object
+from rehearsal.manifests import Object
 from tests.k8s.objects import of_kind, pod_labels, pods_of, ports, selects, title, with_pods
 
 ANYWHERE = "anywhere"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from tests.k8s.building import Object
+from rehearsal.manifests import Object
 
 NAME_LABEL = "app.kubernetes.io/name"
 DATABASE_LABEL = "cnpg.io/cluster"

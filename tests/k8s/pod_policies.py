@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from tests.k8s.building import Object
+from rehearsal.manifests import Object
 from tests.k8s.objects import (
     LASTING,
     containers,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from croupier.runtime.database import POOL_SIZE
-from tests.k8s.building import Object
+from rehearsal.manifests import Object
 from tests.k8s.objects import (
     LASTING,
     NAME_LABEL,

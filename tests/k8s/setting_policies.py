@@ -12,7 +12,7 @@ from croupier.engine.settings import EngineSettings
 from croupier.lobby.settings import LobbySettings
 from croupier.runtime.settings import ENVIRONMENT_PREFIX, is_loopback, read_settings
 from croupier.scoring.settings import ScoringSettings
-from tests.k8s.building import Object
+from rehearsal.manifests import Object
 from tests.k8s.objects import containers, environment, named, of_kind, pod, ports, title, with_pods
 
 SETTINGS: Mapping[str, type[Any]] = {

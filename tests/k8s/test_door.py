@@ -78,6 +78,15 @@ async def test_the_page_has_the_metrics_that_are_asked_for(envoy: Path, folder: 
         assert all(any(f"{label}=" in line for line in own) for label in labels if own), name
 
 
+def test_envoy_drains_for_as_long_as_what_stands_beside_it_waits() -> None:
+    door = named(build("production"), "Deployment", "door")
+    envoy, beside = (one for one in containers(door) if one["name"] in ("door", "drain"))
+    flags = envoy["args"]
+    assert flags[flags.index("--drain-time-s") + 1] == beside["args"][1]
+    assert flags[flags.index("--drain-strategy") + 1] == "immediate"
+    assert float(beside["args"][1]) < envoy["lifecycle"]["preStop"]["sleep"]["seconds"]
+
+
 def _page(address: str) -> str:
     with urllib.request.urlopen(f"http://{address}/metrics", timeout=10) as answer:
         text: str = answer.read().decode()

@@ -7,8 +7,9 @@ import jsonschema
 import kubernetes_validate
 import pytest
 
+from rehearsal.manifests import Object
 from tests.k8s.breaking import MAIN, Break
-from tests.k8s.building import Object, build, every_folder
+from tests.k8s.building import build, every_folder
 from tests.k8s.objects import named, title
 from tests.k8s.shapes import SHAPES
 

@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from croupier_client import Endpoints
+from croupier_client import Endpoints, Tls
 from loadtest.options import MISUSED, read_options
 from loadtest.scenarios import SCENARIOS
+
+PEM = b"-----BEGIN " + b"CERTIFICATE-----\n"
 
 
 def test_what_is_not_told_is_the_scenarios() -> None:
@@ -35,6 +37,15 @@ def test_a_front_door_is_for_all_services() -> None:
     assert read_options(["smoke", *services]).endpoints == Endpoints("a:1", "10.0.0.1:2,10.0.0.2:2", "d:4")
 
 
+def test_a_front_door_can_have_tls(tmp_path: Path) -> None:
+    authority = tmp_path / "authority.pem"
+    authority.write_bytes(PEM)
+    assert read_options(["smoke", "--host=h:1", "--tls"]).endpoints == Endpoints.single("h:1", Tls())
+    assert read_options(["smoke", "--host=h:1", f"--ca-file={authority}"]).endpoints == Endpoints.single(
+        "h:1", Tls(PEM)
+    )
+
+
 def test_metrics_are_read_by_name() -> None:
     options = read_options(["smoke", "--host=h:1", "--metrics=engine=h:2", "--metrics=lobby=h:3"])
     assert options.metrics == {"engine": "h:2", "lobby": "h:3"}
@@ -59,6 +70,12 @@ WRONG = {
     "engines without a database": (["smoke", "--engines=2"], "several engines need a PostgreSQL database"),
     "addresses that cannot be used": (["smoke", "--lobby=h:1", "--engine=h:1,i:1", "--scoring=h:1"], "cannot be used"),
     "metrics without a name": (["smoke", "--metrics=h:1"], "--metrics is NAME=HOST:PORT"),
+    "TLS for services of its own": (["smoke", "--tls"], "--tls and --ca-file are for services that run already"),
+    "authorities that are not there": (
+        ["smoke", "--host=h:1", "--ca-file=/none"],
+        "--ca-file /none cannot be read: No such",
+    ),
+    "authorities that are none": (["smoke", "--host=h:1", f"--ca-file={__file__}"], "holds no certificate"),
     "a share that is none": (["smoke", "--judged=2"], "--judged is a share of all tables"),
     "a flag that there is not": (["smoke", "--loud"], "unrecognized arguments: --loud"),
 }

@@ -1,15 +1,17 @@
 """The scenarios, and what a run makes of them."""
 
+import json
 from dataclasses import replace
 from itertools import pairwise
 from random import Random
 
 import pytest
 
+from croupier_client import Tls
 from loadtest.mix import ALL_GAMES
 from loadtest.players.seat import THOUGHT_OF_ACTION_TIME
 from loadtest.scenarios import SCENARIOS, Kind, Manner, Scenario, Thinking, read_manners
-from loadtest.swarm.order import Order
+from loadtest.swarm.order import USUAL_CONNECTIONS, Order
 
 ORDER = Order("rush", 3, 5.0, 1, "l:1", "e:2", "s:3")
 
@@ -52,6 +54,22 @@ def test_what_is_told_otherwise_is_taken_for_the_scenarios() -> None:
 
 def test_nothing_told_changes_nothing_but_tables_and_seconds() -> None:
     assert ORDER.resolved() == replace(SCENARIOS["rush"], tables=3, seconds=5.0)
+
+
+def test_an_order_is_the_same_after_it_was_told() -> None:
+    for authorities in (None, "", "certificates"):
+        told = Order.from_json(json.loads(json.dumps(replace(ORDER, authorities=authorities).to_json())))
+        assert told == replace(ORDER, authorities=authorities)
+    found = [replace(ORDER, authorities=text).endpoints.tls for text in (None, "", "certificates")]
+    assert found == [None, Tls(), Tls(b"certificates")]
+
+
+def test_a_front_door_gets_more_connections_for_more_people() -> None:
+    door = replace(ORDER, scenario="evening", tables=1000, lobby="d:1", engine="d:1", scoring="d:1")
+    assert replace(door, engine="e:1").connections == USUAL_CONNECTIONS
+    assert replace(door, tables=10).connections == USUAL_CONNECTIONS
+    # 800 parties of about four, 600 who are matched, 170 others.
+    assert door.connections == 100
 
 
 def test_at_least_one_of_each_kind_comes() -> None:

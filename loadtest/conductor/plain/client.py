@@ -12,7 +12,7 @@ from gevent.event import Event
 from grpc.experimental.gevent import init_gevent
 
 from croupier_api.v1 import engine_pb2, lobby_pb2
-from croupier_client import BlockingClient, CroupierError, Endpoints, RetryPolicy, TimedOut
+from croupier_client import BlockingClient, CroupierError, Endpoints, RetryPolicy, TimedOut, Tls
 from croupier_client.callers import Call, Messages, R, Service
 from croupier_client.endpoints import CALL_SECONDS, channel_target
 from croupier_client.table import new_request_id
@@ -50,8 +50,10 @@ class PlainConnections(Channels[grpc.Channel]):
             channel.close()
 
 
-def _channel(address: str) -> grpc.Channel:
-    return grpc.insecure_channel(channel_target(address), options=OPTIONS)
+def _channel(address: str, tls: Tls | None) -> grpc.Channel:
+    if tls is None:
+        return grpc.insecure_channel(channel_target(address), options=OPTIONS)
+    return grpc.secure_channel(channel_target(address), tls.credentials(), options=OPTIONS)
 
 
 class CountedClient(BlockingClient):

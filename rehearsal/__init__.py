@@ -1,0 +1,1 @@
+"""The production overlay as processes of this machine, under load, while its engines are replaced and killed."""

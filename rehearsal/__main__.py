@@ -1,0 +1,85 @@
+"""`python -m rehearsal`: starts what the production overlay describes, and harms it while people play."""
+
+import asyncio
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from croupier.door.envoy import find_envoy
+from rehearsal.manifests import CannotRehearse, rendered
+from rehearsal.options import Options, read_options
+from rehearsal.plan import Plan, plan_of
+from rehearsal.provisions import made_secrets
+from rehearsal.report import Story, checks, passed, text, write
+from rehearsal.script import Rehearsal
+
+OVERLAY = Path(__file__).parents[1] / "k8s" / "overlays" / "production"
+FINE, BROKEN, NOT_REHEARSED = 0, 1, 2
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Rehearse; gives the exit code."""
+    options = read_options(arguments)
+    # Children of this process are other programs, which gRPC need not be made ready for.
+    os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
+    # Whoever ends it wants everything ended that it started.
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        plan = options.of_plan(plan_of(rendered(OVERLAY)))
+        story = _rehearsed(options, plan)
+    except (CannotRehearse, OSError) as fault:
+        print(f"rehearsal: {fault}", file=sys.stderr)
+        return NOT_REHEARSED
+    except KeyboardInterrupt:
+        print("rehearsal: ended before it was over", file=sys.stderr)
+        return NOT_REHEARSED
+    found = checks(story, plan)
+    write(story, found, options.results)
+    print(text(story, found))
+    print(f"report      {options.results / 'rehearsal.json'}", flush=True)
+    return FINE if passed(found) else BROKEN
+
+
+def _rehearsed(options: Options, plan: Plan) -> Story:
+    try:
+        envoy = find_envoy()
+    except ValueError as fault:
+        raise CannotRehearse(str(fault)) from None
+    options.results.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="croupier-rehearsal-") as name:
+        try:
+            return _with_database(options, plan, envoy, Path(name))
+        finally:
+            _keep_logs(Path(name), options.results / "logs")
+
+
+def _with_database(options: Options, plan: Plan, envoy: Path, folder: Path) -> Story:
+    # Imported here: it looks for a PostgreSQL.
+    from tests.postgres import postgres_server
+
+    with postgres_server(plan.database_settings) as server:
+        url = server.create_database("croupier")
+        secrets, authority = made_secrets(folder / "keys", plan, url)
+        trusted = folder / "authority.pem"
+        trusted.write_bytes(authority)
+        rehearsal = Rehearsal(options, plan, secrets, trusted, folder, envoy, _say)
+        return asyncio.run(rehearsal.story())
+
+
+def _keep_logs(folder: Path, kept: Path) -> None:
+    for log in folder.rglob("*.log"):
+        kept.mkdir(exist_ok=True)
+        shutil.copyfile(log, kept / f"{log.parent.name}-{log.name}")
+
+
+def _say(line: str) -> None:
+    """Progress, which is no result."""
+    print(line, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
