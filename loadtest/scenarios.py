@@ -220,7 +220,7 @@ _ALL = (
     Scenario(
         name="ceiling",
         meaning="nobody thinks: as many moves as there can be",
-        tables=50,
+        tables=10,
         seconds=30,
         crowd={Kind.PARTY: 1},
         manners={Manner.STEADY: 100},
