@@ -13,7 +13,7 @@ from rehearsal.load import Wanted
 from rehearsal.plan import Container, Deployment, Plan
 
 MISUSED = 2
-SHORT_SECONDS, SHORT_TABLES = 30.0, 4
+SHORT_SECONDS, SHORT_TABLES = 60.0, 4
 USUAL_SECONDS, USUAL_TABLES = 210.0, 30
 SHORT_PACE = 0.2
 SHORT_ENGINES = 2
@@ -104,6 +104,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, help="fixes people and their decisions; else it is chosen and told")
     parser.add_argument("--seconds", type=float, help=f"how long load is put on ({USUAL_SECONDS:g})")
     parser.add_argument("--tables", type=int, help=f"how many tables there are about ({USUAL_TABLES})")
-    parser.add_argument("--short", action="store_true", help="within a minute: fewer pods, less waiting, no Prometheus")
+    parser.add_argument("--short", action="store_true", help="in two minutes: fewer pods, less waiting, no Prometheus")
     parser.add_argument("--results", type=Path, help="the folder for the results (results/TIME-rehearsal)")
     return parser

