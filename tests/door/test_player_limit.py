@@ -10,9 +10,17 @@ import grpc
 import pytest
 
 from croupier.cli.background import BackgroundServices, started_services
+from croupier.runtime.identity import (
+    ENGINE_CONTROL_AUDIENCE,
+    SCORING_CONTROL_AUDIENCE,
+    TokenIssuer,
+    load_private_key,
+)
 from croupier_api.v1 import engine_pb2, lobby_pb2
+from croupier_api.v1.engine_pb2 import DescribeGamesRequest
 from croupier_api.v1.engine_pb2_grpc import EngineServiceStub
 from croupier_api.v1.lobby_pb2_grpc import LobbyServiceStub
+from croupier_api.v1.scoring_pb2 import CheckAccessRequest
 from croupier_api.v1.table_pb2 import Clock
 from croupier_client import Client, Endpoints
 from croupier_client.errors import from_rpc_error
@@ -83,6 +91,25 @@ def test_over_grpc(door: Door) -> None:
             pytest.fail("games can be asked for without end")
     assert (refusal.code, refusal.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_CALLS")
     assert 0 < refusal.retry_after_seconds <= 1 / RATE
+
+
+@pytest.mark.parametrize(
+    ("service", "caller", "audience", "method", "request_type"),
+    [
+        ("engine", "lobby", ENGINE_CONTROL_AUDIENCE, "EngineControlService/DescribeGames", DescribeGamesRequest),
+        ("scoring", "engine", SCORING_CONTROL_AUDIENCE, "ScoringControlService/CheckAccess", CheckAccessRequest),
+    ],
+)
+async def test_services_call_each_other_as_often_as_they_like(
+    services: BackgroundServices, service: str, caller: str, audience: str, method: str, request_type: type[Any]
+) -> None:
+    key = load_private_key(services.folder.signing_key(caller))
+    token, _ = TokenIssuer(key, audience, 60, lambda: time.time_ns() // 1_000_000).issue(caller)
+    async with grpc.aio.insecure_channel(services.addresses[service]["control"]) as channel:
+        call: Any = channel.unary_unary(f"/croupier_api.v1.{method}")
+        request, metadata = request_type().SerializeToString(), (("authorization", f"Bearer {token}"),)
+        for _ in range(MOST_CALLS):
+            await call(request, metadata=metadata, timeout=CALL_SECONDS)
 
 
 async def test_the_client_waits_and_plays_on(services: BackgroundServices) -> None:
