@@ -112,7 +112,7 @@ def _alert_checks(story: Story) -> list[Check]:
     cleared = [one for one in story.firings if (one.alert, one.of) == (ALERT, story.crashed) and one.until is not None]
     left = sorted({one.alert for one in story.firings if one.until is None})
     return [
-        Check(f"{ALERT} of {story.crashed} fired and cleared", f"{len(cleared)} times", bool(cleared)),
+        Check(f"{ALERT} of {story.crashed} fired and cleared", "yes" if cleared else "no", bool(cleared)),
         Check("alerts that still fire", ", ".join(left) or "none", not left),
     ]
 
