@@ -1,12 +1,14 @@
 """A table that was told to somebody who did not hear it is his, and nobody else's wish is answered with it."""
 
 import asyncio
+from collections.abc import Collection
 
 import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.lobby.assembly import Lobby
+from croupier.lobby.matching import MatchNews
 from croupier.lobby.store import Store
 from croupier.lobby.table_store import TableStore
 from croupier.lobby.tables import Table, TableState
@@ -112,8 +114,9 @@ async def test_whoever_was_told_does_not_wait_and_is_not_matched(lobby: Lobby, e
     asking = asyncio.ensure_future(anext(repeated))
     eve = lobby.matching.quick_match(EVE, TWO, b"")
     assert (await following(eve)).waiting == 1
+    async with running(lobby):
+        assert (await asking).table
     await match_all(lobby)
-    assert (await asking).table
     assert len(engine.opened) == 1
     for stream in (repeated, eve):
         await stream.aclose()
@@ -168,3 +171,27 @@ async def test_a_table_that_is_told_at_the_very_moment_of_a_new_wish_does_not_an
     monkeypatch.setattr(TicketStore, "_attend_again", attend_again_too_late)
     new = ticket(1, "t3", "another wish")
     assert await tickets.take(new, "s3", START) == new
+
+
+async def test_whoever_calls_while_others_are_looked_up_is_told_his_table_and_nothing_before(
+    lobby: Lobby, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = await told(lobby)
+    eve, repeated = lobby.matching.quick_match(EVE, TWO, b""), lobby.matching.quick_match(ADA, TWO, b"", NAME)
+    await following(eve)
+    outcomes, calls = lobby.matching._store.outcomes, list[asyncio.Future[MatchNews]]()
+
+    async def and_ada_calls(stream_ids: Collection[str]) -> dict[str, Table | None]:
+        found = await outcomes(stream_ids)
+        calls.append(asyncio.ensure_future(anext(repeated)))
+        while len(lobby.matching._waiters) < 2:  # noqa: ASYNC110 - what it waits for has no event
+            await asyncio.sleep(0)
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(lobby.matching._store, "outcomes", and_ada_calls)
+        await lobby.matching.tick()
+    await lobby.matching.tick()
+    assert (await calls[0]).table == table
+    for stream in (repeated, eve):
+        await stream.aclose()

@@ -229,8 +229,10 @@ class Matching:
     async def _tell(self, waiting: Mapping[Wish, int], loss: ServiceError) -> None:
         if not self._waiters:
             return
-        outcomes = await self._store.outcomes(list(self._waiters))
-        for stream_id, waiter in self._waiters.items():
+        # Whoever comes meanwhile was not asked for, and may be seated.
+        asked = dict(self._waiters)
+        outcomes = await self._store.outcomes(list(asked))
+        for stream_id, waiter in asked.items():
             if stream_id not in outcomes:
                 waiter.tell(waiting.get(waiter.ticket.wish, 0))
             elif table := outcomes[stream_id]:
