@@ -1,7 +1,6 @@
 """`python -m rehearsal`: starts what the production overlay describes, and harms it while people play."""
 
 import asyncio
-import os
 import shutil
 import signal
 import sys
@@ -24,8 +23,6 @@ FINE, BROKEN, NOT_REHEARSED = 0, 1, 2
 def main(arguments: Sequence[str]) -> int:
     """Rehearse; gives the exit code."""
     options = read_options(arguments)
-    # Children of this process are other programs, which gRPC need not be made ready for.
-    os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
     # Whoever ends it wants everything ended that it started.
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:

@@ -31,6 +31,8 @@ class Wanted:
     seconds: float
     seed: int
     mix: str = ""
+    manners: str = ""
+    """Who plays how, if not as the scenario says."""
 
     @property
     def arrival_seconds(self) -> float:
@@ -61,9 +63,9 @@ class Load:
         self._result_file.unlink(missing_ok=True)
         flags = [f"--tables={wanted.tables}", f"--seconds={wanted.seconds:g}", f"--seed={wanted.seed}"]
         way = [f"--host={door}", f"--ca-file={authority}", f"--results={self.folder.absolute()}"]
-        mix = [f"--mix={wanted.mix}"] if wanted.mix else []
+        who = [f"--{name}={value}" for name in ("mix", "manners") if (value := getattr(wanted, name))]
         self._process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "loadtest", SCENARIO, *flags, *way, *mix),
+            *(sys.executable, "-m", "loadtest", SCENARIO, *flags, *way, *who),
             cwd=ROOT,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

@@ -18,6 +18,8 @@ USUAL_SECONDS, USUAL_TABLES = 210.0, 30
 SHORT_PACE = 0.2
 SHORT_ENGINES = 2
 SHORT_MIX = "solo,thulla"
+SHORT_MANNERS = "steady,flaky,duplicate"
+"""Those who do not let others wait until their time has run out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,7 @@ def read_options(arguments: Sequence[str]) -> Options:
         seconds=given.seconds or (SHORT_SECONDS if given.short else USUAL_SECONDS),
         seed=seed,
         mix=SHORT_MIX if given.short else "",
+        manners=SHORT_MANNERS if given.short else "",
     )
     line = ["python", "-m", "rehearsal", *arguments]
     return Options(

@@ -2,18 +2,18 @@
 
 import asyncio
 import contextlib
-import ctypes
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rehearsal.manifests import CannotRehearse
+_LEASHED = "import ctypes, os, sys; ctypes.CDLL(None).prctl(1, 9); os.execvp(sys.argv[1], sys.argv[1:])"
+"""Becomes another program, which the system kills (signal 9) when its parent has gone (PR_SET_PDEATHSIG, 1).
 
-_PR_SET_PDEATHSIG = 1
+Nothing may run between fork and exec in a process with threads such as those of gRPC: what did died there now and then.
+"""
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _PARENT, _SESSION, _USER_TICKS, _SYSTEM_TICKS, _PAGES = 1, 3, 11, 12, 21
@@ -23,26 +23,17 @@ _PARENT, _SESSION, _USER_TICKS, _SYSTEM_TICKS, _PAGES = 1, 3, 11, 12, 21
 async def spawned(
     command: Sequence[str], environment: Mapping[str, str], log: Path, cwd: Path
 ) -> asyncio.subprocess.Process:
-    """Start a program that writes into a log; raises CannotRehearse if it cannot be started."""
+    """Start a program that writes into a log; if it cannot be started, the log says why."""
     with log.open("ab") as file:
-        try:
-            return await asyncio.create_subprocess_exec(
-                *command,
-                stdin=subprocess.DEVNULL,
-                stdout=file,
-                stderr=file,
-                env=environment,
-                cwd=cwd,
-                start_new_session=True,
-                preexec_fn=_end_with_parent,
-            )
-        except OSError as fault:
-            raise CannotRehearse(f"{command[0]} cannot be started: {fault.strerror}") from None
-
-
-def _end_with_parent() -> None:
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        return await asyncio.create_subprocess_exec(
+            *(sys.executable, "-I", "-S", "-c", _LEASHED, *command),
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=file,
+            env=environment,
+            cwd=cwd,
+            start_new_session=True,
+        )
 
 
 def signal_session(process: asyncio.subprocess.Process, number: int) -> None:
