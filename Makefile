@@ -33,6 +33,7 @@ format: $(STAMP)
 
 proto: $(STAMP)
 	$(BIN)/python protos/generate.py
+	$(BIN)/croupier door openapi --page > docs/http-calls.md
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks

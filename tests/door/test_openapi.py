@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from croupier.cli.__main__ import app
 from croupier.door.bindings import bindings
 from croupier.door.comments import comments
 from croupier.door.openapi import openapi
+from croupier.door.page import page
 
 
 @pytest.fixture(scope="module")
@@ -65,3 +67,17 @@ def test_schemas_by_example() -> None:
 
 def test_comments_of_what_is_in_a_oneof_belong_to_the_message() -> None:
     assert comments("engine.proto")["PlayRequest.watch"] == "Which table, and from where on."
+
+
+def test_the_page_to_read_is_up_to_date() -> None:
+    ran = CliRunner().invoke(app, ["door", "openapi", "--page"])
+    written = Path(__file__).parents[2] / "docs" / "http-calls.md"
+    assert ran.stdout == written.read_text(), "`make proto` brings it up to date"
+
+
+def test_the_page_names_every_call_and_every_part(document: Any) -> None:
+    text = page(document)
+    titles = re.findall(r"^### (.+)$", text, re.MULTILINE)
+    calls = [f"`{verb.upper()} {path}`" for path, verbs in document["paths"].items() for verb in verbs]
+    assert titles == calls + list(document["components"]["schemas"])
+    assert set(re.findall(r"\(#(\w+)\)", text)) <= {title.lower() for title in titles}

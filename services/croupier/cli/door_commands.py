@@ -26,10 +26,11 @@ def config(
 
 
 @door_app.command()
-def openapi() -> None:
+def openapi(page: Annotated[bool, typer.Option("--page", help="Print a page to read, in Markdown.")] = False) -> None:
     """Print what the door offers as JSON over HTTP, as an OpenAPI 3.1 document."""
     import json
 
     from croupier.door.openapi import openapi as document
+    from croupier.door.page import page as readable
 
-    print(json.dumps(document(), indent=2))
+    print(readable(document()) if page else json.dumps(document(), indent=2))
