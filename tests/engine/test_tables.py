@@ -316,6 +316,33 @@ async def test_a_table_that_could_not_be_read_is_read_again(engine: Bench, table
     assert (await fresh.get("t1")).state.sequence == 1
 
 
+async def test_a_table_that_could_not_be_read_for_one_who_has_gone_is_no_surprise(
+    engine: Bench, tables: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await opened(tables)
+    fresh = Tables(engine.another_engine().services, new_seed, 3)
+    surprises: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: surprises.append(context))
+    gone, failed = asyncio.Event(), asyncio.Event()
+
+    async def load(_: str) -> None:
+        await gone.wait()
+        failed.set()
+        raise StoreDown
+
+    monkeypatch.setattr(engine.store, "load", load)
+    asking = asyncio.create_task(fresh.get("t1"))
+    await asyncio.sleep(0)
+    asking.cancel()
+    await asyncio.wait([asking])
+    del asking
+    gone.set()
+    await failed.wait()
+    await asyncio.sleep(0)
+    gc.collect()
+    assert not surprises
+
+
 async def test_statuses_tell_of_tables_that_exist(tables: Tables) -> None:
     await opened(tables)
     await prepare(tables, "t2")

@@ -5,6 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 
 from croupier.engine.live import LiveTable
 from croupier.engine.log import ClockConfig, SeatConfig, TableConfig
@@ -119,8 +120,14 @@ class Tables:
             # One reads the log; whoever asks meanwhile waits for the same answer.
             loading = asyncio.ensure_future(self._load(table_id))
             self._loading[table_id] = loading
-            loading.add_done_callback(lambda _: self._loading.pop(table_id, None))
+            loading.add_done_callback(partial(self._loaded, table_id))
         return await asyncio.shield(loading)
+
+    def _loaded(self, table_id: str, loading: asyncio.Future[LiveTable]) -> None:
+        self._loading.pop(table_id, None)
+        if not loading.cancelled():
+            # Nobody may be left to hear why it failed.
+            loading.exception()
 
     async def _load(self, table_id: str) -> LiveTable:
         stored = await self._stored(table_id)
