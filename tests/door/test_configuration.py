@@ -20,6 +20,7 @@ from croupier.door.files import configuration_files, write_files
 from croupier.door.routes import NOT_REPEATABLE, routes
 from croupier.door.settings import DoorSettings
 from croupier.runtime.identity import write_new_key_pair
+from croupier.runtime.settings import TracesSettings
 from croupier_client.callers import Stream, Unary
 from croupier_client.calls import Calls
 
@@ -55,7 +56,7 @@ def with_tls(settings: DoorSettings) -> dict[str, Path]:
         {"listen": "[::1]:7700", "address_requests_per_second": 3, "address_burst": 3, "allowed_origins": "*"},
         {"address_requests_per_second": 0, "trusted_proxies": 1, "certificate": None},
         {"secrets_folder": Path()},
-        {"traces_endpoint": "collector:4317", "traces_ratio": 0.001, "access_log": True},
+        {"traces": TracesSettings("collector:4317", 0.001), "access_log": True},
     ],
     ids=["usual", "all", "names", "narrow", "unlimited", "told by files", "traced"],
 )

@@ -1,7 +1,6 @@
 """What the manifests set is what the services know: by the settings classes themselves."""
 
 import contextlib
-import dataclasses
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
@@ -10,7 +9,7 @@ from typing import Any
 from croupier.door.settings import DoorSettings
 from croupier.engine.settings import EngineSettings
 from croupier.lobby.settings import LobbySettings
-from croupier.runtime.settings import ENVIRONMENT_PREFIX, is_loopback, read_settings
+from croupier.runtime.settings import ENVIRONMENT_PREFIX, is_loopback, known_settings, read_settings
 from croupier.scoring.settings import ScoringSettings
 from rehearsal.manifests import Object
 from tests.k8s.objects import containers, environment, named, of_kind, pod, ports, title, with_pods
@@ -58,8 +57,7 @@ def _settings(container: Object) -> dict[str, str]:
 def settings_are_known_and_whole(objects: Sequence[Object]) -> Iterator[str]:
     """Each CROUPIER_ variable is a setting, each setting that is required is given, each value can be read."""
     for owner, container, given, kind in _configured(objects):
-        known = {field.name for field in dataclasses.fields(kind)}
-        for name in given.keys() - known:
+        for name in given.keys() - known_settings(kind).keys():
             yield f"{title(owner)}: {container['name']} knows no setting {name}"
         for name in given.keys() & FOR_TESTS:
             yield f"{title(owner)}: {name} is for tests only"

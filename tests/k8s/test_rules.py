@@ -1,6 +1,5 @@
 """Alerts ask for what there is, fire when they should and only then, and lead to a page that helps."""
 
-import dataclasses
 import re
 import shutil
 import subprocess
@@ -13,6 +12,7 @@ import yaml
 from croupier.door.settings import DoorSettings
 from croupier.engine.settings import EngineSettings
 from croupier.lobby.settings import LobbySettings
+from croupier.runtime.settings import known_settings
 from k8s.dashboards.catalogue import DASHBOARDS
 from tests.k8s.building import ROOT
 from tests.k8s.exported import exported
@@ -27,9 +27,9 @@ SECONDS = 60
 ALL: list[dict[str, Any]] = [rule for group in RULES["groups"] for rule in group["rules"]]
 ALERTS = {rule["alert"]: rule for rule in ALL if "alert" in rule}
 LIMITS: dict[str, Any] = {
-    f"{kind.__name__}.{field.name}": field.default
+    f"{kind.__name__}.{name}": one.default
     for kind in (EngineSettings, LobbySettings, DoorSettings)
-    for field in dataclasses.fields(kind)
+    for name, one in known_settings(kind).items()
 }
 every_alert = pytest.mark.parametrize("alert", ALERTS)
 

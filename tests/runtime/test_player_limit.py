@@ -3,6 +3,7 @@
 import pytest
 
 from croupier.runtime.player_limit import FEW_PLAYERS, SECOND, PlayerLimit, TooManyCalls, player_limit
+from croupier.runtime.settings import PlayerSettings
 
 RATE, BURST = 10, 5
 
@@ -98,9 +99,9 @@ def test_players_who_have_called_just_now_are_not(limit: PlayerLimit) -> None:
 
 
 def test_settings_ask_for_a_limit_or_none(clock: Clock) -> None:
-    assert player_limit(0, 1000, clock) is player_limit(0, 0, clock) is None
-    limit = player_limit(1, 2, clock)
+    assert player_limit(PlayerSettings(0), clock) is player_limit(PlayerSettings(0, 0), clock) is None
+    limit = player_limit(PlayerSettings(1, 2), clock)
     assert limit is not None
     assert taken(limit) == 2
     with pytest.raises(ValueError, match=r"--player-burst must be at least 1"):
-        player_limit(1, 0, clock)
+        player_limit(PlayerSettings(1, 0), clock)

@@ -5,7 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from croupier.runtime.settings import is_loopback, read_settings, setting
+from croupier.runtime.settings import is_loopback, known_settings, read_settings, setting
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How fast."""
+
+    limit: int = setting("How many a second.", default=5)
+    burst: float = setting("How many at once.", default=1.5)
 
 
 @dataclass(frozen=True)
@@ -17,6 +25,7 @@ class Sample:
     limit: int = setting("How many.", default=3)
     loud: bool = setting("Whether to speak up.", default=False)
     ready_file: Path | None = setting("Where to say that it is ready.", default=None)  # noqa: RUF009
+    pace: Pace = Pace()
 
 
 def read(*arguments: str, **environment: str) -> Sample:
@@ -29,15 +38,30 @@ def test_flags_come_before_variables_and_variables_before_defaults() -> None:
     assert read("--database=d", "--key=k", "--limit=0", "--ready-file=r").ready_file == Path("r")
 
 
+def test_settings_of_a_group_have_its_name_before_their_own() -> None:
+    settings = read("--database=d", "--key=k", "--pace-limit=7", CROUPIER_PACE_BURST="2", CROUPIER_BURST="9")
+    assert (settings.limit, settings.pace) == (3, Pace(7, 2))
+    assert list(known_settings(Sample)) == [
+        "database",
+        "key",
+        "limit",
+        "loud",
+        "ready_file",
+        "pace_limit",
+        "pace_burst",
+    ]
+
+
 def test_every_fault_is_told_and_ends_with_code_2(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
-        read("--limit=many", "--loud=maybe", CROUPIER_DATABASE="d")
+        read("--limit=many", "--loud=maybe", "--pace-limit=-1", CROUPIER_DATABASE="d")
     assert end.value.code == 2
     said = capsys.readouterr().err
     assert "--key (CROUPIER_KEY) is missing: The key, 100% secret." in said
     assert "--limit (CROUPIER_LIMIT) cannot be 'many': an integer is expected" in said
     assert "--loud (CROUPIER_LOUD) cannot be 'maybe': true or false is expected" in said
-    assert len(said.splitlines()) == 3
+    assert "--pace-limit (CROUPIER_PACE_LIMIT) cannot be '-1': it must not be negative" in said
+    assert len(said.splitlines()) == 4
 
 
 @pytest.mark.parametrize("arguments", [["--limit=-1"], ["--lim=1"], ["--unknown=1"], ["stray"]])

@@ -27,6 +27,7 @@ from croupier.runtime.identity import PLAYER_AUDIENCE, TokenVerifier
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
 from croupier.runtime.metrics import RpcMetrics, export_expiry
 from croupier.runtime.server import Listener, listen
+from croupier.runtime.settings import TlsSettings
 from croupier.runtime.tls import Tls, TlsFiles, tls_in_use
 from tests.certificates import LONG_AGO, NOW, SOON, House, der, replace
 
@@ -53,16 +54,8 @@ class Logger:
         return [event for event, _ in self.lines]
 
 
-@dataclass(frozen=True)
-class Settings:
-    tls_certificate: Path | None = None
-    tls_key: Path | None = None
-    tls_ca: Path | None = None
-    listen: str = "127.0.0.1:7710"
-
-
-def settings_of(files: TlsFiles) -> Settings:
-    return Settings(files.certificate, files.key, files.ca)
+def settings_of(files: TlsFiles) -> TlsSettings:
+    return TlsSettings(files.certificate, files.key, files.ca)
 
 
 def opened(files: TlsFiles, logger: Logger | None = None) -> Tls:
@@ -109,7 +102,7 @@ async def test_files_that_cannot_be_used_are_named_and_not_shown(files: TlsFiles
     spoil, said = FAULTS[fault]
     spoil(files)
     with pytest.raises(ValueError, match=said) as refused:
-        async with tls_in_use(settings_of(files), milliseconds, Logger()):
+        async with tls_in_use(settings_of(files), (), milliseconds, Logger()):
             pytest.fail("it was taken")
     assert "BEGIN" not in str(refused.value)
     assert "garbage" not in str(refused.value)
@@ -119,24 +112,24 @@ async def test_files_that_cannot_be_used_are_named_and_not_shown(files: TlsFiles
 @pytest.mark.parametrize(
     ("settings", "missing"),
     [
-        (Settings(tls_certificate=Path("c")), "--tls-key, --tls-ca missing"),
-        (Settings(tls_certificate=Path("c"), tls_key=Path("k")), "--tls-ca missing"),
-        (Settings(tls_ca=Path("a")), "--tls-certificate, --tls-key missing"),
+        (TlsSettings(Path("c")), "--tls-key, --tls-ca missing"),
+        (TlsSettings(Path("c"), Path("k")), "--tls-ca missing"),
+        (TlsSettings(ca=Path("a")), "--tls-certificate, --tls-key missing"),
     ],
 )
-async def test_a_part_of_the_settings_is_not_enough(settings: Settings, missing: str) -> None:
+async def test_a_part_of_the_settings_is_not_enough(settings: TlsSettings, missing: str) -> None:
     with pytest.raises(ValueError, match=missing):
-        async with tls_in_use(settings, milliseconds, Logger()):
+        async with tls_in_use(settings, (), milliseconds, Logger()):
             pytest.fail("it was taken")
 
 
 @pytest.mark.parametrize(("address", "warnings"), [("127.0.0.1:1", 0), ("0.0.0.0:1", 1), ("lobby:1", 1)])
 async def test_an_open_door_without_tls_is_told_once(files: TlsFiles, address: str, warnings: int) -> None:
     logger = Logger()
-    async with tls_in_use(Settings(listen=address), milliseconds, logger) as tls:
+    async with tls_in_use(TlsSettings(), (address,), milliseconds, logger) as tls:
         assert tls is None
     assert len(logger.events) == warnings
-    async with tls_in_use(Settings(files.certificate, files.key, files.ca, address), milliseconds, logger) as tls:
+    async with tls_in_use(settings_of(files), (address,), milliseconds, logger) as tls:
         assert tls is not None
     assert len(logger.events) == warnings
 
@@ -204,7 +197,7 @@ def test_new_files_that_cannot_be_used_change_nothing_and_are_told_once(files: T
 
 async def test_the_files_are_looked_at_by_themselves(files: TlsFiles, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("croupier.runtime.tls.LOOK_SECONDS", 0.001)
-    async with asyncio.timeout(CALL_SECONDS), tls_in_use(settings_of(files), milliseconds, Logger()) as tls:
+    async with asyncio.timeout(CALL_SECONDS), tls_in_use(settings_of(files), (), milliseconds, Logger()) as tls:
         assert tls is not None
         new = HOUSE.issue("engine")
         replace(files, new)

@@ -25,6 +25,7 @@ from croupier.runtime.identity import PLAYER_AUDIENCE, TokenVerifier
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
 from croupier.runtime.metrics import RpcMetrics
 from croupier.runtime.server import listen
+from croupier.runtime.settings import TracesSettings
 from croupier.runtime.span_export import MOST_WAITING_SPANS, BoundedExport
 from croupier.runtime.traced_calls import traced
 from croupier.runtime.traces import Traces, export_dropped, traces_in_use
@@ -36,12 +37,6 @@ from tests.engine.fakes import RecordingLogger
 SECONDS = 20.0
 METHOD = "croupier_api.v1.LobbyService/GetTable"
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
-
-
-@dataclass(frozen=True)
-class Settings:
-    traces_endpoint: str
-    traces_ratio: float = 1.0
 
 
 class Servicer(lobby_pb2_grpc.LobbyServiceServicer):
@@ -73,7 +68,7 @@ async def site(collector: Collector, ratio: float = 1.0) -> AsyncIterator[Site]:
     servicer, logger = Servicer(), RecordingLogger()  # type: ignore[abstract]
     nobody = TokenVerifier(Ed25519PrivateKey.generate().public_key(), PLAYER_AUDIENCE, lambda: 0)
     authenticator = Authenticator(nobody, frozenset({f"/{METHOD}"}))
-    async with traces_in_use(Settings(collector.address, ratio), "lobby", logger) as traces:
+    async with traces_in_use(TracesSettings(collector.address, ratio), "lobby", logger) as traces:
         assert traces
         interceptor = CallInterceptor(authenticator, RpcMetrics(CollectorRegistry()), logger, traces)
         add = partial(lobby_pb2_grpc.add_LobbyServiceServicer_to_server, servicer)
@@ -208,7 +203,7 @@ async def test_a_collector_that_is_away_costs_only_spans_and_is_told_of_once(mon
     registry, logger = CollectorRegistry(), RecordingLogger()
     async with collecting() as gone:
         pass
-    async with asyncio.timeout(SECONDS), traces_in_use(Settings(gone.address), "lobby", logger) as traces:
+    async with asyncio.timeout(SECONDS), traces_in_use(TracesSettings(gone.address), "lobby", logger) as traces:
         assert traces
         export_dropped(registry, traces)
         for _ in range(3):
@@ -225,7 +220,7 @@ async def test_a_collector_that_is_away_costs_only_spans_and_is_told_of_once(mon
 
 
 async def test_without_a_collector_there_is_nothing() -> None:
-    async with traces_in_use(Settings(""), "lobby", RecordingLogger()) as traces:
+    async with traces_in_use(TracesSettings(""), "lobby", RecordingLogger()) as traces:
         assert traces is None
     export_dropped(CollectorRegistry(), traces)
     assert traced(traces) == []
@@ -242,12 +237,12 @@ def test_services_do_not_import_opentelemetry_unless_it_is_asked_for() -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        (Settings("nowhere"), "host:port is expected"),
-        (Settings("127.0.0.1:1,127.0.0.1:2"), "one host:port is expected"),
-        (Settings("127.0.0.1:1", 1.5), "a share from 0 to 1 is expected"),
+        (TracesSettings("nowhere"), "host:port is expected"),
+        (TracesSettings("127.0.0.1:1,127.0.0.1:2"), "one host:port is expected"),
+        (TracesSettings("127.0.0.1:1", 1.5), "a share from 0 to 1 is expected"),
     ],
 )
-async def test_settings_that_cannot_be_used_are_told(settings: Settings, said: str) -> None:
+async def test_settings_that_cannot_be_used_are_told(settings: TracesSettings, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         await asyncio.wait_for(_opened(settings), SECONDS)
 
@@ -256,9 +251,9 @@ async def test_without_the_library_it_is_told_how_to_get_it(monkeypatch: pytest.
     monkeypatch.delitem(sys.modules, "croupier.runtime.opentelemetry_traces", raising=False)
     monkeypatch.setitem(sys.modules, "opentelemetry", None)
     with pytest.raises(ValueError, match=r"pip install 'croupier\[traces\]'"):
-        await _opened(Settings("127.0.0.1:1"))
+        await _opened(TracesSettings("127.0.0.1:1"))
 
 
-async def _opened(settings: Settings) -> None:
+async def _opened(settings: TracesSettings) -> None:
     async with traces_in_use(settings, "lobby", RecordingLogger()):
         pass

@@ -47,7 +47,8 @@ async def serve(settings: RunSettings, folder: Path) -> int:
     """Serve until stopped, with Envoy's files in a folder; raises ValueError if the settings do not allow it."""
     program = find_envoy(settings.envoy)
     traces_endpoint, relay = _relay(settings)
-    files = configuration_files(replace(_reloading(settings, folder), traces_endpoint=traces_endpoint))
+    traces = replace(settings.traces, endpoint=traces_endpoint)
+    files = configuration_files(replace(_reloading(settings, folder), traces=traces))
     write_files(files, folder)
     validate(program, folder / "envoy.yaml")
     envoy = await Envoy.start(program, folder, settings.workers)
@@ -61,12 +62,12 @@ async def serve(settings: RunSettings, folder: Path) -> int:
 
 def _relay(settings: DoorSettings) -> tuple[str, AbstractAsyncContextManager[object]]:
     """Where Envoy's traces go, and what takes them there while it is open; nowhere unless somebody wants them."""
-    if not settings.traces_endpoint:
+    if not settings.traces.endpoint:
         return "", nullcontext()
     with needing_opentelemetry():
         from croupier.door.relay import relaying
     address = f"{HERE}:{free_port(HERE)}"
-    return address, relaying(address, settings.traces_endpoint)
+    return address, relaying(address, settings.traces.endpoint)
 
 
 def _reloading(settings: DoorSettings, folder: Path) -> DoorSettings:

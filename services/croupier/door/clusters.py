@@ -35,7 +35,7 @@ def admin_cluster(settings: DoorSettings) -> Config:
 
 def collector_cluster(name: str, settings: DoorSettings) -> Config:
     """Who takes traces."""
-    return _reached(name, (settings.traces_endpoint,))
+    return _reached(name, (settings.traces.endpoint,))
 
 
 def _cluster(name: str, addresses: str, policy: str, settings: DoorSettings) -> Config:

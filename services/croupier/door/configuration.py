@@ -35,7 +35,7 @@ def bootstrap(settings: DoorSettings, key: Ed25519PublicKey) -> Config:
             "clusters": [
                 *clusters(settings),
                 *([admin_cluster(settings)] if metrics else []),
-                *([collector_cluster(COLLECTOR, settings)] if settings.traces_endpoint else []),
+                *([collector_cluster(COLLECTOR, settings)] if settings.traces.endpoint else []),
             ],
         },
         "overload_manager": _overload(settings),
@@ -155,7 +155,7 @@ def _access_log(settings: DoorSettings) -> list[Config]:
         "upstream": "%UPSTREAM_HOST%",
         "client": "%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT%",
         "request_id": "%REQ(X-REQUEST-ID)%",
-        **({"trace_id": "%TRACE_ID%"} if settings.traces_endpoint else {}),
+        **({"trace_id": "%TRACE_ID%"} if settings.traces.endpoint else {}),
     }
     return [
         typed(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from croupier.runtime.channels import addresses_of
-from croupier.runtime.settings import setting
+from croupier.runtime.settings import TracesSettings, setting
 from croupier.runtime.traces import check_traces
 
 
@@ -58,8 +58,7 @@ class DoorSettings:
     connection_age_seconds: int = setting("After this time clients are asked to connect anew.", default=3600)
     connection_idle_seconds: int = setting("A connection without calls is closed after this time.", default=900)
     access_log: bool = setting("Whether each call is logged, as a line of JSON without tokens.", default=False)
-    traces_endpoint: str = setting("host:port that gets traces, by OTLP over gRPC.", default="")
-    traces_ratio: float = setting("Share of the calls that are traced, from 0 to 1.", default=1.0)
+    traces: TracesSettings = TracesSettings()
 
     def __post_init__(self) -> None:
         """Raises ValueError naming what does not fit together."""
@@ -74,8 +73,8 @@ class DoorSettings:
         _check_together(upstream)
         if self.address_requests_per_second > max(self.address_burst, 0):
             raise ValueError("--address-burst must not be less than --address-requests-per-second")
-        if self.traces_endpoint:
-            check_traces(self)
+        if self.traces.endpoint:
+            check_traces(self.traces)
 
     @property
     def origins(self) -> tuple[str, ...]:

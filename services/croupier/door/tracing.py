@@ -22,7 +22,7 @@ _MILLION = 1_000_000
 
 def tracing(settings: DoorSettings) -> Config:
     """What lets the players' connections be traced; nothing where nobody takes traces."""
-    if not settings.traces_endpoint:
+    if not settings.traces.endpoint:
         return {}
     # Envoy decides by the id of a request whether it is traced, and marks the id, unless it is told not to; players
     # choose these ids.
@@ -34,7 +34,7 @@ def tracing(settings: DoorSettings) -> Config:
 
 
 def _provider(settings: DoorSettings) -> Config:
-    share = {"numerator": round(_MILLION * settings.traces_ratio), "denominator": "MILLION"}
+    share = {"numerator": round(_MILLION * settings.traces.ratio), "denominator": "MILLION"}
     by_share = message("tracers.opentelemetry.samplers.v3.TraceIdRatioBasedSamplerConfig", sampling_percentage=share)
     return {
         "name": "envoy.tracers.opentelemetry",

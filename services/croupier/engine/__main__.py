@@ -106,8 +106,10 @@ async def serve(settings: EngineSettings) -> int:
     issuer = TokenIssuer(load_private_key(settings.signing_key), SCORING_CONTROL_AUDIENCE, SERVICE_TOKEN_SECONDS, clock)
     logger = configure_logs("engine", settings.log_level)
     async with AsyncExitStack() as stack:
-        tls = await stack.enter_async_context(tls_in_use(settings, clock, logger))
-        traces = await stack.enter_async_context(traces_in_use(settings, "engine", logger))
+        tls = await stack.enter_async_context(
+            tls_in_use(settings.tls, (settings.listen, settings.control_listen), clock, logger)
+        )
+        traces = await stack.enter_async_context(traces_in_use(settings.traces, "engine", logger))
         database = open_database(settings.database)
         stack.push_async_callback(database.dispose)
         await check_schema(database, "croupier.engine")
@@ -214,7 +216,7 @@ async def _listening(
         services = engine.services
         return CallInterceptor(authenticator, services.metrics.rpc, services.logger, services.traces, limit)
 
-    limit = player_limit(settings.player_calls_per_second, settings.player_burst, time.monotonic_ns)
+    limit = player_limit(settings.player, time.monotonic_ns)
     players = EngineServicer(engine.tables, engine.services.metrics, settings.most_streams, limit)
     lobby = EngineControlServicer(engine.tables)
     doors = (

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from croupier.runtime.settings import setting
+from croupier.runtime.settings import PlayerSettings, TlsSettings, TracesSettings, setting
 
 
 @dataclass(frozen=True)
@@ -20,13 +20,8 @@ class EngineSettings:
     control_listen: str = setting("host:port for the lobby.", default="127.0.0.1:7721")
     metrics_listen: str = setting("host:port for Prometheus.", default="127.0.0.1:7729")
     health_listen: str = setting("host:port that tells health probes and nothing else, without TLS.", default="")
-    tls_certificate: Path | None = setting(
-        "PEM file of this service's certificate; with it TLS is spoken, and callers need one too.", default=None
-    )
-    tls_key: Path | None = setting("PEM file of the certificate's private key.", default=None)
-    tls_ca: Path | None = setting("PEM file of the authorities whose certificates are accepted.", default=None)
-    traces_endpoint: str = setting("host:port of the collector that gets traces, by OTLP over gRPC.", default="")
-    traces_ratio: float = setting("Share of the traces that begin here which are recorded, from 0 to 1.", default=1.0)
+    tls: TlsSettings = TlsSettings()
+    traces: TracesSettings = TracesSettings()
     log_level: str = setting("debug, info, warning or error.", default="info")
     ready_file: Path | None = setting("JSON file to write with the real addresses once ready.", default=None)
     drain_seconds: int = setting(
@@ -34,10 +29,7 @@ class EngineSettings:
     )
     most_open_tables: int = setting("Tables in memory beyond which no more are opened here.", default=20_000)
     most_streams: int = setting("Streams beyond which no more are opened.", default=50_000)
-    player_calls_per_second: int = setting(
-        "Most calls a second of one player in the long run, actions in streams included; 0 for no limit.", default=100
-    )
-    player_burst: int = setting("How many calls of one player may come at once.", default=1000)
+    player: PlayerSettings = PlayerSettings()
     bot_processes: int = setting(
         "Processes in which computer players that think do so. 0: they act like the first one of their game.", default=1
     )

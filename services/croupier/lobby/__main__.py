@@ -80,8 +80,8 @@ async def serve(settings: LobbySettings, logger: Logger) -> int:
     key = load_private_key(settings.signing_key)
     registry = CollectorRegistry()
     async with AsyncExitStack() as stack:
-        tls = await stack.enter_async_context(tls_in_use(settings, now_milliseconds, logger))
-        traces = await stack.enter_async_context(traces_in_use(settings, "lobby", logger))
+        tls = await stack.enter_async_context(tls_in_use(settings.tls, (settings.listen,), now_milliseconds, logger))
+        traces = await stack.enter_async_context(traces_in_use(settings.traces, "lobby", logger))
         database = await stack.enter_async_context(_opened_database(settings.database, logger))
         channel = await stack.enter_async_context(open_channel(settings.engine_control, tls, "engine", traced(traces)))
         issuer = TokenIssuer(key, ENGINE_CONTROL_AUDIENCE, SERVICE_TOKEN_SECONDS, now_milliseconds)
@@ -89,7 +89,7 @@ async def serve(settings: LobbySettings, logger: Logger) -> int:
         keys = await stack.enter_async_context(_checked_keys(settings, issuer, tls, logger))
         lobby = assemble(settings, database, engine, key, secrets.SystemRandom(), now_milliseconds, registry, logger)
         verifier = TokenVerifier(key.public_key(), PLAYER_AUDIENCE, now_milliseconds)
-        limit = player_limit(settings.player_calls_per_second, settings.player_burst, time.monotonic_ns)
+        limit = player_limit(settings.player, time.monotonic_ns)
         interceptor = CallInterceptor(
             Authenticator(verifier, OPEN_METHODS), RpcMetrics(registry), logger, traces, limit
         )

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from croupier.runtime.settings import setting
+from croupier.runtime.settings import PlayerSettings, TlsSettings, TracesSettings, setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,13 +16,8 @@ class LobbySettings:
     listen: str = setting("Where to serve gRPC, host:port.", default="127.0.0.1:7710")
     metrics_listen: str = setting("Where to serve Prometheus metrics, host:port.", default="127.0.0.1:7719")
     health_listen: str = setting("Where to tell health probes and nothing else, host:port, without TLS.", default="")
-    tls_certificate: Path | None = setting(
-        "PEM file of this service's certificate; with it TLS is spoken, and callers need one too.", default=None
-    )
-    tls_key: Path | None = setting("PEM file of the certificate's private key.", default=None)
-    tls_ca: Path | None = setting("PEM file of the authorities whose certificates are accepted.", default=None)
-    traces_endpoint: str = setting("host:port of the collector that gets traces, by OTLP over gRPC.", default="")
-    traces_ratio: float = setting("Share of the traces that begin here which are recorded, from 0 to 1.", default=1.0)
+    tls: TlsSettings = TlsSettings()
+    traces: TracesSettings = TracesSettings()
     log_level: str = setting("What to log: debug, info, warning or error.", default="info")
     ready_file: Path | None = setting("A file to write the addresses into, as JSON, once ready.", default=None)
     drain_seconds: int = setting(
@@ -40,7 +35,4 @@ class LobbySettings:
     hosted_tables_limit: int = setting("Most tables that a player may host at a time.", default=20)
     streams_limit: int = setting("Most WatchTables and QuickMatch streams at a time.", default=1000)
     player_streams_limit: int = setting("Most of these streams for one player.", default=10)
-    player_calls_per_second: int = setting(
-        "Most calls a second of one player in the long run, 0 for no limit.", default=100
-    )
-    player_burst: int = setting("How many calls of one player may come at once.", default=1000)
+    player: PlayerSettings = PlayerSettings()

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from croupier.runtime.errors import LimitReached
+from croupier.runtime.settings import PlayerSettings
 
 SECOND = 1_000_000_000
 MILLISECOND = 1_000_000
@@ -64,10 +65,10 @@ class PlayerLimit:
             self._look_at = max(2 * len(self._full_at), FEW_PLAYERS)
 
 
-def player_limit(calls_per_second: int, burst: int, clock: MonotonicClock) -> PlayerLimit | None:
+def player_limit(settings: PlayerSettings, clock: MonotonicClock) -> PlayerLimit | None:
     """The limit that settings ask for, None for no limit; raises ValueError for one that lets nobody in."""
-    if calls_per_second == 0:
+    if settings.calls_per_second == 0:
         return None
-    if burst == 0:
+    if settings.burst == 0:
         raise ValueError("--player-burst must be at least 1: with 0 no player could call")
-    return PlayerLimit(calls_per_second, burst, clock)
+    return PlayerLimit(settings.calls_per_second, settings.burst, clock)

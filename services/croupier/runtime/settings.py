@@ -1,10 +1,14 @@
-"""Settings of a service: a frozen dataclass, read once from flags and CROUPIER_* variables; faults told together."""
+"""Settings of a service: a frozen dataclass, read once from flags and CROUPIER_* variables; faults told together.
+
+What several services can be told is a dataclass of its own, a group, which theirs have as a field: of a group `tls` the
+setting `key` is --tls-key.
+"""
 
 import argparse
 import dataclasses
 import ipaddress
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
@@ -20,6 +24,35 @@ def setting(meaning: str, *, default: Any = dataclasses.MISSING) -> Any:
     return dataclasses.field(default=default, metadata={"meaning": meaning})
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class TlsSettings:
+    """By what a service proves who it is, and checks who others are."""
+
+    certificate: Path | None = setting(
+        "PEM file of this service's certificate; with it TLS is spoken, and callers need one too.", default=None
+    )
+    key: Path | None = setting("PEM file of the certificate's private key.", default=None)
+    ca: Path | None = setting("PEM file of the authorities whose certificates are accepted.", default=None)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TracesSettings:
+    """Who gets traces, and of how much."""
+
+    endpoint: str = setting("host:port of the collector that gets traces, by OTLP over gRPC.", default="")
+    ratio: float = setting("Share of the traces that begin here which are recorded, from 0 to 1.", default=1.0)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class PlayerSettings:
+    """How often one player may call."""
+
+    calls_per_second: int = setting(
+        "Most calls a second of one player in the long run, messages in streams included; 0 for no limit.", default=100
+    )
+    burst: int = setting("How many calls of one player may come at once.", default=1000)
+
+
 def read_settings(
     kind: type[AnySettings], program: str, arguments: Sequence[str], environment: Mapping[str, str]
 ) -> AnySettings:
@@ -28,34 +61,79 @@ def read_settings(
     given = vars(parser.parse_args(arguments))
     values: dict[str, Any] = {}
     faults = []
-    hints = get_type_hints(kind)
-    for field in dataclasses.fields(kind):  # type: ignore[arg-type]
-        text = given[field.name]
+    for name, one in known_settings(kind).items():
+        text = environment.get(_variable(name)) if given[name] is None else given[name]
         if text is None:
-            text = environment.get(ENVIRONMENT_PREFIX + field.name.upper())
-        if text is None:
-            if field.default is dataclasses.MISSING:
-                faults.append(f"{_names(field.name)} is missing: {field.metadata['meaning']}")
+            if one.default is dataclasses.MISSING:
+                faults.append(f"{_names(name)} is missing: {one.meaning}")
             continue
         try:
-            values[field.name] = _READERS[hints[field.name]](text)
+            values[name] = _READERS[one.kind](text)
         except ValueError as fault:
-            faults.append(f"{_names(field.name)} cannot be {text!r}: {fault}")
+            faults.append(f"{_names(name)} cannot be {text!r}: {fault}")
     if faults:
         parser.exit(2, "".join(f"{program}: {fault}\n" for fault in faults))
-    return kind(**values)
+    return _made(kind, values)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting: what it means, what it is without being given, which may be MISSING, and of which type."""
+
+    meaning: str
+    default: Any
+    kind: Any
+
+
+def known_settings(kind: type[Any], prefix: str = "") -> dict[str, Setting]:
+    """All settings of a settings class, with those of its groups, by their whole names."""
+    known: dict[str, Setting] = {}
+    for field, hint in _fields(kind):
+        if _is_group(hint):
+            known |= known_settings(hint, f"{prefix}{field.name}_")
+        else:
+            known[prefix + field.name] = Setting(field.metadata["meaning"], field.default, hint)
+    return known
+
+
+def _made(kind: type[AnySettings], values: Mapping[str, Any], prefix: str = "") -> AnySettings:
+    own: dict[str, Any] = {}
+    for field, hint in _fields(kind):
+        name = prefix + field.name
+        if _is_group(hint):
+            own[field.name] = _made(hint, values, f"{name}_")
+        elif name in values:
+            own[field.name] = values[name]
+    return kind(**own)
+
+
+def _is_group(hint: Any) -> bool:
+    return dataclasses.is_dataclass(hint)
+
+
+def _fields(kind: type[Any]) -> Iterator[tuple[dataclasses.Field[Any], Any]]:
+    hints = get_type_hints(kind)
+    return ((field, hints[field.name]) for field in dataclasses.fields(kind))
 
 
 def _names(name: str) -> str:
-    return f"--{name.replace('_', '-')} ({ENVIRONMENT_PREFIX}{name.upper()})"
+    return f"{_option(name)} ({_variable(name)})"
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _variable(name: str) -> str:
+    return f"{ENVIRONMENT_PREFIX}{name.upper()}"
 
 
 def _parser(kind: type[Any], program: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=program, description=(kind.__doc__ or "").strip(), allow_abbrev=False)
-    for field in dataclasses.fields(kind):
-        default = "" if field.default in (dataclasses.MISSING, "", None) else f" Default: {field.default}."
-        help_text = f"{field.metadata['meaning']}{default} [{ENVIRONMENT_PREFIX}{field.name.upper()}]"
-        parser.add_argument(f"--{field.name.replace('_', '-')}", help=help_text.replace("%", "%%"), metavar="VALUE")
+    for name, one in known_settings(kind).items():
+        default = "" if one.default in (dataclasses.MISSING, "", None) else f" Default: {one.default}."
+        help_text = f"{one.meaning}{default} [{_variable(name)}]"
+        parser.add_argument(_option(name), help=help_text.replace("%", "%%"), metavar="VALUE")
     return parser
 
 

@@ -5,12 +5,12 @@ renew certificates restart nothing. Connections that stand keep the one with whi
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import grpc
 from cryptography import x509
@@ -19,24 +19,13 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from croupier.runtime.identity import Clock
 from croupier.runtime.logs import Logger
-from croupier.runtime.settings import is_loopback
+from croupier.runtime.settings import TlsSettings, is_loopback
 
 LOOK_SECONDS = 1.0
 """How often the files are looked at."""
 
 Contents: TypeAlias = tuple[bytes | None, bytes | None, bytes | None]
 """Of certificate, key and authorities; None for a file that cannot be read."""
-
-
-class TlsSettings(Protocol):
-    """The settings of every service that are about TLS."""
-
-    @property
-    def tls_certificate(self) -> Path | None: ...
-    @property
-    def tls_key(self) -> Path | None: ...
-    @property
-    def tls_ca(self) -> Path | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +72,7 @@ class TlsFiles:
 
 def tls_files(settings: TlsSettings) -> TlsFiles | None:
     """The files that settings name, None if they name none; raises ValueError if they name some of them only."""
-    certificate, key, ca = settings.tls_certificate, settings.tls_key, settings.tls_ca
+    certificate, key, ca = settings.certificate, settings.key, settings.ca
     if certificate and key and ca:
         return TlsFiles(certificate, key, ca)
     given = {"--tls-certificate": certificate, "--tls-key": key, "--tls-ca": ca}
@@ -154,14 +143,17 @@ class Tls:
 
 
 @asynccontextmanager
-async def tls_in_use(settings: TlsSettings, clock: Clock, logger: Logger) -> AsyncIterator[Tls | None]:
+async def tls_in_use(
+    settings: TlsSettings, addresses: Sequence[str], clock: Clock, logger: Logger
+) -> AsyncIterator[Tls | None]:
     """What a service proves itself with while the body runs, kept as its files are; None if it is to use no TLS.
 
-    Raises ValueError for files that cannot be used.
+    `addresses` are those that it serves calls at. Raises ValueError for files that cannot be used.
     """
     files = tls_files(settings)
     if files is None:
-        _warn_of_open_doors(settings, logger)
+        if at := [address for address in addresses if not is_loopback(address)]:
+            logger.warning("reached from beyond this machine without TLS: see --tls-certificate", at=at)
         yield None
         return
     tls = Tls(files, clock, logger)
@@ -171,12 +163,6 @@ async def tls_in_use(settings: TlsSettings, clock: Clock, logger: Logger) -> Asy
     finally:
         watching.cancel()
         await asyncio.wait([watching])
-
-
-def _warn_of_open_doors(settings: TlsSettings, logger: Logger) -> None:
-    named = {name: getattr(settings, name, None) for name in ("listen", "control_listen")}
-    if at := [name for name, address in named.items() if address and not is_loopback(address)]:
-        logger.warning("reached from beyond this machine without TLS: see --tls-certificate", at=at)
 
 
 def _configuration(identity: Identity) -> grpc.ServerCertificateConfiguration:

@@ -14,15 +14,7 @@ from prometheus_client.registry import Collector
 
 from croupier.runtime.channels import addresses_of
 from croupier.runtime.logs import Logger
-
-
-class TracesSettings(Protocol):
-    """The settings of every service that are about traces."""
-
-    @property
-    def traces_endpoint(self) -> str: ...
-    @property
-    def traces_ratio(self) -> float: ...
+from croupier.runtime.settings import TracesSettings
 
 
 class Span(Protocol):
@@ -70,7 +62,7 @@ async def traces_in_use(settings: TracesSettings, service: str, logger: Logger) 
 
     Raises ValueError for settings that cannot be used, also where OpenTelemetry is not installed.
     """
-    if not settings.traces_endpoint:
+    if not settings.endpoint:
         yield None
         return
     traces = _opened(settings, service, logger)
@@ -82,7 +74,7 @@ async def traces_in_use(settings: TracesSettings, service: str, logger: Logger) 
 
 def check_traces(settings: TracesSettings) -> None:
     """Raises ValueError for settings with a collector that cannot be used."""
-    endpoint, ratio = settings.traces_endpoint, settings.traces_ratio
+    endpoint, ratio = settings.endpoint, settings.ratio
     if len(addresses_of(endpoint)) > 1:
         raise ValueError(f"--traces-endpoint cannot be {endpoint!r}: one host:port is expected")
     if not 0 <= ratio <= 1:
@@ -104,7 +96,7 @@ def _opened(settings: TracesSettings, service: str, logger: Logger) -> Traces:
     check_traces(settings)
     with needing_opentelemetry():
         from croupier.runtime.opentelemetry_traces import open_traces
-    return open_traces(settings.traces_endpoint, settings.traces_ratio, service, logger)
+    return open_traces(settings.endpoint, settings.ratio, service, logger)
 
 
 def export_dropped(registry: CollectorRegistry, traces: Traces | None) -> None:

@@ -90,7 +90,7 @@ def ports(settings: ScoringSettings, database: AsyncEngine, registry: CollectorR
             SERVICES["ScoringService"].full_name,
             partial(add_ScoringServiceServicer_to_server, servicer),
             TokenVerifier(load_public_key(settings.lobby_public_key), PLAYER_AUDIENCE, clock),
-            player_limit(settings.player_calls_per_second, settings.player_burst, time.monotonic_ns),
+            player_limit(settings.player, time.monotonic_ns),
         ),
         Port(
             settings.control_listen,
@@ -107,9 +107,11 @@ async def serve(settings: ScoringSettings) -> int:
     registry = CollectorRegistry()
     rpc_metrics = RpcMetrics(registry)
     async with AsyncExitStack() as stack:
-        tls = await stack.enter_async_context(tls_in_use(settings, clock, logger))
+        tls = await stack.enter_async_context(
+            tls_in_use(settings.tls, (settings.listen, settings.control_listen), clock, logger)
+        )
         export_expiry(registry, tls)
-        traces = await stack.enter_async_context(traces_in_use(settings, "scoring", logger))
+        traces = await stack.enter_async_context(traces_in_use(settings.traces, "scoring", logger))
         export_dropped(registry, traces)
         database = await stack.enter_async_context(opened_database(settings.database, logger))
         metrics_server, metrics_address = serve_metrics(registry, settings.metrics_listen)
