@@ -23,7 +23,8 @@ from croupier.runtime.identity import (
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
 from croupier.runtime.metrics import RpcMetrics
 from croupier.runtime.server import listen
-from croupier.scoring.__main__ import opened_database, ports
+from croupier.runtime.service import usable_database
+from croupier.scoring.__main__ import ports
 from croupier.scoring.settings import ScoringSettings
 from croupier_api.v1 import scoring_pb2 as pb
 from croupier_api.v1 import table_pb2
@@ -120,7 +121,8 @@ async def open_house(keys: Keys, database: str) -> AsyncIterator[House]:
     registry = CollectorRegistry()
     settings = keys.settings(database)
     async with AsyncExitStack() as stack:
-        engine = await stack.enter_async_context(opened_database(settings.database, structlog.get_logger()))
+        database_in_use = usable_database(settings.database, "croupier.scoring", structlog.get_logger())
+        engine = await stack.enter_async_context(database_in_use)
         metrics = RpcMetrics(registry)
         channels = []
         for port in ports(settings, engine, registry):

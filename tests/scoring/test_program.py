@@ -28,7 +28,9 @@ def _logs_as_before() -> Iterator[None]:
 
 
 def flags(keys: Keys, database_url: str, **changes: str) -> list[str]:
-    given = {name: str(value) for name, value in dataclasses.asdict(keys.settings(database_url)).items() if value}
+    settings = keys.settings(database_url)
+    given = {field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)}
+    given = {name: str(value) for name, value in given.items() if isinstance(value, str | Path) and value}
     return [part for name, value in (given | changes).items() for part in (f"--{name.replace('_', '-')}", value)]
 
 
@@ -42,7 +44,7 @@ async def test_it_serves_until_told_to_stop(keys: Keys, database_url: str, tmp_p
     try:
         assert program.stderr is not None
         serving: dict[str, str] = {}
-        while serving.get("event") != "serving":
+        while serving.get("event") != "ready":
             serving = json.loads(await asyncio.wait_for(program.stderr.readline(), 20))
         addresses = json.loads(await asyncio.to_thread(ready.read_text))
         assert addresses == {name: serving[name] for name in ("listen", "control", "metrics")}
@@ -72,6 +74,7 @@ async def test_it_serves_until_told_to_stop(keys: Keys, database_url: str, tmp_p
         ("listen", "127.0.0.1:99999", "127.0.0.1:99999"),
         ("metrics_listen", "127.0.0.1:x", "127.0.0.1:x"),
         ("log_level", "loud", "loud"),
+        ("ready_file", "/nowhere/at/all/ready.json", "/nowhere/at/all/ready.partial"),
     ],
 )
 def test_settings_that_cannot_be_used(

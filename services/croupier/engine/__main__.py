@@ -12,7 +12,6 @@ from functools import partial
 
 import grpc
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.assembly import Engine, assemble
@@ -23,7 +22,7 @@ from croupier.engine.scoring_channel import ScoringChannel, WrongKey
 from croupier.engine.servicer import SERVICE_NAME, EngineServicer
 from croupier.engine.settings import EngineSettings
 from croupier.runtime.channels import open_channel
-from croupier.runtime.database import is_reachable, open_database
+from croupier.runtime.database import is_reachable
 from croupier.runtime.identity import (
     ENGINE_CONTROL_AUDIENCE,
     PLAYER_AUDIENCE,
@@ -39,39 +38,31 @@ from croupier.runtime.interceptor import Authenticator, CallInterceptor
 from croupier.runtime.logs import Logger, configure_logs
 from croupier.runtime.metrics import export_expiry, serve_metrics
 from croupier.runtime.player_limit import PlayerLimit, player_limit
-from croupier.runtime.schema_versions import DatabaseUnreachable, check_durability, check_schema
 from croupier.runtime.server import (
     LAST_SECONDS,
     Listener,
-    announce,
     drain,
     end_within,
     listen,
     probe_port,
-    run,
     show_readiness,
-    until_stopped,
     watch_readiness,
 )
+from croupier.runtime.service import asking, run_program, tell_ready, until_stopped_or_refused, usable_database
 from croupier.runtime.settings import is_loopback, read_settings
 from croupier.runtime.tls import Tls, tls_in_use
 from croupier.runtime.traced_calls import traced
 from croupier.runtime.traces import export_dropped, traces_in_use
 
 PROGRAM = "croupier serve engine"
-CHECK_SECONDS = 1.0
+PAUSE_SECONDS = 1.0
 PORTS = ("listen", "control", "health")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the settings and serve until stopped; gives the exit code."""
     given = sys.argv[1:] if arguments is None else arguments
-    settings = read_settings(EngineSettings, PROGRAM, given, os.environ)
-    try:
-        return run(serve(settings))
-    except (ValueError, OSError, SQLAlchemyError) as fault:
-        sys.stderr.write(f"{PROGRAM}: {str(fault).splitlines()[0]}\n")
-        return 1 if isinstance(fault, DatabaseUnreachable) else 2
+    return run_program(PROGRAM, serve(read_settings(EngineSettings, PROGRAM, given, os.environ)))
 
 
 def seed_source(settings: EngineSettings) -> Callable[[int], bytes]:
@@ -110,48 +101,32 @@ async def serve(settings: EngineSettings) -> int:
             tls_in_use(settings.tls, (settings.listen, settings.control_listen), clock, logger)
         )
         traces = await stack.enter_async_context(traces_in_use(settings.traces, "engine", logger))
-        database = open_database(settings.database)
-        stack.push_async_callback(database.dispose)
-        await check_schema(database, "croupier.engine")
-        await check_durability(database, logger)
+        database = await stack.enter_async_context(usable_database(settings.database, "croupier.engine", logger))
         channel = open_channel(settings.scoring_control, tls, "scoring", traced(traces))
         scoring = ScoringChannel(await stack.enter_async_context(channel), issuer)
         engine = assemble(settings, database, scoring, new_seed, clock, logger, traces)
         await engine.clock.measure()
-        access = await _check_access(settings, scoring, logger)
+        access = await stack.enter_async_context(asking(_check_access(settings, scoring, logger)))
         await _run(settings, lobby_key, engine, database, tls, access)
     return 0
 
 
-async def _check_access(settings: EngineSettings, scoring: ScoringChannel, logger: Logger) -> asyncio.Task[None]:
-    """A task that ends once scoring has taken this engine's key.
-
-    Raises ValueError, at once or in the task, if scoring knows another key; it is asked again while it cannot answer.
-    """
-
-    async def check() -> None:
-        is_told = False
-        while True:
-            try:
-                await scoring.check_access()
-            except WrongKey:
-                raise ValueError(
-                    f"scoring at {settings.scoring_control} does not take this engine's key: give it the public key "
-                    f"that belongs to {settings.signing_key} as --engine-public-key"
-                ) from None
-            except grpc.aio.AioRpcError as error:
-                if not is_told:
-                    logger.warning("scoring cannot be asked yet", code=error.code().name, details=error.details())
-                is_told = True
-                await asyncio.sleep(CHECK_SECONDS)
-            else:
-                return
-
-    checking = asyncio.create_task(check())
-    await asyncio.wait([checking], timeout=CHECK_SECONDS)
-    if checking.done():
-        checking.result()
-    return checking
+async def _check_access(settings: EngineSettings, scoring: ScoringChannel, logger: Logger) -> None:
+    """Ask scoring until it has taken this engine's key; raises ValueError if it knows another."""
+    is_told = False
+    while True:
+        try:
+            return await scoring.check_access()
+        except WrongKey:
+            raise ValueError(
+                f"scoring at {settings.scoring_control} does not take this engine's key: give it the public key "
+                f"that belongs to {settings.signing_key} as --engine-public-key"
+            ) from None
+        except grpc.aio.AioRpcError as error:
+            if not is_told:
+                logger.warning("scoring cannot be asked yet", code=error.code().name, details=error.details())
+            is_told = True
+            await asyncio.sleep(PAUSE_SECONDS)
 
 
 async def _run(
@@ -176,11 +151,8 @@ async def _run(
         is_ready = partial(is_reachable, database)
         await show_readiness(listeners, is_ready)
         readiness = asyncio.create_task(watch_readiness(listeners, is_ready))
-        addresses = {kind: listener.address for kind, listener in zip(PORTS, listeners, strict=False)}
-        addresses["metrics"] = metrics_address
-        announce(settings.ready_file, addresses)
-        logger.info("ready", **addresses)
-        await _until_stopped(access)
+        tell_ready(listeners, PORTS, metrics_address, settings.ready_file, logger)
+        await until_stopped_or_refused(access)
         logger.info("stopping")
         end_within(settings.drain_seconds, logger)
         grace_seconds = max(0.0, settings.drain_seconds - LAST_SECONDS) / 2
@@ -190,19 +162,6 @@ async def _run(
         await end_tasks([reporting, *working, readiness])
         await draining
         await engine.finish(committing, grace_seconds)
-        if not access.cancelled():
-            access.result()
-
-
-async def _until_stopped(access: asyncio.Task[None]) -> None:
-    """Wait for a signal, or for scoring to refuse this engine."""
-    stopped = asyncio.create_task(until_stopped())
-    await asyncio.wait([stopped, access], return_when=asyncio.FIRST_COMPLETED)
-    if not access.done() or access.exception() is None:
-        await stopped
-    stopped.cancel()
-    access.cancel()
-    await asyncio.wait([stopped, access])
 
 
 @asynccontextmanager

@@ -4,34 +4,32 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
 
 from prometheus_client import CollectorRegistry
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from croupier.runtime.database import is_reachable, open_database
+from croupier.runtime.database import is_reachable
 from croupier.runtime.identity import PLAYER_AUDIENCE, SCORING_CONTROL_AUDIENCE, TokenVerifier, load_public_key
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
-from croupier.runtime.logs import Logger, configure_logs
+from croupier.runtime.logs import configure_logs
 from croupier.runtime.metrics import RpcMetrics, export_expiry, serve_metrics
 from croupier.runtime.player_limit import PlayerLimit, player_limit
-from croupier.runtime.schema_versions import DatabaseUnreachable, check_durability, check_schema
 from croupier.runtime.server import (
     LAST_SECONDS,
     AddServices,
-    announce,
     drain,
     end_within,
     listen,
     probe_port,
-    run,
     show_readiness,
     until_stopped,
     watch_readiness,
 )
+from croupier.runtime.service import run_program, tell_ready, usable_database
 from croupier.runtime.settings import read_settings
 from croupier.runtime.tls import tls_in_use
 from croupier.runtime.traces import export_dropped, traces_in_use
@@ -65,18 +63,6 @@ class Port:
     add: AddServices
     verifier: TokenVerifier
     limit: PlayerLimit | None = None
-
-
-@asynccontextmanager
-async def opened_database(url: str, logger: Logger) -> AsyncIterator[AsyncEngine]:
-    """The ledger's database; raises ValueError if it cannot be used, or is of another version."""
-    database = open_database(url)
-    try:
-        await check_schema(database, "croupier.scoring")
-        await check_durability(database, logger)
-        yield database
-    finally:
-        await database.dispose()
 
 
 def ports(settings: ScoringSettings, database: AsyncEngine, registry: CollectorRegistry) -> tuple[Port, Port]:
@@ -113,7 +99,7 @@ async def serve(settings: ScoringSettings) -> int:
         export_expiry(registry, tls)
         traces = await stack.enter_async_context(traces_in_use(settings.traces, "scoring", logger))
         export_dropped(registry, traces)
-        database = await stack.enter_async_context(opened_database(settings.database, logger))
+        database = await stack.enter_async_context(usable_database(settings.database, "croupier.scoring", logger))
         metrics_server, metrics_address = serve_metrics(registry, settings.metrics_listen)
         stack.callback(metrics_server.server_close)
         stack.callback(metrics_server.shutdown)
@@ -127,10 +113,7 @@ async def serve(settings: ScoringSettings) -> int:
         is_ready = partial(is_reachable, database)
         await show_readiness(listeners, is_ready)
         readiness = asyncio.create_task(watch_readiness(listeners, is_ready))
-        addresses = {kind: listener.address for kind, listener in zip(PORTS, listeners, strict=False)}
-        addresses["metrics"] = metrics_address
-        announce(settings.ready_file, addresses)
-        logger.info("serving", **addresses)
+        tell_ready(listeners, PORTS, metrics_address, settings.ready_file, logger)
         await until_stopped()
         logger.info("stopping")
         end_within(settings.drain_seconds, logger)
@@ -141,17 +124,9 @@ async def serve(settings: ScoringSettings) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the service; gives the exit code.
-
-    0 after an orderly end, 2 for settings that cannot be used, 1 while the database does not answer.
-    """
+    """Read the settings and serve until stopped; gives the exit code."""
     given = sys.argv[1:] if arguments is None else arguments
-    settings = read_settings(ScoringSettings, PROGRAM, given, os.environ)
-    try:
-        return run(serve(settings))
-    except ValueError as fault:
-        sys.stderr.write(f"{PROGRAM}: {fault}\n")
-        return 1 if isinstance(fault, DatabaseUnreachable) else 2
+    return run_program(PROGRAM, serve(read_settings(ScoringSettings, PROGRAM, given, os.environ)))
 
 
 if __name__ == "__main__":
