@@ -17,13 +17,12 @@ from croupier.runtime.identity import NOBODY, Caller, TokenVerifier, bearer_toke
 from croupier.runtime.logs import Logger
 from croupier.runtime.metrics import RpcMetrics
 from croupier.runtime.player_limit import PlayerLimit, TooManyCalls
-from croupier.runtime.traced_calls import TRACEPARENT
+from croupier.runtime.traced_calls import Context, abort_code, traced_serving
 from croupier.runtime.traces import Traces
 
 LONGEST_BOUND_CHARACTERS = 64
 OPEN_SERVICES = ("/grpc.health.v1.", "/grpc.reflection.")
 
-Context = grpc.aio.ServicerContext[Any, Any]
 Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 
 
@@ -107,7 +106,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
             # Counted before it is answered, so that who has the answer finds it in the metrics.
             return await _abort(failure, context)
 
-        return self._traced(method, serve)
+        return traced_serving(self._traces, method, serve)
 
     def _around_stream(
         self, method: str, handler: Callable[[Any, Context], Any], decode: Callable[[bytes], Any] | None
@@ -129,30 +128,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
                 self._metrics.calls.labels(method, code).inc()
             await _abort(failure, context)
 
-        return self._traced(method, serve)
-
-    def _traced(
-        self, method: str, serve: Callable[[Any, Context], Awaitable[Any]]
-    ) -> Callable[[Any, Context], Awaitable[Any]]:
-        traces = self._traces
-        if traces is None:
-            return serve
-
-        async def trace(raw: Any, context: Context) -> Any:
-            with traces.serve(method, _traceparent(context)) as span:
-                code = "CANCELLED"
-                try:
-                    response = await serve(raw, context)
-                    code = "OK"
-                    return response
-                except grpc.aio.AbortError:
-                    code = _code_name(None, context)
-                    raise
-                finally:
-                    table_id = structlog.contextvars.get_contextvars().get("table_id", "")
-                    span.note(code=code, table_id=table_id)
-
-        return trace
+        return traced_serving(self._traces, method, serve)
 
     def _begin(self, method: str, context: Context) -> None:
         metadata = {key: value for key, value in context.invocation_metadata() or () if isinstance(value, str)}
@@ -189,12 +165,6 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
             return None
         self._logger.error("call failed", exc_info=error)
         return InternalFault("INTERNAL", "something went wrong here; it is in the log")
-
-
-def _traceparent(context: Context) -> str:
-    sent = (value for key, value in context.invocation_metadata() or () if key == TRACEPARENT)
-    given = next(sent, "")
-    return given if isinstance(given, str) else ""
 
 
 def _alone(error: ServiceError) -> ServiceError:
@@ -248,7 +218,4 @@ async def _abort(failure: ServiceError | None, context: Context) -> None:
 
 
 def _code_name(failure: ServiceError | None, context: Context) -> str:
-    if failure is not None:
-        return failure.code.name
-    code = context.code()
-    return code.name if isinstance(code, grpc.StatusCode) else "CANCELLED"
+    return abort_code(context) if failure is None else failure.code.name
