@@ -12,6 +12,8 @@ from typing import IO, Any
 
 ENTER = Path(__file__).with_name("enter.sh")
 BUILDAH = Path(__file__).parents[2] / "image" / "buildah.sh"
+ALONE = ("setpriv", "--pdeathsig=KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child")
+"""Runs a command in namespaces of its own; as enter.sh asks for the same, nothing outlives these tests."""
 SECONDS = 60.0
 
 
@@ -41,14 +43,18 @@ class Image:
 
     def run_python(self, program: str) -> tuple[int, str]:
         """Run a program in place of its entry point; gives the exit code and what was said."""
-        return _ended(self._start(["python", "-c", program], subprocess.PIPE, {}))
+        return _ended(self.start_python(program, subprocess.PIPE))
+
+    def start_python(self, program: str, said: IO[bytes] | int) -> "Container":
+        """Run a program in place of its entry point; `said` gets what it writes."""
+        return self._start(["python", "-c", program], said, {})
 
     def _start(self, command: Sequence[str], said: IO[bytes] | int, environment: Mapping[str, str]) -> "Container":
         own = dict(line.split("=", 1) for line in self.configuration["Env"])
         inside = [ENTER, self.root, self.data, self.configuration["User"], self.configuration["WorkingDir"], *command]
         return Container(
             subprocess.Popen(
-                ["unshare", "--mount", "--pid", "--fork", "--kill-child", *map(str, inside)],
+                [*ALONE, *map(str, inside)],
                 env={**own, **environment},
                 stdin=subprocess.DEVNULL,
                 stdout=said,

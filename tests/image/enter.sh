@@ -17,5 +17,6 @@ for device in null zero full random urandom; do
 done
 mkdir -m 1777 "$root/dev/shm"
 mount -o remount,bind,ro "$root"
-exec /usr/sbin/chroot "$root" /usr/bin/setpriv --reuid="${user%:*}" --regid="${user#*:}" --clear-groups --no-new-privs \
-    --bounding-set=-all --inh-caps=-all -- /usr/bin/env --chdir="$folder" "$@"
+# The signal once more: whoever becomes another user is freed from that which unshare asked for.
+exec /usr/sbin/chroot "$root" /usr/bin/setpriv --pdeathsig=KILL --reuid="${user%:*}" --regid="${user#*:}" \
+    --clear-groups --no-new-privs --bounding-set=-all --inh-caps=-all -- /usr/bin/env --chdir="$folder" "$@"
