@@ -12,7 +12,7 @@ from croupier.cli.background import started_services
 from croupier_client import Client, play_game, random_legal
 from croupier_client.aio_table import AsyncTable
 from tests.door.conftest import House
-from tests.door.test_ways_in import opened_table
+from tests.tables import opened_table
 
 DEADLINE_SECONDS = 90.0
 ACTIONS_BEFORE = 3

@@ -25,7 +25,7 @@ from croupier_api.v1.table_pb2 import Clock
 from croupier_client import Client, Endpoints
 from croupier_client.errors import from_rpc_error
 from tests.door.doors import CALL_SECONDS, Answer, Door
-from tests.door.test_ways_in import opened_table
+from tests.tables import opened_table
 
 RATE, BURST = 2, 6
 FLAGS = (f"--player-calls-per-second={RATE}", f"--player-burst={BURST}")

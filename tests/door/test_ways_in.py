@@ -11,7 +11,6 @@ import subprocess
 import sys
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
 
@@ -23,19 +22,10 @@ from croupier_api.v1.table_pb2 import Clock
 from croupier_client import BlockingClient, Client, play_game, random_legal
 from tests.door.conftest import House
 from tests.door.doors import Door
+from tests.tables import opened_table
 
 README = Path(__file__).parents[2] / "README.md"
 DEADLINE_SECONDS = 60.0
-SEATS = 3
-
-
-async def opened_table(client: Client, **more: Any) -> str:
-    """A table with computer players, at which the game is on."""
-    table_id: str = (await client.create_table(game="thulla", seats=SEATS, **more)).table.table_id
-    for _ in range(SEATS - 1):
-        await client.add_bot(table_id=table_id)
-    await client.set_ready(table_id=table_id)
-    return table_id
 
 
 async def test_a_native_client_plays_a_game(house: House) -> None:

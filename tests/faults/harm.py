@@ -72,20 +72,19 @@ async def all_engines_killed(scene: Scene) -> None:
 
 async def engine_paused(scene: Scene) -> None:
     """One engine does nothing for some seconds, and then believes that nothing has happened."""
-    engine = scene.random.choice(scene.engines)
-    scene.house.pause(engine)
-    try:
-        await scene.last(6)
-    finally:
-        scene.house.resume(engine)
+    await _one_paused(scene, 6)
 
 
 async def engine_hung(scene: Scene) -> None:
     """One engine does nothing for so long that its players have to go on without it."""
+    await _one_paused(scene, 25)
+
+
+async def _one_paused(scene: Scene, seconds: float) -> None:
     engine = scene.random.choice(scene.engines)
     scene.house.pause(engine)
     try:
-        await scene.last(25)
+        await scene.last(seconds)
     finally:
         scene.house.resume(engine)
 

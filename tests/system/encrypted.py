@@ -60,14 +60,6 @@ async def until_shown(address: str, folder: DataFolder, new: CertificateAndKey) 
         await asyncio.sleep(0.1)
 
 
-async def begin(client: Client) -> str:
-    table_id = (await client.create_table(game="thulla", seats=3)).table.table_id
-    for _ in range(2):
-        await client.add_bot(table_id=table_id)
-    await client.set_ready(table_id=table_id)
-    return table_id
-
-
 async def finish(client: Client, table: AsyncTable) -> None:
     """Play to the end, and wait until the engine has told scoring."""
     seed = Random(1)

@@ -12,7 +12,8 @@ from croupier.cli.supervisor import Manner, running_services
 from croupier_client.aio import Client
 from croupier_client.endpoints import Endpoints, Tls
 from tests.certificates import replace
-from tests.system.encrypted import DEADLINE_SECONDS, SERVICES, begin, files, finish, issue, until_shown
+from tests.system.encrypted import DEADLINE_SECONDS, SERVICES, files, finish, issue, until_shown
+from tests.tables import opened_table
 
 DEVICE_SECRET = "a device of this test"
 
@@ -42,7 +43,7 @@ async def test_a_table_goes_on_through_the_door_with_new_certificates_and_a_new_
         endpoints = Endpoints.single(at["door"]["listen"], Tls(trusted.read_bytes()))
         async with (
             Client(endpoints, DEVICE_SECRET, "Ada") as client,
-            client.play(await begin(client)) as table,
+            client.play(await opened_table(client)) as table,
         ):
             assert await table.your_turn()
             new = {service: issue(folder, service) for service in (*SERVICES, "door")}

@@ -14,7 +14,6 @@ from tests.certificates import LONG_AGO, House, der, replace
 from tests.system.encrypted import (
     DEADLINE_SECONDS,
     SERVICES,
-    begin,
     credentials,
     door,
     files,
@@ -23,6 +22,7 @@ from tests.system.encrypted import (
     shown,
     until_shown,
 )
+from tests.tables import opened_table
 
 DEVICE_SECRET = "a device of this test"
 PROBED = {service: ["--health-listen=127.0.0.1:0"] for service in SERVICES}
@@ -84,7 +84,7 @@ async def test_a_table_is_played_while_everything_is_encrypted_and_certificates_
             assert [await is_let_in(address, caller) for caller in callers] == [False] * len(callers)
         for service in SERVICES:
             assert await is_let_in(services.addresses[service]["health"], None)
-        async with player(services) as client, client.play(await begin(client)) as table:
+        async with player(services) as client, client.play(await opened_table(client)) as table:
             assert await table.your_turn()
             before = table.sequence
             await renew_all(services)
@@ -92,6 +92,6 @@ async def test_a_table_is_played_while_everything_is_encrypted_and_certificates_
             assert table.sequence >= before
             await finish(client, table)
             # By now the lobby and the engine call others by their new certificates.
-            await begin(client)
+            await opened_table(client)
         logs = "".join(folder.log_file(service).read_text() for service in SERVICES)
         assert "BEGIN" not in logs

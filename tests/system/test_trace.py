@@ -16,6 +16,7 @@ from croupier_client.aio import Client
 from croupier_client.aio_table import AsyncTable
 from croupier_client.bots import play_game, random_legal
 from tests.collector import TOLD, TOLD_BY_DOOR, Collector, Seen, collecting
+from tests.tables import opened_table
 
 DEADLINE_SECONDS = 120.0
 NAME = "Ada of Trondheim"
@@ -28,14 +29,6 @@ AWAY = "the collector takes no spans"
 REFUSAL = "the action has no verb"
 ENGINE = "croupier_api.v1.EngineService"
 CONTROL, LEDGER = "croupier_api.v1.EngineControlService", "croupier_api.v1.ScoringControlService"
-
-
-async def begin(client: Client) -> str:
-    table_id = (await client.create_table(game="thulla", seats=3)).table.table_id
-    for _ in range(2):
-        await client.add_bot(table_id=table_id)
-    await client.set_ready(table_id=table_id)
-    return table_id
 
 
 async def act(address: str, client: Client, table: AsyncTable) -> int:
@@ -60,7 +53,7 @@ async def play(services: Services) -> tuple[str, int, int]:
     """
     engine, door = (services.addresses[name]["listen"] for name in ("engine", "door"))
     async with Client(endpoints_of(services.addresses), DEVICE_SECRET, NAME) as client:
-        table_id = await begin(client)
+        table_id = await opened_table(client)
         async with client.play(table_id) as table:
             direct, by_door = await act(engine, client, table), await act(door, client, table)
             seed = Random(1)

@@ -17,6 +17,7 @@ from croupier.engine.replay import verify_replay
 from croupier.games.actions import action_to_json
 from croupier_client.aio import Client
 from croupier_client.aio_table import AsyncTable
+from tests.tables import opened_table
 
 DEADLINE_SECONDS = 60.0
 DEVICE_SECRET = "a device of this test"
@@ -44,10 +45,7 @@ def hand(table: AsyncTable) -> tuple[int, ...]:
 async def begin(services: BackgroundServices) -> Begun:
     """A table with computer players, left when it is the person's turn."""
     async with asyncio.timeout(DEADLINE_SECONDS), client(services) as player:
-        table_id = (await player.create_table(game="thulla", seats=SEATS, clock=CLOCK)).table.table_id
-        for _ in range(SEATS - 1):
-            await player.add_bot(table_id=table_id)
-        await player.set_ready(table_id=table_id)
+        table_id = await opened_table(player, SEATS, clock=CLOCK)
         acknowledged = []
         async with player.play(table_id) as table:
             for _ in range(ACTIONS_BEFORE):
