@@ -8,7 +8,6 @@ import pwd
 import secrets
 import shutil
 import signal
-import socket
 import stat
 import subprocess
 import tempfile
@@ -18,6 +17,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+
+from croupier.runtime.ports import free_port
 
 BIN_VARIABLE = "CROUPIER_TEST_POSTGRES_BIN"
 """Names the folder with `postgres` and `initdb` of an installed server, to be used instead of the wheel's."""
@@ -70,20 +71,13 @@ def _server_user() -> str:
     return "nobody" if os.geteuid() == 0 else getpass.getuser()
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 @dataclass(slots=True)
 class PostgresServer:
     """A server in a folder of its own; whatever is committed there outlives stop() and kill()."""
 
     folder: Path
     settings: Mapping[str, str]
-    port: int = field(default_factory=_free_port)
+    port: int = field(default_factory=free_port)
     password: str = field(default_factory=lambda: secrets.token_hex(12))
     _process: subprocess.Popen[bytes] | None = None
 

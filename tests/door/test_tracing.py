@@ -15,10 +15,10 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span, Status
 
 from croupier.door.__main__ import main
-from croupier.door.checks import free_port
 from croupier.door.relay import main as relay_main
 from croupier.door.relay import relaying
 from croupier.runtime.identity import write_new_key_pair
+from croupier.runtime.ports import free_port
 from tests.collector import TOLD_BY_DOOR, collecting
 from tests.door.doors import opened_door
 from tests.door.test_routing import FakeEngine

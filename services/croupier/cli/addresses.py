@@ -1,6 +1,5 @@
 """Where services that are started here listen, and the flags that tell each of them so."""
 
-import socket
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TypeAlias
@@ -8,6 +7,7 @@ from typing import TypeAlias
 from croupier.cli.data_folder import DataFolder
 from croupier.cli.faults import CommandFault, misused
 from croupier.cli.replicas import DOOR, ONE_OF_EACH, START_ORDER, Replicas, number_of, service_of
+from croupier.runtime.ports import is_free
 
 HOST = "127.0.0.1"
 FIRST_PORT = 7710
@@ -60,23 +60,11 @@ def check_free(wanted: Mapping[str, Addresses]) -> None:
     """Raises CommandFault naming the first address that something else listens on."""
     for instance, addresses in wanted.items():
         for address in addresses.values():
-            if not _is_free(address):
+            if not is_free(address):
                 raise CommandFault(
                     f"{address}, where the {instance} is to listen, is in use: stop what runs there, "
                     "or choose other ports with --port (0 for any that are free)"
                 )
-
-
-def _is_free(address: str) -> bool:
-    host, _, port = address.rpartition(":")
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        # As the services do: a port whose last connections are still being forgotten counts as free.
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, int(port)))
-        except OSError:
-            return False
-    return True
 
 
 def service_flags(

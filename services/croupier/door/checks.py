@@ -1,6 +1,5 @@
 """What is looked at before the door opens, so that whatever cannot work is told in one line."""
 
-import socket
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -8,6 +7,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_private_key
 
 from croupier.door.settings import DoorSettings
+from croupier.runtime.ports import is_free
 from croupier.runtime.settings import is_loopback
 
 
@@ -19,7 +19,11 @@ def check(settings: DoorSettings, now: datetime) -> None:
             "this machine's loopback"
         )
     for address in filter(None, (settings.listen, settings.admin_listen, settings.metrics_listen)):
-        _check_free(address)
+        # Envoy shares a port with others of the same user, so it would not notice.
+        if not is_free(address):
+            raise ValueError(
+                f"{address} cannot be listened on: is it in use, or not an IP address and port of this machine?"
+            )
     if settings.certificate is not None and settings.key is not None:
         check_pair(settings.certificate, settings.key, now)
     if settings.upstream_certificate is not None and settings.upstream_key is not None:
@@ -50,37 +54,6 @@ def _public_part(file: Path) -> bytes:
     except (OSError, ValueError, TypeError):
         raise ValueError(f"{file} cannot be read as a private key in PEM form without password") from None
     return key.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
-
-
-def _check_free(address: str) -> None:
-    """Envoy shares a port with others of the same user, so it would not notice."""
-    host, _, port = address.rpartition(":")
-    try:
-        with _bound(host, int(port)):
-            return
-    except (OSError, ValueError, OverflowError):
-        raise ValueError(
-            f"{address} cannot be listened on: is it in use, or not an IP address and port of this machine?"
-        ) from None
-
-
-def free_port(host: str) -> int:
-    """A port that nobody listens on at the moment; raises OSError for what is no address of this machine."""
-    with _bound(host, 0) as probe:
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def _bound(host: str, port: int) -> socket.socket:
-    name = host.strip("[]")
-    probe = socket.socket(socket.AF_INET6 if ":" in name else socket.AF_INET, socket.SOCK_STREAM)
-    probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        probe.bind((name, port))
-    except BaseException:
-        probe.close()
-        raise
-    return probe
 
 
 def now_utc() -> datetime:

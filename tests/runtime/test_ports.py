@@ -1,0 +1,19 @@
+"""Whether a port is free is found out without waiting for anybody to listen there."""
+
+import socket
+
+import pytest
+
+from croupier.runtime.ports import free_port, is_free
+
+
+def test_a_port_is_free_until_somebody_listens_there() -> None:
+    port = free_port()
+    assert is_free(f"127.0.0.1:{port}")
+    with socket.create_server(("127.0.0.1", port)):
+        assert not is_free(f"127.0.0.1:{port}")
+
+
+@pytest.mark.parametrize("address", ["here:1", "192.0.2.1:0", "127.0.0.1:many", "127.0.0.1:99999", "127.0.0.1"])
+def test_what_is_no_address_of_this_machine_is_not_free(address: str) -> None:
+    assert not is_free(address)
