@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -46,17 +47,21 @@ def up(
     from croupier.cli.supervisor import Manner
     from croupier.cli.up import up as run_up
 
-    flags = [flag.partition("=")[::2] for flag in extra_flag or ()]
     manner = Manner(
         shuffle_seed=shuffle_seed,
         note=say,
         database=database,
         replicas=Replicas(lobby=lobbies, engine=engines, scoring=scorings),
         mutual_tls=mutual_tls,
-        extra_flags={instance: [flag for other, flag in flags if other == instance] for instance, _ in flags},
+        extra_flags=_by_instance(extra_flag or ()),
     )
     door = None if no_door else DoorChoice(tls, certificate, key)
     asyncio.run(run_up(folder_of(data_dir), port, manner, door))
+
+
+def _by_instance(extra_flags: Sequence[str]) -> dict[str, list[str]]:
+    flags = [flag.partition("=")[::2] for flag in extra_flags]
+    return {instance: [flag for other, flag in flags if other == instance] for instance, _ in flags}
 
 
 def serve(
