@@ -26,9 +26,9 @@ from croupier.runtime.interceptor import Authenticator, CallInterceptor
 from croupier.runtime.metrics import RpcMetrics
 from croupier.runtime.server import listen
 from croupier.runtime.settings import TracesSettings
-from croupier.runtime.span_export import MOST_WAITING_SPANS, BoundedExport
+from croupier.runtime.span_export import BoundedExport
 from croupier.runtime.traced_calls import traced
-from croupier.runtime.traces import Traces, export_dropped, traces_in_use
+from croupier.runtime.traces import MOST_WAITING_SPANS, Traces, export_dropped, traces_in_use
 from croupier_api.v1 import lobby_pb2 as pb
 from croupier_api.v1 import lobby_pb2_grpc
 from tests.collector import TOLD, Collector, collecting

@@ -16,8 +16,8 @@ from opentelemetry.proto.collector.trace.v1 import trace_service_pb2, trace_serv
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-from croupier.door.tracing import EXPORT_SECONDS
 from croupier.runtime.server import until_stopped
+from croupier.runtime.traces import EXPORT_SECONDS
 
 MOST_BATCHES = 16
 """On their way at a time; Envoy drops what is refused."""

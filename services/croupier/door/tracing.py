@@ -2,19 +2,14 @@
 
 from croupier.door.envoy_types import Config, message, seconds
 from croupier.door.settings import DoorSettings
+from croupier.runtime.traces import EXPORT_SECONDS, LARGEST_BATCH_SPANS, MOST_WAITING_SPANS, PAUSE_SECONDS
 
 COLLECTOR = "traces"
 """The cluster."""
-EXPORT_SECONDS = 5
-"""Spans that nobody has taken by then are dropped."""
-MOST_WAITING_SPANS = 4_096
-LARGEST_BATCH_SPANS = 512
-PAUSE_MILLISECONDS = 1_000
-"""A span waits no longer than this for others to be handed over with."""
 HEADERS = ("traceparent", "tracestate", "baggage")
 """By these callers decide what is recorded and as part of what. Players do not: each of their calls begins a trace."""
 RUNTIME: Config = {
-    "tracing.opentelemetry.flush_interval_ms": PAUSE_MILLISECONDS,
+    "tracing.opentelemetry.flush_interval_ms": PAUSE_SECONDS * 1000,
     "tracing.opentelemetry.min_flush_spans": LARGEST_BATCH_SPANS,
 }
 _MILLION = 1_000_000

@@ -17,12 +17,10 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 from croupier.runtime.logs import Logger
 from croupier.runtime.span_export import BoundedExport
-from croupier.runtime.traces import Span
+from croupier.runtime.traces import EXPORT_SECONDS, Span
 
 MOST_LINKS = 512
 """As many as a commit can have actions that wait for it."""
-EXPORT_SECONDS = 5.0
-"""Spans that the collector has not taken by then are dropped."""
 FAULTS = frozenset(("UNKNOWN", "DEADLINE_EXCEEDED", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS"))
 """The codes by which a server says that the fault is its own."""
 _LIMITS = SpanLimits(max_span_attributes=8, max_events=0, max_links=MOST_LINKS, max_span_attribute_length=128)

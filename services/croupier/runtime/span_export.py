@@ -9,11 +9,8 @@ from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from croupier.runtime.logs import Logger
+from croupier.runtime.traces import LARGEST_BATCH_SPANS, MOST_WAITING_SPANS, PAUSE_SECONDS
 
-MOST_WAITING_SPANS = 4_096
-LARGEST_BATCH_SPANS = 512
-PAUSE_SECONDS = 1.0
-"""A span waits no longer than this for others to be handed over with."""
 FLUSH_SECONDS = 1.0
 """What the last spans get to reach the collector: less than services keep for the end of what they hold."""
 

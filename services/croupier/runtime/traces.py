@@ -16,6 +16,14 @@ from croupier.runtime.channels import addresses_of
 from croupier.runtime.logs import Logger
 from croupier.runtime.settings import TracesSettings
 
+# How services and the door alike hand spans over to the collector.
+MOST_WAITING_SPANS = 4_096
+LARGEST_BATCH_SPANS = 512
+PAUSE_SECONDS = 1
+"""A span waits no longer than this for others to be handed over with."""
+EXPORT_SECONDS = 5
+"""Spans that the collector has not taken by then are dropped."""
+
 
 class Span(Protocol):
     """A part of a trace that is under way."""
