@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from croupier.runtime.ports import free_port
+from croupier.runtime.addresses import free_port
 
 BIN_VARIABLE = "CROUPIER_TEST_POSTGRES_BIN"
 """Names the folder with `postgres` and `initdb` of an installed server, to be used instead of the wheel's."""

@@ -234,6 +234,7 @@ def test_all_chance_follows_from_the_seed(tables: int) -> None:
         (["demo", "-o", "best_of=2"], "1, 3, 5 is allowed"),
         (["replay", "verify", "missing.jsonl"], ""),
         (["play", "--server", "nowhere"], "write HOST:PORT"),
+        (["play", "--server", "localhost:99999"], "write HOST:PORT"),
         (["games", "--rules"], "croupier games GAME --rules"),
         (["games", "poker", "--rules"], f"choose one of {', '.join(GAMES)}"),
         (["serve", "cashier"], "choose one of lobby, engine, scoring"),

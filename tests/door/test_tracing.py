@@ -17,8 +17,8 @@ from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Sp
 from croupier.door.__main__ import main
 from croupier.door.relay import main as relay_main
 from croupier.door.relay import relaying
+from croupier.runtime.addresses import free_port
 from croupier.runtime.identity import write_new_key_pair
-from croupier.runtime.ports import free_port
 from tests.collector import TOLD_BY_DOOR, collecting
 from tests.door.doors import opened_door
 from tests.door.test_routing import FakeEngine

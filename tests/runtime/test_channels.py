@@ -8,7 +8,8 @@ from typing import Any
 import grpc
 import pytest
 
-from croupier.runtime.channels import addresses_of, open_channel, target_of
+from croupier.runtime.addresses import addresses_of
+from croupier.runtime.channels import open_channel, target_of
 
 METHOD = "/tests.Service/Method"
 CALL_SECONDS = 10.0

@@ -7,7 +7,7 @@ from typing import TypeAlias
 from croupier.cli.data_folder import DataFolder
 from croupier.cli.faults import CommandFault, misused
 from croupier.cli.replicas import DOOR, ONE_OF_EACH, START_ORDER, Replicas, number_of, service_of
-from croupier.runtime.ports import is_free
+from croupier.runtime.addresses import is_free
 
 HOST = "127.0.0.1"
 FIRST_PORT = 7710

@@ -4,24 +4,20 @@ import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from croupier.cli.faults import CommandFault, misused
-from croupier.runtime.channels import addresses_of
+from croupier.runtime.addresses import check_address
 
 ANSWER_SECONDS = 5.0
 
 
 def check_health(address: str, service: str) -> None:
     """Return if the service at host:port serves; raises CommandFault if it does not, or gives no answer in time."""
-    status = health_pb2.HealthCheckResponse.ServingStatus.Name(_status(_checked(address), service))
-    if status != "SERVING":
-        raise CommandFault(f"{address} says {status}")
-
-
-def _checked(address: str) -> str:
     try:
-        (one,) = addresses_of(address)
+        check_address(address)
     except ValueError:
         raise misused(f"{address} cannot be asked: write HOST:PORT") from None
-    return one
+    status = health_pb2.HealthCheckResponse.ServingStatus.Name(_status(address, service))
+    if status != "SERVING":
+        raise CommandFault(f"{address} says {status}")
 
 
 def _status(address: str, service: str) -> health_pb2.HealthCheckResponse.ServingStatus:

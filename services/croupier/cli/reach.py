@@ -9,6 +9,7 @@ from croupier.cli.addresses import joined
 from croupier.cli.data_folder import running_in
 from croupier.cli.faults import CommandFault, misused
 from croupier.cli.supervisor import Manner, Note, running_services
+from croupier.runtime.addresses import check_address
 from croupier_client.aio import Client
 from croupier_client.endpoints import Endpoints, Tls
 
@@ -73,7 +74,8 @@ def trust(tls: bool, authority: Path | None) -> Tls | None:
 
 def front_door(server: str, tls: Tls | None = None) -> Endpoints:
     """The one address of all services; raises CommandFault unless it is host:port."""
-    host, _, port = server.rpartition(":")
-    if not host or not port.isdecimal():
-        raise misused(f"--server {server} cannot be read: write HOST:PORT")
+    try:
+        check_address(server)
+    except ValueError:
+        raise misused(f"--server {server} cannot be read: write HOST:PORT") from None
     return Endpoints.single(server, tls)

@@ -13,7 +13,7 @@ from croupier.door.checks import check, now_utc
 from croupier.door.envoy import Envoy, find_envoy, validate
 from croupier.door.files import configuration_files, write_files
 from croupier.door.settings import DoorSettings, RunSettings
-from croupier.runtime.ports import free_port
+from croupier.runtime.addresses import free_port
 from croupier.runtime.server import announce, until_stopped
 from croupier.runtime.settings import read_settings
 from croupier.runtime.traces import needing_opentelemetry

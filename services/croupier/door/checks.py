@@ -7,7 +7,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_private_key
 
 from croupier.door.settings import DoorSettings
-from croupier.runtime.ports import is_free
+from croupier.runtime.addresses import is_free
 from croupier.runtime.settings import is_loopback
 
 

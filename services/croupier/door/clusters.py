@@ -5,7 +5,7 @@ import ipaddress
 from croupier.door.envoy_types import Config, message, seconds, socket_address, typed
 from croupier.door.settings import DoorSettings
 from croupier.door.transport import upstream_tls
-from croupier.runtime.channels import addresses_of
+from croupier.runtime.addresses import addresses_of
 
 CONNECT_SECONDS = 2
 MOST_CALLS = 100_000

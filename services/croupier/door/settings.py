@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from croupier.runtime.channels import addresses_of
+from croupier.runtime.addresses import addresses_of
 from croupier.runtime.settings import TracesSettings, setting
 from croupier.runtime.traces import check_traces
 

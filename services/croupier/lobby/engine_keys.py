@@ -5,7 +5,8 @@ from contextlib import AsyncExitStack
 
 from croupier.lobby.engine_channel import EngineChannel, KeyRefused
 from croupier.lobby.settings import LobbySettings
-from croupier.runtime.channels import addresses_of, open_channel
+from croupier.runtime.addresses import addresses_of
+from croupier.runtime.channels import open_channel
 from croupier.runtime.errors import ServiceError
 from croupier.runtime.identity import TokenIssuer
 from croupier.runtime.logs import Logger

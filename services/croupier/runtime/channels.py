@@ -8,6 +8,7 @@ from typing import Any, Self, TypeAlias, cast
 
 import grpc
 
+from croupier.runtime.addresses import addresses_of
 from croupier.runtime.tls import Tls
 
 _SERVICE_CONFIG = {
@@ -42,16 +43,6 @@ _OPTIONS: tuple[tuple[str, int | str], ...] = (
 Interceptors: TypeAlias = Sequence[grpc.aio.ClientInterceptor]
 LONGEST_CALL_SECONDS = 60.0
 """Longer than any call of one service to another may take."""
-
-
-def addresses_of(text: str) -> tuple[str, ...]:
-    """The addresses of host:port, or of several with commas between; raises ValueError for what is no address."""
-    addresses = tuple(part.strip() for part in text.split(","))
-    for address in addresses:
-        host, _, port = address.rpartition(":")
-        if not (host and port.isascii() and port.isdigit() and 0 < int(port) < 65_536):
-            raise ValueError(f"{address!r} is not an address: host:port is expected, several with commas between")
-    return addresses
 
 
 def target_of(text: str) -> str:

@@ -12,7 +12,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily
 from prometheus_client.registry import Collector
 
-from croupier.runtime.channels import addresses_of
+from croupier.runtime.addresses import check_address
 from croupier.runtime.logs import Logger
 from croupier.runtime.settings import TracesSettings
 
@@ -82,11 +82,12 @@ async def traces_in_use(settings: TracesSettings, service: str, logger: Logger) 
 
 def check_traces(settings: TracesSettings) -> None:
     """Raises ValueError for settings with a collector that cannot be used."""
-    endpoint, ratio = settings.endpoint, settings.ratio
-    if len(addresses_of(endpoint)) > 1:
-        raise ValueError(f"--traces-endpoint cannot be {endpoint!r}: one host:port is expected")
-    if not 0 <= ratio <= 1:
-        raise ValueError(f"--traces-ratio cannot be {ratio:g}: a share from 0 to 1 is expected")
+    try:
+        check_address(settings.endpoint)
+    except ValueError as fault:
+        raise ValueError(f"--traces-endpoint: {fault}") from None
+    if not 0 <= settings.ratio <= 1:
+        raise ValueError(f"--traces-ratio cannot be {settings.ratio:g}: a share from 0 to 1 is expected")
 
 
 @contextmanager

@@ -1,6 +1,26 @@
-"""Ports of this machine, looked at before somebody listens on them."""
+"""Addresses, host:port: read from settings, and of this machine looked at before somebody listens there."""
 
 import socket
+
+
+def addresses_of(text: str) -> tuple[str, ...]:
+    """The addresses of host:port, or of several with commas between; raises ValueError for what is no address."""
+    addresses = tuple(part.strip() for part in text.split(","))
+    for address in addresses:
+        if not _is_address(address):
+            raise ValueError(f"{address!r} is not an address: host:port is expected, several with commas between")
+    return addresses
+
+
+def check_address(text: str) -> None:
+    """Raises ValueError for what is not one address, host:port."""
+    if "," in text or not _is_address(text):
+        raise ValueError(f"{text!r} is not an address: one host:port is expected")
+
+
+def _is_address(text: str) -> bool:
+    host, _, port = text.rpartition(":")
+    return bool(host) and port.isascii() and port.isdigit() and 0 < int(port) < 65_536
 
 
 def is_free(address: str) -> bool:

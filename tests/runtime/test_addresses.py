@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from croupier.runtime.ports import free_port, is_free
+from croupier.runtime.addresses import free_port, is_free
 
 
 def test_a_port_is_free_until_somebody_listens_there() -> None:
