@@ -10,15 +10,17 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 
-from croupier.door.bindings import bindings
+from croupier.door.bindings import bindings, call_path
 from croupier.door.checks import now_utc
 from croupier.door.configuration import bootstrap
 from croupier.door.descriptors import descriptor_set
 from croupier.door.development import DevelopmentCertificate
 from croupier.door.envoy import find_envoy, validate
 from croupier.door.files import configuration_files, write_files
+from croupier.door.filters import OPEN_PATHS
 from croupier.door.routes import NOT_REPEATABLE, routes
 from croupier.door.settings import DoorSettings
+from croupier.lobby.servicer import OPEN_METHODS
 from croupier.runtime.identity import write_new_key_pair
 from croupier.runtime.settings import TracesSettings
 from croupier_client.callers import Stream, Unary
@@ -112,6 +114,11 @@ def test_what_the_client_does_once_is_not_repeated_by_the_door() -> None:
     assert {
         path.rpartition("/")[2] for path, retried in _retried().items() if "unavailable" in retried
     } & NOT_REPEATABLE == set()
+
+
+def test_calls_without_a_token_are_those_that_the_lobby_lets_in_without_one() -> None:
+    json_paths = {one.path for one in bindings() if call_path(one.method) in OPEN_METHODS}
+    assert set(OPEN_PATHS) == OPEN_METHODS | json_paths
 
 
 def _source(method: Any) -> str:

@@ -10,6 +10,7 @@ import pytest
 from k8s.dashboards.__main__ import FOLDER, files
 from k8s.dashboards.board import Dashboard
 from k8s.dashboards.catalogue import DASHBOARDS
+from k8s.dashboards.house import FAILED
 from tests.k8s.exported import exported
 from tests.k8s.expressions import faults
 
@@ -65,6 +66,11 @@ def test_a_page_is_readable(dashboard: Dashboard) -> None:
     assert max(covered.values()) == 1
     assert max(x for x, _ in covered) < 24
     assert all(panel.meaning and panel.queries for panel in dashboard.panels)
+
+
+def test_failed_is_to_the_dashboards_what_it_is_to_the_rules() -> None:
+    rules = (FOLDER.parent / "rules.yaml").read_text()
+    assert f'code=~"{FAILED}"' in rules
 
 
 def test_every_metric_of_play_is_shown() -> None:
