@@ -92,8 +92,10 @@ def _rate_limit(settings: DoorSettings) -> list[Config]:
     rate, burst = settings.address_requests_per_second, settings.address_burst
     if rate == 0:
         return []
-    bucket = {"max_tokens": burst, "tokens_per_fill": max(rate // 10, 1), "fill_interval": _fill_interval(rate)}
-    unlimited = {"max_tokens": 4_000_000_000, "tokens_per_fill": 4_000_000_000, "fill_interval": _fill_interval(rate)}
+    tokens = max(rate // 10, 1)
+    interval = f"{tokens / rate:.9f}s"
+    bucket = {"max_tokens": burst, "tokens_per_fill": tokens, "fill_interval": interval}
+    unlimited = {"max_tokens": 4_000_000_000, "tokens_per_fill": 4_000_000_000, "fill_interval": interval}
     always = {"default_value": {"numerator": 100, "denominator": "HUNDRED"}}
     return [
         typed(
@@ -111,11 +113,6 @@ def _rate_limit(settings: DoorSettings) -> list[Config]:
             rate_limited_as_resource_exhausted=True,
         )
     ]
-
-
-def _fill_interval(rate: int) -> str:
-    """A tenth of a second, or what one request takes of a slower rate."""
-    return "0.1s" if rate >= 10 else f"{1 / rate:.3f}s"
 
 
 def _identity(key: Ed25519PublicKey) -> Config:
