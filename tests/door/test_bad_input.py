@@ -1,6 +1,7 @@
 """Whoever sends something bad gets the right status and a sentence, and nobody else notices."""
 
 import asyncio
+import json
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -10,11 +11,12 @@ from pathlib import Path
 import grpc
 import pytest
 
+from croupier.door.admin import Admin
 from croupier.runtime.identity import ENGINE_CONTROL_AUDIENCE, PLAYER_AUDIENCE, write_new_key_pair
 from croupier_api.v1 import engine_pb2, lobby_pb2, scoring_pb2
 from croupier_api.v1.lobby_pb2_grpc import LobbyServiceStub
 from tests.door.conftest import HEADER_SECONDS, REQUEST_SECONDS, House
-from tests.door.doors import Door, opened_door, refused
+from tests.door.doors import Door, opened_door, refused, tells_nothing_of_the_door
 
 SLOW_CONNECTIONS = 100
 QUIET_ASKS = 40
@@ -182,6 +184,15 @@ async def test_who_sends_slowly_is_sent_away_and_nobody_else_waits(house: House)
             loop.run_in_executor(threads, trickle, house.door, head, b"x-a: b\r\n")
             for _ in range(SLOW_CONNECTIONS // 2)
         ]
+async def test_a_door_that_drains_tells_load_balancers(tmp_path: Path) -> None:
+    with opened_door(tmp_path) as leaving:
+        well = leaving.ask("GET", "/healthz")
+        tells_nothing_of_the_door(well)
+        assert well.status == 200
+        await Admin(json.loads((tmp_path / "ready.json").read_text())["admin"]).drain(0)
+        refused(leaving.ask("GET", "/healthz"), 503, grpc.StatusCode.UNAVAILABLE, "does not answer at the moment")
+
+
         bodies = [
             loop.run_in_executor(threads, trickle, house.door, head + body, b" ") for _ in range(SLOW_CONNECTIONS // 2)
         ]

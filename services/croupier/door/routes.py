@@ -8,8 +8,6 @@ from croupier.door.bindings import SERVICES, call_path
 from croupier.door.envoy_types import Config, message, seconds, typed
 from croupier.door.refusals import refusal_route
 
-HEALTH_PATH = "/healthz"
-"""Says whether the door is open, to whoever asks."""
 CALL_SECONDS = 15
 """How long a service may take to answer a unary call."""
 TABLE_IDLE_SECONDS = 60
@@ -51,7 +49,6 @@ def routes(request_seconds: int) -> list[Config]:
     `request_seconds` is how long a unary call may take with all that its client needs to send it.
     """
     return [
-        _as_it_is(_healthy()),
         *_wrong_content_types(),
         _json(request_seconds),
         *(_call(method, request_seconds) for service in SERVICES for method in service.methods),
@@ -59,15 +56,6 @@ def routes(request_seconds: int) -> list[Config]:
         _as_it_is(refusal_route({"connect_matcher": {}}, 404)),
         _as_it_is(refusal_route({"prefix": "/"}, 404)),
     ]
-
-
-def _healthy() -> Config:
-    is_asked = {"path": HEALTH_PATH}
-    return {
-        "name": "health",
-        "match": is_asked,
-        "direct_response": {"status": 200, "body": {"inline_string": "SERVING\n"}},
-    }
 
 
 def _wrong_content_types() -> Iterator[Config]:
