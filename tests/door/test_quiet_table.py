@@ -13,8 +13,8 @@ import pytest
 
 from croupier_client import Client, Endpoints, Tls, random_legal
 from croupier_client.aio_table import AsyncTable
-from tests.door.conftest import House
-from tests.door.doors import Door, opened_door
+from tests.door.conftest import House, another_door
+from tests.door.doors import Door
 from tests.door.strangers import CLOSED
 
 GAMES = 2
@@ -29,16 +29,9 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has 
 
 @pytest.fixture
 def limited(house: House, tmp_path: Path) -> Iterator[Door]:
-    """Another door before the same services, which strangers of any speed ask too often."""
-    addresses, folder = house.services.addresses, house.services.folder
-    services = (f"--{name}={addresses[name]['listen']}" for name in ("lobby", "engine", "scoring"))
-    parts = ("certificate", "key", "ca")
-    upstream = (f"--upstream-{part}={file}" for part, file in zip(parts, folder.certificate_files("door"), strict=True))
-    keys = folder.path / "keys"
-    own = (f"--certificate={keys / 'door.certificate.pem'}", f"--key={keys / 'door.private.pem'}", "--header-seconds=2")
-    few = ("--address-requests-per-second=20", "--address-burst=20")
-    pair = folder.signing_key("lobby"), folder.public_key("lobby")
-    with opened_door(tmp_path, *services, *upstream, *own, *few, authority=house.door.authority, keys=pair) as door:
+    """A door that strangers of any speed ask too often."""
+    few = ("--address-requests-per-second=20", "--address-burst=20", "--header-seconds=2")
+    with another_door(house, tmp_path, *few) as door:
         yield door
 
 

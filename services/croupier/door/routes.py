@@ -8,8 +8,6 @@ from croupier.door.bindings import SERVICES, call_path
 from croupier.door.envoy_types import Config, message, seconds, typed
 from croupier.door.refusals import refusal_route
 
-CALL_SECONDS = 15
-"""How long a service may take to answer a unary call."""
 TABLE_IDLE_SECONDS = 60
 """A table's stream is never quiet for longer than a heartbeat, of which there are four a minute."""
 LOBBY_IDLE_SECONDS = 900
@@ -90,7 +88,7 @@ def _json(request_seconds: int) -> Config:
     return {
         "name": "json",
         "match": {"prefix": "/v1/"},
-        "route": {"cluster": "lobby", "max_stream_duration": {"max_stream_duration": seconds(request_seconds)}},
+        "route": {"cluster": "lobby", **_whole(request_seconds)},
         "typed_per_filter_config": {BUFFER: {**limited, "buffer": {"max_request_bytes": LARGEST_BODY_BYTES}}},
     }
 
@@ -98,7 +96,7 @@ def _json(request_seconds: int) -> Config:
 def _call(method: MethodDescriptor, request_seconds: int) -> Config:
     service = CLUSTERS[method.containing_service.name]
     idle_seconds = TABLE_IDLE_SECONDS if service == "engine" else LOBBY_IDLE_SECONDS
-    limits = _stream_limits(idle_seconds) if method.server_streaming else _unary_limits(request_seconds)
+    limits = _stream_limits(idle_seconds) if method.server_streaming else _whole(request_seconds)
     retry = _retry(SURELY_UNDONE if method.name in NOT_REPEATABLE else HARMLESS)
     by_table = _BY_TABLE if service == "engine" else {}
     return {
@@ -112,9 +110,9 @@ def _stream_limits(idle_seconds: int) -> Config:
     return {"timeout": "0s", "idle_timeout": seconds(idle_seconds)}
 
 
-def _unary_limits(request_seconds: int) -> Config:
-    whole = {"max_stream_duration": seconds(request_seconds)}
-    return {"timeout": seconds(CALL_SECONDS), "max_stream_duration": whole}
+def _whole(request_seconds: int) -> Config:
+    """How long a unary call may take; where Envoy finds this it pays no heed to a `timeout`."""
+    return {"max_stream_duration": {"max_stream_duration": seconds(request_seconds)}}
 
 
 def _retry(conditions: str) -> Config:

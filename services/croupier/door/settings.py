@@ -53,7 +53,8 @@ class DoorSettings:
     streams_per_connection_limit: int = setting("Most calls under way on one connection.", default=100)
     header_seconds: int = setting("How long the headers of a request may take to arrive.", default=10)
     request_seconds: int = setting(
-        "How long a unary call may take, with all that its client needs to send it.", default=30
+        "How long a unary call may take, with all that its client needs to send it and the service to answer.",
+        default=30,
     )
     connection_age_seconds: int = setting("After this time clients are asked to connect anew.", default=3600)
     connection_idle_seconds: int = setting("A connection without calls is closed after this time.", default=900)
