@@ -36,8 +36,9 @@ def http_filters(settings: DoorSettings, key: Ed25519PublicKey) -> list[Config]:
         _without_a_banner(),
         _foreign_origins(settings),
         typed(CORS, "filters.http.cors.v3.Cors"),
-        *_rate_limit(settings),
+        # What is refused from here on is refused in the language of gRPC-Web, too.
         typed("envoy.filters.http.grpc_web", "filters.http.grpc_web.v3.GrpcWeb"),
+        *_rate_limit(settings),
         _health(),
         _identity(key),
         typed(BUFFER, "filters.http.buffer.v3.Buffer", max_request_bytes=LARGEST_BODY_BYTES),

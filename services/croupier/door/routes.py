@@ -30,6 +30,17 @@ SURELY_UNDONE = "connect-failure,refused-stream,reset-before-request"
 """Failures after which no service has seen the call."""
 HARMLESS = f"{SURELY_UNDONE},reset,unavailable"
 
+_IS_POST: Config = {"name": ":method", "string_match": {"exact": "POST"}}
+_IS_POST_OR_QUESTION: Config = {"name": ":method", "string_match": {"safe_regex": {"regex": "POST|OPTIONS"}}}
+"""A browser asks by OPTIONS whether it may call, and is answered on the way to a route only."""
+_IS_GRPC = r"application/grpc(-web(-text)?)?(\+proto)?"
+"""What the services, and what translates for them, take for gRPC; anything else they answer by breaking off."""
+_SPEAKS_GRPC: Config = {
+    "header": {"key": "te", "value": "trailers"},
+    "append_action": "OVERWRITE_IF_EXISTS_OR_ADD",
+}
+"""Without this header a service breaks off too, and HTTP/1.1 does not carry it."""
+
 _TABLE_NAMED = {"header": {"header_name": "x-table-id"}, "terminal": True}
 _TABLE_IN_PATH = {
     "header": {
@@ -58,22 +69,18 @@ def routes(request_seconds: int) -> list[Config]:
 
 def _wrong_content_types() -> Iterator[Config]:
     """Routes that refuse a body that is neither gRPC nor JSON, before anything is made of it."""
-    is_post = {"name": ":method", "string_match": {"exact": "POST"}}
-    not_json = _not_of_type({"safe_regex": {"regex": r"application/json\s*(;.*)?"}})
+    not_json = _of_type({"safe_regex": {"regex": r"(?i)application/json\s*(;.*)?"}}, invert_match=True)
     # A browser asks first whether it may call, without a content type.
     not_preflight = {"name": ":method", "string_match": {"exact": "OPTIONS"}, "invert_match": True}
-    not_grpc = _not_of_type({"prefix": "application/grpc"})
-    yield _as_it_is(refusal_route({"prefix": "/v1/", "headers": [is_post, not_json]}, 415))
+    not_grpc = _of_type({"safe_regex": {"regex": _IS_GRPC}}, invert_match=True)
+    # No call of gRPC has such a path, and what is gRPC already is not translated.
+    yield _as_it_is(refusal_route({"prefix": "/v1/", "headers": [_of_type({"prefix": "application/grpc"})]}, 404))
+    yield _as_it_is(refusal_route({"prefix": "/v1/", "headers": [_IS_POST, not_json]}, 415))
     yield _as_it_is(refusal_route({"prefix": "/croupier_api.v1.", "headers": [not_preflight, not_grpc]}, 415))
 
 
-def _not_of_type(matcher: Config) -> Config:
-    return {
-        "name": "content-type",
-        "string_match": matcher,
-        "invert_match": True,
-        "treat_missing_header_as_empty": True,
-    }
+def _of_type(matcher: Config, **how: bool) -> Config:
+    return {"name": "content-type", "string_match": matcher, "treat_missing_header_as_empty": True, **how}
 
 
 def _as_it_is(route: Config) -> Config:
@@ -101,8 +108,9 @@ def _call(method: MethodDescriptor, request_seconds: int) -> Config:
     by_table = _BY_TABLE if service == "engine" else {}
     return {
         "name": call_path(method)[1:],
-        "match": {"path": call_path(method)},
+        "match": {"path": call_path(method), "headers": [_IS_POST_OR_QUESTION]},
         "route": {"cluster": service, **limits, "retry_policy": retry, **by_table},
+        "request_headers_to_add": [_SPEAKS_GRPC],
     }
 
 
