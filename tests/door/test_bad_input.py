@@ -160,6 +160,12 @@ def test_too_much(door: Door, channel: grpc.Channel) -> None:
     assert fault.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
 
 
+def test_as_much_as_the_door_lets_through_is_taken_behind_it(door: Door) -> None:
+    headers = {f"x-large-{number}": "a" * 1000 for number in range(15)}
+    for _ in range(5):
+        assert door.ask("GET", "/v1/games", token=door.token(), headers=headers).status == 200
+
+
 def test_paths_that_could_be_read_in_two_ways(door: Door) -> None:
     token = door.token()
     assert door.ask("GET", "/v1/tables/a%2fb/view", token=token).status == 400
