@@ -6,6 +6,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import grpc
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from croupier.runtime.certificates import CertificateAndKey, new_authority, new_certificate
 from croupier.runtime.tls import TlsFiles
@@ -52,3 +56,20 @@ def replace(files: TlsFiles, issued: CertificateAndKey) -> None:
 def der(pem: bytes) -> bytes:
     """The bytes that a PEM certificate stands for."""
     return ssl.PEM_cert_to_DER_cert(pem.decode())
+
+
+def self_signed(key: ed25519.Ed25519PrivateKey | rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey) -> CertificateAndKey:
+    """What somebody may bring who made it with another program."""
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
+    builder = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number(), LONG_AGO, SOON)
+    signed = builder.sign(key, None if isinstance(key, ed25519.Ed25519PrivateKey) else SHA256())
+    pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    return CertificateAndKey(signed.public_bytes(Encoding.PEM), pem)
+
+
+UNSPOKEN = {
+    "Ed25519": self_signed(ed25519.Ed25519PrivateKey.generate()),
+    "short RSA": self_signed(rsa.generate_private_key(65537, 1024)),  # noqa: S505 - what nobody should have
+    "another curve": self_signed(ec.generate_private_key(ec.SECP256K1())),
+}
+"""Certificates that are in order, but of kinds that TLS is not spoken with."""

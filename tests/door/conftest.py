@@ -1,13 +1,15 @@
 """All services behind one door, everything encrypted, once for all tests of this folder."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
 from croupier.cli.background import BackgroundServices, started_services
 from croupier_client import Endpoints, Tls
-from tests.door.doors import Door
+from tests.door.doors import Door, opened_door
 
 ORIGIN = "https://play.example"
 REQUEST_SECONDS = 8
@@ -43,3 +45,17 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
         yield House(
             services, Door(services.addresses["door"]["listen"], authority, services.folder.signing_key("lobby"))
         )
+
+
+@contextmanager
+def another_door(house: House, path: Path, *flags: str) -> Iterator[Door]:
+    """Another door before the same services, with other limits."""
+    addresses, folder = house.services.addresses, house.services.folder
+    services = (f"--{name}={addresses[name]['listen']}" for name in ("lobby", "engine", "scoring"))
+    parts = ("certificate", "key", "ca")
+    upstream = (f"--upstream-{part}={file}" for part, file in zip(parts, folder.certificate_files("door"), strict=True))
+    keys = folder.path / "keys"
+    own = (f"--certificate={keys / 'door.certificate.pem'}", f"--key={keys / 'door.private.pem'}")
+    pair = folder.signing_key("lobby"), folder.public_key("lobby")
+    with opened_door(path, *services, *upstream, *own, *flags, authority=house.door.authority, keys=pair) as door:
+        yield door

@@ -1,6 +1,7 @@
 """Whoever sends something bad gets the right status and a sentence, and nobody else notices."""
 
 import asyncio
+import json
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -10,14 +11,16 @@ from pathlib import Path
 import grpc
 import pytest
 
+from croupier.door.admin import Admin
 from croupier.runtime.identity import ENGINE_CONTROL_AUDIENCE, PLAYER_AUDIENCE, write_new_key_pair
 from croupier_api.v1 import engine_pb2, lobby_pb2, scoring_pb2
 from croupier_api.v1.lobby_pb2_grpc import LobbyServiceStub
 from tests.door.conftest import HEADER_SECONDS, REQUEST_SECONDS, House
-from tests.door.doors import Door, opened_door, refused
+from tests.door.doors import Door, opened_door, refused, tells_nothing_of_the_door
 
 SLOW_CONNECTIONS = 100
 QUIET_ASKS = 40
+LIST_GAMES = "/croupier_api.v1.LobbyService/ListGames"
 CONTROL = [
     f"/{service.full_name}/{method.name}"
     for file in (engine_pb2, lobby_pb2, scoring_pb2)
@@ -97,6 +100,36 @@ def test_wrong_content_types(door: Door, path: str, kind: str) -> None:
     refused(answer, 415, grpc.StatusCode.INVALID_ARGUMENT, "content-type: application/json")
 
 
+@pytest.mark.parametrize("kind", ["application/grpcfoo", "application/grpc-web+json", "text/application/grpc"])
+def test_what_only_looks_like_grpc(door: Door, kind: str) -> None:
+    answer = door.ask("POST", LIST_GAMES, b"\0" * 5, token=door.token(), headers={"content-type": kind})
+    refused(answer, 415, grpc.StatusCode.INVALID_ARGUMENT, "content type")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "kind", "code"),
+    [
+        ("GET", LIST_GAMES, "application/grpc", grpc.StatusCode.UNIMPLEMENTED),
+        ("GET", "/v1/games", "application/grpc", grpc.StatusCode.UNIMPLEMENTED),
+        ("POST", "/v1/tables", "application/grpc+proto", grpc.StatusCode.UNIMPLEMENTED),
+        ("POST", LIST_GAMES, "application/grpc+thrift", grpc.StatusCode.INVALID_ARGUMENT),
+        ("POST", f"{LIST_GAMES}%2f", "application/grpc", grpc.StatusCode.INVALID_ARGUMENT),
+    ],
+)
+def test_what_the_door_refuses_has_the_same_code_over_grpc(
+    door: Door, method: str, path: str, kind: str, code: grpc.StatusCode
+) -> None:
+    """Envoy's own codes for these are INTERNAL and UNKNOWN, after which clients try again."""
+    answer = door.ask(method, path, token=door.token(), headers={"content-type": kind})
+    assert (answer.status, answer.headers["grpc-status"]) == (200, str(code.value[0]))
+    assert answer.headers["grpc-message"]
+
+
+def test_a_content_type_in_capitals(door: Door) -> None:
+    table, headers = {"game": "thulla", "seats": 4}, {"content-type": "Application/JSON; charset=UTF-8"}
+    assert door.ask("POST", "/v1/tables", table, token=door.token(), headers=headers).status == 200
+
+
 def test_json_that_fits_no_message(door: Door) -> None:
     token = door.token()
     for body in (b"{", b'{"seats": "many"}', b"[]"):
@@ -127,6 +160,12 @@ def test_too_much(door: Door, channel: grpc.Channel) -> None:
     assert fault.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
 
 
+def test_as_much_as_the_door_lets_through_is_taken_behind_it(door: Door) -> None:
+    headers = {f"x-large-{number}": "a" * 1000 for number in range(15)}
+    for _ in range(5):
+        assert door.ask("GET", "/v1/games", token=door.token(), headers=headers).status == 200
+
+
 def test_paths_that_could_be_read_in_two_ways(door: Door) -> None:
     token = door.token()
     assert door.ask("GET", "/v1/tables/a%2fb/view", token=token).status == 400
@@ -149,6 +188,15 @@ def test_an_address_that_asks_too_often(tmp_path: Path) -> None:
         # Nobody stands behind this door: what is not limited is UNAVAILABLE.
         assert grpc.StatusCode.RESOURCE_EXHAUSTED in codes
         assert codes <= {grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.UNAVAILABLE}
+
+
+async def test_a_door_that_drains_tells_load_balancers(tmp_path: Path) -> None:
+    with opened_door(tmp_path) as leaving:
+        well = leaving.ask("GET", "/healthz")
+        tells_nothing_of_the_door(well)
+        assert well.status == 200
+        await Admin(json.loads((tmp_path / "ready.json").read_text())["admin"]).drain(0)
+        refused(leaving.ask("GET", "/healthz"), 503, grpc.StatusCode.UNAVAILABLE, "does not answer at the moment")
 
 
 def test_services_that_are_not_there(tmp_path: Path) -> None:

@@ -11,6 +11,9 @@ from croupier.door.__main__ import main
 from croupier.door.checks import now_utc
 from croupier.door.development import DevelopmentCertificate
 from croupier.runtime.identity import write_new_key_pair
+from tests.certificates import UNSPOKEN
+
+UPSTREAM = ("--upstream-certificate=F/door.certificate.pem", "--upstream-key=F/door.private.pem")
 
 
 @pytest.fixture
@@ -20,6 +23,10 @@ def folder(tmp_path: Path) -> Path:
     DevelopmentCertificate(tmp_path).ensure(now_utc())
     (tmp_path / "old").mkdir()
     DevelopmentCertificate(tmp_path / "old").ensure(now_utc() - timedelta(days=800))
+    (tmp_path / "soon").mkdir()
+    DevelopmentCertificate(tmp_path / "soon").ensure(now_utc() + timedelta(days=3))
+    (tmp_path / "short.pem").write_bytes(UNSPOKEN["short RSA"].certificate)
+    (tmp_path / "short.key").write_bytes(UNSPOKEN["short RSA"].key)
     (tmp_path / "empty.pem").write_text("")
     return tmp_path
 
@@ -33,12 +40,19 @@ def folder(tmp_path: Path) -> Path:
         (["--certificate=F/door.certificate.pem", "--key=F/empty.pem"], "F/empty.pem cannot be read as a private key"),
         (
             ["--certificate=F/door.certificate.pem", "--key=F/lobby.private.pem"],
-            "F/lobby.private.pem is not the private key of F/door.certificate.pem",
+            "F/lobby.private.pem is not the key of the certificate in F/door.certificate.pem",
         ),
         (
             ["--certificate=F/old/door.certificate.pem", "--key=F/old/door.private.pem"],
-            r"F/old/door.certificate.pem has ended on \d{4}-\d\d-\d\d",
+            r"the certificate in F/old/door.certificate.pem expired at \d{4}-\d\d-\d\d",
         ),
+        (
+            ["--certificate=F/soon/door.certificate.pem", "--key=F/soon/door.private.pem"],
+            "the certificate in F/soon/door.certificate.pem holds from .* on only",
+        ),
+        (["--certificate=F/short.pem", "--key=F/short.key"], "F/short.key is of a kind that TLS is not spoken with"),
+        ([*UPSTREAM, "--upstream-ca=F/empty.pem"], "F/empty.pem cannot be read as a certificate"),
+        ([*UPSTREAM, "--upstream-ca=F/old/door.authority.pem"], "the certificate in F/old/door.authority.pem expired"),
         (["--upstream-ca=F/empty.pem"], "--upstream-certificate and --upstream-key missing"),
         (["--lobby-public-key=F/empty.pem"], "F/empty.pem cannot be read as an Ed25519 public key"),
         (["--engine=nowhere"], "'nowhere' is not an address: host:port is expected"),
@@ -47,6 +61,10 @@ def folder(tmp_path: Path) -> Path:
         (["--listen=here"], "here cannot be listened on"),
         (["--admin-listen=0.0.0.0:7709"], "--admin-listen cannot be 0.0.0.0:7709"),
         (["--address-burst=1"], "--address-burst must not be less than"),
+        (["--request-seconds=0"], "--request-seconds must be at least 1"),
+        (["--allowed-origins=https://a.example,https://b.example/"], "cannot have 'https://b.example/': an origin is"),
+        (["--allowed-origins=play.example"], "cannot have 'play.example'"),
+        (["--trusted-proxies=99999999999"], "Envoy cannot use its configuration: .{,400}$"),
         (["--envoy=F/empty.pem"], "F/empty.pem cannot be run"),
         (["--traces-endpoint=127.0.0.1:1,127.0.0.1:2"], "one host:port is expected"),
         (["--traces-endpoint=127.0.0.1:1", "--traces-ratio=2"], "--traces-ratio cannot be 2"),

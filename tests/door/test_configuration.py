@@ -17,7 +17,7 @@ from croupier.door.descriptors import descriptor_set
 from croupier.door.development import DevelopmentCertificate
 from croupier.door.envoy import find_envoy, validate
 from croupier.door.files import configuration_files, write_files
-from croupier.door.filters import OPEN_PATHS
+from croupier.door.filters import OPEN_PATHS, http_filters
 from croupier.door.routes import NOT_REPEATABLE, routes
 from croupier.door.settings import DoorSettings
 from croupier.lobby.servicer import OPEN_METHODS
@@ -25,6 +25,9 @@ from croupier.runtime.identity import write_new_key_pair
 from croupier.runtime.settings import TracesSettings
 from croupier_client.callers import Stream, Unary
 from croupier_client.calls import Calls
+
+ENVOYS_SHORTEST_SECONDS = 0.05
+"""Between two fillings of a bucket."""
 
 
 @pytest.fixture
@@ -69,6 +72,17 @@ def test_envoy_takes_it(settings: DoorSettings, tmp_path: Path, changes: dict[st
         changes = {**with_tls(settings), **changes}
     write_files(configuration_files(replace(settings, **changes)), tmp_path)
     validate(find_envoy(), tmp_path / "envoy.yaml")
+
+
+@pytest.mark.parametrize("rate", [1, 3, 19, 199, 200])
+def test_an_address_may_ask_as_often_as_is_set(settings: DoorSettings, rate: int) -> None:
+    limited = replace(settings, address_requests_per_second=rate)
+    filters = http_filters(limited, Ed25519PrivateKey.generate().public_key())
+    [limit] = [each["typed_config"] for each in filters if each["name"] == "envoy.filters.http.local_ratelimit"]
+    bucket = limit["descriptors"][0]["token_bucket"]
+    fill_seconds = float(bucket["fill_interval"].removesuffix("s"))
+    assert bucket["tokens_per_fill"] / fill_seconds == pytest.approx(rate)
+    assert fill_seconds >= ENVOYS_SHORTEST_SECONDS
 
 
 def test_what_envoy_objects_to_is_told(tmp_path: Path) -> None:

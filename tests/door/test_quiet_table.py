@@ -4,6 +4,7 @@ import asyncio
 import json
 import sys
 import time
+import urllib.request
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,11 +14,14 @@ import pytest
 
 from croupier_client import Client, Endpoints, Tls, random_legal
 from croupier_client.aio_table import AsyncTable
-from tests.door.conftest import House
-from tests.door.doors import Door, opened_door
+from tests.door.conftest import House, another_door
+from tests.door.doors import Door
 from tests.door.strangers import CLOSED
 
 GAMES = 2
+RATE = 20
+ASKING_ADDRESSES = 2
+"""Of the strangers' addresses, so many ask for what a service would have to answer."""
 P99_SECONDS = 1.0
 """The bound for 99 of 100 moves, whatever strangers do; alone it is a few hundredths of a second."""
 MORE_SECONDS = 0.25
@@ -29,16 +33,9 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has 
 
 @pytest.fixture
 def limited(house: House, tmp_path: Path) -> Iterator[Door]:
-    """Another door before the same services, which strangers of any speed ask too often."""
-    addresses, folder = house.services.addresses, house.services.folder
-    services = (f"--{name}={addresses[name]['listen']}" for name in ("lobby", "engine", "scoring"))
-    parts = ("certificate", "key", "ca")
-    upstream = (f"--upstream-{part}={file}" for part, file in zip(parts, folder.certificate_files("door"), strict=True))
-    keys = folder.path / "keys"
-    own = (f"--certificate={keys / 'door.certificate.pem'}", f"--key={keys / 'door.private.pem'}", "--header-seconds=2")
-    few = ("--address-requests-per-second=20", "--address-burst=20")
-    pair = folder.signing_key("lobby"), folder.public_key("lobby")
-    with opened_door(tmp_path, *services, *upstream, *own, *few, authority=house.door.authority, keys=pair) as door:
+    """A door that strangers of any speed ask too often."""
+    few = (f"--address-requests-per-second={RATE}", f"--address-burst={RATE}", "--header-seconds=2")
+    with another_door(house, tmp_path, *few) as door:
         yield door
 
 
@@ -83,7 +80,15 @@ def share(waits: list[float], of: float) -> float:
     return sorted(waits)[int(len(waits) * of)]
 
 
-async def test_a_quiet_table_notices_nothing(limited: Door) -> None:
+def asked(house: House) -> float:
+    """How often the engine was asked what strangers ask, which players do not."""
+    with urllib.request.urlopen(f"http://{house.services.addresses['engine']['metrics']}/metrics", timeout=10) as page:
+        lines = page.read().decode().splitlines()
+    counted = [line for line in lines if line.startswith("croupier_rpc_calls_total{") and "/GetView" in line]
+    return sum(float(line.rpartition(" ")[2]) for line in counted)
+
+
+async def test_a_quiet_table_notices_nothing(house: House, limited: Door) -> None:
     assert limited.authority is not None
     endpoints = Endpoints.single(f"localhost:{limited.port}", Tls(limited.authority.read_bytes()))
     random = Random(4)
@@ -93,12 +98,16 @@ async def test_a_quiet_table_notices_nothing(limited: Door) -> None:
         Client(endpoints, "quiet too, with a secret", "Bo") as bo,
     ):
         alone = [wait for _ in range(GAMES) for wait in await moves_of_a_game(ada, bo, random)]
+        before, began = asked(house), time.monotonic()
         async with strangers(limited) as heard:
             beside = [wait for _ in range(GAMES) for wait in await moves_of_a_game(ada, bo, random)]
+        seconds, reached = time.monotonic() - began, asked(house) - before
     for what, waits in (("alone", alone), ("beside", beside)):
         print(f"{what}: {len(waits)} moves, median {share(waits, 0.5):.3f} s, p99 {share(waits, 0.99):.3f} s")
-    print(heard)
+    print(f"{reached:.0f} of their calls in {seconds:.1f} s reached the engine, of {heard}")
     assert heard["ask"]["429"] > 0
+    # However fast the machine is, and however much it could bear.
+    assert reached <= ASKING_ADDRESSES * RATE * (1 + seconds)
     assert heard["send_much"].keys() <= {"413", CLOSED}
     assert heard["send_slowly"].keys() <= {"408", CLOSED}
     assert heard["reset"].keys() <= {CLOSED}

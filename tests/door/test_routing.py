@@ -17,11 +17,12 @@ from croupier.door.checks import now_utc
 from croupier.runtime.certificates import CertificateAndKey, new_authority, new_certificate
 from croupier_api.v1 import engine_pb2, table_pb2
 from croupier_api.v1.engine_pb2_grpc import EngineServiceStub
-from tests.door.doors import Door, opened_door
+from tests.door.doors import Door, opened_door, refused
 
 TABLES = [f"table{number}" for number in range(24)]
 CALL_SECONDS = 20
 SERVICE = "croupier_api.v1.EngineService"
+SOON = "--request-seconds=1"
 
 
 class FakeEngine:
@@ -31,6 +32,8 @@ class FakeEngine:
         self.asked: list[str] = []
         self.heard: list[dict[str, str | bytes]] = []
         self.failing = threading.Event()
+        self.answering = threading.Event()
+        self.answering.set()
         self._server = grpc.server(ThreadPoolExecutor(8), options=[("grpc.so_reuseport", 0)])
         handlers: dict[str, Any] = {
             "GetView": grpc.unary_unary_rpc_method_handler(
@@ -52,6 +55,7 @@ class FakeEngine:
     def _view(self, request: Any, context: grpc.ServicerContext) -> engine_pb2.GetViewResponse:
         self.asked.append(type(request).__name__)
         self.heard.append(dict(context.invocation_metadata()))
+        self.answering.wait(CALL_SECONDS)
         if self.failing.is_set():
             context.abort(grpc.StatusCode.UNAVAILABLE, "draining")
         info = table_pb2.TableInfo(table_id=self.address)
@@ -131,6 +135,20 @@ def test_only_what_is_harmless_is_asked_a_second_time(engines: Sequence[FakeEngi
     assert answer.status == 503
     asked = [name for engine in engines for name in engine.asked]
     assert (asked.count("GetViewRequest"), asked.count("ReactRequest")) == (3, 1)
+
+
+def test_a_service_that_does_not_answer_in_time(tmp_path: Path) -> None:
+    with FakeEngine().running() as engine, opened_door(tmp_path, f"--engine={engine.address}", SOON) as door:
+        engine.answering.clear()
+        try:
+            late = door.ask("GET", "/v1/tables/one/view", token=door.token())
+            refused(late, 504, grpc.StatusCode.DEADLINE_EXCEEDED, "took too long")
+            with pytest.raises(grpc.RpcError) as fault:
+                view_by_grpc(door, "one")
+        finally:
+            engine.answering.set()
+    assert isinstance(fault.value, grpc.Call)
+    assert (fault.value.code(), "took too long" in fault.value.details()) == (grpc.StatusCode.DEADLINE_EXCEEDED, True)
 
 
 @pytest.fixture(scope="module")

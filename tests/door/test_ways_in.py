@@ -9,6 +9,8 @@ import shutil
 import struct
 import subprocess
 import sys
+import time
+from contextlib import closing
 from pathlib import Path
 from random import Random
 
@@ -20,7 +22,7 @@ from croupier.door.bindings import call_path
 from croupier_api.v1 import engine_pb2, lobby_pb2
 from croupier_api.v1.table_pb2 import Clock
 from croupier_client import BlockingClient, Client, play_game, random_legal
-from tests.door.conftest import House
+from tests.door.conftest import House, another_door
 from tests.door.doors import Door
 from tests.tables import opened_table
 
@@ -124,6 +126,24 @@ def test_a_table_by_json_from_first_to_last(house: House) -> None:
     assert (refused.status, refused.json["code"]) == (400, 9)
     assert door.ask("GET", "/v1/games/thulla/leaderboard?page_size=1", token=token).status == 200
     assert door.ask("GET", "/v1/players/me/statistics", token=token).json["player_id"]
+
+
+def test_a_stream_of_json_may_last_longer_than_a_call(house: House, tmp_path: Path) -> None:
+    seconds = 1
+    with another_door(house, tmp_path, f"--request-seconds={seconds}") as door:
+        token = signed_in(door, "follows for long, with a secret")
+        table_id = door.ask("POST", "/v1/tables", {"game": "thulla", "seats": 2}, token=token).json["table"]["table_id"]
+        connection = door.connection()
+        connection.request("GET", f"/v1/tables:watch?table_id={table_id}", headers={"authorization": f"Bearer {token}"})
+        with closing(connection), connection.getresponse() as answer:
+            assert taken_seats(answer.readline()) == 1
+            time.sleep(2 * seconds)
+            assert door.ask("POST", f"/v1/tables/{table_id}/bots", {}, token=token).status == 200
+            assert taken_seats(answer.readline()) == 2
+
+
+def taken_seats(line: bytes) -> int:
+    return sum("occupant" in seat for seat in json.loads(line)["table"]["seats"])
 
 
 def framed(message: bytes) -> bytes:

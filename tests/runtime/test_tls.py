@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from croupier.runtime.metrics import RpcMetrics, export_expiry
 from croupier.runtime.server import Listener, listen
 from croupier.runtime.settings import TlsSettings
 from croupier.runtime.tls import Tls, TlsFiles, tls_in_use
-from tests.certificates import LONG_AGO, NOW, SOON, House, der, replace
+from tests.certificates import LONG_AGO, NOW, SOON, UNSPOKEN, House, der, replace
 
 METHOD = "/tests.Service/WhoAmI"
 CALL_SECONDS = 10.0
@@ -94,6 +95,10 @@ FAULTS: dict[str, tuple[Callable[[TlsFiles], object], str]] = {
         lambda files: files.ca.write_bytes(HOUSE.issue("any", LONG_AGO).certificate),
         "ca.crt expired at 20.*",
     ),
+    **{
+        kind: (partial(replace, issued=issued), "tls.key is of a kind that TLS is not spoken with here: .* P-256")
+        for kind, issued in UNSPOKEN.items()
+    },
 }
 
 

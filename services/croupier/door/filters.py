@@ -20,6 +20,7 @@ REMEMBERED_ADDRESSES = 50_000
 CLOCK_SKEW_SECONDS = 5
 """The door's clock may be wrong by this; the services check the time again."""
 CORS = "envoy.filters.http.cors"
+HEALTH_PATH = "/healthz"
 OPEN_PATHS = (
     "/v1/sign-in",
     "/v1/tokens:refresh",
@@ -32,10 +33,13 @@ GUARDED_PREFIXES = ("/v1/", "/croupier_api.v1.")
 def http_filters(settings: DoorSettings, key: Ed25519PublicKey) -> list[Config]:
     """The filters of the players' listener."""
     return [
+        _without_a_banner(),
         _foreign_origins(settings),
         typed(CORS, "filters.http.cors.v3.Cors"),
-        *_rate_limit(settings),
+        # What is refused from here on is refused in the language of gRPC-Web, too.
         typed("envoy.filters.http.grpc_web", "filters.http.grpc_web.v3.GrpcWeb"),
+        *_rate_limit(settings),
+        _health(),
         _identity(key),
         typed(BUFFER, "filters.http.buffer.v3.Buffer", max_request_bytes=LARGEST_BODY_BYTES),
         _transcoder(),
@@ -92,8 +96,10 @@ def _rate_limit(settings: DoorSettings) -> list[Config]:
     rate, burst = settings.address_requests_per_second, settings.address_burst
     if rate == 0:
         return []
-    bucket = {"max_tokens": burst, "tokens_per_fill": max(rate // 10, 1), "fill_interval": _fill_interval(rate)}
-    unlimited = {"max_tokens": 4_000_000_000, "tokens_per_fill": 4_000_000_000, "fill_interval": _fill_interval(rate)}
+    tokens = max(rate // 10, 1)
+    interval = f"{tokens / rate:.9f}s"
+    bucket = {"max_tokens": burst, "tokens_per_fill": tokens, "fill_interval": interval}
+    unlimited = {"max_tokens": 4_000_000_000, "tokens_per_fill": 4_000_000_000, "fill_interval": interval}
     always = {"default_value": {"numerator": 100, "denominator": "HUNDRED"}}
     return [
         typed(
@@ -113,9 +119,23 @@ def _rate_limit(settings: DoorSettings) -> list[Config]:
     ]
 
 
-def _fill_interval(rate: int) -> str:
-    """A tenth of a second, or what one request takes of a slower rate."""
-    return "0.1s" if rate >= 10 else f"{1 / rate:.3f}s"
+def _health() -> Config:
+    """Whether new clients are welcome, which they are until the door is told to drain; for whoever asks."""
+    is_asked = {"name": ":path", "string_match": {"exact": HEALTH_PATH}}
+    return typed(
+        "envoy.filters.http.health_check",
+        "filters.http.health_check.v3.HealthCheck",
+        pass_through_mode=False,
+        headers=[is_asked],
+    )
+
+
+def _without_a_banner() -> Config:
+    """First of all, and so the last to see an answer: what Envoy adds to it tells who it is."""
+    mutations = {"response_mutations": [{"remove_on_match": {"key_matcher": {"prefix": "x-envoy-"}}}]}
+    return typed(
+        "envoy.filters.http.header_mutation", "filters.http.header_mutation.v3.HeaderMutation", mutations=mutations
+    )
 
 
 def _identity(key: Ed25519PublicKey) -> Config:

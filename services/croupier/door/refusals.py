@@ -9,7 +9,7 @@ from typing import Any
 from croupier.door.envoy_types import Config
 
 UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND, PERMISSION_DENIED = 2, 3, 4, 5, 7
-RESOURCE_EXHAUSTED, UNAVAILABLE, UNAUTHENTICATED = 8, 14, 16
+RESOURCE_EXHAUSTED, UNIMPLEMENTED, UNAVAILABLE, UNAUTHENTICATED = 8, 12, 14, 16
 ENVOYS_OWN_WORDS = "%LOCAL_REPLY_BODY%"
 
 REFUSALS: Mapping[int, tuple[int, str]] = {
@@ -27,6 +27,8 @@ REFUSALS: Mapping[int, tuple[int, str]] = {
     504: (DEADLINE_EXCEEDED, "the service took too long: what was asked may have happened all the same"),
 }
 """By HTTP status: the gRPC status code, and the sentence that takes the place of Envoy's own."""
+OVER_GRPC: Mapping[int, int] = {NOT_FOUND: UNIMPLEMENTED}
+"""What is called otherwise over gRPC itself, where a path is a method."""
 NO_UPGRADES = "connections stay what they are here: neither Upgrade nor CONNECT is understood"
 LOWEST_ERROR = 400
 
@@ -62,12 +64,17 @@ def _token_of_another_kind() -> Iterator[Config]:
 def _mappers(comparison: str, status: int, code: int, sentence: str) -> Iterator[Config]:
     value = {"default_value": status, "runtime_key": f"door.status_{status}"}
     has_status = {"status_code_filter": {"comparison": {"op": comparison, "value": value}}}
-    # In gRPC the sentence alone becomes the status message, and the code follows from the HTTP status.
+    # In gRPC the sentence alone becomes the status message; Envoy's own code is a guess by the HTTP status.
     yield {
         "filter": {"and_filter": {"filters": [has_status, *_IS_GRPC]}},
         "body_format_override": {"text_format_source": {"inline_string": sentence}},
+        **({} if code == UNKNOWN else {"headers_to_add": [_grpc_status(OVER_GRPC.get(code, code))]}),
     }
     yield {"filter": has_status, "body_format_override": {"json_format": {"code": code, "message": sentence}}}
+
+
+def _grpc_status(code: int) -> Config:
+    return {"header": {"key": "grpc-status", "value": str(code)}, "append_action": "OVERWRITE_IF_EXISTS_OR_ADD"}
 
 
 def _has_header(**header: Any) -> Config:
@@ -75,7 +82,7 @@ def _has_header(**header: Any) -> Config:
 
 
 _IS_GRPC = (
-    _has_header(name="content-type", string_match={"prefix": "application/grpc"}),
+    _has_header(name="content-type", string_match={"safe_regex": {"regex": r"application/grpc(\+.*)?"}}),
     # What was translated from JSON has another path than it came with.
     _has_header(name="x-envoy-original-path", present_match=False),
 )

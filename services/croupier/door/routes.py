@@ -8,10 +8,6 @@ from croupier.door.bindings import SERVICES, call_path
 from croupier.door.envoy_types import Config, message, seconds, typed
 from croupier.door.refusals import refusal_route
 
-HEALTH_PATH = "/healthz"
-"""Says whether the door is open, to whoever asks."""
-CALL_SECONDS = 15
-"""How long a service may take to answer a unary call."""
 TABLE_IDLE_SECONDS = 60
 """A table's stream is never quiet for longer than a heartbeat, of which there are four a minute."""
 LOBBY_IDLE_SECONDS = 900
@@ -34,6 +30,17 @@ SURELY_UNDONE = "connect-failure,refused-stream,reset-before-request"
 """Failures after which no service has seen the call."""
 HARMLESS = f"{SURELY_UNDONE},reset,unavailable"
 
+_IS_POST: Config = {"name": ":method", "string_match": {"exact": "POST"}}
+_IS_POST_OR_QUESTION: Config = {"name": ":method", "string_match": {"safe_regex": {"regex": "POST|OPTIONS"}}}
+"""A browser asks by OPTIONS whether it may call, and is answered on the way to a route only."""
+_IS_GRPC = r"application/grpc(-web(-text)?)?(\+proto)?"
+"""What the services, and what translates for them, take for gRPC; anything else they answer by breaking off."""
+_SPEAKS_GRPC: Config = {
+    "header": {"key": "te", "value": "trailers"},
+    "append_action": "OVERWRITE_IF_EXISTS_OR_ADD",
+}
+"""Without this header a service breaks off too, and HTTP/1.1 does not carry it."""
+
 _TABLE_NAMED = {"header": {"header_name": "x-table-id"}, "terminal": True}
 _TABLE_IN_PATH = {
     "header": {
@@ -51,7 +58,6 @@ def routes(request_seconds: int) -> list[Config]:
     `request_seconds` is how long a unary call may take with all that its client needs to send it.
     """
     return [
-        _as_it_is(_healthy()),
         *_wrong_content_types(),
         _json(request_seconds),
         *(_call(method, request_seconds) for service in SERVICES for method in service.methods),
@@ -61,33 +67,20 @@ def routes(request_seconds: int) -> list[Config]:
     ]
 
 
-def _healthy() -> Config:
-    is_asked = {"path": HEALTH_PATH}
-    return {
-        "name": "health",
-        "match": is_asked,
-        "direct_response": {"status": 200, "body": {"inline_string": "SERVING\n"}},
-    }
-
-
 def _wrong_content_types() -> Iterator[Config]:
     """Routes that refuse a body that is neither gRPC nor JSON, before anything is made of it."""
-    is_post = {"name": ":method", "string_match": {"exact": "POST"}}
-    not_json = _not_of_type({"safe_regex": {"regex": r"application/json\s*(;.*)?"}})
+    not_json = _of_type({"safe_regex": {"regex": r"(?i)application/json\s*(;.*)?"}}, invert_match=True)
     # A browser asks first whether it may call, without a content type.
     not_preflight = {"name": ":method", "string_match": {"exact": "OPTIONS"}, "invert_match": True}
-    not_grpc = _not_of_type({"prefix": "application/grpc"})
-    yield _as_it_is(refusal_route({"prefix": "/v1/", "headers": [is_post, not_json]}, 415))
+    not_grpc = _of_type({"safe_regex": {"regex": _IS_GRPC}}, invert_match=True)
+    # No call of gRPC has such a path, and what is gRPC already is not translated.
+    yield _as_it_is(refusal_route({"prefix": "/v1/", "headers": [_of_type({"prefix": "application/grpc"})]}, 404))
+    yield _as_it_is(refusal_route({"prefix": "/v1/", "headers": [_IS_POST, not_json]}, 415))
     yield _as_it_is(refusal_route({"prefix": "/croupier_api.v1.", "headers": [not_preflight, not_grpc]}, 415))
 
 
-def _not_of_type(matcher: Config) -> Config:
-    return {
-        "name": "content-type",
-        "string_match": matcher,
-        "invert_match": True,
-        "treat_missing_header_as_empty": True,
-    }
+def _of_type(matcher: Config, **how: bool) -> Config:
+    return {"name": "content-type", "string_match": matcher, "treat_missing_header_as_empty": True, **how}
 
 
 def _as_it_is(route: Config) -> Config:
@@ -102,7 +95,7 @@ def _json(request_seconds: int) -> Config:
     return {
         "name": "json",
         "match": {"prefix": "/v1/"},
-        "route": {"cluster": "lobby", "max_stream_duration": {"max_stream_duration": seconds(request_seconds)}},
+        "route": {"cluster": "lobby", **_whole(request_seconds)},
         "typed_per_filter_config": {BUFFER: {**limited, "buffer": {"max_request_bytes": LARGEST_BODY_BYTES}}},
     }
 
@@ -110,13 +103,14 @@ def _json(request_seconds: int) -> Config:
 def _call(method: MethodDescriptor, request_seconds: int) -> Config:
     service = CLUSTERS[method.containing_service.name]
     idle_seconds = TABLE_IDLE_SECONDS if service == "engine" else LOBBY_IDLE_SECONDS
-    limits = _stream_limits(idle_seconds) if method.server_streaming else _unary_limits(request_seconds)
+    limits = _stream_limits(idle_seconds) if method.server_streaming else _whole(request_seconds)
     retry = _retry(SURELY_UNDONE if method.name in NOT_REPEATABLE else HARMLESS)
     by_table = _BY_TABLE if service == "engine" else {}
     return {
         "name": call_path(method)[1:],
-        "match": {"path": call_path(method)},
+        "match": {"path": call_path(method), "headers": [_IS_POST_OR_QUESTION]},
         "route": {"cluster": service, **limits, "retry_policy": retry, **by_table},
+        "request_headers_to_add": [_SPEAKS_GRPC],
     }
 
 
@@ -124,9 +118,9 @@ def _stream_limits(idle_seconds: int) -> Config:
     return {"timeout": "0s", "idle_timeout": seconds(idle_seconds)}
 
 
-def _unary_limits(request_seconds: int) -> Config:
-    whole = {"max_stream_duration": seconds(request_seconds)}
-    return {"timeout": seconds(CALL_SECONDS), "max_stream_duration": whole}
+def _whole(request_seconds: int) -> Config:
+    """How long a unary call may take; where Envoy finds this it pays no heed to a `timeout`."""
+    return {"max_stream_duration": {"max_stream_duration": seconds(request_seconds)}}
 
 
 def _retry(conditions: str) -> Config:

@@ -1,5 +1,6 @@
 """What can be set about the front door."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,7 +54,8 @@ class DoorSettings:
     streams_per_connection_limit: int = setting("Most calls under way on one connection.", default=100)
     header_seconds: int = setting("How long the headers of a request may take to arrive.", default=10)
     request_seconds: int = setting(
-        "How long a unary call may take, with all that its client needs to send it.", default=30
+        "How long a unary call may take, with all that its client needs to send it and the service to answer.",
+        default=30,
     )
     connection_age_seconds: int = setting("After this time clients are asked to connect anew.", default=3600)
     connection_idle_seconds: int = setting("A connection without calls is closed after this time.", default=900)
@@ -73,6 +75,11 @@ class DoorSettings:
         _check_together(upstream)
         if self.address_requests_per_second > max(self.address_burst, 0):
             raise ValueError("--address-burst must not be less than --address-requests-per-second")
+        for name in ("header_seconds", "request_seconds", "connection_age_seconds", "connection_idle_seconds"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"--{name.replace('_', '-')} must be at least 1: 0 would be no limit at all")
+        for origin in self.origins:
+            _check_origin(origin)
         if self.traces.endpoint:
             check_traces(self.traces)
 
@@ -86,6 +93,15 @@ def _check_together(given: Mapping[str, Path | None]) -> None:
     missing = [name for name, path in given.items() if path is None]
     if 0 < len(missing) < len(given):
         raise ValueError(f"{' and '.join(missing)} missing: {', '.join(given)} go together")
+
+
+def _check_origin(origin: str) -> None:
+    """One that no browser would send lets nobody in, and nobody would know why."""
+    if origin != "*" and not re.fullmatch(r"[a-z][a-z0-9+.-]*://[^/\sA-Z]+", origin):
+        raise ValueError(
+            f"--allowed-origins cannot have {origin!r}: an origin is what browsers send, such as https://play.example "
+            "or http://localhost:5173, in small letters and with nothing after it"
+        )
 
 
 @dataclass(frozen=True, slots=True)

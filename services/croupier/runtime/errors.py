@@ -10,8 +10,8 @@ ServiceError
 ├── Unauthenticated      UNAUTHENTICATED      no identity, or one that does not hold
 ├── LimitReached         RESOURCE_EXHAUSTED   too much, too many or too slow
 ├── NotImplementedHere   UNIMPLEMENTED        no such call
-└── Unavailable          UNAVAILABLE          not now, but soon
-Anything else that escapes is INTERNAL with a bare text, and a traceback in the log.
+├── Unavailable          UNAVAILABLE          not now, but soon
+└── InternalFault        INTERNAL             anything else that escapes: a bare text, and a traceback in the log
 """
 
 from collections.abc import Mapping
@@ -113,6 +113,12 @@ class Unavailable(ServiceError):
     """Not now."""
 
     code = grpc.StatusCode.UNAVAILABLE
+
+
+class InternalFault(ServiceError):
+    """Anything that no other error names."""
+
+    code = grpc.StatusCode.INTERNAL
 
 
 def to_status(error: ServiceError) -> status_pb2.Status:

@@ -12,7 +12,7 @@ import structlog
 from google.protobuf.message import DecodeError
 from grpc_status import rpc_status
 
-from croupier.runtime.errors import MalformedRequest, NotImplementedHere, ServiceError, to_status
+from croupier.runtime.errors import InternalFault, MalformedRequest, NotImplementedHere, ServiceError, to_status
 from croupier.runtime.identity import NOBODY, Caller, TokenVerifier, bearer_token, remember_caller
 from croupier.runtime.logs import Logger
 from croupier.runtime.metrics import RpcMetrics
@@ -175,12 +175,6 @@ def _alone(error: ServiceError) -> ServiceError:
     """
     error.__traceback__ = error.__context__ = error.__cause__ = None
     return error
-
-
-class InternalFault(ServiceError):
-    """Anything that no other error names."""
-
-    code = grpc.StatusCode.INTERNAL
 
 
 def _decoded(decode: Callable[[bytes], Any], raw: bytes) -> Any:

@@ -21,6 +21,8 @@ from croupier.runtime.logs import Logger
 from croupier.runtime.tls import Tls
 
 LARGEST_REQUEST_BYTES = 64 * 1024
+LARGEST_METADATA_BYTES = 48 * 1024
+"""More than the front door lets through, with what it adds: by itself gRPC refuses some calls of more than 8 KiB."""
 READINESS_SECONDS = 5.0
 LAST_SECONDS = 2.0
 """The part of the time to stop that is for closing what is held, such as connections to a database."""
@@ -76,6 +78,8 @@ async def listen(
         interceptors=[interceptor],
         options=[
             ("grpc.max_receive_message_length", LARGEST_REQUEST_BYTES),
+            ("grpc.max_metadata_size", LARGEST_METADATA_BYTES),
+            ("grpc.absolute_max_metadata_size", LARGEST_METADATA_BYTES),
             ("grpc.so_reuseport", 0),
             ("grpc.http2.max_ping_strikes", 0),
             ("grpc.keepalive_permit_without_calls", 1),

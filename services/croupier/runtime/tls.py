@@ -15,7 +15,11 @@ from typing import Any, TypeAlias
 import grpc
 from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, SECP384R1, SECP521R1, EllipticCurvePublicKey
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
+from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes, PublicKeyTypes
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
+from cryptography.x509 import Certificate
 
 from croupier.runtime.identity import Clock
 from croupier.runtime.logs import Logger
@@ -23,6 +27,7 @@ from croupier.runtime.settings import TlsSettings, is_loopback
 
 LOOK_SECONDS = 1.0
 """How often the files are looked at."""
+SHORTEST_RSA_BITS = 2048
 
 Contents: TypeAlias = tuple[bytes | None, bytes | None, bytes | None]
 """Of certificate, key and authorities; None for a file that cannot be read."""
@@ -48,26 +53,14 @@ class TlsFiles:
 
     def contents(self) -> Contents:
         """What the files hold now."""
-        return _content(self.certificate), _content(self.key), _content(self.ca)
+        return content(self.certificate), content(self.key), content(self.ca)
 
     def identity(self, contents: Contents, now: datetime) -> Identity:
         """The contents, checked; raises ValueError saying which file cannot be used and why, never what is in it."""
         certificate, key, authorities = contents
-        holder, *_ = _certificates(self.certificate, certificate)
-        _check_time(self.certificate, holder, now)
-        self._check_key(key, holder)
-        trusted = _certificates(self.ca, authorities)
-        _check_time(self.ca, max(trusted, key=lambda each: each.not_valid_after_utc), now)
+        holder = checked_pair(self.certificate, certificate, self.key, key, now)
+        check_authorities(self.ca, authorities, now)
         return Identity(certificate or b"", key or b"", authorities or b"", holder.not_valid_after_utc)
-
-    def _check_key(self, pem: bytes | None, holder: x509.Certificate) -> None:
-        try:
-            public_key = load_pem_private_key(pem or b"", password=None).public_key()
-            is_fitting = public_key == holder.public_key()
-        except (ValueError, TypeError, UnsupportedAlgorithm):
-            raise ValueError(f"{self.key} cannot be read as a private key in PEM form without password") from None
-        if not is_fitting:
-            raise ValueError(f"{self.key} is not the key of the certificate in {self.certificate}")
 
 
 def tls_files(settings: TlsSettings) -> TlsFiles | None:
@@ -169,21 +162,56 @@ def _configuration(identity: Identity) -> grpc.ServerCertificateConfiguration:
     return grpc.ssl_server_certificate_configuration([(identity.key, identity.certificate)], identity.authorities)
 
 
-def _content(path: Path) -> bytes | None:
+def content(path: Path) -> bytes | None:
+    """What a file holds, None if it cannot be read."""
     try:
         return path.read_bytes()
     except OSError:
         return None
 
 
-def _certificates(path: Path, pem: bytes | None) -> list[x509.Certificate]:
+def checked_pair(certificate: Path, pem: bytes | None, key: Path, key_pem: bytes | None, now: datetime) -> Certificate:
+    """The certificate of whoever has the key; raises ValueError saying which file cannot be used and why."""
+    holder, *_ = _certificates(certificate, pem)
+    _check_time(certificate, holder, now)
+    public_key = _private_key(key, key_pem).public_key()
+    if public_key != holder.public_key():
+        raise ValueError(f"{key} is not the key of the certificate in {certificate}")
+    if not _is_spoken(public_key):
+        raise ValueError(
+            f"{key} is of a kind that TLS is not spoken with here: elliptic curve P-256, P-384 or P-521 is needed, or "
+            f"RSA of {SHORTEST_RSA_BITS} bits"
+        )
+    return holder
+
+
+def check_authorities(path: Path, pem: bytes | None, now: datetime) -> None:
+    """Raises ValueError unless there is an authority in the file, and one that holds."""
+    _check_time(path, max(_certificates(path, pem), key=lambda each: each.not_valid_after_utc), now)
+
+
+def _private_key(path: Path, pem: bytes | None) -> PrivateKeyTypes:
+    try:
+        return load_pem_private_key(pem or b"", password=None)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise ValueError(f"{path} cannot be read as a private key in PEM form without password") from None
+
+
+def _is_spoken(key: PublicKeyTypes) -> bool:
+    """Whether the library behind gRPC and Envoy takes it, which says so to those who connect only."""
+    if isinstance(key, RSAPublicKey):
+        return key.key_size >= SHORTEST_RSA_BITS
+    return isinstance(key, EllipticCurvePublicKey) and isinstance(key.curve, SECP256R1 | SECP384R1 | SECP521R1)
+
+
+def _certificates(path: Path, pem: bytes | None) -> list[Certificate]:
     try:
         return x509.load_pem_x509_certificates(pem or b"")
     except ValueError:
         raise ValueError(f"{path} cannot be read as a certificate in PEM form") from None
 
 
-def _check_time(path: Path, certificate: x509.Certificate, now: datetime) -> None:
+def _check_time(path: Path, certificate: Certificate, now: datetime) -> None:
     if now >= certificate.not_valid_after_utc:
         raise ValueError(f"the certificate in {path} expired at {certificate.not_valid_after_utc.isoformat()}")
     if now < certificate.not_valid_before_utc:
