@@ -2,15 +2,30 @@
 
 from collections.abc import Iterator, Sequence
 
+from croupier.door.settings import DoorSettings
 from croupier.runtime.schema_versions import MIGRATION_SECONDS
+from croupier.runtime.settings import read_settings
 from rehearsal.manifests import Object
+from rehearsal.plan import quantity
 from tests.k8s.exported import exported
 from tests.k8s.expressions import faults
-from tests.k8s.objects import named, of_kind, pod, pod_labels, selects, title, with_pods
+from tests.k8s.objects import (
+    containers,
+    environment,
+    named,
+    of_kind,
+    pod,
+    pod_labels,
+    selects,
+    title,
+    with_pods,
+)
 from tests.k8s.reference_policies import SERVICES
 
 ALL_SERVICES = (*SERVICES, "door")
 SLOWLY_SECONDS = 300
+BYTES_OF_A_DOOR, BYTES_OF_A_PHONE = 100 * 2**20, 66_000
+"""docs/measured.md: with nobody there and some room, and for each that is quiet."""
 NODES = "kubernetes.io/hostname"
 OF_THE_OPERATOR = ("cnpg.io/", *(f"app.kubernetes.io/{name}" for name in ("name", "instance", "version", "component")))
 """Labels that CloudNativePG gives its pods and volumes itself."""
@@ -102,7 +117,17 @@ def the_database_can_lose_an_instance(objects: Sequence[Object]) -> Iterator[str
                 yield f"{title(one)} and its operator both set {label}"
 
 
+def the_door_holds_as_many_as_it_lets_in(objects: Sequence[Object]) -> Iterator[str]:
+    """It refuses connections before the cluster kills it for its memory."""
+    parts = {one["name"]: one for one in containers(named(objects, "Deployment", "door"))}
+    settings = read_settings(DoorSettings, "door", [], environment(parts["configuration"]))
+    needed = BYTES_OF_A_DOOR + settings.connections_limit * BYTES_OF_A_PHONE
+    if needed > quantity(parts["door"]["resources"]["limits"]["memory"]):
+        yield f"the door lets {settings.connections_limit} in, which is {needed / 2**20:.0f} MiB"
+
+
 POLICIES = (
+    the_door_holds_as_many_as_it_lets_in,
     instances_are_replaced_one_by_one,
     autoscalers_are_patient,
     names_tell_what_callers_need,

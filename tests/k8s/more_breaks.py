@@ -72,6 +72,10 @@ MORE_BREAKS: Mapping[str, Sequence[Break]] = {
         Break("Service", "engine", "spec/clusterIP"),
         Break("Service", "door", "spec/externalTrafficPolicy"),
     ],
+    "the_door_holds_as_many_as_it_lets_in": [
+        Break("Deployment", "door", f"{MAIN}/resources/limits/memory", "1Gi"),
+        Break("Deployment", "door", f"{FIRST}/env/0", {"name": "CROUPIER_CONNECTIONS_LIMIT", "value": "40000"}),
+    ],
     "players_come_first": [
         Break("Deployment", "engine", f"{POD}/priorityClassName", "croupier-load"),
         Break("Job", "load-workers", f"{POD}/priorityClassName", "croupier-serving"),
