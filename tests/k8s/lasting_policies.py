@@ -12,6 +12,7 @@ from tests.k8s.expressions import faults
 from tests.k8s.objects import (
     containers,
     environment,
+    main_container,
     named,
     of_kind,
     pod,
@@ -24,6 +25,7 @@ from tests.k8s.reference_policies import SERVICES
 
 ALL_SERVICES = (*SERVICES, "door")
 SLOWLY_SECONDS = 300
+FAILOVER_SECONDS = 30
 BYTES_OF_A_DOOR, BYTES_OF_A_PHONE = 100 * 2**20, 66_000
 """docs/measured.md: with nobody there and some room, and for each that is quiet."""
 NODES = "kubernetes.io/hostname"
@@ -73,6 +75,14 @@ def names_tell_what_callers_need(objects: Sequence[Object]) -> Iterator[str]:
     door = named(objects, "Service", "door")["spec"]
     if door.get("type") == "LoadBalancer" and door.get("externalTrafficPolicy") != "Local":
         yield "Service door hides the addresses of clients"
+
+
+def names_outlast_a_failover(objects: Sequence[Object]) -> Iterator[str]:
+    """While the database has no primary for half a minute nobody is taken from the names."""
+    for name in SERVICES:
+        probe = main_container(named(objects, "Deployment", name))["readinessProbe"]
+        if probe["periodSeconds"] * probe["failureThreshold"] < FAILOVER_SECONDS:
+            yield f"the name {name} is empty before the database is back"
 
 
 def players_come_first(objects: Sequence[Object]) -> Iterator[str]:
@@ -131,6 +141,7 @@ POLICIES = (
     instances_are_replaced_one_by_one,
     autoscalers_are_patient,
     names_tell_what_callers_need,
+    names_outlast_a_failover,
     players_come_first,
     the_namespace_refuses_what_is_not_restricted,
     everything_is_watched,
