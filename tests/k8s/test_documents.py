@@ -1,10 +1,15 @@
 """What the pages for operators tell to type names what there is."""
 
 import re
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
+from rehearsal.manifests import kustomize_command, rendered
 from tests.k8s.building import FOLDERS, ROOT, build
 from tests.k8s.objects import of_kind, pods_of
 
@@ -50,3 +55,32 @@ def test_no_command_reads_the_log_of_one_pod_where_there_are_several(page: str) 
     several = {one["spec"]["scaleTargetRef"]["name"] for one in of_kind(build("production"), "HorizontalPodAutoscaler")}
     for command in commands(page):
         assert not re.search(rf"logs deployment/({'|'.join(several)}|SERVICE)", command), command
+
+
+def additions(page: str) -> list[dict[str, Any]]:
+    """What a page says to write into the kustomization of an overlay, block by block."""
+    blocks = re.findall(r"^```\n((?:components|patches):\n.*?)^```", text_of(page), re.MULTILINE | re.DOTALL)
+    return [yaml.safe_load(block) for block in blocks]
+
+
+@pytest.mark.skipif(not kustomize_command(), reason="neither kustomize nor kubectl is here: nothing can be built")
+def test_an_overlay_with_all_that_the_page_adds_can_be_built(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "k8s", tmp_path / "k8s")
+    file = tmp_path / "k8s" / "overlays" / "production" / "kustomization.yaml"
+    written = yaml.safe_load(file.read_text())
+    for block in additions("docs/kubernetes.md"):
+        for name, more in block.items():
+            written[name] += more
+    file.write_text(yaml.safe_dump(written))
+    objects = rendered(file.parent)
+    accounts = [
+        one for one in of_kind(objects, "ServiceAccount") if one.get("imagePullSecrets") == [{"name": "registry"}]
+    ]
+    assert len(accounts) == len(of_kind(objects, "ServiceAccount"))
+    assert {one["metadata"]["labels"].get("release") for one in of_kind(objects, "PodMonitor", "PrometheusRule")} == {
+        "kube-prometheus-stack"
+    }
+    (traces,) = (one for one in of_kind(objects, "Service") if one["metadata"]["name"] == "traces")
+    assert traces["spec"]["externalName"] == "tempo.monitoring.svc.cluster.local"
+    (load,) = (one for one in of_kind(objects, "ConfigMap") if one["metadata"]["name"].startswith("load-"))
+    assert load["data"]["TABLES"] == "500"
