@@ -21,7 +21,6 @@ _CLUSTER = frozenset({"envoy_cluster_name"})
 
 ENVOY: Mapping[str, frozenset[str]] = {
     "envoy_cluster_membership_healthy": _CLUSTER,
-    "envoy_cluster_membership_total": _CLUSTER,
     "envoy_cluster_outlier_detection_ejections_active": _CLUSTER,
     "envoy_cluster_upstream_cx_connect_fail": _CLUSTER,
     "envoy_cluster_upstream_rq_retry": _CLUSTER,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tests.k8s.exported import TARGET_LABELS
 
-_SELECTOR = re.compile(r"\b((?:croupier|process|envoy)_\w+|up)\b(?!\s*[(:=])(?:\{([^}]*)\})?")
+_SELECTOR = re.compile(r'(?<!")\b((?:croupier|process|envoy)_\w+|up)\b(?!\s*[(:=])(?:\{([^}]*)\})?')
 _MATCHER = re.compile(r'(\w+)\s*(?:=~|!=|!~|=)\s*"([^"]*)"')
 _GROUPING = re.compile(r"\b(?:by|on)\s*\(([^)]*)\)")
 _RECORDED = re.compile(r"\b\w+:\w+:\w+\b")

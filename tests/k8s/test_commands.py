@@ -19,7 +19,12 @@ SECONDS = 60
 RECORDER = """#!/bin/sh
 if [ "$1 $2" = "create secret" ]; then exec "$REAL_KUBECTL" "$@"; fi
 echo "$@" >> "$CALLS"
-case "$*" in *"--filename -"*) cat > /dev/null ;; *"get secret"*) exit 1 ;; esac
+case "$*" in
+    *"--filename -"*) cat > /dev/null ;;
+    *"get secret"*) exit 1 ;;
+    *current-context*) echo "$HERE" ;;
+    *"$FAILS"*) exit 1 ;;
+esac
 """
 
 
@@ -32,10 +37,15 @@ def kubectl() -> str:
     return found
 
 
+def ended(*command: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """A command that was run to its end."""
+    given = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", **(environment or {})}
+    return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, env=given, cwd=ROOT, check=False)
+
+
 def run(*command: str, environment: dict[str, str] | None = None) -> str:
     """What a command prints; it has to succeed."""
-    given = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", **(environment or {})}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, env=given, cwd=ROOT, check=False)
+    done = ended(*command, environment=environment)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -44,6 +54,11 @@ def secrets(text: str) -> dict[str, dict[str, str]]:
     """What is in each Secret, by its name."""
     found: list[dict[str, Any]] = [one for one in yaml.safe_load_all(text) if one]
     assert all(one["kind"] == "Secret" and one["metadata"]["namespace"] == "croupier" for one in found)
+    # The type cannot be changed later, and that of certificates is the one that cert-manager gives them.
+    assert [one.get("type") for one in found if one["metadata"]["name"].endswith("-tls")] in (
+        [],
+        ["kubernetes.io/tls"] * 4,
+    )
     return {
         one["metadata"]["name"]: {key: base64.b64decode(value).decode() for key, value in one["data"].items()}
         for one in found
@@ -69,7 +84,9 @@ def test_a_password_is_new_each_time_and_stands_in_the_url() -> None:
     assert first["uri"] == f"postgresql://croupier:{first['password']}@postgres:5432/croupier"
 
 
-def test_a_cluster_in_one_command(kubectl: str, tmp_path: Path) -> None:
+@pytest.fixture
+def cluster(kubectl: str, tmp_path: Path) -> dict[str, str]:
+    """Variables for k8s/laptop: a kind cluster, as far as kubectl tells, which writes down what it is asked."""
     recorder = tmp_path / "bin" / "kubectl"
     recorder.parent.mkdir()
     recorder.write_text(RECORDER)
@@ -77,17 +94,37 @@ def test_a_cluster_in_one_command(kubectl: str, tmp_path: Path) -> None:
     croupier = tmp_path / "bin" / "croupier"
     croupier.write_text(f'#!/bin/sh\nexec {sys.executable} -m croupier.cli "$@"\n')
     croupier.chmod(0o755)
-    calls = tmp_path / "calls"
-    given = {
+    return {
         "PATH": f"{recorder.parent}:{os.environ['PATH']}",
-        "CALLS": str(calls),
+        "CALLS": str(tmp_path / "calls"),
         "REAL_KUBECTL": kubectl,
         "KEYS": str(tmp_path / "keys"),
+        "HERE": "kind-kind",
+        "CONTEXT": "",
+        "FAILS": "nothing",
     }
-    run("k8s/laptop", environment=given)
-    asked = calls.read_text().splitlines()
+
+
+def test_a_cluster_in_one_command(cluster: dict[str, str], tmp_path: Path) -> None:
+    run("k8s/laptop", environment=cluster)
+    asked = (tmp_path / "calls").read_text().splitlines()[1:]
     assert asked[0] == "apply --filename k8s/base/namespace.yaml"
     assert asked[1] == "--namespace croupier apply --filename -"
     assert "apply --kustomize k8s/overlays/laptop" in asked
     assert [line for line in asked if "rollout status" in line][-1].endswith("deployment/door --timeout=10m")
     assert (tmp_path / "keys" / "lobby.private.pem").exists()
+
+
+def test_a_cluster_of_others_is_left_alone(cluster: dict[str, str], tmp_path: Path) -> None:
+    refused = ended("k8s/laptop", environment={**cluster, "HERE": "play.example"})
+    assert refused.returncode == 2
+    assert "kubectl speaks to play.example" in refused.stderr
+    assert (tmp_path / "calls").read_text().splitlines() == ["config current-context"]
+    run("k8s/laptop", environment={**cluster, "HERE": "play.example", "CONTEXT": "play.example"})
+
+
+def test_a_cluster_that_does_not_start_says_where_to_look(cluster: dict[str, str], tmp_path: Path) -> None:
+    failed = ended("k8s/laptop", environment={**cluster, "FAILS": "deployment/engine"})
+    assert failed.returncode == 1
+    assert "engine is not ready" in failed.stderr
+    assert (tmp_path / "calls").read_text().splitlines()[-1] == "--namespace croupier get pods"

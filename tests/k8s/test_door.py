@@ -4,6 +4,8 @@ import asyncio
 import socket
 import sys
 import urllib.request
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,6 +16,8 @@ from croupier.door.envoy import Envoy, find_envoy, validate
 from croupier.door.files import configuration_files, write_files
 from croupier.door.settings import DoorSettings
 from croupier.runtime.settings import read_settings
+from rehearsal.plan import plan_of
+from rehearsal.probes import answers
 from tests.k8s.building import build
 from tests.k8s.exported import AFTER_A_REQUEST, ENVOY
 from tests.k8s.objects import containers, environment, named
@@ -93,7 +97,9 @@ def _page(address: str) -> str:
         return text
 
 
-async def test_what_stands_beside_envoy_drains_it_when_it_is_told_to_end(envoy: Path, folder: Path) -> None:
+async def test_what_stands_beside_envoy_drains_it_and_load_balancers_still_get_through(
+    envoy: Path, folder: Path
+) -> None:
     door = named(build("laptop"), "Deployment", "door")
     (beside,) = (one for one in containers(door) if one["name"] == "drain")
     running = await Envoy.start(envoy, folder, 1)
@@ -108,5 +114,16 @@ async def test_what_stands_beside_envoy_drains_it_when_it_is_told_to_end(envoy: 
         waiting.terminate()
         assert await asyncio.wait_for(waiting.wait(), SECONDS) == 0
         assert not await running.admin.is_ready()
+        assert await is_ready_for_the_kubelet(await running.admin.listeners())
     finally:
         await running.end()
+
+
+async def is_ready_for_the_kubelet(listeners: Mapping[str, str]) -> bool:
+    """What the readiness probe of the door's pod says, asked where an Envoy really listens."""
+    door = next(one for one in plan_of(build("production")).deployments if one.name == "door").pod
+    probe = door.containers[0].readiness
+    assert probe is not None
+    asked = {door.ports["grpc"]: listeners["players"], door.ports["metrics"]: listeners["metrics"]}[probe.port]
+    host, _, port = asked.rpartition(":")
+    return await answers(replace(probe, port=int(port)), host, (), {})

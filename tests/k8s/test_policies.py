@@ -1,20 +1,34 @@
 """The manifests keep the policies, and each policy sees it when they do not."""
 
+from collections.abc import Mapping, Sequence
+
 import pytest
 
-from tests.k8s import network_policies, pod_policies, reference_policies, setting_policies
+from tests.k8s import (
+    lasting_policies,
+    network_policies,
+    pod_policies,
+    reference_policies,
+    setting_policies,
+    start_policies,
+)
 from tests.k8s.breaking import FIRST, MAIN, POD, Break, Policy
 from tests.k8s.building import build, every_folder
+from tests.k8s.more_breaks import MORE_BREAKS
 from tests.k8s.network_policies import EXPECTED, arrows
+from tests.k8s.objects import containers, environment, named, of_kind
 
 ALL: tuple[Policy, ...] = (
     *pod_policies.POLICIES,
     *network_policies.POLICIES,
     *reference_policies.POLICIES,
     *setting_policies.POLICIES,
+    *start_policies.POLICIES,
+    *lasting_policies.POLICIES,
 )
 
-BREAKS: dict[str, list[Break]] = {
+BREAKS: Mapping[str, Sequence[Break]] = {
+    **MORE_BREAKS,
     "nobody_is_root": [
         Break("Deployment", "engine", f"{POD}/securityContext/runAsNonRoot"),
         Break("Deployment", "engine", f"{POD}/securityContext/runAsUser", 0),
@@ -118,7 +132,7 @@ BREAKS: dict[str, list[Break]] = {
         Break("ConfigMap", "dashboards", "kind", "Secret"),
     ],
     "the_database_takes_all_connections": [
-        Break("Cluster", "postgres", "spec/postgresql/parameters/max_connections", "100"),
+        Break("Cluster", "postgres", "spec/postgresql/parameters/max_connections", "350"),
         Break("ScaledObject", "engine", "spec/maxReplicaCount", 40),
     ],
     "the_load_test_finds_whom_it_needs": [
@@ -175,6 +189,21 @@ def test_the_policy_sees_each_break(policy: Policy) -> None:
     objects = build("everything")
     unseen = [str(one) for one in BREAKS[policy.__name__] if not list(policy(one.of(objects)))]
     assert unseen == []
+
+
+def test_production_is_what_its_page_says() -> None:
+    objects = build("production")
+    least = {one["metadata"]["name"]: one["spec"]["minReplicas"] for one in of_kind(objects, "HorizontalPodAutoscaler")}
+    assert least == {"door": 2, "lobby": 2, "engine": 3, "scoring": 2}
+    assert {"Cluster", "NetworkPolicy", "PodMonitor", "PrometheusRule"} <= {one["kind"] for one in objects}
+    engine, configuration = (
+        environment(next(one for one in containers(named(objects, "Deployment", owner)) if one["name"] == name))
+        for owner, name in (("engine", "engine"), ("door", "configuration"))
+    )
+    assert engine.keys() >= start_policies.MUTUAL_TLS
+    assert {"CROUPIER_CERTIFICATE", *start_policies.MUTUAL_TLS_OF_THE_DOOR} <= configuration.keys()
+    door = named(objects, "Service", "door")["spec"]
+    assert (door["type"], door["ports"][0]["port"]) == ("LoadBalancer", 443)
 
 
 @every_folder

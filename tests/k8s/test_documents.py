@@ -1,0 +1,86 @@
+"""What the pages for operators tell to type names what there is."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from rehearsal.manifests import kustomize_command, rendered
+from tests.k8s.building import FOLDERS, ROOT, build
+from tests.k8s.objects import of_kind, pods_of
+
+PAGES = ("docs/kubernetes.md", "docs/runbook.md")
+PLACEHOLDERS = {"SERVICE"}
+KINDS = {"deployment": "Deployment", "service": "Service", "job": "Job", "hpa": "HorizontalPodAutoscaler"}
+
+every_page = pytest.mark.parametrize("page", PAGES)
+
+
+def text_of(page: str) -> str:
+    """A page of the documentation."""
+    return (ROOT / page).read_text()
+
+
+def commands(page: str) -> Iterator[str]:
+    """Every line that is to be typed, in blocks and within sentences."""
+    text = text_of(page)
+    for block in re.findall(r"^```\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        yield from block.splitlines()
+    yield from re.findall(r"`([^`\n]+)`", text)
+
+
+@every_page
+def test_a_command_names_objects_that_there_are(page: str) -> None:
+    there = {(one["kind"], one["metadata"]["name"]) for folder in FOLDERS for one in build(folder)}
+    for command in commands(page):
+        for kind, name in re.findall(r"\b(deployment|service|job|hpa)[/ ]([a-z][\w-]*|[A-Z]+)\b", command):
+            if name not in PLACEHOLDERS and not name.startswith("migrate-") and "kubectl" in command:
+                assert (KINDS[kind], name) in there, command
+
+
+@every_page
+def test_a_command_selects_pods_that_there_are(page: str) -> None:
+    every = [labels for folder in FOLDERS for _, labels, _ in pods_of(build(folder))]
+    for command in commands(page):
+        for label, value in re.findall(r'--selector "?([\w./-]+)=([\w-]+|\$1)', command):
+            assert any(value in ("$1", labels[label]) for labels in every if label in labels), command
+
+
+@every_page
+def test_no_command_reads_the_log_of_one_pod_where_there_are_several(page: str) -> None:
+    several = {one["spec"]["scaleTargetRef"]["name"] for one in of_kind(build("production"), "HorizontalPodAutoscaler")}
+    for command in commands(page):
+        assert not re.search(rf"logs deployment/({'|'.join(several)}|SERVICE)", command), command
+
+
+def additions(page: str) -> list[dict[str, Any]]:
+    """What a page says to write into the kustomization of an overlay, block by block."""
+    blocks = re.findall(r"^```\n((?:components|patches):\n.*?)^```", text_of(page), re.MULTILINE | re.DOTALL)
+    return [yaml.safe_load(block) for block in blocks]
+
+
+@pytest.mark.skipif(not kustomize_command(), reason="neither kustomize nor kubectl is here: nothing can be built")
+def test_an_overlay_with_all_that_the_page_adds_can_be_built(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "k8s", tmp_path / "k8s")
+    file = tmp_path / "k8s" / "overlays" / "production" / "kustomization.yaml"
+    written = yaml.safe_load(file.read_text())
+    for block in additions("docs/kubernetes.md"):
+        for name, more in block.items():
+            written[name] += more
+    file.write_text(yaml.safe_dump(written))
+    objects = rendered(file.parent)
+    accounts = [
+        one for one in of_kind(objects, "ServiceAccount") if one.get("imagePullSecrets") == [{"name": "registry"}]
+    ]
+    assert len(accounts) == len(of_kind(objects, "ServiceAccount"))
+    assert {one["metadata"]["labels"].get("release") for one in of_kind(objects, "PodMonitor", "PrometheusRule")} == {
+        "kube-prometheus-stack"
+    }
+    (traces,) = (one for one in of_kind(objects, "Service") if one["metadata"]["name"] == "traces")
+    assert traces["spec"]["externalName"] == "tempo.monitoring.svc.cluster.local"
+    (load,) = (one for one in of_kind(objects, "ConfigMap") if one["metadata"]["name"].startswith("load-"))
+    assert load["data"]["TABLES"] == "500"
