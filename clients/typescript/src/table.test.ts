@@ -21,7 +21,7 @@ import { Table } from "./table";
 
 type Told = MessageInitShape<typeof WatchTableResponseSchema>;
 const LOST = new ConnectError("the connection is lost", Code.Unavailable);
-const SNAPSHOT: Told = { event: { case: "snapshot", value: { sequence: 3n, viewerSeat: 1 } } };
+const SNAPSHOT: Told = { event: { case: "snapshot", value: { sequence: 3n, viewerSeat: 1, legalActions: { actions: [{}] } } } };
 const NEVER = "a stream that brings nothing from here on, and does not end";
 const MOVING: Told = { event: { case: "resumeNotice", value: {} } };
 
@@ -66,6 +66,7 @@ test("a broken stream goes on after what was seen", async () => {
   assert.deepEqual(await sequencesOf(table), [3n, 4n, 5n, 6n]);
   assert.deepEqual(watched.map((request) => request.afterSequence), [undefined, undefined, 4n, 5n]);
   assert.deepEqual(table.ranking.map((group) => group.seats), [[1], [0]]);
+  assert.equal(table.legal, undefined, "nothing is legal after what came last");
 });
 
 test("an entry that was left out is asked for again", async () => {
@@ -85,6 +86,13 @@ test("a stream that is silent for too long is left", async () => {
   const { house, watched } = houseThat([[SNAPSHOT, NEVER], [entry(4n, true)]]);
   assert.deepEqual(await sequencesOf(new Table(house, "t", 1_000)), [3n, 4n]);
   assert.equal(watched[1]?.afterSequence, 3n);
+});
+
+test("streams that end, or send the player elsewhere, and bring nothing are not opened for ever", async ({ mock }) => {
+  mock.method(Math, "random", () => 0);
+  const { table, watched } = houseThat(Array.from({ length: 40 }, (_, stream) => (stream % 2 === 0 ? [MOVING] : [])));
+  await assert.rejects(sequencesOf(table), { message: "the stream brings nothing" });
+  assert.equal(watched.length, 13);
 });
 
 test("what cannot be put right is said at once", async () => {
@@ -140,7 +148,8 @@ function tooMuch(reason: string, waitMilliseconds: number): ConnectError {
   ]);
 }
 
-test("who called too often waits as long as he is asked to", async () => {
+test("who called too often waits as long as he is asked to", async ({ mock }) => {
+  mock.method(Math, "random", () => 0);
   const tooOften = tooMuch("TOO_MANY_CALLS", 40);
   const { house, table, watched, acted } = houseThat([[tooOften], [SNAPSHOT, entry(4n, true)]], [tooOften, undefined]);
   for (const call of [() => act(house, table, create(ActionSchema)), () => sequencesOf(table)]) {
