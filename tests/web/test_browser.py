@@ -81,7 +81,7 @@ class Curl:
 
     def join(self) -> None:
         """Sign in, take a seat and be ready."""
-        signed_in = self.ask("/v1/sign-in", {"device_secret": secrets.token_urlsafe(), "name": "Curl"})
+        signed_in = self.ask("/v1/sign-in", {"device_secret": secrets.token_urlsafe(), "name": "<b>Curl</b>"})
         self.token = signed_in["tokens"]["access_token"]
         self.ask(f"{self.table_path}:join", {})
         self.ask(f"{self.table_path}:ready", {"ready": True})
@@ -145,8 +145,20 @@ def test_browser_curl_and_native_client_finish_a_game(house: House, node: Node, 
         playing.result(GAME_SECONDS)
         told = ", then ".join(" and ".join(names[seat] for seat in group) for group in ranking)
         assert outcome(page) == ("over", f"the game is over: {told}")
-    assert names == ["Web", "Curl", "Native"]
+        shown = page.evaluate("[...document.querySelectorAll('#scores li')].map((line) => line.textContent)")
+        assert [line.rpartition(": ")[0] for line in shown] == names
+    # A name is shown as it was given, and is no part of the page.
+    assert names == ["Web", "<b>Curl</b>", "Native"]
     assert curl.ranking == ranking
+
+
+def test_the_page_is_whole_as_it_comes(house: House, node: Node, tmp_path: Path) -> None:
+    """Each part has a name of its own, each field a label, and the door is looked for where `croupier up` opens it."""
+    with at_the_page(house, tmp_path) as page:
+        names = page.evaluate("[...document.querySelectorAll('[id]')].map((part) => part.id)")
+        assert sorted(names) == sorted(set(names))
+        assert page.evaluate("[...document.querySelectorAll('input')].every((field) => field.labels.length === 1)")
+        assert page.evaluate("document.getElementById('address').value") == "http://127.0.0.1:7700"
 
 
 def test_a_page_of_another_origin_is_refused(house: House, node: Node, tmp_path: Path) -> None:

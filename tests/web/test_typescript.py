@@ -61,6 +61,7 @@ def test_a_game_goes_on_when_a_process_was_killed(house: House, node: Node, inst
     result: dict[str, Any] = json.loads(said)
     assert sorted(seat for group in result["ranking"] for seat in group) == list(range(SEATS))
     assert result["streams"] > 1
+    assert result["snapshots"] == 1, "all streams but the first go on after what was seen"
 
 
 def actions(house: House) -> float:
@@ -79,7 +80,8 @@ def test_node_does_not_trust_whom_it_was_not_told_to(house: House, node: Node) -
     assert done.stderr.count("\n") == 1
 
 
-def test_broken_streams_and_lost_answers(node: Node) -> None:
-    """What TypeScript itself has to say of it, with an engine in memory."""
-    done = run(node, "table.test.mjs")
+@pytest.mark.parametrize("program", sorted(path.stem for path in FOLDER.glob("src/*.test.ts")))
+def test_broken_streams_lost_answers_and_tokens(node: Node, program: str) -> None:
+    """What TypeScript itself has to say of it, with services in memory."""
+    done = run(node, f"{program}.mjs")
     assert done.returncode == 0, done.stdout

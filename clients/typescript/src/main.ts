@@ -19,8 +19,9 @@ async function play(): Promise<void> {
   const random = seeded(Number(seed));
   const house = await enter(address, crypto.randomUUID(), "Typed");
   const table = new Table(house, await openTable(house, game, Number(seats), Number(seats) - 1));
-  let actions = 0;
-  for await (const _ of table.follow()) {
+  let [actions, snapshots] = [0, 0];
+  for await (const { event } of table.follow()) {
+    if (event.case === "snapshot") snapshots += 1;
     const action = randomLegal(table, random);
     if (action === undefined) continue;
     await act(house, table, action);
@@ -28,7 +29,8 @@ async function play(): Promise<void> {
   }
   const ranking = table.ranking.map((group) => group.seats);
   const { id, names, scores, sequence, streams } = table;
-  console.log(JSON.stringify({ table: id, names, scores, ranking, sequence: Number(sequence), actions, streams, seed }));
+  const counts = { sequence: Number(sequence), actions, streams, snapshots };
+  console.log(JSON.stringify({ table: id, names, scores, ranking, ...counts, seed }));
 }
 
 /** What went wrong, with what was behind it, in one line. */

@@ -13,9 +13,14 @@ const SECRET = "croupier device secret";
 const wish = document.querySelector("form") as HTMLFormElement;
 const chance = element("chance") as HTMLInputElement;
 
+const opening = wish.querySelector("button") as HTMLButtonElement;
+
 wish.addEventListener("submit", (submitted) => {
   submitted.preventDefault();
-  play().catch((error) => tell("failed", String(error)));
+  opening.disabled = true;
+  play()
+    .catch((error) => tell("failed", String(error)))
+    .finally(() => (opening.disabled = false));
 });
 
 async function play(): Promise<void> {
@@ -48,12 +53,20 @@ function show(house: House, table: Table): void {
   const seats = table.names.map((_, seat) => {
     const line = document.createElement("li");
     line.textContent = `${nameOf(table, seat)}: ${table.scores[seat] ?? 0}`;
-    line.className = table.seatsToAct.includes(seat) ? "to-act" : "";
+    line.ariaCurrent = `${table.seatsToAct.includes(seat)}`;
     return line;
   });
-  element("seats").replaceChildren(...seats);
-  element("actions").replaceChildren(...buttons(house, table));
+  element("scores").replaceChildren(...seats);
+  offer(buttons(house, table));
   tell("playing", randomLegal(table, Math.random) === undefined ? "the others think" : "your turn");
+}
+
+/** Put the buttons there; who plays by keyboard keeps his place among them. */
+function offer(made: HTMLButtonElement[]): void {
+  const actions = element("actions");
+  const isThere = actions.contains(document.activeElement);
+  actions.replaceChildren(...made);
+  if (isThere) (made[0] ?? actions).focus();
 }
 
 /** One for each action; where cards are to be chosen of many, one that chooses them by chance. */

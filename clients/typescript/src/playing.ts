@@ -6,7 +6,7 @@ import { Suit } from "./generated/croupier_api/v1/cards_pb";
 import { TableState } from "./generated/croupier_api/v1/lobby_pb";
 import { type Action, ActionSchema, type CardChoice, CardChoiceVerb } from "./generated/croupier_api/v1/table_pb";
 import { type House, about } from "./house";
-import { pause } from "./patience";
+import { isUnanswered, pause, reopened } from "./patience";
 import type { Table } from "./table";
 
 /** So long an answer is asked for; a door or an engine that ended is there again within seconds. */
@@ -33,12 +33,21 @@ export async function openTable(
   return tableId;
 }
 
-/** Wait until everybody at a table is ready and the cards are dealt; raises an error where it is closed instead. */
+/** Wait until everybody at a table is ready and the cards are dealt; raises an error where that does not come about. */
 export async function untilDealt(house: House, tableId: string): Promise<void> {
-  const options = { ...about(tableId), timeoutMs: WAIT_MILLISECONDS };
-  for await (const { table } of house.lobby.watchTables({ tableId }, options)) {
-    if (table?.state === TableState.PLAYING || table?.state === TableState.FINISHED) return;
-    if (table?.state === TableState.CLOSED) throw new Error("the table was closed");
+  const enough = new AbortController();
+  const timer = setTimeout(() => enough.abort(), WAIT_MILLISECONDS);
+  const options = { ...about(tableId), signal: enough.signal, timeoutMs: 0 };
+  const watch = () => house.lobby.watchTables({ tableId }, options);
+  try {
+    for await (const { table } of reopened(watch, () => enough.signal.aborted)) {
+      if (table?.state === TableState.PLAYING || table?.state === TableState.FINISHED) return;
+      if (table?.state === TableState.CLOSED) throw new Error("the table was closed");
+    }
+    throw new Error("the others did not come");
+  } finally {
+    clearTimeout(timer);
+    enough.abort();
   }
 }
 
@@ -56,8 +65,7 @@ export async function act(house: House, table: Table, action: Action): Promise<v
       // Others were faster: the stream says what may be done now.
       if (code === Code.Aborted) return;
       if (code === Code.FailedPrecondition && (await isOver(house, table))) return;
-      if (![Code.Unavailable, Code.DeadlineExceeded, Code.Unknown].includes(code)) throw error;
-      if (Date.now() > giveUpAt) throw error;
+      if (!isUnanswered(error) || Date.now() > giveUpAt) throw error;
       await pause(PAUSE_MILLISECONDS);
     }
   }

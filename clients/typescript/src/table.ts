@@ -1,25 +1,11 @@
 // A table as a player follows it: a stream that goes on after a lost connection, and what may be done now.
-import { Code, ConnectError } from "@connectrpc/connect";
-
 import type { WatchTableResponse } from "./generated/croupier_api/v1/engine_pb";
 import type { LegalActions, RankGroup } from "./generated/croupier_api/v1/table_pb";
 import { type House, about } from "./house";
-import { askedToWait, pause } from "./patience";
+import { reopened } from "./patience";
 
 /** Heartbeats come every 15 seconds: a path that brings nothing for so long has died in silence. */
 const SILENCE_MILLISECONDS = 40_000;
-const MOST_FAILURES = 12;
-const FIRST_PAUSE_MILLISECONDS = 100;
-const LONGEST_PAUSE_MILLISECONDS = 3_000;
-/** What opening a stream again cannot put right. */
-const FINAL = new Set([
-  Code.InvalidArgument,
-  Code.NotFound,
-  Code.PermissionDenied,
-  Code.FailedPrecondition,
-  Code.Unauthenticated,
-  Code.Unimplemented,
-]);
 
 /** What a player has seen of a table. A client with pictures folds `update.facts` into `snapshot.view` here. */
 export class Table {
@@ -37,33 +23,20 @@ export class Table {
   constructor(
     private readonly house: House,
     readonly id: string,
+    private readonly silenceMilliseconds = SILENCE_MILLISECONDS,
   ) {}
 
   /** Follow the table to the end of its game: once for the snapshot, once for each entry of the log. */
   async *follow(): AsyncGenerator<WatchTableResponse> {
-    for (let failures = 0, asked = 0; this.ranking.length === 0; failures++) {
-      if (failures > MOST_FAILURES) throw new Error("the table's stream brings nothing");
-      if (failures > 0) await pause(asked + longestPause(failures) * Math.random());
-      asked = 0;
-      try {
-        for await (const message of this.stream()) {
-          const isNews = this.take(message);
-          // A stream that brings nothing but its own end has failed, or this would go round in circles.
-          if (message.event.case !== "resumeNotice") failures = -1;
-          if (isNews) yield message;
-        }
-      } catch (error) {
-        const fault = ConnectError.from(error);
-        if (FINAL.has(fault.code) || failures >= MOST_FAILURES) throw fault;
-        asked = askedToWait(fault);
-      }
+    for await (const message of reopened(() => this.stream(), () => this.ranking.length > 0)) {
+      if (message.event.case === "snapshot" || message.event.case === "update") yield message;
     }
   }
 
   /** One stream, from after what was seen; it fails when it has been silent for too long. */
   private async *stream(): AsyncGenerator<WatchTableResponse> {
     const silence = new AbortController();
-    const restart = () => setTimeout(() => silence.abort(), SILENCE_MILLISECONDS);
+    const restart = () => setTimeout(() => silence.abort(), this.silenceMilliseconds);
     let timer = restart();
     const seen = this.sequence === undefined ? {} : { afterSequence: this.sequence };
     const options = { ...about(this.id), signal: silence.signal, timeoutMs: 0 };
@@ -72,7 +45,9 @@ export class Table {
       for await (const message of this.house.engine.watchTable({ tableId: this.id, ...seen }, options)) {
         clearTimeout(timer);
         timer = restart();
-        yield message;
+        this.take(message);
+        // A stream that brings nothing but its own end has failed, or this would go round in circles.
+        if (message.event.case !== "resumeNotice") yield message;
       }
     } finally {
       clearTimeout(timer);
@@ -80,8 +55,8 @@ export class Table {
     }
   }
 
-  /** Whether the message brought something new. After a ResumeNotice the stream ends, and another engine goes on. */
-  private take(message: WatchTableResponse): boolean {
+  /** Fold what is new. After a ResumeNotice the stream ends, and another engine goes on. */
+  private take(message: WatchTableResponse): void {
     const { event } = message;
     if (event.case === "snapshot") {
       const { table, view, viewerSeat, sequence, legalActions } = event.value;
@@ -92,9 +67,8 @@ export class Table {
       this.seat = viewerSeat;
       this.sequence = sequence;
       this.legal = legalActions;
-      return true;
     }
-    if (event.case !== "update") return false;
+    if (event.case !== "update") return;
     if (event.value.sequence !== (this.sequence ?? 0n) + 1n) throw new Error("an entry of the table was left out");
     this.sequence = event.value.sequence;
     this.legal = message.legalActions;
@@ -103,10 +77,5 @@ export class Table {
       if (fact.case === "roundEnded") this.scores = fact.value.totals;
       if (fact.case === "gameEnded") this.ranking = fact.value.ranking;
     }
-    return true;
   }
-}
-
-function longestPause(failures: number): number {
-  return Math.min(LONGEST_PAUSE_MILLISECONDS, FIRST_PAUSE_MILLISECONDS * 2 ** failures);
 }

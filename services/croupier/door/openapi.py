@@ -75,7 +75,7 @@ def _operation(binding: Binding, said: Mapping[str, str]) -> Document:
 
 
 def _operation_id(binding: Binding) -> str:
-    """The call's name; a further way to make it has its path's words behind it."""
+    """The call's name; a further way to make it has the number of fields in its path behind it."""
     first = next(one for one in bindings() if one.method is binding.method)
     name: str = binding.method.name
     return name if first.path == binding.path else f"{name}By{len(binding.path_fields)}"
