@@ -49,9 +49,7 @@ class Site:
         given = {**container.environment, **(DOOR_SETTINGS if container.arguments[:2] == ("door", "config") else {})}
         # What comes out of a Secret stays as it is: who made it knew where it would be used.
         here = {
-            name: self._placed(value, container.mounts)
-            if isinstance(value, str)
-            else _entry(value, secrets).decode()
+            name: self._placed(value, container.mounts) if isinstance(value, str) else _entry(value, secrets).decode()
             for name, value in given.items()
         }
         temporary = self._placed("/tmp", container.mounts)  # noqa: S108 - the container's own

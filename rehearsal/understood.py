@@ -23,7 +23,9 @@ def check(objects: Iterable[Object]) -> None:
     """Raises CannotRehearse for the first thing that is said of pods and that no rehearsal does."""
     for one in objects:
         if one["kind"] in _OTHER_WORKLOADS:
-            raise CannotRehearse(f"{one['kind']} {one['metadata']['name']} cannot be rehearsed: Deployments and Jobs can")
+            raise CannotRehearse(
+                f"{one['kind']} {one['metadata']['name']} cannot be rehearsed: Deployments and Jobs can"
+            )
         if one["kind"] in ("Deployment", "Job"):
             for where, said, known in _of_pod(one["spec"]["template"]["spec"]):
                 if unknown := sorted(said.keys() - known):
