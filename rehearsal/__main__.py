@@ -48,7 +48,9 @@ def _heed_signals() -> None:
     """Whoever ends it wants everything ended that it started; what a shell starts in its background ignores SIGINT."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: signal.raise_signal(signal.SIGINT))
+        # nohup has SIGHUP ignored on purpose.
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, lambda *_: signal.raise_signal(signal.SIGINT))
 
 
 def _rehearsed(options: Options, plan: Plan) -> Story:
@@ -69,9 +71,10 @@ def _rehearsed(options: Options, plan: Plan) -> Story:
 
 def _with_database(options: Options, plan: Plan, envoy: Path, folder: Path) -> Story:
     # Imported here: it looks for a PostgreSQL.
-    from tests.postgres import postgres_server
+    from tests.postgres import COPIED, binaries, postgres_server
 
-    with postgres_server(plan.database_settings) as server, cleared_away(server.pid, folder, server.folder):
+    copies = [one for one in binaries().parents if one.name.startswith(COPIED)]
+    with postgres_server(plan.database_settings) as server, cleared_away(server.pid, folder, server.folder, *copies):
         url = server.create_database("croupier")
         secrets, authority = made_secrets(folder / "keys", plan, url)
         trusted = folder / "authority.pem"
