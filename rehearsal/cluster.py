@@ -107,8 +107,8 @@ class Cluster:
                         raise self._fault
                     await self._change.wait()
         except TimeoutError:
-            waiting = [pod.name for pod in self.pods if not pod.is_serving and not pod.is_terminating]
-            raise CannotRehearse(f"not ready after {START_SECONDS:g} seconds: {', '.join(waiting)}") from None
+            waiting = [pod.why_not_ready() for pod in self.pods if not pod.is_serving and not pod.is_terminating]
+            raise CannotRehearse(f"not ready after {START_SECONDS:g} seconds: {'; '.join(waiting)}") from None
 
     async def _until_serving(self, pod: Pod) -> None:
         await self._until(lambda: pod.is_serving)

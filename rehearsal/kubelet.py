@@ -4,6 +4,7 @@ import asyncio
 import signal
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from rehearsal.plan import Container, Probe
 from rehearsal.probes import answers
@@ -53,9 +54,13 @@ class RunningContainer:
     def _next_backoff_seconds(self) -> float:
         return min(max(2 * self._backoff_seconds, FIRST_BACKOFF_SECONDS), LONGEST_BACKOFF_SECONDS)
 
+    @property
+    def log(self) -> Path:
+        """Where it writes what it says."""
+        return self._site.folder / f"{self.container.name}.log"
+
     async def _start(self) -> asyncio.subprocess.Process:
-        log = self._site.folder / f"{self.container.name}.log"
-        self._process = await spawned(self._command, self._environment, log, self._site.folder)
+        self._process = await spawned(self._command, self._environment, self.log, self._site.folder)
         self.sessions.append(self._process.pid)
         return self._process
 

@@ -14,12 +14,14 @@ from typing import Any
 from loadtest.scenarios import SCENARIOS
 from loadtest.swarm.order import Order
 from rehearsal.manifests import CannotRehearse
-from rehearsal.processes import signal_session
+from rehearsal.processes import ended, leashed, signal_session
 from rehearsal.provisions import PLAYERS_NAME
 
 SCENARIO = "upheaval"
 NOT_RUN = 2
 BEGIN_SECONDS = 120.0
+END_SECONDS = 900.0
+"""For the last games and the referee; they have limits of their own, which are shorter."""
 ROOT = Path(__file__).parents[1]
 
 
@@ -65,7 +67,7 @@ class Load:
         way = [f"--host={door}", f"--ca-file={authority}", f"--results={self.folder.absolute()}"]
         who = [f"--{name}={value}" for name in ("mix", "manners") if (value := getattr(wanted, name))]
         self._process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "loadtest", SCENARIO, *flags, *way, *who),
+            *leashed([sys.executable, "-m", "loadtest", SCENARIO, *flags, *way, *who]),
             cwd=ROOT,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -96,7 +98,10 @@ class Load:
     async def result(self) -> tuple[int, Mapping[str, Any]]:
         """Wait for its end; gives its exit code and what it found. Raises CannotRehearse if it found nothing."""
         assert self._process is not None
-        code = await self._process.wait()
+        if not await ended(self._process, self.wanted.seconds + END_SECONDS):
+            raise CannotRehearse(f"the load test did not end within {END_SECONDS:g} seconds after its last")
+        code = self._process.returncode
+        assert code is not None
         if code == NOT_RUN or not self._result_file.exists():
             raise CannotRehearse(f"the load test ended with {code}: {' '.join(self._said)}")
         found: Mapping[str, Any] = json.loads(self._result_file.read_text())

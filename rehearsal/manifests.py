@@ -18,6 +18,10 @@ class CannotRehearse(Exception):
     """Nothing can be rehearsed here; the text is one line that says why."""
 
 
+class GoneWrong(Exception):
+    """While people played something went so wrong that it could not go on; the text is one line that says what."""
+
+
 def kustomize_command() -> Sequence[str]:
     """The command that builds a folder, which is its last argument; empty where there is none."""
     if program := shutil.which("kustomize"):

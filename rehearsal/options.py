@@ -2,6 +2,7 @@
 
 import argparse
 import secrets
+import shlex
 import sys
 import time
 from collections.abc import Sequence
@@ -93,7 +94,7 @@ def read_options(arguments: Sequence[str]) -> Options:
         load=wanted,
         results=given.results or Path("results") / time.strftime("%Y%m%d-%H%M%S-rehearsal"),
         is_short=given.short,
-        command=" ".join(line if given.seed is not None else [*line, "--seed", str(seed)]),
+        command=shlex.join(line if given.seed is not None else [*line, "--seed", str(seed)]),
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rehearsal.manifests import CannotRehearse, Object, of_kind
+from rehearsal.understood import check
 
 _SUFFIXES: Mapping[str, float] = {"": 1, "m": 1e-3, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "k": 1e3, "M": 1e6, "G": 1e9}
 
@@ -108,6 +109,7 @@ class Plan:
 
 def plan_of(objects: Sequence[Object]) -> Plan:
     """The plan that objects describe; raises CannotRehearse for what this does not know."""
+    check(objects)
     least = {one["spec"]["scaleTargetRef"]["name"]: one["spec"] for one in of_kind(objects, "HorizontalPodAutoscaler")}
     deployments = tuple(
         _deployment(one, least.get(one["metadata"]["name"], {})) for one in of_kind(objects, "Deployment")

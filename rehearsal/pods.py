@@ -4,6 +4,7 @@ import asyncio
 import signal
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from rehearsal.kubelet import RunningContainer
 from rehearsal.manifests import CannotRehearse
@@ -50,14 +51,21 @@ class Pod:
         self._start_process = await spawned(self.site.command(container), environment, log, self.site.folder)
         code = await self._start_process.wait()
         if code != 0:
-            said = " ".join(log.read_text(errors="replace")[-LONGEST_LAST_LINES:].split())
-            raise CannotRehearse(f"{container.name} of {self.name} ended with {code}: {said}")
+            raise CannotRehearse(f"{container.name} of {self.name} ended with {code}: {_last_lines(log)}")
 
     def _changed(self) -> None:
         is_ready = all(one.is_ready for one in self.containers)
         if is_ready != (self.ready_since is not None):
             self.ready_since = time.monotonic() if is_ready else None
             self._told()
+
+    def why_not_ready(self) -> str:
+        """What those of its containers said last that are not ready."""
+        waiting = [one for one in self.containers if not one.is_ready]
+        return "; ".join(
+            f"{one.container.name} of {self.name}, started {len(one.sessions)} times, said last: {_last_lines(one.log)}"
+            for one in waiting
+        )
 
     async def end(self) -> None:
         """End all its containers, each in its own manner and all within the grace of the pod."""
@@ -73,3 +81,8 @@ class Pod:
             signal_session(self._start_process, signal.SIGKILL)
             await self._start_process.wait()
         await asyncio.gather(*(one.kill() for one in self.containers))
+
+
+def _last_lines(log: Path) -> str:
+    said = log.read_text(errors="replace") if log.exists() else ""
+    return " ".join(said[-LONGEST_LAST_LINES:].split()) or "nothing"

@@ -20,13 +20,18 @@ _PARENT, _SESSION, _USER_TICKS, _SYSTEM_TICKS, _PAGES = 1, 3, 11, 12, 21
 """Fields of /proc/PID/stat, counted from behind the program's name."""
 
 
+def leashed(command: Sequence[str]) -> list[str]:
+    """The command of a program that is gone when whoever starts it has gone, however that went."""
+    return [sys.executable, "-I", "-S", "-c", _LEASHED, *command]
+
+
 async def spawned(
     command: Sequence[str], environment: Mapping[str, str], log: Path, cwd: Path
 ) -> asyncio.subprocess.Process:
     """Start a program that writes into a log; if it cannot be started, the log says why."""
     with log.open("ab") as file:
         return await asyncio.create_subprocess_exec(
-            *(sys.executable, "-I", "-S", "-c", _LEASHED, *command),
+            *leashed(command),
             stdin=subprocess.DEVNULL,
             stdout=file,
             stderr=file,

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,11 @@ from rehearsal.prometheus import Firing
 from rehearsal.usage import PodUse
 
 FORMAT_VERSION = 1
+AS_JSON, AS_TEXT = "rehearsal.json", "rehearsal.txt"
 ALERT = "CroupierInstanceDown"
 """What must fire when an engine is missing, and clear when it is back."""
+LOST = ("following a table", "giving up a table")
+"""What the load test calls it when somebody could not play on: a share of calls may fail, but nobody's game."""
 ACKNOWLEDGED = "action acknowledged"
 MEBIBYTE = 2**20
 
@@ -41,6 +44,8 @@ class PodEnd:
 
     name: str
     ended_by_itself: bool
+    failed: Mapping[str, int] = field(default_factory=dict)
+    """The exit codes, by container, of those that ended by themselves and not with 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +82,14 @@ def checks(story: Story, plan: Plan) -> list[Check]:
     violations = sum(one["count"] for one in load["violations"])
     broken = [one["name"] for one in load["checks"] if not one["passed"]]
     forced = [one.name for one in story.replaced if not one.ended_by_itself]
+    failed = [f"{name} of {one.name} with {code}" for one in story.replaced for name, code in one.failed.items()]
+    lost = [one for one in load["failures"] if one["name"].startswith(LOST)]
     restarted = [name for name, count in story.restarts.items() if count]
     last_act = max(one.ended for one in story.acts)
     return [
         Check("violations", str(violations), violations == 0),
-        Check("tables that the referee went through", str(load["tables_judged"]), load["tables_judged"] > 0),
+        _judged_check(load),
+        Check("players who lost their table", _told_failures(lost), not lost),
         Check("limits of the load test", ", ".join(broken) or "kept", story.load_code == 0 and not broken),
         Check(
             "load until the last act was over",
@@ -89,10 +97,23 @@ def checks(story: Story, plan: Plan) -> list[Check]:
             _load_ended(story) >= last_act,
         ),
         Check("pods that had to be killed to end", ", ".join(forced) or "none", not forced),
+        Check("containers that ended with an error when told to end", ", ".join(failed) or "none", not failed),
         Check("pods that restarted by themselves", ", ".join(restarted) or "none", not restarted),
-        _memory_check(story.uses, plan),
+        _memory_check(story, plan),
         *_alert_checks(story),
     ]
+
+
+def _judged_check(load: Mapping[str, Any]) -> Check:
+    """All that were finished, each with its replay and its sheet: a call for one that fails is no more than that."""
+    whole = min(load["tables_judged"], load["tables_proved"], load["checks_made"].get("sheets", 0))
+    finished = load["tables_finished"]
+    measured = f"{whole} of {finished} with replay and sheet"
+    return Check("tables that the referee went through", measured, whole >= finished > 0)
+
+
+def _told_failures(failures: Iterable[Mapping[str, Any]]) -> str:
+    return ", ".join(f"{one['count']} ({one['name']}: {one['first']})" for one in failures) or "none"
 
 
 def _load_ended(story: Story) -> float:
@@ -100,16 +121,21 @@ def _load_ended(story: Story) -> float:
     return story.load_began + seconds
 
 
-def _memory_check(uses: Iterable[PodUse], plan: Plan) -> Check:
+def _memory_check(story: Story, plan: Plan) -> Check:
     limits = {one.name: one.pod.needs.memory_limit for one in plan.deployments}
-    beyond = [one.name for one in uses if 0 < limits[one.owner] < one.memory_bytes]
+    beyond = [one.name for one in story.uses if 0 < limits[one.owner] < one.memory_bytes]
+    # Who was never looked at was not within it.
+    if unseen := sorted(story.restarts.keys() - {one.name for one in story.uses}):
+        beyond = [f"not measured: {', '.join(unseen)}", *beyond]
     return Check("pods beyond their memory limit", ", ".join(beyond) or "none", not beyond)
 
 
 def _alert_checks(story: Story) -> list[Check]:
     if story.firings is None:
         return []
-    cleared = [one for one in story.firings if (one.alert, one.of) == (ALERT, story.crashed) and one.until is not None]
+    killed = story.acts[-1].began
+    fired = [one for one in story.firings if (one.alert, one.of) == (ALERT, story.crashed) and one.since >= killed]
+    cleared = [one for one in fired if one.until is not None]
     left = sorted({one.alert for one in story.firings if one.until is None})
     return [
         Check(f"{ALERT} of {story.crashed} fired and cleared", "yes" if cleared else "no", bool(cleared)),
@@ -182,7 +208,11 @@ def write(story: Story, found: Sequence[Check], folder: Path) -> None:
     """Leave everything in a folder, as text and as JSON."""
     told = {"format": FORMAT_VERSION, "passed": passed(found), "checks": [asdict(one) for one in found]}
     timing = {one.name: slowest_milliseconds(story, one) for one in story.acts}
-    (folder / "rehearsal.json").write_text(
-        json.dumps({**told, "slowest_milliseconds": timing, **asdict(story)}, indent=1)
-    )
-    (folder / "rehearsal.txt").write_text(text(story, found) + "\n")
+    (folder / AS_JSON).write_text(json.dumps({**told, "slowest_milliseconds": timing, **asdict(story)}, indent=1))
+    (folder / AS_TEXT).write_text(text(story, found) + "\n")
+
+
+def forget(folder: Path) -> None:
+    """Remove what an earlier rehearsal left in a folder, so that nobody takes it for that of one which failed."""
+    for name in (AS_JSON, AS_TEXT):
+        (folder / name).unlink(missing_ok=True)

@@ -2,13 +2,14 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from rehearsal.cluster import Cluster, Note
 from rehearsal.load import Load, door_for_players
+from rehearsal.manifests import CannotRehearse, GoneWrong
 from rehearsal.options import Options
 from rehearsal.plan import Plan
 from rehearsal.pods import Pod
@@ -46,7 +47,10 @@ class Rehearsal:
     note: Note
 
     async def story(self) -> Story:
-        """Rehearse, and tell what was seen; raises CannotRehearse if it could not be done."""
+        """Rehearse, and tell what was seen.
+
+        Raises CannotRehearse if it could not begin, and GoneWrong if it could not go on.
+        """
         started = time.monotonic()
         cluster = Cluster(
             self.plan, self.secrets, self.folder / "pods", self.envoy, self.note, self.options.names_seconds
@@ -58,10 +62,11 @@ class Rehearsal:
                 opened = time.time()
                 await load.begin(self._door(cluster), self.authority)
                 metering = asyncio.create_task(meter.run(cluster.pods))
-                done = await self._acts(cluster, load)
-                code, result = await load.result()
-                metering.cancel()
-                firings = await self._cleared(prometheus, opened)
+                with begun():
+                    done = await self._acts(cluster, load)
+                    code, result = await load.result()
+                    metering.cancel()
+                    firings = await self._cleared(prometheus, opened)
                 return Story(
                     command=self.options.command,
                     seconds=time.monotonic() - started,
@@ -70,7 +75,7 @@ class Rehearsal:
                     load=result,
                     load_began=load.began,
                     acts=done.acts,
-                    replaced=tuple(map(_end_of, done.replaced)),
+                    replaced=tuple(map(end_of, done.replaced)),
                     crashed=done.crashed.name,
                     restarts=_restarts([*cluster.pods, *cluster.gone], done.crashed),
                     uses=tuple(meter.result([*cluster.gone, *cluster.pods])),
@@ -142,6 +147,15 @@ class Rehearsal:
             await asyncio.sleep(1)
 
 
+@contextmanager
+def begun() -> Iterator[None]:
+    """From here on it is the services' fault, and not that of what is missing, if it does not go on."""
+    try:
+        yield
+    except (CannotRehearse, OSError) as fault:
+        raise GoneWrong(str(fault)) from fault
+
+
 async def _tell(prometheus: Prometheus, cluster: Cluster) -> None:
     """Tell Prometheus of pods that come and go, as its operator does."""
     known: list[Pod] = []
@@ -152,8 +166,10 @@ async def _tell(prometheus: Prometheus, cluster: Cluster) -> None:
         await asyncio.sleep(0.5)
 
 
-def _end_of(pod: Pod) -> PodEnd:
-    return PodEnd(pod.name, not any(one.was_killed for one in pod.containers))
+def end_of(pod: Pod) -> PodEnd:
+    """How a pod ended that was told to."""
+    codes = {one.container.name: one.ended_with for one in pod.containers if not one.was_killed}
+    return PodEnd(pod.name, len(codes) == len(pod.containers), {name: code for name, code in codes.items() if code})
 
 
 def _restarts(pods: list[Pod], crashed: Pod) -> dict[str, int]:

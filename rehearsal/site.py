@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rehearsal.manifests import CannotRehearse
-from rehearsal.plan import Container, PodPlan
+from rehearsal.plan import Container, Key, PodPlan
 
 Secrets = Mapping[str, Mapping[str, bytes]]
 """The files of Secrets and ConfigMaps, by name and file."""
@@ -49,9 +49,7 @@ class Site:
         given = {**container.environment, **(DOOR_SETTINGS if container.arguments[:2] == ("door", "config") else {})}
         # What comes out of a Secret stays as it is: who made it knew where it would be used.
         here = {
-            name: self._placed(value, container.mounts)
-            if isinstance(value, str)
-            else _found(value.source, secrets)[value.name].decode()
+            name: self._placed(value, container.mounts) if isinstance(value, str) else _entry(value, secrets).decode()
             for name, value in given.items()
         }
         temporary = self._placed("/tmp", container.mounts)  # noqa: S108 - the container's own
@@ -112,3 +110,10 @@ def _found(name: str, secrets: Secrets) -> Mapping[str, bytes]:
     if name not in secrets:
         raise CannotRehearse(f"the Secret or ConfigMap {name} is asked for, and nobody makes it")
     return secrets[name]
+
+
+def _entry(key: Key, secrets: Secrets) -> bytes:
+    entries = _found(key.source, secrets)
+    if key.name not in entries:
+        raise CannotRehearse(f"{key.name} of {key.source} is asked for, which has {', '.join(entries) or 'nothing'}")
+    return entries[key.name]

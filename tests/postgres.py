@@ -23,6 +23,8 @@ from croupier.runtime.addresses import free_port
 BIN_VARIABLE = "CROUPIER_TEST_POSTGRES_BIN"
 """Names the folder with `postgres` and `initdb` of an installed server, to be used instead of the wheel's."""
 USER = "croupier"
+COPIED = "croupier-postgres-bin-"
+"""How folders are called to which programs were copied for the server's user."""
 READY_SECONDS = 30.0
 SETTINGS: Mapping[str, str] = {
     "listen_addresses": "127.0.0.1",
@@ -55,7 +57,7 @@ def _is_for_everybody(folder: Path) -> bool:
 
 def _copied(installed: Path) -> Path:
     """A copy that the server's user can reach, since the environment lies in a folder for root alone."""
-    folder = Path(tempfile.mkdtemp(prefix="croupier-postgres-bin-"))
+    folder = Path(tempfile.mkdtemp(prefix=COPIED))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     folder.chmod(0o755)
     package = installed.parent

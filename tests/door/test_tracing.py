@@ -148,6 +148,13 @@ def test_a_port_that_is_taken_is_named(capsys: pytest.CaptureFixture[str]) -> No
     assert f"{other.address} cannot be listened on" in capsys.readouterr().err
 
 
+def test_a_relay_without_a_collector_says_what_is_expected(capsys: pytest.CaptureFixture[str]) -> None:
+    assert relay_main(["127.0.0.1:4318"]) == 2
+    assert (
+        capsys.readouterr().err == "two addresses are expected, host:port each: where to listen, and the collector's\n"
+    )
+
+
 def test_without_the_library_the_door_says_how_to_get_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -76,16 +76,27 @@ def test_near_a_limit_is_eight_tenths_of_the_setting(alert: str, limit: str) -> 
     assert f"> {LIMITS[limit] * 8 // 10}" in ALERTS[alert]["expr"].replace("\n", " ") + " "
 
 
+def minutes(duration: str) -> int:
+    """A duration of whole minutes, as rules and their tests write it."""
+    return {"m": 1, "h": 60}[duration[-1]] * int(duration[:-1])
+
+
 @every_alert
-def test_an_alert_is_let_fire_and_let_be_quiet(alert: str) -> None:
-    cases = [
-        case
+def test_an_alert_is_let_fire_no_sooner_than_it_should_and_let_clear(alert: str) -> None:
+    evenings = [
+        [
+            (minutes(case["eval_time"]), bool(case.get("exp_alerts")))
+            for case in test["alert_rule_test"]
+            if case["alertname"] == alert
+        ]
         for test in yaml.safe_load(TESTS.read_text())["tests"]
-        for case in test.get("alert_rule_test", [])
-        if case["alertname"] == alert
     ]
-    assert any(case.get("exp_alerts") for case in cases), "no case lets it fire"
-    assert any(not case.get("exp_alerts") for case in cases), "no case lets it be quiet"
+    fired = [sorted(cases) for cases in evenings if any(fires for _, fires in cases)]
+    assert fired, "no case lets it fire"
+    for cases in fired:
+        first = [fires for _, fires in cases].index(True)
+        assert cases[first - 1] == (cases[first][0] - 1, False), "it is not seen to be quiet in the minute before"
+        assert not cases[-1][1], "no case lets it clear"
 
 
 @pytest.fixture

@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from rehearsal import cluster as module
 from rehearsal.cluster import Cluster
 from rehearsal.manifests import CannotRehearse
 from rehearsal.plan import Container, Deployment, Plan, PodPlan, Probe
+from rehearsal.report import PodEnd
+from rehearsal.script import end_of
 from tests.rehearsal.test_kubelet import listening
 
 SECONDS = 60.0
@@ -75,7 +78,10 @@ async def test_replacing_leaves_as_many_as_there_are_to_be(tmp_path: Path) -> No
         assert [pod.name for pod in cluster.pods] == ["x-3", "x-4"]
         after = set(cluster.addresses("x") or ())
         assert (len(after), after & before) == (2, set())
-        assert [one.containers[0].was_killed for one in cluster.gone] == [False, False]
+        # What they end with is no 0, as if they had failed.
+        assert [end_of(pod) for pod in cluster.gone] == [
+            PodEnd(name, ended_by_itself=True, failed={"one": 7}) for name in ("x-1", "x-2")
+        ]
     assert notes == ["x-3 is ready, x-1 goes", "x-4 is ready, x-2 goes"]
 
 
@@ -94,4 +100,14 @@ async def test_one_that_is_killed_is_away_until_it_is_back(tmp_path: Path) -> No
 async def test_what_cannot_start_ends_the_rehearsal(tmp_path: Path) -> None:
     with pytest.raises(CannotRehearse, match=r"once of job-1 ended with 1: .*no table for you"):
         async with running(plan("raise SystemExit('no table for you')"), tmp_path, []):
+            raise AssertionError("it must not start")
+
+
+async def test_what_does_not_get_ready_is_told_with_what_it_said_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "START_SECONDS", 0.01)
+    line = r"not ready after 0.01 seconds: one of x-1, started [01] times, said last: .*; one of x-2, started"
+    with pytest.raises(CannotRehearse, match=line):
+        async with running(plan(), tmp_path, []):
             raise AssertionError("it must not start")

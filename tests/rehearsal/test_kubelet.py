@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import signal
 import socket
 from collections.abc import AsyncIterator, Callable
@@ -148,3 +149,17 @@ async def test_nothing_of_a_pod_outlives_it(tmp_path: Path) -> None:
     await living
     with pytest.raises(ProcessLookupError):
         os.kill(session, 0)
+
+
+async def test_a_pod_says_why_it_is_not_ready(tmp_path: Path) -> None:
+    fails = replace(listening(), command=("python", "-c", "raise SystemExit('no key')"), arguments=())
+    pod = Pod(
+        "x-1", PodPlan("x", {}, {}, (), (fails,), {}), Site("", tmp_path / "x-1", "", Path("/x")), {}, lambda: None
+    )
+    living = asyncio.create_task(pod.live())
+    async with asyncio.timeout(SECONDS):
+        while not pod.containers[0].restarts:  # noqa: ASYNC110 - it never gets ready, of which it would tell
+            await asyncio.sleep(0.02)
+    assert re.fullmatch(r"one of x-1, started [12] times, said last: (no key ?)+", pod.why_not_ready())
+    await pod.kill()
+    living.cancel()

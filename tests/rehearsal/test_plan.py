@@ -57,6 +57,17 @@ def test_the_rest_of_a_plan() -> None:
             [{"name": "NODE", "valueFrom": {"fieldRef": {}}}],
             "where NODE comes from",
         ),
+        (("template", "spec", "hostNetwork"), True, "hostNetwork of engine cannot be rehearsed"),
+        (
+            ("template", "spec", "containers", 0, "envFrom"),
+            [{"secretRef": {"name": "x"}}],
+            "envFrom of engine, container engine",
+        ),
+        (("template", "spec", "initContainers", 0, "restartPolicy"), "Always", "restartPolicy of engine, container"),
+        (("template", "spec", "containers", 0, "readinessProbe", "initialDelaySeconds"), 5, "initialDelaySeconds of"),
+        (("template", "spec", "containers", 0, "lifecycle", "preStop"), {"exec": {"command": ["x"]}}, "exec of engine"),
+        (("template", "spec", "containers", 0, "volumeMounts", 0, "subPath"), "x", "subPath of engine"),
+        (("template", "spec", "volumes", 0, "secret", "items"), [], "items of engine, volume tls"),
     ],
 )
 def test_what_cannot_be_rehearsed_is_told(path: tuple[Any, ...], value: object, line: str) -> None:
@@ -66,6 +77,12 @@ def test_what_cannot_be_rehearsed_is_told(path: tuple[Any, ...], value: object, 
         place = place[name]
     place[path[-1]] = value
     with pytest.raises(CannotRehearse, match=line):
+        plan_of(things)
+
+
+def test_workloads_of_another_kind_are_told() -> None:
+    things = [*objects(), {"kind": "StatefulSet", "metadata": {"name": "cache"}}]
+    with pytest.raises(CannotRehearse, match="StatefulSet cache cannot be rehearsed"):
         plan_of(things)
 
 

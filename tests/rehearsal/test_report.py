@@ -15,10 +15,13 @@ from tests.rehearsal.small import plan
 LOAD: dict[str, Any] = {
     "conditions": {"seconds": 60.0},
     "violations": [],
+    "failures": [{"name": "connection lost", "count": 3, "first": "reset"}],
     "checks": [{"name": "failed calls", "passed": True}],
     "tables_opened": 9,
     "tables_finished": 8,
     "tables_judged": 8,
+    "tables_proved": 8,
+    "checks_made": {"replays": 8, "sheets": 8},
     "actions": 1200,
     "actions_per_second": 20.0,
     "latencies": [{"name": "action acknowledged", "p50": 8.0, "p99": 70.0, "most": 900.0}],
@@ -44,14 +47,38 @@ GOOD = Story(
 BAD: dict[str, tuple[dict[str, Any], str]] = {
     "a violation": ({"load": {**LOAD, "violations": [{"count": 2}]}}, "violations"),
     "nothing judged": ({"load": {**LOAD, "tables_judged": 0}}, "tables that the referee went through"),
+    "no replay": ({"load": {**LOAD, "tables_proved": 7}}, "tables that the referee went through"),
+    "no sheet": ({"load": {**LOAD, "checks_made": {"sheets": 7}}}, "tables that the referee went through"),
+    "nothing finished": ({"load": {**LOAD, "tables_finished": 0}}, "tables that the referee went through"),
+    "tables not judged": ({"load": {**LOAD, "tables_judged": 7}}, "tables that the referee went through"),
+    "a table that is not there any more": (
+        {"load": {**LOAD, "failures": [{"name": "following a table: NOT_FOUND", "count": 1, "first": "no table"}]}},
+        "players who lost their table",
+    ),
+    "a player who gave up": (
+        {"load": {**LOAD, "failures": [{"name": "giving up a table", "count": 1, "first": "8 attempts"}]}},
+        "players who lost their table",
+    ),
     "an exit code": ({"load_code": 1}, "limits of the load test"),
     "a limit": ({"load": {**LOAD, "checks": [{"name": "x", "passed": False}]}}, "limits of the load test"),
     "a load that ended too soon": ({"load_began": 900.0}, "load until the last act was over"),
-    "a pod that did not end": ({"replaced": (PodEnd("e", False),)}, "pods that had to be killed to end"),
+    "a pod that did not end": (
+        {"replaced": (PodEnd("e", ended_by_itself=False),)},
+        "pods that had to be killed to end",
+    ),
+    "a pod that ended with an error": (
+        {"replaced": (PodEnd("e", ended_by_itself=True, failed={"engine": 1}),)},
+        "containers that ended with an error when told to end",
+    ),
     "a restart": ({"restarts": {"engine-2": 1}}, "pods that restarted by themselves"),
     "too much memory": ({"uses": (PodUse("e", "engine", 3 * 2**30, 0.2),)}, "pods beyond their memory limit"),
+    "a pod that was not measured": ({"restarts": {"engine-2": 0, "door-1": 0}}, "pods beyond their memory limit"),
     "no alert": ({"firings": ()}, f"{ALERT} of engine-2 fired and cleared"),
     "another's alert": ({"firings": (replace(DOWN, of="engine-3"),)}, f"{ALERT} of engine-2 fired and cleared"),
+    "an alert from before": (
+        {"firings": (replace(DOWN, since=1011.0, until=1012.0),)},
+        f"{ALERT} of engine-2 fired and cleared",
+    ),
     "an alert that stays": ({"firings": (DOWN, Firing("B", "", 1.0, None))}, "alerts that still fire"),
 }
 

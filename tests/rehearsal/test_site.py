@@ -74,6 +74,12 @@ def test_a_secret_that_nobody_makes_is_told(site: Site) -> None:
         site.make_volumes(replace(engine().pod, volumes={"tls": ("engine-tls",)}), {})
 
 
+def test_an_entry_that_its_secret_has_not_is_told(site: Site) -> None:
+    (schema,) = engine().pod.initial
+    with pytest.raises(CannotRehearse, match="uri of postgres-app is asked for, which has url"):
+        site.environment(schema, {"postgres-app": {"url": b"x"}})
+
+
 def test_an_image_of_others_is_told(site: Site) -> None:
     with pytest.raises(CannotRehearse, match="what redis:7 starts"):
         site.command(replace(DOOR, image="redis:7", command=()))

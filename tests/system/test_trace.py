@@ -46,8 +46,8 @@ async def act(address: str, client: Client, table: AsyncTable) -> int:
     return sequence
 
 
-async def play(services: Services) -> tuple[str, int, int]:
-    """A table from its first call to its result; gives it and the sequences of two actions.
+async def play(services: Services) -> tuple[str, str, int, int]:
+    """A table from its first call to its result; gives it, its player and the sequences of two actions.
 
     The first went to the engine with a trace of its own, the second by the front door.
     """
@@ -60,7 +60,8 @@ async def play(services: Services) -> tuple[str, int, int]:
             await play_game(table, lambda seen: random_legal(seen, seed))
         while not (await client.list_results()).results:  # noqa: ASYNC110 - another process tells it
             await asyncio.sleep(0.1)
-    return table_id, direct, by_door
+    assert client.player is not None
+    return table_id, client.player.player_id, direct, by_door
 
 
 def check_client(seen: list[Seen], table_id: str, sequence: int) -> None:
@@ -110,10 +111,10 @@ def check_ways(seen: list[Seen]) -> None:
     assert ("croupier-engine", f"{ENGINE}/Play", "croupier-engine", "act") in ways
 
 
-def check_nothing_hidden(collector: Collector) -> None:
+def check_nothing_hidden(collector: Collector, player_id: str) -> None:
     told = {each.service: TOLD for each in collector.seen} | {"croupier-door": TOLD_BY_DOOR}
     assert all(each.told.keys() <= told[each.service] for each in collector.seen)
-    for secret in (NAME, DEVICE_SECRET, "a traced action", "Bearer", "eyJ", REFUSAL):
+    for secret in (NAME, DEVICE_SECRET, player_id, "a traced action", "Bearer", "eyJ", REFUSAL):
         assert secret.encode() not in collector.raw
 
 
@@ -129,7 +130,7 @@ async def test_one_action_is_seen_from_the_client_to_the_ledger(
     async with asyncio.timeout(DEADLINE_SECONDS), collecting() as collector:
         monkeypatch.setenv(ENDPOINT, collector.address)
         async with running_services(tmp_path, manner=WITH_DOOR) as services:
-            table_id, direct, by_door = await play(services)
+            table_id, player_id, direct, by_door = await play(services)
             # The door tells of its two calls within a second, whether it ends or not.
             while len([each for each in collector.seen if each.service == "croupier-door"]) < 2:  # noqa: ASYNC110
                 await asyncio.sleep(0.1)
@@ -137,7 +138,7 @@ async def test_one_action_is_seen_from_the_client_to_the_ledger(
         check_client(collector.seen, table_id, direct)
         check_door(collector.seen, table_id, by_door)
         check_ways(collector.seen)
-        check_nothing_hidden(collector)
+        check_nothing_hidden(collector, player_id)
         check_log(services)
 
 

@@ -30,14 +30,19 @@ class Admin:
 
     async def drain(self, seconds: float) -> None:
         """Ask clients to go elsewhere, and wait until no call of theirs is under way, at most for so long."""
-        await self._ask("POST", "/healthcheck/fail")
-        await self._ask("POST", "/drain_listeners?graceful&skip_exit")
+        await self._tell("/healthcheck/fail")
+        await self._tell("/drain_listeners?graceful&skip_exit")
         try:
             async with asyncio.timeout(seconds):
                 while await self._calls_under_way():  # noqa: ASYNC110 - another process has no event
                     await asyncio.sleep(STREAM_POLL_SECONDS)
         except TimeoutError:
             return
+
+    async def _tell(self, path: str) -> None:
+        status, text = await self._ask("POST", path)
+        if status != http.HTTPStatus.OK:
+            raise OSError(f"it answered {path} with {status}: {' '.join(text.split())}")
 
     async def _calls_under_way(self) -> int:
         _, text = await self._ask("GET", r"/stats?filter=^http\.door\.downstream_rq_active$")

@@ -115,9 +115,10 @@ async def _run(listen: str, collector: str) -> None:
 
 def main(arguments: Sequence[str]) -> int:
     """Relay until SIGINT or SIGTERM; gives the exit code, which is 2 if it cannot listen."""
-    listen, collector = arguments
     try:
-        asyncio.run(_run(listen, collector))
+        if len(arguments) != 2:
+            raise ValueError("two addresses are expected, host:port each: where to listen, and the collector's")
+        asyncio.run(_run(*arguments))
     except ValueError as fault:
         sys.stderr.write(f"{fault}\n")
         return 2

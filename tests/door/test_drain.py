@@ -1,0 +1,71 @@
+"""Draining: Envoy is asked to send its clients elsewhere, and calls that are under way are waited for."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from croupier.door import admin
+from croupier.door.admin import Admin
+
+SECONDS = 20.0
+HEALTH, LISTENERS = "/healthcheck/fail", "/drain_listeners?graceful&skip_exit"
+
+
+class FakeEnvoy(ThreadingHTTPServer):
+    """An administration that notes what it is asked; every other question about calls finds one less under way."""
+
+    def __init__(self, calls: int, refused: str) -> None:
+        super().__init__(("127.0.0.1", 0), Asked)
+        self.asked: list[str] = []
+        self.calls, self.refused = calls, refused
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.server_port}"
+
+
+class Asked(BaseHTTPRequestHandler):
+    server: FakeEnvoy
+
+    def do_GET(self) -> None:
+        self.answer(200, f"http.door.downstream_rq_active: {self.server.calls}\n")
+        self.server.calls = max(0, self.server.calls - 1)
+
+    def do_POST(self) -> None:
+        self.server.asked.append(self.path)
+        self.answer(404 if self.path == self.server.refused else 200, "no such thing\n")
+
+    def answer(self, status: int, text: str) -> None:
+        self.send_response(status)
+        self.send_header("content-length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+        """Nothing."""
+
+
+@contextmanager
+def fake_envoy(calls: int = 0, refused: str = "") -> Iterator[FakeEnvoy]:
+    with FakeEnvoy(calls, refused) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+
+
+async def test_clients_are_asked_to_go_and_their_calls_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(admin, "STREAM_POLL_SECONDS", 0.01)
+    with fake_envoy(calls=3) as envoy:
+        await Admin(envoy.address).drain(SECONDS)
+        assert (envoy.asked, envoy.calls) == ([HEALTH, LISTENERS], 0)
+
+
+@pytest.mark.parametrize("path", [HEALTH, LISTENERS])
+async def test_an_envoy_that_does_not_do_it_is_told_of(path: str) -> None:
+    with fake_envoy(refused=path) as envoy, pytest.raises(OSError, match="with 404: no such thing"):
+        await Admin(envoy.address).drain(SECONDS)
