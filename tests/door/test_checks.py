@@ -6,7 +6,9 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from croupier.cli.__main__ import app
 from croupier.door.__main__ import main
 from croupier.door.checks import now_utc
 from croupier.door.development import DevelopmentCertificate
@@ -84,6 +86,17 @@ def test_what_cannot_be_used_is_named(
         said = capfd.readouterr().err
         assert said.count("\n") == 1
         assert re.search(filled(fault), said)
+
+
+@pytest.mark.parametrize(("pair", "said"), [("", "written"), ("soon/", "holds from"), ("old/", "expired at")])
+def test_who_runs_envoy_himself_can_have_certificates_looked_at(folder: Path, pair: str, said: str) -> None:
+    given = {"certificate": f"{pair}door.certificate.pem", "key": f"{pair}door.private.pem"}
+    flags = [f"--{name}={folder / file}" for name, file in {**given, "lobby-public-key": "lobby.public.pem"}.items()]
+    command = ["door", "config", "--output", str(folder / "envoy"), *flags]
+    ran = CliRunner().invoke(app, [*command, "--check"])
+    assert said in (ran.stdout if said == "written" else str(ran.exception))
+    assert (folder / "envoy").exists() == (said == "written")
+    assert CliRunner().invoke(app, command).exit_code == 0
 
 
 def test_a_certificate_of_ones_own_is_made_once_and_again_when_it_has_ended(tmp_path: Path) -> None:

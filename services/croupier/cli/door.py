@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from croupier.cli.faults import CommandFault, misused
+from croupier.door.checks import check_certificates, now_utc
 from croupier.door.files import configuration_files, write_files
 from croupier.door.settings import DoorSettings
 from croupier.runtime.settings import read_settings
@@ -12,13 +13,16 @@ from croupier.runtime.settings import read_settings
 PROGRAM = "croupier door config"
 
 
-def show_configuration(arguments: Sequence[str], output: Path | None) -> list[str]:
+def show_configuration(arguments: Sequence[str], output: Path | None, *, with_check: bool) -> list[str]:
     """The configuration as lines to print, or the names of the files that were written into a folder.
 
-    Raises CommandFault for settings that cannot be used.
+    Raises CommandFault for settings that cannot be used; with a check also for certificates.
     """
+    settings = read_settings(DoorSettings, PROGRAM, arguments, os.environ)
     try:
-        files = configuration_files(read_settings(DoorSettings, PROGRAM, arguments, os.environ))
+        files = configuration_files(settings)
+        if with_check:
+            check_certificates(settings, now_utc())
     except ValueError as fault:
         raise misused(str(fault)) from None
     if output is None:

@@ -14,14 +14,16 @@ door_app = typer.Typer(help="The front door: one address for all players.", no_a
 def config(
     context: typer.Context,
     output: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Write the files into this folder.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Refuse certificates that cannot be used.")] = False,
 ) -> None:
     """Print Envoy's configuration, made from the door's settings; --help shows these.
 
     --output FOLDER writes it as envoy.yaml into a folder instead, with the files that --secrets-folder asks for.
+    --check refuses certificates and keys that cannot be used, which have to be on this machine then.
     """
     from croupier.cli.door import show_configuration
 
-    for line in show_configuration(context.args, output):
+    for line in show_configuration(context.args, output, with_check=check):
         print(line)
 
 

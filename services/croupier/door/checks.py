@@ -22,6 +22,11 @@ def check(settings: DoorSettings, now: datetime) -> None:
             raise ValueError(
                 f"{address} cannot be listened on: is it in use, or not an IP address and port of this machine?"
             )
+    check_certificates(settings, now)
+
+
+def check_certificates(settings: DoorSettings, now: datetime) -> None:
+    """Raises ValueError naming the first file that TLS cannot be spoken with, and why."""
     if settings.certificate is not None and settings.key is not None:
         check_pair(settings.certificate, settings.key, now)
     if settings.upstream_certificate is not None and settings.upstream_key is not None:
