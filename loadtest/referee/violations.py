@@ -21,6 +21,7 @@ class Invariant(StrEnum):
     WRONG_REFUSAL = "wrong_refusal"
     REPEAT_DIFFERS = "repeat_differs"
     ACKNOWLEDGED_LOST = "acknowledged_lost"
+    TABLE_LOST = "table_lost"
     ACTION_DOUBLED = "action_doubled"
     PLAYED_FOR_TOO_EARLY = "played_for_too_early"
     DEADLINE_MISSED = "deadline_missed"

@@ -1,4 +1,4 @@
-"""Defects of an engine's clock, deals, replays, results and counts."""
+"""Defects of an engine's clock, tables, deals, replays, results and counts."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -16,14 +16,16 @@ from croupier.engine.servicer import EngineServicer
 from croupier.engine.steward import Steward
 from croupier.engine.streams import message_of
 from croupier.engine.table import Step, TableState
+from croupier.engine.tables import Tables
 from croupier.games.facts import RoundEnded, Viewer
 from croupier.games.interface import CardsShuffled, ShuffleNeeded
-from croupier.runtime.errors import ServiceError
+from croupier.runtime.errors import NotFound, ServiceError
 from croupier_api.v1 import engine_pb2, scoring_pb2
 from tests.loadtest.broken.defect import named, now_at, put
 
 HASTE_MILLISECONDS = 500
 LATE_MILLISECONDS = 4_000
+MANY_ENTRIES = 20
 
 
 def play_early() -> None:
@@ -68,6 +70,19 @@ def miscount_reserves() -> None:
         return told
 
     put(fact_codec, "encode_turn_clock", less)
+
+
+def lose_tables() -> None:
+    """A table with many entries is not there any more for whoever asks for it."""
+    get = Tables.get
+
+    async def losing(one: Tables, table_id: str) -> LiveTable:
+        table = await get(one, table_id)
+        if table.state.sequence > MANY_ENTRIES:
+            raise NotFound("UNKNOWN_TABLE", "there is no such table")
+        return table
+
+    put(Tables, "get", losing)
 
 
 def shuffle_badly() -> None:
@@ -210,6 +225,7 @@ RECORDS = named(
         play_late,
         play_never,
         miscount_reserves,
+        lose_tables,
         shuffle_badly,
         leave_seeds_out,
         commit_to_nothing,
