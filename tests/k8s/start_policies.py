@@ -97,7 +97,8 @@ def the_door_finds_its_configuration(objects: Sequence[Object]) -> Iterator[str]
     """What Envoy reads is what was made before, in the same volume; what drains it asks where it listens."""
     door = named(objects, "Deployment", "door")
     parts = {one["name"]: one for one in containers(door)}
-    made, read = parts["configuration"]["args"][-1], PurePosixPath(parts["door"]["args"][1])
+    making = parts["configuration"]["args"]
+    made, read = making[making.index("--output") + 1], PurePosixPath(parts["door"]["args"][1])
     volumes = [
         {one["mountPath"]: one["name"] for one in parts[name].get("volumeMounts", [])}
         for name in ("configuration", "door")

@@ -41,7 +41,7 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     keys(tmp_path, 2, datetime.now(UTC), lambda _: None)
     door = named(build(request.param), "Deployment", "door")
     (maker,) = (one for one in containers(door) if one["name"] == "configuration")
-    assert maker["args"] == ["door", "config", "--check", "--output", "/etc/envoy"]
+    assert maker["args"] == ["door", "config", "--output", "/etc/envoy", "--check"]
     given = {name: _here(value, tmp_path) for name, value in environment(maker).items()}
     given |= {"CROUPIER_LISTEN": ANY_PORT, "CROUPIER_METRICS_LISTEN": ANY_PORT, "CROUPIER_ADMIN_LISTEN": free_address()}
     write_files(configuration_files(read_settings(DoorSettings, "door", [], given)), tmp_path)
