@@ -25,7 +25,7 @@ from tests.postgres import postgres_server
 TABLES = 50
 WARM_UP_SECONDS = 2.0
 MEASURED_SECONDS = 8.0
-ROUNDS = 1
+ROUNDS = 3
 
 
 async def run_engine(folder: Path, database: str, seen: list[bytes]) -> Measured:
