@@ -244,7 +244,8 @@ class SeatPlayer:
     def _failed(self, what: str, error: CroupierError) -> None:
         if isinstance(error, Internal):
             self._note(Invariant.INTERNAL_ERROR, 0, f"{what}: {error}")
-        elif isinstance(error, NotFound) and self._viewer.heard:
+            return
+        if isinstance(error, NotFound) and self._viewer.heard:
             self._note(Invariant.TABLE_LOST, 0, f"{what}: {error}, though it was played at")
-        else:
-            self._world.measures.failed(f"{what}: {error.code.name} {error.reason}".strip(), str(error))
+        # Counted as well: the referee may not look at this table.
+        self._world.measures.failed(f"{what}: {error.code.name} {error.reason}".strip(), str(error))
