@@ -1,5 +1,6 @@
 """Channels to several replicas: whoever is away is left out, and a call goes to the next."""
 
+import sys
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -8,8 +9,9 @@ from typing import Any
 import grpc
 import pytest
 
-from croupier.runtime.addresses import addresses_of
+from croupier.runtime.addresses import addresses_of, free_port
 from croupier.runtime.channels import open_channel, target_of
+from rehearsal.resolver import Resolver
 
 METHOD = "/tests.Service/Method"
 CALL_SECONDS = 10.0
@@ -40,6 +42,26 @@ async def call(channel: grpc.aio.Channel) -> str:
     method: Any = channel.unary_unary(METHOD)
     answer: bytes = await method(b"", timeout=CALL_SECONDS, wait_for_ready=True)
     return answer.decode()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has more than one loopback address")
+async def test_who_was_replaced_as_a_whole_is_found_by_name_within_seconds() -> None:
+    asked: Counter[str] = Counter()
+    port, names = free_port("127.0.0.2"), f"127.0.0.1:{free_port()}"
+    hosts = ["127.0.0.2"]
+    resolver = Resolver(lambda _: hosts)
+    await resolver.open(names)
+    async with (
+        AsyncExitStack() as first,
+        replica("new", asked, f"127.0.0.3:{port}"),
+        open_channel(f"dns://{names}/engine:{port}") as channel,
+    ):
+        await first.enter_async_context(replica("old", asked, f"127.0.0.2:{port}"))
+        assert await call(channel) == "old"
+        hosts[:] = ["127.0.0.3"]
+        await first.aclose()
+        assert await call(channel) == "new", "by itself the library would not look for half a minute"
+    resolver.close()
 
 
 async def test_replicas_are_called_by_turns_and_one_that_ends_is_left_out() -> None:

@@ -33,6 +33,8 @@ _OPTIONS: tuple[tuple[str, int | str], ...] = (
     ("grpc.initial_reconnect_backoff_ms", 200),
     ("grpc.min_reconnect_backoff_ms", 1_000),
     ("grpc.max_reconnect_backoff_ms", 2_000),
+    # All who were found by name may have been replaced: by itself the library asks again after half a minute.
+    ("grpc.dns_min_time_between_resolutions_ms", 2_000),
     ("grpc.keepalive_time_ms", 10_000),
     ("grpc.keepalive_timeout_ms", 5_000),
     # Without this the library waits a minute for the answer, whatever the line above says.
