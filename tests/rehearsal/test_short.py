@@ -49,9 +49,7 @@ def test_a_short_rehearsal_loses_nothing(tmp_path: Path) -> None:
     assert len(found["replaced"]) == 2
     assert [one["name"] for one in found["acts"]] == ["replacing every engine", "killing engine-3"]
     assert found["load"]["actions"] > 0
-    # On a machine that is busy with other tests the engines may take longer than people play.
-    late = "load until the last act was over"
-    broken = {one["name"]: one["measured"] for one in found["checks"] if one["name"] != late and not one["passed"]}
+    broken = {one["name"]: one["measured"] for one in found["checks"] if not one["passed"]}
     slow = set(broken.pop("limits of the load test", "").split(", ")) - {"", "kept"}
     assert (broken, slow - TIME) == ({}, set()), done.stdout + done.stderr
     assert "Traceback" not in done.stderr
