@@ -31,6 +31,8 @@ class FakeEngine:
     def __init__(self, credentials: grpc.ServerCredentials | None = None) -> None:
         self.asked: list[str] = []
         self.heard: list[dict[str, str | bytes]] = []
+        self.remaining_seconds: list[float] = []
+        self.ended = threading.Event()
         self.failing = threading.Event()
         self.answering = threading.Event()
         self.answering.set()
@@ -55,6 +57,8 @@ class FakeEngine:
     def _view(self, request: Any, context: grpc.ServicerContext) -> engine_pb2.GetViewResponse:
         self.asked.append(type(request).__name__)
         self.heard.append(dict(context.invocation_metadata()))
+        self.remaining_seconds.append(context.time_remaining())
+        context.add_callback(self.ended.set)
         self.answering.wait(CALL_SECONDS)
         if self.failing.is_set():
             context.abort(grpc.StatusCode.UNAVAILABLE, "draining")
@@ -95,11 +99,11 @@ def view_by_json(door: Door, table_id: str) -> str:
     return address
 
 
-def view_by_grpc(door: Door, table_id: str, *, named: bool = True) -> str:
+def view_by_grpc(door: Door, table_id: str, *, named: bool = True, seconds: float = CALL_SECONDS) -> str:
     metadata = (("authorization", f"Bearer {door.token()}"), *([("x-table-id", table_id)] if named else []))
     with grpc.insecure_channel(door.address) as channel:
         request = engine_pb2.GetViewRequest(table_id=table_id)
-        answer = EngineServiceStub(channel).GetView(request, metadata=metadata, timeout=CALL_SECONDS)
+        answer = EngineServiceStub(channel).GetView(request, metadata=metadata, timeout=seconds)
     return answer.snapshot.table.table_id
 
 
@@ -147,8 +151,25 @@ def test_a_service_that_does_not_answer_in_time(tmp_path: Path) -> None:
                 view_by_grpc(door, "one")
         finally:
             engine.answering.set()
+    # Were it over for both at once, either could be the one whose words are read.
+    assert all(seconds > 3 for seconds in engine.remaining_seconds)
     assert isinstance(fault.value, grpc.Call)
     assert (fault.value.code(), "took too long" in fault.value.details()) == (grpc.StatusCode.DEADLINE_EXCEEDED, True)
+
+
+def test_a_client_that_gave_up_is_not_worked_for_any_longer(engines: Sequence[FakeEngine], door: Door) -> None:
+    view_by_grpc(door, "one")  # The way is known and open.
+    for engine in engines:
+        engine.ended.clear()
+        engine.answering.clear()
+    try:
+        with pytest.raises(grpc.RpcError):
+            view_by_grpc(door, "one", seconds=1)
+        asked = next(engine for engine in engines if len(engine.asked) == 2)
+        assert asked.ended.wait(5)
+    finally:
+        for engine in engines:
+            engine.answering.set()
 
 
 @pytest.fixture(scope="module")

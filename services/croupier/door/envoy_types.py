@@ -19,6 +19,11 @@ def message(kind: str, **fields: Any) -> Config:
     return {"@type": _EXTENSIONS + kind, **fields}
 
 
+def set_header(key: str, value: str) -> Config:
+    """A header that is there with this value and no other."""
+    return {"header": {"key": key, "value": value}, "append_action": "OVERWRITE_IF_EXISTS_OR_ADD"}
+
+
 def seconds(count: float) -> str:
     """A duration."""
     return f"{count:g}s"

@@ -6,7 +6,7 @@ The JSON has the form that the services' own errors have here, {"code": a gRPC s
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from croupier.door.envoy_types import Config
+from croupier.door.envoy_types import Config, set_header
 
 UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND, PERMISSION_DENIED = 2, 3, 4, 5, 7
 RESOURCE_EXHAUSTED, UNIMPLEMENTED, UNAVAILABLE, UNAUTHENTICATED = 8, 12, 14, 16
@@ -68,13 +68,9 @@ def _mappers(comparison: str, status: int, code: int, sentence: str) -> Iterator
     yield {
         "filter": {"and_filter": {"filters": [has_status, *_IS_GRPC]}},
         "body_format_override": {"text_format_source": {"inline_string": sentence}},
-        **({} if code == UNKNOWN else {"headers_to_add": [_grpc_status(OVER_GRPC.get(code, code))]}),
+        **({} if code == UNKNOWN else {"headers_to_add": [set_header("grpc-status", str(OVER_GRPC.get(code, code)))]}),
     }
     yield {"filter": has_status, "body_format_override": {"json_format": {"code": code, "message": sentence}}}
-
-
-def _grpc_status(code: int) -> Config:
-    return {"header": {"key": "grpc-status", "value": str(code)}, "append_action": "OVERWRITE_IF_EXISTS_OR_ADD"}
 
 
 def _has_header(**header: Any) -> Config:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from google.protobuf.descriptor import MethodDescriptor
 
 from croupier.door.bindings import SERVICES, call_path
-from croupier.door.envoy_types import Config, message, seconds, typed
+from croupier.door.envoy_types import Config, message, seconds, set_header, typed
 from croupier.door.refusals import refusal_route
 
 TABLE_IDLE_SECONDS = 60
@@ -35,11 +35,10 @@ _IS_POST_OR_QUESTION: Config = {"name": ":method", "string_match": {"safe_regex"
 """A browser asks by OPTIONS whether it may call, and is answered on the way to a route only."""
 _IS_GRPC = r"application/grpc(-web(-text)?)?(\+proto)?"
 """What the services, and what translates for them, take for gRPC; anything else they answer by breaking off."""
-_SPEAKS_GRPC: Config = {
-    "header": {"key": "te", "value": "trailers"},
-    "append_action": "OVERWRITE_IF_EXISTS_OR_ADD",
-}
+_SPEAKS_GRPC: Config = set_header("te", "trailers")
 """Without this header a service breaks off too, and HTTP/1.1 does not carry it."""
+LONGER_SECONDS = 5
+"""The door gives up this much before the service does, so that its own words are what a client always reads."""
 
 _TABLE_NAMED = {"header": {"header_name": "x-table-id"}, "terminal": True}
 _TABLE_IN_PATH = {
@@ -105,12 +104,13 @@ def _call(method: MethodDescriptor, request_seconds: int) -> Config:
     idle_seconds = TABLE_IDLE_SECONDS if service == "engine" else LOBBY_IDLE_SECONDS
     limits = _stream_limits(idle_seconds) if method.server_streaming else _whole(request_seconds)
     retry = _retry(SURELY_UNDONE if method.name in NOT_REPEATABLE else HARMLESS)
+    deadline = [] if method.server_streaming else [_deadline(request_seconds + LONGER_SECONDS)]
     by_table = _BY_TABLE if service == "engine" else {}
     return {
         "name": call_path(method)[1:],
         "match": {"path": call_path(method), "headers": [_IS_POST_OR_QUESTION]},
         "route": {"cluster": service, **limits, "retry_policy": retry, **by_table},
-        "request_headers_to_add": [_SPEAKS_GRPC],
+        "request_headers_to_add": [_SPEAKS_GRPC, *deadline],
     }
 
 
@@ -121,6 +121,14 @@ def _stream_limits(idle_seconds: int) -> Config:
 def _whole(request_seconds: int) -> Config:
     """How long a unary call may take; where Envoy finds this it pays no heed to a `timeout`."""
     return {"max_stream_duration": {"max_stream_duration": seconds(request_seconds)}}
+
+
+def _deadline(deadline_seconds: int) -> Config:
+    """In place of the one that Envoy passes on, which ends at the very moment at which it gives up itself.
+
+    A call whose client has given up is broken off, here and at the service, whatever its deadline is.
+    """
+    return set_header("grpc-timeout", f"{deadline_seconds}S")
 
 
 def _retry(conditions: str) -> Config:
