@@ -10,7 +10,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from croupier.engine.metrics import EngineMetrics, engine_metrics
+from croupier.engine.metrics import EngineMetrics
 from croupier.engine.sql_store import SqlTableStore
 from croupier.runtime.database import open_database
 from croupier.runtime.schema_versions import migrate_database
@@ -70,7 +70,7 @@ async def database(database_url: str) -> AsyncIterator[AsyncEngine]:
 
 @pytest.fixture
 def metrics() -> EngineMetrics:
-    return engine_metrics(CollectorRegistry())
+    return EngineMetrics(CollectorRegistry())
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.entry_writer import EntryWriter
 from croupier.engine.log import Entry, TableConfig, body_to_json, config_to_json
-from croupier.engine.metrics import EngineMetrics, engine_metrics
+from croupier.engine.metrics import EngineMetrics
 from croupier.engine.postgres_writer import PostgresWriter
 from croupier.engine.schema import DEADLINES, ENTRIES, TABLES
 from croupier.engine.sql_store import SqlTableStore
@@ -33,7 +33,7 @@ def writer_on(database: AsyncEngine, engine_id: str = "e1") -> EntryWriter:
 
 def store_on(database: AsyncEngine, engine_id: str = "e1", metrics: EngineMetrics | None = None) -> SqlTableStore:
     """A store that commits nothing before it runs."""
-    return SqlTableStore(database, writer_on(database, engine_id), metrics or engine_metrics(CollectorRegistry()))
+    return SqlTableStore(database, writer_on(database, engine_id), metrics or EngineMetrics(CollectorRegistry()))
 
 
 @asynccontextmanager

@@ -14,7 +14,7 @@ from croupier.engine.background import Background
 from croupier.engine.credits import Interruption
 from croupier.engine.fact_codec import StreamEncoder
 from croupier.engine.log import Entry, TableConfig, body_to_json, entry_from_row
-from croupier.engine.metrics import engine_metrics
+from croupier.engine.metrics import EngineMetrics
 from croupier.engine.news import NoNews
 from croupier.engine.reports import Report, Reporter, ReportRejected, ResultReport
 from croupier.engine.services import EngineServices
@@ -265,7 +265,7 @@ class Bench:
 def bench(clock: FakeClock, store: MemoryTableStore, scoring: FakeScoring, roll: FakeRoll | None = None) -> Bench:
     """An engine's services on these fakes."""
     logger = RecordingLogger()
-    metrics = engine_metrics(CollectorRegistry())
+    metrics = EngineMetrics(CollectorRegistry())
     reporter = Reporter(store, scoring, clock, metrics, logger)
     kept = roll or FakeRoll()
     background = Background(logger)

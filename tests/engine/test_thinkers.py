@@ -11,7 +11,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from croupier.engine import thinkers as module
-from croupier.engine.metrics import EngineMetrics, engine_metrics
+from croupier.engine.metrics import EngineMetrics
 from croupier.engine.table import advance, new_table
 from croupier.engine.thinkers import ProcessThinkers
 from croupier.engine.thinking import LENGTH, Thought, frame, think, thinking_milliseconds, unpacked
@@ -39,7 +39,7 @@ def a_thought(game: str = "solo", seed: int = ANSWER) -> Thought:
 
 @pytest.fixture
 def metrics() -> EngineMetrics:
-    return engine_metrics(CollectorRegistry())
+    return EngineMetrics(CollectorRegistry())
 
 
 @pytest.fixture

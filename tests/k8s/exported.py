@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from prometheus_client import CollectorRegistry, ProcessCollector
 
-from croupier.engine.metrics import engine_metrics
+from croupier.engine.metrics import EngineMetrics
 from croupier.lobby.metrics import LobbyMetrics
 from croupier.runtime.metrics import RpcMetrics, export_expiry
 from croupier.runtime.tls import Tls
@@ -49,7 +49,7 @@ def _registries() -> dict[str, CollectorRegistry]:
     registries = {service: CollectorRegistry() for service in ("lobby", "engine", "scoring")}
     RpcMetrics(registries["lobby"])
     LobbyMetrics(registries["lobby"])
-    engine_metrics(registries["engine"])
+    EngineMetrics(registries["engine"])
     RpcMetrics(registries["scoring"])
     LedgerMetrics(registries["scoring"])
     some_tls = cast("Tls", SimpleNamespace(identity=SimpleNamespace(ends=datetime.now(UTC))))

@@ -11,7 +11,7 @@ from croupier.engine.caretaker import Caretaker
 from croupier.engine.control_servicer import EngineControlServicer
 from croupier.engine.fact_codec import StreamEncoder
 from croupier.engine.follower import Follower
-from croupier.engine.metrics import engine_metrics
+from croupier.engine.metrics import EngineMetrics
 from croupier.engine.reports import Reporter
 from croupier.engine.scoring_channel import ScoringChannel
 from croupier.engine.servicer import EngineServicer
@@ -78,7 +78,7 @@ class EngineReplica(Replica):
         world, engine_id = self.world, self.process.name
         database, chance = world.access[self.kind], self.chance
         logger = SimulatedLogger(engine_id, world.verdict)
-        metrics = engine_metrics(CollectorRegistry())
+        metrics = EngineMetrics(CollectorRegistry())
         clock = SharedClock(self.clock, self._ask_time, logger)
         store = SqlTableStore(database, SimulatedWriter(database, self.database, engine_id, self._lost_races), metrics)
         issuer = TokenIssuer(

@@ -16,7 +16,7 @@ from croupier.engine.caretaker import Caretaker, Retention
 from croupier.engine.entry_writer import EntryWriter
 from croupier.engine.fact_codec import StreamEncoder
 from croupier.engine.follower import Follower
-from croupier.engine.metrics import engine_metrics
+from croupier.engine.metrics import EngineMetrics
 from croupier.engine.news import News, NoNews
 from croupier.engine.postgres_news import PostgresNews
 from croupier.engine.postgres_writer import PostgresWriter
@@ -90,7 +90,7 @@ def assemble(
 ) -> Engine:
     """Wire an engine by hand; nothing runs yet."""
     engine_id = secrets.token_hex(8)
-    metrics = engine_metrics(CollectorRegistry())
+    metrics = EngineMetrics(CollectorRegistry())
     clock = SharedClock(local_clock, time_of(database, local_clock), logger)
     writer, news = _ports(database, engine_id, logger)
     store = TracedStore(database, writer, metrics, traces) if traces else SqlTableStore(database, writer, metrics)

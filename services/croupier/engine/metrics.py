@@ -1,86 +1,49 @@
 """All metrics of the engine, in one registry."""
 
-from dataclasses import dataclass
+from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from croupier.runtime.metrics import LATENCY_BUCKETS_SECONDS, RpcMetrics
 
 
-@dataclass(frozen=True)
 class EngineMetrics:
-    """What the engine counts and measures."""
+    """What the engine counts and measures, in a registry."""
 
-    registry: CollectorRegistry
-    rpc: RpcMetrics
-    open_tables: Gauge
-    tables_in_memory: Gauge
-    actions_accepted: Counter
-    actions_refused: Counter
-    append_seconds: Histogram
-    commit_rows: Histogram
-    streams: Gauge
-    resumes: Counter
-    slow_readers: Counter
-    clock_expiries: Counter
-    thinking_seconds: Histogram
-    thinking_fallbacks: Counter
-    reports_waiting: Gauge
-    reactions: Counter
-
-
-def engine_metrics(registry: CollectorRegistry) -> EngineMetrics:
-    """Make the metrics in a registry."""
-    return EngineMetrics(
-        registry=registry,
-        rpc=RpcMetrics(registry),
-        open_tables=Gauge(
-            "croupier_open_tables", "Tables in play, whoever looks after them, by game.", ["game"], registry=registry
-        ),
-        tables_in_memory=Gauge(
+    def __init__(self, registry: CollectorRegistry) -> None:
+        counter, gauge = partial(Counter, registry=registry), partial(Gauge, registry=registry)
+        histogram = partial(Histogram, registry=registry)
+        self.registry = registry
+        self.rpc = RpcMetrics(registry)
+        self.open_tables = gauge("croupier_open_tables", "Tables in play, whoever looks after them, by game.", ["game"])
+        self.tables_in_memory = gauge(
             "croupier_tables_in_memory",
             "Tables in play that this engine has in memory, by game and phase.",
             ["game", "phase"],
-            registry=registry,
-        ),
-        actions_accepted=Counter("croupier_actions_accepted", "Actions stored, by game.", ["game"], registry=registry),
-        actions_refused=Counter(
-            "croupier_actions_refused", "Actions refused, by reason.", ["reason"], registry=registry
-        ),
-        append_seconds=Histogram(
+        )
+        self.actions_accepted = counter("croupier_actions_accepted", "Actions stored, by game.", ["game"])
+        self.actions_refused = counter("croupier_actions_refused", "Actions refused, by reason.", ["reason"])
+        self.append_seconds = histogram(
             "croupier_append_seconds",
             "Time from wanting to append to being durable, in seconds.",
             buckets=LATENCY_BUCKETS_SECONDS,
-            registry=registry,
-        ),
-        commit_rows=Histogram(
-            "croupier_commit_rows",
-            "Log entries stored in one commit.",
-            buckets=(1, 2, 5, 10, 20, 50, 100, 200, 500),
-            registry=registry,
-        ),
-        streams=Gauge("croupier_streams", "Open table streams.", registry=registry),
-        resumes=Counter("croupier_resumes", "Streams that went on from a sequence.", registry=registry),
-        slow_readers=Counter(
-            "croupier_slow_readers_closed", "Streams closed because they fell behind.", registry=registry
-        ),
-        clock_expiries=Counter(
-            "croupier_clock_expiries", "Actions made because time ran out.", ["game"], registry=registry
-        ),
-        thinking_seconds=Histogram(
+        )
+        self.commit_rows = histogram(
+            "croupier_commit_rows", "Log entries stored in one commit.", buckets=(1, 2, 5, 10, 20, 50, 100, 200, 500)
+        )
+        self.streams = gauge("croupier_streams", "Open table streams.")
+        self.resumes = counter("croupier_resumes", "Streams that went on from a sequence.")
+        self.slow_readers = counter("croupier_slow_readers_closed", "Streams closed because they fell behind.")
+        self.clock_expiries = counter("croupier_clock_expiries", "Actions made because time ran out.", ["game"])
+        self.thinking_seconds = histogram(
             "croupier_thinking_seconds",
             "Time for a decision of a computer player that thinks, waiting included, in seconds.",
             buckets=LATENCY_BUCKETS_SECONDS,
-            registry=registry,
-        ),
-        thinking_fallbacks=Counter(
+        )
+        self.thinking_fallbacks = counter(
             "croupier_thinking_fallbacks",
             "Decisions that were to be thought about and were not, by reason.",
             ["reason"],
-            registry=registry,
-        ),
-        reports_waiting=Gauge(
-            "croupier_reports_waiting", "Tables with reports that scoring has not got.", registry=registry
-        ),
-        reactions=Counter("croupier_reactions", "Reactions sent.", registry=registry),
-    )
+        )
+        self.reports_waiting = gauge("croupier_reports_waiting", "Tables with reports that scoring has not got.")
+        self.reactions = counter("croupier_reactions", "Reactions sent.")

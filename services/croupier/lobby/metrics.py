@@ -1,7 +1,7 @@
 """All metrics of the lobby beyond those of its calls."""
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
@@ -9,29 +9,16 @@ from croupier.lobby.tables import TableState
 from croupier.lobby.tickets import Wish
 
 
-@dataclass(frozen=True)
 class LobbyMetrics:
-    """What the lobby counts, in one registry."""
+    """What the lobby counts, in a registry."""
 
-    registry: CollectorRegistry
-    sign_ins: Counter = field(init=False)
-    matches: Counter = field(init=False)
-    tables: Gauge = field(init=False)
-    tickets: Gauge = field(init=False)
-
-    def __post_init__(self) -> None:
-        made = {
-            "sign_ins": Counter("croupier_lobby_sign_ins", "Sign-ins of players.", ["new"], registry=self.registry),
-            "matches": Counter("croupier_lobby_matches", "Quick matches made.", ["game"], registry=self.registry),
-            "tables": Gauge(
-                "croupier_lobby_tables", "Tables that have not ended.", ["game", "state"], registry=self.registry
-            ),
-            "tickets": Gauge(
-                "croupier_lobby_tickets_waiting", "Tickets that wait.", ["game", "seats"], registry=self.registry
-            ),
-        }
-        for name, metric in made.items():
-            object.__setattr__(self, name, metric)
+    def __init__(self, registry: CollectorRegistry) -> None:
+        counter, gauge = partial(Counter, registry=registry), partial(Gauge, registry=registry)
+        self.registry = registry
+        self.sign_ins = counter("croupier_lobby_sign_ins", "Sign-ins of players.", ["new"])
+        self.matches = counter("croupier_lobby_matches", "Quick matches made.", ["game"])
+        self.tables = gauge("croupier_lobby_tables", "Tables that have not ended.", ["game", "state"])
+        self.tickets = gauge("croupier_lobby_tickets_waiting", "Tickets that wait.", ["game", "seats"])
 
     def show_tables(self, counts: Mapping[tuple[str, TableState], int]) -> None:
         """Set how many tables run, by game and state."""

@@ -1,6 +1,6 @@
 """Prometheus metrics that every service has, and the port they are read from."""
 
-from dataclasses import dataclass, field
+from functools import partial
 from wsgiref.simple_server import WSGIServer
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, start_http_server
@@ -10,39 +10,27 @@ from croupier.runtime.tls import Tls
 LATENCY_BUCKETS_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
-@dataclass(frozen=True)
 class RpcMetrics:
-    """Calls of one service by method and code, in one registry."""
+    """Calls of one service by method and code, in a registry."""
 
-    registry: CollectorRegistry
-    calls: Counter = field(init=False)
-    seconds: Histogram = field(init=False)
-    open_calls: Gauge = field(init=False)
-    limited: Counter = field(init=False)
-
-    def __post_init__(self) -> None:
-        calls = Counter(
-            "croupier_rpc_calls", "Finished calls by method and gRPC code.", ["method", "code"], registry=self.registry
-        )
-        seconds = Histogram(
+    def __init__(self, registry: CollectorRegistry) -> None:
+        counter = partial(Counter, registry=registry)
+        self.calls = counter("croupier_rpc_calls", "Finished calls by method and gRPC code.", ["method", "code"])
+        self.seconds = Histogram(
             "croupier_rpc_seconds",
             "Time to serve a unary call, in seconds.",
             ["method", "code"],
             buckets=LATENCY_BUCKETS_SECONDS,
-            registry=self.registry,
+            registry=registry,
         )
-        open_calls = Gauge(
-            "croupier_rpc_open_calls", "Calls being served, streams included.", ["method"], registry=self.registry
+        self.open_calls = Gauge(
+            "croupier_rpc_open_calls", "Calls being served, streams included.", ["method"], registry=registry
         )
-        limited = Counter(
+        self.limited = counter(
             "croupier_rpc_limited",
             "Calls refused, and messages of streams held back, because one player made too many, by method.",
             ["method"],
-            registry=self.registry,
         )
-        metrics = {"calls": calls, "seconds": seconds, "open_calls": open_calls, "limited": limited}
-        for name, metric in metrics.items():
-            object.__setattr__(self, name, metric)
 
 
 def export_expiry(registry: CollectorRegistry, tls: Tls | None) -> None:
