@@ -81,7 +81,7 @@ def test_the_operators_certificate_goes_before_one_of_our_own(tmp_path: Path) ->
 
 
 def test_half_a_certificate_is_none() -> None:
-    with pytest.raises(CommandFault, match="--certificate and --key go together") as fault:
+    with pytest.raises(CommandFault, match="--key missing: --certificate, --key go together") as fault:
         DoorChoice(certificate=Path("a.pem"))
     assert fault.value.exit_code == MISUSED
 

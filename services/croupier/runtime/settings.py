@@ -29,7 +29,8 @@ class TlsSettings:
     """By what a service proves who it is, and checks who others are."""
 
     certificate: Path | None = setting(
-        "PEM file of this service's certificate; with it TLS is spoken, and callers need one too.", default=None
+        "PEM file of the certificate that services are shown; with it TLS is spoken, and they need one too.",
+        default=None,
     )
     key: Path | None = setting("PEM file of the certificate's private key.", default=None)
     ca: Path | None = setting("PEM file of the authorities whose certificates are accepted.", default=None)
@@ -114,6 +115,13 @@ def _is_group(hint: Any) -> bool:
 def _fields(kind: type[Any]) -> Iterator[tuple[dataclasses.Field[Any], Any]]:
     hints = get_type_hints(kind)
     return ((field, hints[field.name]) for field in dataclasses.fields(kind))
+
+
+def check_together(given: Mapping[str, object]) -> None:
+    """Raises ValueError if some of these settings, by their flags, are None and others are not."""
+    missing = [flag for flag, value in given.items() if value is None]
+    if 0 < len(missing) < len(given):
+        raise ValueError(f"{', '.join(missing)} missing: {', '.join(given)} go together")
 
 
 def _names(name: str) -> str:

@@ -23,7 +23,7 @@ from cryptography.x509 import Certificate
 
 from croupier.runtime.identity import Clock
 from croupier.runtime.logs import Logger
-from croupier.runtime.settings import TlsSettings, is_loopback
+from croupier.runtime.settings import TlsSettings, check_together, is_loopback
 
 LOOK_SECONDS = 1.0
 """How often the files are looked at."""
@@ -63,16 +63,11 @@ class TlsFiles:
         return Identity(certificate or b"", key or b"", authorities or b"", holder.not_valid_after_utc)
 
 
-def tls_files(settings: TlsSettings) -> TlsFiles | None:
-    """The files that settings name, None if they name none; raises ValueError if they name some of them only."""
+def tls_files(settings: TlsSettings, group: str = "tls") -> TlsFiles | None:
+    """The files that a group of settings names, None if it names none; raises ValueError if only some of them."""
     certificate, key, ca = settings.certificate, settings.key, settings.ca
-    if certificate and key and ca:
-        return TlsFiles(certificate, key, ca)
-    given = {"--tls-certificate": certificate, "--tls-key": key, "--tls-ca": ca}
-    missing = [flag for flag, path in given.items() if path is None]
-    if len(missing) < len(given):
-        raise ValueError(f"TLS needs all of {', '.join(given)}, or none of them: {', '.join(missing)} missing")
-    return None
+    check_together({f"--{group}-certificate": certificate, f"--{group}-key": key, f"--{group}-ca": ca})
+    return TlsFiles(certificate, key, ca) if certificate and key and ca else None
 
 
 class Tls:
