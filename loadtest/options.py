@@ -1,19 +1,15 @@
 """The command line of the load test."""
 
 import argparse
-import secrets
-import sys
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
 
 from croupier_client import Endpoints, Tls
+from loadtest.command_line import Parser, new_folder
 from loadtest.mix import ALL_GAMES, read_mix
 from loadtest.scenarios import SCENARIOS, read_manners
 
-MISUSED = 2
 PEM = b"-----BEGIN CERTIFICATE-----"
 MOST_PLAIN_TABLES = 50
 """Greenlets with streams of gRPC carry about 5,400 messages a second for 50 users, and collapse at 3,000."""
@@ -53,24 +49,16 @@ class Options:
     """Whether plain Locust users play, in greenlets of this process, rather than swarms."""
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        """One line, instead of the whole usage."""
-        print(f"loadtest: {message}", file=sys.stderr)
-        sys.exit(MISUSED)
-
-
 def read_options(arguments: Sequence[str]) -> Options:
     """The options of a command line; ends the process with 2 and a clear line if they are wrong."""
     parser = _parser()
     given = parser.parse_args(arguments)
-    fault = _fault(given)
-    if fault:
+    parser.refuse_less_than_one(given, "tables", "seconds", "processes", "engines")
+    if fault := _fault(given):
         parser.error(fault)
     scenario = SCENARIOS[given.scenario]
-    seed = secrets.randbelow(2**31) if given.seed is None else given.seed
+    seed, command = parser.repeated(arguments, given.seed)
     tables, seconds = given.tables or scenario.tables, given.seconds or scenario.seconds
-    name = f"{time.strftime('%Y%m%d-%H%M%S')}-{scenario.name}"
     return Options(
         scenario=scenario.name,
         tables=tables,
@@ -78,7 +66,7 @@ def read_options(arguments: Sequence[str]) -> Options:
         mix=given.mix,
         seed=seed,
         processes=given.processes,
-        results=given.results or Path("results") / name,
+        results=given.results or new_folder(scenario.name),
         grace_seconds=given.grace,
         silence_seconds=given.silence,
         think_seconds=given.think,
@@ -93,14 +81,9 @@ def read_options(arguments: Sequence[str]) -> Options:
         workers=given.master,
         bind=given.bind,
         master=given.worker,
-        command=_command(arguments, given.seed, seed),
+        command=command,
         is_plain=given.plain,
     )
-
-
-def _command(arguments: Sequence[str], given_seed: int | None, seed: int) -> str:
-    line = ["python", "-m", "loadtest", *arguments]
-    return " ".join(line if given_seed is not None else [*line, "--seed", str(seed)])
 
 
 def _fault(given: argparse.Namespace) -> str:
@@ -120,9 +103,6 @@ def _fault(given: argparse.Namespace) -> str:
         return "--tls and --ca-file are for services that run already: name --host, or leave them out"
     if any("=" not in one for one in given.metrics):
         return "--metrics is NAME=HOST:PORT, once for each instance"
-    for name, least in (("tables", 1), ("seconds", 1), ("processes", 1), ("engines", 1)):
-        if getattr(given, name) is not None and getattr(given, name) < least:
-            return f"--{name} is at least {least}"
     if given.judged is not None and not 0 <= given.judged <= 1:
         return "--judged is a share of all tables: a number from 0 to 1"
     return _fault_of_plain_users(given) or _faults_of_values(given)
@@ -165,11 +145,11 @@ def _tls(given: argparse.Namespace) -> Tls | None:
     return Tls(authorities)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> Parser:
     scenarios = "; ".join(f"{one.name}: {one.meaning}" for one in SCENARIOS.values())
-    parser = _Parser(
-        prog="python -m loadtest",
-        description="Plays many tables at once and referees each of them. Exit code 0 if all limits were kept, 1 if "
+    parser = Parser(
+        "loadtest",
+        "Plays many tables at once and referees each of them. Exit code 0 if all limits were kept, 1 if "
         "not or if no game was finished, 2 if nothing could be tested.",
         epilog=f"Scenarios: {scenarios}.",
     )

@@ -1,19 +1,13 @@
 """The command line of the rehearsal."""
 
-import argparse
-import secrets
-import shlex
-import sys
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NoReturn
 
+from loadtest.command_line import Parser, new_folder
 from rehearsal.load import Wanted
 from rehearsal.plan import Container, Deployment, Plan
 
-MISUSED = 2
 SHORT_SECONDS, SHORT_TABLES = 60.0, 4
 USUAL_SECONDS, USUAL_TABLES = 210.0, 30
 SHORT_PACE = 0.2
@@ -67,21 +61,12 @@ def _with_less_sleep(one: Container) -> Container:
     return replace(one, pre_stop_seconds=SHORT_PACE * one.pre_stop_seconds)
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        """One line, instead of the whole usage."""
-        print(f"rehearsal: {message}", file=sys.stderr)
-        sys.exit(MISUSED)
-
-
 def read_options(arguments: Sequence[str]) -> Options:
     """The options of a command line; ends the process with 2 and a clear line if they are wrong."""
     parser = _parser()
     given = parser.parse_args(arguments)
-    for name in ("tables", "seconds"):
-        if getattr(given, name) is not None and getattr(given, name) < 1:
-            parser.error(f"--{name} is at least 1")
-    seed = secrets.randbelow(2**31) if given.seed is None else given.seed
+    parser.refuse_less_than_one(given, "tables", "seconds")
+    seed, command = parser.repeated(arguments, given.seed)
     wanted = Wanted(
         tables=given.tables or (SHORT_TABLES if given.short else USUAL_TABLES),
         seconds=given.seconds or (SHORT_SECONDS if given.short else USUAL_SECONDS),
@@ -89,19 +74,18 @@ def read_options(arguments: Sequence[str]) -> Options:
         mix=SHORT_MIX if given.short else "",
         manners=SHORT_MANNERS if given.short else "",
     )
-    line = ["python", "-m", "rehearsal", *arguments]
     return Options(
         load=wanted,
-        results=given.results or Path("results") / time.strftime("%Y%m%d-%H%M%S-rehearsal"),
+        results=given.results or new_folder("rehearsal"),
         is_short=given.short,
-        command=shlex.join(line if given.seed is not None else [*line, "--seed", str(seed)]),
+        command=command,
     )
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
-        prog="python -m rehearsal",
-        description="Starts on this machine what the production overlay describes, replaces and kills its engines "
+def _parser() -> Parser:
+    parser = Parser(
+        "rehearsal",
+        "Starts on this machine what the production overlay describes, replaces and kills its engines "
         "under a refereed load, and says whether anything was lost. Exit code 0 if nothing was, 1 if something was not "
         "as it should be, 2 if nothing could be rehearsed.",
     )

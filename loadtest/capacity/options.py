@@ -1,11 +1,10 @@
 """The command line of the capacity test."""
 
-import argparse
-import secrets
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from loadtest.command_line import Parser, new_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +28,6 @@ class CapacityOptions:
 
 
 PARTS = ("idle", "asleep")
-_LEAST = {"memory_mebibytes": 1, "wave": 1, "most_tables": 1, "sleeping": 1, "idle_seconds": 1, "woken": 1}
 
 
 def read_capacity_options(arguments: Sequence[str]) -> CapacityOptions:
@@ -39,11 +37,8 @@ def read_capacity_options(arguments: Sequence[str]) -> CapacityOptions:
     parts = tuple(given.parts.split(","))
     if unknown := [part for part in parts if part not in PARTS]:
         parser.error(f"--parts cannot be {unknown[0]!r}: take of {', '.join(PARTS)}, with commas between")
-    for name, least in _LEAST.items():
-        if getattr(given, name) < least:
-            parser.error(f"--{name.replace('_', '-')} is at least {least}")
-    seed = secrets.randbelow(2**31) if given.seed is None else given.seed
-    line = ["python", "-m", "loadtest.capacity", *arguments, *([f"--seed={seed}"] if given.seed is None else [])]
+    parser.refuse_less_than_one(given, "memory_mebibytes", "wave", "most_tables", "sleeping", "idle_seconds", "woken")
+    seed, command = parser.repeated(arguments, given.seed)
     return CapacityOptions(
         parts=parts,
         memory_mebibytes=given.memory_mebibytes,
@@ -54,15 +49,15 @@ def read_capacity_options(arguments: Sequence[str]) -> CapacityOptions:
         woken=min(given.woken, given.sleeping),
         limit_seconds=given.limit_seconds,
         seed=seed,
-        results=given.results or Path("results") / f"{time.strftime('%Y%m%d-%H%M%S')}-capacity",
-        command=" ".join(line),
+        results=given.results or new_folder("capacity"),
+        command=command,
     )
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m loadtest.capacity",
-        description="How many tables services of our own hold while nobody acts: in memory, with seated players and "
+def _parser() -> Parser:
+    parser = Parser(
+        "loadtest.capacity",
+        "How many tables services of our own hold while nobody acts: in memory, with seated players and "
         "open streams, and asleep in the log, from where some are woken. Exit code 0, 1 if a table was not as it had "
         "been left, 2 if nothing could be tested.",
     )

@@ -1,13 +1,13 @@
 """The command line of the ceiling."""
 
-import argparse
-import time
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from loadtest.command_line import Parser, new_folder
 from loadtest.mix import ALL_GAMES, read_mix
 
 
@@ -48,9 +48,7 @@ def read_ceiling_options(arguments: Sequence[str]) -> CeilingOptions:
     given = parser.parse_args(arguments)
     if unknown := [name for name in given.on.split(",") if name not in SETUPS]:
         parser.error(f"--on cannot be {unknown[0]!r}: take of {', '.join(SETUPS)}, with commas between")
-    for name in ("seconds", "first", "processes"):
-        if getattr(given, name) < 1:
-            parser.error(f"--{name} is at least 1")
+    parser.refuse_less_than_one(given, "seconds", "first", "processes")
     try:
         read_mix(given.mix)
     except ValueError as fault:
@@ -59,18 +57,18 @@ def read_ceiling_options(arguments: Sequence[str]) -> CeilingOptions:
         setups=tuple(SETUPS[name] for name in given.on.split(",")),
         seconds=given.seconds,
         first=given.first,
-        results=given.results or Path("results") / f"{time.strftime('%Y%m%d-%H%M%S')}-ceiling",
+        results=given.results or new_folder("ceiling"),
         processes=given.processes,
         mix=given.mix,
         seed=given.seed,
-        command=" ".join(["python", "-m", "loadtest.ceiling", *arguments]),
+        command=f"{parser.prog} {shlex.join(arguments)}",
     )
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m loadtest.ceiling",
-        description="Finds the highest load that services of our own carry, where nobody thinks: tables are added step "
+def _parser() -> Parser:
+    parser = Parser(
+        "loadtest.ceiling",
+        "Finds the highest load that services of our own carry, where nobody thinks: tables are added step "
         "by step until 99 of 100 actions take more than 100 ms, something breaks or fails, or the generator is at its "
         "own limit. Exit code 0 if a load was found that keeps all limits and nothing broke, 1 if not, 2 if nothing "
         "could be tested.",

@@ -182,7 +182,9 @@ def test_a_wrong_command_line_ends_with_2_and_a_line(
     with pytest.raises(SystemExit) as ended:
         read_capacity_options(arguments)
     assert ended.value.code == 2
-    assert said in capsys.readouterr().err
+    line = capsys.readouterr().err
+    assert line.startswith(f"loadtest.capacity: {said}")
+    assert line.count("\n") == 1
 
 
 def test_no_more_are_woken_than_sleep() -> None:

@@ -176,7 +176,9 @@ def test_a_wrong_command_line_ends_with_2_and_a_line(
     with pytest.raises(SystemExit) as ended:
         read_ceiling_options(arguments)
     assert ended.value.code == 2
-    assert said in capsys.readouterr().err
+    line = capsys.readouterr().err
+    assert line.startswith(f"loadtest.ceiling: {said}")
+    assert line.count("\n") == 1
 
 
 def test_all_setups_are_climbed_unless_some_are_named() -> None:

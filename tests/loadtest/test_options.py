@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from croupier_client import Endpoints, Tls
-from loadtest.options import MISUSED, read_options
+from loadtest.command_line import MISUSED
+from loadtest.options import read_options
 from loadtest.scenarios import SCENARIOS
 
 PEM = b"-----BEGIN " + b"CERTIFICATE-----\n"
@@ -29,6 +30,8 @@ def test_the_command_repeats_the_run_with_its_seed() -> None:
     told, chosen = read_options(["smoke", "--seed=5"]), read_options(["smoke", "--tables=3"])
     assert told.command == "python -m loadtest smoke --seed=5"
     assert chosen.command == f"python -m loadtest smoke --tables=3 --seed {chosen.seed}"
+    spaced = read_options(["smoke", "--seed=5", "--results=my results"])
+    assert spaced.command == "python -m loadtest smoke --seed=5 '--results=my results'"
 
 
 def test_a_front_door_is_for_all_services() -> None:

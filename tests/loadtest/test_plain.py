@@ -15,11 +15,12 @@ import pytest
 
 from croupier_api.v1 import engine_pb2
 from croupier_client import CroupierError, Unavailable
+from loadtest.command_line import MISUSED
 from loadtest.conductor.plain.bench import read_frame, write_frame
 from loadtest.conductor.plain.greenlets import play_together, played
 from loadtest.conductor.plain.table import PLAY, CountedMessages
 from loadtest.measures import Measures
-from loadtest.options import MISUSED, read_options
+from loadtest.options import read_options
 from loadtest.players.counting import HungUp
 from tests.loadtest.broken_services import NONE
 from tests.loadtest.running import ROOT, run_load_test, services_with
