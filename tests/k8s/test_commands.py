@@ -2,8 +2,6 @@
 
 import base64
 import os
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,11 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.k8s.building import ROOT
+from tests.k8s.programs import ended, installed, run
 from tests.k8s.setting_policies import SECRETS
 
 BY_THE_OPERATOR = {"door-certificate"}
-SECONDS = 60
 RECORDER = """#!/bin/sh
 if [ "$1 $2" = "create secret" ]; then exec "$REAL_KUBECTL" "$@"; fi
 echo "$@" >> "$CALLS"
@@ -31,23 +28,7 @@ esac
 @pytest.fixture
 def kubectl() -> str:
     """The real program, which makes Secrets without a cluster."""
-    found = shutil.which("kubectl")
-    if found is None:
-        pytest.skip("kubectl is not here: no Secrets are made")
-    return found
-
-
-def ended(*command: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """A command that was run to its end."""
-    given = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", **(environment or {})}
-    return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, env=given, cwd=ROOT, check=False)
-
-
-def run(*command: str, environment: dict[str, str] | None = None) -> str:
-    """What a command prints; it has to succeed."""
-    done = ended(*command, environment=environment)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return installed("kubectl", "no Secrets are made")
 
 
 def secrets(text: str) -> dict[str, dict[str, str]]:

@@ -1,8 +1,6 @@
 """Alerts ask for what there is, fire when they should and only then, and lead to a page that helps."""
 
 import re
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +15,12 @@ from k8s.dashboards.catalogue import DASHBOARDS
 from tests.k8s.building import ROOT
 from tests.k8s.exported import exported
 from tests.k8s.expressions import faults
+from tests.k8s.programs import installed, run
 
 RULES = yaml.safe_load((ROOT / "k8s" / "components" / "monitoring" / "rules.yaml").read_text())["spec"]
 TESTS = Path(__file__).parent / "alerts.yaml"
 RUNBOOK = (ROOT / "docs" / "runbook.md").read_text()
 PARTS = ("**Symptom.**", "**Meaning.**", "**What to do.**")
-SECONDS = 60
 
 ALL: list[dict[str, Any]] = [rule for group in RULES["groups"] for rule in group["rules"]]
 ALERTS = {rule["alert"]: rule for rule in ALL if "alert" in rule}
@@ -102,10 +100,7 @@ def test_an_alert_is_let_fire_no_sooner_than_it_should_and_let_clear(alert: str)
 @pytest.fixture
 def promtool() -> str:
     """Prometheus' own tool."""
-    found = shutil.which("promtool")
-    if found is None:
-        pytest.skip("promtool is not here, so that no rule is computed: Debian has it in the package prometheus")
-    return found
+    return installed("promtool", "no rule is computed; Debian has it in the package prometheus")
 
 
 @pytest.fixture
@@ -114,13 +109,6 @@ def rules(tmp_path: Path) -> Path:
     (tmp_path / "alerts.yaml").write_text(TESTS.read_text())
     (tmp_path / "rules.yaml").write_text(yaml.safe_dump(RULES))
     return tmp_path / "rules.yaml"
-
-
-def run(*command: str, cwd: Path) -> str:
-    """What a command says; it has to succeed."""
-    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, cwd=cwd, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout + done.stderr
 
 
 def test_prometheus_takes_the_rules(promtool: str, rules: Path) -> None:

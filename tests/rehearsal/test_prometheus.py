@@ -1,12 +1,12 @@
 """What Prometheus is told: targets and labels as its operator makes them, rules with shorter times; what it tells."""
 
-import shutil
-import subprocess
+import json
 from pathlib import Path
 
 import pytest
 
 from rehearsal.manifests import CannotRehearse
+from rehearsal.plan import plan_of
 from rehearsal.pods import Pod
 from rehearsal.prometheus import (
     VARIABLE,
@@ -20,6 +20,8 @@ from rehearsal.prometheus import (
     targets,
 )
 from rehearsal.site import Site
+from tests.k8s.building import build
+from tests.k8s.programs import installed, run
 from tests.rehearsal.small import engine, plan
 
 
@@ -100,15 +102,7 @@ def test_a_program_that_is_named_and_not_there_is_told(monkeypatch: pytest.Monke
 
 
 def test_prometheus_takes_the_shortened_rules_of_production(tmp_path: Path) -> None:
-    import json
-
-    from rehearsal.plan import plan_of
-    from tests.k8s.building import build
-
-    promtool = shutil.which("promtool")
-    if promtool is None:
-        pytest.skip("promtool is not here: shortened rules are not looked at")
+    promtool = installed("promtool", "shortened rules are not looked at")
     file = tmp_path / "rules.json"
     file.write_text(json.dumps(rule_file(plan_of(build("production")).rules, 30)))
-    done = subprocess.run([promtool, "check", "rules", str(file)], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    run(promtool, "check", "rules", str(file))
