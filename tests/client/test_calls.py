@@ -96,7 +96,6 @@ def test_call_is_an_rpc_of_the_contract(name: str) -> None:
     rpc = rpcs()[call.path]
     assert rpc.input_type == call.request.DESCRIPTOR
     assert rpc.output_type == call.response.DESCRIPTOR
-    assert rpc.server_streaming == (call.attempts is Attempts.STREAM)
 
 
 @pytest.mark.parametrize("name", ARGUMENTS)

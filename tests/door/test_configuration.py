@@ -1,6 +1,5 @@
 """The configuration is one that Envoy takes, with any settings, and opens no way that it should not."""
 
-import inspect
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from google.protobuf.descriptor_pb2 import FileDescriptorSet
+from google.protobuf.descriptor_pb2 import FileDescriptorSet, MethodOptions
 
 from croupier.door.bindings import bindings, call_path
 from croupier.door.checks import now_utc
@@ -18,13 +17,11 @@ from croupier.door.development import DevelopmentCertificate
 from croupier.door.envoy import find_envoy, validate
 from croupier.door.files import configuration_files, write_files
 from croupier.door.filters import OPEN_PATHS, http_filters
-from croupier.door.routes import NOT_REPEATABLE, routes
+from croupier.door.routes import routes
 from croupier.door.settings import DoorSettings
 from croupier.lobby.servicer import OPEN_METHODS
 from croupier.runtime.identity import write_new_key_pair
 from croupier.runtime.settings import TlsSettings, TracesSettings
-from croupier_client.callers import Stream, Unary
-from croupier_client.calls import Calls
 
 ENVOYS_SHORTEST_SECONDS = 0.05
 """Between two fillings of a bucket."""
@@ -127,27 +124,22 @@ def _call_matches() -> list[dict[str, str]]:
     return [route["match"] for route in routes(30) if "path" in route["match"] and "route" in route]
 
 
-def test_what_the_client_does_once_is_not_repeated_by_the_door() -> None:
-    """A call that the client takes to harm when it is made twice must not be made twice by the door either."""
-    once = {
-        name
-        for name, method in vars(Calls).items()
-        if isinstance(method, Unary | Stream) and "Attempts.ONCE" in _source(method)
-    }
-    assert once
-    assert {"".join(word.capitalize() for word in name.split("_")) for name in once} <= NOT_REPEATABLE
-    assert {
-        path.rpartition("/")[2] for path, retried in _retried().items() if "unavailable" in retried
-    } & NOT_REPEATABLE == set()
+def test_what_harms_when_done_twice_is_not_repeated_by_the_door() -> None:
+    harmful = {"RefreshToken", "CreateTable", "LeaveTable", "AddBot", "RemoveSeat", "QuickMatch", "React", "Play"}
+    retried = {path.rpartition("/")[2]: conditions for path, conditions in _retried().items()}
+    assert {name for name, conditions in retried.items() if "unavailable" not in conditions} == harmful
+    assert all("connect-failure" in conditions for conditions in retried.values())
+
+
+def test_what_is_only_looked_at_is_asked_for_by_get() -> None:
+    levels = {(one.verb, one.method.GetOptions().idempotency_level) for one in bindings()}
+    assert {verb for verb, level in levels if level == MethodOptions.NO_SIDE_EFFECTS} == {"GET"}
+    assert {level for verb, level in levels if verb == "GET"} == {MethodOptions.NO_SIDE_EFFECTS}
 
 
 def test_calls_without_a_token_are_those_that_the_lobby_lets_in_without_one() -> None:
     json_paths = {one.path for one in bindings() if call_path(one.method) in OPEN_METHODS}
     assert set(OPEN_PATHS) == OPEN_METHODS | json_paths
-
-
-def _source(method: Any) -> str:
-    return inspect.getsource(method._build)
 
 
 def _retried() -> dict[str, str]:

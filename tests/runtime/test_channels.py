@@ -8,9 +8,11 @@ from typing import Any
 
 import grpc
 import pytest
+from google.protobuf.descriptor_pb2 import MethodOptions
 
 from croupier.runtime.addresses import addresses_of, free_port
 from croupier.runtime.channels import open_channel, target_of
+from croupier_api.v1 import engine_pb2, scoring_pb2
 from rehearsal.resolver import Resolver
 
 METHOD = "/tests.Service/Method"
@@ -127,3 +129,11 @@ def test_what_is_no_address_is_named(addresses: str, fault: str) -> None:
 
 def test_addresses_one_by_one() -> None:
     assert addresses_of("a:1, b:2") == ("a:1", "b:2")
+
+
+def test_what_services_ask_of_each_other_may_be_asked_twice() -> None:
+    services = [*engine_pb2.DESCRIPTOR.services_by_name.values(), *scoring_pb2.DESCRIPTOR.services_by_name.values()]
+    asked = [method for service in services if "Control" in service.name for method in service.methods]
+    assert len(asked) == 7
+    harmful = [one.name for one in asked if one.GetOptions().idempotency_level == MethodOptions.IDEMPOTENCY_UNKNOWN]
+    assert harmful == []

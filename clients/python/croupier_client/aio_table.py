@@ -126,9 +126,7 @@ class AsyncWatchedTable(Table):
             raise Unavailable(grpc.StatusCode.UNAVAILABLE, "the stream fell silent") from None
 
     async def _open(self) -> _Messages:
-        return await self._caller.open(
-            Call(Service.ENGINE, self.watch_request(), engine_pb2.WatchTableResponse, Attempts.STREAM)
-        )
+        return await self._caller.open(Call(Service.ENGINE, self.watch_request(), engine_pb2.WatchTableResponse))
 
 
 class AsyncTable(AsyncWatchedTable):

@@ -140,9 +140,7 @@ class BlockingWatchedTable(Table):
             self._changed.notify_all()
 
     def _open(self) -> Messages[engine_pb2.PlayResponse] | Messages[engine_pb2.WatchTableResponse]:
-        return self._caller.open(
-            Call(Service.ENGINE, self.watch_request(), engine_pb2.WatchTableResponse, Attempts.STREAM)
-        )
+        return self._caller.open(Call(Service.ENGINE, self.watch_request(), engine_pb2.WatchTableResponse))
 
 
 class BlockingTable(BlockingWatchedTable):

@@ -5,8 +5,10 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, 
 from dataclasses import dataclass
 from enum import Enum
 from functools import update_wrapper
-from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, overload
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, cast, overload
 
+from google.protobuf.descriptor import MethodDescriptor
+from google.protobuf.descriptor_pb2 import MethodOptions
 from google.protobuf.message import Message
 
 from croupier_api.v1 import engine_pb2
@@ -40,14 +42,27 @@ class Call(Generic[R]):
     service: Service
     request: Message
     response: type[R]
-    attempts: Attempts = Attempts.IDEMPOTENT
     is_last: Callable[[R], bool] = more_may_come
+
+    @property
+    def rpc(self) -> MethodDescriptor:
+        """The rpc as the contract describes it."""
+        request = self.request.DESCRIPTOR
+        service = request.file.services_by_name[f"{self.service.value}Service"]
+        return cast("MethodDescriptor", service.methods_by_name[request.name.removesuffix("Request")])
 
     @property
     def path(self) -> str:
         """The rpc as HTTP/2 writes it."""
-        rpc = self.request.DESCRIPTOR.name.removesuffix("Request")
-        return f"/{self.request.DESCRIPTOR.file.package}.{self.service.value}Service/{rpc}"
+        return f"/{self.rpc.containing_service.full_name}/{self.rpc.name}"
+
+    @property
+    def attempts(self) -> Attempts:
+        """What may be tried again; of unary calls those of which the contract says so."""
+        if self.rpc.server_streaming:
+            return Attempts.STREAM
+        is_repeatable = self.rpc.GetOptions().idempotency_level != MethodOptions.IDEMPOTENCY_UNKNOWN
+        return Attempts.IDEMPOTENT if is_repeatable else Attempts.ONCE
 
     @staticmethod
     def serialize(request: Message) -> bytes:

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 from croupier_api.v1 import engine_pb2, lobby_pb2, scoring_pb2, table_pb2
 from croupier_client.callers import Call, Service, Stream, Unary
-from croupier_client.retry import Attempts
 from croupier_client.table import new_request_id
 
 
@@ -43,7 +42,7 @@ class Calls:
         request = lobby_pb2.CreateTableRequest(
             game=game, seats=seats, options=game_options(options), clock=clock, private=private
         )
-        return Call(Service.LOBBY, request, lobby_pb2.CreateTableResponse, Attempts.ONCE)
+        return Call(Service.LOBBY, request, lobby_pb2.CreateTableResponse)
 
     @Unary
     def get_table(self, *, table_id: str) -> Call[lobby_pb2.GetTableResponse]:
@@ -67,7 +66,7 @@ class Calls:
     def watch_tables(self, *, table_id: str = "", game: str = "") -> Call[lobby_pb2.WatchTablesResponse]:
         """Follow one table, or the public tables of a game; after a lost connection it begins from the start."""
         request = lobby_pb2.WatchTablesRequest(table_id=table_id, game=game)
-        return Call(Service.LOBBY, request, lobby_pb2.WatchTablesResponse, Attempts.STREAM)
+        return Call(Service.LOBBY, request, lobby_pb2.WatchTablesResponse)
 
     @Unary
     def join_table(
@@ -84,7 +83,7 @@ class Calls:
     def leave_table(self, *, table_id: str) -> Call[lobby_pb2.LeaveTableResponse]:
         """Give up one's seat at a forming table."""
         request = lobby_pb2.LeaveTableRequest(table_id=table_id)
-        return Call(Service.LOBBY, request, lobby_pb2.LeaveTableResponse, Attempts.ONCE)
+        return Call(Service.LOBBY, request, lobby_pb2.LeaveTableResponse)
 
     @Unary
     def set_ready(
@@ -98,13 +97,13 @@ class Calls:
     def add_bot(self, *, table_id: str, bot: str = "") -> Call[lobby_pb2.AddBotResponse]:
         """Fill a free seat with a computer player, the best one unless a kind is named; the host only."""
         request = lobby_pb2.AddBotRequest(table_id=table_id, bot=bot)
-        return Call(Service.LOBBY, request, lobby_pb2.AddBotResponse, Attempts.ONCE)
+        return Call(Service.LOBBY, request, lobby_pb2.AddBotResponse)
 
     @Unary
     def remove_seat(self, *, table_id: str, seat: int) -> Call[lobby_pb2.RemoveSeatResponse]:
         """Free a seat of a forming table; the host only."""
         request = lobby_pb2.RemoveSeatRequest(table_id=table_id, seat=seat)
-        return Call(Service.LOBBY, request, lobby_pb2.RemoveSeatResponse, Attempts.ONCE)
+        return Call(Service.LOBBY, request, lobby_pb2.RemoveSeatResponse)
 
     @Stream
     def quick_match(
@@ -117,7 +116,7 @@ class Calls:
         request = lobby_pb2.QuickMatchRequest(
             game=game, seats=seats, client_seed=client_seed, request_id=request_id or new_request_id()
         )
-        return Call(Service.LOBBY, request, lobby_pb2.QuickMatchResponse, Attempts.STREAM, _brings_table)
+        return Call(Service.LOBBY, request, lobby_pb2.QuickMatchResponse, _brings_table)
 
     @Unary
     def submit_action(
@@ -138,7 +137,7 @@ class Calls:
     def react(self, *, table_id: str, reaction: str) -> Call[engine_pb2.ReactResponse]:
         """Send one of the contract's reactions to everybody at the table."""
         request = engine_pb2.ReactRequest(table_id=table_id, reaction=reaction)
-        return Call(Service.ENGINE, request, engine_pb2.ReactResponse, Attempts.ONCE)
+        return Call(Service.ENGINE, request, engine_pb2.ReactResponse)
 
     @Unary
     def propose(self, *, table_id: str, request_id: str, proposal: str) -> Call[engine_pb2.ProposeResponse]:

@@ -5,7 +5,6 @@ from typing import Self
 
 from croupier_api.v1 import lobby_pb2
 from croupier_client.callers import Call, Service
-from croupier_client.retry import Attempts
 
 MARGIN_MILLISECONDS = 30_000
 """Tokens are exchanged this long before they end, so that none ends on its way."""
@@ -42,7 +41,7 @@ class Session:
     def refresh_call(self) -> Call[lobby_pb2.RefreshTokenResponse]:
         """What to call when a refresh is needed; once, since it uses the token up."""
         request = lobby_pb2.RefreshTokenRequest(refresh_token=self.tokens.refresh_token if self.tokens else "")
-        return Call(Service.LOBBY, request, lobby_pb2.RefreshTokenResponse, Attempts.ONCE)
+        return Call(Service.LOBBY, request, lobby_pb2.RefreshTokenResponse)
 
     def signed_in(self, answer: lobby_pb2.SignInResponse) -> Self:
         """The session after a sign-in."""

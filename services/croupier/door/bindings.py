@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from google.api import annotations_pb2, http_pb2
 from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
+from google.protobuf.descriptor_pb2 import MethodOptions
 
 from croupier_api.v1 import engine_pb2, lobby_pb2, scoring_pb2
 
@@ -40,6 +41,11 @@ def bindings() -> tuple[Binding, ...]:
 def call_path(method: MethodDescriptor) -> str:
     """The path of a method in gRPC."""
     return f"/{method.containing_service.full_name}/{method.name}"
+
+
+def is_repeatable(method: MethodDescriptor) -> bool:
+    """Whether the contract says that a call may be made a second time, after which all is as it was after the first."""
+    return method.GetOptions().idempotency_level != MethodOptions.IDEMPOTENCY_UNKNOWN
 
 
 def _of_method(method: MethodDescriptor) -> Iterator[Binding]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from google.protobuf.descriptor import MethodDescriptor
 
-from croupier.door.bindings import SERVICES, call_path
+from croupier.door.bindings import SERVICES, call_path, is_repeatable
 from croupier.door.envoy_types import Config, message, seconds, set_header, typed
 from croupier.door.refusals import refusal_route
 
@@ -22,10 +22,6 @@ BUFFER = "envoy.filters.http.buffer"
 
 CLUSTERS: Mapping[str, str] = {"LobbyService": "lobby", "EngineService": "engine", "ScoringService": "scoring"}
 
-NOT_REPEATABLE = frozenset(
-    {"RefreshToken", "CreateTable", "LeaveTable", "AddBot", "RemoveSeat", "QuickMatch", "React", "Play"}
-)
-"""Whoever makes one of these calls a second time changes something a second time, or is refused the second time."""
 SURELY_UNDONE = "connect-failure,refused-stream,reset-before-request"
 """Failures after which no service has seen the call."""
 HARMLESS = f"{SURELY_UNDONE},reset,unavailable"
@@ -103,7 +99,7 @@ def _call(method: MethodDescriptor, request_seconds: int) -> Config:
     service = CLUSTERS[method.containing_service.name]
     idle_seconds = TABLE_IDLE_SECONDS if service == "engine" else LOBBY_IDLE_SECONDS
     limits = _stream_limits(idle_seconds) if method.server_streaming else _whole(request_seconds)
-    retry = _retry(SURELY_UNDONE if method.name in NOT_REPEATABLE else HARMLESS)
+    retry = _retry(HARMLESS if is_repeatable(method) else SURELY_UNDONE)
     deadline = [] if method.server_streaming else [_deadline(request_seconds + LONGER_SECONDS)]
     by_table = _BY_TABLE if service == "engine" else {}
     return {
