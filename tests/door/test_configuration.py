@@ -16,7 +16,7 @@ from croupier.door.descriptors import descriptor_set
 from croupier.door.development import DevelopmentCertificate
 from croupier.door.envoy import find_envoy, validate
 from croupier.door.files import configuration_files, write_files
-from croupier.door.filters import OPEN_PATHS, http_filters
+from croupier.door.filters import http_filters
 from croupier.door.routes import routes
 from croupier.door.settings import DoorSettings
 from croupier.lobby.servicer import OPEN_METHODS
@@ -138,8 +138,13 @@ def test_what_is_only_looked_at_is_asked_for_by_get() -> None:
 
 
 def test_calls_without_a_token_are_those_that_the_lobby_lets_in_without_one() -> None:
+    filters = http_filters(DoorSettings(Path("none")), Ed25519PrivateKey.generate().public_key())
+    [identity] = [each["typed_config"] for each in filters if each["name"] == "envoy.filters.http.jwt_authn"]
     json_paths = {one.path for one in bindings() if call_path(one.method) in OPEN_METHODS}
-    assert set(OPEN_PATHS) == OPEN_METHODS | json_paths
+    assert json_paths == {"/v1/sign-in", "/v1/tokens:refresh"}
+    assert {
+        rule["match"].get("path") for rule in identity["rules"] if "requires" not in rule
+    } == OPEN_METHODS | json_paths
 
 
 def _retried() -> dict[str, str]:

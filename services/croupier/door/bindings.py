@@ -16,6 +16,8 @@ SERVICES: tuple[ServiceDescriptor, ...] = (
     scoring_pb2.DESCRIPTOR.services_by_name["ScoringService"],
 )
 """The services for players. Control services are not among them, so that no door can open to them by mistake."""
+OPEN_CALLS = frozenset({"SignIn", "RefreshToken"})
+"""These need no token; every other call does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,12 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from croupier.door.clusters import admin_cluster, clusters, collector_cluster
 from croupier.door.envoy_types import Config, seconds, socket_address, typed
 from croupier.door.filters import host_settings, http_filters
-from croupier.door.refusals import local_replies
+from croupier.door.refusals import HEADER_KIBIBYTES, MOST_HEADERS, local_replies
 from croupier.door.routes import routes
 from croupier.door.settings import DoorSettings
 from croupier.door.tracing import COLLECTOR, HEADERS, RUNTIME, tracing
 from croupier.door.transport import downstream_tls
 
-HEADER_KIBIBYTES = 16
-MOST_HEADERS = 60
 QUIET_SECONDS = 60
 """How long a request may rest in the middle, where no route says otherwise."""
 DRAIN_SECONDS = 10

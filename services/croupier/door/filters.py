@@ -2,16 +2,18 @@
 
 import base64
 import json
+from collections.abc import Iterator
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from croupier.door.bindings import SERVICES
+from croupier.door.bindings import OPEN_CALLS, SERVICES, bindings, call_path
 from croupier.door.descriptors import descriptor_set
 from croupier.door.envoy_types import Config, base64_text, message, typed
-from croupier.door.routes import BUFFER, LARGEST_BODY_BYTES, TRANSCODER, TRANSCODER_KIND
+from croupier.door.routes import BUFFER, TRANSCODER, TRANSCODER_KIND
 from croupier.door.settings import DoorSettings
 from croupier.runtime.identity import ISSUER, PLAYER_AUDIENCE
+from croupier.runtime.server import LARGEST_REQUEST_BYTES
 
 LARGEST_ANSWER_BYTES = 4 * 1024 * 1024
 KNOWN_TOKENS = 10_000
@@ -21,12 +23,6 @@ CLOCK_SKEW_SECONDS = 5
 """The door's clock may be wrong by this; the services check the time again."""
 CORS = "envoy.filters.http.cors"
 HEALTH_PATH = "/healthz"
-OPEN_PATHS = (
-    "/v1/sign-in",
-    "/v1/tokens:refresh",
-    "/croupier_api.v1.LobbyService/SignIn",
-    "/croupier_api.v1.LobbyService/RefreshToken",
-)
 GUARDED_PREFIXES = ("/v1/", "/croupier_api.v1.")
 
 
@@ -41,7 +37,7 @@ def http_filters(settings: DoorSettings, key: Ed25519PublicKey) -> list[Config]:
         *_rate_limit(settings),
         _health(),
         _identity(key),
-        typed(BUFFER, "filters.http.buffer.v3.Buffer", max_request_bytes=LARGEST_BODY_BYTES),
+        typed(BUFFER, "filters.http.buffer.v3.Buffer", max_request_bytes=LARGEST_REQUEST_BYTES),
         _transcoder(),
         typed("envoy.filters.http.router", "filters.http.router.v3.Router", suppress_envoy_headers=True),
     ]
@@ -49,27 +45,22 @@ def http_filters(settings: DoorSettings, key: Ed25519PublicKey) -> list[Config]:
 
 def host_settings(settings: DoorSettings) -> Config:
     """What holds for every route that does not say otherwise: bodies go through as they come, and CORS."""
-    by_filter = {BUFFER: {**_per_route("buffer.v3.BufferPerRoute"), "disabled": True}}
+    by_filter = {BUFFER: message("filters.http.buffer.v3.BufferPerRoute", disabled=True)}
     if settings.origins:
         by_filter[CORS] = _cors_policy(settings)
     return {"typed_per_filter_config": by_filter}
 
 
 def _cors_policy(settings: DoorSettings) -> Config:
-    return {
-        **_per_route("cors.v3.CorsPolicy"),
-        "allow_origin_string_match": _origin_matchers(settings),
-        "allow_methods": "GET, POST, DELETE, OPTIONS",
-        "allow_headers": "authorization, content-type, grpc-timeout, x-grpc-web, x-user-agent, x-table-id, "
-        "x-request-id",
-        "expose_headers": "grpc-status, grpc-message, grpc-status-details-bin, x-request-id",
-        "max_age": "86400",
-        "forward_not_matching_preflights": False,
-    }
-
-
-def _per_route(kind: str) -> Config:
-    return message(f"filters.http.{kind}")
+    return message(
+        "filters.http.cors.v3.CorsPolicy",
+        allow_origin_string_match=_origin_matchers(settings),
+        allow_methods="GET, POST, DELETE, OPTIONS",
+        allow_headers="authorization, content-type, grpc-timeout, x-grpc-web, x-user-agent, x-table-id, x-request-id",
+        expose_headers="grpc-status, grpc-message, grpc-status-details-bin, x-request-id",
+        max_age="86400",
+        forward_not_matching_preflights=False,
+    )
 
 
 def _origin_matchers(settings: DoorSettings) -> list[Config]:
@@ -155,9 +146,15 @@ def _identity(key: Ed25519PublicKey) -> Config:
         "envoy.filters.http.jwt_authn",
         "filters.http.jwt_authn.v3.JwtAuthentication",
         providers={"lobby": lobby},
-        rules=[*({"match": {"path": path}} for path in OPEN_PATHS), *guarded],
+        rules=[*({"match": {"path": path}} for path in _open_paths()), *guarded],
         bypass_cors_preflight=True,
     )
+
+
+def _open_paths() -> Iterator[str]:
+    for binding in bindings():
+        if binding.method.name in OPEN_CALLS:
+            yield from (call_path(binding.method), binding.path)
 
 
 def key_set(key: Ed25519PublicKey) -> str:
@@ -184,6 +181,6 @@ def _transcoder() -> Config:
             "reject_unknown_query_parameters": True,
             "reject_binding_body_field_collisions": True,
         },
-        max_request_body_size=LARGEST_BODY_BYTES,
+        max_request_body_size=LARGEST_REQUEST_BYTES,
         max_response_body_size=LARGEST_ANSWER_BYTES,
     )

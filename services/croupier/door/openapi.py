@@ -7,9 +7,8 @@ from typing import Any, TypeAlias
 
 from google.protobuf.descriptor import MethodDescriptor
 
-from croupier.door.bindings import Binding, bindings
+from croupier.door.bindings import OPEN_CALLS, Binding, bindings
 from croupier.door.comments import comments
-from croupier.door.filters import OPEN_PATHS
 from croupier.door.schemas import field_schema, is_map, schemas_of
 
 Document: TypeAlias = dict[str, Any]
@@ -69,7 +68,7 @@ def _operation(binding: Binding, said: Mapping[str, str]) -> Document:
     }
     if binding.has_body:
         operation["requestBody"] = {"required": True, "content": _json(method.input_type.name)}
-    if binding.path in OPEN_PATHS:
+    if method.name in OPEN_CALLS:
         operation["security"] = []
     return operation
 

@@ -6,10 +6,23 @@ The JSON has the form that the services' own errors have here, {"code": a gRPC s
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from croupier.door.envoy_types import Config, set_header
+from google.rpc.code_pb2 import (
+    DEADLINE_EXCEEDED,
+    INVALID_ARGUMENT,
+    NOT_FOUND,
+    PERMISSION_DENIED,
+    RESOURCE_EXHAUSTED,
+    UNAUTHENTICATED,
+    UNAVAILABLE,
+    UNIMPLEMENTED,
+    UNKNOWN,
+)
 
-UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND, PERMISSION_DENIED = 2, 3, 4, 5, 7
-RESOURCE_EXHAUSTED, UNIMPLEMENTED, UNAVAILABLE, UNAUTHENTICATED = 8, 12, 14, 16
+from croupier.door.envoy_types import Config, set_header
+from croupier.runtime.server import LARGEST_REQUEST_BYTES
+
+HEADER_KIBIBYTES = 16
+MOST_HEADERS = 60
 ENVOYS_OWN_WORDS = "%LOCAL_REPLY_BODY%"
 
 REFUSALS: Mapping[int, tuple[int, str]] = {
@@ -18,11 +31,11 @@ REFUSALS: Mapping[int, tuple[int, str]] = {
     403: (PERMISSION_DENIED, "web pages of this origin may not call here: the operator can allow it"),
     404: (NOT_FOUND, "there is nothing here: see the list of paths in the documentation, and mind the method"),
     408: (DEADLINE_EXCEEDED, "the request took too long to arrive"),
-    413: (RESOURCE_EXHAUSTED, "the body is too large: 64 KiB at most"),
+    413: (RESOURCE_EXHAUSTED, f"the body is too large: {LARGEST_REQUEST_BYTES // 1024} KiB at most"),
     415: (INVALID_ARGUMENT, "this content type is not read here: send JSON, with 'content-type: application/json'"),
     426: (INVALID_ARGUMENT, "this is HTTP of another time: HTTP/1.1 and HTTP/2 are spoken here"),
     429: (RESOURCE_EXHAUSTED, "too many requests from this address: wait a second and try again"),
-    431: (RESOURCE_EXHAUSTED, "the headers are too large: 16 KiB and 60 headers at most"),
+    431: (RESOURCE_EXHAUSTED, f"the headers are too large: {HEADER_KIBIBYTES} KiB and {MOST_HEADERS} headers at most"),
     503: (UNAVAILABLE, "the service does not answer at the moment: try again"),
     504: (DEADLINE_EXCEEDED, "the service took too long: what was asked may have happened all the same"),
 }

@@ -7,14 +7,12 @@ from google.protobuf.descriptor import MethodDescriptor
 from croupier.door.bindings import SERVICES, call_path, is_repeatable
 from croupier.door.envoy_types import Config, message, seconds, set_header, typed
 from croupier.door.refusals import refusal_route
+from croupier.runtime.server import LARGEST_REQUEST_BYTES
 
 TABLE_IDLE_SECONDS = 60
 """A table's stream is never quiet for longer than a heartbeat, of which there are four a minute."""
 LOBBY_IDLE_SECONDS = 900
 """The lobby's streams are quiet while nothing happens; clients open them anew after ten minutes."""
-
-LARGEST_BODY_BYTES = 64 * 1024
-"""The services take no larger message either."""
 
 TRANSCODER = "envoy.filters.http.grpc_json_transcoder"
 TRANSCODER_KIND = "filters.http.grpc_json_transcoder.v3.GrpcJsonTranscoder"
@@ -86,12 +84,12 @@ def _as_it_is(route: Config) -> Config:
 
 def _json(request_seconds: int) -> Config:
     """Where JSON goes until it has been read and translated; then the route of the call that it stands for is taken."""
-    limited = {"@type": "type.googleapis.com/envoy.extensions.filters.http.buffer.v3.BufferPerRoute"}
+    largest = {"max_request_bytes": LARGEST_REQUEST_BYTES}
     return {
         "name": "json",
         "match": {"prefix": "/v1/"},
         "route": {"cluster": "lobby", **_whole(request_seconds)},
-        "typed_per_filter_config": {BUFFER: {**limited, "buffer": {"max_request_bytes": LARGEST_BODY_BYTES}}},
+        "typed_per_filter_config": {BUFFER: message("filters.http.buffer.v3.BufferPerRoute", buffer=largest)},
     }
 
 
