@@ -74,10 +74,11 @@ def _operation(binding: Binding, said: Mapping[str, str]) -> Document:
 
 
 def _operation_id(binding: Binding) -> str:
-    """The call's name; a further way to make it has the number of fields in its path behind it."""
+    """The call's name; a further way to make it says which fields of the first are not in its path."""
     first = next(one for one in bindings() if one.method is binding.method)
-    name: str = binding.method.name
-    return name if first.path == binding.path else f"{name}By{len(binding.path_fields)}"
+    left_out = [field for field in first.path_fields if field not in binding.path_fields]
+    words = [word.capitalize() for field in left_out for word in ("without", *field.split("_"))]
+    return "".join((binding.method.name, *words))
 
 
 def _what_comes(method: MethodDescriptor) -> str:
