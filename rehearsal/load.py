@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from croupier.runtime.leash import leashed
 from loadtest.scenarios import SCENARIOS
 from loadtest.swarm.order import Order
 from rehearsal.manifests import CannotRehearse
-from rehearsal.processes import ended, leashed, signal_session
+from rehearsal.processes import ended, signal_session
 from rehearsal.provisions import PLAYERS_NAME
 
 SCENARIO = "upheaval"

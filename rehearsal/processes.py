@@ -4,25 +4,16 @@ import asyncio
 import contextlib
 import os
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-_LEASHED = "import ctypes, os, sys; ctypes.CDLL(None).prctl(1, 9); os.execvp(sys.argv[1], sys.argv[1:])"
-"""Becomes another program, which the system kills (signal 9) when its parent has gone (PR_SET_PDEATHSIG, 1).
+from croupier.runtime.leash import leashed
 
-Nothing may run between fork and exec in a process with threads such as those of gRPC: what did died there now and then.
-"""
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _PARENT, _SESSION, _USER_TICKS, _SYSTEM_TICKS, _PAGES = 1, 3, 11, 12, 21
 """Fields of /proc/PID/stat, counted from behind the program's name."""
-
-
-def leashed(command: Sequence[str]) -> list[str]:
-    """The command of a program that is gone when whoever starts it has gone, however that went."""
-    return [sys.executable, "-I", "-S", "-c", _LEASHED, *command]
 
 
 async def spawned(

