@@ -1,14 +1,11 @@
 """A run of a scenario from its beginning to its result; Locust is used as a library."""
 
-import os
-import platform
 import signal
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
 
 import gevent
@@ -21,22 +18,19 @@ from croupier_client import Tls
 from loadtest.backend import Backend, BackendMissing, own_backend
 from loadtest.conductor.collector import Collector
 from loadtest.conductor.crew import Crew, WorkersCrew
+from loadtest.conductor.evidence import Evidence
 from loadtest.conductor.fleet import Fleet
-from loadtest.conductor.limits import checks
 from loadtest.conductor.plain.crew import PlainCrew
 from loadtest.conductor.plain.users import playing_classes
 from loadtest.conductor.shape import ScenarioShape
 from loadtest.conductor.statistics import locust_statistics, tell_locust
 from loadtest.conductor.users import user_classes
 from loadtest.options import Options
-from loadtest.results.result import Check, Conditions, Result
+from loadtest.results.result import Result
 from loadtest.results.text import to_text
 from loadtest.results.write import ReportFault, check_folder, write_results, write_text
 from loadtest.scenarios import Scenario
 from loadtest.swarm.order import JUDGING_SECONDS, Order
-from loadtest.watch.counters import await_agreement, differences
-from loadtest.watch.growth import MEMORY, growth_checks
-from loadtest.watch.shares import memory_shares
 from loadtest.watch.watch import Watch
 
 FINE, BROKEN, NOT_RUN = 0, 1, 2
@@ -45,11 +39,7 @@ MOST_MOMENTS = 240
 LEAST_SLICE_SECONDS = 1.0
 PROGRESS_SECONDS = 10.0
 MOST_PROGRESS = 60
-COUNTED_SECONDS = 20.0
-"""Engines count their tables every 15 seconds."""
-AGREEMENT_SECONDS = 10.0
 LOCUST_FILE = "locust.txt"
-PACKAGES = ("croupier", "grpcio", "locust", "gevent", "protobuf")
 
 
 def run(options: Options) -> int:
@@ -138,7 +128,8 @@ class Run:
             crew.last_orders()
             _say("last orders: games are played to their ends, and the referee goes through the rest")
             unwell = crew.wait(self._scenario.grace_seconds + JUDGING_SECONDS)
-            return self._judged(unwell, started_milliseconds, seconds), self._collector.replays
+            evidence = Evidence(self._options, self._backend, self._scenario, self._collector, self._watch)
+            return evidence.result(unwell, started_milliseconds, seconds), self._collector.replays
         finally:
             crew.stop()
 
@@ -200,78 +191,6 @@ class Run:
                 _say(self._collector.progress())
                 told = now
 
-    def _judged(self, unwell: list[str], started_milliseconds: int, seconds: float) -> Result:
-        collector, under_load = self._collector, self._collector.counts_under_load
-        compared = await_agreement(
-            self._watch,
-            collector.counts,
-            within_seconds=AGREEMENT_SECONDS,
-            sleep=gevent.sleep,
-            shared=self._options.shared,
-        )
-        for violation in differences(compared):
-            collector.breaks(violation.invariant, violation.detail)
-        verdicts = list(checks(self._scenario.limits, collector, unwell))
-        if self._backend.metrics:
-            verdicts.append(self._watch.check())
-        if self._scenario.limits.is_growth_watched and self._backend.metrics:
-            verdicts += self._growth()
-        broken = collector.violations({})
-        used = sum(one.cpu_seconds for one in self._watch.uses())
-        actions, shares = under_load["actions"], memory_shares(self._watch.histories)
-        finished = collector.counts["tables finished"]
-        return Result(
-            conditions=self._conditions(started_milliseconds, seconds),
-            tables_opened=collector.counts["tables opened"],
-            tables_finished=finished,
-            tables_judged=collector.counts["tables judged"],
-            tables_proved=collector.counts["tables proved"],
-            games=collector.counted("finished "),
-            actions=actions,
-            actions_per_second=actions / seconds,
-            checks_made=collector.counted("checked "),
-            latencies=collector.latencies(),
-            moments=tuple(collector.moments),
-            refusals=collector.counted("refused "),
-            probes=collector.counted("probe "),
-            failures=collector.failures,
-            violations=broken,
-            services=self._watch.uses(),
-            compared=compared,
-            server_cpu_milliseconds_per_thousand_actions=used * 1e6 / max(1, collector.counts["actions"]),
-            bytes_per_table=shares.per_table,
-            bytes_per_stream=shares.per_stream,
-            generator_cpu=collector.most_cpu,
-            bottleneck=_bottleneck(collector.most_cpu, self._scenario),
-            checks=tuple(verdicts),
-            passed=not broken and finished > 0 and all(check.passed for check in verdicts),
-        )
-
-    def _growth(self) -> tuple[Check, ...]:
-        """Whether the services came back to what they were, once time has ended the tables that all have left."""
-        deadline = time.monotonic() + self._scenario.grace_seconds
-        while True:
-            gevent.sleep(COUNTED_SECONDS)
-            self._watch.sample()
-            found = growth_checks(self._watch.histories)
-            # Memory that has not come back by then does not come back.
-            if all(check.passed or check.name.endswith(MEMORY) for check in found) or time.monotonic() > deadline:
-                return found
-
-    def _conditions(self, started_milliseconds: int, seconds: float) -> Conditions:
-        return Conditions(
-            scenario=self._scenario.name,
-            seed=self._options.seed,
-            command=self._options.command,
-            started_milliseconds=started_milliseconds,
-            seconds=seconds,
-            machine=f"{platform.system()} {platform.machine()}",
-            cores=os.cpu_count() or 0,
-            versions={"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
-            backend=self._backend.description,
-            processes=self._options.processes * max(1, self._options.workers),
-        )
-
 
 def _authorities(tls: Tls | None) -> str | None:
     return None if tls is None else (tls.authorities or b"").decode()
@@ -291,9 +210,3 @@ class _Nobody:
 
     def leave(self, name: str) -> None:
         """Nobody leaves."""
-
-
-def _bottleneck(cpu: float, scenario: Scenario) -> str:
-    if cpu <= min(scenario.limits.generator_cpu, 0.9):
-        return ""
-    return f"the generator used {cpu:.2f} cores of 1 in its busiest process: it measures itself; use more --processes"
