@@ -48,11 +48,6 @@ def read_mix(text: str) -> tuple[Kind, ...]:
     return tuple(kinds)
 
 
-def mix_text(kinds: Sequence[Kind]) -> str:
-    """What read_mix reads."""
-    return ",".join(kind.game if kind.weight == 1 else f"{kind.game}={kind.weight}" for kind in kinds)
-
-
 def drawn(kinds: Sequence[Kind], random: Random) -> Kind:
     """One of the kinds by weight."""
     return random.choices(kinds, [kind.weight for kind in kinds])[0]

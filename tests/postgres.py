@@ -173,10 +173,6 @@ class PostgresServer:
         self.run_sql("postgres", f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
         return self.url(name)
 
-    def drop_database(self, name: str) -> None:
-        """Remove a database with all its connections."""
-        self.run_sql("postgres", f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
-
     def run_sql(self, database: str, sql: str) -> str:
         """Run statements by psql and give what they print, without decoration."""
         return self._run("psql", self.url(database), "-XAtq", "-v", "ON_ERROR_STOP=1", "-c", sql)

@@ -37,7 +37,7 @@ class Evidence:
     watch: Watch
 
     def result(self, unwell: list[str], started_milliseconds: int, seconds: float) -> Result:
-        """What was found, once all counts agree or have had their time to; `unwell` are those who played no more."""
+        """What was found, once all counts agree or have had their time to; `unwell` did not end as they should."""
         collector, under_load = self.collector, self.collector.counts_under_load
         compared = self._compared()
         verdicts = tuple(self._verdicts(unwell))

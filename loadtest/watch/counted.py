@@ -113,7 +113,6 @@ class Counted:
 UNHEARD_TABLES = "unheard tables"
 UNANSWERED_ACTIONS = "unanswered actions"
 UNANSWERED_CALLS = "unanswered rpc"
-UNANSWERED_MATCHES = f"{UNANSWERED_CALLS} QuickMatch"
 UNHEARD_STREAMS = "unheard streams"
 COUNTED: tuple[Counted, ...] = (
     Counted(

@@ -13,8 +13,6 @@ from croupier_client.callers import Call, R, Service
 from croupier_client.endpoints import CALL_SECONDS, CHANNEL_OPTIONS, channel_target
 from tests.faults.records import Acknowledged, Heard, Opened, Stream, TableRecord
 
-FOLDING_SHARE = 8
-"""One client of so many folds every fact into its view; the others save the time, since the audit compares bytes."""
 POLICY = RetryPolicy(total_seconds=150)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from croupier.cli.reach import endpoints_of
 from croupier.cli.supervisor import Manner, running_services
-from tests.loadtest.broken_services import NONE, command_of
+from tests.loadtest.broken_services import command_of
 
 ROOT = Path(__file__).parents[2]
 RUN_SECONDS = 240.0
@@ -77,8 +77,3 @@ async def run_with(defect: str, arguments: Sequence[str], folder: Path) -> Outco
     """Run the load test against services of which one has a defect."""
     async with services_with(defect, folder / "services") as flags:
         return await run_load_test([*arguments, *flags], folder)
-
-
-async def run_clean(arguments: Sequence[str], folder: Path) -> Outcome:
-    """Run the load test against services that have none."""
-    return await run_with(NONE, arguments, folder)

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from croupier.games.catalogue import GAMES
-from loadtest.mix import ALL_GAMES, KINDS, drawn, matchable, mix_text, read_mix
+from loadtest.mix import ALL_GAMES, KINDS, drawn, matchable, read_mix
 
 
 def test_all_games_of_the_house_are_played_with_seats_and_bounds_that_they_know() -> None:
@@ -18,9 +18,8 @@ def test_all_games_of_the_house_are_played_with_seats_and_bounds_that_they_know(
             assert set(kind.bounds) <= {option.name for option in game.options(seats)}
 
 
-def test_a_mix_is_written_as_it_is_read() -> None:
-    assert mix_text(read_mix("thulla=2, solo")) == "thulla=2,solo"
-    assert mix_text(read_mix(ALL_GAMES)) == ALL_GAMES
+def test_a_mix_is_games_with_weights() -> None:
+    assert [(kind.game, kind.weight) for kind in read_mix("thulla=2, solo")] == [("thulla", 2), ("solo", 1)]
 
 
 @pytest.mark.parametrize("text", ["", "whist", "solo=", "solo=0", "solo=101", "solo=1.5", "solo,solo", "solo;thulla"])

@@ -154,9 +154,7 @@ async def test_a_server_that_is_not_there(host: str, said: str) -> None:
     assert said in str(refused)
 
 
-async def test_a_database_that_would_forget_commits(
-    postgres: PostgresServer, new_database: Callable[..., str], caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_database_that_would_forget_commits(postgres: PostgresServer, new_database: Callable[..., str]) -> None:
     url, heard = new_database(), Warnings()
     async with opened(url) as database:
         await check_durability(database, heard)

@@ -21,7 +21,6 @@ class Ear:
 
     process: Process
     pipe: Pipe
-    is_lost: bool = False
 
 
 class NewsHub:

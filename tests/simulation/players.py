@@ -69,7 +69,6 @@ class Person:
         self._manner = manner
         self._network = network
         self._chance = chance
-        self._referee = referee
         self._verdict = verdict
         self._client = SimulatedClient(name, network, self.process, chance, referee.now)
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,7 +34,6 @@ class Outcome:
     digest: str
     violation: Violation | None
     virtual_seconds: float
-    real_seconds: float
     numbers: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
     recent: tuple[str, ...] = ()
@@ -58,7 +56,6 @@ class Simulator:
 
     def run(self, seed: int, file: TextIO | None = None, scenario: str = "") -> Outcome:
         """Run the world of a seed, of any scenario unless one is named, to its end or until an invariant breaks."""
-        began = time.perf_counter()
         loop = VirtualLoop()
         trace = Trace(loop.time, file)
         with _settled(loop):
@@ -83,7 +80,6 @@ class Simulator:
             trace.digest,
             world.verdict.violation,
             virtual_seconds,
-            time.perf_counter() - began,
             _numbers(world),
             world.faults.counts,
             tuple(trace.recent),

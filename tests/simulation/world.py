@@ -80,7 +80,6 @@ class World:
         self.replicas = list(self._replicas())
         self.people: list[Person] = []
         self.matched: Counter[str] = Counter()
-        self.is_done = False
 
     def chance(self, name: str) -> Random:
         """A source of chance for one part of the world."""
@@ -119,7 +118,6 @@ class World:
         except Exception as error:
             self.verdict.fail("the simulation itself holds", repr(error))
             raise
-        self.is_done = True
         self.loop.stop()
 
     async def _live(self) -> None:

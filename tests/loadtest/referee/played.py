@@ -1,7 +1,7 @@
 """True tables, played by the engine's own functions, as the records of their viewers would tell them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
 from random import Random
@@ -320,20 +320,3 @@ def play(card: int) -> table_pb2.Action:
 def messages_of(one: SeatRecord) -> Iterator[engine_pb2.PlayResponse]:
     """All that was heard."""
     return (engine_pb2.PlayResponse.FromString(message.body) for message in one.heard)
-
-
-def copy_of(record: TableRecord) -> TableRecord:
-    """A record that can be changed without the original."""
-    viewers = [
-        replace(
-            one,
-            opened=[*one.opened],
-            heard=[*one.heard],
-            sent=[*one.sent],
-            answered=[*one.answered],
-            viewed=[*one.viewed],
-            noted=[*one.noted],
-        )
-        for one in record.viewers
-    ]
-    return replace(record, viewers=viewers, replays=[*record.replays])
