@@ -174,7 +174,7 @@ def test_a_clock_that_is_off_is_for_tests_only(starting: Starting) -> None:
 
 def test_a_clock_is_off_by_what_was_said() -> None:
     def clock(offset: str) -> Callable[[], int]:
-        settings = EngineSettings("", Path(), Path(), "", clock_offset_milliseconds=offset)
+        settings = EngineSettings(Path(), Path(), "", database="", clock_offset_milliseconds=offset)
         return local_clock(settings)
 
     assert 4_000 < clock("5000")() - clock("0")() < 6_000

@@ -3,33 +3,21 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from croupier.runtime.settings import PlayerSettings, TlsSettings, TracesSettings, setting
+from croupier.runtime.settings import ServiceSettings, setting
 
 
 @dataclass(frozen=True)
-class EngineSettings:
+class EngineSettings(ServiceSettings):
     """The engine plays the tables."""
 
-    database: str = setting(
-        "URL of the engine's database: sqlite:////data/engine.db, or postgresql://user:password@host:port/name."
-    )
     lobby_public_key: Path = setting("PEM file of the lobby's Ed25519 public key, which signs players' tokens.")
     signing_key: Path = setting("PEM file of the engine's own Ed25519 private key, for its calls to scoring.")
     scoring_control: str = setting("host:port of scoring's control service; several with commas between.")
     listen: str = setting("host:port for players.", default="127.0.0.1:7720")
     control_listen: str = setting("host:port for the lobby.", default="127.0.0.1:7721")
     metrics_listen: str = setting("host:port for Prometheus.", default="127.0.0.1:7729")
-    health_listen: str = setting("host:port that tells health probes and nothing else, without TLS.", default="")
-    tls: TlsSettings = TlsSettings()
-    traces: TracesSettings = TracesSettings()
-    log_level: str = setting("debug, info, warning or error.", default="info")
-    ready_file: Path | None = setting("JSON file to write with the real addresses once ready.", default=None)
-    drain_seconds: int = setting(
-        "Seconds after which the engine has stopped at most; calls and reports under way end first.", default=10
-    )
     most_open_tables: int = setting("Tables in memory beyond which no more are opened here.", default=20_000)
     most_streams: int = setting("Streams beyond which no more are opened.", default=50_000)
-    player: PlayerSettings = PlayerSettings()
     bot_processes: int = setting(
         "Processes in which computer players that think do so. 0: they act like the first one of their game.", default=1
     )

@@ -3,26 +3,17 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from croupier.runtime.settings import PlayerSettings, TlsSettings, TracesSettings, setting
+from croupier.runtime.settings import ServiceSettings, setting
 
 
 @dataclass(frozen=True, slots=True)
-class LobbySettings:
+class LobbySettings(ServiceSettings):
     """The lobby: it knows the players and forms the tables."""
 
-    database: str = setting("URL of the database: sqlite:////data/lobby.db or postgresql://user:password@host/name.")
     signing_key: Path = setting("The lobby's Ed25519 private key as a PEM file; it signs players' and own tokens.")
     engine_control: str = setting("The engine's control address, host:port; of several replicas with commas between.")
     listen: str = setting("Where to serve gRPC, host:port.", default="127.0.0.1:7710")
     metrics_listen: str = setting("Where to serve Prometheus metrics, host:port.", default="127.0.0.1:7719")
-    health_listen: str = setting("Where to tell health probes and nothing else, host:port, without TLS.", default="")
-    tls: TlsSettings = TlsSettings()
-    traces: TracesSettings = TracesSettings()
-    log_level: str = setting("What to log: debug, info, warning or error.", default="info")
-    ready_file: Path | None = setting("A file to write the addresses into, as JSON, once ready.", default=None)
-    drain_seconds: int = setting(
-        "Seconds after which the lobby has stopped at most; calls under way end first.", default=10
-    )
     access_token_seconds: int = setting("How long an access token holds, in seconds.", default=900)
     refresh_token_seconds: int = setting("How long a refresh token holds, in seconds.", default=30 * 86_400)
     engine_timeout_seconds: int = setting("How long the engine may take to answer, in seconds.", default=5)
@@ -35,4 +26,3 @@ class LobbySettings:
     hosted_tables_limit: int = setting("Most tables that a player may host at a time.", default=20)
     streams_limit: int = setting("Most WatchTables and QuickMatch streams at a time.", default=1000)
     player_streams_limit: int = setting("Most of these streams for one player.", default=10)
-    player: PlayerSettings = PlayerSettings()

@@ -1,7 +1,7 @@
 """Settings of a service: a frozen dataclass, read once from flags and CROUPIER_* variables; faults told together.
 
-What several services can be told is a dataclass of its own, a group, which theirs have as a field: of a group `tls` the
-setting `key` is --tls-key.
+What all services can be told stands in ServiceSettings. What belongs together is a dataclass of its own, a group, which
+others have as a field: of a group `tls` the setting `key` is --tls-key.
 """
 
 import argparse
@@ -52,6 +52,22 @@ class PlayerSettings:
         "Most calls a second of one player in the long run, messages in streams included; 0 for no limit.", default=100
     )
     burst: int = setting("How many calls of one player may come at once.", default=1000)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceSettings:
+    """What each of lobby, engine and scoring can be told."""
+
+    database: str = setting("URL of its database: sqlite:////data/NAME.db or postgresql://user:password@host/name.")
+    health_listen: str = setting("host:port that tells health probes and nothing else, without TLS.", default="")
+    tls: TlsSettings = TlsSettings()
+    traces: TracesSettings = TracesSettings()
+    log_level: str = setting("Least level that is logged: debug, info, warning or error.", default="info")
+    ready_file: Path | None = setting("File that gets the addresses as JSON once the service is ready.", default=None)
+    drain_seconds: int = setting(
+        "Seconds after which the service has stopped at most; what is under way ends first.", default=10
+    )
+    player: PlayerSettings = PlayerSettings()
 
 
 def read_settings(
