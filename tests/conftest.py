@@ -1,4 +1,4 @@
-"""A PostgreSQL server for all tests of this process, with databases for each."""
+"""A PostgreSQL server for all tests of this process, with databases for each; and logs that are set up anew."""
 
 import asyncio
 import itertools
@@ -9,9 +9,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+import structlog
 
 from croupier.runtime.schema_versions import migrate_database
 from tests.postgres import PostgresServer, postgres_server
+
+
+@pytest.fixture
+def logs_as_before() -> Iterator[None]:
+    """Programs of services set logging up for the whole process; what comes after the test finds it as it was."""
+    yield
+    structlog.reset_defaults()
 
 
 @pytest.fixture(scope="session")

@@ -1,11 +1,10 @@
 """Services whose certificates or ports cannot be used end with one line that says so, and code 2."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-import structlog
 
 from croupier.cli.data_folder import DataFolder, prepare_data_folder
 from croupier.cli.replicas import START_ORDER
@@ -47,11 +46,7 @@ FAULTS: dict[str, tuple[Callable[[DataFolder, str], list[str]], str]] = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _logs_as_before() -> Iterator[None]:
-    yield
-    # Services set logging up for the whole process.
-    structlog.reset_defaults()
+pytestmark = pytest.mark.usefixtures("logs_as_before")
 
 
 @pytest.mark.parametrize("service", START_ORDER)

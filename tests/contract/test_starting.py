@@ -2,14 +2,13 @@
 
 import socket
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
 import grpc
 import pytest
-import structlog
 from sqlalchemy.engine import make_url
 
 from croupier.engine.__main__ import local_clock, main
@@ -18,12 +17,7 @@ from croupier.runtime.identity import write_new_key_pair
 from tests.databases import copy_database
 from tests.postgres import PostgresServer
 
-
-@pytest.fixture(autouse=True)
-def _logs_as_before() -> Iterator[None]:
-    yield
-    # The program sets logging up for the whole process.
-    structlog.reset_defaults()
+pytestmark = pytest.mark.usefixtures("logs_as_before")
 
 
 @pytest.fixture(scope="module")

@@ -43,6 +43,18 @@ async def watched(engine: Bench, seats: tuple[SeatConfig, ...]) -> tuple[LiveTab
     return table, table.subscribe(SPECTATOR, table.state.sequence)
 
 
+async def waiting_for_one_who_is_away(engine: Bench) -> tuple[LiveTable, Subscription, int]:
+    """A table of two at which a seat is to act that the engine plays for, with all told before, and this seat."""
+    table, stream = await watched(engine, people(2))
+    engine.clock.advance(FULL_MILLISECONDS)
+    (away,) = (await update(stream)).clock.away_seats
+    while table.state.seats_to_act != (away,):
+        (seat,) = table.state.seats_to_act
+        await table.act(seat, table.state.game.legal_actions(seat).actions[0], f"r{table.state.sequence}", None)
+    await taken(stream)
+    return table, stream, away
+
+
 async def test_the_engine_acts_for_a_seat_whose_time_has_run_out_and_says_so(engine: Bench) -> None:
     table, stream = await watched(engine, people(3))
     (seat,) = table.state.seats_to_act
@@ -159,13 +171,7 @@ async def test_a_table_that_drains_lets_no_time_run_out(engine: Bench) -> None:
 
 
 async def test_the_seat_is_handed_back_when_its_player_acts_again(engine: Bench) -> None:
-    table, stream = await watched(engine, people(2))
-    engine.clock.advance(FULL_MILLISECONDS)
-    (away,) = (await update(stream)).clock.away_seats
-    while table.state.seats_to_act != (away,):
-        (seat,) = table.state.seats_to_act
-        await table.act(seat, table.state.game.legal_actions(seat).actions[0], f"r{table.state.sequence}", None)
-    await taken(stream)
+    table, stream, away = await waiting_for_one_who_is_away(engine)
     await table.act(away, table.state.game.legal_actions(away).actions[0], "back", None)
     assert list((await update(stream)).clock.away_seats) == []
 
@@ -295,13 +301,7 @@ async def test_an_action_that_is_refused_gives_nothing_back(engine: Bench) -> No
 
 
 async def test_seats_that_the_engine_plays_for_are_not_held_up(engine: Bench) -> None:
-    table, stream = await watched(engine, people(2))
-    engine.clock.advance(FULL_MILLISECONDS)
-    (away,) = (await update(stream)).clock.away_seats
-    while table.state.seats_to_act != (away,):
-        (seat,) = table.state.seats_to_act
-        await table.act(seat, table.state.game.legal_actions(seat).actions[0], f"r{table.state.sequence}", None)
-    await taken(stream)
+    _, stream, away = await waiting_for_one_who_is_away(engine)
     engine.roll.certain_until = 0
     engine.roll.interruptions.append(Interruption(engine.clock(), engine.clock() + 60_000))
     engine.clock.advance(AWAY_MILLISECONDS)

@@ -12,18 +12,12 @@ from pathlib import Path
 
 import grpc
 import pytest
-import structlog
 
 from croupier.lobby.__main__ import main
 from croupier.runtime.identity import write_new_key_pair
 from croupier_api.v1 import lobby_pb2, lobby_pb2_grpc
 
-
-@pytest.fixture(autouse=True)
-def _logs_as_before() -> Iterator[None]:
-    yield
-    # The program sets logging up for the whole process.
-    structlog.reset_defaults()
+pytestmark = pytest.mark.usefixtures("logs_as_before")
 
 
 @pytest.fixture

@@ -6,12 +6,10 @@ import json
 import signal
 import sys
 import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 
 import grpc
 import pytest
-import structlog
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from croupier.scoring.__main__ import main
@@ -19,12 +17,7 @@ from croupier_api.v1 import scoring_pb2 as pb
 from croupier_api.v1.scoring_pb2_grpc import ScoringServiceStub
 from tests.scoring.house import CALL_SECONDS, Keys
 
-
-@pytest.fixture(autouse=True)
-def _logs_as_before() -> Iterator[None]:
-    yield
-    # The program sets logging up for the whole process.
-    structlog.reset_defaults()
+pytestmark = pytest.mark.usefixtures("logs_as_before")
 
 
 def flags(keys: Keys, database_url: str, **changes: str) -> list[str]:
