@@ -9,7 +9,8 @@ from typing import Any
 from croupier.door.settings import DoorSettings
 from croupier.engine.settings import EngineSettings
 from croupier.lobby.settings import LobbySettings
-from croupier.runtime.settings import ENVIRONMENT_PREFIX, is_loopback, known_settings, read_settings
+from croupier.runtime.addresses import is_loopback
+from croupier.runtime.settings import ENVIRONMENT_PREFIX, known_settings, read_settings
 from croupier.scoring.settings import ScoringSettings
 from rehearsal.manifests import Object
 from tests.k8s.objects import containers, environment, named, of_kind, pod, ports, title, with_pods

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from croupier.runtime.settings import is_loopback, known_settings, read_settings, setting
+from croupier.runtime.addresses import is_loopback
+from croupier.runtime.settings import known_settings, read_settings, setting
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,8 @@ import http.client
 import json
 from typing import Any
 
+from croupier.runtime.addresses import host_and_port
+
 ANSWER_SECONDS = 5.0
 POLL_SECONDS = 0.05
 STREAM_POLL_SECONDS = 0.2
@@ -52,8 +54,7 @@ class Admin:
         return await asyncio.to_thread(self._ask_now, method, path)
 
     def _ask_now(self, method: str, path: str) -> tuple[int, str]:
-        host, _, port = self.address.rpartition(":")
-        connection = http.client.HTTPConnection(host.strip("[]"), int(port), timeout=ANSWER_SECONDS)
+        connection = http.client.HTTPConnection(*host_and_port(self.address), timeout=ANSWER_SECONDS)
         try:
             connection.request(method, path)
             answer = connection.getresponse()

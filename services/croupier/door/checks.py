@@ -4,8 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from croupier.door.settings import DoorSettings
-from croupier.runtime.addresses import is_free
-from croupier.runtime.settings import is_loopback
+from croupier.runtime.addresses import is_free, is_loopback
 from croupier.runtime.tls import checked_pair, content, tls_files
 
 

@@ -1,11 +1,9 @@
 """The services behind the door: where they are, how their health is seen, and how the door is known to them."""
 
-import ipaddress
-
 from croupier.door.envoy_types import Config, message, seconds, socket_address, typed
 from croupier.door.settings import DoorSettings
 from croupier.door.transport import upstream_tls
-from croupier.runtime.addresses import addresses_of
+from croupier.runtime.addresses import addresses_of, ip_of
 
 CONNECT_SECONDS = 2
 MOST_CALLS = 100_000
@@ -57,19 +55,11 @@ def _reached(name: str, addresses: tuple[str, ...]) -> Config:
     http2 = message("upstreams.http.v3.HttpProtocolOptions", explicit_http_config={"http2_protocol_options": _http2()})
     return {
         "name": name,
-        **({"type": "STATIC"} if all(map(_is_ip, addresses)) else {"cluster_type": _names()}),
+        **({"type": "STATIC"} if None not in map(ip_of, addresses) else {"cluster_type": _names()}),
         "connect_timeout": seconds(CONNECT_SECONDS),
         "load_assignment": _endpoints(name, addresses),
         "typed_extension_protocol_options": {"envoy.extensions.upstreams.http.v3.HttpProtocolOptions": http2},
     }
-
-
-def _is_ip(address: str) -> bool:
-    try:
-        ipaddress.ip_address(address.rpartition(":")[0].strip("[]"))
-    except ValueError:
-        return False
-    return True
 
 
 def _names() -> Config:

@@ -3,6 +3,8 @@
 import base64
 from typing import Any, TypeAlias
 
+from croupier.runtime.addresses import host_and_port
+
 Config: TypeAlias = dict[str, Any]
 """A part of Envoy's configuration: what its YAML holds."""
 
@@ -31,8 +33,8 @@ def seconds(count: float) -> str:
 
 def socket_address(address: str) -> Config:
     """An address host:port to listen on or to connect to."""
-    host, _, port = address.rpartition(":")
-    return {"socket_address": {"address": host.strip("[]"), "port_value": int(port)}}
+    host, port = host_and_port(address)
+    return {"socket_address": {"address": host, "port_value": port}}
 
 
 def base64_text(raw: bytes) -> str:

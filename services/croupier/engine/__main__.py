@@ -21,6 +21,7 @@ from croupier.engine.control_servicer import EngineControlServicer
 from croupier.engine.scoring_channel import ScoringChannel, WrongKey
 from croupier.engine.servicer import SERVICE_NAME, EngineServicer
 from croupier.engine.settings import EngineSettings
+from croupier.runtime.addresses import is_loopback
 from croupier.runtime.channels import open_channel
 from croupier.runtime.database import is_reachable
 from croupier.runtime.identity import (
@@ -49,7 +50,7 @@ from croupier.runtime.server import (
     watch_readiness,
 )
 from croupier.runtime.service import asking, run_program, tell_ready, until_stopped_or_refused, usable_database
-from croupier.runtime.settings import is_loopback, read_settings
+from croupier.runtime.settings import read_settings
 from croupier.runtime.tls import Tls, tls_in_use
 from croupier.runtime.traced_calls import traced
 from croupier.runtime.traces import export_dropped, traces_in_use

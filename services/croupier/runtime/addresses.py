@@ -1,5 +1,6 @@
 """Addresses, host:port: read from settings, and of this machine looked at before somebody listens there."""
 
+import ipaddress
 import socket
 
 
@@ -23,14 +24,33 @@ def _is_address(text: str) -> bool:
     return bool(host) and port.isascii() and port.isdigit() and 0 < int(port) < 65_536
 
 
+def host_and_port(address: str) -> tuple[str, int]:
+    """The parts of host:port, IPv6 without its brackets; raises ValueError for a port that is no number."""
+    host, _, port = address.rpartition(":")
+    return host.strip("[]"), int(port)
+
+
+def ip_of(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """The IP address of host:port, None if the host is a name."""
+    try:
+        return ipaddress.ip_address(address.rpartition(":")[0].strip("[]"))
+    except ValueError:
+        return None
+
+
+def is_loopback(address: str) -> bool:
+    """Whether host:port is on this machine only."""
+    ip = ip_of(address)
+    return address.rpartition(":")[0] == "localhost" if ip is None else ip.is_loopback
+
+
 def is_free(address: str) -> bool:
     """Whether one could listen at host:port now; not at what is no IP address and port of this machine.
 
     A port whose last connections are still being forgotten counts as free.
     """
-    host, _, port = address.rpartition(":")
     try:
-        with _bound(host, int(port)):
+        with _bound(*host_and_port(address)):
             return True
     except (OSError, ValueError, OverflowError):
         return False

@@ -1,14 +1,13 @@
 """Channels from one service to another, of which there may be several replicas."""
 
 import asyncio
-import ipaddress
 import json
 from collections.abc import Callable, Sequence
 from typing import Any, Self, TypeAlias, cast
 
 import grpc
 
-from croupier.runtime.addresses import addresses_of
+from croupier.runtime.addresses import addresses_of, ip_of
 from croupier.runtime.tls import Tls
 
 _SERVICE_CONFIG = {
@@ -59,13 +58,13 @@ def target_of(text: str) -> str:
 
 
 def _version(address: str) -> int:
-    try:
-        return ipaddress.ip_address(address.rpartition(":")[0].strip("[]")).version
-    except ValueError:
+    ip = ip_of(address)
+    if ip is None:
         raise ValueError(
             f"{address} is a name: of several addresses each must be an IP address, and one name, dns:///host:port, "
             "may stand for all of them"
-        ) from None
+        )
+    return ip.version
 
 
 def open_channel(

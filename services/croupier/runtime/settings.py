@@ -6,7 +6,6 @@ others have as a field: of a group `tls` the setting `key` is --tls-key.
 
 import argparse
 import dataclasses
-import ipaddress
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -195,14 +194,3 @@ _READERS: dict[Any, Callable[[str], Any]] = {
     Path: Path,
     Path | None: lambda text: Path(text) if text else None,
 }
-
-
-def is_loopback(address: str) -> bool:
-    """Whether a host:port address is on this machine only."""
-    host = address.rpartition(":")[0].strip("[]")
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

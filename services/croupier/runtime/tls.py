@@ -21,9 +21,10 @@ from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes, Pub
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from cryptography.x509 import Certificate
 
+from croupier.runtime.addresses import is_loopback
 from croupier.runtime.identity import Clock
 from croupier.runtime.logs import Logger
-from croupier.runtime.settings import TlsSettings, check_together, is_loopback
+from croupier.runtime.settings import TlsSettings, check_together
 
 LOOK_SECONDS = 1.0
 """How often the files are looked at."""
