@@ -1,7 +1,6 @@
 """The door as the manifests set it up: Envoy takes its configuration, and tells the metrics that are asked for."""
 
 import asyncio
-import socket
 import sys
 import urllib.request
 from collections.abc import Mapping
@@ -15,6 +14,7 @@ from croupier.cli.keys import keys
 from croupier.door.envoy import Envoy, find_envoy, validate
 from croupier.door.files import configuration_files, write_files
 from croupier.door.settings import DoorSettings
+from croupier.runtime.addresses import free_port
 from croupier.runtime.settings import read_settings
 from rehearsal.plan import plan_of
 from rehearsal.probes import answers
@@ -43,16 +43,11 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     (maker,) = (one for one in containers(door) if one["name"] == "configuration")
     assert maker["args"] == ["door", "config", "--output", "/etc/envoy", "--check"]
     given = {name: _here(value, tmp_path) for name, value in environment(maker).items()}
-    given |= {"CROUPIER_LISTEN": ANY_PORT, "CROUPIER_METRICS_LISTEN": ANY_PORT, "CROUPIER_ADMIN_LISTEN": free_address()}
+    # Envoy's administration is asked where it was said to be.
+    admin = f"127.0.0.1:{free_port()}"
+    given |= {"CROUPIER_LISTEN": ANY_PORT, "CROUPIER_METRICS_LISTEN": ANY_PORT, "CROUPIER_ADMIN_LISTEN": admin}
     write_files(configuration_files(read_settings(DoorSettings, "door", [], given)), tmp_path)
     return tmp_path
-
-
-def free_address() -> str:
-    """A port that nobody uses now: Envoy's administration is asked where it was said to be."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{probe.getsockname()[1]}"
 
 
 def _here(value: str, folder: Path) -> str:

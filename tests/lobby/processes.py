@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import socket
 import sys
 from asyncio.subprocess import Process
 from collections.abc import AsyncIterator, Sequence
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from prometheus_client import CollectorRegistry
 
+from croupier.runtime.addresses import free_port
 from croupier.runtime.identity import ENGINE_CONTROL_AUDIENCE, TokenVerifier, load_public_key, write_new_key_pair
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
 from croupier.runtime.metrics import RpcMetrics
@@ -86,6 +86,4 @@ async def kill(process: Process) -> None:
 
 
 def free_address() -> str:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{probe.getsockname()[1]}"
+    return f"127.0.0.1:{free_port()}"

@@ -4,7 +4,6 @@ import asyncio
 import os
 import re
 import signal
-import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from croupier.runtime.addresses import free_port
 from rehearsal.kubelet import RunningContainer
 from rehearsal.manifests import CannotRehearse
 from rehearsal.plan import Container, PodPlan, Probe
@@ -28,16 +28,9 @@ while True:
 """
 
 
-def port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        number: int = probe.getsockname()[1]
-        return number
-
-
 def listening(how: str = "ends") -> Container:
     """A container that is ready when it listens."""
-    number = port()
+    number = free_port()
     return Container(
         name="one",
         image="",
@@ -112,7 +105,7 @@ async def test_one_that_crashes_is_not_ready_and_comes_back(tmp_path: Path) -> N
 
 
 async def test_one_that_is_not_alive_is_started_again(tmp_path: Path) -> None:
-    nobody = Probe("tcpSocket", port(), ("",), 0.05, 2, 1)
+    nobody = Probe("tcpSocket", free_port(), ("",), 0.05, 2, 1)
     async with kept(replace(listening(), liveness=nobody), tmp_path) as one:
         await one.until(lambda: one.container.restarts > 0 or one.container.is_ready)
         await one.until(lambda: one.container.restarts > 0)

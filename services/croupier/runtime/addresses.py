@@ -57,10 +57,17 @@ def is_free(address: str) -> bool:
 
 
 def free_port(host: str = "127.0.0.1") -> int:
-    """A port that nobody listens on at the moment; raises OSError for what is no address of this machine."""
-    with _bound(host, 0) as probe:
-        port: int = probe.getsockname()[1]
-        return port
+    """A port to listen on soon, given to nobody else meanwhile; raises OSError for what is no address of this machine.
+
+    The system remembers a connection for a minute where it was ended first, and gives such a port to who names it only.
+    """
+    with _bound(host, 0) as listener:
+        listener.listen(1)
+        here, port = listener.getsockname()[:2]
+        with socket.create_connection((here, port)) as caller:
+            listener.accept()[0].close()
+            caller.recv(1)
+        return int(port)
 
 
 def _bound(host: str, port: int) -> socket.socket:
