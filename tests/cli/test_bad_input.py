@@ -21,6 +21,7 @@ from croupier.cli.replicas import Replicas
 from croupier.cli.supervisor import Manner, running_services
 from croupier.runtime.identity import write_new_key_pair
 from croupier.runtime.schema_versions import migrate_database
+from tests.cli.blocks import free_block
 from tests.postgres import PostgresServer
 
 DEADLINE_SECONDS = 60.0
@@ -191,9 +192,9 @@ def test_what_cannot_be_asked_for_is_one_line(
 
 
 async def test_a_port_of_a_replica_that_is_in_use(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        # The last port of the second block is the second scoring's, for metrics.
-        first_port = taken.getsockname()[1] - 59
+    first_port = free_block(REPLICAS)
+    # The last port of the second block is the second scoring's, for metrics.
+    with socket.create_server(("127.0.0.1", first_port + 59)):
         manner = Manner(database="postgresql://nobody@127.0.0.1:1/asked", replicas=REPLICAS)
         said = rf":{first_port + 59}, where the scoring-2 is to listen, is in use: .*--port"
         with pytest.raises(CommandFault, match=said):

@@ -18,6 +18,7 @@ from croupier.cli.faults import MISUSED, CommandFault
 from croupier.cli.reach import endpoints_of, endpoints_running_in
 from croupier.cli.replicas import Replicas, service_of
 from croupier.cli.supervisor import Manner, running_services
+from tests.cli.blocks import free_block
 
 FAKE = (sys.executable, str(Path(__file__).with_name("fake_service.py")))
 DEADLINE_SECONDS = 20.0
@@ -215,7 +216,7 @@ async def test_a_service_that_is_never_ready_is_not_waited_for_for_ever(
 
 @pytest.mark.parametrize("instance", ["engine", "engine-3"])
 async def test_a_port_in_use_is_named(tmp_path: Path, instance: str) -> None:
-    first_port = free_block()
+    first_port = free_block(SEVEN)
     taken = addresses_from(first_port, SEVEN)[instance]["control"]
     with (
         socket.create_server(("127.0.0.1", int(taken.rpartition(":")[2]))),
@@ -268,10 +269,3 @@ async def test_an_impatient_second_cancellation_kills(tmp_path: Path) -> None:
     for pid in pids.values():
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
-
-
-def free_block() -> int:
-    """The first port of a block that is free just now."""
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        port: int = found.getsockname()[1]
-    return port - 40
