@@ -27,11 +27,11 @@ def until(condition: Callable[[], bool]) -> None:
 
 def is_alive(pid: int) -> bool:
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
         return False
     # One whose parent has not asked for its end yet is dead all the same.
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return stat.rpartition(")")[2].split()[0] != "Z"
 
 
 def is_held_back(pid: int, number: int) -> bool:

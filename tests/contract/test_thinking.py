@@ -32,7 +32,7 @@ def runs(pid: int) -> bool:
     """Whether a process is there, and more than a name that nobody has asked about yet."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
 
 
