@@ -1,7 +1,8 @@
 """People who do a house no good, in a process of their own: `python -m tests.door.strangers PORT AUTHORITY TOKEN`.
 
-They go on until standard input ends. Then how often what came of it is printed as JSON, for each kind of them: the
-statuses that were answered, and how many connections the door closed on them.
+A line is printed once the door has refused some for asking too often, and they go on until standard input ends. Then
+how often what came of it is printed as JSON, for each kind of them: the statuses that were answered, and how many
+connections the door closed on them.
 """
 
 import asyncio
@@ -19,6 +20,7 @@ REQUESTS_A_STEP = 10
 ASKING, SENDING_SLOWLY, SENDING_MUCH, RESETTING = 20, 100, 4, 2
 """How many there are of each kind; the first send 2,000 requests a second together."""
 CLOSED = "closed"
+TOO_MANY_REQUESTS = "429"
 PATH = b"/v1/tables/0/view"
 LARGE_BODY = b"a" * 70_000
 HTTP2_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
@@ -141,10 +143,14 @@ def _length(number: int) -> bytes:
 
 
 async def main(port: str, authority: str, token: str) -> None:
-    """Go on until standard input ends, and print what came of it."""
+    """Say when some were refused, go on until standard input ends, and print what came of it."""
     strangers = Strangers(int(port), authority, token)
     tasks, ends = strangers.tasks(), asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(ends), sys.stdin)
+    asking = strangers.heard.setdefault(strangers.ask.__name__, Counter())
+    while not asking[TOO_MANY_REQUESTS]:  # noqa: ASYNC110 - a counter has no event
+        await asyncio.sleep(STEP_SECONDS)
+    print("here", flush=True)
     await ends.read()
     for task in tasks:
         task.cancel()

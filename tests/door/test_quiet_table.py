@@ -16,7 +16,7 @@ from croupier_client import Client, Endpoints, Tls, random_legal
 from croupier_client.aio_table import AsyncTable
 from tests.door.conftest import House, another_door
 from tests.door.doors import Door
-from tests.door.strangers import CLOSED
+from tests.door.strangers import CLOSED, TOO_MANY_REQUESTS
 
 GAMES = 2
 RATE = 20
@@ -41,12 +41,14 @@ def limited(house: House, tmp_path: Path) -> Iterator[Door]:
 
 @asynccontextmanager
 async def strangers(door: Door) -> AsyncIterator[dict[str, dict[str, int]]]:
-    """Strangers at a door, for as long as the body takes; then it is known what came of it."""
+    """Strangers whom a door refuses already, for as long as the body takes; then it is known what came of it."""
     command = ("-m", "tests.door.strangers", str(door.port), str(door.authority), door.token())
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(sys.executable, *command, stdin=pipe, stdout=pipe)
+    assert process.stdout is not None
     heard: dict[str, dict[str, int]] = {}
     try:
+        assert await process.stdout.readline() == b"here\n"
         yield heard
         said, _ = await process.communicate(b"")
         heard |= json.loads(said)
@@ -105,7 +107,7 @@ async def test_a_quiet_table_notices_nothing(house: House, limited: Door) -> Non
     for what, waits in (("alone", alone), ("beside", beside)):
         print(f"{what}: {len(waits)} moves, median {share(waits, 0.5):.3f} s, p99 {share(waits, 0.99):.3f} s")
     print(f"{reached:.0f} of their calls in {seconds:.1f} s reached the engine, of {heard}")
-    assert heard["ask"]["429"] > 0
+    assert heard["ask"][TOO_MANY_REQUESTS] > 0
     # However fast the machine is, and however much it could bear.
     assert reached <= ASKING_ADDRESSES * RATE * (1 + seconds)
     assert heard["send_much"].keys() <= {"413", CLOSED}
