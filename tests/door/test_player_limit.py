@@ -116,14 +116,14 @@ async def test_the_client_waits_and_plays_on(services: BackgroundServices) -> No
     endpoints = Endpoints.single(services.addresses["door"]["listen"])
     async with asyncio.timeout(DEADLINE_SECONDS), Client(endpoints, "a client in a hurry", "Ada") as client:
         refused, held_back = limited(services, "lobby").get("ListGames", 0), limited(services, "engine").get("Play", 0)
-        answers = await asyncio.gather(*(client.list_games() for _ in range(BURST + 2)))
-        assert all(answer.games for answer in answers)
-        assert limited(services, "lobby")["ListGames"] > refused
+        while limited(services, "lobby").get("ListGames", 0) == refused:
+            answers = await asyncio.gather(*(client.list_games() for _ in range(BURST + 2)))
+            assert all(answer.games for answer in answers)
         async with client.play(await opened_table(client, clock=Clock(bot_delay_milliseconds=1))) as table:
-            for _ in range(BURST + 1):
-                assert await table.your_turn()
-                await table.act(table.legal_actions.actions[0])
-            assert limited(services, "engine")["Play"] > held_back
+            while limited(services, "engine").get("Play", 0) == held_back:
+                for _ in range(BURST + 1):
+                    assert await table.your_turn()
+                    await table.act(table.legal_actions.actions[0])
             assert table.resumes == 0
 
 
