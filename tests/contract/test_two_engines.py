@@ -2,7 +2,6 @@
 
 import asyncio
 import shutil
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,8 +13,11 @@ from croupier_api.v1 import engine_pb2 as pb
 from tests.contract.house import CALL_SECONDS, Engine, House, Stream, refusal, visit
 from tests.postgres import postgres_server
 
-AT_ONCE_SECONDS = 2.0
-"""Far more than it takes, and less than any time after which somebody would look by himself."""
+AT_ONCE_SECONDS = 20.0
+"""Far more than it takes, and less than an action's time, at whose end an engine would look by itself."""
+
+GAVE_UP = 1
+"""The exit code of an engine that has ended without waiting for anything any longer."""
 
 
 @pytest.fixture
@@ -28,7 +30,8 @@ def engines(new_database: Callable[..., str], tmp_path: Path) -> Iterator[tuple[
     both = first, Engine(tmp_path / "second")
     try:
         for engine in both:
-            engine.start("--database", url)
+            # One that let streams and calls have all of their time would not end while it is waited for.
+            engine.start("--database", url, "--drain-seconds", "60")
         yield both
     finally:
         for engine in both:
@@ -90,7 +93,6 @@ async def test_a_table_goes_on_at_the_other_engine(
         action = view.legal_actions.actions[-1]
         assert await here.submit(table, player, action, "r") == 2
         assert await updates(stream, 2) == [1, 2]
-        began = time.monotonic()
         code = await asyncio.to_thread(end, first)
         if end is Engine.stop:
             last = await asyncio.wait_for(stream.read(), CALL_SECONDS)
@@ -100,7 +102,6 @@ async def test_a_table_goes_on_at_the_other_engine(
             assert await stream.read() is grpc.aio.EOF
             assert await stream.code() is grpc.StatusCode.OK
             assert code == 0
-            assert time.monotonic() - began < 5
         assert await there.submit(table, player, action, "r") == 2
         again = await following(there, table, "anna", 1)
         assert await updates(again, 1) == [2]
@@ -123,9 +124,7 @@ async def test_an_engine_whose_database_stands_still_ends_all_the_same(tmp_path:
                 server.pause()
                 acting = asyncio.create_task(house.submit(table, player, view.legal_actions.actions[-1]))
                 await asyncio.wait([acting], timeout=0.2)
-                began = time.monotonic()
-                await asyncio.to_thread(engine.stop)
-                assert time.monotonic() - began < 8
+                assert await asyncio.to_thread(engine.stop) == GAVE_UP
                 assert (await refusal(acting)).code in ("UNAVAILABLE", "CANCELLED")
         finally:
             server.resume()
