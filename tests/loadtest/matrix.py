@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 SMALL = ("--tables=2", "--seconds=4", "--think=0", "--grace=20", "--silence=2", "--seed=1", "--mix=solo,thulla")
 """A run that takes as little as can be: of games that end soon."""
+PATIENT = "--silence=20"
+"""For services without a defect: how late a stream may be on a machine on which other tests run too."""
 CHEATS = "--manners=cheat"
 DUPLICATES = "--manners=duplicate"
 LEAVERS = "--manners=leaver,steady"

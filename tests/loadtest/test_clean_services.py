@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from loadtest.scenarios import SCENARIOS
-from tests.loadtest.matrix import SMALL, STAYERS
+from tests.loadtest.matrix import PATIENT, SMALL, STAYERS
 from tests.loadtest.running import Outcome, run_load_test
 
 LEFT_BEHIND = {"result.json", "junit.xml", "report.html", "summary.txt"}
@@ -37,7 +37,7 @@ def assert_green(outcome: Outcome, scenario: str) -> None:
 @pytest.mark.parametrize("scenario", SCENARIOS)
 async def test_a_scenario_is_green(scenario: str, tmp_path: Path) -> None:
     people = [STAYERS] if scenario == "soak" else []
-    assert_green(await run_load_test([scenario, *SMALL, *people], tmp_path), scenario)
+    assert_green(await run_load_test([scenario, *SMALL, PATIENT, *people], tmp_path), scenario)
 
 
 async def test_a_run_that_finished_no_game_is_red(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from croupier.cli.background import started_services
 from croupier.door.envoy import find_envoy
-from tests.loadtest.matrix import SMALL
+from tests.loadtest.matrix import PATIENT, SMALL
 from tests.loadtest.running import run_load_test
 from tests.loadtest.test_clean_services import assert_green
 
@@ -29,7 +29,7 @@ def way_in(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]
 
 @pytest.mark.parametrize("more", [(), ("--plain",)], ids=["swarm", "plain"])
 async def test_abuse_is_refused_as_it_should_be(way_in: tuple[str, str], more: tuple[str, ...], tmp_path: Path) -> None:
-    outcome = await run_load_test(["abuse", *SMALL, "--manners=cheat", *way_in, *more], tmp_path)
+    outcome = await run_load_test(["abuse", *SMALL, PATIENT, "--manners=cheat", *way_in, *more], tmp_path)
     assert_green(outcome, "abuse")
     attempts = outcome.result["probes"]
     assert attempts["oversized"] > 0, "what the door refuses itself was not tried"
