@@ -2,7 +2,7 @@
 
 from math import sqrt
 from random import Random
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import pytest
@@ -178,11 +178,11 @@ def test_an_imagined_unknown_card_may_be_any_ace_that_it_may_be() -> None:
 def test_imagining_and_deciding_take_far_less_than_a_millisecond() -> None:
     moments = [seen(SOLO, state, seat, {}) for state, seat in positions(2)]
     random = Random(1)
-    start = perf_counter()
+    start = process_time()
     for moment in moments:
         imagination.imagine(moment, random.randrange)
         SOLO.bots["sensible"](moment, random.randrange)
-    assert (perf_counter() - start) / len(moments) < 0.002
+    assert (process_time() - start) / len(moments) < 0.002
 
 
 @pytest.mark.parametrize(
