@@ -199,7 +199,7 @@ def test_results_that_cannot_be_written_end_with_2(tmp_path: Path, capsys: pytes
 
 def few(tmp_path: Path, *arguments: str) -> CapacityOptions:
     """Options for a short run."""
-    return read_capacity_options([*arguments, "--limit-seconds=60", f"--results={tmp_path}"])
+    return read_capacity_options([*arguments, "--limit-seconds=600", f"--results={tmp_path}"])
 
 
 def test_tables_and_streams_are_opened_until_there_are_enough(tmp_path: Path) -> None:
