@@ -57,7 +57,7 @@ class Place:
             *("--signing-key", f"{self.folder}/first.pem", "--engine-control", ",".join(engines)),
             *("--listen", address, "--metrics-listen", "127.0.0.1:0", "--ready-file", f"{self.folder}/{name}"),
             # Few words: nobody reads them before the end.
-            *("--reconcile-seconds", "1", "--drain-seconds", "1", "--log-level", "error"),
+            *("--reconcile-seconds", "1", "--drain-seconds", "10", "--log-level", "error"),
             stderr=asyncio.subprocess.PIPE,
         )
 

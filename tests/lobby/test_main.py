@@ -18,6 +18,7 @@ from croupier.runtime.identity import write_new_key_pair
 from croupier_api.v1 import lobby_pb2, lobby_pb2_grpc
 
 pytestmark = pytest.mark.usefixtures("logs_as_before")
+END_SECONDS = 20
 
 
 @pytest.fixture
@@ -30,7 +31,8 @@ def arguments(tmp_path: Path, database_url: str) -> list[str]:
         "listen": "127.0.0.1:0",
         "metrics-listen": "127.0.0.1:0",
         "ready-file": tmp_path / "ready.json",
-        "drain-seconds": 1,
+        # A stream that held up the end would do so for longer than anybody waits for it.
+        "drain-seconds": 60,
     }
     return [f"--{name}={value}" for name, value in given.items()]
 
@@ -49,7 +51,7 @@ def running(arguments: list[str], ready_file: Path) -> Iterator[lobby_pb2_grpc.L
         with grpc.insecure_channel(json.loads(ready_file.read_text())["listen"]) as channel:
             yield lobby_pb2_grpc.LobbyServiceStub(channel)
             process.send_signal(signal.SIGTERM)
-            _, said = process.communicate(timeout=10)
+            _, said = process.communicate(timeout=END_SECONDS)
     finally:
         process.kill()
         process.wait()
