@@ -126,13 +126,11 @@ async def test_the_collector_hears_which_call_it_was_and_how_it_ended_and_nothin
 
 
 async def test_a_collector_that_is_away_is_told_of_once(capsys: pytest.CaptureFixture[str]) -> None:
-    address = f"{HOST}:{free_port(HOST)}"
-    async with collecting() as gone:
-        pass
-    async with relaying(address, gone.address):
+    address, away = (f"{HOST}:{free_port(HOST)}" for _ in range(2))
+    async with relaying(address, away):
         await export(address)
         await export(address)
-        async with asyncio.timeout(SECONDS), collecting(gone.address) as back:
+        async with asyncio.timeout(SECONDS), collecting(away) as back:
             while not back.seen:
                 await export(address)
                 await asyncio.sleep(0.1)
