@@ -14,7 +14,7 @@ from croupier.runtime.identity import Caller, remember_caller
 from croupier.runtime.player_limit import SECOND, PlayerLimit
 from croupier_api.v1 import engine_pb2
 from tests.engine.fakes import Bench
-from tests.engine.play import CLOCK, parsed, people, soon, take_up
+from tests.engine.play import CLOCK, PATIENCE_SECONDS, parsed, people, soon, take_up
 
 
 class Call:
@@ -170,8 +170,9 @@ async def test_a_stream_that_ends_while_a_message_is_held_back_leaves_nothing(en
     requests = [engine_pb2.PlayRequest(action=ACTION) for _ in range(2)]
     playing = play(servicer, call := Call(WATCH, *requests))
     await soon(call.wrote.get())
-    while not engine.count("croupier_rpc_limited_total", method=PLAY):  # noqa: ASYNC110 - a counter has no event
-        await asyncio.sleep(0)
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while not engine.count("croupier_rpc_limited_total", method=PLAY):  # noqa: ASYNC110 - a counter has no event
+            await asyncio.sleep(0)
     playing.cancel()
     await asyncio.gather(playing, return_exceptions=True)
     assert engine.count("croupier_streams") == 0

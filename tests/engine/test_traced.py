@@ -95,8 +95,9 @@ async def test_an_action_is_one_trace_from_the_call_to_the_streams(house: House)
 async def test_a_commit_is_linked_with_all_that_wait_for_it(house: House) -> None:
     tables = [await house.open(make_config(table_id=f"t{number}")) for number in range(3)]
     acting = [asyncio.create_task(house.act(table)) for table in tables]
-    while len(house.store._waiting) < len(tables):  # noqa: ASYNC110 - there is nothing to be told by
-        await asyncio.sleep(0)
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while len(house.store._waiting) < len(tables):  # noqa: ASYNC110 - there is nothing to be told by
+            await asyncio.sleep(0)
     async with running(house.store):
         await soon(asyncio.gather(*acting))
     spans = house.spans()

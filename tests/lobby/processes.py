@@ -19,6 +19,8 @@ from croupier.runtime.server import listen
 from croupier_api.v1 import engine_pb2_grpc
 from tests.lobby.fakes import FakeEngine, FakeEngineServicer, SilentLogger, real_now
 
+START_SECONDS = 60.0
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -72,9 +74,10 @@ class Place:
 
     async def listens(self, process: Process, name: str = "ready") -> str:
         """Where a lobby listens, once it does."""
-        while not (self.folder / name).exists():
-            assert process.returncode is None
-            await asyncio.sleep(0.02)
+        async with asyncio.timeout(START_SECONDS):
+            while not (self.folder / name).exists():
+                assert process.returncode is None
+                await asyncio.sleep(0.02)
         return str(json.loads((self.folder / name).read_text())["listen"])
 
 

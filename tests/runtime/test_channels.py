@@ -1,5 +1,6 @@
 """Channels to several replicas: whoever is away is left out, and a call goes to the next."""
 
+import asyncio
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -17,6 +18,7 @@ from rehearsal.resolver import Resolver
 
 METHOD = "/tests.Service/Method"
 CALL_SECONDS = 10.0
+DEADLINE_SECONDS = 60.0
 
 
 @asynccontextmanager
@@ -74,11 +76,12 @@ async def test_replicas_are_called_by_turns_and_one_that_ends_is_left_out() -> N
             await stack.enter_async_context(replica("two", asked)),
         ]
         channel = await stack.enter_async_context(open_channel(",".join(addresses)))
-        while len({await call(channel) for _ in range(10)}) < 2:
-            """The second connection is still being made."""
+        async with asyncio.timeout(DEADLINE_SECONDS):
+            while len({await call(channel) for _ in range(10)}) < 2:
+                """The second connection is still being made."""
         await first.aclose()
         assert {await call(channel) for _ in range(10)} == {"two"}
-        async with replica("one", asked, addresses[0]):
+        async with replica("one", asked, addresses[0]), asyncio.timeout(DEADLINE_SECONDS):
             while await call(channel) != "one":
                 """It is found again within seconds; each call is one to the other."""
 
@@ -89,6 +92,7 @@ async def test_a_replica_that_refuses_for_now_is_not_the_end_of_a_call() -> None
         replica("here", asked) as here,
         replica("away", asked, away=True) as away,
         open_channel(f"{here},{away}") as channel,
+        asyncio.timeout(DEADLINE_SECONDS),
     ):
         while not asked["away"]:
             assert await call(channel) == "here"
