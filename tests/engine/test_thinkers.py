@@ -1,11 +1,13 @@
 """Processes that think: the event loop goes on, and whatever becomes of them, there is an answer in time."""
 
 import asyncio
+import gc
 import os
 import signal
 import sys
 import time
 from collections.abc import AsyncIterator, Callable
+from typing import Any
 
 import pytest
 from prometheus_client import CollectorRegistry
@@ -184,6 +186,8 @@ async def test_what_takes_too_long_is_not_waited_for_and_its_process_replaced(
     thinkers = make()
     await thinkers.decide(a_thought())
     (first,) = thinkers.pids
+    surprises: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: surprises.append(context))
     with monkeypatch.context() as hasty:
         hasty.setattr(module, "PATIENCE_FACTOR", 0.1)
         waiting = [thinkers.decide(a_thought(seed=HANG)), thinkers.decide(a_thought())]
@@ -191,6 +195,8 @@ async def test_what_takes_too_long_is_not_waited_for_and_its_process_replaced(
     assert fallbacks(metrics) == {"late": 2}
     assert await thinkers.decide(a_thought()) == PLAYS[0]
     assert first not in thinkers.pids
+    gc.collect()
+    assert not surprises
 
 
 async def test_a_process_that_starts_slowly_is_not_given_up(

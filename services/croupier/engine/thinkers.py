@@ -117,6 +117,9 @@ class ProcessThinkers:
     def _finish(self, worker: "_Worker", exchange: asyncio.Task[Any]) -> None:
         self._exchanges.discard(exchange)
         self._idle.put_nowait(worker)
+        if not exchange.cancelled():
+            # Whoever waited for it may have gone before it failed: then nobody else asks why.
+            exchange.exception()
 
     async def close(self) -> None:
         """Think no more, and end all processes; whoever waits gets None."""
