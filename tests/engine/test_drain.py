@@ -17,6 +17,7 @@ from croupier.games.facts import SPECTATOR
 from croupier.runtime.database import open_database
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.identity import Caller, remember_caller
+from croupier.runtime.stream_places import StreamPlaces
 from croupier_api.v1 import engine_pb2
 from tests.engine.fakes import Bench, FakeClock, FakeScoring, RecordingLogger
 from tests.engine.play import CLOCK, act_once, choice, make_config, parsed, people, play_on, soon, taken, until_end
@@ -56,7 +57,7 @@ async def test_on_a_play_stream_the_answer_comes_before_the_notice_which_is_last
     (seat,) = table.state.seats_to_act
     remember_caller(Caller(f"p{seat}", "Player"))
     call: Any = Call(WATCH)
-    playing = asyncio.create_task(EngineServicer(tables, engine.services.metrics, 5).play(None, call))
+    playing = asyncio.create_task(EngineServicer(tables, engine.services.metrics, StreamPlaces(5, 5)).play(None, call))
     legal = parsed(await soon(call.wrote.get())).snapshot.legal_actions
     engine.store.gate.clear()
     action = engine_pb2.SubmitActionRequest(request_id="r", action=legal.actions[0])
@@ -76,7 +77,7 @@ async def test_on_a_play_stream_the_answer_comes_before_the_notice_which_is_last
 
 async def test_new_calls_are_sent_on(engine: Bench, tables: Tables) -> None:
     await tables.drain()
-    servicer = EngineServicer(tables, engine.services.metrics, 5)
+    servicer = EngineServicer(tables, engine.services.metrics, StreamPlaces(5, 5))
     remember_caller(Caller("p0", "Player"))
     context: Any = None
     submit = engine_pb2.SubmitActionRequest(table_id="t1", request_id="r")

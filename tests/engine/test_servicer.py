@@ -12,6 +12,7 @@ from croupier.engine.tables import Tables
 from croupier.runtime.errors import LimitReached, MalformedRequest
 from croupier.runtime.identity import Caller, remember_caller
 from croupier.runtime.player_limit import SECOND, PlayerLimit
+from croupier.runtime.stream_places import StreamPlaces
 from croupier_api.v1 import engine_pb2
 from tests.engine.fakes import Bench
 from tests.engine.play import CLOCK, PATIENCE_SECONDS, parsed, people, soon, take_up
@@ -49,7 +50,7 @@ async def tables(engine: Bench) -> Tables:
 
 @pytest.fixture
 def servicer(engine: Bench, tables: Tables) -> EngineServicer:
-    return EngineServicer(tables, engine.services.metrics, most_streams=2)
+    return EngineServicer(tables, engine.services.metrics, StreamPlaces(2, 2))
 
 
 def play(servicer: EngineServicer, call: Call) -> asyncio.Task[None]:
@@ -138,7 +139,7 @@ async def test_an_engine_has_so_many_streams_and_one_that_ends_makes_room(
     first, second, third = (play(servicer, call) for call in calls)
     with pytest.raises(LimitReached) as refusal:
         await soon(third)
-    assert refusal.value.reason == "TOO_MANY_STREAMS"
+    assert refusal.value.reason == "STREAMS"
     assert engine.count("croupier_streams") == 2
     for task in (first, second):
         task.cancel()
@@ -149,9 +150,25 @@ async def test_an_engine_has_so_many_streams_and_one_that_ends_makes_room(
     again.cancel()
 
 
+async def test_a_player_has_so_many_streams_and_others_have_theirs(engine: Bench, tables: Tables) -> None:
+    servicer = EngineServicer(tables, engine.services.metrics, StreamPlaces(3, 1))
+    playing = play(servicer, call := Call(WATCH))
+    await soon(call.wrote.get())
+    context: Any = Call()
+    for again in (play(servicer, Call(WATCH)), anext(servicer.watch_table(WATCH.watch, context))):
+        with pytest.raises(LimitReached) as refusal:
+            await soon(again)
+        assert refusal.value.reason == "PLAYER_STREAMS"
+    remember_caller(Caller("p1", "Player 1"))
+    other = play(servicer, call := Call(WATCH))
+    await soon(call.wrote.get())
+    for task in (playing, other):
+        task.cancel()
+
+
 async def test_messages_beyond_what_a_player_may_send_are_held_back(engine: Bench, tables: Tables) -> None:
     limit = PlayerLimit(20, 3, lambda: SECOND)
-    servicer = EngineServicer(tables, engine.services.metrics, 2, limit)
+    servicer = EngineServicer(tables, engine.services.metrics, StreamPlaces(2, 2), limit)
     requests = [engine_pb2.PlayRequest(action=ACTION) for _ in range(5)]
     playing = play(servicer, call := Call(WATCH, *requests))
     began = asyncio.get_running_loop().time()
@@ -166,7 +183,7 @@ async def test_messages_beyond_what_a_player_may_send_are_held_back(engine: Benc
 
 
 async def test_a_stream_that_ends_while_a_message_is_held_back_leaves_nothing(engine: Bench, tables: Tables) -> None:
-    servicer = EngineServicer(tables, engine.services.metrics, 2, PlayerLimit(1, 1, lambda: SECOND))
+    servicer = EngineServicer(tables, engine.services.metrics, StreamPlaces(2, 2), PlayerLimit(1, 1, lambda: SECOND))
     requests = [engine_pb2.PlayRequest(action=ACTION) for _ in range(2)]
     playing = play(servicer, call := Call(WATCH, *requests))
     await soon(call.wrote.get())

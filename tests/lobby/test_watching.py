@@ -11,7 +11,7 @@ import pytest
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.forming import TableWish
 from croupier.lobby.tables import TableClock, TableState
-from croupier.lobby.watching import PENDING_LIMIT, StreamPlaces, TableFeed
+from croupier.lobby.watching import PENDING_LIMIT, TableFeed
 from croupier.runtime.errors import LimitReached, NotFound, Unavailable
 from tests.lobby.fakes import FakeClock, forming_table, player
 from tests.lobby.house import House
@@ -98,20 +98,6 @@ async def test_changes_of_another_replica_arrive(house: House, clock: FakeClock)
             joined = await one.forming.join(BOB, table.table_id)
             await other.follower.catch_up()
             assert await following(stream) == joined
-
-
-async def test_places_for_streams_are_bounded_and_given_back(house: House) -> None:
-    places = StreamPlaces(limit=3, player_limit=2)
-    with places.occupied_by("a"):
-        with places.occupied_by("a"):
-            with pytest.raises(LimitReached) as refusal, places.occupied_by("a"):
-                pass
-            assert refusal.value.reason == "PLAYER_STREAMS"
-            with places.occupied_by("b"), pytest.raises(LimitReached) as refusal, places.occupied_by("c"):
-                pass
-            assert refusal.value.reason == "STREAMS"
-        with places.occupied_by("a"), places.occupied_by("b"):
-            pass
 
 
 async def test_streams_end_when_the_server_stops(lobby: Lobby) -> None:

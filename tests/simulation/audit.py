@@ -147,7 +147,7 @@ def _left_in_engine(replica: EngineReplica) -> Iterator[str]:
     kept = {
         "open tables in memory": engine.tables._live,
         "loading tables": engine.tables._loading,
-        "streams": replica.players._stream_count,
+        "streams": replica.players._places,
         "audiences": [table for table in engine.tables._finished.values() if table.audience],
         "background tasks": engine.services.background._tasks,
         "reports": engine.services.reporter._due,

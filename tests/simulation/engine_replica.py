@@ -29,6 +29,7 @@ from croupier.runtime.identity import (
     TokenVerifier,
 )
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
+from croupier.runtime.stream_places import StreamPlaces
 from tests.simulation.news import SimulatedNews
 from tests.simulation.parts import SimulatedLogger, SimulatedThinkers, SimulatedWriter
 from tests.simulation.replica import (
@@ -108,7 +109,7 @@ class EngineReplica(Replica):
         await engine.clock.measure()
         committing = asyncio.create_task(engine.store.run())
         reporting = asyncio.create_task(engine.services.reporter.run())
-        self.players = EngineServicer(engine.tables, engine.services.metrics, 1_000)
+        self.players = EngineServicer(engine.tables, engine.services.metrics, StreamPlaces(1_000, 1_000))
         servers = [
             self.listen(ENGINE, self.players.add_to, self._interceptor(engine, PLAYER_AUDIENCE)),
             self.listen(

@@ -51,6 +51,7 @@ from croupier.runtime.server import (
 )
 from croupier.runtime.service import asking, run_program, tell_ready, until_stopped_or_refused, usable_database
 from croupier.runtime.settings import read_settings
+from croupier.runtime.stream_places import StreamPlaces
 from croupier.runtime.tls import Tls, tls_in_use
 from croupier.runtime.traced_calls import traced
 from croupier.runtime.traces import export_dropped, traces_in_use
@@ -177,7 +178,8 @@ async def _listening(
         return CallInterceptor(authenticator, services.metrics.rpc, services.logger, services.traces, limit)
 
     limit = player_limit(settings.player, time.monotonic_ns)
-    players = EngineServicer(engine.tables, engine.services.metrics, settings.most_streams, limit)
+    places = StreamPlaces(settings.most_streams, settings.most_player_streams)
+    players = EngineServicer(engine.tables, engine.services.metrics, places, limit)
     lobby = EngineControlServicer(engine.tables)
     doors = (
         (settings.listen, SERVICE_NAME, players.add_to, interceptor(PLAYER_AUDIENCE, limit)),

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import grpc
@@ -15,9 +16,10 @@ from croupier.engine.replay import write_replay
 from croupier.engine.streams import Subscription
 from croupier.engine.tables import LONGEST_ID_CHARACTERS, Tables, check_text
 from croupier.games.facts import Seat
-from croupier.runtime.errors import LimitReached, MalformedRequest, ServiceError
+from croupier.runtime.errors import MalformedRequest, ServiceError
 from croupier.runtime.identity import caller
 from croupier.runtime.player_limit import PlayerLimit
+from croupier.runtime.stream_places import StreamPlaces
 from croupier_api.v1 import engine_pb2
 
 SERVICE_NAME: str = engine_pb2.DESCRIPTOR.services_by_name["EngineService"].full_name
@@ -31,13 +33,13 @@ class EngineServicer:
     """EngineService. Its streams write bytes that were encoded once for all who get the same."""
 
     def __init__(
-        self, tables: Tables, metrics: EngineMetrics, most_streams: int, limit: PlayerLimit | None = None
+        self, tables: Tables, metrics: EngineMetrics, places: StreamPlaces, limit: PlayerLimit | None = None
     ) -> None:
         self._tables = tables
         self._metrics = metrics
-        self._most_streams = most_streams
+        self._places = places
         self._limit = limit
-        self._stream_count = 0
+        metrics.streams.set_function(lambda: len(places))
 
     def add_to(self, server: grpc.aio.Server) -> None:
         """Register all methods. Streams are registered by hand, since theirs are bytes already."""
@@ -98,45 +100,40 @@ class EngineServicer:
 
     async def watch_table(self, request: engine_pb2.WatchTableRequest, _context: Context) -> AsyncIterator[bytes]:
         """Follow a table."""
-        table, stream = await self._follow(caller().id, request)
-        try:
-            while (message := await stream.next()) is not None:
-                yield message
-        finally:
-            self._leave(table, stream)
+        player_id = caller().id
+        with self._places.occupied_by(player_id):
+            async with self._following(player_id, request) as (_, stream):
+                while (message := await stream.next()) is not None:
+                    yield message
 
     async def play(self, _requests: Any, context: Context) -> None:
         """Follow a table and act in one stream."""
         player_id = caller().id
-        first = await _first_message(context)
-        table, stream = await self._follow(player_id, first.watch)
-        reading = asyncio.create_task(self._read_actions(table, stream, player_id, context))
-        try:
-            while (message := await stream.next()) is not None:
-                await context.write(message)
-        finally:
-            reading.cancel()
-            self._leave(table, stream)
+        with self._places.occupied_by(player_id):
+            first = await _first_message(context)
+            async with self._following(player_id, first.watch) as (table, stream):
+                reading = asyncio.create_task(self._read_actions(table, stream, player_id, context))
+                try:
+                    while (message := await stream.next()) is not None:
+                        await context.write(message)
+                finally:
+                    reading.cancel()
 
-    async def _follow(self, player_id: str, watch: engine_pb2.WatchTableRequest) -> tuple[LiveTable, Subscription]:
-        if self._stream_count >= self._most_streams:
-            raise LimitReached(
-                "TOO_MANY_STREAMS", "this engine has all the streams it can carry", retry_after_seconds=1
-            )
+    @asynccontextmanager
+    async def _following(
+        self, player_id: str, watch: engine_pb2.WatchTableRequest
+    ) -> AsyncIterator[tuple[LiveTable, Subscription]]:
+        """A stream of a table, for as long as the body takes."""
         table = await self._tables.get(watch.table_id)
         after = watch.after_sequence if watch.HasField("after_sequence") else None
         if after is not None:
             await table.catch_up_to(after)
         stream = table.subscribe(table.viewer_of(player_id), after)
         stream.written_by(asyncio.current_task())
-        self._stream_count += 1
-        self._metrics.streams.set(self._stream_count)
-        return table, stream
-
-    def _leave(self, table: LiveTable, stream: Subscription) -> None:
-        table.unsubscribe(stream)
-        self._stream_count -= 1
-        self._metrics.streams.set(self._stream_count)
+        try:
+            yield table, stream
+        finally:
+            table.unsubscribe(stream)
 
     async def _read_actions(self, table: LiveTable, stream: Subscription, player_id: str, context: Context) -> None:
         """Serve the actions of a stream in their order until the client says no more, or something malformed."""

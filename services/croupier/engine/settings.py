@@ -18,6 +18,7 @@ class EngineSettings(ServiceSettings):
     metrics_listen: str = setting("host:port for Prometheus.", default="127.0.0.1:7729")
     most_open_tables: int = setting("Tables in memory beyond which no more are opened here.", default=20_000)
     most_streams: int = setting("Streams beyond which no more are opened.", default=50_000)
+    most_player_streams: int = setting("Most of these streams for one player.", default=100)
     bot_processes: int = setting(
         "Processes in which computer players that think do so. 0: they act like the first one of their game.", default=1
     )

@@ -27,9 +27,10 @@ from croupier.lobby.table_store import TableStore
 from croupier.lobby.tables import TableClock
 from croupier.lobby.ticket_store import TicketStore
 from croupier.lobby.tokens import Reception
-from croupier.lobby.watching import StreamPlaces, TableFeed
+from croupier.lobby.watching import TableFeed
 from croupier.runtime.identity import PLAYER_AUDIENCE, TokenIssuer
 from croupier.runtime.logs import Logger
+from croupier.runtime.stream_places import StreamPlaces
 from croupier_api.v1 import lobby_pb2_grpc
 
 

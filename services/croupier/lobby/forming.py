@@ -12,8 +12,9 @@ from croupier.lobby.opening import Opener
 from croupier.lobby.players import Player, new_id
 from croupier.lobby.table_store import InviteCodeTaken, TableStore
 from croupier.lobby.tables import ENDED, FREE_SEAT, Seat, Table, TableClock, TableState
-from croupier.lobby.watching import StreamPlaces, TableFeed
+from croupier.lobby.watching import TableFeed
 from croupier.runtime.errors import LimitReached, Unavailable
+from croupier.runtime.stream_places import StreamPlaces
 
 CODE_LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 """Without 0, O, 1 and I, which people mistake for each other."""

@@ -18,9 +18,10 @@ from croupier.lobby.players import Player, new_id
 from croupier.lobby.tables import Table, TableClock, TableState
 from croupier.lobby.ticket_store import TicketStore
 from croupier.lobby.tickets import ATTENDED_SECONDS, Ticket, Wish, matched_table
-from croupier.lobby.watching import StreamPlaces, draining
+from croupier.lobby.watching import draining
 from croupier.runtime.errors import IllegalNow, ServiceError, StaleSequence, Unavailable
 from croupier.runtime.logs import Logger
+from croupier.runtime.stream_places import StreamPlaces
 
 TICK_SECONDS = 1.0
 ATTEND_MILLISECONDS = 5_000

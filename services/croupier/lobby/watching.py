@@ -1,7 +1,7 @@
 """Telling streams of changed tables: the newest state of each, and never an older one after it."""
 
 import asyncio
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import contextmanager
 
@@ -15,32 +15,6 @@ REMEMBERED_LIMIT = 4000
 def draining() -> Unavailable:
     """What streams hear at the end."""
     return Unavailable("DRAINING", "this server is about to stop: call again", retry_after_seconds=1)
-
-
-class StreamPlaces:
-    """How many streams there may be, in all and for one player."""
-
-    def __init__(self, limit: int, player_limit: int) -> None:
-        self._limit = limit
-        self._player_limit = player_limit
-        self._taken: Counter[str] = Counter()
-
-    @contextmanager
-    def occupied_by(self, player_id: str) -> Iterator[None]:
-        """Hold a place; raises LimitReached if there is none."""
-        if self._taken.total() >= self._limit:
-            raise LimitReached("STREAMS", "too many streams are open here: try again later", retry_after_seconds=5)
-        if self._taken[player_id] >= self._player_limit:
-            raise LimitReached(
-                "PLAYER_STREAMS", f"{self._player_limit} streams are the most for one player: end one of yours first"
-            )
-        self._taken[player_id] += 1
-        try:
-            yield
-        finally:
-            self._taken[player_id] -= 1
-            if not self._taken[player_id]:
-                del self._taken[player_id]
 
 
 class Subscription:

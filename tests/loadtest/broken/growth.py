@@ -4,9 +4,9 @@ import os
 
 from croupier.engine.caretaker import Caretaker
 from croupier.engine.live import LiveTable
-from croupier.engine.servicer import EngineServicer
 from croupier.engine.streams import Subscription
 from croupier.engine.tables import Tables
+from croupier.runtime.stream_places import StreamPlaces
 from tests.loadtest.broken.defect import named, put
 
 LEAKED_BYTES = 2_000_000
@@ -28,22 +28,25 @@ def keep_memory() -> None:
 
 def keep_files() -> None:
     """Files that were opened for a stream stay open."""
-    leave = EngineServicer._leave
+    unsubscribe = LiveTable.unsubscribe
 
-    def forgetful(one: EngineServicer, table: LiveTable, stream: Subscription) -> None:
+    def forgetful(one: LiveTable, stream: Subscription) -> None:
         _kept.extend(os.open(os.devnull, os.O_RDONLY) for _ in range(FILES_OF_A_STREAM))
-        leave(one, table, stream)
+        unsubscribe(one, stream)
 
-    put(EngineServicer, "_leave", forgetful)
+    put(LiveTable, "unsubscribe", forgetful)
 
 
 def keep_streams() -> None:
     """Streams that have ended are counted among the open ones."""
 
-    def uncounted(_: EngineServicer, table: LiveTable, stream: Subscription) -> None:
-        table.unsubscribe(stream)
+    count = StreamPlaces._count
 
-    put(EngineServicer, "_leave", uncounted)
+    def uncounted(one: StreamPlaces, player_id: str, more: int) -> None:
+        if more > 0:
+            count(one, player_id, more)
+
+    put(StreamPlaces, "_count", uncounted)
 
 
 def keep_tables() -> None:
