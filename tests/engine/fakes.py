@@ -173,6 +173,9 @@ class MemoryTableStore:
     async def forget(self, finished_before: int, limit: int) -> int:
         return 0
 
+    async def forget_prepared(self, prepared_before: int, limit: int) -> int:
+        return 0
+
 
 class FakeRoll:
     """AttendanceStore in memory."""

@@ -109,6 +109,17 @@ async def test_so_many_are_archived_and_forgotten_at_a_time(store: SqlTableStore
     assert set((await rows(database)).values()) == {0}
 
 
+async def test_tables_that_were_never_opened_are_forgotten(store: SqlTableStore, database: AsyncEngine) -> None:
+    for number in range(3):
+        await store.prepare(make_config(table_id=f"t{number}"), START)
+    await opened(store, "open")
+    await finished(store, "over")
+    assert await store.forget_prepared(START, 2) == 0
+    assert [await store.forget_prepared(START + 1, 2) for _ in range(3)] == [2, 1, 0]
+    assert await store.statuses(["t0", "t1", "t2", "open", "over"]) == {"open": "open", "over": "finished"}
+    assert await rows(database) == {"tables": 2, "entries": 3, "deadlines": 1, "archive": 0}
+
+
 async def test_nothing_can_be_appended_to_an_archived_table(store: SqlTableStore, database: AsyncEngine) -> None:
     await finished(store)
     await opened(store, "t2")

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from croupier.engine.caretaker import CLAIM_MILLISECONDS, Caretaker, Retention
+from croupier.engine.caretaker import CLAIM_MILLISECONDS, PREPARED_MILLISECONDS, Caretaker, Retention
 from croupier.engine.live import LiveTable
 from croupier.engine.log import ActedBy, ClockConfig
 from croupier.engine.tables import Tables
@@ -290,11 +290,11 @@ async def test_finished_tables_go_to_the_archive_all_that_are_due_at_once(
     engine: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[tuple[str, int, int]] = []
-    left = {"compact": [50, 50, 7], "forget": [50, 0]}
+    left = {"compact": [50, 50, 7], "forget_prepared": [50, 1], "forget": [50, 0]}
 
     def count(name: str) -> Callable[[int, int], object]:
-        async def work(finished_before: int, limit: int) -> int:
-            asked.append((name, engine.clock() - finished_before, limit))
+        async def work(before: int, limit: int) -> int:
+            asked.append((name, engine.clock() - before, limit))
             return left[name].pop(0)
 
         return work
@@ -302,7 +302,8 @@ async def test_finished_tables_go_to_the_archive_all_that_are_due_at_once(
     for name in left:
         monkeypatch.setattr(engine.store, name, count(name))
     await caretaker_of(engine, tables_of(engine), Retention(1, 3_600_000, 86_400_000)).archive()
-    assert asked == [("compact", 3_600_000, 50)] * 3 + [("forget", 86_400_000, 50)] * 2
+    prepared = ("forget_prepared", PREPARED_MILLISECONDS, 50)
+    assert asked == [("compact", 3_600_000, 50)] * 3 + [prepared] * 2 + [("forget", 86_400_000, 50)] * 2
 
 
 async def test_replays_are_kept_for_good_unless_said_otherwise(engine: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Tables that are over, with their whole logs in one row each."""
+"""Tables that are over, with their whole logs in one row each; and those that were never opened, which go."""
 
 from typing import Any
 
@@ -43,4 +43,15 @@ async def forget(connection: AsyncConnection, finished_before: int, limit: int) 
     table_ids = list((await connection.execute(old)).scalars())
     if table_ids:
         await connection.execute(delete(ARCHIVE).where(ARCHIVE.c.table_id.in_(table_ids)))
+    return len(table_ids)
+
+
+async def forget_prepared(connection: AsyncConnection, prepared_before: int, limit: int) -> int:
+    """Remove tables that were prepared before a moment and never opened; gives how many."""
+    never_opened = TABLES.c.status == "prepared"
+    old = select(TABLES.c.table_id).where(never_opened, TABLES.c.created_at < prepared_before).limit(limit)
+    # One that is being opened just now is left alone.
+    table_ids = list((await connection.execute(old.with_for_update(skip_locked=True))).scalars())
+    if table_ids:
+        await connection.execute(delete(TABLES).where(TABLES.c.table_id.in_(table_ids), never_opened))
     return len(table_ids)

@@ -18,6 +18,8 @@ CLAIM_MILLISECONDS = 2_000
 SWEEP_LIMIT = 50
 ARCHIVE_SECONDS = 30.0
 ARCHIVE_LIMIT = 50
+PREPARED_MILLISECONDS = 30 * 86_400_000
+"""How long a table that was never opened is kept. A lobby closes one that nobody touches after an hour."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +85,14 @@ class Caretaker:
 
     async def archive(self) -> None:
         """Put tables that ended long ago into the archive, and forget those that are not to be kept longer."""
-        now, kept = self._services.clock(), self._retention
-        while await self._services.store.compact(now - kept.log_milliseconds, ARCHIVE_LIMIT) == ARCHIVE_LIMIT:
-            pass
+        now, kept, store = self._services.clock(), self._retention, self._services.store
+        await _all(store.compact, now - kept.log_milliseconds)
+        await _all(store.forget_prepared, now - PREPARED_MILLISECONDS)
         if kept.replay_milliseconds:
-            while await self._services.store.forget(now - kept.replay_milliseconds, ARCHIVE_LIMIT) == ARCHIVE_LIMIT:
-                pass
+            await _all(store.forget, now - kept.replay_milliseconds)
+
+
+async def _all(step: Callable[[int, int], Awaitable[int]], before: int) -> None:
+    """Do what is due since before a moment, a bounded number of tables at a time."""
+    while await step(before, ARCHIVE_LIMIT) == ARCHIVE_LIMIT:
+        pass

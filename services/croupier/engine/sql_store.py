@@ -233,6 +233,11 @@ class SqlTableStore:
         async with transaction(self._engine) as connection:
             return await archive.forget(connection, finished_before, limit)
 
+    async def forget_prepared(self, prepared_before: int, limit: int) -> int:
+        """Remove tables that were prepared before a moment and never opened; gives how many."""
+        async with transaction(self._engine) as connection:
+            return await archive.forget_prepared(connection, prepared_before, limit)
+
 
 async def _entries(connection: AsyncConnection, table_id: str, after: int) -> tuple[Entry, ...]:
     return tuple(_entry(row) for row in await connection.execute(_beyond(connection, {table_id: after})))

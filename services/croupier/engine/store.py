@@ -72,3 +72,6 @@ class TableStore(Protocol):
 
     async def forget(self, finished_before: int, limit: int) -> int:
         """Remove archived tables that ended before a moment; gives how many."""
+
+    async def forget_prepared(self, prepared_before: int, limit: int) -> int:
+        """Remove tables that were prepared before a moment and never opened; gives how many."""
