@@ -71,3 +71,12 @@ def test_words_in_the_clear_at_a_door_with_tls(house: House) -> None:
         with suppress(ConnectionResetError):
             assert plain.recv(4096) == b""
     assert house.door.ask("GET", "/healthz").status == 200
+
+
+def test_what_is_no_text_in_a_header_stands_in_no_log(house: House) -> None:
+    answer = house.door.say(with_token(house.door, HEAD) + b"x-table-id: secret\xff\r\n\r\n")
+    assert answer is not None
+    assert answer.status == 200
+    log = house.services.folder.log_file("lobby").read_text()
+    assert "Traceback" not in log
+    assert "secret" not in log

@@ -58,4 +58,10 @@ def configure_logs(service: str, level: str) -> Logger:
     )
     # Libraries that use the standard module speak up only when something is wrong.
     logging.basicConfig(level=logging.WARNING, stream=stream)
+    logging.getLogger("grpc._cython.cygrpc").addFilter(_tells_no_header)
     return structlog.get_logger().bind(service=service)
+
+
+def _tells_no_header(record: logging.LogRecord) -> bool:
+    """Whether a line is not gRPC's own of a header that is no UTF-8, with all of it, which may be a token."""
+    return not str(record.msg).startswith("Invalid encoding")
