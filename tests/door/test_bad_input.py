@@ -68,6 +68,17 @@ def test_without_a_good_token_nobody_comes_in(door: Door, channel: grpc.Channel,
         assert fault.value.details().startswith("no valid access token")
 
 
+@pytest.mark.parametrize("scheme", ["bearer", "BEARER"])
+def test_the_scheme_of_a_token_has_letters_of_any_size(door: Door, scheme: str) -> None:
+    assert door.ask("GET", "/v1/games", headers={"authorization": f"{scheme} {door.token()}"}).status == 200
+
+
+@pytest.mark.parametrize("form", ["Basic {}", "{}", "Bearer{}", "Basic Bearer {}"])
+def test_a_token_in_another_form_is_none(door: Door, form: str) -> None:
+    answer = door.ask("GET", "/v1/games", headers={"authorization": form.format(door.token())})
+    refused(answer, 401, grpc.StatusCode.UNAUTHENTICATED, "access token")
+
+
 def test_a_token_in_the_query_is_none(door: Door) -> None:
     assert door.ask("GET", f"/v1/games?access_token={door.token()}").status == 401
 

@@ -134,7 +134,8 @@ def _identity(key: Ed25519PublicKey) -> Config:
         "issuer": ISSUER,
         "audiences": [PLAYER_AUDIENCE],
         "local_jwks": {"inline_string": key_set(key)},
-        "from_headers": [{"name": "authorization", "value_prefix": "Bearer "}],
+        # What stands after the scheme, whose letters Envoy would compare; the services know it in large and small ones.
+        "from_headers": [{"name": "authorization", "value_prefix": " "}],
         # The services look at the token again, and take the player's id from it.
         "forward": True,
         "require_expiration": True,
