@@ -3,6 +3,7 @@
 import asyncio
 import json
 import time
+import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -20,6 +21,8 @@ from tests.door.doors import Door, opened_door, refused, tells_nothing_of_the_do
 
 SLOW_CONNECTIONS = 100
 QUIET_ASKS = 40
+OVERLOAD_SECONDS = 30.0
+"""Envoy looks at its memory once a second."""
 LIST_GAMES = "/croupier_api.v1.LobbyService/ListGames"
 CONTROL = [
     f"/{service.full_name}/{method.name}"
@@ -199,6 +202,18 @@ def test_an_address_that_asks_too_often(tmp_path: Path) -> None:
         # Nobody stands behind this door: what is not limited is UNAVAILABLE.
         assert grpc.StatusCode.RESOURCE_EXHAUSTED in codes
         assert codes <= {grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.UNAVAILABLE}
+
+
+def test_a_door_whose_memory_is_used_up_refuses_in_words(tmp_path: Path) -> None:
+    flags = ("--memory-limit-mebibytes=1", "--metrics-listen=127.0.0.1:0", "--address-requests-per-second=0")
+    with opened_door(tmp_path, *flags) as full:
+        deadline = time.monotonic() + OVERLOAD_SECONDS
+        while (answer := full.ask("GET", "/healthz")).status == 200:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        refused(answer, 503, grpc.StatusCode.UNAVAILABLE, "does not answer at the moment")
+        metrics = json.loads((tmp_path / "ready.json").read_text())["metrics"]
+        assert urllib.request.urlopen(f"http://{metrics}/metrics", timeout=10).status == 200
 
 
 async def test_a_door_that_drains_tells_load_balancers(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def with_tls(settings: DoorSettings) -> dict[str, Any]:
         },
         {"lobby": "lobby:7710", "engine": "10.0.0.1:7720,10.0.0.2:7720", "scoring": "scoring:7730"},
         {"listen": "[::1]:7700", "address_requests_per_second": 3, "address_burst": 3, "allowed_origins": "*"},
-        {"address_requests_per_second": 0, "trusted_proxies": 1, "certificate": None},
+        {"address_requests_per_second": 0, "trusted_proxies": 1, "certificate": None, "memory_limit_mebibytes": 100},
         {"secrets_folder": Path()},
         {"traces": TracesSettings("collector:4317", 0.001), "access_log": True},
     ],

@@ -128,12 +128,14 @@ def the_database_can_lose_an_instance(objects: Sequence[Object]) -> Iterator[str
 
 
 def the_door_holds_as_many_as_it_lets_in(objects: Sequence[Object]) -> Iterator[str]:
-    """It refuses connections before the cluster kills it for its memory."""
+    """It refuses connections, and calls, before the cluster kills it for its memory."""
     parts = {one["name"]: one for one in containers(named(objects, "Deployment", "door"))}
     settings = read_settings(DoorSettings, "door", [], environment(parts["configuration"]))
     needed = BYTES_OF_A_DOOR + settings.connections_limit * BYTES_OF_A_PHONE
-    if needed > quantity(parts["door"]["resources"]["limits"]["memory"]):
+    if needed > (own := settings.memory_limit_mebibytes * 2**20):
         yield f"the door lets {settings.connections_limit} in, which is {needed / 2**20:.0f} MiB"
+    if own >= quantity(parts["door"]["resources"]["limits"]["memory"]):
+        yield "the door is killed for its memory before it refuses anything"
 
 
 POLICIES = (

@@ -5,6 +5,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from croupier.door.clusters import admin_cluster, clusters, collector_cluster
 from croupier.door.envoy_types import Config, seconds, socket_address, typed
 from croupier.door.filters import host_settings, http_filters
+from croupier.door.overload import overload
 from croupier.door.refusals import HEADER_KIBIBYTES, MOST_HEADERS, local_replies
 from croupier.door.routes import routes
 from croupier.door.settings import DoorSettings
@@ -36,20 +37,8 @@ def bootstrap(settings: DoorSettings, key: Ed25519PublicKey) -> Config:
                 *([collector_cluster(COLLECTOR, settings)] if settings.traces.endpoint else []),
             ],
         },
-        "overload_manager": _overload(settings),
+        "overload_manager": overload(settings),
         "layered_runtime": {"layers": [{"name": "fixed", "static_layer": {**_RUNTIME, **RUNTIME}}]},
-    }
-
-
-def _overload(settings: DoorSettings) -> Config:
-    return {
-        "resource_monitors": [
-            typed(
-                "envoy.resource_monitors.global_downstream_max_connections",
-                "resource_monitors.downstream_connections.v3.DownstreamConnectionsConfig",
-                max_active_downstream_connections=settings.connections_limit,
-            )
-        ]
     }
 
 
@@ -190,5 +179,6 @@ def _metrics_listener(settings: DoorSettings) -> Config:
         "name": "metrics",
         "address": socket_address(settings.metrics_listen),
         "ignore_global_conn_limit": True,
+        "bypass_overload_manager": True,
         "filter_chains": [{"filters": [manager]}],
     }

@@ -49,6 +49,9 @@ class DoorSettings:
     )
     address_burst: int = setting("How many requests of one address may come at once.", default=1000)
     connections_limit: int = setting("Most connections of clients at a time.", default=20_000)
+    memory_limit_mebibytes: int = setting(
+        "The memory for calls and connections, near the end of which new calls are refused; 0 for no limit.", default=0
+    )
     streams_per_connection_limit: int = setting("Most calls under way on one connection.", default=100)
     header_seconds: int = setting("How long the headers of a request may take to arrive.", default=10)
     request_seconds: int = setting(
