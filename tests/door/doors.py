@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import re
 import socket
 import ssl
 import subprocess
@@ -45,9 +46,10 @@ def refused(answer: Answer, status: int, code: grpc.StatusCode, sentence: str) -
 
 
 def tells_nothing_of_the_door(answer: Answer) -> None:
-    """Assert that neither a program nor a version is named."""
+    """Assert that neither a program nor a version is named, nor what such a program calls its own parts."""
     assert not {"server", "via", "x-powered-by"} & answer.headers.keys()
-    assert "envoy" not in f"{answer.headers} {answer.body!r}".lower()
+    assert not re.search("envoy|transcod|codec|normaliz", f"{answer.headers} {answer.body!r}".lower()), answer
+    assert answer.headers.get("www-authenticate", "Bearer") == "Bearer"
 
 
 @dataclass(frozen=True, slots=True)

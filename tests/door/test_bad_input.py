@@ -146,10 +146,16 @@ def test_a_content_type_in_capitals(door: Door) -> None:
 
 def test_json_that_fits_no_message(door: Door) -> None:
     token = door.token()
-    for body in (b"{", b'{"seats": "many"}', b"[]"):
+    for body, sentence in (
+        (b"{", "end of string"),
+        (b'{"seats": "many"}', "seats: invalid value"),
+        (b"[]", "must be a message"),
+        (b'{"options":' * 5000, "too deep"),
+        (b'{"game": "\\ud800"}', "surrogate"),
+    ):
         answer = door.ask("POST", "/v1/tables", body, token=token, headers={"content-type": "application/json"})
-        refused(answer, 400, grpc.StatusCode.INVALID_ARGUMENT, "cannot be read")
-    refused(door.ask("GET", "/v1/games?x=1", token=token), 400, grpc.StatusCode.INVALID_ARGUMENT, "cannot be read")
+        refused(answer, 400, grpc.StatusCode.INVALID_ARGUMENT, sentence)
+    refused(door.ask("GET", "/v1/games?x=1", token=token), 400, grpc.StatusCode.INVALID_ARGUMENT, 'field "x"')
     two_tables = door.ask("POST", "/v1/tables/a/actions", {"table_id": "b"}, token=token)
     refused(two_tables, 400, grpc.StatusCode.INVALID_ARGUMENT, "conflicting")
 

@@ -16,13 +16,21 @@ SWITCH = b"connection: upgrade\r\nupgrade: websocket\r\n\r\n"
 UNREADABLE = {
     "no HTTP at all": b"\x00\xffhello\r\n\r\n",
     "an unknown method": b"FOO /v1/games HTTP/1.1\r\nhost: x\r\n\r\n",
-    "no host": b"GET /v1/games HTTP/1.1\r\n\r\n",
     "a header with a space in its name": HEAD + b"a b: c\r\n\r\n",
-    "a zero byte in a header": HEAD + b"a: \x00\r\n\r\n",
     "a length below zero": SIGN_IN + b"content-length: -1\r\n\r\n",
     "two lengths": SIGN_IN + b"content-length: 2\r\ncontent-length: 3\r\n\r\n{}",
     "a length and chunks": SIGN_IN + b"content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
     "chunks of no length": SIGN_IN + b"transfer-encoding: chunked\r\n\r\nzz\r\n",
+}
+SAID_MORE_OF = {
+    b"GET /v1/games HTTP/1.1\r\n\r\n": "'host' is missing",
+    b"GET /v1/games HTTP/1.1\r\nhost: a b<>\r\n\r\n": "'host' is neither a name nor an address",
+    HEAD + b"a: \x00\r\n\r\n": "a character that is not allowed",
+    HEAD + b"a_b: c\r\n\r\n": "cannot have '_'",
+    b"GET /v1/games#a HTTP/1.1\r\nhost: x\r\n\r\n": "read in two ways",
+    b"GET /v1/tables/a%2fb HTTP/1.1\r\nhost: x\r\n\r\n": "read in two ways",
+    b"GET /v1/tables/a%00b HTTP/1.1\r\nhost: x\r\n\r\n": "read in two ways",
+    b"GET /v1/tables/a%5Cb HTTP/1.1\r\nhost: x\r\n\r\n": "read in two ways",
 }
 
 
@@ -30,7 +38,21 @@ UNREADABLE = {
 def test_what_cannot_be_read(house: House, request_bytes: bytes) -> None:
     answer = house.door.say(request_bytes)
     assert answer is not None
-    refused(answer, 400, INVALID, "the request cannot be read: ")
+    refused(answer, 400, INVALID, "it breaks a rule of HTTP")
+
+
+@pytest.mark.parametrize(("request_bytes", "sentence"), SAID_MORE_OF.items())
+def test_it_is_said_what_cannot_be_read(house: House, request_bytes: bytes, sentence: str) -> None:
+    answer = house.door.say(request_bytes)
+    assert answer is not None
+    refused(answer, 400, INVALID, sentence)
+
+
+@pytest.mark.parametrize("coding", [b"xchunked", b"gzip, chunked", b"chunked\r\ntransfer-encoding: identity"])
+def test_bodies_in_other_pieces_than_chunks(house: House, coding: bytes) -> None:
+    answer = house.door.say(SIGN_IN + b"transfer-encoding: " + coding + b"\r\n\r\n0\r\n\r\n")
+    assert answer is not None
+    refused(answer, 501, grpc.StatusCode.UNIMPLEMENTED, "in chunks")
 
 
 def with_token(door: Door, request: bytes) -> bytes:

@@ -122,8 +122,11 @@ def _health() -> Config:
 
 
 def _without_a_banner() -> Config:
-    """First of all, and so the last to see an answer: what Envoy adds to it tells who it is."""
-    mutations = {"response_mutations": [{"remove_on_match": {"key_matcher": {"prefix": "x-envoy-"}}}]}
+    """First of all, and so the last to see an answer: Envoy adds to it who it is, and repeats what was sent."""
+    realm = {"header": {"key": "www-authenticate", "value": "Bearer"}, "append_action": "OVERWRITE_IF_EXISTS"}
+    mutations = {
+        "response_mutations": [{"remove_on_match": {"key_matcher": {"prefix": "x-envoy-"}}}, {"append": realm}]
+    }
     return typed(
         "envoy.filters.http.header_mutation", "filters.http.header_mutation.v3.HeaderMutation", mutations=mutations
     )

@@ -181,7 +181,9 @@ def _decoded(decode: Callable[[bytes], Any], raw: bytes) -> Any:
     try:
         return decode(raw)
     except DecodeError:
-        raise MalformedRequest("MALFORMED_MESSAGE", "the message is not the protobuf that this method takes") from None
+        raise MalformedRequest(
+            "MALFORMED_MESSAGE", "the message is not the protobuf that this method takes: are all texts in it UTF-8?"
+        ) from None
 
 
 def _bind_table(request: Any) -> None:
