@@ -257,9 +257,12 @@ async def test_a_player_who_calls_too_often_is_refused_and_nobody_else() -> None
         await get(metadata=bearer())
 
 
-async def test_a_request_that_is_too_large_is_refused(site: Site) -> None:
+@pytest.mark.parametrize("compression", [grpc.Compression.NoCompression, grpc.Compression.Gzip])
+async def test_a_request_that_is_too_large_is_refused(site: Site, compression: grpc.Compression) -> None:
+    """However small it is on its way."""
+    request = pb.GetTableRequest(table_id="x" * 70_000)
     with pytest.raises(grpc.aio.AioRpcError) as raised:
-        await site.stub.GetTable(pb.GetTableRequest(table_id="x" * 70_000), metadata=bearer())
+        await site.stub.GetTable(request, metadata=bearer(), compression=compression)
     assert raised.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
 
 
