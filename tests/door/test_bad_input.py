@@ -17,7 +17,7 @@ from croupier.runtime.identity import ENGINE_CONTROL_AUDIENCE, PLAYER_AUDIENCE, 
 from croupier_api.v1 import engine_pb2, lobby_pb2, scoring_pb2
 from croupier_api.v1.lobby_pb2_grpc import LobbyServiceStub
 from tests.door.conftest import HEADER_SECONDS, REQUEST_SECONDS, House
-from tests.door.doors import Door, opened_door, refused, tells_nothing_of_the_door
+from tests.door.doors import Answer, Door, opened_door, refused, tells_nothing_of_the_door
 
 SLOW_CONNECTIONS = 100
 QUIET_ASKS = 40
@@ -139,6 +139,31 @@ def test_what_the_door_refuses_has_the_same_code_over_grpc(
     assert answer.headers["grpc-message"]
 
 
+@pytest.mark.parametrize("kind", ["application/grpc", "application/grpc-web+proto", "application/grpc-web-text"])
+def test_what_the_door_refuses_has_the_same_code_over_grpc_web(door: Door, kind: str) -> None:
+    """A browser would take Envoy's guesses for a call that was not made, and make it again."""
+    unknown = grpc.StatusCode.UNIMPLEMENTED
+    for path, token, code in (
+        (LIST_GAMES, None, grpc.StatusCode.UNAUTHENTICATED),
+        (LIST_GAMES, door.token(audience=ENGINE_CONTROL_AUDIENCE), grpc.StatusCode.UNAUTHENTICATED),
+        (f"{LIST_GAMES}2", door.token(), unknown),
+    ):
+        assert_refused_over_grpc(door.ask("POST", path, b"", token=token, headers={"content-type": kind}), code)
+
+
+def test_base64_that_is_none(door: Door) -> None:
+    headers = {"content-type": "application/grpc-web-text"}
+    answer = door.ask("POST", LIST_GAMES, b"%%%%", token=door.token(), headers=headers)
+    assert_refused_over_grpc(answer, grpc.StatusCode.INVALID_ARGUMENT)
+    assert "base64" in answer.headers["grpc-message"]
+
+
+def assert_refused_over_grpc(answer: Answer, code: grpc.StatusCode) -> None:
+    assert (answer.status, answer.headers["grpc-status"], answer.body) == (200, str(code.value[0]), b"")
+    assert answer.headers["content-type"].startswith("application/grpc")
+    assert answer.headers["grpc-message"]
+
+
 def test_a_content_type_in_capitals(door: Door) -> None:
     table, headers = {"game": "thulla", "seats": 4}, {"content-type": "Application/JSON; charset=UTF-8"}
     assert door.ask("POST", "/v1/tables", table, token=door.token(), headers=headers).status == 200
@@ -201,6 +226,8 @@ def test_an_address_that_asks_too_often(tmp_path: Path) -> None:
         limited = [answer for answer in answers if answer.status != 200]
         assert limited
         refused(limited[0], 429, grpc.StatusCode.RESOURCE_EXHAUSTED, "too many requests")
+        web = narrow.ask("POST", LIST_GAMES, b"", headers={"content-type": "application/grpc-web+proto"})
+        assert_refused_over_grpc(web, grpc.StatusCode.RESOURCE_EXHAUSTED)
         metadata = (("authorization", f"Bearer {narrow.token()}"),)
         with grpc.insecure_channel(narrow.address) as channel:
             call = LobbyServiceStub(channel).ListGames

@@ -44,6 +44,7 @@ REFUSALS: Mapping[int, tuple[int, str]] = {
 UNREADABLE: Mapping[str, str] = {
     # These words alone are about what was sent: which field, and what is wrong with it.
     "contains('json_transcode_failure')": f"the request cannot be read: {ENVOYS_OWN_WORDS}",
+    "contains('base_64')": "the body is not in base64, as 'application/grpc-web-text' says",
     "endsWith('unexpected_underscore')": "the name of a header cannot have '_' here: it could be read as '-'",
     "startsWith('path_normalization')": "the path could be read in two ways: it has '#', or an escaped / \\ or NUL",
     "endsWith('missing_host_header')": "the header 'host' is missing",
@@ -76,13 +77,13 @@ def _upgrades() -> Iterator[Config]:
     is_connect = _has_header(name=":method", string_match={"exact": "CONNECT"})
     either = {"or_filter": {"filters": [is_upgrade, is_connect]}}
     for mapper in _mappers("EQ", 403, INVALID_ARGUMENT, NO_UPGRADES, either):
-        yield {**mapper, "status_code": 400}
+        yield {"status_code": 400, **mapper}
 
 
 def _token_of_another_kind() -> Iterator[Config]:
     """Envoy forbids what comes with a token for somebody else; here no token but a player's counts as one."""
     for mapper in _mappers("EQ", 403, *REFUSALS[401], _has_header(name="origin", present_match=False)):
-        yield {**mapper, "status_code": 401}
+        yield {"status_code": 401, **mapper}
 
 
 def _unreadable() -> Iterator[Config]:
@@ -99,11 +100,15 @@ def _unreadable() -> Iterator[Config]:
 def _mappers(comparison: str, status: int, code: int, sentence: str, *conditions: Config) -> Iterator[Config]:
     value = {"default_value": status, "runtime_key": f"door.status_{status}"}
     has_status = {"status_code_filter": {"comparison": {"op": comparison, "value": value}}}
-    # In gRPC the sentence alone becomes the status message; Envoy's own code is a guess by the HTTP status.
+    # In gRPC all is said by headers; Envoy's own code is a guess by the HTTP status, and in gRPC-Web that status stays.
     yield {
         "filter": {"and_filter": {"filters": [has_status, *conditions, *_IS_GRPC]}},
-        "body_format_override": {"text_format_source": {"inline_string": sentence}},
-        **({} if code == UNKNOWN else {"headers_to_add": [set_header("grpc-status", str(OVER_GRPC.get(code, code)))]}),
+        "status_code": 200,
+        "body_format_override": {"text_format_source": {"inline_string": ""}},
+        "headers_to_add": [
+            set_header("grpc-status", str(OVER_GRPC.get(code, code))),
+            set_header("grpc-message", sentence),
+        ],
     }
     yield {
         "filter": {"and_filter": {"filters": [has_status, *conditions]}} if conditions else has_status,
