@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.postgres import PostgresServer
+from tests.postgres import PostgresServer, postgres_server
 
 DONE = ["lobby: brought up to date", "engine: brought up to date", "scoring: brought up to date"]
 DONE_BEFORE = ["lobby: was up to date", "engine: was up to date", "scoring: was up to date"]
@@ -55,11 +55,30 @@ def test_who_waits_goes_on_as_soon_as_others_are_through(tmp_path: Path) -> None
     assert (waiting.returncode, printed.splitlines()[-1]) == (0, "scoring: is up to date")
 
 
+def test_who_comes_before_the_server_says_so_once_and_migrates_as_soon_as_it_answers() -> None:
+    with postgres_server() as server:
+        url = server.create_database("croupier")
+        server.stop()
+        command = [sys.executable, "-m", "croupier.cli", "migrate", "--database", url, "--retry", "600"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as migrating:
+            assert migrating.stdout is not None
+            first = migrating.stdout.readline()
+            server.start()
+            printed, _ = migrating.communicate(timeout=60)
+    assert "waits: the database postgresql://croupier:***@127.0.0.1:" in first
+    assert "its server cannot be reached" in first
+    # A server that starts may say so before it answers.
+    assert [line for line in printed.splitlines() if "starting up" not in line] == DONE
+    assert migrating.returncode == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
         (["--database", "postgresql://x:sesame@127.0.0.1:1/x", "--wait", "0"], 1, "its server cannot be reached"),
-        (["--data-dir", ".", "--wait", "1"], 2, "--wait is for a database that others bring up to date"),
+        (["--data-dir", ".", "--wait", "1"], 2, "--wait and --retry are for a database on a server"),
+        (["--data-dir", ".", "--retry", "1"], 2, "--wait and --retry are for a database on a server"),
+        (["--database", "sqlite:///x.db", "--wait", "1", "--retry", "1"], 2, "leave --retry out"),
         (["--database", "mysql://croupier:sesame@host/x"], 2, "is not the URL of a database that can be used"),
         (["--database", "sqlite:////nowhere/at/all.db"], 2, "unable to open database file: see to its path and rights"),
         (["--database", "postgresql://croupier:sesame@127.0.0.1:1/x"], 1, "its server cannot be reached"),
@@ -87,7 +106,8 @@ def test_a_server_that_refuses(
     postgres: PostgresServer, new_database: Callable[..., str], part: str, other: str, said: str
 ) -> None:
     url = new_database().replace(part.replace("{password}", postgres.password), other)
-    ended, printed, told = run(database=url)
+    # At once, however long it might wait: this does not pass.
+    ended, printed, told = run("--retry", "600", database=url)
     assert (ended, printed) == (2, [])
     assert said in told
     assert postgres.password not in told

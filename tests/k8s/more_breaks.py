@@ -20,6 +20,7 @@ MORE_BREAKS: Mapping[str, Sequence[Break]] = {
     ],
     "all_services_are_migrated": [
         Break("Job", "migrate-", f"{MAIN}/args", ["migrate", "--service", "lobby"]),
+        Break("Job", "migrate-", f"{MAIN}/args", ["migrate"]),
         Break("Job", "migrate-", f"{POD}/restartPolicy", "Never"),
     ],
     "secrets_can_be_read": [

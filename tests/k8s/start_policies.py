@@ -15,7 +15,7 @@ from croupier.door.settings import DoorSettings
 from croupier.runtime.settings import read_settings
 from rehearsal.manifests import Object
 from rehearsal.plan import quantity
-from tests.k8s.objects import containers, environment, named, of_kind, pod, ports, title, with_pods
+from tests.k8s.objects import containers, environment, main_container, named, of_kind, pod, ports, title, with_pods
 from tests.k8s.reference_policies import SERVICES
 
 READ_BY_THE_GROUP = 0o440
@@ -62,10 +62,10 @@ def _faults_of_command(container: Object) -> Iterator[str]:
 
 
 def all_services_are_migrated(objects: Sequence[Object]) -> Iterator[str]:
-    """The Job brings everything up to date, and is tried again when the database was not there yet."""
+    """The Job brings everything up to date, waits for a database that is not there yet, and is tried again."""
     for job in of_kind(objects, "Job"):
         if job["metadata"]["name"].startswith("migrate") and (
-            pod(job)["containers"][0]["args"] != ["migrate"] or pod(job).get("restartPolicy") != "OnFailure"
+            main_container(job)["args"][:-1] != ["migrate", "--retry"] or pod(job).get("restartPolicy") != "OnFailure"
         ):
             yield f"{title(job)} leaves something as it is"
 

@@ -83,6 +83,9 @@ def migrate(
     wait: Annotated[
         int | None, typer.Option(metavar="SECONDS", min=0, help="Change nothing; wait until somebody else has done it.")
     ] = None,
+    retry: Annotated[
+        int, typer.Option(metavar="SECONDS", min=0, help="Try for so long while no database answers there.")
+    ] = 0,
 ) -> None:
     """Bring the tables in the database up to date, before services of this version are started."""
     from croupier.cli.migrate import checked_services, migrate_folder, migrate_shared, wait_for_others
@@ -91,12 +94,14 @@ def migrate(
     if database is not None and data_dir is not None:
         raise misused("--database and --data-dir exclude each other: name the one where the services' data is")
     url = database or os.environ.get("CROUPIER_DATABASE")
-    if wait is not None and (url is None or data_dir is not None):
-        raise misused("--wait is for a database that others bring up to date: name it with --database")
+    if (retry or wait is not None) and (url is None or data_dir is not None):
+        raise misused("--wait and --retry are for a database on a server: name it with --database")
+    if retry and wait is not None:
+        raise misused("--wait waits for the database, too: leave --retry out")
     if url and wait is not None:
         asyncio.run(wait_for_others(url, services, wait, say))
     elif url and data_dir is None:
-        asyncio.run(migrate_shared(url, services, say))
+        asyncio.run(migrate_shared(url, services, say, retry))
     else:
         asyncio.run(migrate_folder(folder_of(data_dir), services, say))
 
