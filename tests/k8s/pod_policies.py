@@ -18,6 +18,7 @@ from tests.k8s.objects import (
 )
 
 SMALLEST_USER = 1000
+VERSION_LABEL = "app.kubernetes.io/version"
 DATABASE_USERS = {"postgres": 999}
 """Users that images of others come with."""
 
@@ -131,24 +132,33 @@ def images_are_pinned(objects: Sequence[Object]) -> Iterator[str]:
 
 
 def _fault_of_image(who: str, image: str) -> Iterator[str]:
-    tag = image.rpartition("/")[2].partition(":")[2]
+    _, tag = _name_and_tag(image)
     if "latest" in tag or not re.search(r"\d+\.\d+", tag):
         yield f"{who} has the image {image!r}, which can change"
 
 
 def the_version_is_one(objects: Sequence[Object]) -> Iterator[str]:
-    """All of croupier's containers have one image, and the Job of the migration is named by its version."""
+    """All of croupier's containers have one image, and names and labels go by its tag."""
     job = next(
         one for one in of_kind(objects, "Job") if one["metadata"]["labels"]["app.kubernetes.io/name"] == "migrate"
     )
-    tag = main_container(job)["image"].rpartition(":")[2]
+    _, tag = _name_and_tag(main_container(job)["image"])
     if job["metadata"]["name"] != f"migrate-{tag}":
         yield f"{title(job)} is not named by its version {tag}"
+    for owner in (job, *of_kind(objects, "Deployment")):
+        if owner["metadata"]["labels"].get(VERSION_LABEL, tag) != tag:
+            yield f"{title(owner)} is not labelled with its version {tag}"
     for owner in with_pods(objects):
         for container in containers(owner):
-            name, _, other = container["image"].rpartition(":")
-            if name.rpartition("/")[2].startswith("croupier") and other != tag:
+            name, other = _name_and_tag(container["image"])
+            if name.startswith("croupier") and other != tag:
                 yield f"{title(owner)}: {container['name']} has another version than the migration"
+
+
+def _name_and_tag(image: str) -> tuple[str, str]:
+    """Without its registry, and without a digest."""
+    name, _, tag = image.partition("@")[0].rpartition("/")[2].partition(":")
+    return name, tag
 
 
 def services_wait_for_their_schema(objects: Sequence[Object]) -> Iterator[str]:

@@ -74,6 +74,7 @@ BREAKS: Mapping[str, Sequence[Break]] = {
     ],
     "the_version_is_one": [
         Break("Job", "migrate-", "metadata/name", "migrate"),
+        Break("Deployment", "lobby", "metadata/labels", {"app.kubernetes.io/version": "0.0.9"}),
         Break("Deployment", "engine", f"{FIRST}/image", "registry.example.org/croupier:0.0.9"),
     ],
     "services_wait_for_their_schema": [
