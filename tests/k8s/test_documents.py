@@ -11,13 +11,15 @@ import yaml
 
 from rehearsal.manifests import kustomize_command, rendered
 from tests.k8s.building import FOLDERS, ROOT, build
-from tests.k8s.objects import of_kind, pods_of
+from tests.k8s.objects import main_container, named, of_kind, pods_of
+from tests.k8s.pod_policies import everything_has_limits, images_are_pinned
 
 PAGES = ("docs/kubernetes.md", "docs/runbook.md")
 PLACEHOLDERS = {"SERVICE"}
 KINDS = {"deployment": "Deployment", "service": "Service", "job": "Job", "hpa": "HorizontalPodAutoscaler"}
 
 every_page = pytest.mark.parametrize("page", PAGES)
+needs_kustomize = pytest.mark.skipif(not kustomize_command(), reason="neither kustomize nor kubectl is here")
 
 
 def text_of(page: str) -> str:
@@ -63,7 +65,7 @@ def additions(page: str) -> list[dict[str, Any]]:
     return [yaml.safe_load(block) for block in blocks]
 
 
-@pytest.mark.skipif(not kustomize_command(), reason="neither kustomize nor kubectl is here: nothing can be built")
+@needs_kustomize
 def test_an_overlay_with_all_that_the_page_adds_can_be_built(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "k8s", tmp_path / "k8s")
     file = tmp_path / "k8s" / "overlays" / "production" / "kustomization.yaml"
@@ -82,5 +84,19 @@ def test_an_overlay_with_all_that_the_page_adds_can_be_built(tmp_path: Path) -> 
     }
     (traces,) = (one for one in of_kind(objects, "Service") if one["metadata"]["name"] == "traces")
     assert traces["spec"]["externalName"] == "tempo.monitoring.svc.cluster.local"
-    (load,) = (one for one in of_kind(objects, "ConfigMap") if one["metadata"]["name"].startswith("load-"))
-    assert load["data"]["TABLES"] == "500"
+
+
+@needs_kustomize
+def test_the_overlay_of_a_load_test_can_be_built_and_is_nothing_else(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "k8s", tmp_path / "k8s")
+    folder = tmp_path / "k8s" / "overlays" / "load"
+    folder.mkdir()
+    (written,) = re.findall(r"^```\n(apiVersion: kustomize.*?)^```", text_of("docs/kubernetes.md"), re.MULTILINE | re.DOTALL)
+    (folder / "kustomization.yaml").write_text(written)
+    objects = rendered(folder)
+    assert named(objects, "ConfigMap", "load-")["data"]["TABLES"] == "500"
+    assert main_container(named(objects, "Job", "load-master"))["args"][-1] == "--tls"
+    assert [fault for policy in (images_are_pinned, everything_has_limits) for fault in policy(objects)] == []
+    # Otherwise each upgrade would begin a run, and refuse to change the last one.
+    for folder_of_services in ("laptop", "production"):
+        assert not [one for one in of_kind(build(folder_of_services), "Job") if one["metadata"]["name"][:5] == "load-"]
