@@ -115,6 +115,29 @@ async def test_a_lock_that_is_not_given_back_does_not_hold_up_for_ever(database:
     await hold("100ms")
 
 
+def configure(server: PostgresServer, change: str) -> None:
+    server.run_sql("postgres", f"ALTER SYSTEM {change}")
+    server.run_sql("postgres", "SELECT pg_reload_conf()")
+
+
+async def test_what_no_standby_has_is_seen_by_nobody(own_server: PostgresServer, database: AsyncEngine) -> None:
+    own_server.run_sql("postgres", "CREATE TABLE moves (number int)")
+    configure(own_server, "SET synchronous_standby_names = 'nobody'")
+    try:
+        with pytest.raises(Unavailable):
+            async with transaction(database) as connection:
+                await connection.execute(text("INSERT INTO moves VALUES (1)"))
+        # As long as it would take to cancel the commit's wait: then it would be there.
+        await asyncio.sleep(LIMIT_SECONDS / 2)
+        assert own_server.run_sql("postgres", "SELECT count(*) FROM moves") == "0"
+    finally:
+        configure(own_server, "RESET synchronous_standby_names")
+    # Nobody lost it either: once it is where it has to be it is seen.
+    async with asyncio.timeout(TRANSACTION_SECONDS):
+        while own_server.run_sql("postgres", "SELECT count(*) FROM moves") != "1":  # noqa: ASYNC110 - a server has no event
+            await asyncio.sleep(0.05)
+
+
 async def test_two_who_wait_for_each_other(database: AsyncEngine) -> None:
     held = asyncio.Barrier(2)
 

@@ -107,12 +107,28 @@ def database_name(database: AsyncEngine) -> str:
     return url.render_as_string(hide_password=True)
 
 
+class _Connection(asyncpg.Connection):  # type: ignore[misc]  # The driver has no types.
+    """Whoever gives a command up drops its connection, and does not ask the server to cancel.
+
+    That would end a commit's wait for its standby as well, and the next look would take for stored what is on one disk
+    only. What goes on without us has the server's own limits.
+    """
+
+    def _cancel_current_command(self, *_waiters: object) -> None:
+        # A moment later: the driver is about to tell the caller.
+        self._loop.call_soon(self.terminate)
+
+
 async def connect_postgresql(url: URL, command_seconds: float | None = COMMAND_SECONDS) -> asyncpg.Connection:
     """A connection of the driver's own to a database that was opened; `url` is the engine's."""
     dsn = url.set(drivername="postgresql").render_as_string(hide_password=False)
     # The driver reads the URL as every program for PostgreSQL does: sslmode, lists of hosts, settings of the session.
     return await asyncpg.connect(
-        dsn, timeout=CONNECT_SECONDS, command_timeout=command_seconds, server_settings=dict(SERVER_SETTINGS)
+        dsn,
+        timeout=CONNECT_SECONDS,
+        command_timeout=command_seconds,
+        server_settings=dict(SERVER_SETTINGS),
+        connection_class=_Connection,
     )
 
 
