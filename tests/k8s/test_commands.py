@@ -58,6 +58,22 @@ def test_secrets_are_those_that_pods_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("kubectl")
+def test_new_keys_leave_certificates_as_they_are(tmp_path: Path) -> None:
+    made = []
+    for options in (["--certificates"], []):
+        for key in tmp_path.glob("*.pem"):
+            key.unlink()
+        run(sys.executable, "-m", "croupier.cli", "keys", str(tmp_path), *options)
+        made.append(secrets(run("k8s/secrets", str(tmp_path))))
+    first, second = made
+    assert {name for name in first if first[name] != second[name]} == {
+        "lobby-signing-key",
+        "engine-signing-key",
+        "public-keys",
+    }
+
+
+@pytest.mark.usefixtures("kubectl")
 def test_a_password_is_new_each_time_and_stands_in_the_url() -> None:
     first, second = (secrets(run("k8s/secrets", "--postgres"))["postgres-app"] for _ in range(2))
     assert first["password"] != second["password"]
@@ -92,8 +108,8 @@ def test_a_cluster_in_one_command(cluster: dict[str, str], tmp_path: Path) -> No
     assert asked[0] == "apply --filename k8s/base/namespace.yaml"
     assert asked[1] == "--namespace croupier apply --filename -"
     # Of the same version there may be a new image: what was done for the old one is done again.
-    done_again = asked.index("--namespace croupier delete job --selector app.kubernetes.io/name=migrate --ignore-not-found")
-    assert asked[done_again + 1] == "apply --kustomize k8s/overlays/laptop"
+    applied = asked.index("apply --kustomize k8s/overlays/laptop")
+    assert asked[applied - 1].endswith("delete job --selector app.kubernetes.io/name=migrate --ignore-not-found")
     assert [line for line in asked if "rollout status" in line][-1].endswith("deployment/door --timeout=10m")
     assert (tmp_path / "keys" / "lobby.private.pem").exists()
 

@@ -91,7 +91,8 @@ def test_the_overlay_of_a_load_test_can_be_built_and_is_nothing_else(tmp_path: P
     shutil.copytree(ROOT / "k8s", tmp_path / "k8s")
     folder = tmp_path / "k8s" / "overlays" / "load"
     folder.mkdir()
-    (written,) = re.findall(r"^```\n(apiVersion: kustomize.*?)^```", text_of("docs/kubernetes.md"), re.MULTILINE | re.DOTALL)
+    text = text_of("docs/kubernetes.md")
+    (written,) = re.findall(r"^```\n(apiVersion: kustomize.*?)^```", text, re.MULTILINE | re.DOTALL)
     (folder / "kustomization.yaml").write_text(written)
     objects = rendered(folder)
     assert named(objects, "ConfigMap", "load-")["data"]["TABLES"] == "500"
