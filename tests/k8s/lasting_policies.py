@@ -28,6 +28,8 @@ SLOWLY_SECONDS = 300
 FAILOVER_SECONDS = 30
 BYTES_OF_A_DOOR, BYTES_OF_A_PHONE = 100 * 2**20, 66_000
 """docs/measured.md: with nobody there and some room, and for each that is quiet."""
+BYTES_OF_A_DATABASE, BYTES_OF_A_CONNECTION = 128 * 2**20, 141 * 2**20 // 33
+"""docs/measured.md: what all connections share, and what each had of it and for itself."""
 NODES = "kubernetes.io/hostname"
 OF_THE_OPERATOR = ("cnpg.io/", *(f"app.kubernetes.io/{name}" for name in ("name", "instance", "version", "component")))
 """Labels that CloudNativePG gives its pods and volumes itself."""
@@ -138,7 +140,17 @@ def the_door_holds_as_many_as_it_lets_in(objects: Sequence[Object]) -> Iterator[
         yield "the door is killed for its memory before it refuses anything"
 
 
+def the_database_holds_as_many_as_it_lets_in(objects: Sequence[Object]) -> Iterator[str]:
+    """It refuses connections before the cluster kills it for its memory."""
+    for one in of_kind(objects, "Cluster"):
+        connections = int(one["spec"]["postgresql"]["parameters"]["max_connections"])
+        needed = BYTES_OF_A_DATABASE + connections * BYTES_OF_A_CONNECTION
+        if needed > quantity(one["spec"]["resources"]["limits"]["memory"]):
+            yield f"{title(one)} lets {connections} in, which is {needed / 2**20:.0f} MiB"
+
+
 POLICIES = (
+    the_database_holds_as_many_as_it_lets_in,
     the_door_holds_as_many_as_it_lets_in,
     instances_are_replaced_one_by_one,
     autoscalers_are_patient,

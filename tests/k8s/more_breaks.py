@@ -74,6 +74,10 @@ MORE_BREAKS: Mapping[str, Sequence[Break]] = {
         Break("Service", "door", "spec/externalTrafficPolicy"),
     ],
     "names_outlast_a_failover": [Break("Deployment", "engine", f"{MAIN}/readinessProbe/failureThreshold", 2)],
+    "the_database_holds_as_many_as_it_lets_in": [
+        Break("Cluster", "postgres", "spec/resources/limits/memory", "1Gi"),
+        Break("Cluster", "postgres", "spec/postgresql/parameters/max_connections", "800"),
+    ],
     "the_door_holds_as_many_as_it_lets_in": [
         Break("Deployment", "door", f"{MAIN}/resources/limits/memory", "1700Mi"),
         Break("Deployment", "door", f"{FIRST}/env/0", {"name": "CROUPIER_CONNECTIONS_LIMIT", "value": "40000"}),
