@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.k8s.building import ROOT, build, every_folder
+from tests.k8s.objects import of_kind
 from tests.k8s.programs import ended, installed, run
 from tests.k8s.setting_policies import SECRETS
 
@@ -127,3 +129,9 @@ def test_a_cluster_that_does_not_start_says_where_to_look(cluster: dict[str, str
     assert failed.returncode == 1
     assert "engine is not ready" in failed.stderr
     assert (tmp_path / "calls").read_text().splitlines()[-1] == "--namespace croupier get pods"
+
+
+@every_folder
+def test_the_namespace_that_is_applied_first_is_the_one_of_the_overlay(folder: str) -> None:
+    alone = yaml.safe_load((ROOT / "k8s" / "base" / "namespace.yaml").read_text())
+    assert of_kind(build(folder), "Namespace") == [alone]
