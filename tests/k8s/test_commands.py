@@ -108,7 +108,7 @@ def test_a_cluster_in_one_command(cluster: dict[str, str], tmp_path: Path) -> No
     run("k8s/laptop", environment=cluster)
     asked = (tmp_path / "calls").read_text().splitlines()[1:]
     assert asked[0] == "apply --filename k8s/base/namespace.yaml"
-    assert asked[1] == "--namespace croupier apply --filename -"
+    assert asked[1] == "--namespace croupier apply --server-side --filename -"
     # Of the same version there may be a new image: what was done for the old one is done again.
     applied = asked.index("apply --kustomize k8s/overlays/laptop")
     assert asked[applied - 1].endswith("delete job --selector app.kubernetes.io/name=migrate --ignore-not-found")

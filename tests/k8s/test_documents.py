@@ -101,3 +101,9 @@ def test_the_overlay_of_a_load_test_can_be_built_and_is_nothing_else(tmp_path: P
     # Otherwise each upgrade would begin a run, and refuse to change the last one.
     for folder_of_services in ("laptop", "production"):
         assert not [one for one in of_kind(build(folder_of_services), "Job") if one["metadata"]["name"][:5] == "load-"]
+
+
+@pytest.mark.parametrize("page", [*PAGES, "k8s/secrets", "k8s/laptop"])
+def test_no_command_leaves_a_copy_of_a_key_in_an_annotation(page: str) -> None:
+    for line in text_of(page).splitlines():
+        assert not re.search(r"(k8s/secrets|create secret) .*\| kube(ctl)? apply (?!--server-side)", line), line
