@@ -10,9 +10,10 @@ import shutil
 import signal
 import stat
 import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -113,13 +114,11 @@ class PostgresServer:
 
     def start(self) -> None:
         """Start the server and wait until it takes connections; raises RuntimeError with its log if it does not."""
-        command = [str(binaries() / "postgres"), "-D", str(self.folder / "data"), "-p", str(self.port)]
+        command = [*_as_server(), str(binaries() / "postgres"), "-D", str(self.folder / "data"), "-p", str(self.port)]
         for name, value in {**SETTINGS, "unix_socket_directories": str(self.folder), **self.settings}.items():
             command += ["-c", f"{name}={value}"]
         with (self.folder / "log").open("ab") as log:
-            self._process = subprocess.Popen(
-                command, stdout=log, stderr=log, cwd=self.folder, user=_as_user(), start_new_session=True
-            )
+            self._process = subprocess.Popen(command, stdout=log, stderr=log, cwd=self.folder, start_new_session=True)
         self._await_ready()
 
     def _await_ready(self) -> None:
@@ -179,20 +178,23 @@ class PostgresServer:
 
     def _run(self, program: str, *arguments: str) -> str:
         done = subprocess.run(
-            [str(binaries() / program), *arguments],
-            capture_output=True,
-            text=True,
-            cwd="/",
-            user=_as_user(),
-            check=False,
+            [*_as_server(), str(binaries() / program), *arguments], capture_output=True, text=True, cwd="/", check=False
         )
         if done.returncode:
             raise RuntimeError(f"{program} failed: {done.stderr.replace(self.password, '...')}")
         return done.stdout.strip()
 
 
-def _as_user() -> str | None:
-    return _server_user() if os.geteuid() == 0 else None
+def _as_server() -> Sequence[str]:
+    """What goes before a command that root must not run.
+
+    The words `user=` of subprocess would have Python change the user between fork and exec, and gRPC's handlers with
+    it, which now and then ends the child there.
+    """
+    if os.geteuid() != 0:
+        return ()
+    become = "import os, sys; os.setreuid(*[int(sys.argv[1])] * 2); os.execv(sys.argv[2], sys.argv[2:])"
+    return (sys.executable, "-I", "-S", "-c", become, str(pwd.getpwnam(_server_user()).pw_uid))
 
 
 def _children_of(pid: int) -> list[int]:

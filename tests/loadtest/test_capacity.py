@@ -217,7 +217,7 @@ def test_waves_come_until_memory_is_full_or_time_is_over_or_there_are_enough_tab
     assert idle.next_wave(options, [], 0) == 10
     assert idle.next_wave(options, IDLE.waves, 0) == 5
     assert idle.next_wave(options, (*IDLE.waves, replace(IDLE.waves[0], tables=5)), 0) == 0
-    assert idle.next_wave(options, IDLE.waves, 60) == 0
+    assert idle.next_wave(options, IDLE.waves, options.limit_seconds) == 0
     assert idle.next_wave(replace(options, memory_mebibytes=300), IDLE.waves, 0) == 0
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
+from multiprocessing import get_context
 
 from rich.console import Console
 from rich.table import Table
@@ -106,7 +107,8 @@ def _played(plan: LeaguePlan, deals: int, processes: int) -> Iterator[tuple[Outc
     if processes == 1:
         yield from map(league_of(plan).deal, range(deals))
         return
-    with ProcessPoolExecutor(processes) as pool:
+    # Not forked: a process in which gRPC runs cannot be relied on to give a child that works.
+    with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
         yield from pool.map(partial(_play_deal, plan), range(deals))
 
 

@@ -1,7 +1,6 @@
 """Results as files: whole ones, or a clear line."""
 
 import os
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -61,13 +60,11 @@ def test_a_missing_package_is_told_before_the_run(tmp_path: Path, monkeypatch: p
 
 def run_with_little_room(code: str, room_bytes: int) -> "subprocess.CompletedProcess[str]":
     """Run code in a process none of whose files can grow beyond so many bytes: as on a disk that gets full."""
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (room_bytes, room_bytes))
-
+    limit = f"import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, ({room_bytes}, {room_bytes}))"
+    imports = "from pathlib import Path\nfrom loadtest.results.write import *"
     return subprocess.run(
-        [sys.executable, "-B", "-c", f"from pathlib import Path\nfrom loadtest.results.write import *\n{code}"],
-        cwd=ROOT, preexec_fn=limit, check=False, capture_output=True, text=True, timeout=60,
+        [sys.executable, "-B", "-c", "\n".join((limit, imports, code))],
+        cwd=ROOT, check=False, capture_output=True, text=True, timeout=60,
     )  # fmt: skip
 
 
