@@ -138,6 +138,17 @@ async def test_what_no_standby_has_is_seen_by_nobody(own_server: PostgresServer,
             await asyncio.sleep(0.05)
 
 
+async def test_whoever_is_cancelled_ends(database: AsyncEngine) -> None:
+    for wait in range(100):
+        # A connection that was used before is looked at before it is used again.
+        await ask(database)
+        asking = asyncio.create_task(ask(database))
+        await asyncio.sleep(wait * 20e-6)
+        if asking.cancel():
+            with pytest.raises(asyncio.CancelledError):
+                await asking
+
+
 async def test_two_who_wait_for_each_other(database: AsyncEngine) -> None:
     held = asyncio.Barrier(2)
 

@@ -108,15 +108,20 @@ def database_name(database: AsyncEngine) -> str:
 
 
 class _Connection(asyncpg.Connection):  # type: ignore[misc]  # The driver has no types.
-    """Whoever gives a command up drops its connection, and does not ask the server to cancel.
+    """Whoever gives a commit up drops its connection, and does not ask the server to cancel.
 
-    That would end a commit's wait for its standby as well, and the next look would take for stored what is on one disk
-    only. What goes on without us has the server's own limits.
+    That would end the commit's wait for its standby, and the next look would take for stored what is on one disk only.
+    What goes on without us has the server's own limits.
     """
 
-    def _cancel_current_command(self, *_waiters: object) -> None:
-        # A moment later: the driver is about to tell the caller.
-        self._loop.call_soon(self.terminate)
+    def _cancel_current_command(self, *waiters: object) -> None:
+        if self._top_xact is not None:
+            # Within a transaction nothing is committed yet. And SQLAlchemy's look at an idle connection, which is one,
+            # takes a connection that is gone for a reason to open another, and its caller's cancellation for done.
+            super()._cancel_current_command(*waiters)
+        else:
+            # A moment later: the driver is about to tell the caller.
+            self._loop.call_soon(self.terminate)
 
 
 async def connect_postgresql(url: URL, command_seconds: float | None = COMMAND_SECONDS) -> asyncpg.Connection:
