@@ -10,12 +10,15 @@ JOBS ?= 2
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 IMAGE ?= localhost/croupier:$(VERSION)
 
-.PHONY: demo test check format proto bench load ceiling capacity faults rehearsal simulate image image-test cluster dashboards clean install
+.PHONY: demo test test-all check format proto bench load ceiling capacity faults rehearsal simulate image image-test cluster dashboards clean install
 
 demo: $(STAMP)
 	$(BIN)/croupier demo
 
 test: $(STAMP)
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not slow"
+
+test-all: $(STAMP)
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 check: $(STAMP)
@@ -49,7 +52,7 @@ capacity: $(STAMP)
 	$(BIN)/python -m loadtest.capacity $(ARGS)
 
 faults: $(STAMP)
-	$(BIN)/python -m tests.faults $(if $(SEED),--seed $(SEED)) $(if $(SHORT),--short) $(if $(DOOR),--door) --result faults.json
+	$(BIN)/python -m loadtest.faults $(if $(SEED),--seed $(SEED)) $(if $(SHORT),--short) $(if $(DOOR),--door) --result faults.json
 
 # docs/rehearsal.md. Prometheus is looked at where it is installed, or named in CROUPIER_REHEARSAL_PROMETHEUS.
 rehearsal: $(STAMP)
@@ -57,7 +60,7 @@ rehearsal: $(STAMP)
 		$(if $(SECONDS),--seconds $(SECONDS)) $(if $(SHORT),--short) $(ARGS)
 
 simulate: $(STAMP)
-	$(BIN)/python -m tests.simulation --seeds $(SEEDS) --first $(FIRST_SEED) --jobs $(JOBS) --quiet
+	$(BIN)/python -m loadtest.simulation --seeds $(SEEDS) --first $(FIRST_SEED) --jobs $(JOBS) --quiet
 
 # BASE_IMAGE, INDEX_URL, EXTRAS: see docs/image.md. These two need root on Debian, with Docker there is docker build.
 image:

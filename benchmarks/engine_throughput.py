@@ -20,7 +20,7 @@ from benchmarks.driver import (
     measured_while,
 )
 from benchmarks.processes import DRIVER_CORES, started, started_engine, write_keys
-from tests.postgres import postgres_server
+from loadtest.postgres import postgres_server
 
 TABLES = 50
 WARM_UP_SECONDS = 2.0

@@ -17,8 +17,8 @@ from pathlib import Path
 from croupier.runtime.addresses import free_port
 from croupier_client import Endpoints
 from loadtest.backend import own_backend
+from loadtest.postgres import PostgresServer, postgres_server
 from loadtest.scenarios import SCENARIOS
-from tests.postgres import PostgresServer, postgres_server
 
 EVENING = SCENARIOS["evening"]
 SETTINGS = {"shared_buffers": "128MB", "max_connections": "400"}

@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 
 from hdrh.histogram import HdrHistogram
 
-from loadtest.referee.violations import Violation
-from loadtest.results.result import Latency
+from loadtest.judge.violations import Violation
+from loadtest.report.result import Latency
 
 Batch: TypeAlias = dict[str, Any]
 LONGEST_MICROSECONDS = 600_000_000

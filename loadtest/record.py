@@ -7,7 +7,7 @@ Everything here can be pickled. Bytes are messages of the contract as they came 
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from loadtest.referee.violations import Invariant
+from loadtest.judge.violations import Invariant
 
 
 class Opened(NamedTuple):
@@ -97,6 +97,50 @@ class SeatRecord:
     """Whether the time until he hears of something is his own doing."""
 
 
+class StoredEntry(NamedTuple):
+    """A row of the log; times in milliseconds since 1970 UTC, `body` as JSON.
+
+    `committed_milliseconds` is when the transaction was committed, where the run can see that (the simulation can).
+    """
+
+    sequence: int
+    at: int
+    deadline: int
+    body: str
+    committed_milliseconds: int | None = None
+
+
+class StoredTable(NamedTuple):
+    """A table's rows in the engines' database, from the log or from the archive; `config` is JSON."""
+
+    status: str
+    game: str
+    rules_version: int
+    config: str
+    seed: bytes
+    entries: tuple[StoredEntry, ...]
+
+
+class Ledger(NamedTuple):
+    """A table's rows in scoring's database."""
+
+    rounds: tuple[tuple[int, list[int], list[int]], ...] = ()
+    """Number, points by seat, totals by seat."""
+    results: tuple[tuple[list[list[int]], list[int]], ...] = ()
+    """Ranking (groups of seats, best first), totals by seat."""
+    players: tuple[tuple[str, int], ...] = ()
+    """Player id of each person, and the person's place from 1."""
+    counts: tuple[tuple[int, str, int], ...] = ()
+    """Seat, name of what is counted, sum over all rounds."""
+
+
+class Outage(NamedTuple):
+    """A time in which an engine was missing; milliseconds since 1970 UTC."""
+
+    began: int
+    ended: int
+
+
 @dataclass(slots=True)
 class TableRecord:
     """A table as those of its viewers lived it who are played here, and what the services say of it afterwards."""
@@ -115,3 +159,9 @@ class TableRecord:
     """What GetReplay gave, to several viewers perhaps."""
     sheet: bytes | None = None
     """What GetScoreSheet gave once the result was on it: a GetScoreSheetResponse."""
+    stored: StoredTable | None = None
+    """The table's rows in the engines' database; None where the database is out of reach."""
+    ledger: Ledger | None = None
+    """The table's rows in scoring's database; None where the database is out of reach."""
+    outages: tuple[Outage, ...] = ()
+    """The times in which an engine was missing, as the engines' database has them."""

@@ -7,10 +7,10 @@ from random import Random
 from typing import NamedTuple
 
 from loadtest.account import account_of
+from loadtest.judge.verdict import Verdict, judge
 from loadtest.measures import LONGEST_REPLAY_CHARACTERS, SEEN_BY_ALL, Measures
 from loadtest.orphans import end_with_parent
 from loadtest.record import TableRecord
-from loadtest.referee.judge import Verdict, judge
 
 MOST_WAITING = 500
 """Records that wait for the referee; beyond, players wait with their next table."""

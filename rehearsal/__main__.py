@@ -71,7 +71,7 @@ def _rehearsed(options: Options, plan: Plan) -> Story:
 
 def _with_database(options: Options, plan: Plan, envoy: Path, folder: Path) -> Story:
     # Imported here: it looks for a PostgreSQL.
-    from tests.postgres import COPIED, binaries, postgres_server
+    from loadtest.postgres import COPIED, binaries, postgres_server
 
     copies = [one for one in binaries().parents if one.name.startswith(COPIED)]
     with postgres_server(plan.database_settings) as server, cleared_away(server.pid, folder, server.folder, *copies):

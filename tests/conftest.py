@@ -12,7 +12,7 @@ import pytest
 import structlog
 
 from croupier.runtime.schema_versions import migrate_database
-from tests.postgres import PostgresServer, postgres_server
+from loadtest.postgres import PostgresServer, postgres_server
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from loadtest.backend import Backend, BackendMissing, own_backend
 from loadtest.capacity import asleep, idle
 from loadtest.capacity.crowd import CONNECTIONS, Say
 from loadtest.capacity.options import CapacityOptions, read_capacity_options
-from loadtest.results.capacity import CapacityResult, capacity_json, capacity_text
-from loadtest.results.write import ReportFault, check_folder
+from loadtest.report.capacity import CapacityResult, capacity_json, capacity_text
+from loadtest.report.write import ReportFault, check_folder
 from loadtest.swarm.client import Connections
 
 FINE, BROKEN, NOT_RUN, INTERRUPTED = 0, 1, 2, 130

@@ -16,7 +16,7 @@ from loadtest.capacity.crowd import LOBBY_FLAGS, Crowd, Guest, Opened, Say
 from loadtest.capacity.memory import EngineMemory
 from loadtest.capacity.options import CapacityOptions
 from loadtest.measures import latency_of, new_histogram
-from loadtest.results.capacity import AsleepCapacity
+from loadtest.report.capacity import AsleepCapacity
 from loadtest.swarm.client import Connections
 from loadtest.watch.scrape import Scrape
 

@@ -10,7 +10,7 @@ from loadtest.backend import Backend, BackendMissing
 from loadtest.capacity.crowd import LOBBY_FLAGS, Crowd, Guest, Opened, Say
 from loadtest.capacity.memory import EngineMemory
 from loadtest.capacity.options import CapacityOptions
-from loadtest.results.capacity import IdleCapacity, Wave
+from loadtest.report.capacity import IdleCapacity, Wave
 from loadtest.swarm.client import Connections
 
 SEATS = 4

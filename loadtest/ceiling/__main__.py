@@ -24,7 +24,7 @@ def main(arguments: Sequence[str]) -> int:
 
     from loadtest.backend import BackendMissing
     from loadtest.ceiling.climb import Interrupted
-    from loadtest.results.write import ReportFault, check_folder
+    from loadtest.report.write import ReportFault, check_folder
 
     try:
         for setup in options.setups:
@@ -45,7 +45,7 @@ def _databases(setups: Sequence[Setup]) -> Iterator[Mapping[str, str]]:
     if not wanted:
         yield {}
         return
-    from tests.postgres import postgres_server
+    from loadtest.postgres import postgres_server
 
     with postgres_server(DURABLE) as server:
         urls = {name: server.create_database(f"croupier-{name}") for name in wanted}

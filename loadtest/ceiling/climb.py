@@ -12,7 +12,7 @@ from loadtest.ceiling.options import CeilingOptions
 from loadtest.ceiling.search import ceiling, keeps_limits, search, step_line, step_of
 from loadtest.conductor.run import Run
 from loadtest.options import read_options
-from loadtest.results.result import Result
+from loadtest.report.result import Result
 from loadtest.scenarios import SCENARIOS
 
 SCENARIO = SCENARIOS["ceiling"]

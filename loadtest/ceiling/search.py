@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from loadtest.results.result import Broken, Result, Step
-from loadtest.results.verdict import reasons
+from loadtest.report.result import Broken, Result, Step
+from loadtest.report.verdict import reasons
 
 ACKNOWLEDGED = "action acknowledged"
 MOST_TABLES = 20_000

@@ -15,7 +15,7 @@ from loadtest.measures import (
     new_histogram,
     percentile_milliseconds,
 )
-from loadtest.results.result import Broken, Failure, Latency, Moment
+from loadtest.report.result import Broken, Failure, Latency, Moment
 from loadtest.watch.watch import Use
 
 

@@ -13,7 +13,7 @@ from loadtest.backend import Backend
 from loadtest.conductor.collector import Collector
 from loadtest.conductor.limits import checks
 from loadtest.options import Options
-from loadtest.results.result import Check, Compared, Conditions, Result
+from loadtest.report.result import Check, Compared, Conditions, Result
 from loadtest.scenarios import Scenario
 from loadtest.watch.counters import await_agreement, differences
 from loadtest.watch.growth import MEMORY, growth_checks

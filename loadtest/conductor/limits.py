@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from loadtest.conductor.collector import Collector
 from loadtest.measures import ACKNOWLEDGED, percentile_milliseconds
 from loadtest.mix import KINDS
-from loadtest.results.result import Check
+from loadtest.report.result import Check
 from loadtest.scenarios import Limits
 
 OWN_FAULTS = "load test: "

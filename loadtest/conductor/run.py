@@ -26,9 +26,9 @@ from loadtest.conductor.shape import ScenarioShape
 from loadtest.conductor.statistics import locust_statistics, tell_locust
 from loadtest.conductor.users import user_classes
 from loadtest.options import Options
-from loadtest.results.result import Result
-from loadtest.results.text import to_text
-from loadtest.results.write import ReportFault, check_folder, write_results, write_text
+from loadtest.report.result import Result
+from loadtest.report.text import to_text
+from loadtest.report.write import ReportFault, check_folder, write_results, write_text
 from loadtest.scenarios import Scenario
 from loadtest.swarm.order import JUDGING_SECONDS, Order
 from loadtest.watch.watch import Watch

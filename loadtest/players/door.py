@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 import grpc
 
 from croupier_client import CroupierError
+from loadtest.judge.rules.catalogue import RULES_VERSION
 from loadtest.mix import Kind
 from loadtest.players.world import PlayerClient
-from loadtest.referee.rules.catalogue import RULES_VERSION
 
 ANSWER_SECONDS = 8.0
 """Whoever looks waits no longer than this."""

@@ -10,12 +10,12 @@ from croupier_api.v1 import lobby_pb2
 from croupier_client import CroupierError, Internal, Table, Unavailable
 from croupier_client.callers import AsyncCaller
 from croupier_client.client import ClientCore
+from loadtest.judge.violations import Invariant, Violation
 from loadtest.measures import Measures
 from loadtest.mix import Kind as GameKind
 from loadtest.players.cheats import Attempt
 from loadtest.players.tables import Tables
 from loadtest.record import SeatRecord
-from loadtest.referee.violations import Invariant, Violation
 from loadtest.scenarios import Scenario
 
 

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from math import inf
 
-from loadtest.referee.violations import Invariant, Violation
-from loadtest.results.result import Compared
+from loadtest.judge.violations import Invariant, Violation
+from loadtest.report.result import Compared
 from loadtest.watch.counted import COUNTED, UNHEARD_TABLES, Counted, key
 from loadtest.watch.watch import Increases, Watch
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from loadtest.results.result import Check
+from loadtest.report.result import Check
 
 SETTLED_SECONDS = 300.0
 SETTLED_SHARE = 0.2

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from loadtest.results.result import Check, ServiceUse
+from loadtest.report.result import Check, ServiceUse
 from loadtest.watch.growth import Reading, settled_reading
 from loadtest.watch.scrape import Key, Scrape, Unread, scrape
 

@@ -21,8 +21,8 @@ from croupier.cli.replicas import Replicas
 from croupier.cli.supervisor import Manner, running_services
 from croupier.runtime.identity import write_new_key_pair
 from croupier.runtime.schema_versions import migrate_database
+from loadtest.postgres import PostgresServer
 from tests.cli.blocks import free_block
-from tests.postgres import PostgresServer
 
 DEADLINE_SECONDS = 60.0
 PASSWORD = "geheim"

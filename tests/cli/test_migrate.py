@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.postgres import PostgresServer, postgres_server
+from loadtest.postgres import PostgresServer, postgres_server
 
 DONE = ["lobby: brought up to date", "engine: brought up to date", "scoring: brought up to date"]
 DONE_BEFORE = ["lobby: was up to date", "engine: was up to date", "scoring: was up to date"]

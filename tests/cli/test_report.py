@@ -17,9 +17,9 @@ from croupier.cli import load_result
 from croupier.cli.faults import MISUSED, CommandFault
 from croupier.cli.load_result import CPU, FORMAT, read_result
 from croupier.cli.report import ACKNOWLEDGED, better, compare, grown
-from loadtest.results.encoding import to_json
-from loadtest.results.result import FORMAT_VERSION, Broken, Failure, Result
-from tests.loadtest.results.sample import CONDITIONS, EMPTY, GREEN, HOSTILE, LATENCIES, hostile
+from loadtest.report.encoding import to_json
+from loadtest.report.result import FORMAT_VERSION, Broken, Failure, Result
+from tests.loadtest.report.sample import CONDITIONS, EMPTY, GREEN, HOSTILE, LATENCIES, hostile
 
 
 def written(folder: Path, result: Result) -> Path:

@@ -14,8 +14,8 @@ from sqlalchemy.engine import make_url
 from croupier.engine.__main__ import local_clock, main
 from croupier.engine.settings import EngineSettings
 from croupier.runtime.identity import write_new_key_pair
+from loadtest.postgres import PostgresServer
 from tests.databases import copy_database
-from tests.postgres import PostgresServer
 
 pytestmark = pytest.mark.usefixtures("logs_as_before")
 

@@ -7,8 +7,8 @@ import pytest
 
 from croupier.games.catalogue import GAMES
 from croupier.games.interface import Game
+from loadtest.judge.rules.catalogue import RULES
 from loadtest.mix import KINDS
-from loadtest.referee.rules.catalogue import RULES
 from tests.games.peculiar import PECULIAR
 from tests.games.record import FOLDER, playthroughs
 

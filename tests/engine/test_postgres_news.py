@@ -12,10 +12,10 @@ from croupier.engine.postgres_news import LONGEST_PAYLOAD_BYTES, PostgresNews, w
 from croupier.engine.store import SequenceTaken
 from croupier.games.facts import Seat
 from croupier.runtime.database import open_database
+from loadtest.postgres import PostgresServer
 from tests.engine.databases import another_store, entry, opened, opened_at_once
 from tests.engine.fakes import RecordingLogger
 from tests.engine.play import soon
-from tests.postgres import PostgresServer
 
 CUT_LISTENERS = """SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid() AND query NOT LIKE '%pg_terminate%'"""

@@ -16,6 +16,7 @@ from croupier.engine.schema import ENTRIES
 from croupier.engine.sql_store import STUCK_SECONDS, SqlTableStore, append_of
 from croupier.engine.store import SequenceTaken, TableMark
 from croupier.runtime.database import open_database
+from loadtest.postgres import PostgresServer
 from tests.engine.databases import (
     another_store,
     entry,
@@ -29,7 +30,6 @@ from tests.engine.databases import (
 )
 from tests.engine.fakes import START
 from tests.engine.play import soon
-from tests.postgres import PostgresServer
 
 TABLES = [f"t{number:02}" for number in range(50)]
 ROUNDS = 6

@@ -14,10 +14,10 @@ from croupier.games.bots import random_of
 from croupier.games.facts import SPECTATOR, Fact, GameEnded, RoundEnded
 from croupier.games.interface import SeatActed
 from croupier_api.v1 import engine_pb2
+from loadtest.faults.audit import Evidence
+from loadtest.faults.findings import LedgerLines, Line, StoredLog
+from loadtest.faults.records import Acknowledged, Heard, Opened, Stream, TableRecord
 from tests.engine.play import ROUNDS, choice, make_config
-from tests.faults.audit import Evidence
-from tests.faults.findings import LedgerLines, Line, StoredLog
-from tests.faults.records import Acknowledged, Heard, Opened, Stream, TableRecord
 
 START = 1_700_000_000_000
 THOUGHT_MILLISECONDS = 500

@@ -8,9 +8,9 @@ import pytest
 
 from croupier.games.catalogue import GAMES
 from croupier_api.v1 import cards_pb2, engine_pb2, table_pb2
-from tests.faults.audit import Evidence, audit_table
-from tests.faults.findings import Kind, LedgerLines, Line
-from tests.faults.records import Heard
+from loadtest.faults.audit import Evidence, audit_table
+from loadtest.faults.findings import Kind, LedgerLines, Line
+from loadtest.faults.records import Heard
 from tests.faults.story import true_story
 
 SEATS = 4

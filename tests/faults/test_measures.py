@@ -1,7 +1,7 @@
 """What is measured of pauses and takeovers, on tables whose times are known."""
 
-from tests.faults.measures import longest_pause, percentile, takeovers
-from tests.faults.records import Heard, Move, Opened, Stream, TableRecord
+from loadtest.faults.measures import longest_pause, percentile, takeovers
+from loadtest.faults.records import Heard, Move, Opened, Stream, TableRecord
 
 KILLED_AT, KILLED_MILLISECONDS = 100.0, 1_000_000
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.faults.proxy import Proxy
+from loadtest.faults.proxy import Proxy
 
 PATIENCE_SECONDS = 10.0
 SILENCE_SECONDS = 0.3

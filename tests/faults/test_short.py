@@ -14,7 +14,7 @@ LEAST_MOVES = 1_000
 
 async def test_nothing_is_lost_doubled_or_shown_in_a_short_run(tmp_path: Path) -> None:
     result = tmp_path / "result.json"
-    command = ("-m", "tests.faults", "--short", f"--seed={secrets.randbelow(1_000_000)}", f"--result={result}")
+    command = ("-m", "loadtest.faults", "--short", f"--seed={secrets.randbelow(1_000_000)}", f"--result={result}")
     print("python", *command)
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(

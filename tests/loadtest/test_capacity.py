@@ -21,7 +21,7 @@ from loadtest.capacity.asleep import Left, Waking
 from loadtest.capacity.crowd import Guest, Opened
 from loadtest.capacity.idle import Streams
 from loadtest.capacity.options import CapacityOptions, read_capacity_options
-from loadtest.results.capacity import (
+from loadtest.report.capacity import (
     AsleepCapacity,
     CapacityResult,
     IdleCapacity,
@@ -29,7 +29,7 @@ from loadtest.results.capacity import (
     capacity_json,
     capacity_text,
 )
-from loadtest.results.result import Latency
+from loadtest.report.result import Latency
 from loadtest.watch.scrape import Key, Scrape
 
 MEBIBYTE = 2**20

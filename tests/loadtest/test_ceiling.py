@@ -15,7 +15,7 @@ from loadtest.ceiling.search import (
     step_line,
     step_of,
 )
-from loadtest.results.result import Broken, Check, Conditions, Latency, Moment, Result
+from loadtest.report.result import Broken, Check, Conditions, Latency, Moment, Result
 
 LIMIT = 100.0
 

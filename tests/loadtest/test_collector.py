@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from loadtest.conductor.collector import Collector
+from loadtest.judge.violations import Invariant, Violation
 from loadtest.measures import ACKNOWLEDGED, SEEN_BY_ALL, Measures
-from loadtest.referee.violations import Invariant, Violation
 from loadtest.watch.watch import Use
 
 

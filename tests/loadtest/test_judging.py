@@ -7,9 +7,9 @@ import pytest
 
 from croupier_api.v1 import engine_pb2, table_pb2
 from loadtest.account import account_of
+from loadtest.judge.violations import Invariant
 from loadtest.measures import Measures
 from loadtest.record import Answered, Heard, Noted, SeatRecord, Sent, TableRecord
-from loadtest.referee.violations import Invariant
 from loadtest.swarm.judging import Judging
 
 PATIENCE_SECONDS = 60.0

@@ -5,7 +5,7 @@ import pytest
 from loadtest.conductor.collector import Collector
 from loadtest.conductor.limits import checks
 from loadtest.measures import ACKNOWLEDGED, Measures
-from loadtest.results.result import Check
+from loadtest.report.result import Check
 from loadtest.scenarios import Limits
 
 LIMITS = Limits(p99_milliseconds=100, failed_share=0.01, failed_by_code={"INTERNAL": 0}, generator_cpu=0.9)

@@ -5,8 +5,8 @@ import json
 import pytest
 from hdrh.histogram import HdrHistogram
 
+from loadtest.judge.violations import Invariant, Violation
 from loadtest.measures import LONGEST_MICROSECONDS, Measures, histograms_of, merge, percentile_milliseconds
-from loadtest.referee.violations import Invariant, Violation
 
 
 def test_times_come_back_out_of_a_batch() -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from loadtest.referee.violations import Invariant
+from loadtest.judge.violations import Invariant
 from loadtest.scenarios import SCENARIOS
 from tests.loadtest.broken_services import DEFECTS
 from tests.loadtest.matrix import BY_NAME, CASES

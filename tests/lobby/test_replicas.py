@@ -20,9 +20,9 @@ from croupier.lobby.tickets import Wish
 from croupier.runtime.database import transaction
 from croupier.runtime.errors import IllegalNow, LimitReached, Unauthenticated, Unavailable
 from croupier.runtime.schema_versions import migrate_database
+from loadtest.postgres import PostgresServer, postgres_server
 from tests.lobby.fakes import FakeEngine, player, real_now
 from tests.lobby.house import House
-from tests.postgres import PostgresServer, postgres_server
 
 pytestmark = pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 ADA, BOB = player(1), player(2)

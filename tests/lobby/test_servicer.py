@@ -21,7 +21,7 @@ from croupier.runtime.server import listen
 from croupier_api.v1 import engine_pb2_grpc, lobby_pb2_grpc, table_pb2
 from croupier_api.v1 import lobby_pb2 as pb
 from croupier_client import Client, Endpoints
-from tests.faults.proxy import Lane
+from loadtest.faults.proxy import Lane
 from tests.lobby.fakes import SILENT, FakeClock, FakeEngine, FakeEngineServicer, SilentLogger
 from tests.lobby.house import House
 

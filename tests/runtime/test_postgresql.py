@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from croupier.runtime.database import TRANSACTION_SECONDS, is_reachable, open_database, transaction
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.notifications import hear_notifications
-from tests.postgres import PostgresServer, postgres_server
+from loadtest.postgres import PostgresServer, postgres_server
 
 LIMIT_SECONDS = 2.0
 

@@ -17,7 +17,7 @@ from croupier.runtime.schema_versions import (
     check_schema,
     migrate_database,
 )
-from tests.postgres import PostgresServer
+from loadtest.postgres import PostgresServer
 
 PACKAGE = "croupier.scoring"
 ALL = ("croupier.lobby", "croupier.engine", "croupier.scoring")

@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from tests.simulation.__main__ import Way, told
-from tests.simulation.plan import SCENARIOS
-from tests.simulation.simulator import Simulator
-from tests.simulation.variants import VARIANTS
+from loadtest.simulation.__main__ import Way, told
+from loadtest.simulation.plan import SCENARIOS
+from loadtest.simulation.simulator import Simulator
+from loadtest.simulation.variants import VARIANTS
 
 SEEDS = 40
 PARTS = 4
@@ -54,7 +54,7 @@ def test_a_seed_is_the_same_run_in_any_process() -> None:
 
 def _digests(hash_seed: str, seeds: tuple[int, ...]) -> dict[int, str]:
     program = (
-        "from tests.simulation.simulator import Simulator\n"
+        "from loadtest.simulation.simulator import Simulator\n"
         "simulator = Simulator()\n"
         f"for seed in {seeds}: print(seed, simulator.run(seed).digest)"
     )

@@ -33,8 +33,8 @@ from locust.exception import StopUser
 from loadtest.conductor.plain.client import CountedClient
 from loadtest.conductor.plain.gathering import Gathering
 from loadtest.conductor.statistics import METHOD
+from loadtest.judge.violations import Violation
 from loadtest.measures import Measures
-from loadtest.referee.violations import Violation
 from loadtest.scenarios import Kind
 
 

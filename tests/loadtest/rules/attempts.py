@@ -2,7 +2,7 @@
 
 from random import Random
 
-from loadtest.referee.rules.interface import Act, Choice, Legal
+from loadtest.judge.rules.interface import Act, Choice, Legal
 
 CARDS = [*(rank + suit for suit in "CDHS" for rank in "23456789TJQKA"), "JK"]
 BIDS = ["froke", "solo", "beg", "nonsense", ""]

@@ -19,7 +19,7 @@ from croupier.games.cards import notation
 from croupier.games.catalogue import GAMES
 from croupier.games.facts import Fact, RoundEnded
 from croupier.games.interface import CardsShuffled, Event, Game, IllegalAction, ProposalAgreed, SeatActed, State
-from loadtest.referee.rules.interface import Act, Illegal, Options, Table
+from loadtest.judge.rules.interface import Act, Illegal, Options, Table
 from tests.games.walk import MOST_EVENTS, next_event, sample_options, viewers
 from tests.loadtest.rules.attempts import attempt
 from tests.loadtest.rules.sameness import engine_legal, equal, same_duties, same_legal

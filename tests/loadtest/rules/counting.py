@@ -2,7 +2,7 @@
 
 import copy
 
-from loadtest.referee.rules.interface import Table
+from loadtest.judge.rules.interface import Table
 
 
 def lines(table: Table, length: int) -> int:

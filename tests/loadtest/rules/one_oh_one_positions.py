@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from loadtest.referee.rules.interface import Act
-from loadtest.referee.rules.one_oh_one import OneOhOneTable
+from loadtest.judge.rules.interface import Act
+from loadtest.judge.rules.one_oh_one import OneOhOneTable
 
 DEFAULTS: dict[str, bool | int | str] = {
     "deck": 36,

@@ -8,7 +8,7 @@ from croupier.games import facts, interface
 from croupier.games.actions import Keep, action_to_json
 from croupier.games.cards import NOTATION, SUITS, notation
 from croupier.games.interface import State
-from loadtest.referee.rules.interface import Choice, Legal, Table
+from loadtest.judge.rules.interface import Choice, Legal, Table
 
 
 def same_duties(state: State, table: Table) -> None:

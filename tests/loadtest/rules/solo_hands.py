@@ -1,9 +1,9 @@
 """Hands of the solo page, and tables of the referee's rules on which they are dealt and played."""
 
 from croupier.games.catalogue import GAMES
-from loadtest.referee.rules.interface import Act, Card, Options
-from loadtest.referee.rules.solo import SoloTable
-from loadtest.referee.rules.solo.hand import deal
+from loadtest.judge.rules.interface import Act, Card, Options
+from loadtest.judge.rules.solo import SoloTable
+from loadtest.judge.rules.solo.hand import deal
 
 DEFAULTS: Options = {option.name: option.default for option in GAMES["solo"].options(4)}
 

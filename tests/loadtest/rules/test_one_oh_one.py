@@ -12,7 +12,7 @@ import pytest
 from croupier.games.actions import action_to_json
 from croupier.games.cards import NOTATION
 from croupier.games.interface import CardsShuffled, Event, Game, SeatActed, SeatsToAct, State
-from loadtest.referee.rules.one_oh_one import OneOhOneTable
+from loadtest.judge.rules.one_oh_one import OneOhOneTable
 from tests.games.walk import next_event
 from tests.loadtest.rules import comparison
 from tests.loadtest.rules.comparison import compare_games

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from loadtest.referee.rules.interface import Act, Illegal
-from loadtest.referee.rules.one_oh_one import OneOhOneTable
+from loadtest.judge.rules.interface import Act, Illegal
+from loadtest.judge.rules.one_oh_one import OneOhOneTable
 from tests.loadtest.rules.one_oh_one_positions import DEFAULTS, played, position
 
 

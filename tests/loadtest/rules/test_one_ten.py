@@ -9,8 +9,8 @@ import pytest
 from croupier.games import facts
 from croupier.games.actions import Bid, Swap
 from croupier.games.interface import Event, Game, SeatActed, State
-from loadtest.referee.rules.interface import Card, Options, Pile
-from loadtest.referee.rules.one_ten import OneTenTable
+from loadtest.judge.rules.interface import Card, Options, Pile
+from loadtest.judge.rules.one_ten import OneTenTable
 from tests.games.walk import next_event, sample_options
 from tests.loadtest.rules import comparison
 

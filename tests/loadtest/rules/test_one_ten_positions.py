@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from loadtest.referee.rules.interface import Act, Illegal, Options
-from loadtest.referee.rules.one_ten import OneTenTable
-from loadtest.referee.rules.one_ten.bidding import Bidding
-from loadtest.referee.rules.one_ten.cards import pack, playable
-from loadtest.referee.rules.one_ten.exchange import Exchange
-from loadtest.referee.rules.one_ten.play import Play
-from loadtest.referee.rules.one_ten.round import OneTenRound
-from loadtest.referee.rules.one_ten.scoring import taker
+from loadtest.judge.rules.interface import Act, Illegal, Options
+from loadtest.judge.rules.one_ten import OneTenTable
+from loadtest.judge.rules.one_ten.bidding import Bidding
+from loadtest.judge.rules.one_ten.cards import pack, playable
+from loadtest.judge.rules.one_ten.exchange import Exchange
+from loadtest.judge.rules.one_ten.play import Play
+from loadtest.judge.rules.one_ten.round import OneTenRound
+from loadtest.judge.rules.one_ten.scoring import taker
 
 PAGE = Path("docs/rules/one_ten.md").read_text(encoding="utf-8")
 DEFAULTS: Options = {

@@ -9,9 +9,9 @@ import pytest
 from croupier.games.cards import card
 from croupier.games.catalogue import GAMES
 from croupier.games.interface import CardsShuffled
-from loadtest.referee.rules.interface import Card
-from loadtest.referee.rules.solo import SoloTable
-from loadtest.referee.rules.solo.cards import DECK, SUITS
+from loadtest.judge.rules.interface import Card
+from loadtest.judge.rules.solo import SoloTable
+from loadtest.judge.rules.solo.cards import DECK, SUITS
 from tests.games.walk import MOST_EVENTS, next_event, sample_options
 from tests.loadtest.rules.comparison import TRIES, Both, Compared, applied, compare_attempt, compare_games, same
 from tests.loadtest.rules.solo_hands import deck_for

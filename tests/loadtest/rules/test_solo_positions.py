@@ -6,10 +6,10 @@ from typing import TypeAlias
 
 import pytest
 
-from loadtest.referee.rules.interface import Act, Illegal
-from loadtest.referee.rules.solo import SoloTable
-from loadtest.referee.rules.solo.bidding import calls
-from loadtest.referee.rules.solo.hand import Hand, no_cards
+from loadtest.judge.rules.interface import Act, Illegal
+from loadtest.judge.rules.solo import SoloTable
+from loadtest.judge.rules.solo.bidding import calls
+from loadtest.judge.rules.solo.hand import Hand, no_cards
 from tests.loadtest.rules.solo_hands import EX_3, EX_5, EX_7, EX_8, EX_9, EX_11, EX_12, dealt, froke, play, say
 
 Begin: TypeAlias = Callable[[], SoloTable]

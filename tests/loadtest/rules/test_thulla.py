@@ -4,8 +4,8 @@ import pytest
 
 from croupier.games.catalogue import GAMES
 from croupier.games.interface import resolve_options
-from loadtest.referee.rules.interface import Illegal, Options
-from loadtest.referee.rules.thulla import ThullaTable
+from loadtest.judge.rules.interface import Illegal, Options
+from loadtest.judge.rules.thulla import ThullaTable
 from tests.loadtest.rules.comparison import compare_games
 from tests.loadtest.rules.counting import counted
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from loadtest.referee.violations import Invariant
-from loadtest.results.result import Compared
+from loadtest.judge.violations import Invariant
+from loadtest.report.result import Compared
 from loadtest.watch.counted import COUNTED, METHODS, key, rpc_key
 from loadtest.watch.counters import await_agreement, compare, differences
 from loadtest.watch.scrape import Key

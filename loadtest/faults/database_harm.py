@@ -1,0 +1,95 @@
+"""The faults of the database and of the way to it."""
+
+import asyncio
+
+from loadtest.faults.harm import Scene
+from loadtest.faults.network import THERE
+from loadtest.postgres import PostgresServer
+
+
+async def postgres_paused(scene: Scene) -> None:
+    """PostgreSQL answers nothing for ten seconds, and then goes on."""
+    await asyncio.to_thread(_postgres(scene).pause)
+    try:
+        await scene.last(10)
+    finally:
+        await asyncio.to_thread(_postgres(scene).resume)
+
+
+async def postgres_killed(scene: Scene) -> None:
+    """PostgreSQL is killed with all its processes, and started again."""
+    await asyncio.to_thread(_postgres(scene).kill)
+    await scene.last(2)
+    await asyncio.to_thread(_postgres(scene).start)
+
+
+async def postgres_restarted(scene: Scene) -> None:
+    """PostgreSQL is stopped orderly, and started again."""
+    await asyncio.to_thread(_postgres(scene).stop)
+    await scene.last(1)
+    await asyncio.to_thread(_postgres(scene).start)
+
+
+def _postgres(scene: Scene) -> PostgresServer:
+    assert scene.house.postgres is not None
+    return scene.house.postgres
+
+
+async def connections_terminated(scene: Scene) -> None:
+    """The database ends all connections."""
+    await scene.house.cut_database_connections()
+
+
+async def connections_reset(scene: Scene) -> None:
+    """The network resets all connections to the database."""
+    await scene.house.proxy.do("database:", "reset")
+
+
+async def database_slow(scene: Scene) -> None:
+    """Everything to and from the database takes long."""
+    await scene.house.proxy.do("database:", "delay", 0.15)
+    await scene.last(10)
+    await scene.house.proxy.do("database:", "heal")
+
+
+async def database_cut_off(scene: Scene) -> None:
+    """One engine does not reach the database for a while; then all that was under way arrives after all."""
+    lane = f"database:{scene.random.choice(scene.engines)}"
+    await scene.house.proxy.do(lane, "hold")
+    await scene.last(8)
+    await scene.house.proxy.do(lane, "heal")
+
+
+async def database_half_open(scene: Scene) -> None:
+    """One engine's connections to the database are dead, and nobody has told it."""
+    await scene.house.proxy.do(f"database:{scene.random.choice(scene.engines)}", "swallow")
+
+
+async def network_cut(scene: Scene) -> None:
+    """The network between one engine and the database is cut for ten seconds, and healed: real packets are lost."""
+    network, lane = scene.house.network, f"database:{scene.random.choice(scene.engines)}"
+    if network is None:
+        return
+    await _lead(scene, lane, THERE, network.port)
+    await network.cut()
+    await scene.last(10)
+    await network.heal()
+    await scene.last(3)
+    await _lead(scene, lane, "127.0.0.1", _postgres(scene).port)
+
+
+async def _lead(scene: Scene, lane: str, host: str, port: int) -> None:
+    """Lead an engine to the database by another way."""
+    await scene.house.proxy.do(lane, "aim", host, port)
+    await scene.house.proxy.do(lane, "reset")
+    await scene.last(3)
+
+
+async def disk_full(scene: Scene) -> None:
+    """The engine can write no file any more, for a while."""
+    (engine,) = scene.engines
+    scene.house.fill_disk(engine, is_full=True)
+    try:
+        await scene.last(6)
+    finally:
+        scene.house.fill_disk(engine, is_full=False)

@@ -1,0 +1,56 @@
+"""Deals computed again from the seed, as decision 5 describes them."""
+
+import hashlib
+import hmac
+from collections.abc import Iterator, Sequence
+
+from loadtest.judge.rules.interface import Card, Shuffle
+
+_LABEL = b"croupier shuffle 1"
+_WORD_BYTES = 4
+_WORDS = 2**32
+
+
+def commitment_of(seed: bytes) -> str:
+    """What is shown of a seed before the game."""
+    return hashlib.sha256(seed).hexdigest()
+
+
+def table_key(seed: bytes, added: Sequence[bytes]) -> bytes:
+    """The key of all shuffles of a table; `added` is what each seat added, empty for nothing."""
+    message = _LABEL
+    for one in added:
+        message += _number(len(one)) + one
+    return hmac.digest(seed, message, "sha256")
+
+
+def deal(key: bytes, wanted: Shuffle) -> tuple[list[Card], list[int]]:
+    """The one order of the cards that the key allows, and the numbers drawn after it."""
+    words = _stream(key, wanted.round_number, wanted.shuffle_number)
+    cards = list(wanted.cards)
+    i = len(cards) - 1
+    while i >= 1:
+        j = _draw(words, i + 1)
+        cards[i], cards[j] = cards[j], cards[i]
+        i -= 1
+    return cards, [_draw(words, bound) for bound in wanted.draw_bounds]
+
+
+def _stream(key: bytes, round_number: int, shuffle_number: int) -> Iterator[int]:
+    block_number = 0
+    while True:
+        block = hmac.digest(key, _number(round_number) + _number(shuffle_number) + _number(block_number), "sha256")
+        for start in range(0, len(block), _WORD_BYTES):
+            yield int.from_bytes(block[start : start + _WORD_BYTES])
+        block_number += 1
+
+
+def _draw(words: Iterator[int], bound: int) -> int:
+    while True:
+        word = next(words)
+        if word < _WORDS // bound * bound:
+            return word % bound
+
+
+def _number(value: int) -> bytes:
+    return value.to_bytes(_WORD_BYTES)

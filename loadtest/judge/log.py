@@ -1,0 +1,91 @@
+"""The log of a table as all viewers together heard it, and which of its entries a replay tells."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from croupier_api.v1 import engine_pb2, table_pb2
+from loadtest.judge.streams import Followed, Moment
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """What was heard of a table by anybody; gaps are where nobody listened."""
+
+    entries: Mapping[int, engine_pb2.TableUpdate]
+    """By sequence, each as its first hearer was told it."""
+    asides: frozenset[int]
+    """Those of them that are no events of the game: proposals, votes, and time that was given back."""
+    moments: Mapping[int, Moment]
+    """By sequence what somebody had before him: of this only what is public may be used."""
+    last: int
+    """The highest sequence that anybody heard of."""
+    ended: int | None
+    """With which sequence the game was over."""
+    info: table_pb2.TableInfo
+    looks: Sequence[tuple[int, int]]
+    """When GetView was answered, whoever asked, and the sequence that it was at."""
+
+    def seats_to_act(self, sequence: int) -> list[int] | None:
+        """Who is to act after an entry; None where nobody knows."""
+        moment = self.moments.get(sequence)
+        return list(moment.view.seats_to_act) if moment is not None else None
+
+    def played_by(self, seat: int) -> list[int]:
+        """The entries that a seat's own player made at the table, proposals and votes left out."""
+        return [
+            sequence
+            for sequence, update in sorted(self.entries.items())
+            if update.HasField("seat") and update.seat == seat and not update.acted_by and sequence not in self.asides
+        ]
+
+
+def log_of(followed: Sequence[Followed]) -> Log:
+    """Put together what all viewers heard."""
+    entries: dict[int, engine_pb2.TableUpdate] = {}
+    moments: dict[int, Moment] = {}
+    told_facts: set[int] = set()
+    for one in followed:
+        for sequence, update in one.updates.items():
+            entries.setdefault(sequence, update)
+            if update.facts:
+                told_facts.add(sequence)
+        for sequence, moment in one.moments.items():
+            moments.setdefault(sequence, moment)
+    asides = frozenset(
+        sequence
+        for sequence, update in entries.items()
+        if sequence not in told_facts and (update.HasField("seat") or update.credited_milliseconds)
+    )
+    last = max([*entries, *moments], default=0)
+    ended = min((sequence for sequence, moment in moments.items() if moment.view.ranking), default=None)
+    info = next((one.info for one in followed if one.info.table_id), table_pb2.TableInfo())
+    looks = [
+        (viewed.at_milliseconds, engine_pb2.Snapshot.FromString(viewed.snapshot).sequence)
+        for one in followed
+        for viewed in one.record.viewed
+    ]
+    return Log(entries, asides, moments, last, ended, info, looks)
+
+
+def replay_numbers(log: Log, events: int) -> dict[int, int]:
+    """The number in a replay of so many events of each sequence that can be told, asides left out.
+
+    Where nobody listened it is not known which entries are asides; but it is known how many there are in all.
+    """
+    last = log.ended if log.ended is not None else log.last
+    unheard = last - events - sum(1 for sequence in log.asides if sequence <= last)
+    numbers = _counted(log, range(1, last + 1), 0, 1, are_asides_left=unheard != 0)
+    backwards = _counted(log, range(last, 0, -1), events + 1, -1, are_asides_left=unheard != 0)
+    return backwards | numbers
+
+
+def _counted(log: Log, sequences: Iterable[int], before: int, by: int, *, are_asides_left: bool) -> dict[int, int]:
+    numbers: dict[int, int] = {}
+    for sequence in sequences:
+        # The first entry is always a deal: nobody can propose anything before it.
+        if are_asides_left and sequence not in log.entries and sequence != 1:
+            break
+        if sequence not in log.asides:
+            before += by
+            numbers[sequence] = before
+    return numbers

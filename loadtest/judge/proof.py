@@ -1,0 +1,141 @@
+"""A replay played again by the referee's own rules: what they say of each entry, and of the table after it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from loadtest.judge.deals import deal, table_key
+from loadtest.judge.replay import Entry, Replay
+from loadtest.judge.rules.catalogue import RULES
+from loadtest.judge.rules.interface import Act, Card, Illegal, Legal, Pile, Round, Table
+from loadtest.judge.violations import Invariant
+
+
+class Position(NamedTuple):
+    """The table between two entries, as the rules have it."""
+
+    round_number: int
+    hands: list[list[Card]]
+    piles: Mapping[str, Pile]
+    legal: Mapping[int, Legal]
+    """By seat to act."""
+    scores: list[int]
+    ranking: list[list[int]] | None
+
+
+class Fault(NamedTuple):
+    """What is wrong with an entry of a replay; 0 is the header."""
+
+    invariant: Invariant
+    number: int
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """The table before the first entry and after each; it ends early at a fault after which it cannot go on."""
+
+    positions: Sequence[Position]
+    rounds: Sequence[Round]
+    faults: Sequence[Fault]
+    deals: int
+
+    @property
+    def ranking(self) -> list[list[int]] | None:
+        """How the game ended by the rules."""
+        return self.positions[-1].ranking
+
+
+def prove(replay: Replay) -> Proof | None:
+    """Play a replay again; None if the rules of the game are not known here."""
+    rules = RULES.get(replay.header["game"])
+    if rules is None:
+        return None
+    run = _Run(replay, rules(replay.header["seats"], replay.header["options"]))
+    faults = list(run.faults())
+    return Proof(run.positions, list(run.table.rounds), faults, run.deals)
+
+
+class _Run:
+    """A replay on its way through the rules."""
+
+    def __init__(self, replay: Replay, table: Table) -> None:
+        self.table = table
+        self.positions = [_position(table)]
+        self.deals = 0
+        self._replay = replay
+        self._key = table_key(bytes.fromhex(replay.header["seed"]), replay.added)
+
+    def faults(self) -> Iterator[Fault]:
+        for number, entry in enumerate(self._replay.entries, start=1):
+            if self.table.ranking is not None:
+                yield Fault(Invariant.REPLAY_UNTRUE, number, "the game was over before this entry")
+                return
+            rounds = len(self.table.rounds)
+            fault = self._play(number, entry)
+            if fault is not None:
+                yield fault
+                return
+            self.positions.append(_position(self.table))
+            if self.table.rounds[rounds:] != entry.rounds:
+                detail = f"rounds told {entry.rounds}, by the rules {self.table.rounds[rounds:]}"
+                yield Fault(Invariant.RESULT_DIFFERS, number, detail)
+        yield from self._result()
+
+    def _play(self, number: int, entry: Entry) -> Fault | None:
+        line = entry.line
+        if self.table.shuffle_wanted is not None:
+            return self._deal(number, line)
+        if "event" in line:
+            return self._agree(number, line["event"])
+        return self._act(number, line)
+
+    def _deal(self, number: int, line: Mapping[str, Any]) -> Fault | None:
+        wanted = self.table.shuffle_wanted
+        assert wanted is not None
+        if "event" not in line:
+            return Fault(Invariant.RULES_BROKEN, number, f"seat {line['seat']} acted while cards had to be shuffled")
+        self.deals += 1
+        if self.table.shuffled(*deal(self._key, wanted)) != line["event"]:
+            return Fault(Invariant.DEAL_UNFAIR, number, "these cards do not follow from the seed and the seats' seeds")
+        return None
+
+    def _agree(self, number: int, event: Act) -> Fault | None:
+        try:
+            self.table.agree(event)
+        except Illegal as illegal:
+            return Fault(Invariant.RULES_BROKEN, number, f"this could not happen at the table: {illegal}")
+        return None
+
+    def _act(self, number: int, line: Mapping[str, Any]) -> Fault | None:
+        seat, is_bot = line["seat"], self._replay.header["players"][line["seat"]]["bot"]
+        if (line.get("auto") == "bot") != is_bot:
+            detail = f"seat {seat} is {'a' if is_bot else 'no'} computer player, told is {line.get('auto')}"
+            return Fault(Invariant.REPLAY_UNTRUE, number, detail)
+        try:
+            self.table.act(seat, line["action"])
+        except Illegal as illegal:
+            invariant = Invariant.RULES_BROKEN if "auto" in line else Invariant.ILLEGAL_ACCEPTED
+            return Fault(invariant, number, f"seat {seat} did {line['action']}: {illegal}")
+        return None
+
+    def _result(self) -> Iterator[Fault]:
+        last, result = len(self._replay.entries), self._replay.result
+        if self.table.ranking is None:
+            yield Fault(Invariant.REPLAY_UNTRUE, last, "the replay ends before the game does")
+        elif (result["ranking"], result["totals"]) != (self.table.ranking, self.table.scores):
+            own = f"by the rules {self.table.ranking} with {self.table.scores}"
+            yield Fault(
+                Invariant.RESULT_DIFFERS, last, f"result told {result['ranking']} with {result['totals']}, {own}"
+            )
+
+
+def _position(table: Table) -> Position:
+    return Position(
+        table.round_number,
+        [list(hand) for hand in table.hands],
+        table.piles,
+        {seat: table.legal(seat) for seat in table.to_act},
+        list(table.scores),
+        table.ranking,
+    )

@@ -1,0 +1,65 @@
+"""Rounds, totals and ranking as the streams, the replay and scoring's sheet tell them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from croupier_api.v1 import scoring_pb2, table_pb2
+from loadtest.judge.replay import Replay
+from loadtest.judge.streams import Followed
+
+Line = tuple[int, list[int], list[int]]
+
+
+def told_results_differ(one: Followed, replay: Replay) -> Iterator[str]:
+    """Where a viewer was told other rounds, or another result, than the replay tells."""
+    replayed = [(number, *ended) for number, ended in enumerate(replay.rounds, start=1)]
+    for told in _rounds_of(one):
+        if _line(told) not in replayed:
+            yield f"{one.name} was told round {_line(told)}, which is not in the replay"
+    final = one.moments[max(one.moments)].view if one.moments else table_pb2.TableView()
+    if final.ranking:
+        ranking, totals = [list(group.seats) for group in final.ranking], [seat.score for seat in final.seats]
+        if (ranking, totals) != (replay.result["ranking"], replay.result["totals"]):
+            yield f"{one.name} saw the result {ranking} with {totals}, the replay has {dict(replay.result)}"
+
+
+def sheet_differs(sheet: scoring_pb2.GetScoreSheetResponse, one: Followed, replay: Replay | None) -> Iterator[str]:
+    """Where scoring's sheet is not what a viewer was told, nor what the replay tells."""
+    result, final = sheet.result, one.moments[max(one.moments)].view if one.moments else table_pb2.TableView()
+    ranking, told = [list(group.seats) for group in result.ranking], [list(group.seats) for group in final.ranking]
+    totals = list(result.totals)
+    players, seated = [(who.player_id, who.name, who.bot) for who in result.seats], one.info.seats
+    lines = [_line(line) for line in sheet.rounds]
+    if final.ranking and (ranking, totals) != (told, [seat.score for seat in final.seats]):
+        yield f"scoring's result is {ranking} with {totals}, {one.name} saw {told}"
+    if one.info.table_id and players != [(who.player_id, who.name, who.bot) for who in seated]:
+        yield f"scoring's players are {players}"
+    entered = {line.round: line for line in sheet.rounds}
+    for ended in _rounds_of(one):
+        line = entered.get(ended.round)
+        if line is None or _said(line) != _said(ended):
+            yield f"scoring's round {ended.round} is not what {one.name} was told"
+    if replay is not None:
+        replayed = [(number, *ended) for number, ended in enumerate(replay.rounds, start=1)]
+        if lines != replayed:
+            yield f"scoring's rounds are {lines}, the replay's {replayed}"
+        if (ranking, totals) != (replay.result["ranking"], replay.result["totals"]):
+            yield f"scoring's result is {ranking} with {totals}, the replay's {dict(replay.result)}"
+
+
+def _rounds_of(one: Followed) -> list[table_pb2.RoundEnded]:
+    return [
+        fact.round_ended
+        for _, update in sorted(one.updates.items())
+        for fact in update.facts
+        if fact.HasField("round_ended")
+    ]
+
+
+def _line(one: table_pb2.RoundEnded | scoring_pb2.SheetRound) -> Line:
+    return one.round, list(one.points), list(one.totals)
+
+
+def _said(one: table_pb2.RoundEnded | scoring_pb2.SheetRound) -> tuple[Any, ...]:
+    counts = [(count.name, count.seat, count.amount) for count in one.counts]
+    return *_line(one), list(one.notes), one.headline, dict(one.details), counts

@@ -1,0 +1,211 @@
+"""Jøssing once more, plainly: to be read beside docs/rules/jossing.md, whose rule ids stand in the comments."""
+
+from loadtest.judge.rules.interface import Act, Card, Illegal, Legal, Options, Pile, Round, Shuffle
+
+SUITS = "CDHS"
+RANKS = "23456789TJQKA"  # JOS-DECK-2
+
+
+class JossingTable:
+    """A game of Jøssing; fulfils `loadtest.judge.rules.interface.Table`. A section is called a round there."""
+
+    def __init__(self, seats: int, options: Options) -> None:
+        self.seats = seats
+        self.options = dict(options)
+        copies = range(int(options["decks"]))
+        self.deck = [rank + suit for suit in SUITS for rank in RANKS for _ in copies]  # JOS-DECK-1
+        self.hands: list[list[Card]] = [[] for _ in range(seats)]
+        self.scores = [0] * seats
+        self.rounds: list[Round] = []
+        self.ranking: list[list[int]] | None = None
+        self.round_number = 0
+        self.phase = "deal"
+        # The section: bids and tricks won by seat, the indicator, the trick and finished tricks as they were played.
+        self.dealer = 0
+        self.indicator: Card | None = None
+        self.bids: list[int | None] = [None] * seats
+        self.won = [0] * seats
+        self.leader = 0
+        self.trick: list[tuple[Card, int]] = []
+        self.taken: list[tuple[Card, int]] = []
+
+    # The length of the game
+
+    @property
+    def peak(self) -> int:
+        """JOS-LEN-1."""
+        return min(10, (len(self.deck) - 1) // self.seats)
+
+    @property
+    def sections(self) -> int:
+        """JOS-LEN-2 and JOS-LEN-3."""
+        return self.peak * (2 if self.options["game_type"] == "up_and_down" else 1)
+
+    def cards_each(self, section: int) -> int:
+        """The cards that every seat gets in a section."""
+        return section if section <= self.peak else 2 * self.peak + 1 - section
+
+    # What is to be done
+
+    @property
+    def shuffle_wanted(self) -> Shuffle | None:
+        """The whole deck before each section (JOS-DECK-3)."""
+        return Shuffle(list(self.deck), [], self.round_number + 1, 1) if self.phase == "deal" else None
+
+    @property
+    def to_act(self) -> list[int]:
+        """Those who have not bid, with the hook the dealer after all others (JOS-BID); or who is next (JOS-PLAY-1)."""
+        if self.phase == "play":
+            return [(self.leader + len(self.trick)) % self.seats]
+        silent = [seat for seat in range(self.seats) if self.bids[seat] is None and self.phase == "bid"]
+        if self.options["hook"] and len(silent) > 1:
+            silent = [seat for seat in silent if seat != self.dealer]  # JOS-BID-6
+        return silent
+
+    @property
+    def piles(self) -> dict[str, Pile]:
+        """The indicator, the trick and the finished tricks; all open."""
+        piles: dict[str, list[tuple[Card, int | None]]] = {"trick": [*self.trick], "taken": [*self.taken]}
+        piles["indicator"] = [] if self.indicator is None else [(self.indicator, None)]
+        return {name: Pile(cards, None) for name, cards in piles.items() if cards}
+
+    def legal(self, seat: int) -> Legal:
+        """The bids or cards that a seat may choose from."""
+        if seat not in self.to_act:
+            return Legal([], [])
+        hand = self.hands[seat]
+        if self.phase == "bid":
+            amounts = [amount for amount in range(len(hand) + 1) if self.why_not_bid(seat, amount) is None]
+            return Legal([{"type": "bid", "amount": amount} for amount in amounts], [])
+        cards = [card for card in sorted(set(hand)) if self.why_not_play(seat, card) is None]  # JOS-PLAY-6
+        return Legal([{"type": "play", "card": card} for card in cards], [])
+
+    # The deal
+
+    def shuffled(self, cards: list[Card], drawn: list[int]) -> Act:
+        """Singly from the dealer's left, then the indicator (JOS-DEAL-2, JOS-DEAL-3)."""
+        assert not drawn, "no numbers are drawn in Jøssing"
+        self.round_number += 1
+        self.dealer = (int(self.options["first_dealer"]) + self.round_number - 1) % self.seats  # JOS-DEAL-1
+        self.hands = [[] for _ in range(self.seats)]
+        count = self.cards_each(self.round_number) * self.seats
+        for number, card in enumerate(cards[:count]):
+            self.hands[(self.dealer + 1 + number) % self.seats].append(card)
+        self.indicator = cards[count]
+        self.bids = [None] * self.seats
+        self.won = [0] * self.seats
+        self.taken = []
+        self.phase = "bid"
+        return {"type": "deal", "hands": [list(hand) for hand in self.hands], "trump": self.indicator}  # JOS-DEAL-4
+
+    # Bids and plays
+
+    def act(self, seat: int, action: Act) -> None:
+        """A bid or a card."""
+        if self.phase in ("deal", "over"):
+            raise Illegal("JOS-DEAL-4" if self.phase == "deal" else "JOS-END-1", "nobody may act")
+        verb = action.get("type")
+        if set(action) != {"bid": {"type", "amount"}, "play": {"type", "card"}}.get(str(verb)):
+            raise Illegal("JOS-ACT-1", f"{action} is no bid and plays no card")
+        if verb == "bid":
+            self.bid(seat, action["amount"])
+        else:
+            self.play(seat, action["card"])
+
+    def why_not_bid(self, seat: int, amount: object) -> str | None:
+        """The rule against a bid."""
+        if self.bids[seat] is not None:
+            return "JOS-BID-3"
+        if seat not in self.to_act:
+            return "JOS-BID-6"
+        cards = len(self.hands[seat])
+        if type(amount) is not int or not 0 <= amount <= cards:
+            return "JOS-BID-2"
+        others = sum(bid for bid in self.bids if bid is not None)
+        if self.options["hook"] and seat == self.dealer and others + amount == cards:
+            return "JOS-BID-7"
+        return None
+
+    def why_not_play(self, seat: int, card: object) -> str | None:
+        """The rule against a card."""
+        if self.phase == "bid":
+            return "JOS-BID-1"
+        if seat not in self.to_act:
+            return "JOS-PLAY-1"
+        hand = self.hands[seat]
+        if not isinstance(card, str) or card not in hand:
+            return "JOS-PLAY-2"
+        if self.trick and card[1] != self.led and any(held[1] == self.led for held in hand):
+            return "JOS-PLAY-3"
+        return None
+
+    @property
+    def led(self) -> str:
+        """The suit that was led."""
+        return self.trick[0][0][1]
+
+    def bid(self, seat: int, amount: int) -> None:
+        """A bid; with the last one the first trick begins."""
+        if rule := self.why_not_bid(seat, amount):
+            raise Illegal(rule, f"{seat} bid {amount}")
+        self.bids[seat] = amount
+        if None not in self.bids:
+            self.phase = "play"
+            self.leader = self.first_leader()
+
+    def first_leader(self) -> int:
+        """JOS-LEAD."""
+        left = (self.dealer + 1) % self.seats
+        if self.options["leader"] == "left_of_dealer":
+            return left
+        bids = [-1 if bid is None else bid for bid in self.bids]
+        clockwise = [(left + step) % self.seats for step in range(self.seats)]
+        return next(seat for seat in clockwise if bids[seat] == max(bids))  # JOS-LEAD-3
+
+    def play(self, seat: int, card: Card) -> None:
+        """A card to the trick; the last one ends it, and perhaps the section (JOS-PLAY-5)."""
+        if rule := self.why_not_play(seat, card):
+            raise Illegal(rule, f"{seat} played {card}")
+        self.hands[seat].remove(card)
+        self.trick.append((card, seat))
+        if len(self.trick) == self.seats:
+            self.leader = self.winner()
+            self.won[self.leader] += 1
+            self.taken += self.trick
+            self.trick = []
+            if not self.hands[seat]:
+                self.end_section()
+
+    def winner(self) -> int:
+        """Who won a full trick (JOS-WIN)."""
+        assert self.indicator is not None
+        trumps = [(card, seat) for card, seat in self.trick if card[1] == self.indicator[1]]
+        followed = [(card, seat) for card, seat in self.trick if card[1] == self.led]
+        able = trumps or followed
+        highest = max(RANKS.index(card[0]) for card, _ in able)
+        best = [seat for card, seat in able if RANKS.index(card[0]) == highest]
+        return best[0] if self.options["identical_cards"] == "first" else best[-1]  # JOS-WIN-4
+
+    # The end
+
+    def end_section(self) -> None:
+        """Score the section; the last one ends the game (JOS-END)."""
+        points = [self.points(seat) for seat in range(self.seats)]
+        self.scores = [total + own for total, own in zip(self.scores, points, strict=True)]
+        self.rounds.append(Round(points, list(self.scores)))
+        self.phase = "deal"
+        if self.round_number == self.sections:
+            self.phase = "over"
+            totals = sorted(set(self.scores), reverse=True)
+            self.ranking = [[seat for seat in range(self.seats) if self.scores[seat] == total] for total in totals]
+
+    def points(self, seat: int) -> int:
+        """JOS-SCORE."""
+        bid = self.bids[seat]
+        if bid is None or bid != self.won[seat]:
+            return 0
+        return 10 + bid if self.options["scoring"] == "classic" else 5 * (bid + 1)
+
+    def agree(self, event: Act) -> None:
+        """Seats cannot agree on anything in Jøssing."""
+        raise Illegal("JOS-ACT-1", f"{event} is no event of Jøssing")

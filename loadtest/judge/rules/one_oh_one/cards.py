@@ -1,0 +1,48 @@
+"""The pack, what each card does and what it costs."""
+
+from loadtest.judge.rules.interface import Card
+
+RANKS = "23456789TJQKA"
+SUITS = "CDHS"
+COSTS = {"T": 10, "J": 2, "Q": 3, "K": 4, "A": 11, **{rank: int(rank) for rank in "23456789"}}
+
+
+def deck_of(count: int) -> list[Card]:
+    """36, 52 or 104 cards, in order."""
+    ranks = RANKS[4:] if count == 36 else RANKS
+    pack = [rank + suit for rank in ranks for suit in SUITS]
+    return in_order(pack + pack if count == 104 else pack)
+
+
+def in_order(cards: list[Card]) -> list[Card]:
+    """Cards in the order in which shuffles name them: suit by suit, from the lowest rank up, twins side by side."""
+    return sorted(cards, key=lambda card: (SUITS.index(card[1]), RANKS.index(card[0])))
+
+
+def is_queen(card: Card) -> bool:
+    """Whether a card is a queen."""
+    return card[0] == "Q"
+
+
+def cards_taken(card: Card) -> int:
+    """How many cards the next player takes when a card is played: 101-SEVEN-1, 101-KING-1."""
+    if card[0] == "7":
+        return 2
+    return 5 if card == "KS" else 0
+
+
+def turn_missed(card: Card) -> bool:
+    """Whether the next player misses his turn when a card is played: 101-SEVEN-1, 101-KING-1, 101-ACE-1."""
+    return card[0] in "7A" or card == "KS"
+
+
+def queen_points(card: Card) -> int:
+    """What a queen costs in a hand of queens, and takes off as last card: 101-POINTS-3, 101-POINTS-4."""
+    return 40 if card == "QH" else 20
+
+
+def hand_points(hand: list[Card]) -> int:
+    """What a hand that was left costs: 101-POINTS-1, and 101-POINTS-3 for nothing but queens."""
+    if all(is_queen(card) for card in hand):
+        return sum(queen_points(card) for card in hand)
+    return sum(COSTS[card[0]] for card in hand)

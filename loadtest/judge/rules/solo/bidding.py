@@ -1,0 +1,105 @@
+"""The auction of solo, the question to keep a bid, trump, and the call."""
+
+from loadtest.judge.rules.interface import Act, Card, Options
+from loadtest.judge.rules.solo.cards import BLACK_QUEENS, SUITS, cards_of
+from loadtest.judge.rules.solo.hand import FOUR, NOBODY, Hand
+
+BIDS = ["froke", "iss", "wedding", "solo", "solo_clubs", "solo_do", "solo_do_clubs"]  # SOLO-BID-2, lowest first
+SOLOS = ["solo", "solo_clubs", "solo_do", "solo_do_clubs"]
+CLUB_BIDS = ["iss", "solo_clubs", "solo_do_clubs"]
+
+
+def bid_refusal(hand: Hand, seat: int, action: Act) -> str:
+    """The rule against a pass or a bid in the auction; empty if there is none."""
+    if action["type"] == "pass":  # SOLO-BID-3
+        return ""
+    bid, cards = action["bid"], hand.cards[seat]
+    both_queens = all(queen in cards for queen in BLACK_QUEENS)
+    for _, earlier in hand.said:
+        if earlier != "pass" and BIDS.index(bid) <= BIDS.index(earlier):
+            return "SOLO-BID-4"
+    if bid in CLUB_BIDS and not cards_of("C", cards):
+        return "SOLO-BID-5"
+    if bid == "wedding" and not both_queens:
+        return "SOLO-BID-6"
+    if bid in ("froke", "iss") and both_queens:
+        return "SOLO-WED-1"
+    return ""
+
+
+def highest(hand: Hand) -> tuple[int, str]:
+    """The seat with the last bid, which is the highest one, and the bid; NOBODY and "" if all passed."""
+    bids = [(seat, bid) for seat, bid in hand.said if bid != "pass"]
+    return bids[-1] if bids else (NOBODY, "")
+
+
+def holder_of_both_queens(hand: Hand) -> int:
+    """The seat that holds both black queens, or NOBODY."""
+    for seat in FOUR:
+        if all(queen in hand.cards[seat] for queen in BLACK_QUEENS):
+            return seat
+    return NOBODY
+
+
+def seat_to_be_asked(hand: Hand, options: Options) -> int:
+    """The seat that may keep its bid after the last turn of the auction, or NOBODY (SOLO-KEEP-1)."""
+    overruled = {"iss": "froke"}
+    if options["solo_keep"]:
+        overruled |= {"solo_clubs": "solo", "solo_do_clubs": "solo_do"}
+    for seat, bid in hand.said:
+        if bid == overruled.get(highest(hand)[1]):
+            return seat
+    return NOBODY
+
+
+def trump_refusal(hand: Hand, seat: int, action: Act, options: Options) -> str:
+    """The rule against naming a trump suit; empty if there is none."""
+    suit, cards = action["trump"], hand.cards[seat]
+    if hand.contract in CLUB_BIDS and suit != "C":
+        return "SOLO-TRUMP-2"
+    if not cards_of(suit, cards):
+        return "SOLO-TRUMP-3"
+    is_called_suit = hand.contract == "wedding" and suit == hand.called[1]
+    has_another = any(cards_of(other, cards) for other in SUITS if other != suit)
+    if is_called_suit and has_another and options["wedding_trump"] == "not_called_suit":
+        return "SOLO-WED-6"
+    if action["do"] and (hand.contract in SOLOS or not options["partner_do"]):
+        return "SOLO-TRUMP-4"
+    return ""
+
+
+def calls(hand: Hand) -> tuple[str, list[Card]]:
+    """What the declarer may call, and the rule that says so (SOLO-CALL-1): without a trump yet, all suits are open."""
+    cards = hand.cards[hand.declarer]
+    open_suits = [suit for suit in SUITS if suit != hand.trump]
+    missing = [suit for suit in open_suits if "A" + suit not in cards]
+    with_a_card = [suit for suit in missing if cards_of(suit, cards)]
+    if not missing:
+        return "SOLO-CALL-3", _below_the_aces(cards, open_suits)
+    if with_a_card:
+        return "SOLO-CALL-2", ["A" + suit for suit in with_a_card]
+    if len(missing) == 1 and hand.contract != "wedding":  # SOLO-WED-3
+        return "SOLO-CALL-4", ["unknown"]
+    return "SOLO-CALL-5", ["A" + suit for suit in missing]
+
+
+def _below_the_aces(cards: list[Card], open_suits: list[str]) -> list[Card]:
+    for rank in "KQJ":
+        lacking = [rank + suit for suit in open_suits if rank + suit not in cards + BLACK_QUEENS]
+        if lacking:
+            return lacking
+    return []
+
+
+def card_meant(hand: Hand, said: str) -> Card:
+    """The called card; for "unknown" the one ace of a plain suit that the declarer lacks (SOLO-CALL-4)."""
+    if said != "unknown":
+        return said
+    return next("A" + suit for suit in SUITS if suit != hand.trump and "A" + suit not in hand.cards[hand.declarer])
+
+
+def is_forbidden_pair(hand: Hand, remaining: list[int], last_two: str) -> bool:
+    """Whether a call throws the hand in, given the seats that are not out (SOLO-LAST-1, SOLO-LAST-2)."""
+    if len(remaining) != 2:
+        return False
+    return remaining == hand.side() or (last_two == "either_pair" and remaining == hand.defenders())

@@ -1,0 +1,259 @@
+"""A table of solo: hand after hand, until one seat is left with the Buck."""
+
+import json
+
+from loadtest.judge.rules.interface import Act, Card, Illegal, Legal, Options, Pile, Round, Shuffle
+from loadtest.judge.rules.solo.bidding import (
+    BIDS,
+    SOLOS,
+    bid_refusal,
+    calls,
+    card_meant,
+    highest,
+    holder_of_both_queens,
+    is_forbidden_pair,
+    seat_to_be_asked,
+    trump_refusal,
+)
+from loadtest.judge.rules.solo.cards import DECK, SUITS, cards_of, winner
+from loadtest.judge.rules.solo.hand import FOUR, NOBODY, Hand, deal
+from loadtest.judge.rules.solo.play import card_refusal, may_throw_down, outcome
+from loadtest.judge.rules.solo.points import final_ranking, remaining_seats, scores_after, value
+
+ACTIONS: dict[str, list[Act]] = {
+    "auction": [{"type": "pass"}, *({"type": "bid", "bid": bid} for bid in BIDS)],
+    "wedding": [{"type": "bid", "bid": "wedding"}],
+    "keep": [{"type": "keep"}, {"type": "yield"}],
+    "name_trump": [{"type": "name_trump", "trump": suit, "do": do} for suit in SUITS for do in (False, True)],
+    "call": [{"type": "call", "card": card} for card in [*DECK, "unknown"]],
+    "play": [*({"type": "play", "card": card} for card in DECK), {"type": "throw_down"}],
+}
+"""By phase, everything that anybody could ever say in it."""
+
+OUT_OF_TURN = {
+    "deal": "SOLO-DEAL-3",
+    "auction": "SOLO-BID-1",
+    "wedding": "SOLO-WED-2",
+    "keep": "SOLO-KEEP-1",
+    "name_trump": "SOLO-TRUMP-1",
+    "call": "SOLO-CALL-1",
+    "play": "SOLO-PLAY-1",
+    "over": "SOLO-END-2",
+}
+"""By phase, the rule against acting out of turn."""
+OF_ANOTHER_PHASE = OUT_OF_TURN | {"keep": "SOLO-KEEP-2"}
+"""By phase, the rule against what has no place in it."""
+NO_SUCH = OF_ANOTHER_PHASE | {"auction": "SOLO-BID-2", "name_trump": "SOLO-TRUMP-3", "play": "SOLO-PLAY-2"}
+"""By phase, the rule against what nobody could ever say with a verb that has its place."""
+
+
+class SoloTable:
+    """A table of solo, as loadtest.judge.rules.interface.Table."""
+
+    def __init__(self, seats: int, options: Options) -> None:
+        if seats != 4:
+            raise Illegal("SOLO-DECK-2", f"{seats} seats")
+        self.options = options
+        self.hand = Hand()
+        self.hands = self.hand.cards
+        self.round_number = 0
+        self.scores = [0, 0, 0, 0]
+        self.rounds: list[Round] = []
+        self.ranking: list[list[int]] | None = None
+        self.went_out: dict[int, int] = {}
+        self.dealer = NOBODY
+        """Who deals next, or again if the hand is played with new cards."""
+        self.shuffles = 0
+        """How often the cards of this hand, or of the one that is due, have been shuffled."""
+
+    @property
+    def shuffle_wanted(self) -> Shuffle | None:
+        """The whole pack while a deal is due; the very first one draws the dealer (SOLO-DEAL-1)."""
+        if self.hand.phase != "deal":
+            return None
+        return Shuffle(list(DECK), [4] if self.dealer == NOBODY else [], len(self.rounds) + 1, self.shuffles + 1)
+
+    @property
+    def to_act(self) -> list[int]:
+        """The one seat that may act, or none."""
+        return [] if self.hand.turn == NOBODY else [self.hand.turn]
+
+    @property
+    def piles(self) -> dict[str, Pile]:
+        """The trick on the table, and the finished ones of this hand."""
+        taken = [card for trick in self.hand.tricks for card in trick]
+        named = {"trick": list(self.hand.trick), "taken": taken}
+        return {name: Pile(cards, None) for name, cards in named.items() if cards}
+
+    def legal(self, seat: int) -> Legal:
+        """All that a seat may do now."""
+        possible = ACTIONS[self.hand.phase] if seat == self.hand.turn else []
+        return Legal([dict(action) for action in possible if not self._rule_against(seat, action)], [])
+
+    def shuffled(self, cards: list[Card], drawn: list[int]) -> Act:
+        """Deal the cards; `drawn` is the dealer of the very first deal."""
+        wanted = self.shuffle_wanted
+        if wanted is None or sorted(cards) != sorted(DECK) or len(drawn) != len(wanted.draw_bounds):
+            raise Illegal("SOLO-DEAL-3", "no deal is due, or it is not of the whole pack")
+        if drawn:
+            self.dealer = drawn[0]
+        self.round_number = wanted.round_number
+        self.shuffles += 1
+        self._begin(deal(cards, self.dealer, str(self.options["deal_start"]), str(self.options["deal_packets"])))
+        return {"type": "deal", "dealer": self.dealer, "deck": list(cards)}
+
+    def agree(self, event: Act) -> None:
+        """Play the hand again, with the same cards or with new ones (SOLO-RESTART-2)."""
+        if self.hand.phase in ("deal", "over"):
+            raise Illegal("SOLO-RESTART-2" if self.hand.phase == "deal" else "SOLO-END-2", "no hand is going on")
+        if event == {"type": "restart_hand", "cards": "same"}:
+            self._begin(self.hand.dealt)
+        elif event == {"type": "restart_hand", "cards": "new"}:
+            self.hand = Hand()
+            self.hands = self.hand.cards
+        else:
+            raise Illegal("SOLO-RESTART-2", f"{event} is not agreed to here")
+
+    def act(self, seat: int, action: Act) -> None:
+        """Do what a seat did."""
+        rule = self._refusal(seat, action)
+        if rule:
+            raise Illegal(rule, f"seat {seat}: {action}")
+        match self.hand.phase:
+            case "auction":
+                self._say(seat, action.get("bid", "pass"))
+            case "wedding":
+                self._declare(seat, "wedding")
+            case "keep":
+                self._declare(seat if action["type"] == "keep" else highest(self.hand)[0], highest(self.hand)[1])
+            case "name_trump":
+                self._name_trump(action["trump"], action["do"])
+            case "call":
+                self._call(action["card"])
+            case "play" if action["type"] == "play":
+                self._play(seat, action["card"])
+            case "play":  # SOLO-THROUGH-2
+                self._finish("made")
+
+    def _refusal(self, seat: int, action: Act) -> str:
+        """The rule against whatever a seat does; empty if there is none."""
+        phase, verb = self.hand.phase, str(action.get("type"))
+        possible = ACTIONS.get(phase, [])
+        if seat != self.hand.turn:
+            return OUT_OF_TURN[phase]
+        if verb not in [each["type"] for each in possible]:
+            return OF_ANOTHER_PHASE[phase]
+        # As texts, because Python takes 1 for true.
+        if json.dumps(action, sort_keys=True) not in [json.dumps(each, sort_keys=True) for each in possible]:
+            return calls(self.hand)[0] if phase == "call" else NO_SUCH[phase]
+        return self._rule_against(seat, action)
+
+    def _rule_against(self, seat: int, action: Act) -> str:
+        """The rule against an action of this phase by the seat whose turn it is."""
+        hand = self.hand
+        match action["type"]:
+            case "pass" | "bid" if hand.phase == "auction":
+                return bid_refusal(hand, seat, action)
+            case "keep" if not cards_of("C", hand.cards[seat]):
+                return "SOLO-KEEP-2"
+            case "name_trump":
+                return trump_refusal(hand, seat, action, self.options)
+            case "call":
+                rule, allowed = calls(hand)
+                return "" if action["card"] in allowed else rule
+            case "play":
+                return card_refusal(hand, seat, action["card"], self.options)
+            case "throw_down":
+                return "" if may_throw_down(hand) else "SOLO-THROUGH-1"
+        return ""
+
+    def _begin(self, dealt: list[list[Card]]) -> None:
+        self.hand = Hand(dealt, [list(cards) for cards in dealt], "auction", (self.dealer + 1) % 4)  # SOLO-BID-1
+        self.hands = self.hand.cards
+
+    def _say(self, seat: int, bid: str) -> None:
+        self.hand.said.append((seat, bid))
+        self.hand.turn = (seat + 1) % 4
+        if len(self.hand.said) == 4:
+            self._end_auction()
+
+    def _end_auction(self) -> None:
+        """Go down the lines of SOLO-BID-7 and stop at the first that fits."""
+        seat, bid = highest(self.hand)
+        asked = seat_to_be_asked(self.hand, self.options)
+        queens = holder_of_both_queens(self.hand)
+        if bid in SOLOS and asked != NOBODY:
+            self.hand.phase, self.hand.turn = "keep", asked
+        elif bid in SOLOS or bid == "wedding":
+            self._declare(seat, bid)
+        elif queens != NOBODY:
+            self.hand.phase, self.hand.turn = "wedding", queens  # SOLO-WED-2
+        elif not bid:
+            self._end_hand(self.scores)  # SOLO-BID-8
+        elif asked != NOBODY:
+            self.hand.phase, self.hand.turn = "keep", asked
+        else:
+            self._declare(seat, bid)
+
+    def _declare(self, seat: int, contract: str) -> None:
+        self.hand.declarer, self.hand.turn, self.hand.contract = seat, seat, contract
+        self.hand.phase = "call" if contract == "wedding" else "name_trump"
+
+    def _name_trump(self, suit: str, do: bool) -> None:
+        self.hand.trump = suit
+        self.hand.do = do or self.hand.contract in ("solo_do", "solo_do_clubs")
+        if self.hand.contract in ("froke", "iss"):
+            self.hand.phase = "call"
+        else:
+            self._begin_play()
+
+    def _call(self, said: str) -> None:
+        hand = self.hand
+        hand.called = card_meant(hand, said)
+        hand.partner = next(seat for seat in FOUR if hand.called in hand.cards[seat])
+        if is_forbidden_pair(hand, remaining_seats(self.scores), str(self.options["last_two"])):
+            self._end_hand(self.scores)
+        elif hand.contract == "wedding":
+            hand.phase, hand.turn = "name_trump", hand.partner  # SOLO-WED-5
+        else:
+            self._begin_play()
+
+    def _begin_play(self) -> None:
+        hand = self.hand
+        hand.phase = "play"
+        hand.turn = hand.declarer if self.options["first_lead"] == "declarer" else (self.dealer + 1) % 4  # SOLO-PLAY-1
+
+    def _play(self, seat: int, card: Card) -> None:
+        hand = self.hand
+        if may_throw_down(hand):
+            hand.through = True  # SOLO-THROUGH-3
+        hand.cards[seat].remove(card)
+        hand.trick.append((card, seat))
+        hand.turn = (seat + 1) % 4
+        if len(hand.trick) == 4:
+            hand.turn = winner(hand.trick, hand.trump)
+            hand.tricks.append(hand.trick)
+            hand.trick = []
+            self._finish(outcome(hand))
+
+    def _finish(self, ended: str) -> None:
+        """Score the hand if it is "made" or "failed" (SOLO-SCORE-3)."""
+        if ended:
+            winners = self.hand.side() if ended == "made" else self.hand.defenders()
+            each = value(self.hand, ended == "made", self.options)
+            self._end_hand(scores_after(self.scores, winners, each, str(self.options["double_out"])))
+
+    def _end_hand(self, totals: list[int]) -> None:
+        points = [totals[seat] - self.scores[seat] for seat in FOUR]
+        self.scores = list(totals)
+        self.rounds.append(Round(points, list(totals)))
+        self.hand.turn = NOBODY
+        for seat in FOUR:
+            if seat not in remaining_seats(totals):
+                self.went_out.setdefault(seat, self.round_number)
+        if len(remaining_seats(totals)) == 1:  # SOLO-END-2
+            self.hand.phase = "over"
+            self.ranking = final_ranking(self.went_out, str(self.options["ranking"]))
+        else:
+            # What is left of the hand lies there until the next deal.
+            self.hand.phase, self.dealer, self.shuffles = "deal", (self.dealer + 1) % 4, 0

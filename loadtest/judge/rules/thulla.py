@@ -1,0 +1,272 @@
+"""Thulla once more, plainly: to be read beside docs/rules/thulla.md, whose rule ids stand in the comments."""
+
+from loadtest.judge.rules.interface import Act, Card, Illegal, Legal, Options, Pile, Round, Shuffle
+
+SUITS = "CDHS"
+RANKS = "23456789TJQKA"
+PUT_ASIDE = ["2C", "2D", "2H", "2S", "3C", "3D", "3H", "3S"]  # THU-DECK-2
+CARD_POINTS = dict(zip(RANKS, [2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10, 11], strict=True))  # THU-D15
+
+
+def strength(card: Card) -> int:
+    """The rank by number; compared inside one suit only."""
+    return RANKS.index(card[0])
+
+
+def points_of(hand: list[Card]) -> int:
+    """The card points of a hand."""
+    return sum(CARD_POINTS[card[0]] for card in hand)
+
+
+class ThullaTable:
+    """A match of Thulla; fulfils `loadtest.judge.rules.interface.Table`."""
+
+    def __init__(self, seats: int, options: Options) -> None:
+        self.seats = seats
+        self.options = dict(options)
+        self.removed = PUT_ASIDE[: 52 % seats]
+        self.hands: list[list[Card]] = [[] for _ in range(seats)]
+        self.scores = [0] * seats
+        self.rounds: list[Round] = []
+        self.ranking: list[list[int]] | None = None
+        self.round_number = 0
+        self.phase = "deal"
+        self.ace_forced = False
+        # The trick: who takes part, in the order of play; what lies there, as it was played.
+        self.taking_part: list[int] = []
+        self.trick: list[tuple[Card, int]] = []
+        self.waste: list[tuple[Card, int]] = []
+        # The game: who is out, in order; fruitless tricks; charges with "cards_each_out".
+        self.out: list[int] = []
+        self.out_before_trick = 0
+        self.stall = 0
+        self.charges = [0] * seats
+        # The match: the finishing order of each game.
+        self.orders: list[list[int]] = []
+
+    # What is to be done
+
+    @property
+    def shuffle_wanted(self) -> Shuffle | None:
+        """The trimmed deck before each game, and a starter if one is to be drawn (THU-DEAL-2, THU-START-3)."""
+        if self.phase != "deal":
+            return None
+        deck = [rank + suit for suit in SUITS for rank in RANKS]
+        cards = [card for card in deck if card not in self.removed]
+        bounds = [self.seats] if self.options["start"] == "random" else []
+        return Shuffle(cards, bounds, self.round_number + 1, 1)
+
+    @property
+    def to_act(self) -> list[int]:
+        """The next who takes part in the trick (THU-PLAY-1)."""
+        return [self.taking_part[len(self.trick)]] if self.phase == "play" else []
+
+    @property
+    def piles(self) -> dict[str, Pile]:
+        """What was put aside, the trick and the waste; all open."""
+        piles: dict[str, list[tuple[Card, int | None]]] = {"trick": [*self.trick], "waste": [*self.waste]}
+        piles["removed"] = [(card, None) for card in self.removed if self.round_number]
+        return {name: Pile(cards, None) for name, cards in piles.items() if cards}
+
+    def legal(self, seat: int) -> Legal:
+        """The cards that a seat may play."""
+        hand = self.hands[seat] if seat in self.to_act else []
+        return Legal([{"type": "play", "card": card} for card in hand if self.why_not(hand, card) is None], [])
+
+    def why_not(self, hand: list[Card], card: Card) -> str | None:
+        """The rule against a card of the seat whose turn it is."""
+        if card not in hand:
+            return "THU-PLAY-2"
+        if self.ace_forced and card != "AS":
+            return "THU-START-2"
+        if self.trick and card[1] != self.led and any(held[1] == self.led for held in hand):
+            return "THU-PLAY-3"
+        return None
+
+    @property
+    def led(self) -> str:
+        """The suit that was led."""
+        return self.trick[0][0][1]
+
+    # The deal
+
+    def shuffled(self, cards: list[Card], drawn: list[int]) -> Act:
+        """One card at a time, the first to the dealer's left (THU-DEAL-2)."""
+        self.round_number += 1
+        dealer = (int(self.options["first_dealer"]) + self.round_number - 1) % self.seats  # THU-DEAL-1
+        self.hands = [[] for _ in range(self.seats)]
+        for number, card in enumerate(cards):
+            self.hands[(dealer + 1 + number) % self.seats].append(card)
+        self.waste, self.out, self.stall, self.charges = [], [], 0, [0] * self.seats
+        self.phase = "play"
+        self.begin_trick(self.starter(dealer, drawn))
+        self.ace_forced = self.options["start"] == "ace_of_spades"
+        event: Act = {"type": "deal", "hands": [list(hand) for hand in self.hands]}  # THU-DEAL-3
+        return event | {"starter": drawn[0]} if drawn else event
+
+    def starter(self, dealer: int, drawn: list[int]) -> int:
+        """THU-START."""
+        match self.options["start"]:
+            case "ace_of_spades":
+                return next(seat for seat in range(self.seats) if "AS" in self.hands[seat])
+            case "random":
+                return drawn[0]
+            case "dealer":
+                return dealer
+            case _:
+                return (dealer + 1) % self.seats
+
+    # Playing
+
+    def act(self, seat: int, action: Act) -> None:
+        """One play, step by step as the page has it."""
+        if seat not in self.to_act:
+            raise Illegal("THU-PLAY-1", f"{seat} is not to act")
+        if set(action) != {"type", "card"} or action["type"] != "play":
+            raise Illegal("THU-D9", f"{action} plays no card")
+        if rule := self.why_not(self.hands[seat], action["card"]):
+            raise Illegal(rule, f"{seat} cannot play {action['card']}")
+        self.ace_forced = False
+        self.hands[seat].remove(action["card"])  # 1
+        self.trick.append((action["card"], seat))
+        if self.safe_at_once and not self.hands[seat]:  # 2
+            self.go_out(seat)
+            if len(self.holders()) == 1:
+                self.waste_trick()
+                self.end_game([*self.out, *self.holders()])  # THU-END-1
+                return
+        if action["card"][1] != self.led:  # 3
+            self.end_trick(*self.cut(seat))
+        elif len(self.trick) == len(self.taking_part):
+            winner = self.winners()[0]  # THU-CLEAN-1
+            self.waste_trick()  # THU-CLEAN-2
+            self.end_trick(winner, picked_up=False)
+
+    @property
+    def safe_at_once(self) -> bool:
+        """Whether an empty hand is out at once."""
+        return self.options["last_card"] == "safe_at_once"
+
+    def holders(self) -> list[int]:
+        """The seats with cards."""
+        return [seat for seat in range(self.seats) if self.hands[seat]]
+
+    def clockwise_from(self, seat: int) -> list[int]:
+        """All seats, beginning with one."""
+        return [(seat + step) % self.seats for step in range(self.seats)]
+
+    def begin_trick(self, leader: int) -> None:
+        """All holders take part (THU-PLAY-1)."""
+        self.trick = []
+        self.taking_part = [seat for seat in self.clockwise_from(leader) if self.hands[seat]]
+        self.out_before_trick = len(self.out)
+
+    def winners(self) -> list[int]:
+        """The seats that followed, the highest card first."""
+        followed = [(card, seat) for card, seat in self.trick if card[1] == self.led]
+        return [seat for _, seat in sorted(followed, key=lambda laid: -strength(laid[0]))]
+
+    def cut(self, cutter: int) -> tuple[int, bool]:
+        """Who picks the trick up, or else had the first duty to; and whether anybody did (THU-CUT)."""
+        duty = [cutter] if self.options["pickup"] == "cutter" else self.winners()  # THU-CUT-6, THU-CUT-2
+        for seat in duty:
+            if self.hands[seat] or not self.safe_at_once:  # THU-CUT-3, THU-CUT-4
+                self.hands[seat] += [card for card, _ in self.trick]
+                self.trick = []
+                return seat, True
+        self.waste_trick()  # THU-CUT-5
+        return duty[0], False
+
+    def waste_trick(self) -> None:
+        """Move the trick to the waste."""
+        self.waste += self.trick
+        self.trick = []
+
+    def end_trick(self, nominal_leader: int, picked_up: bool) -> None:
+        """Steps 4 to 6 of a play."""
+        if not self.safe_at_once and self.empty_hands_end_it(nominal_leader):  # 4
+            return
+        fruitless = picked_up and len(self.out) == self.out_before_trick
+        self.stall = self.stall + 1 if fruitless else 0  # 5, THU-STALL-1
+        leader = next(seat for seat in self.clockwise_from(nominal_leader) if self.hands[seat])  # THU-LEAD
+        if self.stall == self.options["stall_limit"]:
+            self.end_stalled(leader)
+        else:
+            self.begin_trick(leader)  # 6
+
+    def empty_hands_end_it(self, winner: int) -> bool:
+        """THU-OUT-2: those who took part go out in the order of play; whether that is the end of the game."""
+        emptied = [seat for seat in self.taking_part if not self.hands[seat]]
+        left = self.holders()
+        if not left:
+            emptied.remove(winner)  # THU-END-3: he would have to lead, and loses
+            left = [winner]
+        for seat in emptied:
+            self.go_out(seat)
+        if len(left) == 1:  # THU-END-2
+            self.end_game([*self.out, *left])
+        return len(left) == 1
+
+    def go_out(self, seat: int) -> None:
+        """A seat is out; with "cards_each_out" the others are charged for what they hold now (THU-SCORE-3)."""
+        self.out.append(seat)
+        for other in range(self.seats):
+            self.charges[other] += len(self.hands[other])
+
+    # The end
+
+    def end_stalled(self, leader: int) -> None:
+        """THU-STALL-2 and THU-STALL-3."""
+        clockwise = self.clockwise_from(leader)
+        holders = self.holders()
+        holders.sort(key=lambda seat: (len(self.hands[seat]), points_of(self.hands[seat]), -clockwise.index(seat)))
+        for seat in holders:
+            self.charges[seat] += len(self.hands[seat])
+        self.end_game([*self.out, *holders])
+
+    def end_game(self, order: list[int]) -> None:
+        """Score a game, and end the match or ask for the next deal (THU-SCORE, THU-MATCH)."""
+        self.orders.append(order)
+        points = self.points(winner=order[0])
+        self.scores = [total + own for total, own in zip(self.scores, points, strict=True)]
+        self.rounds.append(Round(points, list(self.scores)))
+        self.phase = "over" if self.match_is_decided() else "deal"
+        if self.phase == "over":
+            self.ranking = self.ranked()
+
+    def points(self, winner: int) -> list[int]:
+        """What each seat gets for a game."""
+        match self.options["scoring"]:
+            case "none":
+                return [int(seat == winner) for seat in range(self.seats)]  # THU-SCORE-1
+            case "cards":
+                return [len(hand) for hand in self.hands]  # THU-SCORE-2
+            case "cards_each_out":
+                return list(self.charges)  # THU-SCORE-3
+            case _:
+                return [points_of(hand) for hand in self.hands]  # THU-SCORE-4
+
+    def wins(self, seat: int) -> int:
+        """Games in which a seat had first place (THU-MATCH-1)."""
+        return sum(order[0] == seat for order in self.orders)
+
+    def match_is_decided(self) -> bool:
+        """THU-MATCH-2 and THU-MATCH-3."""
+        best_of = int(self.options["best_of"])
+        majority = any(2 * self.wins(seat) > best_of for seat in range(self.seats))
+        return len(self.orders) == best_of or (self.options["scoring"] == "none" and majority)
+
+    def ranked(self) -> list[list[int]]:
+        """THU-MATCH-4."""
+
+        def merit(seat: int) -> tuple[int, int, int]:
+            places = sum(order.index(seat) + 1 for order in self.orders)
+            penalty = 0 if self.options["scoring"] == "none" else self.scores[seat]
+            return penalty, -self.wins(seat), places
+
+        merits = sorted({merit(seat) for seat in range(self.seats)})
+        return [[seat for seat in range(self.seats) if merit(seat) == one] for one in merits]
+
+    def agree(self, event: Act) -> None:
+        """Seats cannot agree on anything in Thulla."""
+        raise Illegal("THU-D9", f"{event} is no event of Thulla")

@@ -1,0 +1,205 @@
+"""Follows one viewer through all his streams: order, the fold of what he was told, and what he had before him."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from croupier_api.v1 import engine_pb2, table_pb2
+from croupier_client.errors import FoldError
+from croupier_client.view import fold
+from loadtest.judge.knowledge import NOTHING_KNOWN, known_after, shown_by
+from loadtest.judge.violations import Invariant, Violation
+from loadtest.record import Heard, SeatRecord
+
+NEWS_MILLISECONDS = 5_000
+"""So long another engine may not know yet what a stream of the first one told: see docs/guarantees.md."""
+
+
+class Moment(NamedTuple):
+    """What a viewer had before him at one sequence, and which cards he was entitled to know."""
+
+    heard_milliseconds: int
+    view: table_pb2.TableView
+    legal_actions: table_pb2.LegalActions
+    clock: engine_pb2.TurnClock
+    revealed_seed: str
+    known: frozenset[int]
+
+
+class Message(NamedTuple):
+    """A message of a stream, the sequence that it belongs to, and what the viewer was entitled to know with it.
+
+    Where that cannot be told, after a gap perhaps, it is None.
+    """
+
+    body: bytes
+    parsed: engine_pb2.PlayResponse
+    known: frozenset[int] | None
+    sequence: int
+
+
+@dataclass(slots=True)
+class Followed:
+    """A viewer at a table, as his streams told it."""
+
+    record: SeatRecord
+    seat: int | None
+    info: table_pb2.TableInfo = field(default_factory=table_pb2.TableInfo)
+    moments: dict[int, Moment] = field(default_factory=dict)
+    updates: dict[int, engine_pb2.TableUpdate] = field(default_factory=dict)
+    """Entries by sequence, as they were told first."""
+    heard_at: dict[int, int] = field(default_factory=dict)
+    """When each of them was heard of first."""
+    heard_on: dict[int, int] = field(default_factory=dict)
+    """On which stream."""
+    messages: list[Message] = field(default_factory=list)
+    last_heard: tuple[int, int] = (0, 0)
+    """When the last message came, and which sequence the table had by it."""
+    violations: list[Violation] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """Who this is, in a violation."""
+        return "a spectator" if self.seat is None else f"seat {self.seat}"
+
+
+def follow(table_id: str, record: SeatRecord) -> Followed:
+    """Go through everything that one viewer heard."""
+    walk = _Walk(table_id, Followed(record, record.seat))
+    for heard in record.heard:
+        walk.hear(heard)
+    return walk.followed
+
+
+@dataclass(slots=True)
+class _Place:
+    """Where a stream is: None until it has begun, and no moment where it cannot be told what the viewer saw."""
+
+    sequence: int | None
+    moment: Moment | None
+    known: frozenset[int] | None
+
+
+class _Walk:
+    """Where a viewer is on each of his streams; an old one may still bring something when the next has begun."""
+
+    def __init__(self, table_id: str, followed: Followed) -> None:
+        self.followed = followed
+        self._table_id = table_id
+        self._places: dict[int, _Place] = {}
+        self._newest = (0, 0)
+        """The highest sequence heard of, and when it was first."""
+
+    def hear(self, heard: Heard) -> None:
+        place = self._places.get(heard.stream) or self._open(heard.stream)
+        message = engine_pb2.PlayResponse.FromString(heard.body)
+        match message.WhichOneof("event"):
+            case "snapshot":
+                self._begin(place, heard, message.snapshot)
+            case "update":
+                self._go_on(place, heard, message)
+            case "heartbeat":
+                self._beat(place, message.heartbeat.sequence)
+            case "reaction" if place.sequence is None:
+                self._broken(Invariant.SEQUENCE_GAP, 0, "a stream does not begin with a snapshot")
+        self.followed.messages.append(Message(heard.body, message, place.known, place.sequence or 0))
+        if place.sequence is not None:
+            self.followed.last_heard = heard.at_milliseconds, place.sequence
+            if place.sequence > self._newest[0]:
+                self._newest = place.sequence, heard.at_milliseconds
+
+    def _open(self, stream: int) -> _Place:
+        opened = self.followed.record.opened
+        after = opened[stream].after_sequence if 0 <= stream < len(opened) else None
+        moment = self.followed.moments.get(after) if after is not None else None
+        known = moment.known if moment is not None else None
+        place = self._places[stream] = _Place(after, moment, known)
+        return place
+
+    def _begin(self, place: _Place, heard: Heard, snapshot: engine_pb2.Snapshot) -> None:
+        newest, since = self._newest
+        if place.sequence is not None:
+            newest = place.sequence
+        elif heard.at_milliseconds <= since + NEWS_MILLISECONDS:
+            newest = 0
+        if snapshot.sequence < newest:
+            self._broken(Invariant.SEQUENCE_REPEAT, snapshot.sequence, f"a snapshot is older than {newest}")
+        self.followed.info = snapshot.table
+        self.followed.seat = snapshot.viewer_seat if snapshot.HasField("viewer_seat") else None
+        place.sequence = snapshot.sequence
+        self._keep(place, _moment_of(heard, snapshot, self._known_at(snapshot)), "a snapshot")
+
+    def _known_at(self, snapshot: engine_pb2.Snapshot) -> frozenset[int]:
+        """What the snapshot shows, and what the viewer has seen before in the same round."""
+        before = self.followed.moments.get(min(self._newest[0], snapshot.sequence))
+        is_same_round = before is not None and before.view.round == snapshot.view.round
+        return shown_by(snapshot) | (before.known if before is not None and is_same_round else NOTHING_KNOWN)
+
+    def _go_on(self, place: _Place, heard: Heard, message: engine_pb2.PlayResponse) -> None:
+        came, at, before = message.update.sequence, place.sequence, place.moment
+        # After a gap nothing can be folded: from where to go on was never told.
+        place.sequence, place.moment = max(at or 0, came), None
+        self._note(heard, message.update)
+        if at is None:
+            self._broken(Invariant.SEQUENCE_GAP, came, "a stream does not begin with a snapshot")
+        elif came != at + 1:
+            name = Invariant.SEQUENCE_GAP if came > at else Invariant.SEQUENCE_REPEAT
+            self._broken(name, came, f"the stream should go on with {at + 1}")
+            place.moment, place.known = (before, place.known) if came <= at else (None, None)
+        elif before is not None:
+            self._fold(place, heard, before, message)
+
+    def _note(self, heard: Heard, update: engine_pb2.TableUpdate) -> None:
+        followed = self.followed
+        told = followed.updates.setdefault(update.sequence, update)
+        followed.heard_at.setdefault(update.sequence, heard.at_milliseconds)
+        followed.heard_on.setdefault(update.sequence, heard.stream)
+        if told is not update and told != update:
+            self._broken(Invariant.VIEW_DIFFERS, update.sequence, "an entry was told again in other words")
+
+    def _fold(self, place: _Place, heard: Heard, before: Moment, message: engine_pb2.PlayResponse) -> None:
+        update, seat = message.update, self.followed.seat
+        place.known = known_after(before.known, update, seat)
+        try:
+            view = fold(before.view, update.facts, seat)
+        except FoldError as error:
+            self._broken(Invariant.VIEW_DIFFERS, update.sequence, f"the facts do not fit: {error.message}")
+            return
+        at = heard.at_milliseconds
+        moment = Moment(at, view, message.legal_actions, update.clock, update.revealed_seed, place.known)
+        self._keep(place, moment, "an entry told again")
+
+    def _keep(self, place: _Place, moment: Moment, what: str) -> None:
+        sequence = place.sequence or 0
+        place.moment, place.known = moment, moment.known
+        first = self.followed.moments.setdefault(sequence, moment)
+        if first is not moment:
+            for difference in differences(first, moment):
+                detail = f"{difference} of {what} is not what the streams told before"
+                self._broken(Invariant.VIEW_DIFFERS, sequence, detail)
+
+    def _beat(self, place: _Place, sequence: int) -> None:
+        if place.sequence is None:
+            self._broken(Invariant.SEQUENCE_GAP, sequence, "a stream does not begin with a snapshot")
+        elif sequence > place.sequence:
+            self._broken(Invariant.SEQUENCE_GAP, sequence, "a heartbeat is ahead of the stream")
+
+    def _broken(self, invariant: Invariant, sequence: int, detail: str) -> None:
+        detail = f"{self.followed.name}: {detail}"
+        self.followed.violations.append(Violation(invariant, self._table_id, sequence, detail))
+
+
+def _moment_of(heard: Heard, snapshot: engine_pb2.Snapshot, known: frozenset[int]) -> Moment:
+    at, legal, seed = heard.at_milliseconds, snapshot.legal_actions, snapshot.revealed_seed
+    return Moment(at, snapshot.view, legal, snapshot.clock, seed, known)
+
+
+def differences(one: Moment, other: Moment) -> Iterable[str]:
+    """In what two moments are not the same to look at."""
+    pairs = {
+        "the view": (one.view, other.view),
+        "what may be done": (one.legal_actions, other.legal_actions),
+        "the clock": (one.clock, other.clock),
+        "the seed": (one.revealed_seed, other.revealed_seed),
+    }
+    return [name for name, (first, second) in pairs.items() if first != second]

@@ -1,5 +1,0 @@
-"""110, written from its rules page: `docs/rules/one_ten.md`."""
-
-from loadtest.referee.rules.one_ten.table import OneTenTable
-
-__all__ = ["OneTenTable"]

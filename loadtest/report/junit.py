@@ -1,0 +1,90 @@
+"""A result as JUnit XML, which every CI server can show: a case for each limit and each invariant."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from loadtest.judge.violations import Invariant
+from loadtest.report.result import Broken, Check, Result
+from loadtest.report.verdict import reasons, verdict
+
+NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML 1.0 cannot carry, not even escaped."""
+
+
+def to_junit(result: Result) -> str:
+    """One test suite for the run; whoever reads only this sees every reason for which it is red."""
+    conditions = result.conditions
+    suite = Element("testsuite", name=_text(f"croupier load test: {conditions.scenario}"))
+    suite.append(_properties(result))
+    suite.extend([_verdict(result), *map(_limit, result.checks), *_invariants(result)])
+    suite.attrib |= {
+        "tests": str(len(suite.findall("testcase"))),
+        "failures": str(len(suite.findall("testcase/failure"))),
+        "errors": "0",
+        "skipped": str(len(suite.findall("testcase/skipped"))),
+        "time": f"{conditions.seconds:.3f}",
+        "timestamp": datetime.fromtimestamp(conditions.started_milliseconds / 1000, UTC).isoformat(),
+    }
+    indent(suite)
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(suite, encoding="unicode") + "\n"
+
+
+def _properties(result: Result) -> Element:
+    conditions = result.conditions
+    listed = {
+        "seed": str(conditions.seed),
+        "command": conditions.command,
+        "machine": conditions.machine,
+        "backend": conditions.backend,
+        **{f"version of {name}": version for name, version in conditions.versions.items()},
+    }
+    properties = Element("properties")
+    for name, value in listed.items():
+        SubElement(properties, "property", name=_text(name), value=_text(value))
+    return properties
+
+
+def _verdict(result: Result) -> Element:
+    return _case("run", "verdict", verdict(result) if reasons(result) else "", "\n".join(reasons(result)))
+
+
+def _limit(check: Check) -> Element:
+    said = f"{check.measured}, limit {check.limit}"
+    return _case("limits", check.name, "" if check.passed else said, f"{check.name}: {said}")
+
+
+def _invariants(result: Result) -> Iterator[Element]:
+    """Every invariant that can break; those that nothing was held against are skipped, not passed."""
+    found = {broken.invariant: broken for broken in result.violations}
+    for name in dict.fromkeys([*map(str, Invariant), *found]):
+        broken = found.get(name)
+        case = _case("invariants", name, _headline(broken), _whole(broken)) if broken else _case("invariants", name)
+        if broken is None and not _was_checked(result, name):
+            SubElement(case, "skipped", message="nothing was held against it in this run")
+        yield case
+
+
+def _was_checked(result: Result, name: str) -> bool:
+    return bool(result.compared if name == Invariant.METRICS_DIFFER else result.tables_judged)
+
+
+def _headline(broken: Broken) -> str:
+    return f"{broken.count} times, first at table {broken.table_id}, sequence {broken.sequence}"
+
+
+def _whole(broken: Broken) -> str:
+    kept = f"\nkept in {broken.replay}" if broken.replay else ""
+    return f"table {broken.table_id}\nsequence {broken.sequence}\n{broken.detail}{kept}"
+
+
+def _case(group: str, name: str, failure: str = "", detail: str = "") -> Element:
+    case = Element("testcase", classname=f"loadtest.{group}", name=_text(name), time="0")
+    if failure:
+        SubElement(case, "failure", message=_text(failure), type=_text(name)).text = _text(detail)
+    return case
+
+
+def _text(text: str) -> str:
+    return NOT_XML.sub("\ufffd", text)

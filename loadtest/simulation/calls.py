@@ -1,0 +1,258 @@
+"""Calls over the simulated network: what a client's stub, and what a server's handler holds of each."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import grpc
+
+from loadtest.simulation.faults import Faults
+from loadtest.simulation.loop import Process
+
+Metadata = tuple[tuple[str, str | bytes], ...]
+NO_METADATA: Metadata = ()
+ORDER_SECONDS = 1e-6
+"""Messages of one direction never overtake each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How a call ended."""
+
+    code: grpc.StatusCode
+    details: str = ""
+    trailing: Metadata = NO_METADATA
+
+
+OK = Status(grpc.StatusCode.OK)
+BROKEN = Status(grpc.StatusCode.UNAVAILABLE, "the simulated connection broke")
+HALF_CLOSED = object()
+"""What a server reads when a client says no more."""
+
+
+class Pipe:
+    """One direction of a call: what is sent arrives in its order, each after a while, unless the pipe is cut."""
+
+    def __init__(self, receiver: Process, faults: Faults) -> None:
+        self._receiver = receiver
+        self._faults = faults
+        self._arrived: deque[Any] = deque()
+        self._taker: asyncio.Future[None] | None = None
+        self._last = 0.0
+        self._is_cut = False
+        self.sent = 0
+        self.taken = 0
+        self.room = asyncio.Event()
+
+    def send(self, item: Any) -> None:
+        """Put something in at one end."""
+        if self._is_cut:
+            return
+        now = asyncio.get_running_loop().time()
+        self._last = max(self._last + ORDER_SECONDS, now + self._faults.network_seconds())
+        self.sent += 1
+        self._receiver.later(self._last - now, self._arrive, item)
+
+    def _arrive(self, item: Any) -> None:
+        if not self._is_cut:
+            self._put(item)
+
+    def _put(self, item: Any) -> None:
+        self._arrived.append(item)
+        if self._taker is not None and not self._taker.done():
+            self._taker.set_result(None)
+
+    def cut(self, last: Any = None) -> None:
+        """Let nothing more arrive, but for a last item, at once."""
+        self._is_cut = True
+        if last is not None:
+            self._put(last)
+
+    async def take(self) -> Any:
+        """Wait for what comes out at the other end."""
+        while not self._arrived:
+            self._taker = asyncio.get_running_loop().create_future()
+            await self._taker
+        self.taken += 1
+        self.room.set()
+        return self._arrived.popleft()
+
+
+class Call:
+    """Both ends of one call. The client sees `receive`; the server's handler gets a ServerEnd as its context."""
+
+    def __init__(self, number: int, method: str, client: Process, server: Process, metadata: Metadata, faults: Faults):
+        self.number = number
+        self.method = method
+        self.client = client
+        self.server = server
+        self.metadata = metadata
+        self.faults = faults
+        self.to_server = Pipe(server, faults)
+        self.to_client = Pipe(client, faults)
+        self.handler: asyncio.Task[None] | None = None
+        self.twin: Call | None = None
+        """The same request, on its way to another server, whose answer nobody hears."""
+        self.request = b""
+        """The first thing that the client sent."""
+        self.is_read_slowly = False
+        self.client_has_ended = False
+        self.is_broken = False
+        """Whether the connection is lost, and at least one end does not know it yet."""
+        self.server_has_ended = False
+        self.over: list[Callable[[Call], None]] = []
+        self._limit: asyncio.TimerHandle | None = None
+
+    def limit(self, seconds: float | None) -> None:
+        """End the call at the client after so long."""
+        if seconds is not None:
+            late = Status(grpc.StatusCode.DEADLINE_EXCEEDED, "the simulated deadline came")
+            self._limit = self.client.later(seconds, self.end_at_client, late)
+
+    def send(self, raw: bytes) -> None:
+        """Send something from the client to the server, or to both."""
+        self.request = self.request or raw
+        self.to_server.send(raw)
+        if self.twin is not None:
+            self.twin.send(raw)
+
+    async def receive(self) -> Any:
+        """The next message at the client; None at a good end. Raises grpc.aio.AioRpcError at another."""
+        if self.is_read_slowly and (seconds := self.faults.reading_seconds()):
+            await asyncio.sleep(seconds)
+        item = await self.to_client.take()
+        if not isinstance(item, Status):
+            return item
+        self.end_at_client(None)
+        if item.code is grpc.StatusCode.OK:
+            return None
+        raise grpc.aio.AioRpcError(
+            item.code, grpc.aio.Metadata(), grpc.aio.Metadata(*item.trailing), details=item.details
+        )
+
+    def end_at_client(self, status: Status | None) -> None:
+        """The client hears no more than this; the server learns of it after a while."""
+        if self.client_has_ended:
+            return
+        self.client_has_ended = True
+        if self._limit is not None:
+            self._limit.cancel()
+        self.to_client.cut(status)
+        if not self.server_has_ended:
+            self.server.later(self.faults.network_seconds(), self.end_at_server)
+
+    def end_at_server(self) -> None:
+        """The server learns that nobody listens any more."""
+        if self.server_has_ended:
+            return
+        self.server_has_ended = True
+        self.to_server.cut()
+        if self.handler is not None:
+            self.handler.cancel()
+        self.ended()
+
+    def ended(self) -> None:
+        """Tell those who keep count of calls."""
+        for heard in self.over:
+            heard(self)
+        self.over.clear()
+
+    def break_off(self, client_seconds: float, server_seconds: float) -> None:
+        """Lose the connection; each end notices after a time of its own."""
+        self.is_broken = True
+        self.to_client.cut()
+        self.to_server.cut()
+        self.client.later(client_seconds, self._break_at_client)
+        self.server.later(server_seconds, self.end_at_server)
+
+    def _break_at_client(self) -> None:
+        if not self.client_has_ended:
+            self.client_has_ended = True
+            if self._limit is not None:
+                self._limit.cancel()
+            self.to_client.cut(BROKEN)
+
+
+class ServerEnd:
+    """The context of a handler, with the methods of grpc.aio.ServicerContext that the services use."""
+
+    def __init__(self, call: Call, window: int, answered: Callable[[Call, bytes], None]) -> None:
+        self.call = call
+        self.serializer: Callable[[Any], bytes] | None = None
+        self.aborted: Status | None = None
+        self._window = window
+        self._answered = answered
+
+    def invocation_metadata(self) -> Metadata:
+        return self.call.metadata
+
+    def done(self) -> bool:
+        return self.call.server_has_ended
+
+    def code(self) -> grpc.StatusCode | None:
+        return self.aborted.code if self.aborted else None
+
+    async def read(self) -> Any:
+        item = await self.call.to_server.take()
+        return grpc.aio.EOF if item is HALF_CLOSED else item
+
+    async def write(self, message: Any) -> None:
+        """Send a message, once the client has room for it."""
+        pipe = self.call.to_client
+        while pipe.sent - pipe.taken >= self._window and not self.call.server_has_ended:
+            pipe.room.clear()
+            await pipe.room.wait()
+        self.send(message)
+
+    def send(self, message: Any) -> None:
+        """Send a message at once."""
+        raw: bytes = self.serializer(message) if self.serializer else message
+        self._answered(self.call, raw)
+        self.call.to_client.send(raw)
+
+    async def abort_with_status(self, status: Any) -> NoReturn:
+        trailing = tuple((key, value) for key, value in status.trailing_metadata or ())
+        self.aborted = Status(status.code, status.details, trailing)
+        raise grpc.aio.AbortError
+
+
+class StreamAtClient:
+    """What a stub of a stream gives: an asynchronous iterator that can be cancelled."""
+
+    def __init__(
+        self, call: Call, decode: Callable[[bytes], Any] | None, requests: AsyncIterator[bytes] | None
+    ) -> None:
+        self._call = call
+        self._decode = decode
+        self._sending = asyncio.ensure_future(self._send(requests)) if requests is not None else None
+
+    async def _send(self, requests: AsyncIterator[bytes]) -> None:
+        async for request in requests:
+            self._call.send(request)
+        self._call.to_server.send(HALF_CLOSED)
+
+    def __aiter__(self) -> AsyncIterator[Any]:
+        return self._messages()
+
+    async def _messages(self) -> AsyncIterator[Any]:
+        try:
+            while (raw := await self._call.receive()) is not None:
+                yield self._decode(raw) if self._decode else raw
+        finally:
+            self._stop_sending()
+
+    def _stop_sending(self) -> None:
+        if self._sending is not None:
+            self._sending.cancel()
+
+    def cancel(self) -> bool:
+        """End the call from the client's side."""
+        self._stop_sending()
+        if self._call.client_has_ended:
+            return False
+        with suppress(RuntimeError):
+            self._call.end_at_client(Status(grpc.StatusCode.CANCELLED, "cancelled here"))
+        return True

@@ -1,0 +1,112 @@
+"""Disasters: what happens to whole replicas, databases and connections, and when."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from random import Random
+from typing import Any
+
+from loadtest.simulation.faults import Faults
+from loadtest.simulation.network import Network
+from loadtest.simulation.plan import Plan
+from loadtest.simulation.replica import Replica, Surroundings
+
+DEAD_SECONDS = (0.1, 4.0)
+AFTERMATH_SECONDS = 2.0
+DOWN_SECONDS = (0.2, 4.0)
+
+
+class Chaos:
+    """Brings the disasters of a plan over the world, at times of chance."""
+
+    def __init__(self, plan: Plan, world: Surroundings, replicas: Sequence[Replica], faults: Faults, chance: Random):
+        self._plan = plan
+        self._world = world
+        self._replicas = replicas
+        self._faults = faults
+        self._chance = chance
+        self._network: Network = world.network
+        self._kinds: dict[str, Callable[[], Coroutine[Any, Any, None]]] = {
+            "kill engine": lambda: self._kill([self._one("engine")]),
+            "kill all engines": lambda: self._kill(self._all("engine")),
+            "stop engine": lambda: self._stop([self._one("engine")]),
+            "rolling restart": lambda: self._stop(self._all("engine")),
+            "stop database": self._stop_database,
+            "kill lobby": lambda: self._kill([self._one("lobby")]),
+            "stop lobby": lambda: self._stop([self._one("lobby")]),
+            "kill scoring": lambda: self._kill([self._one("scoring")]),
+            "scoring down": self._scoring_down,
+            "break stream": lambda: self._break(1),
+            "break all streams": lambda: self._break(1_000),
+        }
+
+    def _all(self, kind: str) -> list[Replica]:
+        return [replica for replica in self._replicas if replica.kind == kind]
+
+    def _one(self, kind: str) -> Replica:
+        return self._chance.choice(self._all(kind))
+
+    async def run(self, playing: Sequence[asyncio.Task[None]]) -> None:
+        """Everything, within the stormy time or until nobody plays; what it broke is whole again at the end.
+
+        The weather goes on for a while after that: results are on their way then.
+        """
+        loop = asyncio.get_running_loop()
+        end = loop.time() + self._plan.stormy_seconds
+        moments = sorted(self._chance.uniform(0, self._plan.stormy_seconds) for _ in self._plan.disasters)
+        under_way = []
+        for moment, kind in zip(moments, self._plan.disasters, strict=True):
+            if not await self._until(end - self._plan.stormy_seconds + moment, playing):
+                break
+            self._faults.note(kind)
+            under_way.append(asyncio.create_task(self._kinds[kind]()))
+        await self._until(end, playing)
+        await asyncio.sleep(self._chance.uniform(0, AFTERMATH_SECONDS))
+        self._faults.stop()
+        if under_way:
+            await asyncio.gather(*under_way)
+
+    async def _until(self, moment: float, playing: Sequence[asyncio.Task[None]]) -> bool:
+        """Wait for a moment; gives whether anybody still plays."""
+        seconds = moment - asyncio.get_running_loop().time()
+        if seconds > 0:
+            await asyncio.wait(playing, timeout=seconds)
+        return not all(each.done() for each in playing)
+
+    async def _kill(self, replicas: Sequence[Replica]) -> None:
+        for replica in replicas:
+            replica.kill()
+        for replica in replicas:
+            await asyncio.sleep(self._chance.uniform(*DEAD_SECONDS))
+            replica.start()
+
+    async def _stop(self, replicas: Sequence[Replica]) -> None:
+        for replica in replicas:
+            await replica.stop()
+            replica.start()
+
+    async def _scoring_down(self) -> None:
+        for replica in self._all("scoring"):
+            replica.kill()
+        await asyncio.sleep(self._chance.uniform(2.0, 8.0))
+        for replica in self._all("scoring"):
+            replica.start()
+
+    async def _stop_database(self) -> None:
+        database = self._world.databases[self._chance.choice(("engine", "engine", "lobby", "scoring"))]
+        database.stop()
+        await asyncio.sleep(self._chance.uniform(*DOWN_SECONDS))
+        database.start()
+
+    async def _break(self, most: int) -> None:
+        streams = [call for call in self._network.open_calls if call.method.endswith(("Play", "WatchTable"))]
+        for call in self._chance.sample(streams, min(most, len(streams))):
+            self._network.break_connection(call)
+
+
+async def keep_alive(replicas: Sequence[Replica]) -> None:
+    """Start again what has ended by itself, as a supervisor does; runs until cancelled."""
+    while True:
+        await asyncio.sleep(1.0)
+        for replica in replicas:
+            if not replica.process.alive:
+                replica.start()

@@ -1,0 +1,232 @@
+"""A database of the simulated world: SQLite in memory, run in the simulation's own thread.
+
+The statements are those of the services; what is simulated is everything around them: how long the way takes, what gets
+lost on it, that it is down, and that a client dies in the middle of a transaction. Transactions come one after the
+other. What a service holds of it has the methods of SQLAlchemy's AsyncEngine and AsyncConnection that services use.
+"""
+
+import asyncio
+import sqlite3
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Dialect, MetaData, NullPool, create_engine
+from sqlalchemy.exc import OperationalError
+
+from loadtest.simulation.faults import DatabaseFault, Faults
+from loadtest.simulation.loop import PROCESS, Process
+
+Change = tuple[Any, ...]
+"""What a watched statement changed: the word for it, and values of the row."""
+Given = TypeVar("Given")
+
+
+class Schema:
+    """A service's tables, empty, and one SQLAlchemy for all databases that have them, so that it compiles once."""
+
+    def __init__(self, metadata: MetaData) -> None:
+        self._raw = sqlite3.connect(":memory:", check_same_thread=False)
+        self._engine = create_engine("sqlite://", creator=lambda: self._raw, poolclass=NullPool, hide_parameters=True)
+        with self._engine.connect() as connection:
+            metadata.create_all(connection)
+            connection.commit()
+            self._file = self._raw.serialize()
+
+    def open(self) -> tuple[sqlite3.Connection, Connection]:
+        """A new database with nothing in its tables: the driver's connection to it, and SQLAlchemy's."""
+        self._raw = sqlite3.connect(":memory:", check_same_thread=False)
+        self._raw.deserialize(self._file)
+        self._raw.execute("PRAGMA foreign_keys=ON")
+        return self._raw, self._engine.connect()
+
+
+class SimulatedDatabase:
+    """The data, the lock that lets one transaction in at a time, and what can go wrong.
+
+    `watch` is a script of temporary triggers that call noted(word, values...); `committed` hears what a transaction
+    noted, once it is stored.
+    """
+
+    def __init__(
+        self, name: str, schema: Schema, watch: str, faults: Faults, committed: Callable[[list[Change]], None]
+    ) -> None:
+        self.name = name
+        self.faults = faults
+        self.process = Process(f"{name} database")
+        self.is_down = False
+        self.raw, self.statements = schema.open()
+        self.raw.create_function("noted", -1, self._note)
+        self.raw.executescript(watch)
+        self._committed = committed
+        self._noted: list[Change] = []
+        self._owner: InlineConnection | None = None
+        self._waiting: deque[tuple[InlineConnection, asyncio.Future[None]]] = deque()
+
+    def _note(self, *values: Any) -> None:
+        self._noted.append(values)
+
+    async def enter(self, connection: "InlineConnection") -> None:
+        """Wait for the lock; raises OperationalError while the database is down."""
+        with _AsOfDriver():
+            await self.faults.way_to_database(self.name)
+            self._check_up()
+        if self._owner is None:
+            self._owner = connection
+            return
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((connection, turn))
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if self._owner is connection:
+                self.leave(connection)
+            raise
+
+    def _check_up(self) -> None:
+        if self.is_down:
+            raise DatabaseFault("the simulated database is down")
+
+    def leave(self, connection: "InlineConnection") -> None:
+        """Undo what was not committed and let the next one in."""
+        if self._owner is not connection:
+            return
+        self.statements.rollback()
+        self._noted.clear()
+        self._owner = None
+        while self._waiting and self._owner is None:
+            self._owner, turn = self._waiting.popleft()
+            if turn.done() or not self._owner.process.alive:
+                self._owner = None
+            elif self.is_down:
+                self._owner = None
+                turn.set_exception(_lost())
+            else:
+                turn.set_result(None)
+
+    async def commit(self, connection: "InlineConnection") -> None:
+        """Store what a transaction did, and let the next one in; raises OperationalError, before or after that."""
+        with _AsOfDriver():
+            try:
+                await self.faults.before_commit(self.name)
+                self._check_up()
+            except BaseException:
+                self.leave(connection)
+                raise
+            if self._owner is not connection:
+                raise DatabaseFault("the simulated connection was lost")
+            self.statements.commit()
+            changes, self._noted = self._noted, []
+            if changes:
+                self._committed(changes)
+            self.leave(connection)
+            await self.faults.after_commit(self.name)
+
+    def holds(self, connection: "InlineConnection") -> bool:
+        """Whether a connection has the lock."""
+        return self._owner is connection
+
+    def stop(self) -> None:
+        """Go down; what was not committed is lost."""
+        self.is_down = True
+        if self._owner is not None:
+            self.leave(self._owner)
+
+    def start(self) -> None:
+        """Come up again."""
+        self.is_down = False
+
+    def forget(self, process: Process) -> None:
+        """A process died, and its transaction with it."""
+        if self._owner is not None and self._owner.process is process:
+            self.leave(self._owner)
+
+    def close(self) -> None:
+        """Give back what it holds."""
+        self.statements.close()
+        self.raw.close()
+
+
+class InlineEngine:
+    """What a service holds in place of SQLAlchemy's AsyncEngine."""
+
+    def __init__(self, database: SimulatedDatabase) -> None:
+        self._database = database
+
+    @property
+    def dialect(self) -> Dialect:
+        return self._database.statements.dialect
+
+    @asynccontextmanager
+    async def connect(self) -> "AsyncIterator[InlineConnection]":
+        """A connection; what it does not commit is undone at the end."""
+        connection = InlineConnection(self._database)
+        try:
+            yield connection
+        finally:
+            await connection.rollback()
+
+    @asynccontextmanager
+    async def begin(self) -> "AsyncIterator[InlineConnection]":
+        """A transaction: committed at the end of the block, rolled back by any exception."""
+        async with self.connect() as connection:
+            yield connection
+            await connection.commit()
+
+
+class InlineConnection:
+    """A connection of one process; it holds the database's lock from its first statement to its commit or rollback."""
+
+    def __init__(self, database: SimulatedDatabase) -> None:
+        self.process = PROCESS.get()
+        self._database = database
+        self._has_begun = False
+
+    @property
+    def dialect(self) -> Dialect:
+        return self._database.statements.dialect
+
+    async def _began(self) -> Connection:
+        if not self._has_begun:
+            await self._database.enter(self)
+            self._has_begun = True
+        elif not self._database.holds(self):
+            raise _lost()
+        return self._database.statements
+
+    async def execute(self, statement: Any, parameters: Any = None) -> Any:
+        return (await self._began()).execute(statement, parameters)
+
+    async def exec_driver_sql(self, statement: str, parameters: Any = None) -> Any:
+        return (await self._began()).exec_driver_sql(statement, parameters)
+
+    async def run_sync(self, work: Callable[..., Given], *arguments: Any) -> Given:
+        return work(await self._began(), *arguments)
+
+    async def commit(self) -> None:
+        if not self._has_begun:
+            return
+        self._has_begun = False
+        if not self._database.holds(self):
+            raise _lost()
+        await self._database.commit(self)
+
+    async def rollback(self) -> None:
+        self._has_begun = False
+        self._database.leave(self)
+
+
+def _lost() -> OperationalError:
+    return OperationalError(None, None, DatabaseFault("the simulated connection was lost"))
+
+
+class _AsOfDriver:
+    """Faults come as SQLAlchemy tells them."""
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(self, _kind: object, fault: BaseException | None, _traceback: object) -> None:
+        if isinstance(fault, DatabaseFault):
+            raise OperationalError(None, None, fault) from fault

@@ -1,0 +1,85 @@
+"""News between engines in the simulated world: as with LISTEN and NOTIFY, after a commit, late, or not at all."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from random import Random
+
+from croupier.engine.news import NewsListener
+from croupier.engine.postgres_news import OWN_NEWS_SECONDS
+from croupier.games.facts import Seat
+from croupier.runtime.notifications import PROBE_SECONDS
+from loadtest.simulation.calls import Pipe
+from loadtest.simulation.faults import Faults
+from loadtest.simulation.loop import PROCESS, Process
+
+
+@dataclass(slots=True)
+class Ear:
+    """One engine's listening connection."""
+
+    process: Process
+    pipe: Pipe
+
+
+class NewsHub:
+    """Hands news to every engine that listens."""
+
+    def __init__(self, faults: Faults, chance: Random) -> None:
+        self._faults = faults
+        self._chance = chance
+        self._ears: list[Ear] = []
+
+    def tell(self, *said: object) -> None:
+        """Tell everybody; a connection that loses a message is lost itself, which its engine notices later."""
+        payload = json.dumps(said)
+        for ear in list(self._ears):
+            if not ear.process.alive:
+                self._ears.remove(ear)
+            elif self._faults.news_are_lost(ear.process.name):
+                self._ears.remove(ear)
+                ear.process.later(self._chance.uniform(0, PROBE_SECONDS), ear.pipe.cut, "lost")
+            else:
+                ear.pipe.send(payload)
+
+    def listen(self) -> Pipe:
+        """A new connection of the engine that asks."""
+        process = PROCESS.get()
+        ear = Ear(process, Pipe(process, self._faults))
+        self._ears.append(ear)
+        return ear.pipe
+
+
+class SimulatedNews:
+    """The News of one engine."""
+
+    def __init__(self, hub: NewsHub, engine_id: str, chance: Random) -> None:
+        self._hub = hub
+        self._engine_id = engine_id
+        self._chance = chance
+
+    async def tell_reaction(self, table_id: str, seat: Seat, reaction: str) -> None:
+        """Tell the other engines of a reaction."""
+        self._hub.tell("reaction", self._engine_id, table_id, seat, reaction)
+
+    async def run(self, listener: NewsListener) -> None:
+        """Listen; runs until cancelled."""
+        while True:
+            pipe = self._hub.listen()
+            listener.news_were_missed()
+            while (payload := await pipe.take()) != "lost":
+                self._hear(listener, *json.loads(payload))
+            await asyncio.sleep(self._chance.uniform(0.05, 0.5))
+
+    def _hear(self, listener: NewsListener, kind: str, origin: str, *said: object) -> None:
+        if kind == "reaction":
+            table_id, seat, reaction = said
+            if origin != self._engine_id:
+                listener.seat_reacted(str(table_id), int(str(seat)), str(reaction))
+            return
+        heads: Mapping[str, int] = said[0]  # type: ignore[assignment]
+        if origin == self._engine_id:
+            asyncio.get_running_loop().call_later(OWN_NEWS_SECONDS, listener.logs_grew, heads)
+        else:
+            listener.logs_grew(heads)

@@ -1,0 +1,166 @@
+"""A replica of any service: its lives and its ends."""
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from prometheus_client import CollectorRegistry
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from croupier.engine.caretaker import Retention
+from croupier.runtime.identity import (
+    TokenVerifier,
+)
+from croupier.runtime.interceptor import Authenticator, CallInterceptor
+from croupier.runtime.metrics import RpcMetrics
+from croupier.runtime.server import LAST_SECONDS
+from loadtest.simulation.database import SimulatedDatabase
+from loadtest.simulation.loop import PROCESS, Process, VirtualLoop
+from loadtest.simulation.network import Network, SimulatedServer
+from loadtest.simulation.news import NewsHub
+from loadtest.simulation.parts import SimulatedLogger, is_database_fault
+from loadtest.simulation.trace import Trace
+from loadtest.simulation.verdict import Verdict
+
+DRAIN_SECONDS = 10
+GRACE_SECONDS = (DRAIN_SECONDS - LAST_SECONDS) / 2
+LAST_STEPS_SECONDS = 0.01
+"""What tasks that were cancelled get for their last steps."""
+LONGEST_STOP_SECONDS = 15.0
+"""A replica that is told to stop has ended by then."""
+ENGINE, ENGINE_CONTROL, LOBBY, SCORING, SCORING_CONTROL = (
+    "engine",
+    "engine-control",
+    "lobby",
+    "scoring",
+    "scoring-control",
+)
+
+
+def key_of(name: str) -> Ed25519PrivateKey:
+    """The signing key of a service, the same in every run."""
+    return Ed25519PrivateKey.from_private_bytes(hashlib.sha256(name.encode()).digest())
+
+
+LOBBY_KEY, ENGINE_KEY = key_of("lobby"), key_of("engine")
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What replicas live in. `access` holds SQLAlchemy's way to each service's database."""
+
+    loop: VirtualLoop
+    network: Network
+    hub: NewsHub
+    databases: Mapping[str, SimulatedDatabase]
+    access: Mapping[str, AsyncEngine]
+    chance: Callable[[str], Random]
+    verdict: Verdict
+    trace: Trace
+    retention: Retention
+
+
+class Replica:
+    """One replica of a service, which is started again after each end."""
+
+    kind = ""
+
+    def __init__(self, name: str, world: Surroundings) -> None:
+        self.name = name
+        self.world = world
+        self.lives = 0
+        self.process = Process(name)
+        self.process.alive = False
+        self.chance = world.chance(name)
+        self._stopped = asyncio.Event()
+        self._main: asyncio.Task[None] | None = None
+
+    @property
+    def database(self) -> SimulatedDatabase:
+        """Its database."""
+        return self.world.databases[self.kind]
+
+    def start(self) -> None:
+        """Begin a new life."""
+        if self.process.alive:
+            return
+        self.lives += 1
+        self.world.trace.note("start", self.name, self.lives)
+        self.process = Process(f"{self.name}#{self.lives}")
+        self.process.killed.append(self._cut_off)
+        self._stopped = asyncio.Event()
+        self._main = self.process.start(self._live())
+
+    def _cut_off(self) -> None:
+        self.world.network.died(self.process)
+        self.database.forget(self.process)
+
+    def kill(self) -> None:
+        """End at once, as by kill -9."""
+        if self.process.alive:
+            self.world.trace.note("kill", self.name)
+            self.process.kill()
+
+    async def stop(self) -> None:
+        """End in order, as by SIGTERM; gives when it has."""
+        process, main = self.process, self._main
+        if not process.alive or main is None:
+            return
+        self.world.trace.note("stop", self.name)
+        process.later(DRAIN_SECONDS, process.kill)
+        self._stopped.set()
+        while process.alive and not main.done():
+            _, late = await asyncio.wait([main], timeout=LONGEST_STOP_SECONDS)
+            if late and process.alive:
+                self.world.verdict.fail("who is told to stop ends in time", self.name)
+                return
+
+    async def _live(self) -> None:
+        process = PROCESS.get()
+        try:
+            await self.run()
+        except Exception as error:  # noqa: BLE001 - a program that fails at its start ends, and is started again
+            if not is_database_fault(error):
+                self.world.verdict.fail("nothing fails in itself", f"{self.name}: {error!r}")
+        else:
+            await asyncio.sleep(LAST_STEPS_SECONDS)
+            if left := self._others(process):
+                self.world.verdict.fail("no task is left waiting", f"{self.name}: {left}")
+        rest = self._others(process)
+        for task in rest:
+            task.cancel()
+        await asyncio.gather(*rest, return_exceptions=True)
+        self.world.trace.note("ended", self.name)
+        process.kill()
+
+    @staticmethod
+    def _others(process: Process) -> list[asyncio.Task[Any]]:
+        return [task for task in process.tasks if task is not asyncio.current_task() and not task.done()]
+
+    async def run(self) -> None:
+        """Serve until told to stop."""
+        raise NotImplementedError
+
+    def let_go(self) -> None:
+        """The run is over: what is left of all lives may begin nothing more."""
+
+    def interceptor(self, key: Ed25519PrivateKey, audience: str, open_methods: frozenset[str] = frozenset()) -> Any:
+        """What is around every call."""
+        verifier = TokenVerifier(key.public_key(), audience, self.clock)
+        logger = SimulatedLogger(self.process.name, self.world.verdict)
+        return CallInterceptor(Authenticator(verifier, open_methods), RpcMetrics(CollectorRegistry()), logger)
+
+    def listen(self, address: str, add_to: Callable[[Any], None], interceptor: CallInterceptor) -> SimulatedServer:
+        """Open a port."""
+        server = SimulatedServer(self.world.network, self.process, interceptor)
+        add_to(server)
+        self.world.network.listen(address, server)
+        return server
+
+    def clock(self) -> int:
+        """This machine's time."""
+        return self.world.loop.now_milliseconds()

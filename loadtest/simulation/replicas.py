@@ -1,0 +1,97 @@
+"""Lobbies and scoring services, wired as their programs wire them, on the simulated network and databases."""
+
+import asyncio
+from pathlib import Path
+
+from prometheus_client import CollectorRegistry
+
+from croupier.lobby.assembly import Lobby
+from croupier.lobby.assembly import assemble as assemble_lobby
+from croupier.lobby.engine_channel import EngineChannel
+from croupier.lobby.servicer import OPEN_METHODS
+from croupier.lobby.settings import LobbySettings
+from croupier.runtime.identity import (
+    ENGINE_CONTROL_AUDIENCE,
+    PLAYER_AUDIENCE,
+    SCORING_CONTROL_AUDIENCE,
+    SERVICE_TOKEN_SECONDS,
+    TokenIssuer,
+)
+from croupier.scoring.ledger import Ledger
+from croupier.scoring.metrics import LedgerMetrics
+from croupier.scoring.records import Records
+from croupier.scoring.servicer import ScoringControlServicer, ScoringServicer
+from croupier_api.v1.scoring_pb2_grpc import (
+    add_ScoringControlServiceServicer_to_server,
+    add_ScoringServiceServicer_to_server,
+)
+from loadtest.simulation.parts import SimulatedLogger
+from loadtest.simulation.replica import (
+    DRAIN_SECONDS,
+    ENGINE_CONTROL,
+    ENGINE_KEY,
+    LOBBY,
+    LOBBY_KEY,
+    SCORING,
+    SCORING_CONTROL,
+    Replica,
+)
+
+
+class LobbyReplica(Replica):
+    """A lobby."""
+
+    kind = "lobby"
+    lobby: Lobby | None = None
+
+    async def run(self) -> None:
+        world, registry = self.world, CollectorRegistry()
+        logger = SimulatedLogger(self.process.name, world.verdict)
+        settings = LobbySettings(
+            database="",
+            signing_key=Path("unused"),
+            engine_control=ENGINE_CONTROL,
+            action_seconds=5,
+            reserve_seconds=3,
+            player_streams_limit=50,
+        )
+        issuer = TokenIssuer(LOBBY_KEY, ENGINE_CONTROL_AUDIENCE, SERVICE_TOKEN_SECONDS, self.clock)
+        channel = world.network.channel(self.process, ENGINE_CONTROL)
+        engine = EngineChannel(channel, issuer, settings.engine_timeout_seconds, logger)
+        self.lobby = lobby = assemble_lobby(
+            settings, world.access[self.kind], engine, LOBBY_KEY, self.chance, self.clock, registry, logger
+        )
+        work = [asyncio.create_task(each) for each in lobby.background()]
+        server = self.listen(LOBBY, lobby.add_to, self.interceptor(LOBBY_KEY, PLAYER_AUDIENCE, OPEN_METHODS))
+        await self._stopped.wait()
+        lobby.end_streams()
+        await server.stop(DRAIN_SECONDS)
+        for task in work:
+            task.cancel()
+        await asyncio.gather(*work, return_exceptions=True)
+
+
+class ScoringReplica(Replica):
+    """A scoring service."""
+
+    kind = "scoring"
+
+    async def run(self) -> None:
+        database = self.world.access[self.kind]
+        ledger = Ledger(database)
+        results = ScoringServicer(ledger, Records(database))
+        control = ScoringControlServicer(ledger, LedgerMetrics(CollectorRegistry()))
+        servers = [
+            self.listen(
+                SCORING,
+                lambda server: add_ScoringServiceServicer_to_server(results, server),
+                self.interceptor(LOBBY_KEY, PLAYER_AUDIENCE),
+            ),
+            self.listen(
+                SCORING_CONTROL,
+                lambda server: add_ScoringControlServiceServicer_to_server(control, server),
+                self.interceptor(ENGINE_KEY, SCORING_CONTROL_AUDIENCE),
+            ),
+        ]
+        await self._stopped.wait()
+        await asyncio.gather(*(server.stop(DRAIN_SECONDS) for server in servers))

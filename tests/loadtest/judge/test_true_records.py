@@ -1,0 +1,82 @@
+"""The judge finds nothing in what viewers of true tables recorded, whatever happened there."""
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from croupier.games.catalogue import GAMES
+from loadtest.judge.verdict import Verdict, judge
+from tests.loadtest.judge.attempts import attempt
+from tests.loadtest.judge.played import (
+    EVENTFUL,
+    PLAIN,
+    Course,
+    left,
+    played,
+    record_of,
+    restless_record,
+    views,
+)
+
+SEEDS = range(1, 3)
+
+
+def assert_clean(verdict: Verdict) -> None:
+    assert not verdict.violations, "\n".join(map(str, verdict.violations[:10]))
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("course", [PLAIN, EVENTFUL], ids=["plain", "eventful"])
+def test_a_true_table_is_proved_and_clean(game: str, seed: int, course: Course) -> None:
+    table = played(game, seed, 4, course)
+    record = record_of(table)
+    for one in record.viewers:
+        assert one.seat is not None
+        views(one, table, one.seat, range(1, len(table.steps) + 1, 7))
+    verdict = judge(record)
+    assert_clean(verdict)
+    assert verdict.is_proved
+    assert min(verdict.checks_made[name] for name in ("entries", "views", "acknowledgements", "deals", "replays")) > 0
+    assert len(verdict.seen_by_all_milliseconds) >= 0.9 * len(table.asked)
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_viewers_who_come_late_lose_streams_and_go_on_are_judged_fairly(game: str, seed: int) -> None:
+    verdict = judge(restless_record(played(game, seed, 4, EVENTFUL), seed))
+    assert_clean(verdict)
+    assert verdict.is_proved
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_whoever_leaves_for_good_is_judged_by_what_he_lived_through(game: str) -> None:
+    table = played(game, 1, 4, replace(EVENTFUL, leaver=2))
+    record = record_of(table, (0, 2, 3))
+    left(record, 1, 20)
+    verdict = judge(record)
+    assert_clean(verdict)
+    assert verdict.is_proved
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_table_that_was_left_by_all_is_judged_without_a_replay(game: str) -> None:
+    verdict = judge(record_of(played(game, 1, 4, replace(EVENTFUL, most_entries=6))))
+    assert_clean(verdict)
+    assert not verdict.is_proved
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("has_replay", [True, False])
+def test_what_the_engine_refuses_is_rightly_refused(game: str, seed: int, has_replay: bool) -> None:
+    table, random = played(game, seed, 4, EVENTFUL), Random(f"attempts {game} {seed}")
+    record = record_of(table)
+    if not has_replay:
+        record.replays = []
+    for number in range(200):
+        attempt(random.choice(record.viewers), table, random, number)
+    verdict = judge(record)
+    assert_clean(verdict)
+    assert verdict.checks_made["refusals"] > 50

@@ -1,0 +1,82 @@
+"""The summary of a run, as a terminal shows it."""
+
+from dataclasses import replace
+from math import nan
+
+import pytest
+
+from loadtest.report import figures
+from loadtest.report.text import to_text
+from tests.loadtest.report.sample import EMPTY, GREEN, LATENCIES, RED, hostile
+
+
+def test_a_green_run_ends_with_its_verdict() -> None:
+    lines = to_text(GREEN).splitlines()
+    assert lines[-1] == "verdict     fit to ship"
+    assert lines[0].startswith("tables      1,180 opened, 1,102 finished, 1,180 judged, 1,102 played again")
+    assert "actions     123,456 acknowledged, 205.8 a second" in lines
+    assert "violations  0" in lines
+    (acknowledged,) = [line.split() for line in lines if line.strip().startswith("action acknowledged")]
+    assert " ".join(acknowledged[2:]) == "123,456 3.1 ms 8.4 ms 12 ms 41 ms 92 ms 180 ms"
+    assert f"repeat      {GREEN.conditions.command}" in lines
+    assert "            engine-1: CPU 6 min 42 s, memory 180.0 MiB, then 191.0 MiB (+6.1%), files 40, then 41" in lines
+
+
+def test_a_red_run_says_why_in_its_last_line_and_shows_the_first_of_each_violation() -> None:
+    text = to_text(RED)
+    lines = text.splitlines()
+    assert lines[-1] == (
+        "verdict     not fit to ship: violations: 4 (hidden_card_seen, metrics_differ); violations 4, limit none"
+    )
+    assert "hidden_card_seen 3, first: at table tbl_01J9ZK, sequence 17: seat 2 was shown 9♦ of seat 0" in text
+    assert "metrics_differ 1, first: the services count 123,999 actions" in text
+    assert "NOT KEPT: violations 4, limit none" in text
+    assert "800 tables, 720.0 actions a second, p99 62 ms, kept the limits: the knee" in text
+    assert text.count("the knee") == 1
+    assert f"bottleneck  {RED.bottleneck}" in lines
+
+
+def test_a_run_that_finished_no_game_is_red() -> None:
+    for result in (EMPTY, replace(EMPTY, passed=True)):
+        last = to_text(result).splitlines()[-1]
+        assert last == "verdict     not fit to ship: no game was finished, so nothing is proved"
+
+
+def test_a_run_that_was_not_passed_is_never_called_fit() -> None:
+    assert "not fit to ship" in to_text(replace(GREEN, passed=False)).splitlines()[-1]
+
+
+def test_figures_that_differ_between_services_and_clients_are_named() -> None:
+    differing = replace(GREEN.compared[0], services=9_000, agrees=False)
+    text = to_text(replace(GREEN, compared=(differing,)))
+    assert "actions applied: services 9,000, clients 123,456, 20 of them uncertain" in text
+
+
+def test_what_others_said_cannot_steer_the_terminal() -> None:
+    text = to_text(hostile())
+    assert all(letter.isprintable() or letter == "\n" for letter in text)
+    assert "alert(1)" in text
+
+
+def test_a_figure_that_is_no_number_is_a_dash() -> None:
+    assert "–" in to_text(replace(GREEN, latencies=(replace(LATENCIES[0], p99=nan),)))
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        (figures.milliseconds(0.44), "0.4 ms"),
+        (figures.milliseconds(12.6), "13 ms"),
+        (figures.milliseconds(12_400), "12.4 s"),
+        (figures.size(512), "512 B"),
+        (figures.size(61_440), "60.0 KiB"),
+        (figures.size(3 * 2**30), "3.00 GiB"),
+        (figures.duration(59.0), "59.0 s"),
+        (figures.duration(3_725), "1 h 2 min"),
+        (figures.change(200, 150), "-25.0%"),
+        (figures.change(0, 150), "–"),
+        (figures.number(1234567.8), "1,234,568"),
+    ],
+)
+def test_figures_are_written_for_people(written: str, expected: str) -> None:
+    assert written == expected
