@@ -63,7 +63,7 @@ class _Records:
 
 def judge(record: TableRecord) -> Verdict:
     """Judge a table; a function of the record alone. What it raises is a defect of the referee."""
-    followed = [follow(record.table_id, viewer) for viewer in record.viewers]
+    followed = [follow(record.table_id, viewer, record.seats) for viewer in record.viewers]
     log = log_of(followed)
     for one in followed:
         one.seat = _seat_of(one, log)

@@ -50,6 +50,8 @@ CASES: tuple[Case, ...] = (
     Case("smoke", "crash", "internal_error"),
     Case("smoke", "fail-now-and-then", "failed calls"),
     Case("smoke", "count-no-results", "metrics_differ"),
+    Case("smoke", "charge-reserves-twice", "view_differs", ("--manners=late", "--seconds=12")),
+    Case("smoke", "leak-every-seventh-resumed", "hidden_card_seen", (STAYERS, "--mix=one_ten,solo")),
     # People who think: time.
     Case("evening", "play-early", "played_for_too_early", ("--think=1.5",)),
     Case("evening", "play-late", "deadline_missed", (LEAVERS, "--grace=30")),
