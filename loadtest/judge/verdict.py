@@ -10,6 +10,7 @@ from loadtest.judge.credits import times_broken
 from loadtest.judge.deadlines import broken_deadlines, waited_in_vain
 from loadtest.judge.deals import commitment_of
 from loadtest.judge.knowledge import Shown
+from loadtest.judge.lag import late_entries
 from loadtest.judge.ledger import ledger_differs
 from loadtest.judge.log import Log, log_of, replay_numbers
 from loadtest.judge.positions import views_against_rules
@@ -32,6 +33,7 @@ from loadtest.judge.secrecy import secrets_told, views_differ
 from loadtest.judge.spans import seen_by_all
 from loadtest.judge.stored import answers_differ, received_differs, replay_differs, rows_broken, shown_early
 from loadtest.judge.streams import Followed, follow
+from loadtest.judge.timeouts import unexcused
 from loadtest.judge.violations import Invariant, Violation
 from loadtest.record import Noted, TableRecord
 
@@ -67,7 +69,7 @@ def judge(record: TableRecord) -> Verdict:
     log = log_of(followed)
     for one in followed:
         one.seat = _seat_of(one, log)
-    records = _read_records(record, followed, log)
+    records, timeline = _read_records(record, followed, log), Timeline(log, followed)
     violations = [
         *(Violation(noted.invariant, record.table_id, noted.sequence, noted.detail) for noted in _noted(record)),
         *(found for one in followed for found in one.violations),
@@ -76,10 +78,12 @@ def judge(record: TableRecord) -> Verdict:
         *broken_deadlines(record.table_id, log, record.late_milliseconds),
         *waited_in_vain(record.table_id, log, followed),
         *records.violations,
-        *_actions(record.table_id, followed, log, records),
+        *_actions(record.table_id, followed, log, records, timeline),
         *_views(record, followed, records),
         *_results(record, followed, log, records),
         *_times(record, log, records),
+        *unexcused(record.table_id, log, followed, timeline.ahead),
+        *_lag(record, followed, records, timeline.ahead),
     ]
     is_proved = records.proof is not None and records.proof.ranking is not None and not records.proof.faults
     seen = seen_by_all(followed, record.timed_until_milliseconds)
@@ -173,8 +177,10 @@ def _secrets(table_id: str, followed: Iterable[Followed]) -> Iterator[Violation]
         yield from views_differ(table_id, one)
 
 
-def _actions(table_id: str, followed: Sequence[Followed], log: Log, records: _Records) -> Iterator[Violation]:
-    timeline, positions = Timeline(log, followed), _positions(records)
+def _actions(
+    table_id: str, followed: Sequence[Followed], log: Log, records: _Records, timeline: Timeline
+) -> Iterator[Violation]:
+    positions = _positions(records)
     by_player: dict[str, list[Bench]] = defaultdict(list)
     for one in followed:
         bench = Bench(one, log, timeline, records.numbers, positions)
@@ -223,6 +229,13 @@ def _times(record: TableRecord, log: Log, records: _Records) -> Iterator[Violati
         if (position := positions.get(number)) is not None:
             to_act[row.sequence] = sorted(position.legal)
     return times_broken(record.table_id, rows, to_act, record.outages, record.late_milliseconds)
+
+
+def _lag(record: TableRecord, followed: Sequence[Followed], records: _Records, ahead: int) -> Iterator[Violation]:
+    for one in followed if record.lag is not None and records.rows is not None else ():
+        assert record.lag is not None
+        assert records.rows is not None
+        yield from late_entries(record.table_id, one, records.rows, record.lag, ahead)
 
 
 def _checks_made(record: TableRecord, followed: Sequence[Followed], log: Log, records: _Records) -> Mapping[str, int]:
