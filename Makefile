@@ -10,7 +10,7 @@ JOBS ?= 2
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 IMAGE ?= localhost/croupier:$(VERSION)
 
-.PHONY: demo test test-all check format proto bench load ceiling capacity faults rehearsal simulate image image-test cluster dashboards clean install
+.PHONY: demo test test-all check format proto bench load ceiling capacity faults simulate image image-test cluster dashboards clean install
 
 demo: $(STAMP)
 	$(BIN)/croupier demo
@@ -53,11 +53,6 @@ capacity: $(STAMP)
 
 faults: $(STAMP)
 	$(BIN)/python -m loadtest.faults $(if $(SEED),--seed $(SEED)) $(if $(SHORT),--short) $(if $(DOOR),--door) --result faults.json
-
-# docs/rehearsal.md. Prometheus is looked at where it is installed, or named in CROUPIER_REHEARSAL_PROMETHEUS.
-rehearsal: $(STAMP)
-	$(BIN)/python -m rehearsal $(if $(SEED),--seed $(SEED)) $(if $(TABLES),--tables $(TABLES)) \
-		$(if $(SECONDS),--seconds $(SECONDS)) $(if $(SHORT),--short) $(ARGS)
 
 simulate: $(STAMP)
 	$(BIN)/python -m loadtest.simulation --seeds $(SEEDS) --first $(FIRST_SEED) --jobs $(JOBS) --quiet
