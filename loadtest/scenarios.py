@@ -187,18 +187,6 @@ _ALL = (
         limits=Limits(p99_milliseconds=5000, failed_share=0.5),
     ),
     Scenario(
-        name="upheaval",
-        meaning="people play on while services are replaced, and die",
-        tables=30,
-        seconds=180,
-        crowd=USUAL_CROWD,
-        manners=STEADY_PEOPLE,
-        thinking=Thinking(median_seconds=1.5, most_seconds=10),
-        # Who plays at a service that dies waits until he is somewhere else.
-        limits=Limits(p99_milliseconds=2000, failed_share=0.05, failed_by_code={"INTERNAL": 0, "UNKNOWN": 0}),
-        arrivals_per_second=5,
-    ),
-    Scenario(
         name="abuse",
         meaning="cheats, duplicates, openers who never start, slow readers",
         tables=40,

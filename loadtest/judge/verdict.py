@@ -11,7 +11,7 @@ from loadtest.judge.deadlines import broken_deadlines, waited_in_vain
 from loadtest.judge.deals import commitment_of
 from loadtest.judge.knowledge import Shown
 from loadtest.judge.lag import late_entries
-from loadtest.judge.ledger import ledger_differs
+from loadtest.judge.ledger import counted_in, ledger_differs
 from loadtest.judge.log import Log, log_of, replay_numbers
 from loadtest.judge.positions import views_against_rules
 from loadtest.judge.proof import Position, Proof, prove
@@ -27,10 +27,11 @@ from loadtest.judge.replay import (
     read,
     seed_differences,
 )
-from loadtest.judge.results import sheet_differs, told_results_differ
+from loadtest.judge.results import rounds_told, sheet_differs, told_results_differ
 from loadtest.judge.rows import Rows, Unreadable, read_rows
 from loadtest.judge.secrecy import secrets_told, views_differ
 from loadtest.judge.spans import seen_by_all
+from loadtest.judge.standings import Occupant, Outcome
 from loadtest.judge.stored import answers_differ, received_differs, replay_differs, rows_broken, shown_early
 from loadtest.judge.streams import Followed, follow
 from loadtest.judge.timeouts import unexcused
@@ -50,12 +51,16 @@ class Verdict:
     """Whether the table was played again to its end, from its replay or its rows, by the judge's own rules."""
     seen_by_all_milliseconds: tuple[int, ...]
     """From an action sent to heard at the last of the seats, for the actions that all heard live."""
+    outcome: Outcome | None = None
+    """How the game ended, for statistics and leaderboards; None unless that is known and nothing contradicts it."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Records:
     """What replay and rows tell, as far as they can be read: where it stands in the log, and what the rules say."""
 
+    base: Replay | None
+    """What is played again: the replay, or else the rows."""
     replay: Replay | None
     rows: Rows | None
     numbers: Mapping[int, int]
@@ -87,7 +92,23 @@ def judge(record: TableRecord) -> Verdict:
     ]
     is_proved = records.proof is not None and records.proof.ranking is not None and not records.proof.faults
     seen = seen_by_all(followed, record.timed_until_milliseconds)
-    return Verdict(tuple(violations), _checks_made(record, followed, log, records), is_proved, tuple(seen))
+    outcome = _outcome(record, log, records) if is_proved else None
+    return Verdict(tuple(violations), _checks_made(record, followed, log, records), is_proved, tuple(seen), outcome)
+
+
+def _outcome(record: TableRecord, log: Log, records: _Records) -> Outcome | None:
+    """The result by the judge's rules, with what the rounds count as viewers or the score sheet tell it."""
+    base, proof = records.base, records.proof
+    assert base is not None
+    assert proof is not None
+    sheet = scoring_pb2.GetScoreSheetResponse.FromString(record.sheet or b"")
+    told = rounds_told(log.entries)
+    rounds = told if len(told) == len(proof.rounds) else sheet.rounds
+    if len(rounds) != len(proof.rounds):
+        return None
+    seats = tuple(Occupant("" if who["bot"] else who["player_id"], who["name"]) for who in base.header["players"])
+    ranking = tuple(map(tuple, proof.ranking or ()))
+    return Outcome(record.table_id, record.game, seats, ranking, counted_in(rounds), base.entries[-1].at_milliseconds)
 
 
 def _seat_of(one: Followed, log: Log) -> int | None:
@@ -108,7 +129,7 @@ def _read_records(record: TableRecord, followed: Sequence[Followed], log: Log) -
     base = replay or (whole.replay(name) if whole is not None else None)
     if base is None:
         found = _rows_differ(name, rows, None, followed, log, None) if rows is not None else ()
-        return _Records(None, None, {}, None, (*violations, *found))
+        return _Records(None, None, None, {}, None, (*violations, *found))
     headers = [Violation(Invariant.REPLAY_UNTRUE, name, 0, it) for it in header_differences(base, log.info, followed)]
     numbers = whole.numbers if whole is not None else replay_numbers(log, len(base.entries))
     violations += [*headers, *_unfair(record, base, followed, log)]
@@ -122,7 +143,7 @@ def _read_records(record: TableRecord, followed: Sequence[Followed], log: Log) -
         is_log = replay is None and fault.invariant is Invariant.REPLAY_UNTRUE
         invariant = Invariant.LOG_BROKEN if is_log else fault.invariant
         violations.append(Violation(invariant, name, sequences.get(fault.number, fault.number), fault.detail))
-    return _Records(replay, whole, numbers, proof, tuple(violations))
+    return _Records(base, replay, whole, numbers, proof, tuple(violations))
 
 
 def _rows_of(record: TableRecord, violations: list[Violation]) -> Rows | None:

@@ -1,20 +1,18 @@
 """Somebody plays at a table, in his manner, to the end of the game or until he leaves it for good."""
 
-from contextlib import aclosing
-from itertools import count
 from random import Random
 
 import grpc
 
-from croupier_api.v1 import engine_pb2, scoring_pb2, table_pb2
+from croupier_api.v1 import table_pb2
 from croupier_client import CroupierError, Internal, NotFound, Table, TimedOut, random_legal
-from croupier_client.callers import Call, Service
 from loadtest.judge.violations import Invariant
 from loadtest.players import cheats
 from loadtest.players.counting import count_refused_action
+from loadtest.players.records import read_again, read_records
 from loadtest.players.tables import wall_milliseconds
 from loadtest.players.world import PlayerClient, Seat, World, is_failure
-from loadtest.record import Heard, Noted, Opened, SeatRecord, TableRecord, Viewed
+from loadtest.record import Noted, SeatRecord, TableRecord, Viewed
 from loadtest.scenarios import Manner
 
 MOST_SETBACKS = 8
@@ -22,7 +20,6 @@ OVERDUE_MILLISECONDS = 10_000
 """Beyond a deadline by so much, a table that does not go on is given up."""
 SHEET_SILENCES = 10
 """A result may take so many times what a stream may be silent: where all end at once, there are many to hand over."""
-SHEET_POLLS_SECONDS = (0.3, 0.5, 1.0, 2.0, 5.0)
 LOOKED_AT = 0.05
 """How often a player asks for the view after his move."""
 REACTED = 0.02
@@ -70,7 +67,7 @@ class SeatPlayer:
                     self._world.tables.finished(self._table_id)
                     await self._look(seat)
             if is_over and self._random.random() < self._world.manners.scenario.rereading:
-                await self._read_again()
+                await read_again(self._client, self._table_id, self._viewer)
         except CroupierError as error:
             self._failed("following a table", error)
             self._viewer.left_milliseconds = wall_milliseconds()
@@ -232,41 +229,11 @@ class SeatPlayer:
             self._note(Invariant.STREAM_SILENT, seat.table.sequence, detail)
             raise
 
-    async def _read_again(self) -> None:
-        """Read the whole log on a stream that resumes before the first entry: it must be what was received live."""
-        viewer, request = self._viewer, engine_pb2.WatchTableRequest(table_id=self._table_id, after_sequence=0)
-        viewer.opened.append(Opened(wall_milliseconds(), 0))
-        call = Call(Service.ENGINE, request, engine_pb2.WatchTableResponse)
-        async with aclosing(await self._client.open(call)) as messages:
-            async for message in messages:
-                viewer.heard.append(Heard(wall_milliseconds(), len(viewer.opened) - 1, message.SerializeToString()))
-
     async def _read_records(self, record: TableRecord) -> None:
         try:
-            record.replays.append((await self._client.get_replay(table_id=self._table_id)).replay)
-            sheet = await self._finished_sheet()
+            await read_records(self._client, record, self._world.pause, self._sheet_seconds)
         except CroupierError as error:
             self._failed("reading the records", error)
-            return
-        if sheet is None:
-            self._note(Invariant.RESULT_MISSING, 0, f"scoring has no result after {self._sheet_seconds:g} seconds")
-        else:
-            record.sheet = sheet.SerializeToString()
-
-    async def _finished_sheet(self) -> scoring_pb2.GetScoreSheetResponse | None:
-        """The score sheet once the result is on it: the engine reports after the players have heard."""
-        deadline = self._world.now() + self._sheet_seconds
-        for attempt in count():
-            try:
-                sheet = await self._client.get_score_sheet(table_id=self._table_id)
-                if sheet.HasField("result"):
-                    return sheet
-            except NotFound:
-                pass
-            if self._world.now() > deadline:
-                break
-            await self._world.pause(SHEET_POLLS_SECONDS[min(attempt, len(SHEET_POLLS_SECONDS) - 1)])
-        return None
 
     def _note(self, invariant: Invariant, sequence: int, detail: str) -> None:
         self._viewer.noted.append(Noted(invariant, sequence, detail))

@@ -69,10 +69,7 @@ CASES: tuple[Case, ...] = (
     Case("storm", "resume-with-everything", "hidden_card_seen", (FLAKY,)),
     Case("storm", "count-no-resumes", "metrics_differ", (FLAKY,)),
     Case("storm", "hush", "stream_silent"),
-    # What is played on with elsewhere.
-    Case("upheaval", "double", "action_doubled"),
-    Case("upheaval", "resume-early", "sequence_repeat", (FLAKY,)),
-    Case("upheaval", "lose-tables", "table_lost", (FLAKY,)),
+    Case("storm", "lose-tables", "table_lost", (FLAKY,)),
     # What must be refused, and what is sent again.
     Case("abuse", "take-stale", "illegal_accepted", (CHEATS,)),
     Case("abuse", "take-any-card", "illegal_accepted", (CHEATS, "--mix=thulla")),

@@ -14,7 +14,7 @@ TRIED = (
     "evening/play-early",
     "rush/drop-client-seeds",
     "storm/resume-late",
-    "upheaval/lose-tables",
+    "storm/lose-tables",
     "abuse/forget-requests",
     "abuse/take-stale",
     "ceiling/exchange",
