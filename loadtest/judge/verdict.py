@@ -33,6 +33,14 @@ from loadtest.record import Noted, TableRecord
 
 
 @dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a finished table adds to standings."""
+
+    table_id: str
+    game: str
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """What a judge says of a table."""
 
@@ -44,6 +52,8 @@ class Verdict:
     """Whether the table was played again, from its replay to its end, by the referee's own rules."""
     seen_by_all_milliseconds: tuple[int, ...]
     """From an action sent to heard at the last of the seats, for the actions that all heard live."""
+    outcome: Outcome | None = None
+    """What the table adds to standings; None if its end was not seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +87,8 @@ def judge(record: TableRecord) -> Verdict:
     ]
     is_proved = records.proof is not None and records.proof.ranking is not None and not records.proof.faults
     seen = seen_by_all(followed, record.timed_until_milliseconds)
-    return Verdict(tuple(violations), _checks_made(record, followed, log, records), is_proved, tuple(seen))
+    outcome = Outcome(record.table_id, record.game) if record.sheet is not None else None
+    return Verdict(tuple(violations), _checks_made(record, followed, log, records), is_proved, tuple(seen), outcome)
 
 
 def _seat_of(one: Followed, log: Log) -> int | None:
