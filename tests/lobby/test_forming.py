@@ -10,9 +10,10 @@ from croupier.lobby.engine_port import Preparation
 from croupier.lobby.forming import CODE_LETTERS, FORMING, TableWish
 from croupier.lobby.tables import Table, TableClock, TableState
 from croupier.runtime.errors import IllegalNow, LimitReached, MalformedRequest, NotFound, ServiceError
-from tests.lobby.fakes import SILENT, FakeClock, FakeEngine, player
+from tests.lobby.fakes import SILENT, FakeClock, FakeEngine, on_both_databases, player
 from tests.lobby.house import House
 
+pytestmark = on_both_databases
 ADA, BOB, EVE = player(1), player(2), player(3)
 PAIRS = TableWish("pairs", 2, {}, TableClock(30, 60), private=False)
 
