@@ -71,10 +71,8 @@ async def front(
     async with AsyncExitStack() as stack:
         service, public = FakeEngineServicer(engine), house.key.public_key()
 
-        def interceptor(
-            own_audience: str, registry: CollectorRegistry, open_methods: frozenset[str]
-        ) -> CallInterceptor:
-            authenticator = Authenticator(TokenVerifier(public, own_audience, clock), open_methods)
+        def interceptor(own: str, registry: CollectorRegistry, open_methods: frozenset[str]) -> CallInterceptor:
+            authenticator = Authenticator(TokenVerifier(public, own, clock), open_methods)
             return CallInterceptor(authenticator, RpcMetrics(registry), logger)
 
         behind = await listen(
