@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+CHECKOV := build/checkov/bin/checkov
 SCENARIO ?= smoke
 SEEDS ?= 1000
 FIRST_SEED ?= 1
@@ -10,16 +11,16 @@ JOBS ?= 2
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 IMAGE ?= localhost/croupier:$(VERSION)
 
-.PHONY: demo test test-all check format proto bench load ceiling capacity faults rehearsal simulate image image-test cluster dashboards clean install
+.PHONY: demo test test-all check format proto bench load ceiling capacity faults simulate image image-test cluster dashboards checkov clean install
 
 demo: $(STAMP)
 	$(BIN)/croupier demo
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not slow and not image"
 
-test-all: $(STAMP)
-	$(BIN)/python -m pytest -n 2 --dist worksteal -q
+test-all: $(STAMP) $(CHECKOV)
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not image"
 
 check: $(STAMP)
 	$(BIN)/ruff check .
@@ -54,11 +55,6 @@ capacity: $(STAMP)
 faults: $(STAMP)
 	$(BIN)/python -m loadtest.faults $(if $(SEED),--seed $(SEED)) $(if $(SHORT),--short) $(if $(DOOR),--door) --result faults.json
 
-# docs/rehearsal.md. Prometheus is looked at where it is installed, or named in CROUPIER_REHEARSAL_PROMETHEUS.
-rehearsal: $(STAMP)
-	$(BIN)/python -m rehearsal $(if $(SEED),--seed $(SEED)) $(if $(TABLES),--tables $(TABLES)) \
-		$(if $(SECONDS),--seconds $(SECONDS)) $(if $(SHORT),--short) $(ARGS)
-
 simulate: $(STAMP)
 	$(BIN)/python -m loadtest.simulation --seeds $(SEEDS) --first $(FIRST_SEED) --jobs $(JOBS) --quiet
 
@@ -67,7 +63,7 @@ image:
 	VERSION=$(VERSION) image/build.sh $(IMAGE)
 
 image-test: $(STAMP)
-	CROUPIER_IMAGE=$(IMAGE) $(BIN)/python -m pytest -q tests/image
+	CROUPIER_IMAGE=$(IMAGE) $(BIN)/python -m pytest -q -m image tests/image
 
 # On the cluster that kubectl speaks to, such as kind or minikube: docs/kubernetes.md.
 cluster: $(STAMP)
@@ -82,6 +78,14 @@ $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	touch $(STAMP)
+
+# The linter of manifests, which a slow test runs (docs/decisions/0015).
+checkov: $(CHECKOV)
+
+$(CHECKOV): .ci/checkov.txt
+	$(PYTHON) -m venv --clear build/checkov
+	build/checkov/bin/pip install --quiet --disable-pip-version-check --requirement .ci/checkov.txt
+	touch $@
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,4 +1,4 @@
-"""What the command lines of the load tests and of the rehearsal have in common."""
+"""What the command lines of the load tests have in common."""
 
 import argparse
 import secrets

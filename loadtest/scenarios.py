@@ -38,6 +38,8 @@ class Manner(StrEnum):
     """Reads slowly, in bursts."""
     DUPLICATE = "duplicate"
     """Sends actions again, and others under their names."""
+    LATE = "late"
+    """Lets the time for an action run out once at a table, and acts within the reserve."""
     CHEAT = "cheat"
     """Sends what is illegal, stale, malformed or another's, and expects the exact refusal."""
 
@@ -100,6 +102,8 @@ class Scenario:
     arrivals_per_second: float = 20.0
     storm_seconds: float = 0.0
     """How often all connections break at once; 0 for never."""
+    rereading: float = 0.25
+    """How often a player who saw the end of a game reads its whole log again."""
     judged_share: float = 1.0
     """Of all tables, how many the referee goes through."""
     grace_seconds: float = 120.0
@@ -133,15 +137,19 @@ _ALL = (
         seconds=20,
         crowd={Kind.PARTY: 0.8, Kind.MATCHER: 0.8, Kind.SPECTATOR: 0.2, Kind.BROWSER: 0.2, Kind.OPENER: 0.2},
         manners={
-            Manner.STEADY: 50,
+            Manner.STEADY: 40,
             Manner.FLAKY: 15,
             Manner.LEAVER: 5,
             Manner.SLOW: 5,
             Manner.DUPLICATE: 10,
+            Manner.LATE: 10,
             Manner.CHEAT: 15,
         },
         thinking=Thinking(median_seconds=0.1, most_seconds=1),
-        limits=Limits(p99_milliseconds=1000, failed_share=0.01),
+        storm_seconds=12,
+        rereading=1,
+        # The storm breaks calls.
+        limits=Limits(p99_milliseconds=1000, failed_share=0.05),
     ),
     Scenario(
         name="evening",
@@ -179,18 +187,6 @@ _ALL = (
         limits=Limits(p99_milliseconds=5000, failed_share=0.5),
     ),
     Scenario(
-        name="upheaval",
-        meaning="people play on while services are replaced, and die",
-        tables=30,
-        seconds=180,
-        crowd=USUAL_CROWD,
-        manners=STEADY_PEOPLE,
-        thinking=Thinking(median_seconds=1.5, most_seconds=10),
-        # Who plays at a service that dies waits until he is somewhere else.
-        limits=Limits(p99_milliseconds=2000, failed_share=0.05, failed_by_code={"INTERNAL": 0, "UNKNOWN": 0}),
-        arrivals_per_second=5,
-    ),
-    Scenario(
         name="abuse",
         meaning="cheats, duplicates, openers who never start, slow readers",
         tables=40,
@@ -226,6 +222,7 @@ _ALL = (
         manners={Manner.STEADY: 100},
         limits=Limits(p99_milliseconds=100, failed_share=0.0, generator_cpu=2.0),
         arrivals_per_second=100,
+        rereading=0,
         judged_share=0.1,
     ),
 )

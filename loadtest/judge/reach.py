@@ -26,14 +26,17 @@ class Reach(NamedTuple):
 
 
 class Timeline:
-    """When entries of a table were heard of, stored and asked for, in milliseconds of the players' clock."""
+    """When entries of a table were heard of, stored and asked for, in milliseconds of the players' clock.
+
+    That clock is `ahead` of the services' by so many at most.
+    """
 
     def __init__(self, log: Log, followed: Sequence[Followed]) -> None:
         self._last = log.last
         self._is_over = log.ended is not None
         self._asked = _asked_for(followed)
         heard = _first_heard(followed)
-        ahead = _clock_ahead(log, heard, followed)
+        ahead = self.ahead = _clock_ahead(log, heard, followed)
         self._heard = _ascending(heard)
         possible = {
             sequence: min(heard.get(sequence, update.at_milliseconds + ahead), update.at_milliseconds + ahead)

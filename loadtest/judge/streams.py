@@ -63,9 +63,9 @@ class Followed:
         return "a spectator" if self.seat is None else f"seat {self.seat}"
 
 
-def follow(table_id: str, record: SeatRecord) -> Followed:
-    """Go through everything that one viewer heard."""
-    walk = _Walk(table_id, Followed(record, record.seat))
+def follow(table_id: str, record: SeatRecord, seats: int) -> Followed:
+    """Go through everything that one viewer of a table with so many seats received."""
+    walk = _Walk(table_id, Followed(record, record.seat), seats)
     for heard in record.heard:
         walk.hear(heard)
     return walk.followed
@@ -83,9 +83,12 @@ class _Place:
 class _Walk:
     """Where a viewer is on each of his streams; an old one may still bring something when the next has begun."""
 
-    def __init__(self, table_id: str, followed: Followed) -> None:
+    def __init__(self, table_id: str, followed: Followed, seats: int) -> None:
         self.followed = followed
         self._table_id = table_id
+        self._seats = seats
+        self._bodies: dict[int, bytes] = {}
+        """By sequence the message whose facts gave the moment that is kept."""
         self._places: dict[int, _Place] = {}
         self._newest = (0, 0)
         """The highest sequence heard of, and when it was first."""
@@ -112,6 +115,8 @@ class _Walk:
         opened = self.followed.record.opened
         after = opened[stream].after_sequence if 0 <= stream < len(opened) else None
         moment = self.followed.moments.get(after) if after is not None else None
+        if after == 0:
+            moment = _before_the_first_entry(self._seats)
         known = moment.known if moment is not None else None
         place = self._places[stream] = _Place(after, moment, known)
         return place
@@ -146,6 +151,10 @@ class _Walk:
             name = Invariant.SEQUENCE_GAP if came > at else Invariant.SEQUENCE_REPEAT
             self._broken(name, came, f"the stream should go on with {at + 1}")
             place.moment, place.known = (before, place.known) if came <= at else (None, None)
+        elif before is not None and heard.body == self._bodies.get(came) and before is self.followed.moments.get(at):
+            # The same words about the same table: nothing else can come of them.
+            place.moment = self.followed.moments[came]
+            place.known = place.moment.known
         elif before is not None:
             self._fold(place, heard, before, message)
 
@@ -168,6 +177,8 @@ class _Walk:
         at = heard.at_milliseconds
         moment = Moment(at, view, message.legal_actions, update.clock, update.revealed_seed, place.known)
         self._keep(place, moment, "an entry told again")
+        if self.followed.moments[update.sequence] is moment:
+            self._bodies[update.sequence] = heard.body
 
     def _keep(self, place: _Place, moment: Moment, what: str) -> None:
         sequence = place.sequence or 0
@@ -187,6 +198,12 @@ class _Walk:
     def _broken(self, invariant: Invariant, sequence: int, detail: str) -> None:
         detail = f"{self.followed.name}: {detail}"
         self.followed.violations.append(Violation(invariant, self._table_id, sequence, detail))
+
+
+def _before_the_first_entry(seats: int) -> Moment:
+    """The table of a stream that brings the whole log."""
+    view = table_pb2.TableView(phase="deal", seats=[table_pb2.SeatView() for _ in range(seats)])
+    return Moment(0, view, table_pb2.LegalActions(), engine_pb2.TurnClock(), "", NOTHING_KNOWN)
 
 
 def _moment_of(heard: Heard, snapshot: engine_pb2.Snapshot, known: frozenset[int]) -> Moment:

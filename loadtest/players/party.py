@@ -24,6 +24,8 @@ OPENING_SECONDS = 30.0
 USUAL_CLOCK = table_pb2.Clock(action_seconds=30, reserve_seconds=60)
 QUICK_CLOCK = table_pb2.Clock(action_seconds=5, reserve_seconds=2)
 """For tables that somebody leaves, where the others have to wait for time to run out."""
+LATE_CLOCK = table_pb2.Clock(action_seconds=5, reserve_seconds=20)
+"""For tables at which somebody plays on the reserve."""
 
 
 class Person(NamedTuple):
@@ -56,12 +58,18 @@ async def _play_one(world: World, guests: Sequence[PlayerClient], random: Random
         Person(client, drawn_manner(world, random), random.randbytes(SEED_BYTES) if random.random() < 0.5 else b"")
         for client in guests[: seats - has_bot]
     ]
-    clock = QUICK_CLOCK if any(one.manner is Manner.LEAVER for one in people) else USUAL_CLOCK
+    clock = _clock_for({one.manner for one in people})
     table = await _formed(world, people, kind, seats, clock, random)
     if table is None:
         world.measures.failed("opening a table: it was not opened", f"table of {kind.game} for {seats}")
         return
     await world.together([seated(world, one, table, clock, random) for one in people])
+
+
+def _clock_for(manners: set[Manner]) -> table_pb2.Clock:
+    if Manner.LEAVER in manners:
+        return QUICK_CLOCK
+    return LATE_CLOCK if Manner.LATE in manners else USUAL_CLOCK
 
 
 def seated(

@@ -1,13 +1,16 @@
 """Reads what the services keep of a table that is over."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 from itertools import chain, repeat
 
-from croupier_api.v1 import scoring_pb2
+from croupier_api.v1 import engine_pb2, scoring_pb2
 from croupier_client import NotFound
+from croupier_client.callers import Call, Service
 from loadtest.judge.violations import Invariant
+from loadtest.players.tables import wall_milliseconds
 from loadtest.players.world import PlayerClient
-from loadtest.record import Noted, TableRecord
+from loadtest.record import Heard, Noted, Opened, SeatRecord, TableRecord
 
 SHEET_POLLS_SECONDS = (0.1, 0.3, 0.5, 1.0, 2.0, 5.0)
 
@@ -23,6 +26,19 @@ async def read_records(
         return
     detail = f"scoring has no result after {patience_seconds:g} seconds"
     record.viewers[0].noted.append(Noted(Invariant.RESULT_MISSING, 0, detail))
+
+
+async def read_again(client: PlayerClient, table_id: str, viewer: SeatRecord) -> None:
+    """Read the whole log on a stream that resumes before the first entry: it must be what the viewer received live.
+
+    Raises CroupierError.
+    """
+    viewer.opened.append(Opened(wall_milliseconds(), 0))
+    stream = len(viewer.opened) - 1
+    request = engine_pb2.WatchTableRequest(table_id=table_id, after_sequence=0)
+    async with aclosing(await client.open(Call(Service.ENGINE, request, engine_pb2.WatchTableResponse))) as messages:
+        async for message in messages:
+            viewer.heard.append(Heard(wall_milliseconds(), stream, message.SerializeToString()))
 
 
 async def _finished_sheet(

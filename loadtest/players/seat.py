@@ -9,7 +9,7 @@ from croupier_client import CroupierError, Internal, NotFound, Table, TimedOut, 
 from loadtest.judge.violations import Invariant
 from loadtest.players import cheats
 from loadtest.players.counting import count_refused_action
-from loadtest.players.records import read_records
+from loadtest.players.records import read_again, read_records
 from loadtest.players.tables import wall_milliseconds
 from loadtest.players.world import PlayerClient, Seat, World, is_failure
 from loadtest.record import Noted, SeatRecord, TableRecord, Viewed
@@ -25,6 +25,12 @@ LOOKED_AT = 0.05
 REACTED = 0.02
 DROPPED = 0.15
 LEFT = 0.15
+LATE_SECONDS = 0.5
+"""So much beyond the time for an action somebody acts who is late."""
+LATE_RESERVE_MILLISECONDS = 5_000
+"""With less of a reserve nobody is late."""
+LATE_ACTION_SECONDS = 5
+"""Nor where an action has more than this."""
 THOUGHT_OF_ACTION_TIME = 0.6
 """Nobody thinks longer than this part of the time for an action."""
 
@@ -46,20 +52,25 @@ class SeatPlayer:
         self._table_id = table_id
         self._viewer = viewer
         self._random = random
+        self._action_seconds = action_seconds
         self._longest_thought = action_seconds * THOUGHT_OF_ACTION_TIME
         self._setbacks = 0
         self._sheet_seconds = world.manners.silence_seconds * SHEET_SILENCES
         self._manner = Manner(viewer.manner)
+        self._is_to_be_late = self._manner is Manner.LATE and action_seconds <= LATE_ACTION_SECONDS
 
     async def play(self) -> None:
         """Play until the game is over, or is left or given up; whoever leaves last sees the table off."""
         try:
             async with self._client.seat(self._table_id, self._viewer) as seat:
-                if await self._turns(seat):
+                if is_over := await self._turns(seat):
                     self._world.tables.finished(self._table_id)
                     await self._look(seat)
+            if is_over and self._random.random() < self._world.manners.scenario.rereading:
+                await read_again(self._client, self._table_id, self._viewer)
         except CroupierError as error:
             self._failed("following a table", error)
+            self._viewer.left_milliseconds = wall_milliseconds()
         if record := self._world.tables.leave(self._table_id):
             if record.is_finished:
                 await self._read_records(record)
@@ -74,6 +85,7 @@ class SeatPlayer:
             await self._take_turn(seat)
             if self._setbacks >= MOST_SETBACKS:
                 self._world.measures.failed("giving up a table", f"{self._setbacks} attempts in a row failed")
+                self._viewer.left_milliseconds = wall_milliseconds()
                 return False
         return True
 
@@ -97,9 +109,7 @@ class SeatPlayer:
     async def _take_turn(self, seat: Seat) -> None:
         if self._manner is Manner.FLAKY and self._random.random() < DROPPED:
             seat.drop()
-        thought = min(self._world.manners.scenario.thinking.seconds(self._random), self._longest_thought)
-        if thought:
-            await self._world.sleep(thought)
+        await self._think(seat.table)
         if self._manner is Manner.CHEAT and seat.table.to_act:
             await self._cheat(seat)
         if not seat.table.to_act or seat.table.finished:
@@ -111,6 +121,15 @@ class SeatPlayer:
             await self._react()
         if self._manner is Manner.CHEAT and not seat.table.to_act and not seat.table.finished:
             await self._attempt(seat, cheats.out_of_turn(seat.table, self._random))
+
+    async def _think(self, table: Table) -> None:
+        thought = min(self._world.manners.scenario.thinking.seconds(self._random), self._longest_thought)
+        if self._is_to_be_late and not self._world.is_time_up:
+            reserve = table.clock.reserve_milliseconds[table.seat or 0]
+            thought = self._action_seconds + LATE_SECONDS if reserve >= LATE_RESERVE_MILLISECONDS else thought
+            self._is_to_be_late = False
+        if thought:
+            await self._world.sleep(thought)
 
     # Acting
 

@@ -1,12 +1,16 @@
-"""What kustomize makes of a folder, as plain objects."""
+"""The objects that kustomize renders from a folder, rendered once in a process."""
 
 import functools
-from collections.abc import Mapping, Sequence
+import shutil
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import pytest
+import yaml
 
-from rehearsal.manifests import Object, kustomize_command, rendered
+from tests.programs import program
 
 ROOT = Path(__file__).parents[2]
 FOLDERS: Mapping[str, Path] = {
@@ -14,13 +18,41 @@ FOLDERS: Mapping[str, Path] = {
     "production": ROOT / "k8s" / "overlays" / "production",
     "everything": ROOT / "tests" / "k8s" / "everything",
 }
+INSTALL_KUBECTL = ".ci/tools build/debian kubectl, with build/debian/usr/bin on the PATH"
+SECONDS = 60
+
+Object: TypeAlias = dict[str, Any]
 
 every_folder = pytest.mark.parametrize("folder", FOLDERS)
 
 
+class CannotBuild(ValueError):
+    """Kustomize refuses a folder; the text is its message."""
+
+
+def rendered(folder: Path) -> tuple[Object, ...]:
+    """All objects of a folder; raises CannotBuild, and skips the test where there is no kustomize."""
+    kustomize = program("kustomize", "kubectl", install=INSTALL_KUBECTL)
+    command = [str(kustomize), {"kustomize": "build", "kubectl": "kustomize"}[kustomize.name], str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+    if done.returncode != 0:
+        raise CannotBuild(done.stderr)
+    return tuple(yaml.load_all(done.stdout, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
+
+
 @functools.cache
 def build(folder: str) -> Sequence[Object]:
-    """All objects that one of FOLDERS describes, which nobody changes; skips the test where there is no kustomize."""
-    if not kustomize_command():
-        pytest.skip("neither kustomize nor kubectl is here: Kubernetes manifests are not looked at")
+    """All objects of one of FOLDERS; nobody may change them."""
     return rendered(FOLDERS[folder])
+
+
+def write(objects: Iterable[Object], file: Path) -> Path:
+    """Write objects as a stream of YAML documents; returns the file."""
+    file.write_text(yaml.safe_dump_all(objects))
+    return file
+
+
+def copied(folder: Path, overlay: str = "production") -> Path:
+    """A copy of all manifests in `folder`; returns the kustomization of the overlay in it."""
+    shutil.copytree(ROOT / "k8s", folder / "k8s")
+    return folder / "k8s" / "overlays" / overlay / "kustomization.yaml"

@@ -1,14 +1,20 @@
-"""Parts of Kubernetes objects, by the names that the policies speak of."""
+"""Parts of Kubernetes objects, by name, and ways to break them."""
 
+import copy
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from rehearsal.manifests import Object
+from tests.k8s.building import Object
 
 NAME_LABEL = "app.kubernetes.io/name"
 DATABASE_LABEL = "cnpg.io/cluster"
 POD_OWNERS = ("Deployment", "StatefulSet", "Job")
-LASTING = ("Deployment", "StatefulSet")
+SCALERS = ("HorizontalPodAutoscaler", "ScaledObject")
+SERVICES = ("lobby", "engine", "scoring")
+PROBES = ("startupProbe", "readinessProbe", "livenessProbe")
+_UNITS = {"": 1, "m": 1e-3, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
 
 
 def title(thing: Object) -> str:
@@ -22,76 +28,81 @@ def of_kind(objects: Iterable[Object], *kinds: str) -> list[Object]:
 
 
 def named(objects: Iterable[Object], kind: str, name: str) -> Object:
-    """The one object of this kind and name; a name that ends with - is the beginning of one."""
-    (found,) = (one for one in of_kind(objects, kind) if _is_called(one["metadata"]["name"], name))
+    """The one object of this kind and name; a name that ends with - is a prefix."""
+    (found,) = (
+        one
+        for one in of_kind(objects, kind)
+        if (own := one["metadata"]["name"]) == name or (name.endswith("-") and own.startswith(name))
+    )
     return found
 
 
-def _is_called(name: str, wanted: str) -> bool:
-    return name.startswith(wanted) if wanted.endswith("-") else name == wanted
-
-
 def with_pods(objects: Iterable[Object]) -> list[Object]:
-    """The objects that start pods of ours."""
+    """The objects that start pods."""
     return of_kind(objects, *POD_OWNERS)
 
 
 def pod(owner: Object) -> Object:
     """The specification of the pods that it starts."""
-    return _part(owner, "spec", "template", "spec")
+    found: Object = owner["spec"]["template"]["spec"]
+    return found
 
 
 def pod_labels(owner: Object) -> dict[str, str]:
     """The labels of the pods that it starts."""
-    labels: dict[str, str] = _part(owner, "spec", "template", "metadata").get("labels", {})
-    return labels
-
-
-def _part(thing: Object, *path: str) -> Object:
-    for name in path:
-        thing = thing.get(name) or {}
-    return thing
+    found: dict[str, str] = owner["spec"]["template"]["metadata"].get("labels", {})
+    return found
 
 
 def containers(owner: Object) -> list[Object]:
-    """All containers, those for the start first."""
-    return [*pod(owner).get("initContainers", []), *pod(owner).get("containers", [])]
+    """All containers, init containers first."""
+    return [*pod(owner).get("initContainers", []), *pod(owner)["containers"]]
+
+
+def each_container(objects: Iterable[Object]) -> Iterator[tuple[Object, Object, str]]:
+    """Every container with its owner and a title for faults."""
+    for owner in with_pods(objects):
+        for container in containers(owner):
+            yield owner, container, f"{title(owner)}: {container['name']}"
+
+
+def container_of(objects: Iterable[Object], deployment: str, name: str) -> Object:
+    """A container of a Deployment."""
+    (found,) = (one for one in containers(named(objects, "Deployment", deployment)) if one["name"] == name)
+    return found
 
 
 def main_container(owner: Object) -> Object:
-    """The first container of those that stay."""
+    """The first container that is no init container."""
     first: Object = pod(owner)["containers"][0]
     return first
 
 
 def environment(container: Object) -> dict[str, str]:
-    """The variables that are written down, by name; the value of one that comes from elsewhere says from where."""
+    """The variables by name; the value of one from elsewhere is where it comes from."""
     return {one["name"]: str(one.get("value", one.get("valueFrom"))) for one in container.get("env", [])}
 
 
 def ports(owner: Object) -> dict[int, str]:
-    """The names of the ports that its pods have, by number; empty where one has none."""
+    """The names of the ports of its pods, by number; empty where one has none."""
     return {port["containerPort"]: port.get("name", "") for one in containers(owner) for port in one.get("ports", [])}
 
 
 def selects(selector: Object | None, labels: dict[str, str]) -> bool:
-    """Whether a label selector takes these labels; one without conditions takes all."""
+    """Whether a label selector matches these labels; one without conditions matches all."""
     conditions = selector or {}
     return all(labels.get(name) == value for name, value in conditions.get("matchLabels", {}).items()) and all(
         labels.get(one["key"]) in one.get("values", []) for one in conditions.get("matchExpressions", [])
     )
 
 
-def strings(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """Every text in a value, with the path to it."""
-    if isinstance(value, dict):
-        for name, part in value.items():
-            yield from strings(part, f"{path}.{name}")
-    elif isinstance(value, list):
-        for index, part in enumerate(value):
-            yield from strings(part, f"{path}.{index}")
-    elif isinstance(value, str):
-        yield path, value
+def strings(value: Any) -> Iterator[str]:
+    """Every text in a value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from strings(part)
 
 
 def pods_of(objects: Sequence[Object]) -> list[tuple[str, dict[str, str], dict[int, str]]]:
@@ -106,3 +117,48 @@ def pods_of(objects: Sequence[Object]) -> list[tuple[str, dict[str, str], dict[i
         for one in of_kind(objects, "Cluster")
     ]
     return own + clusters
+
+
+def quantity(text: str | int) -> float:
+    """A Kubernetes quantity such as 100m or 128Mi as a number."""
+    number, unit = re.fullmatch(r"([\d.]+)(\w*)", str(text)).groups()  # type: ignore[union-attr]
+    return float(number) * _UNITS[unit]
+
+
+GONE = object()
+"""Instead of a value: what is there is removed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """Another value at a path of one object, or no object if the path is empty; a name that ends with - is a prefix."""
+
+    kind: str
+    name: str
+    path: str = ""
+    value: Any = GONE
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name} {self.path}"
+
+    def of(self, objects: Sequence[Object]) -> list[Object]:
+        """The objects, broken; those given stay as they are."""
+        broken = copy.deepcopy(list(objects))
+        place: Any = named(broken, self.kind, self.name)
+        if not self.path:
+            return [one for one in broken if one is not place]
+        *way, last = self.path.split("/")
+        for step in way:
+            place = place[_key(place, step)]
+        if self.value is GONE:
+            del place[_key(place, last)]
+        else:
+            place[_key(place, last)] = self.value
+        return broken
+
+
+def _key(place: Any, step: str) -> Any:
+    """A step into a list is an index, or the name of an element."""
+    if not isinstance(place, list):
+        return step
+    return int(step) if step.isdecimal() else [one.get("name") for one in place].index(step)

@@ -62,10 +62,11 @@ _RULES = _closed(
 )
 
 _STORAGE = _closed(("size",), size={"type": "string", "pattern": r"^\d+Gi$"})
+_PINNED_IMAGE = {"type": "string", "pattern": r":\d+\.\d+"}
 _CLUSTER = _closed(
-    ("instances", "storage"),
+    ("instances", "storage", "imageName"),
     instances=_NUMBER,
-    imageName=_TEXT,
+    imageName=_PINNED_IMAGE,
     inheritedMetadata=_closed(labels=_LABELS),
     bootstrap=_closed(initdb=_closed(("database", "owner"), database=_TEXT, owner=_TEXT)),
     postgresql=_closed(

@@ -9,10 +9,13 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.k8s.building import ROOT, build, every_folder
+from tests.k8s.building import INSTALL_KUBECTL, ROOT, build, every_folder
+from tests.k8s.container_policies import SECRETS
 from tests.k8s.objects import of_kind
-from tests.k8s.programs import ended, installed, run
-from tests.k8s.setting_policies import SECRETS
+from tests.k8s.running import ended, run
+from tests.programs import program
+
+pytestmark = pytest.mark.cluster
 
 BY_THE_OPERATOR = {"door-certificate"}
 RECORDER = """#!/bin/sh
@@ -30,7 +33,7 @@ esac
 @pytest.fixture
 def kubectl() -> str:
     """The real program, which makes Secrets without a cluster."""
-    return installed("kubectl", "no Secrets are made")
+    return str(program("kubectl", install=INSTALL_KUBECTL))
 
 
 def secrets(text: str) -> dict[str, dict[str, str]]:

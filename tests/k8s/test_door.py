@@ -1,10 +1,8 @@
-"""The door as the manifests set it up: Envoy takes its configuration, and tells the metrics that are asked for."""
+"""The gateway as the manifests set it up: Envoy accepts its configuration, exports the metrics in use, and drains."""
 
 import asyncio
 import sys
 import urllib.request
-from collections.abc import Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,14 +14,15 @@ from croupier.door.files import configuration_files, write_files
 from croupier.door.settings import DoorSettings
 from croupier.runtime.addresses import free_port
 from croupier.runtime.settings import read_settings
-from rehearsal.plan import plan_of
-from rehearsal.probes import answers
-from tests.k8s.building import build
+from tests.k8s.building import build, every_folder
 from tests.k8s.exported import AFTER_A_REQUEST, ENVOY
-from tests.k8s.objects import containers, environment, named
+from tests.k8s.objects import container_of, environment
+from tests.programs import missing
+
+pytestmark = [pytest.mark.cluster, pytest.mark.gateway]
 
 ANY_PORT = "127.0.0.1:0"
-SECONDS = 20
+SECONDS = 60
 
 
 @pytest.fixture
@@ -32,22 +31,19 @@ def envoy() -> Path:
     try:
         return find_envoy()
     except ValueError as fault:
-        pytest.skip(str(fault))
+        missing(str(fault))
 
 
-@pytest.fixture(params=["laptop", "production", "everything"])
-def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """The files that the door of an overlay would be given, with keys and certificates that are there."""
-    keys(tmp_path, 2, datetime.now(UTC), lambda _: None)
-    door = named(build(request.param), "Deployment", "door")
-    (maker,) = (one for one in containers(door) if one["name"] == "configuration")
-    assert maker["args"] == ["door", "config", "--output", "/etc/envoy", "--check"]
-    given = {name: _here(value, tmp_path) for name, value in environment(maker).items()}
-    # Envoy's administration is asked where it was said to be.
+def write_configuration(overlay: str, folder: Path) -> None:
+    """Write what the init container of an overlay writes, with keys and certificates of this test."""
+    keys(folder, 2, datetime.now(UTC), lambda _: None)
+    making = container_of(build(overlay), "door", "configuration")
+    assert making["args"] == ["door", "config", "--output", "/etc/envoy", "--check"]
+    given = {name: _here(value, folder) for name, value in environment(making).items()}
+    # Envoy reads its metrics from its administration, whose port has to be in the configuration.
     admin = f"127.0.0.1:{free_port()}"
     given |= {"CROUPIER_LISTEN": ANY_PORT, "CROUPIER_METRICS_LISTEN": ANY_PORT, "CROUPIER_ADMIN_LISTEN": admin}
-    write_files(configuration_files(read_settings(DoorSettings, "door", [], given)), tmp_path)
-    return tmp_path
+    write_files(configuration_files(read_settings(DoorSettings, "door", [], given)), folder)
 
 
 def _here(value: str, folder: Path) -> str:
@@ -57,12 +53,15 @@ def _here(value: str, folder: Path) -> str:
     return value.replace("/etc/envoy", str(folder))
 
 
-def test_envoy_takes_the_configuration(envoy: Path, folder: Path) -> None:
-    validate(envoy, folder / "envoy.yaml")
+@every_folder
+def test_envoy_accepts_the_configuration(envoy: Path, folder: str, tmp_path: Path) -> None:
+    write_configuration(folder, tmp_path)
+    validate(envoy, tmp_path / "envoy.yaml")
 
 
-async def test_the_page_has_the_metrics_that_are_asked_for(envoy: Path, folder: Path) -> None:
-    running = await Envoy.start(envoy, folder, 1)
+async def test_the_metrics_that_are_used_are_exported(envoy: Path, tmp_path: Path) -> None:
+    write_configuration("everything", tmp_path)
+    running = await Envoy.start(envoy, tmp_path, 1)
     try:
         address = (await running.admin.listeners())["metrics"]
         page = await asyncio.to_thread(_page, address)
@@ -70,38 +69,36 @@ async def test_the_page_has_the_metrics_that_are_asked_for(envoy: Path, folder: 
         await running.end()
     lines = [line for line in page.splitlines() if not line.startswith("#")]
     refused = [line for line in lines if "update_rejected" in line and not line.endswith(" 0")]
-    assert refused == [], "Envoy does not take the files of certificates"
+    assert refused == [], "Envoy refuses the files of certificates"
     for name, labels in ENVOY.items():
         own = [line for line in lines if line.startswith(name + "{")]
         assert own or name in AFTER_A_REQUEST, name
         assert all(any(f"{label}=" in line for line in own) for label in labels if own), name
 
 
-def test_envoy_drains_for_as_long_as_what_stands_beside_it_waits() -> None:
-    door = named(build("production"), "Deployment", "door")
-    envoy, beside = (one for one in containers(door) if one["name"] in ("door", "drain"))
-    flags = envoy["args"]
-    assert flags[flags.index("--drain-time-s") + 1] == beside["args"][1]
-    assert flags[flags.index("--drain-strategy") + 1] == "immediate"
-    assert float(beside["args"][1]) < envoy["lifecycle"]["preStop"]["sleep"]["seconds"]
-
-
 def _page(address: str) -> str:
-    with urllib.request.urlopen(f"http://{address}/metrics", timeout=10) as answer:
+    with urllib.request.urlopen(f"http://{address}/metrics", timeout=SECONDS) as answer:
         text: str = answer.read().decode()
         return text
 
 
-async def test_what_stands_beside_envoy_drains_it_and_load_balancers_still_get_through(
-    envoy: Path, folder: Path
-) -> None:
-    door = named(build("laptop"), "Deployment", "door")
-    (beside,) = (one for one in containers(door) if one["name"] == "drain")
-    running = await Envoy.start(envoy, folder, 1)
+def test_envoy_drains_for_as_long_as_the_container_beside_it_waits() -> None:
+    envoy, drain = (container_of(build("production"), "door", name) for name in ("door", "drain"))
+    flags = envoy["args"]
+    assert flags[flags.index("--drain-time-s") + 1] == drain["args"][1]
+    assert flags[flags.index("--drain-strategy") + 1] == "immediate"
+    assert float(drain["args"][1]) < envoy["lifecycle"]["preStop"]["sleep"]["seconds"]
+
+
+async def test_the_drain_container_drains_envoy_which_still_accepts_connections(envoy: Path, tmp_path: Path) -> None:
+    write_configuration("laptop", tmp_path)
+    probed, drain = (container_of(build("laptop"), "door", name) for name in ("door", "drain"))
+    assert probed["readinessProbe"]["tcpSocket"]["port"] == "grpc"
+    running = await Envoy.start(envoy, tmp_path, 1)
     try:
-        _, *command = beside["command"]
+        _, *command = drain["command"]
         waiting = await asyncio.create_subprocess_exec(
-            sys.executable, *command, running.admin.address, *beside["args"][1:], stderr=asyncio.subprocess.PIPE
+            sys.executable, *command, running.admin.address, *drain["args"][1:], stderr=asyncio.subprocess.PIPE
         )
         assert waiting.stderr is not None
         assert b"waits" in await asyncio.wait_for(waiting.stderr.readline(), SECONDS)
@@ -109,16 +106,9 @@ async def test_what_stands_beside_envoy_drains_it_and_load_balancers_still_get_t
         waiting.terminate()
         assert await asyncio.wait_for(waiting.wait(), SECONDS) == 0
         assert not await running.admin.is_ready()
-        assert await is_ready_for_the_kubelet(await running.admin.listeners())
+        # What the readiness probe does.
+        host, _, port = (await running.admin.listeners())["players"].rpartition(":")
+        _, writer = await asyncio.open_connection(host, int(port))
+        writer.close()
     finally:
         await running.end()
-
-
-async def is_ready_for_the_kubelet(listeners: Mapping[str, str]) -> bool:
-    """What the readiness probe of the door's pod says, asked where an Envoy really listens."""
-    door = next(one for one in plan_of(build("production")).deployments if one.name == "door").pod
-    probe = door.containers[0].readiness
-    assert probe is not None
-    asked = {door.ports["grpc"]: listeners["players"], door.ports["metrics"]: listeners["metrics"]}[probe.port]
-    host, _, port = asked.rpartition(":")
-    return await answers(replace(probe, port=int(port)), host, (), {})

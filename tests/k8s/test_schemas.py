@@ -7,11 +7,11 @@ import jsonschema
 import kubernetes_validate
 import pytest
 
-from rehearsal.manifests import Object
-from tests.k8s.breaking import MAIN, Break
-from tests.k8s.building import build, every_folder
-from tests.k8s.objects import named, title
+from tests.k8s.building import Object, build, every_folder
+from tests.k8s.objects import Break, named, title
 from tests.k8s.shapes import SHAPES
+
+pytestmark = pytest.mark.cluster
 
 OLDEST = "1.30"
 """The first version in which preStop can sleep without a program in the image."""
@@ -40,12 +40,13 @@ def test_every_object_is_valid(folder: str, version: str) -> None:
 @pytest.mark.parametrize(
     "broken",
     [
-        Break("Deployment", "engine", f"{MAIN}/imagePull", "Always"),
+        Break("Deployment", "engine", "spec/template/spec/containers/0/imagePull", "Always"),
         Break("Deployment", "engine", "spec/selector"),
         Break("HorizontalPodAutoscaler", "lobby", "spec/maxReplicas", "many"),
         Break("NetworkPolicy", "engine", "spec/ingress/0/ports/0/port", {}),
         Break("Cluster", "postgres", "spec/instances", "3"),
         Break("Cluster", "postgres", "spec/instance", 3),
+        Break("Cluster", "postgres", "spec/imageName", "ghcr.io/cloudnative-pg/postgresql:latest"),
         Break("PodMonitor", "croupier", "spec/podMetricsEndpoints/0/ports", "metrics"),
         Break("PrometheusRule", "croupier", "spec/groups/0/rules/0/expr"),
         Break("ScaledObject", "engine", "spec/triggers/0/metadata/threshold", 4000),

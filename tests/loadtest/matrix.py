@@ -50,6 +50,8 @@ CASES: tuple[Case, ...] = (
     Case("smoke", "crash", "internal_error"),
     Case("smoke", "fail-now-and-then", "failed calls"),
     Case("smoke", "count-no-results", "metrics_differ"),
+    Case("smoke", "charge-reserves-twice", "view_differs", ("--manners=late", "--seconds=12")),
+    Case("smoke", "leak-every-seventh-resumed", "hidden_card_seen", (STAYERS, "--mix=one_ten,solo")),
     # People who think: time.
     Case("evening", "play-early", "played_for_too_early", ("--think=1.5",)),
     Case("evening", "play-late", "deadline_missed", (LEAVERS, "--grace=30")),
@@ -67,10 +69,7 @@ CASES: tuple[Case, ...] = (
     Case("storm", "resume-with-everything", "hidden_card_seen", (FLAKY,)),
     Case("storm", "count-no-resumes", "metrics_differ", (FLAKY,)),
     Case("storm", "hush", "stream_silent"),
-    # What is played on with elsewhere.
-    Case("upheaval", "double", "action_doubled"),
-    Case("upheaval", "resume-early", "sequence_repeat", (FLAKY,)),
-    Case("upheaval", "lose-tables", "table_lost", (FLAKY,)),
+    Case("storm", "lose-tables", "table_lost", (FLAKY,)),
     # What must be refused, and what is sent again.
     Case("abuse", "take-stale", "illegal_accepted", (CHEATS,)),
     Case("abuse", "take-any-card", "illegal_accepted", (CHEATS, "--mix=thulla")),

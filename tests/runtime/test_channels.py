@@ -14,7 +14,7 @@ from google.protobuf.descriptor_pb2 import MethodOptions
 from croupier.runtime.addresses import addresses_of, free_port
 from croupier.runtime.channels import open_channel, target_of
 from croupier_api.v1 import engine_pb2, scoring_pb2
-from rehearsal.resolver import Resolver
+from tests.runtime.resolver import Resolver
 
 METHOD = "/tests.Service/Method"
 CALL_SECONDS = 10.0
@@ -51,10 +51,10 @@ async def call(channel: grpc.aio.Channel) -> str:
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has more than one loopback address")
 async def test_who_was_replaced_as_a_whole_is_found_by_name_within_seconds() -> None:
     asked: Counter[str] = Counter()
-    port, names = free_port("127.0.0.2"), f"127.0.0.1:{free_port()}"
+    port = free_port("127.0.0.2")
     hosts = ["127.0.0.2"]
-    resolver = Resolver(lambda _: hosts)
-    await resolver.open(names)
+    resolver = Resolver(hosts)
+    names = await resolver.open()
     async with (
         AsyncExitStack() as first,
         replica("new", asked, f"127.0.0.3:{port}"),

@@ -9,7 +9,7 @@ from croupier.engine.cached import CachedTable
 from croupier.engine.caretaker import Caretaker
 from croupier.engine.clock import ClockState, Due
 from croupier.engine.live import LiveTable
-from croupier.engine.log import Entry, TableConfig
+from croupier.engine.log import ClockConfig, Entry, TableConfig
 from croupier.engine.reports import Report, ResultReport
 from croupier.engine.scoring_channel import ScoringChannel
 from croupier.engine.servicer import EngineServicer
@@ -56,6 +56,18 @@ def _let_nobody_sweep() -> None:
         return
 
     put(Caretaker, "sweep", nothing)
+
+
+def charge_reserves_twice() -> None:
+    """What a player draws from the reserve is taken from it twice."""
+    clock_after: Callable[..., ClockState] = now_at(table, "clock_after")
+
+    def twice(clock: ClockState, config: ClockConfig, entry: Entry, seats: tuple[int, ...]) -> ClockState:
+        after = clock_after(clock, config, entry, seats)
+        left = zip(clock.reserves, after.reserves, strict=True)
+        return after._replace(reserves=tuple(max(0, now - (before - now)) for before, now in left))
+
+    put(table, "clock_after", twice)
 
 
 def miscount_reserves() -> None:
@@ -225,6 +237,7 @@ RECORDS = named(
         play_late,
         play_never,
         miscount_reserves,
+        charge_reserves_twice,
         lose_tables,
         shuffle_badly,
         leave_seeds_out,

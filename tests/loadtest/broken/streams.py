@@ -14,7 +14,7 @@ from croupier.engine.streams import Subscription
 from croupier.engine.table import Step, TableState
 from croupier.games.facts import SPECTATOR, Fact, Viewer
 from croupier_api.v1 import engine_pb2
-from tests.loadtest.broken.defect import named, now_at, put
+from tests.loadtest.broken.defect import Every, named, now_at, put
 
 MANY_MESSAGES = 12
 
@@ -54,6 +54,17 @@ def resume_with_everything() -> None:
         return message_of(encoder, config, step._replace(public=True), viewer)
 
     put(audience, "message_of", open_to_all)
+
+
+def leak_every_seventh_resumed() -> None:
+    """Every seventh entry that a resumed stream tells is told as if everything in it were for everybody."""
+    message_of = streams.message_of
+    is_time = Every(7)
+
+    def open_now_and_then(encoder: Any, config: TableConfig, step: Step, viewer: Viewer) -> bytes:
+        return message_of(encoder, config, step._replace(public=True) if is_time() else step, viewer)
+
+    put(audience, "message_of", open_now_and_then)
 
 
 def _resume_otherwise(alter: Any) -> None:
@@ -164,6 +175,7 @@ STREAMS = named(
         resume_late,
         resume_early,
         resume_with_everything,
+        leak_every_seventh_resumed,
         hush,
         leak_hand,
         leak_to_spectators,

@@ -1,31 +1,20 @@
-"""Programs that tests of manifests run to their ends."""
+"""Commands that tests of manifests run to their ends."""
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-
-import pytest
 
 from tests.k8s.building import ROOT
 
 SECONDS = 60
 
 
-def installed(name: str, without: str) -> str:
-    """Where a program is; skips the test where it is not, saying what is not looked at without it."""
-    found = shutil.which(name)
-    if found is None:
-        pytest.skip(f"{name} is not here: {without}")
-    return found
-
-
 def ended(
     *command: str, cwd: Path = ROOT, environment: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """A command that was run to its end, with the programs of this Python's environment at hand."""
+    """A command that was run to its end, with the programs of this Python's environment on the PATH."""
     given = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", **(environment or {})}
     return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, env=given, cwd=cwd, check=False)
 

@@ -1,0 +1,129 @@
+"""Statistics and leaderboards, computed again from the tables that were judged, as scoring.proto defines them."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple
+
+from croupier_api.v1 import scoring_pb2
+from loadtest.judge.ledger import Counts, places
+from loadtest.judge.violations import Invariant, Violation
+
+
+class Occupant(NamedTuple):
+    """Who sat on a seat; `player_id` is empty for a computer player."""
+
+    player_id: str
+    name: str
+
+
+class Outcome(NamedTuple):
+    """How a table ended: seats in order, groups of seats, best first, and what its rounds count."""
+
+    table_id: str
+    game: str
+    seats: tuple[Occupant, ...]
+    ranking: tuple[tuple[int, ...], ...]
+    counts: Counts
+    finished_milliseconds: int
+
+
+@dataclass(slots=True)
+class _Done:
+    """What a player has done in one game."""
+
+    finished: int = 0
+    won: int = 0
+    place_sum: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def shown(self) -> tuple[object, ...]:
+        """Tables finished and won, the share that was won, the average place, and what is counted."""
+        averages = round(self.won / self.finished, 9), round(self.place_sum / self.finished, 9)
+        return self.finished, self.won, *averages, dict(self.counts)
+
+
+_Standings = Mapping[str, Mapping[str, _Done]]
+"""By player and game."""
+
+
+def standings_broken(
+    outcomes: Iterable[Outcome],
+    boards: Mapping[str, Sequence[bytes]],
+    statistics: Mapping[str, bytes],
+    *,
+    has_others: bool = False,
+) -> Iterator[Violation]:
+    """Where leaderboards and statistics are not what these tables add up to.
+
+    `outcomes` hold every table that their players have ever finished. `boards` are the LeaderboardLine messages by
+    game, in the order of the pages; `statistics` the GetPlayerStatisticsResponse messages by player. With
+    `has_others`, players who are in no outcome may be on the boards: of their lines the order alone is judged.
+    """
+    known = sorted(outcomes, key=lambda one: (one.finished_milliseconds, one.table_id))
+    standings = _standings(known)
+    names = {seat.player_id: seat.name for one in known for seat in one.seats}
+    tables = {seat.player_id: one.table_id for one in known for seat in one.seats}
+    for player_id, body in statistics.items():
+        told = scoring_pb2.GetPlayerStatisticsResponse.FromString(body)
+        own = [(game, *done.shown) for game, done in sorted(standings.get(player_id, {}).items())]
+        if told.player_id != player_id or [(one.game, *_shown(one)) for one in told.games] != own:
+            detail = f"the statistics of {player_id} are {told.games}, by their tables {own}"
+            yield Violation(Invariant.STATISTICS_DIFFER, tables.get(player_id, ""), 0, detail)
+    for game, lines in boards.items():
+        board = [scoring_pb2.LeaderboardLine.FromString(line) for line in lines]
+        for player_id, detail in _board_broken(game, board, standings, names, has_others=has_others):
+            violation = f"the leaderboard of {game}: {detail}"
+            yield Violation(Invariant.LEADERBOARD_DIFFERS, tables.get(player_id, ""), 0, violation)
+
+
+def _standings(outcomes: Iterable[Outcome]) -> _Standings:
+    standings: dict[str, dict[str, _Done]] = defaultdict(lambda: defaultdict(_Done))
+    for one in outcomes:
+        for seat, place in places(one.ranking).items():
+            if not one.seats[seat].player_id:
+                continue
+            done = standings[one.seats[seat].player_id][one.game]
+            done.finished += 1
+            done.won += place == 1
+            done.place_sum += place
+            done.counts.update({name: amount for (of, name), amount in one.counts.items() if of == seat})
+    return standings
+
+
+def _shown(told: scoring_pb2.GameStatistics) -> tuple[object, ...]:
+    averages = round(told.win_rate, 9), round(told.average_place, 9)
+    return told.games_finished, told.games_won, *averages, dict(told.counts)
+
+
+def _board_broken(
+    game: str,
+    board: Sequence[scoring_pb2.LeaderboardLine],
+    standings: _Standings,
+    names: Mapping[str, str],
+    *,
+    has_others: bool,
+) -> Iterator[tuple[str, str]]:
+    """What is wrong with a leaderboard, each with the player whom it is about."""
+    expected = {player_id: games[game].shown for player_id, games in standings.items() if game in games}
+    for position, line in enumerate(board, start=1):
+        if line.position != position:
+            yield line.player_id, f"position {line.position} follows position {position - 1}"
+        if line.player_id not in expected and (not has_others or line.player_id in names):
+            yield line.player_id, f"{line.player_id} is on it, and has finished no table"
+    for before, after in pairwise(board):
+        if _rank(before) >= _rank(after):
+            yield after.player_id, f"{before.player_id} stands before {after.player_id}"
+    told = {line.player_id: (_shown(line.statistics), line.name, line.statistics.game) for line in board}
+    for player_id, done in expected.items():
+        own = done, names[player_id], game
+        if told.get(player_id) != own:
+            yield player_id, f"{player_id} is on it with {told.get(player_id)}, by the tables {own}"
+
+
+def _rank(line: scoring_pb2.LeaderboardLine) -> tuple[int, float, int, str]:
+    """Lines are in ascending order of this: more wins, the better average place, more games, then the id."""
+    done = line.statistics
+    return -done.games_won, done.average_place, -done.games_finished, line.player_id

@@ -1,0 +1,304 @@
+"""What containers are started with is what their programs accept: commands, settings, ports, addresses and files."""
+
+import contextlib
+import importlib.util
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+from typer import Context
+from typer._click.exceptions import UsageError
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from croupier.cli.__main__ import app
+from croupier.door.settings import DoorSettings
+from croupier.engine.settings import EngineSettings
+from croupier.lobby.settings import LobbySettings
+from croupier.runtime.addresses import is_loopback
+from croupier.runtime.settings import ENVIRONMENT_PREFIX, known_settings, read_settings
+from croupier.scoring.settings import ScoringSettings
+from tests.k8s.building import Object
+from tests.k8s.objects import (
+    PROBES,
+    SERVICES,
+    container_of,
+    each_container,
+    environment,
+    main_container,
+    named,
+    of_kind,
+    pod,
+    ports,
+    title,
+    with_pods,
+)
+
+SETTINGS: Mapping[str, type[Any]] = {
+    "lobby": LobbySettings,
+    "engine": EngineSettings,
+    "scoring": ScoringSettings,
+    "configuration": DoorSettings,
+}
+"""By the name of the container that reads them."""
+FOR_TESTS = {"clock_offset_milliseconds", "shuffle_seed"}
+LEADS_TO = {
+    "engine_control": ("engine", "control"),
+    "scoring_control": ("scoring", "control"),
+    "lobby": ("lobby", "grpc"),
+    "engine": ("engine", "grpc"),
+    "scoring": ("scoring", "grpc"),
+    "traces_endpoint": ("traces", "otlp"),
+}
+"""Service and port that a setting has to name."""
+CERTIFICATE = {"tls.crt", "tls.key", "ca.crt"}
+SECRETS: Mapping[str, set[str]] = {
+    "lobby-signing-key": {"lobby.private.pem"},
+    "engine-signing-key": {"engine.private.pem"},
+    "public-keys": {"lobby.public.pem", "engine.public.pem"},
+    "postgres-app": {"username", "password", "dbname", "uri"},
+    "lobby-tls": CERTIFICATE,
+    "engine-tls": CERTIFICATE,
+    "scoring-tls": CERTIFICATE,
+    "door-tls": CERTIFICATE,
+    "door-certificate": {"tls.crt", "tls.key"},
+}
+"""Every Secret that may be named, and its keys: k8s/secrets makes them, CloudNativePG those of the database."""
+OF_ONE_OWNER = ("tls", "signing-key", "certificate")
+"""Secrets that only their owner holds are called OWNER-tls and so on."""
+READ_BY_THE_GROUP = 0o440
+TEMPORARY = "/tmp"  # noqa: S108 - in a container
+WITHOUT_TEMPORARY_FILES = {"reports"}
+MUTUAL_TLS = {"tls_certificate", "tls_key", "tls_ca"}
+MUTUAL_TLS_OF_THE_GATEWAY = {"upstream_certificate", "upstream_key", "upstream_ca"}
+
+
+def configured(objects: Sequence[Object]) -> Iterator[tuple[Object, Object, dict[str, str]]]:
+    """Every container that reads settings, with its owner and the settings by name."""
+    for owner, container, _ in each_container(objects):
+        if container["name"] in SETTINGS:
+            prefix = ENVIRONMENT_PREFIX
+            given = {name: value for name, value in environment(container).items() if name.startswith(prefix)}
+            yield owner, container, {name.removeprefix(prefix).lower(): value for name, value in given.items()}
+
+
+def commands_exist(objects: Sequence[Object]) -> Iterator[str]:
+    """A container of our image runs a command that exists, with options that it has."""
+    for _, container, who in each_container(objects):
+        if container["image"].rpartition("/")[2].startswith("croupier"):
+            yield from (f"{who} {fault}" for fault in _faults_of_command(container))
+        if container["name"] in SERVICES and container.get("args") != ["serve", container["name"]]:
+            yield f"{who} serves something else"
+
+
+def _faults_of_command(container: Object) -> Iterator[str]:
+    if program := container.get("command"):
+        module = program[2] if program[:2] == ["python", "-m"] else program[0]
+        if importlib.util.find_spec(module) is None:
+            yield f"runs {program}, which is not in the image"
+        return
+    command: Any = get_command(app)
+    name: str | None = None
+    context, arguments = Context(command), list(container.get("args", []))
+    try:
+        while isinstance(command, TyperGroup):
+            name, command, arguments = command.resolve_command(context, arguments)
+        command.make_context(name, arguments, parent=context)
+    except UsageError as fault:
+        yield f"is refused: {fault.format_message()}"
+
+
+def settings_are_accepted(objects: Sequence[Object]) -> Iterator[str]:
+    """All four programs are there once; each variable is a setting, required ones are given, each value is accepted."""
+    found = sorted(container["name"] for _, container, _ in configured(objects))
+    if found != sorted(SETTINGS):
+        yield f"instead of {sorted(SETTINGS)} there are {found}"
+    for owner, container, given in configured(objects):
+        kind = SETTINGS[container["name"]]
+        for name in given.keys() - known_settings(kind).keys():
+            yield f"{title(owner)}: {container['name']} knows no setting {name}"
+        for name in given.keys() & FOR_TESTS:
+            yield f"{title(owner)}: {name} is for tests only"
+        printed = io.StringIO()
+        with contextlib.redirect_stderr(printed):
+            try:
+                read_settings(kind, title(owner), [], environment(container))
+            except (SystemExit, ValueError) as fault:
+                yield f"{printed.getvalue()}{title(owner)} cannot read its settings: {fault}"
+
+
+def ports_are_those_of_the_settings(objects: Sequence[Object]) -> Iterator[str]:
+    """A pod names exactly the ports on which its settings let it listen, and none of them is on loopback."""
+    for owner, container, given in configured(objects):
+        listens = {name: text for name, text in given.items() if name.endswith("listen")}
+        numbers = {int(text.rpartition(":")[2]) for text in listens.values()}
+        if numbers != ports(owner).keys():
+            yield f"{title(owner)} names the ports {sorted(ports(owner))}, and its settings {sorted(numbers)}"
+        for name, text in listens.items():
+            if is_loopback(text):
+                yield f"{title(owner)}: {container['name']} listens on loopback by {name}"
+    for owner in with_pods(objects):
+        if "" in ports(owner).values():
+            yield f"{title(owner)} has a port without a name"
+
+
+def probes_ask_the_right_port(objects: Sequence[Object]) -> Iterator[str]:
+    """gRPC probes ask the health port, liveness without the database; other probes ask a named port of the pod."""
+    for owner, container, who in each_container(objects):
+        probes = {kind: container[kind] for kind in PROBES if kind in container}
+        for kind, probe in probes.items():
+            port = next((probe[way]["port"] for way in ("httpGet", "tcpSocket") if way in probe), None)
+            if port is not None and port not in ports(owner).values():
+                yield f"{who}: {kind} asks {port!r}, which is no named port"
+        if container["name"] in SERVICES:
+            for kind, service in zip(PROBES, ("live", "", "live"), strict=True):
+                asked = probes.get(kind, {}).get("grpc", {})
+                if (ports(owner).get(asked.get("port")), asked.get("service", "")) != ("health", service):
+                    yield f"{who}: {kind} does not ask the port health for {service!r}"
+
+
+def addresses_lead_to_the_right_port(objects: Sequence[Object]) -> Iterator[str]:
+    """Each setting that names another service names its Service and the port for this caller."""
+    for owner, _, given in configured(objects):
+        for name in given.keys() & LEADS_TO.keys():
+            if is_loopback(given[name]):
+                continue
+            service, port = LEADS_TO[name]
+            host, _, number = given[name].removeprefix("dns:///").rpartition(":")
+            there = {one["name"]: one["port"] for one in named(objects, "Service", service)["spec"]["ports"]}
+            if (host, int(number)) != (service, there.get(port)):
+                yield f"{title(owner)}: {name} is {given[name]}, not the port {port} of {service}"
+
+
+def files_are_mounted(objects: Sequence[Object]) -> Iterator[str]:
+    """Each file that a setting names is a key of a Secret that the container mounts, or a folder that it mounts."""
+    for owner, container, given in configured(objects):
+        mounted = {mount["mountPath"]: mount["name"] for mount in container.get("volumeMounts", [])}
+        for name, text in given.items():
+            path = PurePosixPath(text)
+            if path.is_absolute() and text not in mounted:
+                keys = (SECRETS.get(secret, set()) for secret in secrets_of(owner, mounted.get(str(path.parent), "")))
+                if path.name not in set().union(*keys):
+                    yield f"{title(owner)}: {container['name']} finds no {text} for {name}"
+
+
+def secrets_of(owner: Object, volume_name: str | None = None) -> list[str]:
+    """The Secrets of one volume of its pods, or of all."""
+    found = []
+    for volume in pod(owner).get("volumes", []):
+        if volume_name in (None, volume["name"]):
+            found += [volume["secret"]["secretName"]] if "secret" in volume else []
+            sources = volume.get("projected", {}).get("sources", [])
+            found += [source["secret"]["name"] for source in sources if "secret" in source]
+    return found
+
+
+def secrets_are_those_that_exist(objects: Sequence[Object]) -> Iterator[str]:
+    """Each Secret and key that is named is one of SECRETS and its holder's, and is readable for its group only."""
+    for owner in with_pods(objects):
+        for name in secrets_of(owner):
+            whose, _, what = name.partition("-")
+            if name not in SECRETS or (what in OF_ONE_OWNER and whose != owner["metadata"]["name"]):
+                yield f"{title(owner)} mounts the Secret {name}"
+        for volume in pod(owner).get("volumes", []):
+            source = volume.get("secret") or volume.get("projected")
+            security = pod(owner)["securityContext"]
+            if source and (
+                source.get("defaultMode") != READ_BY_THE_GROUP or security.get("fsGroup") != security["runAsGroup"]
+            ):
+                yield f"{title(owner)}: {volume['name']} is not readable for its group alone"
+    for _, container, who in each_container(objects):
+        for variable in container.get("env", []):
+            wanted = variable.get("valueFrom", {}).get("secretKeyRef")
+            if wanted and wanted["key"] not in SECRETS.get(wanted["name"], set()):
+                yield f"{who} reads {wanted['key']} of the Secret {wanted['name']}"
+
+
+def mutual_tls_is_everywhere_or_nowhere(objects: Sequence[Object]) -> Iterator[str]:
+    """The three settings of mutual TLS are given to all services and the gateway, or to none."""
+    wanted = dict.fromkeys(SERVICES, MUTUAL_TLS) | {"configuration": MUTUAL_TLS_OF_THE_GATEWAY}
+    given = {
+        container["name"]: settings.keys() & wanted[container["name"]] for _, container, settings in configured(objects)
+    }
+    if any(given.values()) and given != wanted:
+        yield f"mutual TLS is set in part: {given}"
+
+
+def volumes_are_limited_and_temporary_files_possible(objects: Sequence[Object]) -> Iterator[str]:
+    """Each emptyDir has a size limit, each container a /tmp; no variables of Services reach a program."""
+    for owner in with_pods(objects):
+        if pod(owner).get("enableServiceLinks") is not False:
+            yield f"{title(owner)} gets variables of Services"
+        for volume in pod(owner).get("volumes", []):
+            if "emptyDir" in volume and not (volume["emptyDir"] or {}).get("sizeLimit"):
+                yield f"{title(owner)}: the volume {volume['name']} has no size limit"
+    for _, container, who in each_container(objects):
+        mounted = {one["mountPath"] for one in container.get("volumeMounts", [])}
+        if TEMPORARY not in mounted and container["name"] not in WITHOUT_TEMPORARY_FILES:
+            yield f"{who} has no {TEMPORARY}"
+
+
+def the_gateway_finds_its_configuration(objects: Sequence[Object]) -> Iterator[str]:
+    """Envoy reads what the init container wrote to the same volume, and `drain` asks Envoy's administration."""
+    making, envoy, drain = (container_of(objects, "door", name) for name in ("configuration", "door", "drain"))
+    folder = making["args"][making["args"].index("--output") + 1]
+    volumes = {
+        next((one["name"] for one in container["volumeMounts"] if one["mountPath"] == folder), None)
+        for container in (making, envoy)
+    }
+    if envoy["args"][1] != f"{folder}/envoy.yaml" or len(volumes) != 1 or None in volumes:
+        yield f"Envoy reads {envoy['args'][1]}, which is not what was written"
+    if drain["args"][0] != read_settings(DoorSettings, "door", [], environment(making)).admin_listen:
+        yield f"drain asks {drain['args'][0]}, where Envoy's administration is not"
+
+
+def the_traces_of_the_gateway_are_forwarded(objects: Sequence[Object]) -> Iterator[str]:
+    """Envoy sends its traces to a container of its pod, which forwards them to the collector of the services."""
+    endpoints = {container["name"]: given.get("traces_endpoint") for _, container, given in configured(objects)}
+    collectors = {endpoints[service] for service in SERVICES}
+    if len(collectors) > 1:
+        yield f"there are several collectors: {collectors}"
+    relays = [one["args"] for one in pod(named(objects, "Deployment", "door"))["containers"] if one["name"] == "traces"]
+    if endpoints["configuration"] and relays != [[endpoints["configuration"], *collectors]]:
+        yield f"traces for {endpoints['configuration']} are not forwarded by {relays}"
+
+
+def the_load_test_finds_the_gateway(objects: Sequence[Object]) -> Iterator[str]:
+    """The master waits for as many workers as there are, and its gateway is a Service."""
+    for workers in [one for one in of_kind(objects, "Job") if one["metadata"]["name"] == "load-workers"]:
+        given = named(objects, "ConfigMap", "load-")["data"]
+        if {workers["spec"]["parallelism"], workers["spec"]["completions"]} != {int(given["WORKERS"])}:
+            yield f"{title(workers)} are not the {given['WORKERS']} that the master waits for"
+        name, _, port = given["DOOR"].partition(":")
+        if int(port) not in [one["port"] for one in named(objects, "Service", name)["spec"]["ports"]]:
+            yield f"{title(workers)} find no gateway at {given['DOOR']}"
+
+
+def the_schema_is_migrated_before(objects: Sequence[Object]) -> Iterator[str]:
+    """One Job migrates everything, waits for the database and is retried; services wait for it in an init container."""
+    job = named(objects, "Job", "migrate-")
+    if main_container(job)["args"][:-1] != ["migrate", "--retry"] or pod(job)["restartPolicy"] != "OnFailure":
+        yield f"{title(job)} migrates a part, or is not retried"
+    for name in SERVICES:
+        owner = named(objects, "Deployment", name)
+        waiting = [one.get("args", []) for one in pod(owner).get("initContainers", [])]
+        if not any(one[:3] == ["migrate", "--service", name] and "--wait" in one for one in waiting):
+            yield f"{title(owner)} does not wait for its schema"
+
+
+POLICIES = (
+    commands_exist,
+    settings_are_accepted,
+    ports_are_those_of_the_settings,
+    probes_ask_the_right_port,
+    addresses_lead_to_the_right_port,
+    files_are_mounted,
+    secrets_are_those_that_exist,
+    mutual_tls_is_everywhere_or_nowhere,
+    volumes_are_limited_and_temporary_files_possible,
+    the_gateway_finds_its_configuration,
+    the_traces_of_the_gateway_are_forwarded,
+    the_load_test_finds_the_gateway,
+    the_schema_is_migrated_before,
+)

@@ -1,0 +1,264 @@
+"""What keeps players served while instances come and go: versions, roll-outs, scaling, metrics, the database."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from croupier.door.settings import DoorSettings
+from croupier.runtime.database import POOL_SIZE
+from croupier.runtime.schema_versions import MIGRATION_SECONDS
+from croupier.runtime.settings import read_settings
+from tests.k8s.building import Object
+from tests.k8s.exported import exported
+from tests.k8s.expressions import faults
+from tests.k8s.objects import (
+    NAME_LABEL,
+    SCALERS,
+    SERVICES,
+    container_of,
+    containers,
+    each_container,
+    environment,
+    main_container,
+    named,
+    of_kind,
+    pod,
+    pod_labels,
+    pods_of,
+    quantity,
+    selects,
+    strings,
+    title,
+    with_pods,
+)
+
+ALL_SERVICES = (*SERVICES, "door")
+VERSION_LABEL = "app.kubernetes.io/version"
+NODES = "kubernetes.io/hostname"
+SCALE_DOWN_SECONDS = 300
+FAILOVER_SECONDS = 30
+CONNECTIONS_BESIDE_THE_POOL = 2
+"""Of an instance: an engine has one that appends and one for notifications."""
+INSTANCES_IN_A_ROLL_OUT = 2
+"""Of a service beside those that its autoscaler counts: one that starts, and one that drains."""
+CONNECTIONS_OF_THE_DATABASE = 10
+"""Those that PostgreSQL keeps for superusers and its operator uses."""
+BYTES_OF_A_GATEWAY, BYTES_OF_A_PHONE = 100 * 2**20, 66_000
+"""docs/measured.md: without players and with some room, and for each quiet player."""
+BYTES_OF_A_DATABASE, BYTES_OF_A_CONNECTION = 128 * 2**20, 141 * 2**20 // 33
+"""docs/measured.md: what all connections share, and what each had of it and for itself."""
+OF_THE_OPERATOR = ("cnpg.io/", *(f"app.kubernetes.io/{name}" for name in ("name", "instance", "version", "component")))
+"""Labels that CloudNativePG sets on its pods and volumes itself."""
+PASSWORD_IN_A_URL = re.compile(r"\w+://[^\s/:@]*:[^\s/@]+@")
+NAME_OF_A_SECRET = re.compile(r"PASSWORD|TOKEN|SECRET(?!S_FOLDER)|CREDENTIAL")
+
+
+def the_version_is_one(objects: Sequence[Object]) -> Iterator[str]:
+    """All containers of ours have one image tag, and the migration's name and the labels are that tag."""
+    job = named(objects, "Job", "migrate-")
+    _, tag = _name_and_tag(main_container(job)["image"])
+    if job["metadata"]["name"] != f"migrate-{tag}":
+        yield f"{title(job)} is not named by its version {tag}"
+    for owner in (job, *of_kind(objects, "Deployment")):
+        if owner["metadata"]["labels"].get(VERSION_LABEL, tag) != tag:
+            yield f"{title(owner)} is not labelled with its version {tag}"
+    for _, container, who in each_container(objects):
+        name, other = _name_and_tag(container["image"])
+        if name.startswith("croupier") and other != tag:
+            yield f"{who} has another version than the migration"
+
+
+def _name_and_tag(image: str) -> tuple[str, str]:
+    """Without its registry, and without a digest."""
+    name, _, tag = image.partition("@")[0].rpartition("/")[2].partition(":")
+    return name, tag
+
+
+def instances_are_replaced_one_by_one(objects: Sequence[Object]) -> Iterator[str]:
+    """A new instance is ready before an old one ends, they spread over nodes, and a node can be drained."""
+    for name in ALL_SERVICES:
+        owner = named(objects, "Deployment", name)
+        rolling = owner["spec"]["strategy"].get("rollingUpdate", {})
+        if (rolling.get("maxSurge"), rolling.get("maxUnavailable")) != (1, 0):
+            yield f"{title(owner)} ends old instances before new ones are ready"
+        if name in SERVICES and owner["spec"].get("progressDeadlineSeconds", 600) <= MIGRATION_SECONDS:
+            yield f"{title(owner)} is given up while its tables are migrated"
+        spread = {one["topologyKey"]: one for one in pod(owner).get("topologySpreadConstraints", [])}
+        if NODES not in spread or not all(selects(one["labelSelector"], pod_labels(owner)) for one in spread.values()):
+            yield f"{title(owner)} may have all its instances on one node"
+        budgets = [one["spec"] for one in of_kind(objects, "PodDisruptionBudget") if one["metadata"]["name"] == name]
+        if not any(one.get("maxUnavailable") and selects(one["selector"], pod_labels(owner)) for one in budgets):
+            yield f"{title(owner)} has no disruption budget by which a node can be drained"
+
+
+def there_is_time_to_drain(objects: Sequence[Object]) -> Iterator[str]:
+    """The grace period is longer than preStop and drain together, and preStop outlasts the callers' caches."""
+    for name in ALL_SERVICES:
+        owner = named(objects, "Deployment", name)
+        container = main_container(owner)
+        drain = int(environment(container).get("CROUPIER_DRAIN_SECONDS", "0"))
+        sleep = container.get("lifecycle", {}).get("preStop", {}).get("sleep", {}).get("seconds", 0)
+        if sleep < 1:
+            yield f"{title(owner)} ends before its callers have noticed"
+        if pod(owner).get("terminationGracePeriodSeconds", 30) <= sleep + drain:
+            yield f"{title(owner)} is killed before it has drained"
+
+
+def one_autoscaler_scales_each_service_slowly(objects: Sequence[Object]) -> Iterator[str]:
+    """Where one service is scaled all are, each by one autoscaler that alone sets the number, and down slowly."""
+    scaled = [one["spec"]["scaleTargetRef"]["name"] for one in of_kind(objects, *SCALERS)]
+    if scaled and sorted(scaled) != sorted(ALL_SERVICES):
+        yield f"{sorted(scaled)} are scaled"
+    for name in scaled:
+        if name in ALL_SERVICES and "replicas" in named(objects, "Deployment", name)["spec"]:
+            yield f"Deployment {name} sets the number that its autoscaler sets"
+    for one in of_kind(objects, *SCALERS):
+        spec = one["spec"]
+        least, most = _bounds(one)
+        if not 1 <= least < most:
+            yield f"{title(one)} scales from {least} to {most}"
+        behavior = spec.get("behavior") or spec.get("advanced", {}).get("horizontalPodAutoscalerConfig", {}).get(
+            "behavior", {}
+        )
+        if behavior.get("scaleDown", {}).get("stabilizationWindowSeconds", 0) < SCALE_DOWN_SECONDS:
+            yield f"{title(one)} scales down at once"
+        for trigger in spec.get("triggers", []):
+            yield from (f"{title(one)}: {fault}" for fault in faults(trigger["metadata"].get("query", ""), exported()))
+
+
+def _bounds(autoscaler: Object) -> tuple[int, int]:
+    spec = autoscaler["spec"]
+    least, most = (spec.get(f"{which}Replicas", spec.get(f"{which}ReplicaCount")) for which in ("min", "max"))
+    return least, most
+
+
+def names_resolve_to_replicas(objects: Sequence[Object]) -> Iterator[str]:
+    """Callers see every replica, also during a failover of the database; the gateway sees its clients' addresses."""
+    for name in SERVICES:
+        if named(objects, "Service", name)["spec"].get("clusterIP") != "None":
+            yield f"Service {name} hides its replicas"
+        probe = main_container(named(objects, "Deployment", name))["readinessProbe"]
+        if probe["periodSeconds"] * probe["failureThreshold"] < FAILOVER_SECONDS:
+            yield f"the name {name} is empty before the database is back"
+    gateway = named(objects, "Service", "door")["spec"]
+    if gateway.get("type") == "LoadBalancer" and gateway.get("externalTrafficPolicy") != "Local":
+        yield "Service door hides the addresses of clients"
+
+
+def services_have_priority_over_the_load_test(objects: Sequence[Object]) -> Iterator[str]:
+    """Every pod has a priority class; only those of the load test are below zero."""
+    values = {one["metadata"]["name"]: one["value"] for one in of_kind(objects, "PriorityClass")}
+    for owner in with_pods(objects):
+        is_load = owner["metadata"]["name"].startswith("load-")
+        if (values.get(pod(owner).get("priorityClassName"), 0) > 0) is is_load:
+            yield f"{title(owner)} has the priority of others"
+
+
+def the_namespace_is_restricted(objects: Sequence[Object]) -> Iterator[str]:
+    """The cluster refuses pods that do not meet the Pod Security Standard `restricted`."""
+    for one in of_kind(objects, "Namespace"):
+        if one["metadata"]["labels"].get("pod-security.kubernetes.io/enforce") != "restricted":
+            yield f"{title(one)} admits pods with privileges"
+
+
+def references_exist(objects: Sequence[Object]) -> Iterator[str]:
+    """Volumes, claims and ConfigMaps that containers name exist, and requests are below limits."""
+    there = {(one["kind"], one["metadata"]["name"]) for one in objects}
+    for owner in with_pods(objects):
+        volumes = {volume["name"]: volume for volume in pod(owner).get("volumes", [])}
+        templates = {one["metadata"]["name"] for one in owner["spec"].get("volumeClaimTemplates", [])}
+        claims = [
+            one["persistentVolumeClaim"]["claimName"] for one in volumes.values() if "persistentVolumeClaim" in one
+        ]
+        wanted = {("PersistentVolumeClaim", claim) for claim in claims}
+        for container in containers(owner):
+            wanted |= {("ConfigMap", one["configMapRef"]["name"]) for one in container.get("envFrom", [])}
+            if unknown := {one["name"] for one in container["volumeMounts"]} - volumes.keys() - templates:
+                yield f"{title(owner)}: {container['name']} mounts {unknown}, which is no volume"
+            for what, most in container["resources"]["limits"].items():
+                if quantity(container["resources"]["requests"][what]) > quantity(most):
+                    yield f"{title(owner)}: {container['name']} requests more {what} than its limit"
+        if missing := wanted - there:
+            yield f"{title(owner)} needs {missing}"
+
+
+def metrics_are_collected(objects: Sequence[Object]) -> Iterator[str]:
+    """Each PodMonitor selects all services, reads a port that they have, and names jobs as the rules do."""
+    for monitor in of_kind(objects, "PodMonitor"):
+        selected = [pod for pod in pods_of(objects) if selects(monitor["spec"]["selector"], pod[1])]
+        if missing := set(ALL_SERVICES) - {labels[NAME_LABEL] for _, labels, _ in selected}:
+            yield f"{title(monitor)} does not select {missing}"
+        for endpoint in monitor["spec"]["podMetricsEndpoints"]:
+            if not all(endpoint["port"] in ports.values() for _, _, ports in selected):
+                yield f"{title(monitor)} reads the port {endpoint['port']}, which not all of its pods have"
+            relabelled = {one["targetLabel"]: one["replacement"] for one in endpoint.get("relabelings", [])}
+            if relabelled.get("job") != "croupier-$1":
+                yield f"{title(monitor)} does not name jobs as rules do"
+
+
+def no_secret_is_written_down(objects: Sequence[Object]) -> Iterator[str]:
+    """No object is a Secret, no variable holds one, no text is a private key or a URL with a password."""
+    for one in objects:
+        if one["kind"] == "Secret" or any(
+            PASSWORD_IN_A_URL.search(text) or "PRIVATE KEY" in text for text in strings(one)
+        ):
+            yield f"{title(one)} holds a secret"
+    for _, container, who in each_container(objects):
+        for variable in container.get("env", []):
+            if NAME_OF_A_SECRET.search(variable["name"]) and "value" in variable:
+                yield f"{who}: {variable['name']} is written down"
+
+
+def the_database_accepts_all_connections(objects: Sequence[Object]) -> Iterator[str]:
+    """With every autoscaler at its maximum and in a roll-out, the database has connections and memory for all."""
+    for cluster in of_kind(objects, "Cluster"):
+        most = int(cluster["spec"]["postgresql"]["parameters"]["max_connections"])
+        instances = sum(
+            _bounds(one)[1] + INSTANCES_IN_A_ROLL_OUT
+            for one in of_kind(objects, *SCALERS)
+            if one["spec"]["scaleTargetRef"]["name"] in SERVICES
+        )
+        wanted = instances * (POOL_SIZE + CONNECTIONS_BESIDE_THE_POOL) + CONNECTIONS_OF_THE_DATABASE
+        if wanted > most:
+            yield f"{title(cluster)} accepts {most} connections, and the services may open {wanted}"
+        memory = BYTES_OF_A_DATABASE + most * BYTES_OF_A_CONNECTION
+        if memory > quantity(cluster["spec"]["resources"]["limits"]["memory"]):
+            yield f"{title(cluster)} needs {memory / 2**20:.0f} MiB for {most} connections"
+
+
+def the_database_can_lose_an_instance(objects: Sequence[Object]) -> Iterator[str]:
+    """A commit waits for a standby, one standby may be lost, and the operator's labels are its own."""
+    for one in of_kind(objects, "Cluster"):
+        copies = one["spec"].get("postgresql", {}).get("synchronous", {}).get("number", 0)
+        if not 1 <= copies < one["spec"]["instances"] - 1:
+            yield f"{title(one)}: {copies} of {one['spec']['instances']} have what was acknowledged"
+        for label in one["spec"].get("inheritedMetadata", {}).get("labels", {}):
+            if label.startswith(OF_THE_OPERATOR):
+                yield f"{title(one)} and its operator both set {label}"
+
+
+def the_gateway_has_memory_for_its_connections(objects: Sequence[Object]) -> Iterator[str]:
+    """It refuses connections and calls before the cluster kills it for its memory."""
+    making, envoy = (container_of(objects, "door", name) for name in ("configuration", "door"))
+    settings = read_settings(DoorSettings, "door", [], environment(making))
+    needed = BYTES_OF_A_GATEWAY + settings.connections_limit * BYTES_OF_A_PHONE
+    if needed > (own := settings.memory_limit_mebibytes * 2**20):
+        yield f"the gateway needs {needed / 2**20:.0f} MiB for {settings.connections_limit} connections"
+    if own >= quantity(envoy["resources"]["limits"]["memory"]):
+        yield "the gateway is killed for its memory before it refuses anything"
+
+
+POLICIES = (
+    the_version_is_one,
+    instances_are_replaced_one_by_one,
+    there_is_time_to_drain,
+    one_autoscaler_scales_each_service_slowly,
+    names_resolve_to_replicas,
+    services_have_priority_over_the_load_test,
+    the_namespace_is_restricted,
+    references_exist,
+    metrics_are_collected,
+    no_secret_is_written_down,
+    the_database_accepts_all_connections,
+    the_database_can_lose_an_instance,
+    the_gateway_has_memory_for_its_connections,
+)
