@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from croupier.cli import reach
-from croupier.cli.demo import Played, conclusion, judged, play_all
+from croupier.cli.demo import Played, Standings, conclusion, judged, play_all
 from croupier.cli.demo_plan import DemoPlan
 from croupier.cli.faults import CommandFault
 from croupier.cli.reach import endpoints_of, front_door, signed_in_client
@@ -89,8 +89,8 @@ def test_all_games_are_played_and_shown_in_short(tmp_path: Path) -> None:
 def test_every_table_is_judged_and_proved(played: Played) -> None:
     checks = played.checks_made
     assert played.violations == ()
-    assert len(played.leaderboard) == 4
-    assert [checks[name] for name in ("proofs", "replays", "sheets", "deals")] == [2, 2, 2, 2]
+    assert len(played.standings.leaderboard) == 4
+    assert [checks[name] for name in ("proofs", "replays", "sheets", "deals", "statistics")] == [2, 2, 2, 2, 4]
     assert min(checks[name] for name in ("entries", "views", "acknowledgements")) > 20
 
 
@@ -109,10 +109,19 @@ def test_a_violation_fails_the_demonstration_by_its_name(played: Played) -> None
     record = played.records[0]
     sheet = scoring_pb2.GetScoreSheetResponse.FromString(record.sheet or b"")
     sheet.result.totals[0] += 1
-    wrong = judged([replace(record, sheet=sheet.SerializeToString())], played.leaderboard)
+    wrong = judged([replace(record, sheet=sheet.SerializeToString())], Standings((), ()))
     with pytest.raises(CommandFault, match=rf"{Invariant.RESULT_DIFFERS}: table {record.table_id}") as caught:
         conclusion([PLAN], [played, wrong], 1.0)
     assert caught.value.exit_code == 1
+
+
+def test_standings_are_judged_too(played: Played) -> None:
+    leaderboard, statistics = played.standings.leaderboard, played.standings.statistics
+    fewer = judged(played.records, Standings(leaderboard[1:], statistics))
+    assert Invariant.LEADERBOARD_DIFFERS in {violation.invariant for violation in fewer.violations}
+    swapped = scoring_pb2.GetPlayerStatisticsResponse(player_id=statistics[0].player_id, games=statistics[1].games)
+    wrong = judged(played.records, Standings(leaderboard, (swapped, *statistics[1:])))
+    assert {violation.invariant for violation in wrong.violations} == {Invariant.STATISTICS_DIFFER}
 
 
 @pytest.mark.parametrize("tables", [1, 20])
