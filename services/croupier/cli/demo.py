@@ -25,10 +25,11 @@ from croupier_client.aio import Client
 from croupier_client.endpoints import Endpoints
 from loadtest.judge.standings import standings_broken
 from loadtest.judge.verdict import judge
-from loadtest.judge.violations import Violation
+from loadtest.judge.violations import Invariant, Violation
 from loadtest.record import TableRecord
 
-MAX_REPORTED = 20
+MAX_REPORTED = 5
+"""Violations of each invariant that are reported one by one."""
 LEADERBOARD_LINES = 5
 
 
@@ -166,7 +167,11 @@ def conclusion(plans: Sequence[DemoPlan], played: Sequence[Played], seconds: flo
 
 
 def _lines(violations: Sequence[Violation]) -> Iterator[str]:
-    for one in violations[:MAX_REPORTED]:
-        yield f"{one.invariant}: table {one.table_id}, entry {one.sequence}: {one.detail}"
-    if len(violations) > MAX_REPORTED:
-        yield f"and {len(violations) - MAX_REPORTED} more"
+    reported = Counter[Invariant]()
+    for one in violations:
+        reported[one.invariant] += 1
+        if reported[one.invariant] <= MAX_REPORTED:
+            yield f"{one.invariant}: table {one.table_id}, entry {one.sequence}: {one.detail}"
+    for invariant, times in reported.items():
+        if times > MAX_REPORTED:
+            yield f"{invariant}: {times - MAX_REPORTED} more"
