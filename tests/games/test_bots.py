@@ -33,8 +33,9 @@ def seldom_searching(game: Game) -> Bot:
 def test_bots_play_every_table_to_its_end(game: Game, seats: int, seed: int) -> None:
     bots = bots_of(game) | {"search": seldom_searching(game)}
     assert list(bots) == ["sensible", "random", "search"]
-    for _, options, random in tables(game, seats, seed):
-        play_out(game, seats, options, [random.choice([*bots.values()]) for _ in range(seats)], random)
+    for table in tables(game, seats, seed):
+        chosen = [table.random.choice([*bots.values()]) for _ in range(seats)]
+        play_out(game, seats, table.options, chosen, table.random)
 
 
 def test_random_picks_each_action_and_each_choice() -> None:

@@ -13,11 +13,9 @@ from croupier.games.hands import cards_in
 from croupier.games.interface import (
     CardsShuffled,
     IllegalAction,
-    InvalidOption,
     ProposalAgreed,
     SeatActed,
     ShuffleNeeded,
-    resolve_options,
 )
 from tests.games.positions_one_oh_one import (
     ONE_OH_ONE,
@@ -42,62 +40,6 @@ DECK_36 = tuple(value for value in STANDARD_DECK if notation([value])[0][0] not 
 
 
 # Seats, options, the deck
-
-
-@pytest.mark.parametrize("seats", [-1, 0, 1, 5, 3.0, True])
-def test_other_numbers_of_seats_are_refused(seats: Any) -> None:
-    assert list(ONE_OH_ONE.seats) == [2, 3, 4]
-    with pytest.raises(InvalidOption, match="2 to 4 seats") as refused:
-        resolve_options(ONE_OH_ONE, seats, {})
-    assert refused.value.option == "seats"
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("deck", 54),
-        ("deck", 52.0),
-        ("deck", "36"),
-        ("deck", True),
-        ("exact_101_reset", 1),
-        ("first_move_any", "true"),
-        ("lose_at", "Reach"),
-        ("lose_at", True),
-        ("elimination", None),
-        ("queen_covers_six", 0),
-        ("finish_on_six", "no"),
-        ("last_card_effects", 1.0),
-        ("recycle", "turn"),
-        ("may_draw_instead", "false"),
-        ("floor_zero", 0),
-        ("max_rounds", -1),
-        ("max_rounds", 1001),
-        ("max_rounds", False),
-        ("max_rounds", 3.0),
-        ("jokers", 2),
-    ],
-)
-def test_101_OPT_1_unknown_names_values_and_types_are_refused(name: str, value: Any) -> None:
-    with pytest.raises(InvalidOption) as refused:
-        resolve_options(ONE_OH_ONE, 3, {name: value})
-    assert refused.value.option == name
-
-
-def test_101_OPT_1_the_defaults() -> None:
-    assert resolve_options(ONE_OH_ONE, 4, {}) == {
-        "deck": 36,
-        "exact_101_reset": False,
-        "first_move_any": True,
-        "lose_at": "reach",
-        "elimination": False,
-        "queen_covers_six": True,
-        "finish_on_six": False,
-        "last_card_effects": True,
-        "recycle": "flip",
-        "may_draw_instead": False,
-        "floor_zero": False,
-        "max_rounds": 0,
-    }
 
 
 def test_101_D2_three_decks() -> None:

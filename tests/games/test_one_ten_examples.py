@@ -9,6 +9,7 @@ from croupier.games.cards import cards
 from croupier.games.facts import CardsMoved, Mark, MoveReason
 from croupier.games.interface import CardsShuffled, SeatActed
 from croupier.games.one_ten import OneTenState
+from tests.games.comparison import rule_against
 from tests.games.positions_one_ten import (
     acts,
     calls,
@@ -21,7 +22,6 @@ from tests.games.positions_one_ten import (
     playable,
     position,
     refusal,
-    rule_of,
     swaps,
 )
 
@@ -163,7 +163,7 @@ def test_110_EX_33_no_reshuffle_when_the_stock_just_suffices() -> None:
     state = four("5D 6D")
     assert state.phase == "tricks"
     assert pile(state, 0, "stock") is None
-    assert rule_of(state, CardsShuffled(cards(FOUR_KITTY))) == "110-DEAL-1"
+    assert rule_against(state, CardsShuffled(cards(FOUR_KITTY))) == "110-DEAL-1"
 
 
 def test_110_EX_34_eight_seats_swap_one_card_at_most() -> None:

@@ -5,9 +5,7 @@ import pytest
 from croupier.games.actions import PLAYS, Bid, Pass, Play
 from croupier.games.cards import CARD_OF_NOTATION, NOTATION, cards
 from croupier.games.facts import SPECTATOR, CardsMoved, MoveReason, TrickTaken
-from croupier.games.one_ten.trumps import TRUMP_POWER, TRUMPS, UNNAMED
-from tests.games.oracle_one_ten import PLAIN, renege_rank
-from tests.games.oracle_one_ten import TRUMPS as TRUMP_TABLE
+from croupier.games.one_ten.trumps import TRUMPS
 from tests.games.positions_one_ten import (
     ROUND,
     ROUND_HANDS,
@@ -50,20 +48,27 @@ def test_110_RANK_1_trumps_are_the_suit_the_joker_and_the_ace_of_hearts(trump: s
     assert named == {rank + trump for rank in "23456789TJQKA"} | {"JK", "AH"}
 
 
-@pytest.mark.parametrize("trump", "CDHS")
-def test_110_RANK_2_110_RANK_3_the_order_of_trumps(trump: str) -> None:
-    power = TRUMPS["CDHS".index(trump)].power["CDHS".index(trump)]
-    in_order = sorted((value for value in range(53) if power[value] > TRUMP_POWER), key=lambda value: -power[value])
-    assert [NOTATION[value] for value in in_order] == TRUMP_TABLE[trump]
-    assert {"C": "TC", "D": "2D", "H": "2H", "S": "TS"}[trump] == NOTATION[in_order[-1]]
+TRUMP_ORDERS = {
+    "C": "5C JC JK AH AC KC QC 2C 3C 4C 6C 7C 8C 9C TC",
+    "D": "5D JD JK AH AD KD QD TD 9D 8D 7D 6D 4D 3D 2D",
+    "H": "5H JH JK AH KH QH TH 9H 8H 7H 6H 4H 3H 2H",
+    "S": "5S JS JK AH AS KS QS 2S 3S 4S 6S 7S 8S 9S TS",
+}
+PLAIN_ORDERS = {
+    "C": "KC QC JC AC 2C 3C 4C 5C 6C 7C 8C 9C TC",
+    "D": "KD QD JD TD 9D 8D 7D 6D 5D 4D 3D 2D AD",
+    "H": "KH QH JH TH 9H 8H 7H 6H 5H 4H 3H 2H",
+    "S": "KS QS JS AS 2S 3S 4S 5S 6S 7S 8S 9S TS",
+}
 
 
 @pytest.mark.parametrize("trump", "CDHS")
 @pytest.mark.parametrize("led", "CDHS")
-def test_110_RANK_4_110_RANK_5_110_D15_the_order_of_plain_suits(trump: str, led: str) -> None:
+def test_110_RANK_2_110_RANK_3_110_RANK_4_110_RANK_5_110_D15_the_orders_of_cards(trump: str, led: str) -> None:
     power = TRUMPS["CDHS".index(trump)].power["CDHS".index(led)]
-    plain = sorted((value for value in range(53) if 0 < power[value] < TRUMP_POWER), key=lambda value: -power[value])
-    assert [NOTATION[value] for value in plain] == ([] if led == trump else PLAIN[led])
+    in_order = [NOTATION[value] for value in sorted(range(53), key=lambda value: -power[value]) if power[value]]
+    plain = "" if led == trump else PLAIN_ORDERS[led]
+    assert in_order == f"{TRUMP_ORDERS[trump]} {plain}".split()
 
 
 @pytest.mark.parametrize(
@@ -135,14 +140,11 @@ def test_110_VIS_1_all_that_was_played_stays_to_be_seen_with_its_seat() -> None:
 
 @pytest.mark.parametrize("trump", "CDHS")
 def test_110_REN_1_four_cards_renege(trump: str) -> None:
-    trumps = TRUMPS["CDHS".index(trump)]
-    reneging = [NOTATION[value] for value in range(53) if (trumps.trumps & ~trumps.ordinary) >> value & 1]
-    assert sorted(reneging) == sorted(["5" + trump, "J" + trump, "JK", "AH"])
+    trumps, reneging = TRUMPS["CDHS".index(trump)], [f"5{trump}", f"J{trump}", "JK", "AH"]
+    assert {NOTATION[value] for value in range(53) if (trumps.trumps & ~trumps.ordinary) >> value & 1} == {*reneging}
     for text in NOTATION:
         forced = {NOTATION[value] for value in range(53) if trumps.forces[CARD_OF_NOTATION[text]] >> value & 1}
-        below = {other for other in reneging if renege_rank(other, trump) < renege_rank(text, trump)}
-        assert forced == below
-    assert TRUMPS[UNNAMED].suit == UNNAMED
+        assert forced == {*reneging[reneging.index(text) + 1 :]} if text in reneging else not forced
 
 
 @pytest.mark.parametrize(

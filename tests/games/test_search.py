@@ -42,8 +42,7 @@ def never(bound: int) -> NoReturn:
 
 def decisions(game: Game, seats: int, seed: int) -> list[tuple[State, Seen]]:
     """What the seats that were to act saw at the beginning of a table with random options, sensibly played."""
-    fresh = next(iter(tables(game, seats, seed)))
-    state, options, random = fresh
+    _, state, options, random, _ = next(tables(game, seats, seed))
     found: list[tuple[State, Seen]] = []
     while len(found) < ACTIONS and not isinstance(awaiting := state.awaiting, GameOver):
         if isinstance(awaiting, ShuffleNeeded):

@@ -10,6 +10,7 @@ from croupier.games.facts import SPECTATOR, PileCard
 from croupier.games.interface import CardsShuffled, GameOver, ProposalAgreed
 from croupier.games.solo.deck import DECK, winner
 from croupier.games.solo.state import SoloState
+from tests.games.comparison import rule_against
 from tests.games.positions_solo import (
     BIDDERS,
     CALLED_UNKNOWN,
@@ -30,7 +31,6 @@ from tests.games.positions_solo import (
     new,
     play,
     play_with_facts,
-    refused_by,
     said_to,
 )
 
@@ -262,5 +262,5 @@ def test_SOLO_EX_17_restarts() -> None:
     fresh, _ = state.apply(ProposalAgreed("restart_new"))
     assert (due(fresh).round_number, due(fresh).shuffle_number, due(fresh).draw_bounds) == (1, 2, ())
     assert fresh.apply(CardsShuffled(DECK))[0].match.dealer == 3
-    assert refused_by(fresh, CardsShuffled(DECK, (2,)))
+    assert rule_against(fresh, CardsShuffled(DECK, (2,)))
     assert SOLO.proposals.keys() == {"restart_same", "restart_new"}

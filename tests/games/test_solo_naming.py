@@ -11,6 +11,7 @@ from croupier.games.interface import (
 )
 from croupier.games.solo import SoloState
 from croupier.games.solo.deck import DECK, ORDER
+from tests.games.comparison import rule_against
 from tests.games.positions_solo import (
     BIDDERS,
     CALLED_UNKNOWN,
@@ -29,7 +30,6 @@ from tests.games.positions_solo import (
     play,
     play_with_facts,
     refusal,
-    refused_by,
 )
 
 # Trump
@@ -173,7 +173,7 @@ def test_SOLO_WED_6_the_called_suit_is_no_trump_unless_it_is_all_there_is() -> N
 def test_SOLO_RESTART_1_all_that_seats_can_agree_on() -> None:
     assert set(SOLO.proposals) == {"restart_same", "restart_new"}
     state = play(dealt(EIGHTH), FROKE)
-    assert refused_by(state, ProposalAgreed("resign")) == "SOLO-RESTART-2"
+    assert rule_against(state, ProposalAgreed("resign")) == "SOLO-RESTART-2"
 
 
 def test_SOLO_RESTART_2_the_same_cards_again() -> None:
@@ -192,7 +192,7 @@ def test_SOLO_RESTART_2_new_cards_from_the_same_dealer_as_often_as_you_like() ->
         assert facts == (RoundStarted(1, 3), TurnChanged("deal", ()))
         assert due(state)[1:] == ((), 1, number)
         for proposal in SOLO.proposals:
-            assert refused_by(state, ProposalAgreed(proposal)) == "SOLO-RESTART-2"
+            assert rule_against(state, ProposalAgreed(proposal)) == "SOLO-RESTART-2"
         state, _ = state.apply(CardsShuffled(DECK))
         assert (state.match.dealer, state.view(0).round_number, state.to_act) == (3, 1, 0)
     state = play(state, "solo pass pass pass trump:C")
@@ -204,8 +204,8 @@ def test_SOLO_RESTART_2_new_cards_from_the_same_dealer_as_often_as_you_like() ->
 def test_SOLO_RESTART_2_no_restart_without_a_hand_in_progress() -> None:
     ended_hand = play(dealt(BIDDERS), "pass pass pass pass")
     over = play(dealt(EIGHTH), "solo_do_clubs pass pass pass trump:C 8C KC AC TC")
-    for state in (new(), ended_hand, over):
+    for state, rule in ((new(), "SOLO-RESTART-2"), (ended_hand, "SOLO-RESTART-2"), (over, "SOLO-END-2")):
         for proposal in SOLO.proposals:
-            assert refused_by(state, ProposalAgreed(proposal)) == "SOLO-RESTART-2"
+            assert rule_against(state, ProposalAgreed(proposal)) == rule
     state = play(dealt(TWELFTH), FROKE)
     assert state.event_record(ProposalAgreed("restart_new")) == {"type": "restart_hand", "cards": "new"}

@@ -11,6 +11,7 @@ from croupier.games.solo import SoloState, scoring
 from croupier.games.solo.contracts import Contract
 from croupier.games.solo.deck import DECK
 from croupier.games.solo.table import Table
+from tests.games.comparison import rule_against
 from tests.games.positions_solo import (
     EIGHTH,
     FIVE_OF_FIVE,
@@ -26,7 +27,6 @@ from tests.games.positions_solo import (
     play,
     play_with_facts,
     refusal,
-    refused_by,
 )
 
 DO = FROKE.replace("trump:H", "trump:H!")
@@ -165,7 +165,7 @@ def test_SOLO_END_2_one_seat_that_is_not_out_ends_the_game() -> None:
     assert facts[-1] == GameEnded(((0, 1, 2), (3,)), "buck")
     asked: tuple[str | Action, ...] = ("pass", "8C", "solo")
     assert {refusal(state, said, seat) for said in asked for seat in range(4)} == {"SOLO-END-2"}
-    assert refused_by(state, CardsShuffled(DECK)) == refused_by(state, CardsShuffled(DECK, (0,))) == "SOLO-END-2"
+    assert rule_against(state, CardsShuffled(DECK)) == rule_against(state, CardsShuffled(DECK, (0,))) == "SOLO-END-2"
 
 
 @pytest.mark.parametrize(

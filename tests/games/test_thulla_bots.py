@@ -10,7 +10,7 @@ from croupier.games.cards import NOTATION, STANDARD_DECK
 from croupier.games.facts import Seat
 from croupier.games.interface import OptionValues
 from croupier.games.thulla import Thulla
-from tests.games.positions import THULLA, plays, position
+from tests.games.positions_thulla import THULLA, plays, position
 from tests.games.seats import play_out, seen
 
 
