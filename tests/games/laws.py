@@ -29,8 +29,8 @@ from croupier.games.interface import CardChoice, Game, Legal, OptionValue, State
 from tests.games.peculiar import PECULIAR
 from tests.games.walk import Step, sample_options, walk
 
-TABLES = int(os.environ.get("CROUPIER_TEST_TABLES") or 3)
-"""How many random tables each law looks at, for each game and number of seats."""
+TABLES = int(os.environ.get("CROUPIER_TEST_TABLES") or 2)
+"""How many random tables each law looks at, for each game and number of seats; every other one is steered."""
 STEPS = 200
 """How many steps of a table the costly laws look at."""
 

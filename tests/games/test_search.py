@@ -201,18 +201,10 @@ def test_nothing_to_decide_is_an_error() -> None:
         SearchBot(Toy(()))(TOY_SEEN._replace(legal=Legal()), never)
 
 
-@pytest.mark.parametrize(
-    ("game_id", "seats", "iterations", "deals", "options"),
-    [
-        pytest.param("thulla", 2, 15, 5, {}, id="thulla"),
-    ],
-)
-def test_search_plays_better_than_sensible(
-    game_id: str, seats: int, iterations: int, deals: int, options: OptionValues
-) -> None:
-    game = GAMES[game_id]
-    bots = {"search": SearchBot(game, most_iterations=iterations), "sensible": game.bots["sensible"]}
-    resolved = resolve_options(game, seats, options)
-    league = League(game, resolved, bots, seatings(tuple(bots), seats), "search")
-    ranked = standings([league.deal(number) for number in range(deals)])
+@pytest.mark.slow
+def test_search_plays_better_than_sensible() -> None:
+    game = GAMES["thulla"]
+    bots = {"search": SearchBot(game, most_iterations=15), "sensible": game.bots["sensible"]}
+    league = League(game, resolve_options(game, 2, {}), bots, seatings(tuple(bots), 2), "search")
+    ranked = standings([league.deal(number) for number in range(5)])
     assert comparisons(ranked) == ["search plays better than sensible: the intervals are apart"], ranked
