@@ -9,6 +9,7 @@ from croupier.games.interface import OptionValue, SeatActed, resolve_options
 from croupier.games.thulla import Thulla, ThullaState
 from croupier.games.thulla.state import Laid, Match
 from croupier.games.thulla.table import Table
+from tests.games.comparison import apply
 
 THULLA = Thulla()
 
@@ -42,7 +43,7 @@ def plays_with_facts(state: ThullaState, line: str) -> tuple[ThullaState, tuple[
     facts: tuple[Fact, ...] = ()
     for word in line.split():
         seat, _, text = word.partition(":")
-        state, more = state.apply(SeatActed(int(seat), PLAYS[card(text)]))
+        state, more = apply(state, SeatActed(int(seat), PLAYS[card(text)]))
         facts += more
     return state, facts
 
