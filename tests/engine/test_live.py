@@ -26,6 +26,7 @@ from tests.engine.play import (
     take_up,
     taken,
 )
+from tests.waiting import settled
 
 
 async def ready(engine: Bench, seed: int = 1) -> tuple[LiveTable, int, Action]:
@@ -96,8 +97,7 @@ async def test_what_cannot_be_read_is_looked_at_again_until_it_can(engine: Bench
             await table.act(seat, action, "r", None)
     for _ in range(3):
         engine.clock.advance(1_000)
-        for _ in range(5):
-            await asyncio.sleep(0)
+        await settled()
     assert await taken(stream) == []
     engine.store.reads_fail = False
     engine.clock.advance(1_000)
@@ -258,12 +258,10 @@ async def test_an_action_whose_client_has_gone_becomes_visible_to_the_others(eng
     acting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await acting
-    for _ in range(10):
-        await asyncio.sleep(0)
+    await settled()
     assert await taken(stream) == []
     engine.store.gate.set()
-    for _ in range(20):
-        await asyncio.sleep(0)
+    await settled()
     (message,) = await taken(stream)
     assert parsed(message).update.sequence == 2
     assert await table.act(seat, action, "r", None) == 2
@@ -276,10 +274,9 @@ async def test_others_who_act_while_a_lost_action_is_stored_see_it(engine: Bench
     acting = asyncio.create_task(table.act(seat, action, "r", None))
     await soon(engine.store.held.wait())
     repeating = asyncio.create_task(table.act(seat, action, "r", None))
-    await asyncio.sleep(0)
+    await settled()
     acting.cancel()
-    for _ in range(10):
-        await asyncio.sleep(0)
+    await settled()
     engine.store.gate.set()
     assert await soon(repeating) == 2
     await soon(engine.services.background.close(1.0))
@@ -294,7 +291,7 @@ async def test_a_client_that_goes_before_its_turn_at_the_lock_changes_nothing(en
     first = asyncio.create_task(table.act(seat, action, "r", None))
     await soon(engine.store.held.wait())
     second = asyncio.create_task(table.act(seat, Pass(), "other", None))
-    await asyncio.sleep(0)
+    await settled()
     second.cancel()
     engine.store.gate.set()
     assert await soon(first) == 2
