@@ -51,7 +51,7 @@ class _IdleSelector(selectors.DefaultSelector):
 
 
 class SettlingLoop(asyncio.SelectorEventLoop):
-    """The event loop of all tests: it can tell when it has nothing to do, and its time may be that of a test's clock."""
+    """The event loop of tests: it can tell when it has nothing to do, and its time may be that of a test's clock."""
 
     def __init__(self) -> None:
         self._idle = _IdleSelector()
