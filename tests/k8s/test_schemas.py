@@ -48,7 +48,6 @@ def test_every_object_is_valid(folder: str, version: str) -> None:
         Break("Cluster", "postgres", "spec/instance", 3),
         Break("Cluster", "postgres", "spec/imageName", "ghcr.io/cloudnative-pg/postgresql:latest"),
         Break("PodMonitor", "croupier", "spec/podMetricsEndpoints/0/ports", "metrics"),
-        Break("PrometheusRule", "croupier", "spec/groups/0/rules/0/expr"),
         Break("ScaledObject", "engine", "spec/triggers/0/metadata/threshold", 4000),
     ],
     ids=str,
