@@ -7,7 +7,7 @@ import jsonschema
 import kubernetes_validate
 import pytest
 
-from tests.k8s.building import Object, build, every_folder
+from tests.k8s.building import Object, build
 from tests.k8s.objects import Break, named, title
 from tests.k8s.shapes import SHAPES
 
@@ -32,7 +32,7 @@ def faults(thing: Object, version: str) -> list[str]:
 
 
 @pytest.mark.parametrize("version", [OLDEST, NEWEST])
-@every_folder
+@pytest.mark.parametrize("folder", ["laptop", pytest.param("production", marks=pytest.mark.slow), "everything"])
 def test_every_object_is_valid(folder: str, version: str) -> None:
     assert [fault for one in build(folder) for fault in faults(one, version)] == []
 
