@@ -19,8 +19,8 @@ RUN library="$(python3 -c 'import sysconfig; print(sysconfig.get_path("stdlib"))
 FROM ${BUILDER_IMAGE} AS build
 # Where packages come from; if empty, from where pip is configured to look.
 ARG INDEX_URL=
-# Extras of the package, with commas between: traces tells a collector of calls where one is named; load brings the load
-# test with it, python -m loadtest.
+# Extras of the package, with commas between: traces tells a collector of calls where one is named; load brings what the
+# load test needs, python -m loadtest.
 ARG EXTRAS=traces
 # A network with an authority of its own mounts its certificates at this place, an index with a password its pip.conf.
 ENV PIP_INDEX_URL=${INDEX_URL} PIP_CERT=/etc/ssl/certs/ca-certificates.crt PIP_DISABLE_PIP_VERSION_CHECK=1 \
@@ -35,7 +35,6 @@ RUN --mount=type=cache,target=/root/.cache/pip --mount=type=secret,id=pip.conf,t
  && python3 -m venv --without-pip /opt/croupier \
  && /tools/bin/pip --python /opt/croupier/bin/python install --quiet --no-compile --constraint constraints.txt \
         "$(echo /wheel/*.whl)${EXTRAS:+[${EXTRAS}]}" \
- && case ",${EXTRAS}," in (*,load,*) cp -R loadtest "$(echo /opt/croupier/lib/python3*/site-packages)"/ ;; esac \
  && /opt/croupier/bin/python -m compileall -q -j 0 --invalidation-mode unchecked-hash /opt/croupier/lib
 RUN --mount=type=bind,from=base,target=/base \
     /tools/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --short-PURLs \

@@ -17,6 +17,13 @@ class Opened(NamedTuple):
     after_sequence: int | None
 
 
+class Closed(NamedTuple):
+    """A stream ended, or broke; one that is not named is open until the last message on it."""
+
+    at_milliseconds: int
+    stream: int
+
+
 class Heard(NamedTuple):
     """A message of a stream: a PlayResponse, as which a WatchTableResponse can be read too."""
 
@@ -45,6 +52,16 @@ class Sent(NamedTuple):
     action: bytes
     expected_sequence: int | None
     expected: Expected | None = None
+
+
+class Said(NamedTuple):
+    """A proposal, or a vote on the one that the entry `proposal_sequence` made, that was sent; the other is None."""
+
+    at_milliseconds: int
+    request_id: str
+    proposal: str | None
+    proposal_sequence: int | None = None
+    agree: bool | None = None
 
 
 class Answered(NamedTuple):
@@ -82,8 +99,10 @@ class SeatRecord:
     seat: int | None = None
     manner: str = ""
     opened: list[Opened] = field(default_factory=list)
+    closed: list[Closed] = field(default_factory=list)
     heard: list[Heard] = field(default_factory=list)
     sent: list[Sent] = field(default_factory=list)
+    said: list[Said] = field(default_factory=list)
     answered: list[Answered] = field(default_factory=list)
     viewed: list[Viewed] = field(default_factory=list)
     noted: list[Noted] = field(default_factory=list)
@@ -95,6 +114,10 @@ class SeatRecord:
     """When he left for good before the game was over."""
     reads_slowly: bool = False
     """Whether the time until he hears of something is his own doing."""
+    hampered: bool = False
+    """Whether the run itself kept this player from acting, or let them go away: their time may run out."""
+    thinks_milliseconds: int | None = None
+    """The longest that this player waits before an action; None where the run does not promise that."""
 
 
 class StoredEntry(NamedTuple):
@@ -122,7 +145,7 @@ class StoredTable(NamedTuple):
 
 
 class Ledger(NamedTuple):
-    """A table's rows in scoring's database."""
+    """A table's rows in scoring's database; None for the time of the result where a run does not read it."""
 
     rounds: tuple[tuple[int, list[int], list[int]], ...] = ()
     """Number, points by seat, totals by seat."""
@@ -132,6 +155,7 @@ class Ledger(NamedTuple):
     """Player id of each person, and the person's place from 1."""
     counts: tuple[tuple[int, str, int], ...] = ()
     """Seat, name of what is counted, sum over all rounds."""
+    finished_milliseconds: int | None = None
 
 
 class Outage(NamedTuple):
@@ -139,6 +163,13 @@ class Outage(NamedTuple):
 
     began: int
     ended: int
+
+
+class Lag(NamedTuple):
+    """How late an entry may be received on a stream that is open, judged of entries stored after a time."""
+
+    most_milliseconds: int
+    since_milliseconds: int = 0
 
 
 @dataclass(slots=True)
@@ -160,8 +191,15 @@ class TableRecord:
     sheet: bytes | None = None
     """What GetScoreSheet gave once the result was on it: a GetScoreSheetResponse."""
     stored: StoredTable | None = None
-    """The table's rows in the engines' database; None where the database is out of reach."""
+    """The table's rows in the engines' database, read in one transaction after the viewers' last message.
+
+    None where the database is out of reach.
+    """
     ledger: Ledger | None = None
     """The table's rows in scoring's database; None where the database is out of reach."""
     outages: tuple[Outage, ...] = ()
-    """The times in which an engine was missing, as the engines' database has them."""
+    """The times in which an engine was missing, as the engines' database has them; judged where `stored` is there."""
+    late_milliseconds: int | None = 2_500
+    """So much after a deadline an engine may act, outages aside: see docs/guarantees.md; None for any time."""
+    lag: Lag | None = None
+    """None where it is not judged how late entries are received."""

@@ -1,4 +1,4 @@
-"""A replay played again by the referee's own rules: what they say of each entry, and of the table after it."""
+"""A replay, or the rows of a log, played again by the judge's own rules: what they say of each entry."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,7 +38,8 @@ class Proof:
     positions: Sequence[Position]
     rounds: Sequence[Round]
     faults: Sequence[Fault]
-    deals: int
+    shuffles: Mapping[int, tuple[list[Card], list[int]]]
+    """By number of the entry the cards, and the numbers drawn, that follow from the seeds."""
 
     @property
     def ranking(self) -> list[list[int]] | None:
@@ -53,7 +54,7 @@ def prove(replay: Replay) -> Proof | None:
         return None
     run = _Run(replay, rules(replay.header["seats"], replay.header["options"]))
     faults = list(run.faults())
-    return Proof(run.positions, list(run.table.rounds), faults, run.deals)
+    return Proof(run.positions, list(run.table.rounds), faults, run.shuffles)
 
 
 class _Run:
@@ -62,7 +63,7 @@ class _Run:
     def __init__(self, replay: Replay, table: Table) -> None:
         self.table = table
         self.positions = [_position(table)]
-        self.deals = 0
+        self.shuffles: dict[int, tuple[list[Card], list[int]]] = {}
         self._replay = replay
         self._key = table_key(bytes.fromhex(replay.header["seed"]), replay.added)
 
@@ -77,7 +78,7 @@ class _Run:
                 yield fault
                 return
             self.positions.append(_position(self.table))
-            if self.table.rounds[rounds:] != entry.rounds:
+            if self._replay.result is not None and self.table.rounds[rounds:] != entry.rounds:
                 detail = f"rounds told {entry.rounds}, by the rules {self.table.rounds[rounds:]}"
                 yield Fault(Invariant.RESULT_DIFFERS, number, detail)
         yield from self._result()
@@ -86,6 +87,8 @@ class _Run:
         line = entry.line
         if self.table.shuffle_wanted is not None:
             return self._deal(number, line)
+        if "cards" in line:
+            return Fault(Invariant.RULES_BROKEN, number, "cards were shuffled though seats had to act")
         if "event" in line:
             return self._agree(number, line["event"])
         return self._act(number, line)
@@ -93,10 +96,12 @@ class _Run:
     def _deal(self, number: int, line: Mapping[str, Any]) -> Fault | None:
         wanted = self.table.shuffle_wanted
         assert wanted is not None
-        if "event" not in line:
+        if "seat" in line:
             return Fault(Invariant.RULES_BROKEN, number, f"seat {line['seat']} acted while cards had to be shuffled")
-        self.deals += 1
-        if self.table.shuffled(*deal(self._key, wanted)) != line["event"]:
+        shuffled = self.shuffles[number] = deal(self._key, wanted)
+        event = self.table.shuffled(*shuffled)
+        is_row = "cards" in line
+        if ((line["cards"], line["drawn"]) if is_row else line["event"]) != (shuffled if is_row else event):
             return Fault(Invariant.DEAL_UNFAIR, number, "these cards do not follow from the seed and the seats' seeds")
         return None
 
@@ -121,6 +126,8 @@ class _Run:
 
     def _result(self) -> Iterator[Fault]:
         last, result = len(self._replay.entries), self._replay.result
+        if result is None:
+            return
         if self.table.ranking is None:
             yield Fault(Invariant.REPLAY_UNTRUE, last, "the replay ends before the game does")
         elif (result["ranking"], result["totals"]) != (self.table.ranking, self.table.scores):

@@ -41,7 +41,8 @@ class Replay:
 
     header: Mapping[str, Any]
     entries: Sequence[Entry]
-    result: Mapping[str, Any]
+    result: Mapping[str, Any] | None
+    """None where rounds and result are not written down: in rows of the database."""
 
     @property
     def rounds(self) -> list[Round]:

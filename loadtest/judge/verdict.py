@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 from croupier_api.v1 import scoring_pb2
 from loadtest.judge.actions import acknowledgements_broken, answers_wrong, entries_unasked
+from loadtest.judge.credits import times_broken
 from loadtest.judge.deadlines import broken_deadlines, waited_in_vain
 from loadtest.judge.deals import commitment_of
 from loadtest.judge.knowledge import Shown
+from loadtest.judge.ledger import ledger_differs
 from loadtest.judge.log import Log, log_of, replay_numbers
 from loadtest.judge.positions import views_against_rules
 from loadtest.judge.proof import Position, Proof, prove
@@ -25,8 +27,10 @@ from loadtest.judge.replay import (
     seed_differences,
 )
 from loadtest.judge.results import sheet_differs, told_results_differ
+from loadtest.judge.rows import Rows, Unreadable, read_rows
 from loadtest.judge.secrecy import secrets_told, views_differ
 from loadtest.judge.spans import seen_by_all
+from loadtest.judge.stored import answers_differ, received_differs, replay_differs, rows_broken, shown_early
 from loadtest.judge.streams import Followed, follow
 from loadtest.judge.violations import Invariant, Violation
 from loadtest.record import Noted, TableRecord
@@ -39,18 +43,19 @@ class Verdict:
     violations: tuple[Violation, ...]
     checks_made: Mapping[str, int]
     """How often what was checked: "entries", "views", "refusals", "acknowledgements", "deadlines", "deals", "replays",
-    "sheets"."""
+    "sheets", "rows", "ledgers"."""
     is_proved: bool
-    """Whether the table was played again, from its replay to its end, by the referee's own rules."""
+    """Whether the table was played again to its end, from its replay or its rows, by the judge's own rules."""
     seen_by_all_milliseconds: tuple[int, ...]
     """From an action sent to heard at the last of the seats, for the actions that all heard live."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Records:
-    """What the replay tells, as far as it can be read: where it stands in the log, and what the rules say of it."""
+    """What replay and rows tell, as far as they can be read: where it stands in the log, and what the rules say."""
 
     replay: Replay | None
+    rows: Rows | None
     numbers: Mapping[int, int]
     proof: Proof | None
     violations: tuple[Violation, ...]
@@ -68,12 +73,13 @@ def judge(record: TableRecord) -> Verdict:
         *(found for one in followed for found in one.violations),
         *disagreements(record.table_id, followed),
         *_secrets(record.table_id, followed),
-        *broken_deadlines(record.table_id, log),
+        *broken_deadlines(record.table_id, log, record.late_milliseconds),
         *waited_in_vain(record.table_id, log, followed),
         *records.violations,
         *_actions(record.table_id, followed, log, records),
         *_views(record, followed, records),
         *_results(record, followed, log, records),
+        *_times(record, log, records),
     ]
     is_proved = records.proof is not None and records.proof.ranking is not None and not records.proof.faults
     seen = seen_by_all(followed, record.timed_until_milliseconds)
@@ -91,28 +97,64 @@ def _noted(record: TableRecord) -> Iterator[Noted]:
 
 
 def _read_records(record: TableRecord, followed: Sequence[Followed], log: Log) -> _Records:
-    """Read the replay, hold it against what was heard, and play it again."""
-    if not record.replays:
-        return _Records(None, {}, None, ())
-    name = record.table_id
-    violations = [
-        Violation(Invariant.REPLAY_UNTRUE, name, 0, "two viewers got different replays")
-        for other in record.replays[1:]
-        if other != record.replays[0]
-    ]
-    try:
-        replay = read(record.replays[0])
-    except Untrue as untrue:
-        return _Records(None, {}, None, (*violations, Violation(Invariant.REPLAY_UNTRUE, name, 0, untrue.detail)))
-    headers = [Violation(Invariant.REPLAY_UNTRUE, name, 0, it) for it in header_differences(replay, log.info, followed)]
-    numbers = replay_numbers(log, len(replay.entries))
-    violations += [*headers, *_unfair(record, replay, followed, log)]
-    violations += entry_differences(name, replay, log, numbers)
-    proof = prove(replay) if not headers else None
+    """Read the replay and the rows, hold them against what was heard and each other, and play the game again."""
+    name, violations = record.table_id, list[Violation]()
+    rows, replay = _rows_of(record, violations), _replay_of(record, violations)
+    whole = rows if rows is not None and rows.is_whole else None
+    base = replay or (whole.replay(name) if whole is not None else None)
+    if base is None:
+        found = _rows_differ(name, rows, None, followed, log, None) if rows is not None else ()
+        return _Records(None, None, {}, None, (*violations, *found))
+    headers = [Violation(Invariant.REPLAY_UNTRUE, name, 0, it) for it in header_differences(base, log.info, followed)]
+    numbers = whole.numbers if whole is not None else replay_numbers(log, len(base.entries))
+    violations += [*headers, *_unfair(record, base, followed, log)]
+    proof = prove(base) if not headers else None
+    if replay is not None:
+        violations += entry_differences(name, replay, log, numbers)
+    if rows is not None:
+        violations += _rows_differ(name, rows, replay if whole is not None else None, followed, log, proof)
     sequences = {number: sequence for sequence, number in numbers.items()}
     for fault in proof.faults if proof is not None else ():
-        violations.append(Violation(fault.invariant, name, sequences.get(fault.number, fault.number), fault.detail))
-    return _Records(replay, numbers, proof, tuple(violations))
+        is_log = replay is None and fault.invariant is Invariant.REPLAY_UNTRUE
+        invariant = Invariant.LOG_BROKEN if is_log else fault.invariant
+        violations.append(Violation(invariant, name, sequences.get(fault.number, fault.number), fault.detail))
+    return _Records(replay, whole, numbers, proof, tuple(violations))
+
+
+def _rows_of(record: TableRecord, violations: list[Violation]) -> Rows | None:
+    """The rows of the table, if there are any that can be read."""
+    if record.stored is None:
+        return None
+    try:
+        return read_rows(record.stored)
+    except Unreadable as fault:
+        violations.append(Violation(Invariant.LOG_BROKEN, record.table_id, fault.sequence, fault.detail))
+        return None
+
+
+def _replay_of(record: TableRecord, violations: list[Violation]) -> Replay | None:
+    """The replay, if there is one that can be read."""
+    for other in record.replays[1:]:
+        if other != record.replays[0]:
+            detail = "two viewers got different replays"
+            violations.append(Violation(Invariant.REPLAY_UNTRUE, record.table_id, 0, detail))
+    try:
+        return read(record.replays[0]) if record.replays else None
+    except Untrue as untrue:
+        violations.append(Violation(Invariant.REPLAY_UNTRUE, record.table_id, 0, untrue.detail))
+        return None
+
+
+def _rows_differ(
+    table_id: str, rows: Rows, replay: Replay | None, followed: Sequence[Followed], log: Log, proof: Proof | None
+) -> Iterator[Violation]:
+    yield from rows_broken(table_id, rows, proof)
+    yield from received_differs(table_id, rows, log)
+    if replay is not None:
+        yield from replay_differs(table_id, rows, replay, proof)
+    for one in followed:
+        yield from shown_early(table_id, one, rows)
+        yield from answers_differ(table_id, one, rows)
 
 
 def _unfair(record: TableRecord, replay: Replay, followed: Sequence[Followed], log: Log) -> Iterator[Violation]:
@@ -163,6 +205,24 @@ def _results(record: TableRecord, followed: Sequence[Followed], log: Log, record
             found += sheet_differs(sheet, one, records.replay)
         for detail in found:
             yield Violation(Invariant.RESULT_DIFFERS, record.table_id, log.last, detail)
+    proof = records.proof
+    if record.ledger is not None and proof is not None and proof.ranking is not None:
+        for detail in ledger_differs(record.ledger, log, proof.rounds, proof.ranking, proof.positions[-1].scores):
+            yield Violation(Invariant.LEDGER_DIFFERS, record.table_id, log.last, detail)
+
+
+def _times(record: TableRecord, log: Log, records: _Records) -> Iterator[Violation]:
+    rows = records.rows
+    if rows is None:
+        return iter(())
+    positions = _positions(records)
+    to_act = {sequence: list(moment.view.seats_to_act) for sequence, moment in log.moments.items()}
+    number = 0
+    for row in rows.entries:
+        number = rows.numbers.get(row.sequence, number)
+        if (position := positions.get(number)) is not None:
+            to_act[row.sequence] = sorted(position.legal)
+    return times_broken(record.table_id, rows, to_act, record.outages, record.late_milliseconds)
 
 
 def _checks_made(record: TableRecord, followed: Sequence[Followed], log: Log, records: _Records) -> Mapping[str, int]:
@@ -177,7 +237,9 @@ def _checks_made(record: TableRecord, followed: Sequence[Followed], log: Log, re
         for sequence in log.entries
         if sequence - 1 in log.moments
     )
-    checks["deals"] = records.proof.deals if records.proof is not None else 0
+    checks["deals"] = len(records.proof.shuffles) if records.proof is not None else 0
+    checks["rows"] = len(records.rows.entries) if records.rows is not None else 0
+    checks["ledgers"] = int(record.ledger is not None)
     checks["replays"] = len(record.replays)
     checks["sheets"] = int(record.sheet is not None)
     return checks

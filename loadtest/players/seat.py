@@ -1,15 +1,15 @@
 """Somebody plays at a table, in his manner, to the end of the game or until he leaves it for good."""
 
-from itertools import count
 from random import Random
 
 import grpc
 
-from croupier_api.v1 import scoring_pb2, table_pb2
+from croupier_api.v1 import table_pb2
 from croupier_client import CroupierError, Internal, NotFound, Table, TimedOut, random_legal
 from loadtest.judge.violations import Invariant
 from loadtest.players import cheats
 from loadtest.players.counting import count_refused_action
+from loadtest.players.records import read_records
 from loadtest.players.tables import wall_milliseconds
 from loadtest.players.world import PlayerClient, Seat, World, is_failure
 from loadtest.record import Noted, SeatRecord, TableRecord, Viewed
@@ -20,7 +20,6 @@ OVERDUE_MILLISECONDS = 10_000
 """Beyond a deadline by so much, a table that does not go on is given up."""
 SHEET_SILENCES = 10
 """A result may take so many times what a stream may be silent: where all end at once, there are many to hand over."""
-SHEET_POLLS_SECONDS = (0.3, 0.5, 1.0, 2.0, 5.0)
 LOOKED_AT = 0.05
 """How often a player asks for the view after his move."""
 REACTED = 0.02
@@ -213,30 +212,9 @@ class SeatPlayer:
 
     async def _read_records(self, record: TableRecord) -> None:
         try:
-            record.replays.append((await self._client.get_replay(table_id=self._table_id)).replay)
-            sheet = await self._finished_sheet()
+            await read_records(self._client, record, self._world.pause, self._sheet_seconds)
         except CroupierError as error:
             self._failed("reading the records", error)
-            return
-        if sheet is None:
-            self._note(Invariant.RESULT_MISSING, 0, f"scoring has no result after {self._sheet_seconds:g} seconds")
-        else:
-            record.sheet = sheet.SerializeToString()
-
-    async def _finished_sheet(self) -> scoring_pb2.GetScoreSheetResponse | None:
-        """The score sheet once the result is on it: the engine reports after the players have heard."""
-        deadline = self._world.now() + self._sheet_seconds
-        for attempt in count():
-            try:
-                sheet = await self._client.get_score_sheet(table_id=self._table_id)
-                if sheet.HasField("result"):
-                    return sheet
-            except NotFound:
-                pass
-            if self._world.now() > deadline:
-                break
-            await self._world.pause(SHEET_POLLS_SECONDS[min(attempt, len(SHEET_POLLS_SECONDS) - 1)])
-        return None
 
     def _note(self, invariant: Invariant, sequence: int, detail: str) -> None:
         self._viewer.noted.append(Noted(invariant, sequence, detail))

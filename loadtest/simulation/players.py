@@ -120,14 +120,9 @@ class Person:
             )
         )
         table_id = str(answer.table.table_id)
-        for number, bot in enumerate(seating.bots, start=1):
-            await self.until_done(partial(self._add_bot, table_id, number, bot))
+        for seat, bot in enumerate(seating.bots, start=1):
+            await self.until_done(partial(self._client.add_bot, table_id=table_id, bot=bot, seat=seat))
         return table_id
-
-    async def _add_bot(self, table_id: str, number: int, bot: str) -> None:
-        table = (await self._client.get_table(table_id=table_id)).table
-        if sum(bool(seat.occupant.bot) for seat in table.seats) < number:
-            await self._client.add_bot(table_id=table_id, bot=bot)
 
     async def join(self, table_id: str) -> None:
         """Take a seat."""

@@ -35,7 +35,6 @@ class Stopwatch:
         self._credits = [0] * count
         self._reserves = [config.clock.reserve_milliseconds] * count
         self._away = [False] * count
-        self._credited_until = 0
         self.credited_milliseconds = 0
         self.tolerance_milliseconds = 0
 
@@ -97,9 +96,9 @@ class Stopwatch:
         )
 
     def _credit(self, entry: Entry, milliseconds: int, interruptions: Iterable[Span]) -> None:
-        waiting = [started + self._credits[seat] for seat, started in enumerate(self._started) if started is not None]
-        since = max(min(waiting, default=entry.at), self._credited_until)
-        due = overlap_milliseconds(interruptions, since, entry.at)
+        waiting = [(started, self._credits[seat]) for seat, started in enumerate(self._started) if started is not None]
+        since, credited = min(waiting, default=(entry.at, 0))
+        due = overlap_milliseconds(interruptions, since, entry.at) - credited
         self._verdict.expect(
             0 < milliseconds <= due,
             "time is given back once, and only what nobody served",
@@ -108,7 +107,6 @@ class Stopwatch:
         for seat, started in enumerate(self._started):
             if started is not None:
                 self._credits[seat] += milliseconds
-        self._credited_until = entry.at
         self.credited_milliseconds += milliseconds
 
     def _where(self, entry: Entry) -> str:

@@ -87,7 +87,7 @@ def show_neighbours_alike() -> AbstractContextManager[None]:
 def credit_twice() -> AbstractContextManager[None]:
     """It is not noted for which time something was given back."""
 
-    def clock_after_credit(before: ClockState, _at: int, milliseconds: int) -> ClockState:
+    def clock_after_credit(before: ClockState, milliseconds: int) -> ClockState:
         since = (NOBODY_WAITS if started == NOBODY_WAITS else started + milliseconds for started in before.since)
         return before._replace(since=tuple(since))
 

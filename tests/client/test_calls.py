@@ -29,7 +29,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "join_table": {"table_id": "t"},
     "leave_table": {"table_id": "t"},
     "set_ready": {"table_id": "t", "ready": True, "client_seed": b"s"},
-    "add_bot": {"table_id": "t", "bot": "random"},
+    "add_bot": {"table_id": "t", "bot": "random", "seat": 0},
     "remove_seat": {"table_id": "t", "seat": 2},
     "quick_match": {"game": "g", "seats": 4, "client_seed": b"s", "request_id": "r"},
     "submit_action": {

@@ -58,13 +58,15 @@ def test_a_seat_whose_time_ran_out_is_away_and_waited_for_shortly() -> None:
 
 def test_being_away_takes_no_more_of_the_reserve() -> None:
     config = ClockConfig(1_000, 9_000, 0)
-    clock = ClockState((0, -1, -1), (5_000,) * 3, (True, False, False))
+    clock = ClockState((0, -1, -1), (5_000,) * 3, (True, False, False), (0,) * 3)
     assert clock_after(clock, config, acted(0, 3_000, ActedBy.TIMEOUT), ()).reserves == (5_000,) * 3
 
 
 def test_a_seat_that_is_away_never_gets_more_than_the_action_time() -> None:
     short = ClockConfig(1_000, 9_000, 0)
-    assert next_due(ClockState((50, -1, -1), (9_000,) * 3, (True, False, False)), short, SEATS) == Due(1_050, 0)
+    assert next_due(ClockState((50, -1, -1), (9_000,) * 3, (True, False, False), (0,) * 3), short, SEATS) == Due(
+        1_050, 0
+    )
 
 
 def test_who_acts_again_gets_his_seat_back() -> None:
@@ -103,4 +105,4 @@ def test_a_computer_player_acts_after_its_delay_and_is_never_away() -> None:
 
 
 def test_of_two_seats_that_are_due_the_earlier_and_then_the_lower_is_first() -> None:
-    assert due(ClockState((500, 400, 400), (0,) * 3, (False,) * 3)) == Due(30_400, 1)
+    assert due(ClockState((500, 400, 400), (0,) * 3, (False,) * 3, (0,) * 3)) == Due(30_400, 1)

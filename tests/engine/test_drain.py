@@ -12,6 +12,7 @@ import pytest
 from croupier.engine.assembly import Engine, assemble
 from croupier.engine.servicer import EngineServicer
 from croupier.engine.settings import EngineSettings
+from croupier.engine.store import StoredTable
 from croupier.engine.tables import Tables
 from croupier.games.facts import SPECTATOR
 from croupier.runtime.database import open_database
@@ -105,6 +106,34 @@ async def test_one_who_asked_for_his_table_just_before_is_sent_on_too(engine: Be
         table.subscribe(SPECTATOR, None)
     with pytest.raises(Unavailable):
         await soon(loading)
+
+
+async def test_a_table_on_its_way_into_memory_is_waited_for_or_given_up(
+    engine: Bench, tables: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also when nobody asks for it any more: what reads its log holds a connection to the database."""
+    reading, goes_on, load = asyncio.Event(), asyncio.Event(), engine.store.load
+
+    async def slow_load(table_id: str) -> StoredTable | None:
+        reading.set()
+        await goes_on.wait()
+        return await load(table_id)
+
+    monkeypatch.setattr(engine.store, "load", slow_load)
+    for is_given_up in (False, True):
+        stopping = Tables(engine.another_engine().services, bytes, 10)
+        goes_on.clear()
+        asking = asyncio.create_task(stopping.get("t1"))
+        await soon(reading.wait())
+        asking.cancel()
+        draining = asyncio.create_task(stopping.drain())
+        assert not (await asyncio.wait([draining], timeout=0.01))[0]
+        if is_given_up:
+            draining.cancel()
+        else:
+            goes_on.set()
+        await asyncio.wait([draining])
+        assert not stopping.loading
 
 
 async def test_an_action_whose_time_runs_out_meanwhile_is_left_to_other_engines(engine: Bench, tables: Tables) -> None:

@@ -11,10 +11,10 @@ import pytest
 from croupier.cli.addresses import Addresses, addresses_from, service_flags
 from croupier.cli.data_folder import DataFolder
 from croupier.cli.demo import play_all
-from croupier.cli.demo_evidence import disagreements, gather_evidence
 from croupier.cli.demo_plan import DemoPlan
 from croupier.cli.reach import endpoints_of
 from croupier.cli.replicas import START_ORDER
+from croupier_api.v1 import scoring_pb2
 from croupier_client.aio import Client
 from tests.image.container import Container, Image
 
@@ -74,19 +74,20 @@ def migrated(image: Image) -> Image:
 async def test_a_table_is_played_from_outside_all_stop_when_told_and_what_was_played_is_kept(migrated: Image) -> None:
     with running(migrated) as (addresses, containers):
         played = await play_all(PLAN, endpoints_of(addresses), lambda tables, update: None)
-        assert played.disagreements == ()
+        assert played.violations == ()
         for service in START_ORDER:
             for name in ("", "live"):
                 assert migrated.run("health", addresses[service]["health"], "--service", name) == (0, "")
         codes = {service: containers[service].terminate() for service in reversed(START_ORDER)}
     assert codes == dict.fromkeys(START_ORDER, 0)
     assert migrated.run("health", addresses["lobby"]["health"], "--service", "live")[0] == 1
-    (table,) = played.tables
+    (record,) = played.records
     with running(migrated) as (addresses, _):
         async with Client(endpoints_of(addresses), PLAN.device_secret(1, 0), PLAN.player_name(1, 0)) as client:
             await client.sign_in()
-            found = await gather_evidence(client, table.table_id)
-    assert list(disagreements(table, found)) == []
+            assert (await client.get_replay(table_id=record.table_id)).replay == record.replays[0]
+            sheet = await client.get_score_sheet(table_id=record.table_id)
+    assert sheet == scoring_pb2.GetScoreSheetResponse.FromString(record.sheet or b"")
 
 
 def test_a_service_that_cannot_run_says_why_in_one_line(image: Image) -> None:

@@ -133,6 +133,8 @@ async def test_from_sign_in_to_the_first_deal(front: Front) -> None:
     assert (await watch.read()).table == joined
     with_bot = (await ada.call("AddBot", pb.AddBotRequest(table_id=table.table_id))).table
     assert with_bot.seats[2].occupant == table_pb2.SeatInfo(name="Bot 3", bot="clever")
+    again = pb.AddBotRequest(table_id=table.table_id, bot="clever", seat=2)
+    assert (await ada.call("AddBot", again)).table == with_bot
     assert (await watch.read()).table == with_bot
     await ada.call("SetReady", pb.SetReadyRequest(table_id=table.table_id, ready=True, client_seed=b"a"))
     await watch.read()

@@ -136,6 +136,16 @@ def test_bots_cannot_be_added_to_a_full_table() -> None:
     assert refusal.value.reason == "TABLE_FULL"
 
 
+def test_a_bot_for_a_named_seat_comes_once() -> None:
+    table = set_ready(forming_table(3), HOST, True, b"")
+    with_bot = add_bot(table, HOST, "clever", 2)
+    assert [seat.bot for seat in with_bot.seats] == ["", "", "clever"]
+    assert add_bot(with_bot, HOST, "clever", 2) == with_bot
+    complete = add_bot(with_bot, HOST, "random", 1)
+    assert complete.state is TableState.OPENING
+    assert add_bot(complete, HOST, "random", 1) == complete
+
+
 def test_the_host_frees_seats_of_players_and_bots() -> None:
     table = add_bot(join(forming_table(3), player(2)), HOST, "clever")
     freed = remove_seat(remove_seat(table, HOST, 1), HOST, 2)
@@ -147,6 +157,9 @@ def test_the_host_frees_seats_of_players_and_bots() -> None:
     ("act", "kind", "reason"),
     [
         (lambda table: add_bot(table, SECOND, "clever"), NotPermitted, "NOT_HOST"),
+        (lambda table: add_bot(table, HOST, "clever", 1), IllegalNow, "SEAT_TAKEN"),
+        (lambda table: add_bot(add_bot(table, HOST, "clever", 2), HOST, "random", 2), IllegalNow, "SEAT_TAKEN"),
+        (lambda table: add_bot(table, HOST, "clever", 3), MalformedRequest, "SEAT"),
         (lambda table: remove_seat(table, SECOND, 0), NotPermitted, "NOT_HOST"),
         (lambda table: remove_seat(table, HOST, 0), IllegalNow, "OWN_SEAT"),
         (lambda table: remove_seat(table, HOST, 3), MalformedRequest, "SEAT"),

@@ -94,9 +94,12 @@ class Calls:
         return Call(Service.LOBBY, request, lobby_pb2.SetReadyResponse)
 
     @Unary
-    def add_bot(self, *, table_id: str, bot: str = "") -> Call[lobby_pb2.AddBotResponse]:
-        """Fill a free seat with a computer player, the best one unless a kind is named; the host only."""
-        request = lobby_pb2.AddBotRequest(table_id=table_id, bot=bot)
+    def add_bot(self, *, table_id: str, bot: str = "", seat: int | None = None) -> Call[lobby_pb2.AddBotResponse]:
+        """Fill a free seat with a computer player, the best one unless a kind is named; the host only.
+
+        A call that names the seat may be made again when its answer got lost.
+        """
+        request = lobby_pb2.AddBotRequest(table_id=table_id, bot=bot, seat=seat)
         return Call(Service.LOBBY, request, lobby_pb2.AddBotResponse)
 
     @Unary

@@ -177,7 +177,7 @@ class LobbyServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def AddBot(self, request, context):
-        """Fill a free seat with a computer player; the host only.
+        """Fill a free seat with a computer player; the host only. A call that names the seat may be made again.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -54,7 +54,7 @@ class LobbyServiceStub:
     SetReady: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.SetReadyRequest, _lobby_pb2.SetReadyResponse]
     """Say that one is ready. When all seats are taken and ready the table opens at the engine."""
     AddBot: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.AddBotRequest, _lobby_pb2.AddBotResponse]
-    """Fill a free seat with a computer player; the host only."""
+    """Fill a free seat with a computer player; the host only. A call that names the seat may be made again."""
     RemoveSeat: _grpc.UnaryUnaryMultiCallable[_lobby_pb2.RemoveSeatRequest, _lobby_pb2.RemoveSeatResponse]
     """Free a seat of a forming table; the host only."""
     QuickMatch: _grpc.UnaryStreamMultiCallable[_lobby_pb2.QuickMatchRequest, _lobby_pb2.QuickMatchResponse]
@@ -86,7 +86,7 @@ class LobbyServiceAsyncStub(LobbyServiceStub):
     SetReady: _aio.UnaryUnaryMultiCallable[_lobby_pb2.SetReadyRequest, _lobby_pb2.SetReadyResponse]  # type: ignore[assignment]
     """Say that one is ready. When all seats are taken and ready the table opens at the engine."""
     AddBot: _aio.UnaryUnaryMultiCallable[_lobby_pb2.AddBotRequest, _lobby_pb2.AddBotResponse]  # type: ignore[assignment]
-    """Fill a free seat with a computer player; the host only."""
+    """Fill a free seat with a computer player; the host only. A call that names the seat may be made again."""
     RemoveSeat: _aio.UnaryUnaryMultiCallable[_lobby_pb2.RemoveSeatRequest, _lobby_pb2.RemoveSeatResponse]  # type: ignore[assignment]
     """Free a seat of a forming table; the host only."""
     QuickMatch: _aio.UnaryStreamMultiCallable[_lobby_pb2.QuickMatchRequest, _lobby_pb2.QuickMatchResponse]  # type: ignore[assignment]
@@ -181,7 +181,7 @@ class LobbyServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _lobby_pb2.AddBotRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_lobby_pb2.AddBotResponse, _abc.Awaitable[_lobby_pb2.AddBotResponse]]:
-        """Fill a free seat with a computer player; the host only."""
+        """Fill a free seat with a computer player; the host only. A call that names the seat may be made again."""
 
     @_abc_1.abstractmethod
     def RemoveSeat(

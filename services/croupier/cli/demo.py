@@ -1,18 +1,18 @@
-"""`croupier demo`: whole games by bots over the reference client, and whether every record of them agrees."""
+"""`croupier demo`: whole games by bots over the reference client, each table judged by what its players received."""
 
 import asyncio
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
-from contextlib import AsyncExitStack
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from rich.console import Console
 
-from croupier.cli.demo_evidence import Evidence, disagreements, gather_evidence, leaderboard, leaderboard_differences
 from croupier.cli.demo_plan import DemoPlan
-from croupier.cli.demo_players import Pace, Party, PlayedTable, Show, at_once, play_table, sign_in
+from croupier.cli.demo_players import Pace, Show, at_once, play_table, signed_in
 from croupier.cli.demo_shows import chosen_show
 from croupier.cli.faults import CommandFault
 from croupier.cli.reach import endpoints_of
@@ -21,64 +21,72 @@ from croupier.cli.supervisor import Manner, running_services, silent
 from croupier.cli.words import Words, can_write_symbols
 from croupier.games.catalogue import GAMES
 from croupier_api.v1 import scoring_pb2
+from croupier_client.aio import Client
 from croupier_client.endpoints import Endpoints
+from loadtest.judge.verdict import judge
+from loadtest.judge.violations import Violation
+from loadtest.record import TableRecord
 
-MOST_TOLD_DISAGREEMENTS = 20
+MAX_REPORTED = 20
 LEADERBOARD_LINES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A demonstration that is over: each table with what is on record, the leaderboard, and what does not agree."""
+    """A demonstration that is over: the record of each table, the leaderboard, and what the judge says of them."""
 
-    tables: tuple[PlayedTable, ...]
-    evidence: tuple[Evidence, ...]
+    records: tuple[TableRecord, ...]
     leaderboard: tuple[scoring_pb2.LeaderboardLine, ...]
-    disagreements: tuple[str, ...]
+    checks_made: Counter[str]
+    """How often what was checked, by the names of `Verdict.checks_made`, and how many tables were proved."""
+    violations: tuple[Violation, ...]
 
 
 async def play_all(plan: DemoPlan, endpoints: Endpoints, show: Show, pace: Pace = at_once) -> Played:
-    """Play every table of the plan at once and hold what the players saw against the services' records."""
-    async with AsyncExitStack() as stack:
-        parties = await sign_in(plan, endpoints, stack)
-        tables = await asyncio.gather(*(play_table(plan, party, show, pace) for party in parties))
-        evidence = await asyncio.gather(*map(_evidence, parties, tables))
+    """Play every table of the plan at once, and judge them; raises CroupierError or CommandFault."""
+    async with signed_in(plan, endpoints) as parties:
+        records = await asyncio.gather(*(play_table(plan, party, show, pace) for party in parties))
         board = await leaderboard(parties[0].clients[0], plan.game)
-    faults = [
-        f"table {table.table_id}: {fault}"
-        for table, found in zip(tables, evidence, strict=True)
-        for fault in disagreements(table, found)
-    ]
-    faults += leaderboard_differences(board, tables)
-    return Played(tuple(tables), tuple(evidence), tuple(board), tuple(faults))
+    return judged(records, board)
 
 
-async def _evidence(party: Party, table: PlayedTable) -> Evidence:
-    return await gather_evidence(party.clients[0], table.table_id)
+def judged(records: Sequence[TableRecord], board: Sequence[scoring_pb2.LeaderboardLine]) -> Played:
+    """What the judge says of these tables."""
+    verdicts = [judge(record) for record in records]
+    checks = sum((Counter(verdict.checks_made) for verdict in verdicts), Counter[str]())
+    checks["proofs"] = sum(verdict.is_proved for verdict in verdicts)
+    violations = chain.from_iterable(verdict.violations for verdict in verdicts)
+    return Played(tuple(records), tuple(board), checks, tuple(violations))
+
+
+async def leaderboard(client: Client, game: str) -> list[scoring_pb2.LeaderboardLine]:
+    """All lines of a game's leaderboard."""
+    lines: list[scoring_pb2.LeaderboardLine] = []
+    token = ""
+    while True:
+        page = await client.get_leaderboard(game=game, page_size=100, page_token=token)
+        lines += page.lines
+        token = page.next_page_token
+        if not token:
+            return lines
 
 
 async def demo(
     plans: Sequence[DemoPlan], shuffle_seed: str | None, replays: Path | None, quiet: bool, console: Console
 ) -> None:
-    """Play and show the plans one after the other, several in short; raises CommandFault saying what does not agree."""
+    """Play and show the plans one after the other, several in short; raises CommandFault with every violation."""
     began = time.monotonic()
     note = silent if quiet else console.print
     manner = Manner(shuffle_seed=shuffle_seed, note=note, grace_seconds=0)
-    faults: list[str] = []
-    actions = 0
+    played: list[Played] = []
     with tempfile.TemporaryDirectory(prefix="croupier-demo-") as folder:
         async with running_services(Path(folder), manner=manner) as services:
             for plan in plans:
-                played = await _played_and_shown(
-                    plan, endpoints_of(services.addresses), console, quiet, in_short=len(plans) > 1
-                )
+                endpoints = endpoints_of(services.addresses)
+                played.append(await _played_and_shown(plan, endpoints, console, quiet, in_short=len(plans) > 1))
                 if replays is not None:
-                    _write_replays(replays, played)
-                faults += played.disagreements if len(plans) == 1 else _of_game(plan.game, played.disagreements)
-                actions += sum(len(table.acknowledged) for table in played.tables)
-    if faults:
-        raise CommandFault(_told(faults))
-    console.print(_last_line(plans, actions, time.monotonic() - began), highlight=False)
+                    _write_replays(replays, played[-1])
+    console.print(conclusion(plans, played, time.monotonic() - began), highlight=False, soft_wrap=True)
 
 
 async def _played_and_shown(
@@ -98,22 +106,18 @@ async def _played_and_shown(
     return played
 
 
-def _of_game(game: str, faults: Iterable[str]) -> list[str]:
-    return [f"{game}, {fault}" for fault in faults]
-
-
 def _write_replays(folder: Path, played: Played) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for table, found in zip(played.tables, played.evidence, strict=True):
-            (folder / f"{table.table_id}.jsonl").write_text(found.replay, encoding="utf-8")
+        for record in played.records:
+            (folder / f"{record.table_id}.jsonl").write_text(record.replays[0], encoding="utf-8")
     except OSError as fault:
         raise CommandFault(f"the replays cannot be written to {folder}: {fault.strerror}") from None
 
 
 def _show_result(console: Console, words: Words, played: Played) -> None:
-    if len(played.tables) == 1:
-        sheet = played.evidence[0].sheet
+    if len(played.records) == 1:
+        sheet = scoring_pb2.GetScoreSheetResponse.FromString(played.records[0].sheet or b"")
         console.print("\nScore sheet", *sheet_lines(words, sheet.rounds), sep="\n")
         console.print("\nRanking", *words.ranking(sheet.result.ranking), sep="\n", highlight=False, markup=False)
 
@@ -127,13 +131,21 @@ def _show_leaderboard(console: Console, played: Played) -> None:
     console.print()
 
 
-def _told(faults: Sequence[str]) -> str:
-    more = [f"and {len(faults) - MOST_TOLD_DISAGREEMENTS} more"] if len(faults) > MOST_TOLD_DISAGREEMENTS else []
-    return "\n".join(["the records do not agree:", *faults[:MOST_TOLD_DISAGREEMENTS], *more])
-
-
-def _last_line(plans: Sequence[DemoPlan], actions: int, seconds: float) -> str:
+def conclusion(plans: Sequence[DemoPlan], played: Sequence[Played], seconds: float) -> str:
+    """What was judged, in one line; raises CommandFault with the violations, if there are any."""
+    violations = [violation for one in played for violation in one.violations]
+    if violations:
+        raise CommandFault("\n".join(["the judge found violations:", *_lines(violations)]))
     (plan, *others) = plans
     tables = f"{plan.tables} table{'s' * (plan.tables != 1)}"
     what = f"{tables} of each of {len(plans)} games" if others else f"{tables} of {plan.game} with {plan.seats} seats"
-    return f"{what}, {actions} actions, {seconds:.1f} s: all records agree"
+    checks = sum((one.checks_made for one in played), Counter[str]())
+    judged = ", ".join(f"{times} {name}" for name, times in checks.items())
+    return f"{what}, {seconds:.1f} s: judged {judged}: no violation"
+
+
+def _lines(violations: Sequence[Violation]) -> Iterator[str]:
+    for one in violations[:MAX_REPORTED]:
+        yield f"{one.invariant}: table {one.table_id}, entry {one.sequence}: {one.detail}"
+    if len(violations) > MAX_REPORTED:
+        yield f"and {len(violations) - MAX_REPORTED} more"

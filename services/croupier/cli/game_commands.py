@@ -46,7 +46,7 @@ def demo(
     replays: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder to write <table_id>.jsonl to.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only the last line.")] = False,
 ) -> None:
-    """Play whole games by bots on services of their own, and check that every record of them agrees."""
+    """Play whole games by bots on services of their own, and let the judge of the load test check them."""
     from croupier.cli.demo import demo as run_demo
     from croupier.cli.demo_plan import DemoPlan
 

@@ -17,13 +17,19 @@ class Interruption(NamedTuple):
 def credit_due(clock: ClockState, now: int, interruptions: Iterable[Interruption]) -> TimeCredited | None:
     """What those to act have to get back at `now`; None if that is nothing.
 
-    Whoever has waited longest decides how much it is, for all. What was given back already is not given again.
+    The seat that has waited longest decides how much it is, for all. What was given back already is not given again;
+    all time since the seat was asked counts: an interruption may become known after a later one was given back.
     """
-    waiting = [started for started in clock.since if started != NOBODY_WAITS]
+    waiting = [
+        (started - credited, credited)
+        for started, credited in zip(clock.since, clock.credited, strict=True)
+        if started != NOBODY_WAITS
+    ]
     if not waiting:
         return None
-    unserved = unserved_milliseconds(interruptions, max(min(waiting), clock.credited_until), now)
-    return TimeCredited(unserved) if unserved else None
+    asked, credited = min(waiting)
+    due = unserved_milliseconds(interruptions, asked, now) - credited
+    return TimeCredited(due) if due > 0 else None
 
 
 def unserved_milliseconds(interruptions: Iterable[Interruption], since: int, until: int) -> int:

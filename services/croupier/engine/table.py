@@ -71,7 +71,7 @@ def step(config: TableConfig, table: TableState, entry: Entry) -> Step:
 def _aside(config: TableConfig, table: TableState, entry: Entry) -> Step:
     after = table._replace(sequence=entry.sequence, at=entry.at)
     if isinstance(entry.event, TimeCredited):
-        clock = clock_after_credit(table.clock, entry.at, entry.event.milliseconds)
+        clock = clock_after_credit(table.clock, entry.event.milliseconds)
         due = next_due(clock, config.clock, config.seats) if table.seats_to_act else None
         after = after._replace(clock=clock, due=due)
     else:

@@ -176,9 +176,13 @@ class Tables:
         self._used_at = {table_id: at for table_id, at in self._used_at.items() if table_id in known}
 
     async def drain(self) -> None:
-        """Open nothing more, let no time run out, and send all streams elsewhere."""
+        """Open nothing more, let no time run out, and send all streams elsewhere.
+
+        Tables on their way into memory come to nothing, but their logs are being read: that ends too, or is cancelled.
+        """
         self._draining = True
-        await asyncio.gather(*(table.drain() for table in self._live.values()))
+        loading = asyncio.gather(*self._loading.values(), return_exceptions=True)
+        await asyncio.gather(*(table.drain() for table in self._live.values()), loading)
 
     def _refuse_if_draining(self) -> None:
         if self._draining:

@@ -118,11 +118,11 @@ class Forming:
             await self.changes.change(table_id, lambda table: tables.set_ready(table, player_id, ready, client_seed))
         )
 
-    async def add_bot(self, player_id: str, table_id: str, bot: str) -> Table:
-        """Fill a seat with a computer player, which opens the table if all others are ready."""
+    async def add_bot(self, player_id: str, table_id: str, bot: str, seat: int | None = None) -> Table:
+        """Fill a seat with a computer player, which opens the table if all others are ready; a named seat only once."""
         kind = await self.games.bot((await self.get(player_id, table_id)).game, bot)
         return await self.opener.advance(
-            await self.changes.change(table_id, lambda table: tables.add_bot(table, player_id, kind))
+            await self.changes.change(table_id, lambda table: tables.add_bot(table, player_id, kind, seat))
         )
 
     async def remove_seat(self, player_id: str, table_id: str, number: int) -> Table:

@@ -112,7 +112,8 @@ class LobbyServicer(lobby_pb2_grpc.LobbyServiceServicer):
 
     async def AddBot(self, request: pb.AddBotRequest, context: Any) -> pb.AddBotResponse:
         viewer, bot = caller().id, codec.read_optional_id("bot", request.bot)
-        table = await self._forming.add_bot(viewer, codec.read_id("table_id", request.table_id), bot)
+        seat = request.seat if request.HasField("seat") else None
+        table = await self._forming.add_bot(viewer, codec.read_id("table_id", request.table_id), bot, seat)
         return pb.AddBotResponse(table=codec.write_table(table, viewer))
 
     async def RemoveSeat(self, request: pb.RemoveSeatRequest, context: Any) -> pb.RemoveSeatResponse:

@@ -118,11 +118,20 @@ def set_ready(table: Table, player_id: str, ready: bool, client_seed: bytes) -> 
     return _complete(_seated(table, number, replace(table.seats[number], ready=ready, client_seed=seed)))
 
 
-def add_bot(table: Table, player_id: str, bot: str) -> Table:
-    """Fill the first free seat with a computer player, who is always ready."""
+def add_bot(table: Table, player_id: str, bot: str, number: int | None = None) -> Table:
+    """Fill a seat, the first free one unless it is named, with a computer player, who is always ready.
+
+    Nothing changes if such a computer player has the named seat: a host whose answer got lost asks again.
+    """
     _must_host(table, player_id)
+    if number is not None:
+        _must_have(table, number)
+        if table.seats[number].bot == bot and table.state not in ENDED:
+            return table
     _must_form(table)
-    number = _first_free(table)
+    number = _first_free(table) if number is None else number
+    if not table.seats[number].free:
+        raise IllegalNow("SEAT_TAKEN", f"seat {number} of the table is taken: choose another seat")
     return _complete(_seated(table, number, Seat(name=f"Bot {number + 1}", bot=bot, ready=True)))
 
 
@@ -130,8 +139,7 @@ def remove_seat(table: Table, player_id: str, number: int) -> Table:
     """Free a seat, but not the host's own; nothing changes if it is free."""
     _must_host(table, player_id)
     _must_form(table)
-    if number >= len(table.seats):
-        raise MalformedRequest("SEAT", f"seat is {number}: 0 to {len(table.seats) - 1} are at this table", field="seat")
+    _must_have(table, number)
     if table.seats[number].player_id == player_id:
         raise IllegalNow("OWN_SEAT", "the host's own seat cannot be removed: leave the table instead")
     return _seated(table, number, FREE_SEAT)
@@ -156,6 +164,11 @@ def _first_free(table: Table) -> int:
         if seat.free:
             return number
     raise IllegalNow("TABLE_FULL", "every seat of the table is taken: choose another table")
+
+
+def _must_have(table: Table, number: int) -> None:
+    if number >= len(table.seats):
+        raise MalformedRequest("SEAT", f"seat is {number}: 0 to {len(table.seats) - 1} are at this table", field="seat")
 
 
 def _must_host(table: Table, player_id: str) -> None:

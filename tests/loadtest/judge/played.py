@@ -1,5 +1,6 @@
 """True tables, played by the engine's own functions, as the records of their viewers would tell them."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -19,6 +20,8 @@ from croupier.engine.log import (
     TableConfig,
     TimeCredited,
     Voted,
+    body_to_json,
+    config_to_json,
 )
 from croupier.engine.proposals import refusal_of
 from croupier.engine.replay import write_replay
@@ -28,12 +31,25 @@ from croupier.engine.voting import steps_of_proposal, steps_of_vote
 from croupier.games.actions import Action
 from croupier.games.bots import random_of
 from croupier.games.catalogue import GAMES
-from croupier.games.facts import SPECTATOR
+from croupier.games.facts import SPECTATOR, GameEnded, RoundEnded
 from croupier.games.interface import SeatActed, resolve_options
 from croupier.runtime.errors import ServiceError
+from croupier.scoring.standings import places
 from croupier_api.v1 import cards_pb2, engine_pb2, scoring_pb2, table_pb2
 from loadtest.mix import KINDS
-from loadtest.record import Answered, Heard, Opened, SeatRecord, Sent, TableRecord, Viewed
+from loadtest.record import (
+    Answered,
+    Heard,
+    Ledger,
+    Opened,
+    Outage,
+    SeatRecord,
+    Sent,
+    StoredEntry,
+    StoredTable,
+    TableRecord,
+    Viewed,
+)
 from tests.games.walk import sample_options
 
 TABLE = "table-1"
@@ -63,6 +79,7 @@ class Played:
     config: TableConfig
     steps: list[Step] = field(default_factory=list)
     asked: list[Asked] = field(default_factory=list)
+    outages: list[Outage] = field(default_factory=list)
     told: dict[tuple[int, int], bytes] = field(default_factory=dict)
     """By viewer and sequence what was encoded already."""
 
@@ -93,10 +110,46 @@ class Played:
         rounds = [fact.round_ended for fact in facts if fact.HasField("round_ended")]
         seats = self.snapshot(0, 1).table.seats
         result = scoring_pb2.TableResult(
-            table_id=TABLE, seats=seats, ranking=ended.ranking, totals=list(self.last.after.game.scores)
+            table_id=TABLE,
+            game=self.config.game,
+            seats=seats,
+            ranking=ended.ranking,
+            totals=list(self.last.after.game.scores),
+            finished_milliseconds=self.last.entry.at,
         )
         lines = [scoring_pb2.SheetRound.FromString(scored.SerializeToString()) for scored in rounds]
         return scoring_pb2.GetScoreSheetResponse(table_id=TABLE, seats=seats, rounds=lines, result=result)
+
+    @property
+    def stored(self) -> StoredTable:
+        """The table's rows in the engines' database, each committed at the millisecond that it names."""
+        entries = tuple(
+            StoredEntry(one.sequence, one.at, one.deadline, body_to_json(one), one.at + PLAYERS_AHEAD)
+            for one in (made.entry for made in self.steps)
+        )
+        status, config = "finished" if self.last.after.is_over else "open", self.config
+        return StoredTable(status, config.game, config.rules_version, config_to_json(config), config.seed, entries)
+
+    @property
+    def ledger(self) -> Ledger:
+        """The table's rows in scoring's database."""
+        facts = [fact for made in self.steps for fact in made.facts]
+        rounds = [fact for fact in facts if isinstance(fact, RoundEnded)]
+        (ended,) = (fact for fact in facts if isinstance(fact, GameEnded))
+        counts: Counter[tuple[int, str]] = Counter()
+        for count in (count for fact in rounds for count in fact.counts):
+            counts[count.seat, count.name] += count.amount
+        return Ledger(
+            tuple((fact.round_number, list(fact.points), list(fact.totals)) for fact in rounds),
+            (([list(group) for group in ended.ranking], list(self.last.after.game.scores)),),
+            tuple(
+                (self.config.seats[seat].player_id, place)
+                for seat, place in enumerate(places(ended.ranking))
+                if not self.config.seats[seat].bot
+            ),
+            tuple((seat, name, amount) for (seat, name), amount in counts.items()),
+            self.last.entry.at,
+        )
 
 
 @dataclass(frozen=True)
@@ -143,7 +196,7 @@ def played(game: str = "thulla", seed: int = 1, seats: int = 4, course: Course =
     table.steps += advance(table.config, new_table(table.config), BEGAN, None)
     while not table.last.after.is_over and len(table.steps) < course.most_entries:
         if random.random() < course.credits:
-            _append(table, table.last.after.at + random.randint(1, 900), TimeCredited(random.randint(1, 9_000)))
+            _give_back(table, random.randint(1, 900))
         if random.random() < course.proposals:
             _propose(table, random)
         if not table.last.after.is_over:
@@ -153,6 +206,13 @@ def played(game: str = "thulla", seed: int = 1, seats: int = 4, course: Course =
 
 def _append(table: Played, at: int, event: LoggedEvent, by: ActedBy = ActedBy.PLAYER, request_id: str = "") -> None:
     table.steps += advance(table.config, table.last.after, at, event, by, request_id)
+
+
+def _give_back(table: Played, milliseconds: int) -> None:
+    """An engine is missing for a while, which is given back."""
+    began = table.last.after.at
+    table.outages.append(Outage(began, began + milliseconds))
+    _append(table, began + milliseconds, TimeCredited(milliseconds))
 
 
 def _act(table: Played, random: Random, course: Course) -> None:
@@ -210,6 +270,14 @@ def record_of(table: Played, viewers: tuple[int, ...] | None = None) -> TableRec
         record.is_finished = True
         record.replays = [table.replay]
         record.sheet = table.sheet.SerializeToString()
+    return record
+
+
+def stored_record(table: Played) -> TableRecord:
+    """The same with what the databases have."""
+    record = record_of(table)
+    record.stored, record.outages = table.stored, tuple(table.outages)
+    record.ledger = table.ledger if table.last.after.is_over else None
     return record
 
 

@@ -16,6 +16,7 @@ from tests.loadtest.judge.played import (
     played,
     record_of,
     restless_record,
+    stored_record,
     views,
 )
 
@@ -31,7 +32,7 @@ def assert_clean(verdict: Verdict) -> None:
 @pytest.mark.parametrize("course", [PLAIN, EVENTFUL], ids=["plain", "eventful"])
 def test_a_true_table_is_proved_and_clean(game: str, seed: int, course: Course) -> None:
     table = played(game, seed, 4, course)
-    record = record_of(table)
+    record = stored_record(table)
     for one in record.viewers:
         assert one.seat is not None
         views(one, table, one.seat, range(1, len(table.steps) + 1, 7))
@@ -65,6 +66,18 @@ def test_a_table_that_was_left_by_all_is_judged_without_a_replay(game: str) -> N
     verdict = judge(record_of(played(game, 1, 4, replace(EVENTFUL, most_entries=6))))
     assert_clean(verdict)
     assert not verdict.is_proved
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("most_entries", [1, 30, 100_000])
+def test_rows_alone_are_played_by_the_rules(game: str, most_entries: int) -> None:
+    table = played(game, 1, 4, replace(EVENTFUL, most_entries=most_entries))
+    record = stored_record(table)
+    record.replays, record.sheet = [], None
+    verdict = judge(record)
+    assert_clean(verdict)
+    assert verdict.checks_made["deals"] > 0
+    assert verdict.is_proved == table.last.after.is_over
 
 
 @pytest.mark.parametrize("game", GAMES)

@@ -1,0 +1,170 @@
+"""The rows of a table's log as the engines' database has them, read without the engine's code.
+
+`config` is a JSON object: "seat_count", "options", "clock" (milliseconds for an action, of reserve, before a computer
+player acts), "seats" (each a list of player id, name, and kind of computer player or "") and "client_seeds"
+(hexadecimal, by seat). The `body` of a row is one of these JSON objects, of which what players ask for has their
+"request" too:
+
+    {"seat": 0, "action": {"type": "play", "card": "QH"}, "by": 1}    by is 1 for a time-out, 2 for a computer player
+    {"cards": "2C 9H ...", "drawn": [3]}                              a shuffle, in the order in which cards come
+    {"agreed": "restart_same"}                                        what all seats agreed to
+    {"seat": 0, "proposed": "restart_same", "expires": 1763700000000} a proposal
+    {"seat": 1, "proposal": 17, "agree": true}                        a vote on the proposal of an entry
+    {"credited": 2000}                                                milliseconds that are given back
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from loadtest.judge.deals import commitment_of
+from loadtest.judge.notation import AUTO
+from loadtest.judge.replay import Entry, Replay
+from loadtest.record import StoredTable
+
+_AGREED: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "restart_same": MappingProxyType({"type": "restart_hand", "cards": "same"}),
+        "restart_new": MappingProxyType({"type": "restart_hand", "cards": "new"}),
+    }
+)
+"""What replays write of what seats agreed to."""
+
+
+class Unreadable(Exception):
+    """A row that has not the format above; `sequence` is that of its entry, 0 for the table's own row."""
+
+    def __init__(self, sequence: int, detail: str) -> None:
+        super().__init__(detail)
+        self.sequence = sequence
+        self.detail = detail
+
+
+class Row(NamedTuple):
+    """An entry; times in milliseconds since 1970 UTC."""
+
+    sequence: int
+    at: int
+    deadline: int
+    body: Mapping[str, Any]
+    committed: int | None
+
+    @property
+    def actor(self) -> int | None:
+        """The seat whose action this is."""
+        return self.body["seat"] if "action" in self.body else None
+
+    @property
+    def credited(self) -> int:
+        """The milliseconds that are given back."""
+        return int(self.body.get("credited", 0))
+
+    @property
+    def is_aside(self) -> bool:
+        """Whether this is no event of the game: a proposal, a vote, or time that is given back."""
+        return not {"action", "cards", "agreed"} & self.body.keys()
+
+    @property
+    def by(self) -> int:
+        """Who decided, by the contract's numbers."""
+        return int(self.body.get("by", 0))
+
+    @property
+    def line(self) -> Mapping[str, Any]:
+        """The event as replays write it, only that a shuffle keeps its cards and numbers."""
+        if "cards" in self.body:
+            return {"cards": self.body["cards"].split(), "drawn": self.body["drawn"]}
+        if "agreed" in self.body:
+            return {"event": dict(_AGREED.get(self.body["agreed"], {"type": self.body["agreed"]}))}
+        line = {"seat": self.body["seat"], "action": self.body["action"]}
+        return line | ({"auto": AUTO[self.by]} if self.by in AUTO else {})
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """All rows of a table, in order."""
+
+    stored: StoredTable
+    config: Mapping[str, Any]
+    entries: Sequence[Row]
+    by_sequence: Mapping[int, Row]
+    numbers: Mapping[int, int]
+    """The number in a replay of each sequence that is an event of the game."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the sequences count 1, 2, 3, ..."""
+        return [row.sequence for row in self.entries] == list(range(1, len(self.entries) + 1))
+
+    def replay(self, table_id: str) -> Replay:
+        """The events as a replay that tells neither rounds nor a result."""
+        config, stored = self.config, self.stored
+        players = [
+            {"seat": seat, "player_id": player_id, "name": name, "bot": bool(bot)}
+            for seat, (player_id, name, bot) in enumerate(config["seats"])
+        ]
+        header = {
+            "replay": 1,
+            "table_id": table_id,
+            "game": stored.game,
+            "rules_version": stored.rules_version,
+            "seats": config["seat_count"],
+            "options": config["options"],
+            "players": players,
+            "commitment": commitment_of(stored.seed),
+            "seed": stored.seed.hex(),
+            "client_seeds": {str(seat): added for seat, added in enumerate(config["client_seeds"]) if added},
+        }
+        return Replay(header, [Entry(row.at, row.line, []) for row in self.entries if not row.is_aside], None)
+
+
+def read_rows(stored: StoredTable) -> Rows:
+    """Read all rows; raises Unreadable."""
+    try:
+        config = json.loads(stored.config)
+        if len(config["seats"]) != config["seat_count"] or len(config["clock"]) != 3:
+            raise Unreadable(0, "the table's configuration has not its number of seats, or no clock")
+    except (ValueError, KeyError, TypeError) as error:
+        raise Unreadable(0, f"the table's configuration cannot be read: {error!r}") from None
+    entries = list(_entries(stored, config["seat_count"]))
+    numbers: dict[int, int] = {}
+    for row in entries:
+        if not row.is_aside:
+            numbers[row.sequence] = len(numbers) + 1
+    return Rows(stored, config, entries, {row.sequence: row for row in entries}, numbers)
+
+
+def _entries(stored: StoredTable, seats: int) -> Iterator[Row]:
+    for entry in stored.entries:
+        try:
+            body = json.loads(entry.body)
+        except ValueError:
+            raise Unreadable(entry.sequence, "the body is no JSON") from None
+        if not isinstance(body, dict) or not _is_known(body, seats):
+            raise Unreadable(entry.sequence, f"the body is none that is known: {entry.body[:200]}")
+        yield Row(entry.sequence, entry.at, entry.deadline, body, entry.committed_milliseconds)
+
+
+def _is_known(body: Mapping[str, Any], seats: int) -> bool:
+    """Whether a body has the keys of one of those above."""
+    keys = frozenset(body) - {"request", "by"}
+    if "seat" in keys and not (type(body["seat"]) is int and 0 <= body["seat"] < seats):
+        return False
+    return keys in _KEYS and isinstance(body.get("action", {}), dict)
+
+
+_KEYS = frozenset(
+    map(
+        frozenset,
+        (
+            {"seat", "action"},
+            {"cards", "drawn"},
+            {"agreed"},
+            {"credited"},
+            {"seat", "proposed", "expires"},
+            {"seat", "proposal", "agree"},
+        ),
+    )
+)
