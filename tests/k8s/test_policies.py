@@ -49,9 +49,6 @@ BREAKS: Mapping[str, Sequence[Break]] = {
         Break("Deployment", "engine", f"{ENV}/CROUPIER_SCORING_CONTROL/value", "dns:///scoring:7730"),
         Break("Deployment", "door", f"{FIRST}/env/CROUPIER_LOBBY/value", "engine:7720"),
     ],
-    "files_are_mounted": [
-        Break("Deployment", "engine", f"{ENV}/CROUPIER_SIGNING_KEY/value", "/etc/croupier/keys/lobby.private.pem")
-    ],
     "secrets_are_those_that_exist": [
         Break("Deployment", "engine", f"{POD}/volumes/tls/secret/secretName", "lobby-tls"),
         Break("Deployment", "engine", f"{POD}/volumes/keys/projected/defaultMode"),
