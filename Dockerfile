@@ -1,5 +1,5 @@
 # One image for every service: croupier serve lobby|engine|scoring, croupier migrate. docs/image.md says how it is used.
-ARG BASE_IMAGE=docker.io/library/python:3.11.14-slim-bookworm
+ARG BASE_IMAGE=python:3.11.14-slim-bookworm
 # Where the wheel is built and installed: the same Python, with venv and pip.
 ARG BUILDER_IMAGE=${BASE_IMAGE}
 
@@ -17,7 +17,8 @@ RUN library="$(python3 -c 'import sysconfig; print(sysconfig.get_path("stdlib"))
  && install -d -o "${USER_ID}" -g "${USER_ID}" -m 0700 /data
 
 FROM ${BUILDER_IMAGE} AS build
-ARG INDEX_URL=https://pypi.org/simple
+# Where packages come from; if empty, from where pip is configured to look.
+ARG INDEX_URL=
 # Extras of the package, with commas between: traces tells a collector of calls where one is named; load brings the load
 # test with it, locust -f /opt/croupier/loadtest/locustfile.py.
 ARG EXTRAS=traces
