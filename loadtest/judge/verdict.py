@@ -10,7 +10,7 @@ from loadtest.judge.credits import times_broken
 from loadtest.judge.deadlines import broken_deadlines, waited_in_vain
 from loadtest.judge.deals import commitment_of
 from loadtest.judge.knowledge import Shown
-from loadtest.judge.lag import late_entries
+from loadtest.judge.lag import end_missed, late_entries
 from loadtest.judge.ledger import counted_in, ledger_differs
 from loadtest.judge.log import Log, log_of, replay_numbers
 from loadtest.judge.positions import views_against_rules
@@ -32,7 +32,13 @@ from loadtest.judge.rows import Rows, Unreadable, read_rows
 from loadtest.judge.secrecy import secrets_told, views_differ
 from loadtest.judge.spans import seen_by_all
 from loadtest.judge.standings import Occupant, Outcome
-from loadtest.judge.stored import answers_differ, received_differs, replay_differs, rows_broken, shown_early
+from loadtest.judge.stored import (
+    answers_differ,
+    received_differs,
+    replay_differs,
+    rows_broken,
+    shown_early,
+)
 from loadtest.judge.streams import Followed, follow
 from loadtest.judge.timeouts import unexcused
 from loadtest.judge.violations import Invariant, Violation
@@ -253,10 +259,12 @@ def _times(record: TableRecord, log: Log, records: _Records) -> Iterator[Violati
 
 
 def _lag(record: TableRecord, followed: Sequence[Followed], records: _Records, ahead: int) -> Iterator[Violation]:
-    for one in followed if record.lag is not None and records.rows is not None else ():
-        assert record.lag is not None
+    for one in followed if records.rows is not None else ():
         assert records.rows is not None
-        yield from late_entries(record.table_id, one, records.rows, record.lag, ahead)
+        if record.is_finished:
+            yield from end_missed(record.table_id, one, records.rows)
+        if record.lag is not None:
+            yield from late_entries(record.table_id, one, records.rows, record.lag, ahead)
 
 
 def _checks_made(record: TableRecord, followed: Sequence[Followed], log: Log, records: _Records) -> Mapping[str, int]:

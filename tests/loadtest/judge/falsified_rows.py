@@ -260,6 +260,10 @@ def be_told_late(record: TableRecord, table: Played) -> None:
         one.heard[index] = one.heard[index]._replace(at_milliseconds=one.heard[index].at_milliseconds + 2_000)
 
 
+def miss_the_end(record: TableRecord, _: Played) -> None:
+    del record.viewers[0].heard[-1]
+
+
 ROWS: dict[Falsify, Invariant] = {
     leave_out_a_row: Invariant.LOG_BROKEN,
     turn_back_time: Invariant.LOG_BROKEN,
@@ -298,5 +302,6 @@ ROWS: dict[Falsify, Invariant] = {
     run_out_though_an_action_was_sent: Invariant.TIMED_OUT_UNEXCUSED,
     run_out_though_nobody_thinks_so_long: Invariant.TIMED_OUT_UNEXCUSED,
     run_out_unasked: Invariant.TIMED_OUT_UNEXCUSED,
+    miss_the_end: Invariant.STREAM_SILENT,
     be_told_late: Invariant.STREAM_SILENT,
 }
