@@ -104,6 +104,11 @@ class Matching:
         self._woken = asyncio.Event()
         self._closed = False
 
+    @property
+    def streams(self) -> int:
+        """How many streams wait here to be told something."""
+        return len(self._waiters)
+
     async def quick_match(
         self, player: Player, wish: Wish, client_seed: bytes, request_id: str = ""
     ) -> AsyncGenerator[MatchNews, None]:
