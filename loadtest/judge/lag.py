@@ -37,6 +37,15 @@ def late_entries(table_id: str, one: Followed, rows: Rows, lag: Lag, ahead: int)
                 break
 
 
+def end_missed(table_id: str, one: Followed, rows: Rows) -> Iterator[Violation]:
+    """A viewer who stayed to the end of a game, and never received it."""
+    record, last = one.record, len(rows.entries)
+    is_present = one.messages and not record.hampered and record.left_milliseconds is None
+    if is_present and rows.stored.status == "finished" and max(it.sequence for it in one.messages) < last:
+        detail = f"{one.name} never received the end of the game, with {last}"
+        yield Violation(Invariant.STREAM_SILENT, table_id, one.last_heard[1], detail)
+
+
 def _visible(row: Row, ahead: int) -> int:
     """From when on an entry may be received, by the players' clock."""
     return row.committed if row.committed is not None else row.at + ahead

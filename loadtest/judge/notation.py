@@ -13,6 +13,7 @@ CARDS: Mapping[int, Card] = MappingProxyType(
     {number: name.removeprefix("CARD_") for name, number in cards_pb2.Card.items() if number}
 )
 _NUMBERS: Mapping[Card, int] = MappingProxyType({text: number for number, text in CARDS.items()})
+_AS_TEXT = json.JSONEncoder(sort_keys=True).encode
 _SUITS = "?CDHS"
 _CHOICE_VERBS = {table_pb2.CARD_CHOICE_VERB_KEEP: "keep", table_pb2.CARD_CHOICE_VERB_SWAP: "swap"}
 AUTO: Mapping[int, str] = MappingProxyType({engine_pb2.ACTED_BY_TIMEOUT: "timeout", engine_pb2.ACTED_BY_BOT: "bot"})
@@ -57,7 +58,7 @@ def _suit(number: int) -> str:
 def canonical(act: Act) -> str:
     """An action as text; the order of cards that are kept or swapped has no meaning."""
     cards = act.get("cards")
-    return json.dumps(act | {"cards": sorted(cards)} if isinstance(cards, list) else act, sort_keys=True)
+    return _AS_TEXT(act | {"cards": sorted(cards, key=str)} if isinstance(cards, list) else act)
 
 
 def legal_of(legal: table_pb2.LegalActions) -> Legal:

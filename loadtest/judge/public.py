@@ -45,8 +45,9 @@ def disagreements(table_id: str, followed: Sequence[Followed]) -> Iterator[Viola
             if first != digest:
                 yield _differs(table_id, sequence, told, one.name, "an entry")
         for sequence, moment in one.moments.items():
-            first, told = moments.setdefault(sequence, (_public_view(moment), one.name))
-            if first != _public_view(moment):
+            public = _public_view(moment)
+            first, told = moments.setdefault(sequence, (public, one.name))
+            if first != public:
                 yield _differs(table_id, sequence, told, one.name, "the table")
     if len(infos) > 1:
         one_name, other_name, *_ = infos.values()

@@ -43,6 +43,8 @@ def sheet_differs(sheet: scoring_pb2.GetScoreSheetResponse, one: Followed, repla
         replayed = [(number, *ended) for number, ended in enumerate(replay.rounds, start=1)]
         if lines != replayed:
             yield f"scoring's rounds are {lines}, the replay's {replayed}"
+        if replay.entries and result.finished_milliseconds != replay.entries[-1].at_milliseconds:
+            yield f"scoring's result is of {result.finished_milliseconds}, the replay ends otherwise"
         if (ranking, totals) != _result_of(replay):
             yield f"scoring's result is {ranking} with {totals}, the replay's {_result_of(replay)}"
 

@@ -125,6 +125,7 @@ class _Walk:
         newest, since = self._newest
         if place.sequence is not None:
             newest = place.sequence
+            self._broken(Invariant.SEQUENCE_REPEAT, snapshot.sequence, "a snapshot comes in the middle of a stream")
         elif heard.at_milliseconds <= since + NEWS_MILLISECONDS:
             newest = 0
         if snapshot.sequence < newest:
@@ -192,8 +193,9 @@ class _Walk:
     def _beat(self, place: _Place, sequence: int) -> None:
         if place.sequence is None:
             self._broken(Invariant.SEQUENCE_GAP, sequence, "a stream does not begin with a snapshot")
-        elif sequence > place.sequence:
-            self._broken(Invariant.SEQUENCE_GAP, sequence, "a heartbeat is ahead of the stream")
+        elif sequence != place.sequence:
+            name = Invariant.SEQUENCE_GAP if sequence > place.sequence else Invariant.SEQUENCE_REPEAT
+            self._broken(name, sequence, f"a heartbeat names it, and the stream is at {place.sequence}")
 
     def _broken(self, invariant: Invariant, sequence: int, detail: str) -> None:
         detail = f"{self.followed.name}: {detail}"

@@ -199,6 +199,10 @@ def enter_another_player(record: TableRecord, _: Played) -> None:
     _enter(record, lambda sheet: setattr(sheet.result.seats[0], "player_id", "somebody"))
 
 
+def enter_another_end(record: TableRecord, _: Played) -> None:
+    _enter(record, lambda sheet: setattr(sheet.result, "finished_milliseconds", 1))
+
+
 RECORDS: dict[Falsify, Invariant] = {
     commit_to_another_seed: Invariant.DEAL_UNFAIR,
     commit_to_another_seed_at_the_table: Invariant.DEAL_UNFAIR,
@@ -227,5 +231,6 @@ RECORDS: dict[Falsify, Invariant] = {
     enter_another_total: Invariant.RESULT_DIFFERS,
     enter_a_round_twice: Invariant.RESULT_DIFFERS,
     enter_another_headline: Invariant.RESULT_DIFFERS,
+    enter_another_end: Invariant.RESULT_DIFFERS,
     enter_another_player: Invariant.RESULT_DIFFERS,
 }

@@ -92,6 +92,16 @@ def write_an_unknown_body(record: TableRecord, _: Played) -> None:
     row(record, MIDDLE, body='{"seat": 77, "action": {}}')
 
 
+def write_cards_as_numbers(record: TableRecord, _: Played) -> None:
+    body(record, 0, cards=[1, 2, 3])
+
+
+def configure_other_seats(record: TableRecord, _: Played) -> None:
+    assert record.stored is not None
+    config = json.loads(record.stored.config)
+    record.stored = record.stored._replace(config=json.dumps(config | {"seats": config["seats"][1:]}))
+
+
 def configure_no_clock(record: TableRecord, _: Played) -> None:
     assert record.stored is not None
     record.stored = record.stored._replace(config="{}")
@@ -260,6 +270,10 @@ def be_told_late(record: TableRecord, table: Played) -> None:
         one.heard[index] = one.heard[index]._replace(at_milliseconds=one.heard[index].at_milliseconds + 2_000)
 
 
+def miss_the_end(record: TableRecord, _: Played) -> None:
+    del record.viewers[0].heard[-1]
+
+
 ROWS: dict[Falsify, Invariant] = {
     leave_out_a_row: Invariant.LOG_BROKEN,
     turn_back_time: Invariant.LOG_BROKEN,
@@ -268,6 +282,8 @@ ROWS: dict[Falsify, Invariant] = {
     finish_what_is_not_over: Invariant.LOG_BROKEN,
     write_what_nobody_can_read: Invariant.LOG_BROKEN,
     write_an_unknown_body: Invariant.LOG_BROKEN,
+    write_cards_as_numbers: Invariant.LOG_BROKEN,
+    configure_other_seats: Invariant.LOG_BROKEN,
     configure_no_clock: Invariant.LOG_BROKEN,
     store_another_deadline: Invariant.LOG_BROKEN,
     store_another_deal: Invariant.DEAL_UNFAIR,
@@ -298,5 +314,6 @@ ROWS: dict[Falsify, Invariant] = {
     run_out_though_an_action_was_sent: Invariant.TIMED_OUT_UNEXCUSED,
     run_out_though_nobody_thinks_so_long: Invariant.TIMED_OUT_UNEXCUSED,
     run_out_unasked: Invariant.TIMED_OUT_UNEXCUSED,
+    miss_the_end: Invariant.STREAM_SILENT,
     be_told_late: Invariant.STREAM_SILENT,
 }

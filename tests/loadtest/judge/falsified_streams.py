@@ -59,6 +59,17 @@ def heartbeat_ahead(record: TableRecord, table: Played) -> None:
     hears(record.viewers[SEAT], table, 1, engine_pb2.PlayResponse(heartbeat=beat))
 
 
+def heartbeat_behind(record: TableRecord, table: Played) -> None:
+    beat = engine_pb2.Heartbeat(sequence=len(table.steps) - 1)
+    hears(record.viewers[SEAT], table, 1, engine_pb2.PlayResponse(heartbeat=beat))
+
+
+def send_a_second_snapshot(record: TableRecord, table: Played) -> None:
+    one = record.viewers[SEAT]
+    snapshot = engine_pb2.PlayResponse(snapshot=table.snapshot(SEAT, MIDDLE))
+    one.heard.insert(MIDDLE, one.heard[MIDDLE]._replace(body=snapshot.SerializeToString()))
+
+
 def begin_without_a_snapshot(record: TableRecord, _: Played) -> None:
     del record.viewers[SEAT].heard[0]
 
@@ -220,6 +231,8 @@ def note_what_a_player_saw(record: TableRecord, _: Played) -> None:
 STREAMS: dict[Falsify, Invariant] = {
     leave_out: Invariant.SEQUENCE_GAP,
     heartbeat_ahead: Invariant.SEQUENCE_GAP,
+    heartbeat_behind: Invariant.SEQUENCE_REPEAT,
+    send_a_second_snapshot: Invariant.SEQUENCE_REPEAT,
     begin_without_a_snapshot: Invariant.SEQUENCE_GAP,
     skip_when_resumed: Invariant.SEQUENCE_GAP,
     say_twice: Invariant.SEQUENCE_REPEAT,

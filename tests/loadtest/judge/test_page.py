@@ -1,0 +1,36 @@
+"""docs/judge.md names every invariant once, and each can be found."""
+
+import re
+from pathlib import Path
+
+from loadtest.judge.violations import Invariant
+from tests.loadtest.judge.falsified_answers import ANSWERS
+from tests.loadtest.judge.falsified_records import RECORDS
+from tests.loadtest.judge.falsified_rows import ROWS
+from tests.loadtest.judge.falsified_streams import STREAMS
+
+PAGE = Path(__file__).parents[3] / "docs" / "judge.md"
+BY_A_HARNESS = {
+    Invariant.TABLE_LOST,
+    Invariant.TABLE_STUCK,
+    Invariant.RESULT_MISSING,
+    Invariant.METRICS_DIFFER,
+    Invariant.INTERNAL_ERROR,
+}
+BY_STANDINGS = {Invariant.STATISTICS_DIFFER, Invariant.LEADERBOARD_DIFFERS}
+"""Falsified in test_standings.py."""
+
+
+def test_every_invariant_is_on_the_page_once() -> None:
+    named = re.findall(r"^\| `([a-z_]+)` \| .+ \| .+ \| [LDFSG ]+ \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(named) == sorted(Invariant)
+
+
+def test_every_invariant_is_found_in_a_falsified_record_or_by_a_harness() -> None:
+    found = set({**ANSWERS, **RECORDS, **ROWS, **STREAMS}.values())
+    assert found | BY_STANDINGS == set(Invariant) - BY_A_HARNESS
+
+
+def test_the_page_names_what_is_not_computed() -> None:
+    noted = re.findall(r"^\| `([a-z_]+)` \|.*\| noted by [a-z ]+ \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert set(noted) == {str(one) for one in BY_A_HARNESS}
