@@ -220,9 +220,7 @@ def test_THU_EX_17_matches(
 
 
 @pytest.mark.parametrize(("start", "leaders"), [("dealer", [3, 0, 1]), ("left_of_dealer", [0, 1, 2])])
-def test_THU_EX_18_THU_DEAL_1_THU_D12_THU_START_4_THU_START_5_matches(
-    start: str, leaders: list[Seat]
-) -> None:
+def test_THU_EX_18_THU_DEAL_1_THU_D12_THU_START_4_THU_START_5_matches(start: str, leaders: list[Seat]) -> None:
     options: dict[str, Any] = {"best_of": 3, "first_dealer": 3, "start": start, "scoring": "cards"}
     state = THULLA.new(4, resolve_options(THULLA, 4, options))
     found = []
