@@ -66,7 +66,7 @@ CASES = (
     Case("count-repeats", "metrics_differ", DUPLICATES),
     Case("take-any-card", "illegal_accepted", (*CHEATS, "--mix=thulla")),
     Case("play-early", "played_for_too_early", ("--think=1.5",)),
-    Case("lose-results", "result_missing"),
+    Case("lose-results", "result_missing", ("--grace=90",)),
 )
 
 
