@@ -20,7 +20,7 @@ from croupier.cli.replicas import Replicas, service_of
 from croupier.cli.supervisor import Manner, running_services
 
 FAKE = (sys.executable, str(Path(__file__).with_name("fake_service.py")))
-DEADLINE_SECONDS = 20.0
+DEADLINE_SECONDS = 60.0
 SHARED = "postgresql://user:secret@127.0.0.1/house"
 SEVEN = Replicas(lobby=2, engine=3, scoring=2)
 ENGINES = ("engine", "engine-2", "engine-3")
