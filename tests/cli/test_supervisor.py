@@ -227,12 +227,6 @@ def test_blocks_of_ports_do_not_overlap() -> None:
     assert addresses_from(7710, SEVEN)["engine-2"]["listen"] == "127.0.0.1:7750"
 
 
-@pytest.mark.parametrize(("counts", "flag"), [({"engine": 0}, "--engines"), ({"lobby": 17}, "--lobbies")])
-def test_numbers_of_instances_have_limits(counts: dict[str, int], flag: str) -> None:
-    with pytest.raises(CommandFault, match=rf"{flag} cannot be {next(iter(counts.values()))}: choose 1 to 16"):
-        Replicas(**counts)
-
-
 async def test_two_supervisors_never_share_a_folder(tmp_path: Path) -> None:
     async with running_services(tmp_path, manner=manner()):
         with pytest.raises(CommandFault, match=r"services run in .* already"):
