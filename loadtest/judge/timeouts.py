@@ -74,7 +74,7 @@ def _kept_from_acting(viewer: Followed, one: _TimeOut, deadline: int) -> str:
         for answer in viewer.record.answered
         if answer.sequence is not None or answer.code not in BY_CIRCUMSTANCES
     }
-    acted = [it for it in viewer.record.sent if it.at_milliseconds >= asked and it.expected is None]
+    acted = [it for it in viewer.record.sent if asked <= it.at_milliseconds <= deadline and it.expected is None]
     waiting = [it for it in acted if it.at_milliseconds <= last and it.request_id not in answered]
     if waiting:
         return f"had sent an action {deadline - waiting[0].at_milliseconds} ms before the deadline"

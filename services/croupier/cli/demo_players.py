@@ -17,11 +17,11 @@ from croupier_client.endpoints import Endpoints
 from croupier_client.errors import CroupierError, StaleSequence, Unavailable
 from loadtest.judge.violations import Invariant
 from loadtest.measures import Measures
+from loadtest.players.client import Connections, PlayerClient
 from loadtest.players.recorder import Recorder
 from loadtest.players.records import read_again, read_records
+from loadtest.players.table import Seat
 from loadtest.record import Noted, SeatRecord, TableRecord
-from loadtest.swarm.client import Connections, SwarmClient
-from loadtest.swarm.table import SwarmTable
 
 SIGN_INS_AT_ONCE = 8
 PATIENCE_SECONDS = 60.0
@@ -48,7 +48,7 @@ class Party:
     """The players of one table, in the order of their seats."""
 
     number: int
-    clients: tuple[SwarmClient, ...]
+    clients: tuple[PlayerClient, ...]
 
 
 async def until_available(ask: Callable[[], Awaitable[Result]]) -> Result:
@@ -67,9 +67,9 @@ async def signed_in(plan: DemoPlan, endpoints: Endpoints) -> AsyncIterator[list[
     few, measures = asyncio.Semaphore(SIGN_INS_AT_ONCE), Measures()
     connections = Connections(endpoints, ceil(plan.tables * plan.seats / STREAMS_OF_A_CONNECTION))
 
-    async def player(table: int, seat: int) -> SwarmClient:
+    async def player(table: int, seat: int) -> PlayerClient:
         secret, name = plan.device_secret(table, seat), plan.player_name(table, seat)
-        client = SwarmClient(connections, secret, name, measures, PATIENCE_SECONDS, asyncio.sleep)
+        client = PlayerClient(connections, secret, name, measures, PATIENCE_SECONDS, asyncio.sleep)
         async with few:
             await client.sign_in()
         return client
@@ -114,13 +114,13 @@ async def _play(plan: DemoPlan, party: Party, record: TableRecord, show: Show, p
         await asyncio.gather(_watch(tables, show), *(play_seat(*at, pace) for at in seated))
 
 
-def _player_id(client: SwarmClient) -> str:
+def _player_id(client: PlayerClient) -> str:
     return client.player.player_id if client.player is not None else ""
 
 
-def recorded_table(client: SwarmClient, table_id: str, viewer: SeatRecord) -> AsyncTable:
+def recorded_table(client: PlayerClient, table_id: str, viewer: SeatRecord) -> AsyncTable:
     """The stream of a player at a table, all of which goes into the viewer's record."""
-    return SwarmTable(client, table_id, Recorder(viewer, Measures()), asyncio.sleep)
+    return Seat(client, table_id, Recorder(viewer, Measures()), asyncio.sleep)
 
 
 async def _form(plan: DemoPlan, party: Party) -> lobby_pb2.Table:

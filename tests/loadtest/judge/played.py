@@ -1,11 +1,12 @@
 """True tables, played by the engine's own functions, as the records of their viewers would tell them."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
 from random import Random
+from typing import TypeAlias
 
 import grpc
 
@@ -36,6 +37,8 @@ from croupier.games.interface import SeatActed, resolve_options
 from croupier.runtime.errors import ServiceError
 from croupier.scoring.standings import places
 from croupier_api.v1 import cards_pb2, engine_pb2, scoring_pb2, table_pb2
+from loadtest.judge.verdict import judge
+from loadtest.judge.violations import Invariant
 from loadtest.mix import KINDS
 from loadtest.record import (
     Answered,
@@ -52,6 +55,8 @@ from loadtest.record import (
 )
 from tests.games.walk import sample_options
 
+Falsify: TypeAlias = Callable[[TableRecord, "Played"], None]
+"""Makes the record of a table untrue in one way, for which it is named."""
 TABLE = "table-1"
 BEGAN = 1_763_700_000_000
 PLAYERS_AHEAD = 40
@@ -228,7 +233,7 @@ def _act(table: Played, random: Random, course: Course) -> None:
         return
     seat = random.choice(people)
     action = random_of(now.game.legal_actions(seat), random.randrange)
-    longest = min(900, now.due.at - now.at)
+    longest = max(0, min(900, now.due.at - now.at))
     if random.random() < course.timeouts:
         longest = max(longest, now.due.at - now.at)  # Slow enough to draw on the reserve.
     at, request_id = now.at + random.randint(min(10, longest), longest), f"request-{len(table.steps)}"
@@ -258,6 +263,11 @@ def _propose(table: Played, random: Random) -> None:
 
 
 # What the viewers of such a table recorded
+
+
+def found(record: TableRecord) -> set[Invariant]:
+    """What the judge finds in a record."""
+    return {violation.invariant for violation in judge(record).violations}
 
 
 def record_of(table: Played, viewers: tuple[int, ...] | None = None) -> TableRecord:

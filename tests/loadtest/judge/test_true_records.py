@@ -20,7 +20,7 @@ from tests.loadtest.judge.played import (
     views,
 )
 
-SEEDS = range(1, 3)
+SEEDS = (1, 3)
 
 
 def assert_clean(verdict: Verdict) -> None:
