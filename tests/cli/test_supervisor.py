@@ -6,7 +6,6 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +17,13 @@ from croupier.cli.faults import MISUSED, CommandFault
 from croupier.cli.reach import endpoints_of, endpoints_running_in
 from croupier.cli.replicas import Replicas, service_of
 from croupier.cli.supervisor import Manner, running_services
+from tests.waiting import until
 
 FAKE = (sys.executable, str(Path(__file__).with_name("fake_service.py")))
 DEADLINE_SECONDS = 60.0
 SHARED = "postgresql://user:secret@127.0.0.1/house"
 SEVEN = Replicas(lobby=2, engine=3, scoring=2)
 ENGINES = ("engine", "engine-2", "engine-3")
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(DEADLINE_SECONDS):
-        while not condition():  # noqa: ASYNC110 - files and processes have no event
-            await asyncio.sleep(0.01)
 
 
 def diary(folder: Path) -> list[str]:

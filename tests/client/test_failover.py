@@ -27,6 +27,7 @@ from croupier_client import (
 from croupier_client.endpoints import CALL_SECONDS, CHANNEL_OPTIONS, channel_target
 from tests.client.fakes import HAND, HASTY, QUICK, FakeCroupier, Script, play, refused, since_start
 from tests.ports import reserved_port
+from tests.waiting import until
 
 SECRET = "a secret of this device"
 DEADLINE_SECONDS = 60.0
@@ -84,11 +85,6 @@ def playing(request: pytest.FixtureRequest) -> Opens:
 
 def several(*fakes: FakeCroupier) -> Endpoints:
     return Endpoints.single(",".join(fake.address for fake in fakes))
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    while not condition():  # noqa: ASYNC110 - the fake has threads of its own
-        await asyncio.sleep(0.01)
 
 
 async def lay_all(played: Played) -> None:

@@ -13,6 +13,7 @@ from croupier_client import Client, play_game, random_legal
 from croupier_client.aio_table import AsyncTable
 from tests.door.conftest import House
 from tests.tables import opened_table
+from tests.waiting import until
 
 pytestmark = pytest.mark.gateway
 DEADLINE_SECONDS = 90.0
@@ -36,9 +37,7 @@ async def test_a_game_goes_on_when_the_door_was_killed(house: House) -> None:
 
 async def until_told(house: House, instance: str, ended: int) -> None:
     """Wait until the services tell of another process for one that has ended; it may serve before."""
-    async with asyncio.timeout(DEADLINE_SECONDS):
-        while house.services.pids[instance] == ended:  # noqa: ASYNC110 - another process has no event
-            await asyncio.sleep(0.05)
+    await until(lambda: house.services.pids[instance] != ended)
 
 
 async def act(table: AsyncTable, times: int) -> None:
