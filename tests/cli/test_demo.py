@@ -99,6 +99,7 @@ def events(record: TableRecord) -> list[Any]:
     return [{key: value for key, value in line.items() if key != "at"} for line in lines]
 
 
+@pytest.mark.slow
 async def test_the_same_seed_gives_the_same_tables(played: Played, tmp_path: Path) -> None:
     again = await play_plan(PLAN, tmp_path)
     assert list(map(events, again.records)) == list(map(events, played.records))
