@@ -74,9 +74,12 @@ class SeatPlayer:
             self._failed("following a table", error)
             self._viewer.left_milliseconds = wall_milliseconds()
         if record := self._world.tables.leave(self._table_id):
-            if record.is_finished:
-                await self._read_records(record)
-            await self._world.tables.see_off(record)
+            try:
+                if record.is_finished:
+                    await self._read_records(record)
+            finally:
+                # A run that ends meanwhile still has the table judged.
+                await self._world.tables.see_off(record)
 
     async def _turns(self, seat: Seat) -> bool:
         """Take turn after turn; False if the player leaves or gives up."""
