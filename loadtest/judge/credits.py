@@ -52,13 +52,11 @@ class _Walk:
         self.clock = Clock(times, [times.reserve] * config["seat_count"])
         self._outages = outages
         self._late = late
-        self._credited_until = 0
 
     def pass_row(self, row: Row) -> Iterator[Found]:
         """Judge a row before the clock goes on."""
         if row.credited:
             yield from self._credit(row)
-            self._credited_until = row.at
             return
         yield from self._lateness(row)
         if row.actor is not None and row.by:
@@ -93,8 +91,13 @@ class _Walk:
             yield Invariant.CREDIT_WRONG, f"seat {seat} lost {lost} ms in an outage, which were not given back"
 
     def _credit(self, row: Row) -> Iterator[Found]:
-        waiting = [since for since in self.clock.since.values() if since is not None]
-        due = overlap_milliseconds(self._outages, max(min(waiting, default=row.at), self._credited_until), row.at)
+        waiting = [
+            (since - self.clock.given.get(seat, 0), self.clock.given.get(seat, 0))
+            for seat, since in self.clock.since.items()
+            if since is not None
+        ]
+        asked, given = min(waiting, default=(row.at, 0))
+        due = overlap_milliseconds(self._outages, asked, row.at) - given
         if not 0 < row.credited <= due:
             detail = f"{row.credited} ms were given back, of which engines were missing for {due} ms"
             yield Invariant.CREDIT_WRONG, detail

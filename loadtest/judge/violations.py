@@ -31,6 +31,8 @@ class Invariant(StrEnum):
     CREDIT_WRONG = "credit_wrong"
     TIMED_OUT_UNEXCUSED = "timed_out_unexcused"
     TABLE_STUCK = "table_stuck"
+    SEATED_WRONGLY = "seated_wrongly"
+    LEFT_OVER = "left_over"
     DEAL_UNFAIR = "deal_unfair"
     REPLAY_UNTRUE = "replay_untrue"
     RESULT_DIFFERS = "result_differs"

@@ -104,6 +104,11 @@ class Matching:
         self._woken = asyncio.Event()
         self._closed = False
 
+    @property
+    def pending(self) -> int:
+        """How many players wait here, and how many matches are being opened."""
+        return len(self._waiters) + len(self._openings)
+
     async def quick_match(
         self, player: Player, wish: Wish, client_seed: bytes, request_id: str = ""
     ) -> AsyncGenerator[MatchNews, None]:
