@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 
 
 class Process:
-    """What runs and dies together; `killed` holds what hears of its death."""
+    """What runs and dies together; `killed` holds what is called at its death."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -48,8 +48,8 @@ class Process:
     def kill(self) -> None:
         """Stop at once, without any clean-up."""
         self.alive = False
-        for heard in self.killed:
-            heard()
+        for react in self.killed:
+            react()
 
     def thaw(self) -> list[asyncio.Handle]:
         """What was put aside, to be run after all, for the run is over."""
