@@ -74,7 +74,6 @@ class VirtualLoop(asyncio.BaseEventLoop):
     def __init__(self) -> None:
         super().__init__()
         self._now = 0.0
-        self.steps = 0
         self.processes: dict[Process, None] = {}
         """Everything that ever ran here."""
         self.set_task_factory(_task_of_process)  # type: ignore[arg-type]
@@ -97,7 +96,6 @@ class VirtualLoop(asyncio.BaseEventLoop):
             if process is not None and not process.alive:
                 process.freeze(handle)
                 continue
-            self.steps += 1
             handle._run()
             if self._stopping:  # type: ignore[attr-defined]
                 break

@@ -14,7 +14,7 @@ from croupier.engine.schema import METADATA as ENGINE_METADATA
 from croupier.lobby.schema import METADATA as LOBBY_METADATA
 from croupier.scoring.schema import METADATA as SCORING_METADATA
 from loadtest.judge.standings import standings_broken
-from loadtest.judge.verdict import judge
+from loadtest.judge.verdict import Verdict, judge
 from loadtest.judge.violations import Invariant, Violation
 from loadtest.record import StoredEntry, TableRecord
 from loadtest.simulation.database import Schema
@@ -93,16 +93,17 @@ class Simulator:
                 virtual_seconds, records = loop.time(), world.records()
                 numbers = _numbers(world, records)
                 _clean_up(loop, world)
-        violations = [*world.findings.violations, *_judged(world, records)]
+        verdicts = [judge(record) for record in records]
+        numbers["proved"] = sum(verdict.is_proved for verdict in verdicts)
+        violations = [*world.findings.violations, *_violations(world, verdicts)]
         return Outcome(seed, scenario, trace.digest, tuple(violations), virtual_seconds, numbers, world.faults.counts)
 
 
-def _judged(world: World, records: Sequence[TableRecord]) -> Iterator[Violation]:
-    verdicts = [judge(record) for record in records]
+def _violations(world: World, verdicts: Sequence[Verdict]) -> Iterator[Violation]:
     for verdict in verdicts:
         yield from verdict.violations
     outcomes = [verdict.outcome for verdict in verdicts if verdict.outcome is not None]
-    if len(outcomes) == len(records):
+    if len(outcomes) == len(verdicts):
         yield from standings_broken(outcomes, world.boards, world.statistics)
 
 
