@@ -1,5 +1,5 @@
 # One image for every service: croupier serve lobby|engine|scoring, croupier migrate. docs/image.md says how it is used.
-ARG BASE_IMAGE=docker.io/library/python:3.11.14-slim-bookworm
+ARG BASE_IMAGE=python:3.11.14-slim-bookworm
 # Where the wheel is built and installed: the same Python, with venv and pip.
 ARG BUILDER_IMAGE=${BASE_IMAGE}
 
@@ -17,9 +17,10 @@ RUN library="$(python3 -c 'import sysconfig; print(sysconfig.get_path("stdlib"))
  && install -d -o "${USER_ID}" -g "${USER_ID}" -m 0700 /data
 
 FROM ${BUILDER_IMAGE} AS build
-ARG INDEX_URL=https://pypi.org/simple
-# Extras of the package, with commas between: traces tells a collector of calls where one is named; load brings what the
-# load test needs, python -m loadtest.
+# Where packages come from; if empty, from where pip is configured to look.
+ARG INDEX_URL=
+# Extras of the package, with commas between: traces tells a collector of calls where one is named; load brings the load
+# test with it, locust -f /opt/croupier/loadtest/locustfile.py.
 ARG EXTRAS=traces
 # A network with an authority of its own mounts its certificates at this place, an index with a password its pip.conf.
 ENV PIP_INDEX_URL=${INDEX_URL} PIP_CERT=/etc/ssl/certs/ca-certificates.crt PIP_DISABLE_PIP_VERSION_CHECK=1 \
@@ -34,6 +35,8 @@ RUN --mount=type=cache,target=/root/.cache/pip --mount=type=secret,id=pip.conf,t
  && python3 -m venv --without-pip /opt/croupier \
  && /tools/bin/pip --python /opt/croupier/bin/python install --quiet --no-compile --constraint constraints.txt \
         "$(echo /wheel/*.whl)${EXTRAS:+[${EXTRAS}]}" \
+ && case ",${EXTRAS}," in (*,load,*) \
+        ln -s "$(echo /opt/croupier/lib/python3*/site-packages)/loadtest" /opt/croupier/loadtest ;; esac \
  && /opt/croupier/bin/python -m compileall -q -j 0 --invalidation-mode unchecked-hash /opt/croupier/lib
 RUN --mount=type=bind,from=base,target=/base \
     /tools/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --short-PURLs \

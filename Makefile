@@ -43,14 +43,15 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks
 
 load: $(STAMP)
-	$(BIN)/python -m loadtest $(SCENARIO) $(if $(TABLES),--tables $(TABLES)) $(if $(SECONDS),--seconds $(SECONDS)) \
-		$(if $(PROCESSES),--processes $(PROCESSES)) $(if $(MIX),--mix $(MIX)) $(if $(SEED),--seed $(SEED)) $(ARGS)
+	$(BIN)/locust -f loadtest/locustfile.py --headless --only-summary --tags $(SCENARIO) $(if $(TABLES),--tables $(TABLES)) \
+		$(if $(SECONDS),--run-time $(SECONDS)) $(if $(PROCESSES),--processes $(PROCESSES)) $(if $(MIX),--mix $(MIX)) \
+		$(if $(SEED),--seed $(SEED)) $(ARGS)
 
 ceiling: $(STAMP)
-	$(BIN)/python -m loadtest.ceiling $(ARGS)
+	$(BIN)/python -m benchmarks.ceiling $(ARGS)
 
 capacity: $(STAMP)
-	$(BIN)/python -m loadtest.capacity $(ARGS)
+	$(BIN)/python -m benchmarks.capacity $(ARGS)
 
 faults: $(STAMP)
 	$(BIN)/python -m loadtest.faults $(if $(SEED),--seed $(SEED)) $(if $(SHORT),--short) $(if $(DOOR),--door) --result faults.json

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Makes a base where no registry can be reached: Debian with its own Python, as small as the slim images are.
-# base.sh BASE BUILDER: the names of two images, the second with pip and venv. What is there already is kept.
+# base.sh BASE BUILDER: the names of two images, the second with pip and venv. What is there already is kept. Packages
+# come from the mirrors of this machine's apt, or from DEBIAN_MIRROR and DEBIAN_SECURITY_MIRROR.
 set -eu
 base=$1 builder=$2
-mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
 release=bookworm
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
@@ -41,12 +41,14 @@ quietly() {
 }
 
 if ! image/buildah.sh inspect --type image "$base" >/dev/null 2>&1; then
+    mirror=$(image/mirror.sh)
+    security=$(image/mirror.sh security)
     echo "image: making $base with debootstrap, which takes about a minute"
     new_container scratch
     be_slim
     quietly debootstrap --variant=minbase --include=python3,ca-certificates "$release" "$root" "$mirror"
     printf 'deb %s %s main\n' "$mirror" "$release" "$mirror" "$release-updates" \
-        "$mirror-security" "$release-security" >"$root/etc/apt/sources.list"
+        "$security" "$release-security" >"$root/etc/apt/sources.list"
     install_in_root upgrade
     commit "$base"
 fi

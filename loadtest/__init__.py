@@ -1,1 +1,1 @@
-"""Thousands of players at real tables, each of whom referees all that he is told: `python -m loadtest --help`."""
+"""One verification kit: judged load tests (`locust -f loadtest/locustfile.py --help`), fault runs, the simulation."""

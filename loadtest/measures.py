@@ -1,7 +1,7 @@
 """What a process measures while it plays, handed over in batches: times, counts, failures, violations.
 
-Batches are dictionaries that JSON holds. They leave a swarm with every time in them, in whole microseconds, since
-making histograms would hold up its players; who hears of them makes HDR histograms with three significant digits.
+Batches are dictionaries that JSON holds. They leave a load process with every time in them, in whole microseconds,
+since making histograms would hold up its players; the receiver makes HDR histograms with three significant digits.
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ class Measures:
     """Microseconds by what took so long."""
     counts: Counter[str] = field(default_factory=Counter)
     failures: Counter[str] = field(default_factory=Counter)
+    judged: list[dict[str, object]] = field(default_factory=list)
+    """Finished tables, as `loadtest.process.standings` compares them."""
     _first_failures: dict[str, str] = field(default_factory=dict)
     _violations: list[dict[str, Any]] = field(default_factory=list)
     _kept: set[str] = field(default_factory=set)
@@ -80,11 +82,12 @@ class Measures:
             "counts": dict(self.counts),
             "failures": {name: [count, self._first_failures[name]] for name, count in self.failures.items()},
             "violations": self._violations,
+            "judged": self.judged,
         }
         self.times.clear()
         self.counts.clear()
         self.failures.clear()
-        self._violations = []
+        self._violations, self.judged = [], []
         return batch
 
 

@@ -109,9 +109,14 @@ class Scenario:
     grace_seconds: float = 120.0
     """How long games get to be played to their ends afterwards, without thinking."""
 
-    def arrival_seconds(self, users: int) -> float:
-        """How long those take to come whom the first stage wants, of so many users at full load."""
-        return users * self.load_at(0) / self.arrivals_per_second
+    settling_seconds: float = 0.0
+    """How long users play before anything is measured, once those of the first stage are there."""
+    service_flags: tuple[str, ...] = ()
+    """What services of the run's own are started with."""
+
+    def people(self, tables: float) -> dict[Kind, int]:
+        """How many of each kind come at full load for so many tables; at least one of each."""
+        return {kind: max(1, round(share * tables)) for kind, share in self.crowd.items()}
 
     def load_at(self, share: float) -> float:
         """The load that is wanted when so much of the run is over."""
@@ -223,6 +228,9 @@ _ALL = (
         limits=Limits(p99_milliseconds=100, failed_share=0.0, generator_cpu=2.0),
         arrivals_per_second=100,
         rereading=0,
+        settling_seconds=4,
+        # The services are to be at their limits, not at those of single players, who do not think here.
+        service_flags=("--player-calls-per-second=0",),
         judged_share=0.1,
     ),
 )

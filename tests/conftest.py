@@ -3,7 +3,7 @@
 import asyncio
 import itertools
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +13,12 @@ import structlog
 
 from croupier.runtime.schema_versions import migrate_database
 from loadtest.postgres import PostgresServer, postgres_server
+from tests.waiting import SettlingLoop
+
+
+def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], SettlingLoop]]:
+    """What asynchronous tests run on."""
+    return {"settling": SettlingLoop}
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Statistics and leaderboards, computed again from the tables that were judged, as scoring.proto defines them."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
@@ -54,19 +54,25 @@ def standings_broken(
     boards: Mapping[str, Sequence[bytes]],
     statistics: Mapping[str, bytes],
     *,
+    undecided: Collection[str] = (),
     has_others: bool = False,
 ) -> Iterator[Violation]:
     """Where leaderboards and statistics are not what these tables add up to.
 
-    `outcomes` hold every table that their players have ever finished. `boards` are the LeaderboardLine messages by
+    `outcomes` hold every table that their players have ever finished, but for those players who are `undecided`: who
+    sat at a table whose outcome is not known. `boards` are the LeaderboardLine messages by
     game, in the order of the pages; `statistics` the GetPlayerStatisticsResponse messages by player. With
-    `has_others`, players who are in no outcome may be on the boards: of their lines the order alone is judged.
+    `has_others`, players who are in no outcome may be on the boards. Of their lines, and of those of the undecided,
+    the order alone is judged.
     """
     known = sorted(outcomes, key=lambda one: (one.finished_milliseconds, one.table_id))
     standings = _standings(known)
+    judged = {player_id: games for player_id, games in standings.items() if player_id not in undecided}
     names = {seat.player_id: seat.name for one in known for seat in one.seats}
     tables = {seat.player_id: one.table_id for one in known for seat in one.seats}
     for player_id, body in statistics.items():
+        if player_id in undecided:
+            continue
         told = scoring_pb2.GetPlayerStatisticsResponse.FromString(body)
         own = [(game, *done.shown) for game, done in sorted(standings.get(player_id, {}).items())]
         if told.player_id != player_id or [(one.game, *_shown(one)) for one in told.games] != own:
@@ -74,7 +80,7 @@ def standings_broken(
             yield Violation(Invariant.STATISTICS_DIFFER, tables.get(player_id, ""), 0, detail)
     for game, lines in boards.items():
         board = [scoring_pb2.LeaderboardLine.FromString(line) for line in lines]
-        for player_id, detail in _board_broken(game, board, standings, names, has_others=has_others):
+        for player_id, detail in _board_broken(game, board, judged, names, undecided, has_others=has_others):
             violation = f"the leaderboard of {game}: {detail}"
             yield Violation(Invariant.LEADERBOARD_DIFFERS, tables.get(player_id, ""), 0, violation)
 
@@ -103,6 +109,7 @@ def _board_broken(
     board: Sequence[scoring_pb2.LeaderboardLine],
     standings: _Standings,
     names: Mapping[str, str],
+    undecided: Collection[str],
     *,
     has_others: bool,
 ) -> Iterator[tuple[str, str]]:
@@ -111,7 +118,8 @@ def _board_broken(
     for position, line in enumerate(board, start=1):
         if line.position != position:
             yield line.player_id, f"position {line.position} follows position {position - 1}"
-        if line.player_id not in expected and (not has_others or line.player_id in names):
+        may_be_there = line.player_id in undecided or (has_others and line.player_id not in names)
+        if line.player_id not in expected and not may_be_there:
             yield line.player_id, f"{line.player_id} is on it, and has finished no table"
     for before, after in pairwise(board):
         if _rank(before) >= _rank(after):

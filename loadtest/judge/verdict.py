@@ -8,37 +8,19 @@ from croupier_api.v1 import scoring_pb2
 from loadtest.judge.actions import acknowledgements_broken, answers_wrong, entries_unasked
 from loadtest.judge.credits import times_broken
 from loadtest.judge.deadlines import broken_deadlines, waited_in_vain
-from loadtest.judge.deals import commitment_of
 from loadtest.judge.knowledge import Shown
 from loadtest.judge.lag import end_missed, late_entries
 from loadtest.judge.ledger import counted_in, ledger_differs
-from loadtest.judge.log import Log, log_of, replay_numbers
+from loadtest.judge.log import Log, log_of
 from loadtest.judge.positions import views_against_rules
-from loadtest.judge.proof import Position, Proof, prove
 from loadtest.judge.public import disagreements
 from loadtest.judge.reach import Timeline
+from loadtest.judge.records import Records, read_records
 from loadtest.judge.refusals import Bench
-from loadtest.judge.replay import (
-    Replay,
-    Untrue,
-    added_differences,
-    entry_differences,
-    header_differences,
-    read,
-    seed_differences,
-)
 from loadtest.judge.results import rounds_told, sheet_differs, told_results_differ
-from loadtest.judge.rows import Rows, Unreadable, read_rows
 from loadtest.judge.secrecy import secrets_told, views_differ
 from loadtest.judge.spans import seen_by_all
 from loadtest.judge.standings import Occupant, Outcome
-from loadtest.judge.stored import (
-    answers_differ,
-    received_differs,
-    replay_differs,
-    rows_broken,
-    shown_early,
-)
 from loadtest.judge.streams import Followed, follow
 from loadtest.judge.timeouts import unexcused
 from loadtest.judge.violations import Invariant, Violation
@@ -61,26 +43,13 @@ class Verdict:
     """How the game ended, for statistics and leaderboards; None unless that is known and nothing contradicts it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Records:
-    """What replay and rows tell, as far as they can be read: where it stands in the log, and what the rules say."""
-
-    base: Replay | None
-    """What is played again: the replay, or else the rows."""
-    replay: Replay | None
-    rows: Rows | None
-    numbers: Mapping[int, int]
-    proof: Proof | None
-    violations: tuple[Violation, ...]
-
-
 def judge(record: TableRecord) -> Verdict:
     """Judge a table; a function of the record alone. What it raises is a defect of the referee."""
     followed = [follow(record.table_id, viewer, record.seats) for viewer in record.viewers]
     log = log_of(followed)
     for one in followed:
         one.seat = _seat_of(one, log)
-    records, timeline = _read_records(record, followed, log), Timeline(log, followed)
+    records, timeline = read_records(record, followed, log), Timeline(log, followed)
     violations = [
         *(Violation(noted.invariant, record.table_id, noted.sequence, noted.detail) for noted in _noted(record)),
         *(found for one in followed for found in one.violations),
@@ -102,7 +71,7 @@ def judge(record: TableRecord) -> Verdict:
     return Verdict(tuple(violations), _checks_made(record, followed, log, records), is_proved, tuple(seen), outcome)
 
 
-def _outcome(record: TableRecord, log: Log, records: _Records) -> Outcome | None:
+def _outcome(record: TableRecord, log: Log, records: Records) -> Outcome | None:
     """The result by the judge's rules, with what the rounds count as viewers or the score sheet tell it."""
     base, proof = records.base, records.proof
     assert base is not None
@@ -114,7 +83,9 @@ def _outcome(record: TableRecord, log: Log, records: _Records) -> Outcome | None
         return None
     seats = tuple(Occupant("" if who["bot"] else who["player_id"], who["name"]) for who in base.header["players"])
     ranking = tuple(map(tuple, proof.ranking or ()))
-    return Outcome(record.table_id, record.game, seats, ranking, counted_in(rounds), base.entries[-1].at_milliseconds)
+    return Outcome(
+        record.table_id, record.game, seats, ranking, dict(counted_in(rounds)), base.entries[-1].at_milliseconds
+    )
 
 
 def _seat_of(one: Followed, log: Log) -> int | None:
@@ -127,76 +98,6 @@ def _noted(record: TableRecord) -> Iterator[Noted]:
     return (noted for viewer in record.viewers for noted in viewer.noted)
 
 
-def _read_records(record: TableRecord, followed: Sequence[Followed], log: Log) -> _Records:
-    """Read the replay and the rows, hold them against what was heard and each other, and play the game again."""
-    name, violations = record.table_id, list[Violation]()
-    rows, replay = _rows_of(record, violations), _replay_of(record, violations)
-    whole = rows if rows is not None and rows.is_whole else None
-    base = replay or (whole.replay(name) if whole is not None else None)
-    if base is None:
-        found = _rows_differ(name, rows, None, followed, log, None) if rows is not None else ()
-        return _Records(None, None, None, {}, None, (*violations, *found))
-    headers = [Violation(Invariant.REPLAY_UNTRUE, name, 0, it) for it in header_differences(base, log.info, followed)]
-    numbers = whole.numbers if whole is not None else replay_numbers(log, len(base.entries))
-    violations += [*headers, *_unfair(record, base, followed, log)]
-    proof = prove(base) if not headers else None
-    if replay is not None:
-        violations += entry_differences(name, replay, log, numbers)
-    if rows is not None:
-        violations += _rows_differ(name, rows, replay if whole is not None else None, followed, log, proof)
-    sequences = {number: sequence for sequence, number in numbers.items()}
-    for fault in proof.faults if proof is not None else ():
-        is_log = replay is None and fault.invariant is Invariant.REPLAY_UNTRUE
-        invariant = Invariant.LOG_BROKEN if is_log else fault.invariant
-        violations.append(Violation(invariant, name, sequences.get(fault.number, fault.number), fault.detail))
-    return _Records(base, replay, whole, numbers, proof, tuple(violations))
-
-
-def _rows_of(record: TableRecord, violations: list[Violation]) -> Rows | None:
-    """The rows of the table, if there are any that can be read."""
-    if record.stored is None:
-        return None
-    try:
-        return read_rows(record.stored)
-    except Unreadable as fault:
-        violations.append(Violation(Invariant.LOG_BROKEN, record.table_id, fault.sequence, fault.detail))
-        return None
-
-
-def _replay_of(record: TableRecord, violations: list[Violation]) -> Replay | None:
-    """The replay, if there is one that can be read."""
-    for other in record.replays[1:]:
-        if other != record.replays[0]:
-            detail = "two viewers got different replays"
-            violations.append(Violation(Invariant.REPLAY_UNTRUE, record.table_id, 0, detail))
-    try:
-        return read(record.replays[0]) if record.replays else None
-    except Untrue as untrue:
-        violations.append(Violation(Invariant.REPLAY_UNTRUE, record.table_id, 0, untrue.detail))
-        return None
-
-
-def _rows_differ(
-    table_id: str, rows: Rows, replay: Replay | None, followed: Sequence[Followed], log: Log, proof: Proof | None
-) -> Iterator[Violation]:
-    yield from rows_broken(table_id, rows, proof)
-    yield from received_differs(table_id, rows, log)
-    if replay is not None:
-        yield from replay_differs(table_id, rows, replay, proof)
-    for one in followed:
-        yield from shown_early(table_id, one, rows)
-        yield from answers_differ(table_id, one, rows)
-
-
-def _unfair(record: TableRecord, replay: Replay, followed: Sequence[Followed], log: Log) -> Iterator[Violation]:
-    computed = commitment_of(bytes.fromhex(replay.header["seed"]))
-    found = [
-        *seed_differences(replay, record.commitment, log.info, computed),
-        *added_differences(replay, followed),
-    ]
-    return (Violation(Invariant.DEAL_UNFAIR, record.table_id, 0, detail) for detail in found)
-
-
 def _secrets(table_id: str, followed: Iterable[Followed]) -> Iterator[Violation]:
     shown: dict[bytes, Shown] = {}
     for one in followed:
@@ -205,9 +106,9 @@ def _secrets(table_id: str, followed: Iterable[Followed]) -> Iterator[Violation]
 
 
 def _actions(
-    table_id: str, followed: Sequence[Followed], log: Log, records: _Records, timeline: Timeline
+    table_id: str, followed: Sequence[Followed], log: Log, records: Records, timeline: Timeline
 ) -> Iterator[Violation]:
-    positions = _positions(records)
+    positions = records.positions
     by_player: dict[str, list[Bench]] = defaultdict(list)
     for one in followed:
         bench = Bench(one, log, timeline, records.numbers, positions)
@@ -220,17 +121,13 @@ def _actions(
             yield from entries_unasked(table_id, seat, benches, records.replay)
 
 
-def _positions(records: _Records) -> Mapping[int, Position]:
-    return dict(enumerate(records.proof.positions)) if records.proof is not None else {}
-
-
-def _views(record: TableRecord, followed: Iterable[Followed], records: _Records) -> Iterator[Violation]:
-    positions = _positions(records)
+def _views(record: TableRecord, followed: Iterable[Followed], records: Records) -> Iterator[Violation]:
+    positions = records.positions
     for one in followed if positions else ():
         yield from views_against_rules(record.table_id, record.game, one, records.numbers, positions)
 
 
-def _results(record: TableRecord, followed: Sequence[Followed], log: Log, records: _Records) -> Iterator[Violation]:
+def _results(record: TableRecord, followed: Sequence[Followed], log: Log, records: Records) -> Iterator[Violation]:
     sheet = scoring_pb2.GetScoreSheetResponse.FromString(record.sheet) if record.sheet is not None else None
     for one in followed:
         found = list(told_results_differ(one, records.replay)) if records.replay is not None else []
@@ -244,11 +141,11 @@ def _results(record: TableRecord, followed: Sequence[Followed], log: Log, record
             yield Violation(Invariant.LEDGER_DIFFERS, record.table_id, log.last, detail)
 
 
-def _times(record: TableRecord, log: Log, records: _Records) -> Iterator[Violation]:
+def _times(record: TableRecord, log: Log, records: Records) -> Iterator[Violation]:
     rows = records.rows
     if rows is None:
         return iter(())
-    positions = _positions(records)
+    positions = records.positions
     to_act = {sequence: list(moment.view.seats_to_act) for sequence, moment in log.moments.items()}
     number = 0
     for row in rows.entries:
@@ -258,7 +155,7 @@ def _times(record: TableRecord, log: Log, records: _Records) -> Iterator[Violati
     return times_broken(record.table_id, rows, to_act, record.outages, record.late_milliseconds)
 
 
-def _lag(record: TableRecord, followed: Sequence[Followed], records: _Records, ahead: int) -> Iterator[Violation]:
+def _lag(record: TableRecord, followed: Sequence[Followed], records: Records, ahead: int) -> Iterator[Violation]:
     for one in followed if records.rows is not None else ():
         assert records.rows is not None
         if record.is_finished:
@@ -267,7 +164,7 @@ def _lag(record: TableRecord, followed: Sequence[Followed], records: _Records, a
             yield from late_entries(record.table_id, one, records.rows, record.lag, ahead)
 
 
-def _checks_made(record: TableRecord, followed: Sequence[Followed], log: Log, records: _Records) -> Mapping[str, int]:
+def _checks_made(record: TableRecord, followed: Sequence[Followed], log: Log, records: Records) -> Mapping[str, int]:
     checks = Counter[str]()
     for one in followed:
         checks["entries"] += len(one.updates)

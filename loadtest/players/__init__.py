@@ -1,1 +1,1 @@
-"""How people behave: coroutines over a World, which lends clients and tells the time; they record and never judge."""
+"""How players behave: coroutines over a World, which provides clients and time; they record and never judge."""

@@ -1,23 +1,18 @@
-"""What clients count of their calls and streams, as `loadtest.watch.counted` says, whoever drives them."""
+"""What clients count of their calls and streams, as `loadtest.watch.counted` says."""
 
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from croupier_client import CroupierError, Unavailable
+from croupier_client import CroupierError, Internal, Unavailable
 from croupier_client.endpoints import STREAM_SECONDS
 from croupier_client.errors import TimedOut
 from croupier_client.retry import is_lost_connection
 from loadtest.measures import Measures
-from loadtest.players.world import is_failure
 from loadtest.watch.counted import REASONS_OF_NO_RULE, rpc_key
 
 OPENING_SECONDS = 5.0
 """A stream may be so much older than its first message is."""
-
-
-class HungUp(Unavailable):
-    """A stream was ended by whoever read it: it is opened again, and no service did anything wrong."""
 
 
 @contextmanager
@@ -55,8 +50,6 @@ def counted_stream(
     try:
         yield hears
         code = "OK"
-    except HungUp:
-        raise
     except CroupierError as error:
         code = said(error)
         if not _is_of_age(error, clock() - began):
@@ -99,3 +92,8 @@ def _failure(error: CroupierError) -> str:
     if is_lost_connection(error):
         return f"connection lost ({error.code.name})"
     return f"{error.code.name} {error.reason}".strip()
+
+
+def is_failure(error: CroupierError) -> bool:
+    """Whether a service failed, rather than said no."""
+    return isinstance(error, Unavailable | Internal)

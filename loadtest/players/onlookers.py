@@ -8,8 +8,10 @@ import grpc
 from croupier_api.v1 import lobby_pb2
 from croupier_client import CroupierError, TimedOut
 from loadtest.mix import drawn
+from loadtest.players.client import PlayerClient
+from loadtest.players.counting import is_failure
 from loadtest.players.tables import wall_milliseconds
-from loadtest.players.world import PlayerClient, World, is_failure, tell_failure
+from loadtest.players.world import World, tell_failure
 from loadtest.record import TableRecord
 from loadtest.scenarios import Manner
 

@@ -8,8 +8,9 @@ from typing import NamedTuple
 from croupier_api.v1 import engine_pb2, lobby_pb2, table_pb2
 from croupier_client import CroupierError, InvalidArgument
 from loadtest.mix import Kind, OptionValue, drawn
+from loadtest.players.client import PlayerClient
 from loadtest.players.seat import SeatPlayer
-from loadtest.players.world import PlayerClient, World, tell_failure
+from loadtest.players.world import World, tell_failure
 from loadtest.record import TableRecord
 from loadtest.scenarios import Manner
 

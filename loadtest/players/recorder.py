@@ -3,12 +3,11 @@
 import time
 
 from croupier_api.v1 import engine_pb2
-from croupier_client import CroupierError
+from croupier_client import Client, CroupierError
 from loadtest.measures import ACKNOWLEDGED, Measures
 from loadtest.players.cheats import Attempt
-from loadtest.players.counting import count_refused_action
+from loadtest.players.counting import count_refused_action, is_failure
 from loadtest.players.tables import wall_milliseconds
-from loadtest.players.world import PlayerClient, is_failure
 from loadtest.record import Answered, Expected, Heard, Opened, SeatRecord, Sent
 from loadtest.scenarios import Manner
 
@@ -97,7 +96,7 @@ class Recorder:
             )
         )
 
-    async def calls(self, client: PlayerClient, table_id: str, attempt: Attempt, request_id: str) -> int:
+    async def calls(self, client: Client, table_id: str, attempt: Attempt, request_id: str) -> int:
         """Send an action by a call of its own; gives its sequence, raises CroupierError."""
         request = engine_pb2.SubmitActionRequest(
             table_id=table_id,

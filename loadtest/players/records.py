@@ -8,8 +8,8 @@ from croupier_api.v1 import engine_pb2, scoring_pb2
 from croupier_client import NotFound
 from croupier_client.callers import Call, Service
 from loadtest.judge.violations import Invariant
+from loadtest.players.client import PlayerClient
 from loadtest.players.tables import wall_milliseconds
-from loadtest.players.world import PlayerClient
 from loadtest.record import Heard, Noted, Opened, SeatRecord, TableRecord
 
 SHEET_POLLS_SECONDS = (0.1, 0.3, 0.5, 1.0, 2.0, 5.0)

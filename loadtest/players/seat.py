@@ -8,10 +8,12 @@ from croupier_api.v1 import table_pb2
 from croupier_client import CroupierError, Internal, NotFound, Table, TimedOut, random_legal
 from loadtest.judge.violations import Invariant
 from loadtest.players import cheats
-from loadtest.players.counting import count_refused_action
+from loadtest.players.client import PlayerClient
+from loadtest.players.counting import count_refused_action, is_failure
 from loadtest.players.records import read_again, read_records
+from loadtest.players.table import Seat
 from loadtest.players.tables import wall_milliseconds
-from loadtest.players.world import PlayerClient, Seat, World, is_failure
+from loadtest.players.world import World
 from loadtest.record import Noted, SeatRecord, TableRecord, Viewed
 from loadtest.scenarios import Manner
 

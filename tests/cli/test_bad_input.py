@@ -4,7 +4,6 @@ import asyncio
 import os
 import re
 import shutil
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -14,22 +13,19 @@ from pathlib import Path
 
 import pytest
 
-from croupier.cli import __main__
 from croupier.cli.data_folder import prepare_data_folder
 from croupier.cli.faults import CommandFault
-from croupier.cli.replicas import Replicas
 from croupier.cli.supervisor import Manner, running_services
 from croupier.runtime.identity import write_new_key_pair
 from croupier.runtime.schema_versions import migrate_database
 from loadtest.postgres import PostgresServer
-from tests.cli.blocks import free_block
+from tests.cli.conftest import Command
 
 DEADLINE_SECONDS = 60.0
 PASSWORD = "geheim"
 PACKAGES = ("croupier.lobby", "croupier.engine", "croupier.scoring")
 SET_VERSION = "UPDATE engine_schema_version SET version_num ="
 IN_HASTE = Manner(grace_seconds=0)
-REPLICAS = Replicas(scoring=2)
 
 
 def children() -> set[int]:
@@ -78,23 +74,15 @@ def with_version(version: str) -> Database:
     return make
 
 
+@pytest.mark.postgres
 @pytest.mark.parametrize(
     ("database", "said"),
     [
-        (lambda *_: f"mysql://croupier:{PASSWORD}@127.0.0.1/house", "is not the URL .* postgresql://"),
-        (lambda *_: PASSWORD, "is not the URL .* postgresql://"),
-        (
-            lambda *_: f"postgresql://croupier:{PASSWORD}@127.0.0.1:1/house",
-            "cannot be reached .*: see to host and port",
-        ),
-        (wrong_password, "does not take this user and password: see to both"),
-        (lambda postgres, _: postgres.url("nowhere"), "there is no such database: make it first"),
-        (poor_user, "permission denied .*: grant it"),
-        (lambda _, new_database: new_database(), "scoring .* are missing: run .croupier migrate --database"),
+        pytest.param(wrong_password, "does not take this user and password: see to both", marks=pytest.mark.slow),
+        pytest.param(poor_user, "permission denied .*: grant it", marks=pytest.mark.slow),
         (with_version("0001"), "engine .* are older .*: run .croupier migrate --database"),
-        (with_version("9999"), "engine are newer than this version: use the newer version"),
     ],
-    ids=["scheme", "no_url", "unreachable", "password", "no_database", "rights", "no_schema", "older", "newer"],
+    ids=["password", "rights", "older"],
 )
 def test_a_database_that_cannot_be_used(
     tmp_path: Path, postgres: PostgresServer, new_database: Callable[..., str], database: Database, said: str
@@ -122,6 +110,7 @@ async def test_a_database_of_the_folder_that_cannot_be_used(tmp_path: Path, cont
     assert said in (await refusal(tmp_path, Manner())).message
 
 
+@pytest.mark.slow
 async def test_keys_that_do_not_belong_together(tmp_path: Path) -> None:
     folder = prepare_data_folder(tmp_path)
     for name in ("lobby", "engine"):
@@ -134,6 +123,7 @@ async def test_keys_that_do_not_belong_together(tmp_path: Path) -> None:
     assert "does not take this engine's key: give it the public key" in fault.message
 
 
+@pytest.mark.slow
 def test_a_lobby_of_another_house_ends_and_leaves_the_house_alone(tmp_path: Path) -> None:
     write_new_key_pair(tmp_path / "private.pem", tmp_path / "public.pem")
     asyncio.run(migrate_database(f"sqlite:///{tmp_path / 'lobby.db'}", PACKAGES[:1]))
@@ -172,31 +162,8 @@ def test_a_lobby_of_another_house_ends_and_leaves_the_house_alone(tmp_path: Path
         (["--data-dir=/dev/null/croupier"], "/dev/null/croupier cannot be used as data folder"),
     ],
 )
-def test_what_cannot_be_asked_for_is_one_line(
-    tmp_path: Path,
-    flags: list[str],
-    said: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["croupier", "up", f"--data-dir={tmp_path / 'data'}", "--port=0", *flags])
-    with pytest.raises(SystemExit) as ended:
-        __main__.main()
-    assert ended.value.code in (1, 2)
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert printed.err.count("\n") == 1
-    assert said in printed.err
-    assert PASSWORD not in printed.err
+def test_what_cannot_be_asked_for_is_one_line(croupier: Command, tmp_path: Path, flags: list[str], said: str) -> None:
+    ended = croupier("up", f"--data-dir={tmp_path / 'data'}", "--port=0", *flags)
+    assert ended.code in (1, 2)
+    assert said in ended.in_one_line()
     assert not (tmp_path / "data").exists()
-
-
-async def test_a_port_of_a_replica_that_is_in_use(tmp_path: Path) -> None:
-    first_port = free_block(REPLICAS)
-    # The last port of the second block is the second scoring's, for metrics.
-    with socket.create_server(("127.0.0.1", first_port + 59)):
-        manner = Manner(database="postgresql://nobody@127.0.0.1:1/asked", replicas=REPLICAS)
-        said = rf":{first_port + 59}, where the scoring-2 is to listen, is in use: .*--port"
-        with pytest.raises(CommandFault, match=said):
-            async with running_services(tmp_path, first_port=first_port, manner=manner):
-                pytest.fail("the services started")

@@ -1,18 +1,17 @@
 """`croupier keys`: what a deployment needs is made once, is for its owner only, and is never overwritten."""
 
 import stat
-import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from croupier.cli import __main__
 from croupier.cli.data_folder import prepare_data_folder
 from croupier.cli.faults import CommandFault
 from croupier.cli.keys import CERTIFIED, certificate_files, keys
 from croupier.runtime.identity import PLAYER_AUDIENCE, TokenIssuer, TokenVerifier, load_private_key, load_public_key
 from croupier.runtime.tls import TlsFiles
+from tests.cli.conftest import Command
 
 NOW = datetime.now(UTC)
 SIGNING = {f"{signer}.{kind}.pem" for signer in ("lobby", "engine") for kind in ("private", "public")}
@@ -124,22 +123,10 @@ def test_a_data_folder_keeps_its_certificates_too(tmp_path: Path) -> None:
     assert all(path.exists() for path in folder.certificate_files("engine"))
 
 
-def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
-    monkeypatch.setattr(sys, "argv", ["croupier", "keys", *arguments])
-    with pytest.raises(SystemExit) as ended:
-        __main__.main()
-    if ended.value.code:
-        raise ended.value
-
-
-def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    run(monkeypatch, str(tmp_path / "new"), "--certificates", "--days=5")
-    printed = capsys.readouterr()
-    assert f"{tmp_path / 'new/tls/door/tls.crt'} made" in printed.out
-    assert "BEGIN" not in printed.out + printed.err
-    for folder, said in (("/dev/null/keys", "/dev/null/keys cannot be written"), ("/proc/keys", "cannot be written")):
-        with pytest.raises(SystemExit):
-            run(monkeypatch, folder)
-        printed = capsys.readouterr()
-        assert said in printed.err
-        assert printed.err.count("\n") == 1
+def test_the_command(croupier: Command, tmp_path: Path) -> None:
+    ended = croupier("keys", str(tmp_path / "new"), "--certificates", "--days=5")
+    assert ended.code == 0
+    assert f"{tmp_path / 'new/tls/door/tls.crt'} made" in ended.out
+    assert "BEGIN" not in ended.out + ended.err
+    for folder in ("/dev/null/keys", "/proc/keys"):
+        assert f"{folder} cannot be written" in croupier("keys", folder).in_one_line()

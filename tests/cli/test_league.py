@@ -102,8 +102,8 @@ def test_a_comparison_says_whether_intervals_are_apart(
 
 def test_ties_share_places_and_the_first_place() -> None:
     over = GameOver(((2,), (0, 3), (1,)), "")
-    assert [o.place for o in league_table._outcomes(("a", "b", "c", "d"), over, (0,) * 4)] == [1, 2.5, 2.5, 4]
-    shared = [*league_table._outcomes(("a", "b", "c"), GameOver(((0, 1), (2,)), ""), (5, 6, 7))]
+    assert [o.place for o in league_table.outcomes_of(("a", "b", "c", "d"), over, (0,) * 4)] == [1, 2.5, 2.5, 4]
+    shared = [*league_table.outcomes_of(("a", "b", "c"), GameOver(((0, 1), (2,)), ""), (5, 6, 7))]
     assert shared == [Outcome("a", 1.5, 0.5, 5), Outcome("b", 1.5, 0.5, 6), Outcome("c", 3.0, 0.0, 7)]
 
 

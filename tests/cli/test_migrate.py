@@ -1,75 +1,85 @@
 """`croupier migrate`: one line for each service, or one that says what is wrong; never a password."""
 
-import os
-import subprocess
-import sys
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from croupier.cli.migrate import migrate_shared, wait_for_others
+from croupier.cli.serve import SERVICES
 from loadtest.postgres import PostgresServer, postgres_server
+from tests.cli.conftest import Command, Ended
 
+DEADLINE_SECONDS = 60.0
 DONE = ["lobby: brought up to date", "engine: brought up to date", "scoring: brought up to date"]
 DONE_BEFORE = ["lobby: was up to date", "engine: was up to date", "scoring: was up to date"]
 
 
-def run(*arguments: str, database: str | None = None) -> tuple[int, list[str], str]:
-    """Run the command; gives its exit code, the lines that it printed, and what it said of faults."""
-    environment = {name: value for name, value in os.environ.items() if name != "CROUPIER_DATABASE"}
-    if database is not None:
-        environment["CROUPIER_DATABASE"] = database
-    command = [sys.executable, "-m", "croupier.cli", "migrate", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60, check=False)
-    return done.returncode, done.stdout.splitlines(), done.stderr
+def told(ended: Ended) -> tuple[int, list[str], str]:
+    return ended.code, ended.out.splitlines(), ended.err
 
 
-def test_a_shared_database(new_database: Callable[..., str]) -> None:
+@pytest.mark.postgres
+def test_a_shared_database(
+    croupier: Command, new_database: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     url = new_database()
-    assert run("--database", url) == (0, DONE, "")
-    assert run(database=url) == (0, DONE_BEFORE, "")
+    assert told(croupier("migrate", "--database", url)) == (0, DONE, "")
+    monkeypatch.setenv("CROUPIER_DATABASE", url)
+    assert told(croupier("migrate")) == (0, DONE_BEFORE, "")
 
 
-def test_a_data_folder_of_which_one_service_is_wanted(tmp_path: Path) -> None:
-    folder = tmp_path / "data"
-    assert run("--data-dir", str(folder), "--service", "engine") == (0, DONE[1:2], "")
+def test_a_data_folder_of_which_one_service_is_wanted(
+    croupier: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = f"--data-dir={tmp_path / 'data'}"
+    assert told(croupier("migrate", folder, "--service", "engine")) == (0, DONE[1:2], "")
     # A folder that is named goes before the environment.
-    assert run("--data-dir", str(folder), database="nonsense") == (0, [DONE[0], DONE_BEFORE[1], DONE[2]], "")
+    monkeypatch.setenv("CROUPIER_DATABASE", "nonsense")
+    assert told(croupier("migrate", folder)) == (0, [DONE[0], DONE_BEFORE[1], DONE[2]], "")
 
 
-def test_who_waits_changes_nothing(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'shared.db'}"
-    ended, printed, told = run("--database", url, "--service", "engine", "--wait", "0")
-    assert (ended, printed) == (1, [])
-    assert "are missing" in told
-    assert run("--database", url, "--service", "engine") == (0, DONE[1:2], "")
-    assert run("--database", url, "--service", "engine", "--wait", "0") == (0, ["engine: is up to date"], "")
+def test_who_waits_changes_nothing(croupier: Command, tmp_path: Path) -> None:
+    engine = ("migrate", f"--database=sqlite:///{tmp_path / 'shared.db'}", "--service=engine")
+    ended = croupier(*engine, "--wait", "0")
+    assert ended.code == 1
+    assert "are missing" in ended.in_one_line()
+    assert told(croupier(*engine)) == (0, DONE[1:2], "")
+    assert told(croupier(*engine, "--wait", "0")) == (0, ["engine: is up to date"], "")
 
 
-def test_who_waits_goes_on_as_soon_as_others_are_through(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'shared.db'}"
-    command = [sys.executable, "-m", "croupier.cli", "migrate", "--database", url, "--wait", "60"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as waiting:
-        assert run("--database", url)[0] == 0
-        printed, _ = waiting.communicate(timeout=60)
-    assert (waiting.returncode, printed.splitlines()[-1]) == (0, "scoring: is up to date")
+async def first_line(lines: asyncio.Queue[str]) -> str:
+    async with asyncio.timeout(DEADLINE_SECONDS):
+        return await lines.get()
 
 
-def test_who_comes_before_the_server_says_so_once_and_migrates_as_soon_as_it_answers() -> None:
+async def test_who_waits_goes_on_as_soon_as_others_are_through(tmp_path: Path) -> None:
+    url, lines = f"sqlite:///{tmp_path / 'shared.db'}", asyncio.Queue[str]()
+    waiting = asyncio.create_task(wait_for_others(url, SERVICES, DEADLINE_SECONDS, lines.put_nowait))
+    assert (await first_line(lines)).startswith("waits: ")
+    done: list[str] = []
+    await migrate_shared(url, SERVICES, done.append)
+    await waiting
+    assert done == DONE
+    assert [lines.get_nowait() for _ in range(lines.qsize())][-1] == "scoring: is up to date"
+
+
+@pytest.mark.slow
+@pytest.mark.postgres
+async def test_who_comes_before_the_server_migrates_as_soon_as_it_answers() -> None:
+    lines = asyncio.Queue[str]()
     with postgres_server() as server:
         url = server.create_database("croupier")
         server.stop()
-        command = [sys.executable, "-m", "croupier.cli", "migrate", "--database", url, "--retry", "600"]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as migrating:
-            assert migrating.stdout is not None
-            first = migrating.stdout.readline()
-            server.start()
-            printed, _ = migrating.communicate(timeout=60)
-    assert "waits: the database postgresql://croupier:***@127.0.0.1:" in first
-    assert "its server cannot be reached" in first
+        migrating = asyncio.create_task(migrate_shared(url, SERVICES, lines.put_nowait, 600))
+        waits = await first_line(lines)
+        await asyncio.to_thread(server.start)
+        await migrating
+    assert "waits: the database postgresql://croupier:***@127.0.0.1:" in waits
+    assert "its server cannot be reached" in waits
     # A server that starts may say so before it answers.
-    assert [line for line in printed.splitlines() if "starting up" not in line] == DONE
-    assert migrating.returncode == 0
+    assert [lines.get_nowait() for _ in range(lines.qsize())][-len(DONE) :] == DONE
 
 
 @pytest.mark.parametrize(
@@ -87,14 +97,14 @@ def test_who_comes_before_the_server_says_so_once_and_migrates_as_soon_as_it_ans
         (["--data-dir", "/dev/null/x"], 1, "/dev/null/x cannot be used as data folder"),
     ],
 )
-def test_what_is_wrong_is_told_in_one_line(arguments: list[str], code: int, said: str) -> None:
-    ended, printed, told = run(*arguments)
-    assert (ended, printed) == (code, [])
-    assert said in told
-    assert told.count("\n") == 1
-    assert "sesame" not in told
+def test_what_is_wrong_is_told_in_one_line(croupier: Command, arguments: list[str], code: int, said: str) -> None:
+    ended = croupier("migrate", *arguments)
+    assert ended.code == code
+    assert said in ended.in_one_line()
+    assert "sesame" not in ended.err
 
 
+@pytest.mark.postgres
 @pytest.mark.parametrize(
     ("part", "other", "said"),
     [
@@ -103,11 +113,11 @@ def test_what_is_wrong_is_told_in_one_line(arguments: list[str], code: int, said
     ],
 )
 def test_a_server_that_refuses(
-    postgres: PostgresServer, new_database: Callable[..., str], part: str, other: str, said: str
+    croupier: Command, postgres: PostgresServer, new_database: Callable[..., str], part: str, other: str, said: str
 ) -> None:
     url = new_database().replace(part.replace("{password}", postgres.password), other)
     # At once, however long it might wait: this does not pass.
-    ended, printed, told = run("--retry", "600", database=url)
-    assert (ended, printed) == (2, [])
-    assert said in told
-    assert postgres.password not in told
+    ended = croupier("migrate", "--retry", "600", "--database", url)
+    assert ended.code == 2
+    assert said in ended.in_one_line()
+    assert postgres.password not in ended.err

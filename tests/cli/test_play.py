@@ -112,7 +112,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield path
 
 
-@pytest.mark.parametrize("environment", [{}, {"NO_COLOR": "1", "PYTHONIOENCODING": "ascii"}, {"TERM": "dumb"}])
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {},
+        pytest.param({"NO_COLOR": "1", "PYTHONIOENCODING": "ascii"}, marks=pytest.mark.slow),
+        pytest.param({"TERM": "dumb"}, marks=pytest.mark.slow),
+    ],
+)
 def test_a_person_plays_a_whole_game(folder: Path, environment: dict[str, str]) -> None:
     person = Person(folder, environment)
     try:
@@ -145,6 +152,7 @@ TABLES = {
 WITHOUT_SYMBOLS = {"TERM": "dumb", "NO_COLOR": "1", "PYTHONIOENCODING": "ascii"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", TABLES)
 def test_every_game_can_be_played_by_a_person(folder: Path, game: str) -> None:
     person = Person(folder, WITHOUT_SYMBOLS, ["--game", game, *TABLES[game]])
@@ -159,6 +167,7 @@ def test_every_game_can_be_played_by_a_person(folder: Path, game: str) -> None:
         person.close()
 
 
+@pytest.mark.slow
 def test_a_person_proposes_and_plays_a_hand_of_solo(folder: Path) -> None:
     person = Person(folder, WITHOUT_SYMBOLS, ["--game", "solo"])
     try:
@@ -180,6 +189,7 @@ def test_a_person_proposes_and_plays_a_hand_of_solo(folder: Path) -> None:
         person.close()
 
 
+@pytest.mark.slow
 def test_services_are_started_for_one_who_finds_none_and_he_may_leave(tmp_path: Path) -> None:
     person = Person(tmp_path, {})
     try:

@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from io import StringIO
@@ -19,6 +17,7 @@ from croupier.cli.load_result import CPU, FORMAT, read_result
 from croupier.cli.report import ACKNOWLEDGED, better, compare, grown
 from loadtest.report.encoding import to_json
 from loadtest.report.result import FORMAT_VERSION, Broken, Failure, Result
+from tests.cli.conftest import Command
 from tests.loadtest.report.sample import CONDITIONS, EMPTY, GREEN, HOSTILE, LATENCIES, hostile
 
 
@@ -239,17 +238,10 @@ def test_a_percentage_that_is_none_is_refused(tmp_path: Path, percent: float) ->
     assert refusal.value.exit_code == MISUSED
 
 
-def test_the_command_exits_with_0_1_and_2(tmp_path: Path) -> None:
+def test_the_command_exits_with_0_1_and_2(croupier: Command, tmp_path: Path) -> None:
     one, other = str(written(tmp_path / "a", GREEN)), str(written(tmp_path / "b", VIOLATED))
-
-    def command(*arguments: str) -> "subprocess.CompletedProcess[str]":
-        line = [sys.executable, "-m", "croupier.cli", "report", "compare", *arguments]
-        return subprocess.run(line, capture_output=True, text=True, check=False, timeout=60)
-
-    assert command(one, f"{other}/result.json").returncode == 0
-    assert command(one, other, "--fail-above", "10").returncode == 1
-    refused = command(one, str(tmp_path / "none"))
-    assert refused.returncode == 2
-    assert refused.stderr.splitlines() == [
-        f"croupier: {tmp_path / 'none'} is no file: name a result.json of a load test, or the folder that holds it"
-    ]
+    assert croupier("report", "compare", one, f"{other}/result.json").code == 0
+    assert croupier("report", "compare", one, other, "--fail-above", "10").code == 1
+    refused = croupier("report", "compare", one, str(tmp_path / "none"))
+    assert refused.code == MISUSED
+    assert f"{tmp_path / 'none'} is no file" in refused.in_one_line()

@@ -13,12 +13,11 @@ from typing import Any
 import pytest
 
 from croupier.cli import supervisor
-from croupier.cli.addresses import addresses_from
+from croupier.cli.addresses import addresses_from, check_free
 from croupier.cli.faults import MISUSED, CommandFault
 from croupier.cli.reach import endpoints_of, endpoints_running_in
 from croupier.cli.replicas import Replicas, service_of
 from croupier.cli.supervisor import Manner, running_services
-from tests.cli.blocks import free_block
 
 FAKE = (sys.executable, str(Path(__file__).with_name("fake_service.py")))
 DEADLINE_SECONDS = 20.0
@@ -176,7 +175,7 @@ async def test_a_service_that_keeps_dying_is_given_up_with_one_clear_line(
 
 
 async def test_a_database_that_is_away_for_half_a_minute_is_waited_for() -> None:
-    waits = [supervisor._backoff_seconds(failures) for failures in range(supervisor.MOST_FAST_FAILURES + 1)]
+    waits = [supervisor.backoff_seconds(failures) for failures in range(supervisor.MOST_FAST_FAILURES + 1)]
     assert waits[0] == 0
     assert waits == sorted(waits)
     assert 30 < sum(waits) < 60
@@ -214,17 +213,12 @@ async def test_a_service_that_is_never_ready_is_not_waited_for_for_ever(
             pass
 
 
-@pytest.mark.parametrize("instance", ["engine", "engine-3"])
-async def test_a_port_in_use_is_named(tmp_path: Path, instance: str) -> None:
-    first_port = free_block(SEVEN)
-    taken = addresses_from(first_port, SEVEN)[instance]["control"]
-    with (
-        socket.create_server(("127.0.0.1", int(taken.rpartition(":")[2]))),
-        pytest.raises(CommandFault, match=f"{taken}, where the {instance} is to listen, is in use: .*--port"),
-    ):
-        async with running_services(tmp_path, first_port=first_port, manner=many()):
-            pass
-    assert not (tmp_path / "diary").exists()
+def test_a_port_in_use_is_named() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        taken = f"127.0.0.1:{server.getsockname()[1]}"
+        wanted = {"engine": {"listen": "127.0.0.1:0"}, "engine-3": {"listen": "127.0.0.1:0", "control": taken}}
+        with pytest.raises(CommandFault, match=f"{taken}, where the engine-3 is to listen, is in use: .*--port"):
+            check_free(wanted)
 
 
 def test_blocks_of_ports_do_not_overlap() -> None:

@@ -11,7 +11,7 @@ import urllib.request
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -29,14 +29,13 @@ from croupier.runtime.schema_versions import migrate_database
 from croupier_api.v1 import engine_pb2 as pb
 from croupier_api.v1 import table_pb2
 from croupier_api.v1.engine_pb2_grpc import EngineControlServiceStub, EngineServiceStub
+from tests.waiting import PATIENCE_SECONDS
 
 if TYPE_CHECKING:
     # The stubs for asyncio exist for the type checker only.
     from croupier_api.v1.engine_pb2_grpc import EngineControlServiceAsyncStub, EngineServiceAsyncStub
 
-START_SECONDS = 20.0
-CALL_SECONDS = 10.0
-UNDER_WAY_ACTIONS = 5
+CALL_SECONDS = PATIENCE_SECONDS
 SERVICE = "/croupier_api.v1.EngineService/"
 CONTROL = "/croupier_api.v1.EngineControlService/"
 Metadata = tuple[tuple[str, str], ...]
@@ -55,6 +54,7 @@ class Engine:
 
     folder: Path
     process: subprocess.Popen[bytes] | None = None
+    flags: tuple[str, ...] = ()
 
     @classmethod
     def new(cls, folder: Path) -> "Engine":
@@ -70,24 +70,35 @@ class Engine:
         return f"sqlite:///{self.folder}/engine.db"
 
     def start(self, *more: str) -> "Engine":
-        """Start the process and wait until it is ready; what it logs is added to one file."""
-        ready = self.folder / "ready.json"
-        ready.unlink(missing_ok=True)
+        """Start the process, with more flags from now on, and wait until it is ready."""
+        self.flags += more
+        self.launch()
+        self.await_ready()
+        return self
+
+    def launch(self) -> None:
+        """Start the process if it does not run; what it logs is added to one file."""
+        if self.process is not None:
+            return
+        self.ready_file.unlink(missing_ok=True)
         command = [
             *(sys.executable, "-m", "croupier.engine"),
             *("--database", self.database, "--scoring-control", "127.0.0.1:9"),
             *("--lobby-public-key", f"{self.folder}/lobby.pub", "--signing-key", f"{self.folder}/engine.pem"),
             *("--listen", "127.0.0.1:0", "--control-listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"),
-            *("--ready-file", str(ready), "--log-level", "debug", "--drain-seconds", "10", *more),
+            *("--ready-file", str(self.ready_file), "--log-level", "debug", "--drain-seconds", "10", *self.flags),
         ]
         with self.log_path.open("ab") as log:
             self.process = subprocess.Popen(command, stderr=log, stdout=log)
-        until = time.monotonic() + START_SECONDS
-        while not (ready.exists() and ready.read_text()):
+
+    def await_ready(self) -> None:
+        """Wait until the process is ready."""
+        until = time.monotonic() + PATIENCE_SECONDS
+        while not (self.ready_file.exists() and self.ready_file.read_text()):
+            assert self.process is not None
             assert self.process.poll() is None, self.log_path.read_text()
             assert time.monotonic() < until, "the engine did not get ready"
             time.sleep(0.02)
-        return self
 
     def kill(self) -> None:
         """End the process as a loss of power would."""
@@ -101,16 +112,20 @@ class Engine:
         if self.process is None:
             return 0
         os.kill(self.process.pid, how)
-        code = self.process.wait(START_SECONDS)
+        code = self.process.wait(PATIENCE_SECONDS)
         self.process = None
         return code
+
+    @property
+    def ready_file(self) -> Path:
+        return self.folder / "ready.json"
 
     @property
     def log_path(self) -> Path:
         return self.folder / "engine.log"
 
     def address(self, name: str) -> str:
-        return str(json.loads((self.folder / "ready.json").read_text())[name])
+        return str(json.loads(self.ready_file.read_text())[name])
 
     def metrics_page(self) -> str:
         with urllib.request.urlopen(f"http://{self.address('metrics')}/metrics", timeout=CALL_SECONDS) as page:
@@ -246,7 +261,7 @@ class House:
             SERVICE + "Play",
             lambda request: request if isinstance(request, bytes) else request.SerializeToString(),
             pb.PlayResponse.FromString,
-        )(metadata=metadata, timeout=60)
+        )(metadata=metadata, timeout=CALL_SECONDS)
 
     def raw(self, method: str, request: bytes, metadata: Metadata, control: bool = False) -> Awaitable[Any]:
         """A unary call with any bytes."""
@@ -254,49 +269,27 @@ class House:
         call: Awaitable[Any] = channel.unary_unary(method)(request, metadata=metadata, timeout=CALL_SECONDS)
         return call
 
-    async def play_on(self, table_id: str, *players: str) -> None:
-        """Every player follows by Play and takes the first legal action, until the game is over."""
-        await asyncio.gather(*(self.play_seat(table_id, player_id) for player_id in players))
-
     async def play_seat(self, table_id: str, player_id: str, after: int | None = None, most: int = 10_000) -> list[int]:
-        """One player's part of a game over Play, or so many actions; gives the sequences that were acknowledged."""
-        played = Played()
+        """Take the last legal action over Play until the game is over, or so often.
+
+        Returns the sequences that were acknowledged.
+        """
+        acknowledged: list[int] = []
         call = self.play(player_id)
         await call.write(pb.PlayRequest(watch=pb.WatchTableRequest(table_id=table_id, after_sequence=after)))
-        await played.follow(call, most)
-        return played.acknowledged
-
-
-@dataclass
-class Played:
-    """What a player heard on Play streams, and which of his actions were acknowledged."""
-
-    heard: list[pb.TableUpdate] = field(default_factory=list)
-    acknowledged: list[int] = field(default_factory=list)
-    under_way: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set after some actions."""
-
-    async def follow(self, call: Stream, most: int = 10_000) -> None:
-        """Take the last legal action whenever there is one, until the game is over or so often."""
-        sent = ""
         while (message := await call.read()) is not grpc.aio.EOF:
-            if message.HasField("update"):
-                self.heard.append(message.update)
             if message.HasField("answer"):
-                assert message.answer.request_id == sent, message
                 assert message.answer.WhichOneof("outcome") == "sequence", message
-                self.acknowledged.append(message.answer.sequence)
-                if len(self.acknowledged) == UNDER_WAY_ACTIONS:
-                    self.under_way.set()
-                if len(self.acknowledged) >= most:
+                acknowledged.append(message.answer.sequence)
+                if len(acknowledged) >= most:
                     call.cancel()
-                    return
+                    return acknowledged
             legal = message.legal_actions if message.HasField("legal_actions") else message.snapshot.legal_actions
             if legal.actions:
-                sent = uuid.uuid4().hex
-                action = pb.SubmitActionRequest(request_id=sent, action=legal.actions[-1])
+                action = pb.SubmitActionRequest(request_id=uuid.uuid4().hex, action=legal.actions[-1])
                 await call.write(pb.PlayRequest(action=action))
         assert await call.code() is grpc.StatusCode.OK
+        return acknowledged
 
 
 def person(player_id: str, name: str = "") -> table_pb2.SeatInfo:

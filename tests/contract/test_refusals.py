@@ -1,7 +1,7 @@
 """Bad input over a real connection: the right status, its reason, the rule that speaks, and nothing changed."""
 
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from typing import Any
 
 import grpc
@@ -46,16 +46,19 @@ async def unchanged(house: House, table_id: str, sequence: int = 1) -> None:
     assert (await house.view(table_id, "anna")).sequence == sequence
 
 
-async def test_an_unknown_table_is_not_found_by_any_call(house: House) -> None:
-    metadata = house.engine.player("anna")
+async def test_every_call_says_that_a_table_is_unknown(house: House) -> None:
+    """Also one that is only prepared."""
+    prepared, metadata = uuid.uuid4().hex, house.engine.player("anna")
+    await house.prepare(prepared)
+    players = house.players
     calls: list[Awaitable[Any]] = [
-        house.players.SubmitAction(
-            pb.SubmitActionRequest(table_id="nowhere", request_id="r", action=PASS), metadata=metadata
-        ),
-        house.players.GetView(pb.GetViewRequest(table_id="nowhere"), metadata=metadata),
-        house.players.React(pb.ReactRequest(table_id="nowhere", reaction="wow"), metadata=metadata),
-        house.players.GetReplay(pb.GetReplayRequest(table_id="nowhere"), metadata=metadata),
-        all_of(house.players.WatchTable(pb.WatchTableRequest(table_id="nowhere"), metadata=metadata)),
+        house.submit("nowhere", "anna", PASS),
+        house.view(prepared, "anna"),
+        players.React(pb.ReactRequest(table_id="nowhere", reaction="wow"), metadata=metadata),
+        players.Propose(pb.ProposeRequest(table_id="nowhere", request_id="p", proposal="redeal"), metadata=metadata),
+        players.Vote(pb.VoteRequest(table_id="nowhere", request_id="v", proposal_sequence=1), metadata=metadata),
+        players.GetReplay(pb.GetReplayRequest(table_id="nowhere"), metadata=metadata),
+        all_of(players.WatchTable(pb.WatchTableRequest(table_id="nowhere"), metadata=metadata)),
         house.open("nowhere", [person("anna"), person("ben")]),
     ]
     for call in calls:
@@ -65,110 +68,79 @@ async def test_an_unknown_table_is_not_found_by_any_call(house: House) -> None:
     assert await refusal(all_of(stream)) == Refusal("NOT_FOUND", "UNKNOWN_TABLE")
 
 
-async def test_a_table_that_is_only_prepared_is_not_found(house: House) -> None:
-    table_id = uuid.uuid4().hex
-    await house.prepare(table_id)
-    assert await refusal(house.view(table_id, "anna")) == Refusal("NOT_FOUND", "UNKNOWN_TABLE")
-
-
-async def test_acting_and_reacting_at_a_table_of_others_is_not_permitted(house: House, table: str) -> None:
-    assert await refusal(house.submit(table, "eve", PASS)) == Refusal("PERMISSION_DENIED", "NOT_YOUR_TABLE")
-    react = house.players.React(
-        pb.ReactRequest(table_id=table, reaction="wow"), metadata=house.engine.player("eve"), timeout=CALL_SECONDS
-    )
-    assert await refusal(react) == Refusal("PERMISSION_DENIED", "NOT_YOUR_TABLE")
+async def test_every_call_refuses_what_is_not_for_the_caller_or_not_now(house: House, table: str) -> None:
+    metadata, stranger = house.engine.player("anna"), house.engine.player("eve")
+    react, propose = pb.ReactRequest(table_id=table, reaction="wow"), pb.ProposeRequest(table_id=table, request_id="p")
+    vote = pb.VoteRequest(table_id=table, request_id="v", proposal_sequence=1)
+    players, not_yours = house.players, Refusal("PERMISSION_DENIED", "NOT_YOUR_TABLE")
+    ahead = pb.WatchTableRequest(table_id=table, after_sequence=2**64 - 1)
+    for call, expected in (
+        (house.submit(table, "eve", PASS), not_yours),
+        (players.React(react, metadata=stranger), not_yours),
+        (players.Propose(propose, metadata=stranger), not_yours),
+        (players.Vote(vote, metadata=stranger), not_yours),
+        (players.Propose(propose, metadata=metadata), Refusal("INVALID_ARGUMENT", "UNKNOWN_PROPOSAL")),
+        (players.Vote(vote, metadata=metadata), Refusal("FAILED_PRECONDITION", "NOTHING_PROPOSED")),
+        (
+            players.GetReplay(pb.GetReplayRequest(table_id=table), metadata=metadata),
+            Refusal("FAILED_PRECONDITION", "TABLE_NOT_FINISHED"),
+        ),
+        (all_of(players.WatchTable(ahead, metadata=metadata)), Refusal("INVALID_ARGUMENT", "SEQUENCE_AHEAD")),
+        (house.submit(table, "anna", PASS, "x" * 10_000), Refusal("INVALID_ARGUMENT", "TEXT_LENGTH")),
+        (house.view("x" * 10_000, "anna"), Refusal("INVALID_ARGUMENT", "TEXT_LENGTH")),
+        (house.submit(table, "anna", play_card(54)), Refusal("INVALID_ARGUMENT", "MALFORMED_ACTION")),
+    ):
+        assert await refusal(call) == expected
     await unchanged(house, table)
 
 
-async def test_what_the_rules_refuse_names_the_rule(house: House, table: str) -> None:
+async def test_actions_are_refused_by_rule_turn_and_sequence_and_repeats_answered(house: House, table: str) -> None:
     player, view = await house.turn(table)
     other = "ben" if player == "anna" else "anna"
-    held = view.view.seats[view.viewer_seat].cards
-    not_held = next(card for card in range(1, 53) if card not in held)
-    illegal = next(card for card in held if play_card(card) not in view.legal_actions.actions)
+    action = view.legal_actions.actions[0]
+    illegal = next(
+        card for card in view.view.seats[view.viewer_seat].cards if play_card(card) not in view.legal_actions.actions
+    )
     assert (await refusal(house.submit(table, other, play_card(1))))[:2] == ("FAILED_PRECONDITION", "NOT_YOUR_TURN")
-    for action in (PASS, play_card(not_held), play_card(illegal)):
-        refused = await refusal(house.submit(table, player, action))
-        assert refused[:2] == ("FAILED_PRECONDITION", "ILLEGAL_ACTION")
-        assert refused.rule.startswith("THU-")
+    refused = await refusal(house.submit(table, player, play_card(illegal)))
+    assert refused[:2] == ("FAILED_PRECONDITION", "ILLEGAL_ACTION")
+    assert refused.rule.startswith("THU-")
     await unchanged(house, table)
-
-
-async def test_a_stale_sequence_is_aborted(house: House, table: str) -> None:
-    player, view = await house.turn(table)
-    action = view.legal_actions.actions[0]
-    assert await house.submit(table, player, action, expected_sequence=1) == 2
-    refused = await refusal(house.submit(table, player, action, expected_sequence=1))
-    assert refused == Refusal("ABORTED", "STALE_SEQUENCE")
-    await unchanged(house, table, 2)
-
-
-async def test_a_repeat_gets_the_first_answer_and_another_action_none(house: House, table: str) -> None:
-    player, view = await house.turn(table)
-    action = view.legal_actions.actions[0]
-    assert await house.submit(table, player, action, "r") == 2
-    assert await house.submit(table, player, action, "r", expected_sequence=1) == 2
+    for _ in range(2):
+        assert await house.submit(table, player, action, "r", expected_sequence=1) == 2
+    stale = await refusal(house.submit(table, player, action, expected_sequence=1))
+    assert stale == Refusal("ABORTED", "STALE_SEQUENCE")
     assert await refusal(house.submit(table, player, PASS, "r")) == Refusal("ALREADY_EXISTS", "REQUEST_ID_REUSED")
     await unchanged(house, table, 2)
-
-
-@pytest.mark.parametrize("request_id", ["x" * 65, "a\nb", "x" * 10_000])
-async def test_request_ids_have_their_limits(house: House, table: str, request_id: str) -> None:
-    refused = await refusal(house.submit(table, "anna", PASS, request_id))
-    assert refused == Refusal("INVALID_ARGUMENT", "TEXT_LENGTH")
-
-
-async def test_an_action_without_request_id_or_verb_is_malformed(house: House, table: str) -> None:
-    for request in (
-        pb.SubmitActionRequest(table_id=table, action=PASS),
-        pb.SubmitActionRequest(table_id=table, request_id="r"),
-        pb.SubmitActionRequest(table_id=table, request_id="r", action=play_card(54)),
-        pb.SubmitActionRequest(request_id="r", action=PASS),
-    ):
-        call = house.players.SubmitAction(request, metadata=house.engine.player("anna"), timeout=CALL_SECONDS)
-        assert (await refusal(call)).code == "INVALID_ARGUMENT"
-    await unchanged(house, table)
 
 
 def bad_tokens(house: House) -> dict[str, Metadata]:
     engine = house.engine
     good = engine.token("anna")
-    head, body, signature = good.split(".")
+    head, _, signature = good.split(".")
     other_body = engine.token("ben").split(".")[1]
     return {
         "none": (),
-        "empty": bearer(""),
         "no bearer": (("authorization", good),),
-        "basic": (("authorization", f"Basic {good}"),),
         "garbage": bearer("x.y.z"),
         "expired": bearer(engine.token("anna", clock=lambda: now() - 120_000)),
         "another key": bearer(engine.token("anna", key="engine")),
         "another audience": bearer(engine.token("anna", ENGINE_CONTROL_AUDIENCE)),
         "scoring's audience": bearer(engine.token("anna", SCORING_CONTROL_AUDIENCE)),
         "another body": bearer(f"{head}.{other_body}.{signature}"),
-        "no signature": bearer(f"{head}.{body}."),
-        "algorithm none": bearer(f"eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0.{body}."),
-        "too long": bearer("x" * 3000),
     }
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("none", "empty", "no bearer", "basic", "garbage", "expired", "another key", "another audience"),
-        *("scoring's audience", "another body", "no signature", "algorithm none", "too long"),
-    ],
-)
-async def test_no_call_is_served_without_a_token_that_holds(house: House, table: str, name: str) -> None:
-    metadata = bad_tokens(house)[name]
+async def test_no_call_is_served_without_a_token_that_holds(house: House, table: str) -> None:
     expected = Refusal("UNAUTHENTICATED", "UNAUTHENTICATED")
     request = pb.GetViewRequest(table_id=table).SerializeToString()
-    for method in UNARY:
-        assert await refusal(house.raw(SERVICE + method, request, metadata)) == expected
-    watch = house.players.WatchTable(pb.WatchTableRequest(table_id=table), metadata=metadata, timeout=CALL_SECONDS)
-    assert await refusal(all_of(watch)) == expected
-    play = house.players_channel.stream_stream(SERVICE + "Play")(metadata=metadata, timeout=CALL_SECONDS)
-    assert await refusal(all_of(play)) == expected
+    for name, metadata in bad_tokens(house).items():
+        for method in UNARY:
+            assert await refusal(house.raw(SERVICE + method, request, metadata)) == expected, name
+        watch = house.players.WatchTable(pb.WatchTableRequest(table_id=table), metadata=metadata, timeout=CALL_SECONDS)
+        assert await refusal(all_of(watch)) == expected, name
+        play = house.players_channel.stream_stream(SERVICE + "Play")(metadata=metadata, timeout=CALL_SECONDS)
+        assert await refusal(all_of(play)) == expected, name
 
 
 async def test_only_the_lobbys_own_token_opens_the_control_port(house: House) -> None:
@@ -191,12 +163,6 @@ async def test_neither_port_serves_the_other_ones_calls(house: House) -> None:
         house.raw(SERVICE + "GetView", b"", house.engine.lobby(), control=True),
     ):
         assert (await refusal(call)).code == "UNIMPLEMENTED"
-
-
-@pytest.mark.parametrize("method", [SERVICE + "Nothing", "/croupier_api.v1.Nothing/At", "/x"])
-async def test_an_unknown_method_is_unimplemented(house: House, method: str) -> None:
-    refused = await refusal(house.raw(method, b"", house.engine.player("anna")))
-    assert refused == Refusal("UNIMPLEMENTED", "UNKNOWN_METHOD")
 
 
 async def test_bytes_that_are_no_message_are_malformed_everywhere(house: House, table: str) -> None:
@@ -309,19 +275,6 @@ async def test_a_spectator_is_refused_within_his_stream(house: House, table: str
     stream.cancel()
 
 
-async def test_a_sequence_that_nobody_can_have_seen_is_refused(house: House, table: str) -> None:
-    for after in (2, 2**63, 2**64 - 1):
-        watch = house.players.WatchTable(
-            pb.WatchTableRequest(table_id=table, after_sequence=after), metadata=house.engine.player("anna")
-        )
-        assert await refusal(all_of(watch)) == Refusal("INVALID_ARGUMENT", "SEQUENCE_AHEAD")
-
-
-async def test_a_replay_can_be_had_when_the_game_is_over(house: House, table: str) -> None:
-    call = house.players.GetReplay(pb.GetReplayRequest(table_id=table), metadata=house.engine.player("anna"))
-    assert await refusal(call) == Refusal("FAILED_PRECONDITION", "TABLE_NOT_FINISHED")
-
-
 async def test_reactions_have_a_list_and_a_limit(house: House, table: str) -> None:
     def react(reaction: str) -> Awaitable[Any]:
         request = pb.ReactRequest(table_id=table, reaction=reaction)
@@ -333,57 +286,29 @@ async def test_reactions_have_a_list_and_a_limit(house: House, table: str) -> No
     assert await refusal(react("wow")) == Refusal("RESOURCE_EXHAUSTED", "TOO_MANY_REACTIONS")
 
 
-Prepare = Callable[[], dict[str, Any]]
-NOT_PREPARED: list[tuple[dict[str, Any], str]] = [
-    ({"game": "snap"}, "UNKNOWN_GAME"),
-    ({"seats": 1}, "SEATS"),
-    ({"seats": 2**32 - 1}, "SEATS"),
-    ({"options": table_pb2.GameOptions(values={"nothing": "1"})}, "OPTION"),
-    ({"options": table_pb2.GameOptions(values={"best_of": "2"})}, "OPTION"),
-    ({"options": table_pb2.GameOptions(values={"best_of": "three"})}, "OPTION"),
-    ({"options": table_pb2.GameOptions(values={"best_of": "1" * 5000})}, "OPTION"),
-    ({"options": table_pb2.GameOptions(values={"x" * 5000: "1"})}, "OPTION"),
-    ({"clock": table_pb2.Clock(action_seconds=4)}, "CLOCK"),
-    ({"clock": table_pb2.Clock(action_seconds=2**32 - 1)}, "CLOCK"),
-    ({"clock": None}, "CLOCK"),
-]
-
-
-@pytest.mark.parametrize(("changes", "reason"), NOT_PREPARED, ids=range(len(NOT_PREPARED)))
-async def test_what_cannot_be_prepared_is_refused(house: House, changes: dict[str, Any], reason: str) -> None:
+async def test_what_cannot_be_prepared_or_opened_is_refused(house: House) -> None:
     table_id = uuid.uuid4().hex
-    assert await refusal(house.prepare(table_id, **changes)) == Refusal("INVALID_ARGUMENT", reason)
-    await house.prepare(table_id)
-
-
-@pytest.mark.parametrize("table_id", ["", "x" * 65, "a\nb", "x" * 10_000])
-async def test_table_ids_have_their_limits(house: House, table_id: str) -> None:
-    expected = Refusal("INVALID_ARGUMENT", "TEXT_LENGTH")
-    assert await refusal(house.prepare(table_id)) == expected
-    assert await refusal(house.view(table_id, "anna")) == expected
-
-
-async def test_what_cannot_be_opened_is_refused(house: House) -> None:
-    table_id = uuid.uuid4().hex
+    for changes, reason in (
+        ({"game": "snap"}, "UNKNOWN_GAME"),
+        ({"seats": 2**32 - 1}, "SEATS"),
+        ({"options": table_pb2.GameOptions(values={"best_of": "three"})}, "OPTION"),
+        ({"options": table_pb2.GameOptions(values={"x" * 5000: "1" * 5000})}, "OPTION"),
+        ({"clock": table_pb2.Clock(action_seconds=2**32 - 1)}, "CLOCK"),
+        ({"clock": None}, "CLOCK"),
+    ):
+        assert await refusal(house.prepare(table_id, **changes)) == Refusal("INVALID_ARGUMENT", reason)
     await house.prepare(table_id)
     two = [person("anna"), person("ben")]
     for seats, seeds, reason in (
         ([person("anna")], (), "SEATS"),
-        ([*two, person("cleo")], (), "SEATS"),
-        ([person("anna"), person("anna", "Other")], (), "SEATS"),
-        ([person("anna"), person("ben", "x" * 65)], (), "TEXT_LENGTH"),
-        ([person("anna"), person("x" * 65)], (), "TEXT_LENGTH"),
         ([person("anna"), computer("genius")], (), "UNKNOWN_BOT"),
-        (two, [b""], "SEATS"),
         (two, [b"", b"x" * 65], "CLIENT_SEED"),
     ):
         assert await refusal(house.open(table_id, seats, seeds)) == Refusal("INVALID_ARGUMENT", reason)
-    await house.open(table_id, two)
-    await house.open(table_id, two)
-    refused = await refusal(house.open(table_id, list(reversed(two))))
-    assert refused == Refusal("ALREADY_EXISTS", "TABLE_OPEN")
-    refused = await refusal(house.prepare(table_id, seats=3))
-    assert refused == Refusal("ALREADY_EXISTS", "TABLE_EXISTS")
+    for _ in range(2):
+        await house.open(table_id, two)
+    assert await refusal(house.open(table_id, list(reversed(two)))) == Refusal("ALREADY_EXISTS", "TABLE_OPEN")
+    assert await refusal(house.prepare(table_id, seats=3)) == Refusal("ALREADY_EXISTS", "TABLE_EXISTS")
 
 
 async def test_statuses_are_for_so_many_tables(house: House, table: str) -> None:

@@ -2,12 +2,12 @@
 
 import asyncio
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.contract.house import CALL_SECONDS, Engine, House, computer, person, visit
+from tests.contract.house import Engine, House, computer, person, visit
+from tests.waiting import until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
 
@@ -36,13 +36,6 @@ def runs(pid: int) -> bool:
         return False
 
 
-async def until_ended(pids: list[int]) -> None:
-    until = time.monotonic() + CALL_SECONDS
-    while any(map(runs, pids)):
-        assert time.monotonic() < until, "a thinking process outlived its engine"
-        await asyncio.sleep(0.05)
-
-
 async def play_until_thought(house: House, name: str) -> None:
     """Play against a thinking player until a metric says that it had something to decide on."""
     table = await house.new_table(person("anna"), computer("search"), game="jossing")
@@ -54,7 +47,9 @@ async def play_until_thought(house: House, name: str) -> None:
     raise AssertionError("nobody thought")
 
 
-@pytest.mark.parametrize("end", [Engine.kill, Engine.stop], ids=["killed", "stopped"])
+@pytest.mark.parametrize(
+    "end", [pytest.param(Engine.kill, id="killed"), pytest.param(Engine.stop, id="stopped", marks=pytest.mark.slow)]
+)
 async def test_thinking_is_done_in_a_process_that_ends_with_the_engine(own_engine: Engine, end: object) -> None:
     async with visit(own_engine) as house:
         assert children(own_engine) == []
@@ -63,9 +58,10 @@ async def test_thinking_is_done_in_a_process_that_ends_with_the_engine(own_engin
     assert len(pids) == 1
     assert callable(end)
     assert not await asyncio.to_thread(end, own_engine)
-    await until_ended(pids)
+    await until(lambda: not any(map(runs, pids)), "the bot process has ended")
 
 
+@pytest.mark.slow
 async def test_without_processes_thinking_players_play_like_others(own_engine: Engine) -> None:
     own_engine.kill()
     own_engine.start("--bot-processes", "0")

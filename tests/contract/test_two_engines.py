@@ -11,31 +11,46 @@ import pytest
 from croupier.runtime.schema_versions import migrate_database
 from croupier_api.v1 import engine_pb2 as pb
 from loadtest.postgres import postgres_server
+from tests.conftest import Databases
 from tests.contract.house import CALL_SECONDS, Engine, House, Stream, refusal, visit
+from tests.waiting import until
 
-AT_ONCE_SECONDS = 20.0
+AT_ONCE_SECONDS = 50.0
 """Far more than it takes, and less than an action's time, at whose end an engine would look by itself."""
 
+pytestmark = pytest.mark.postgres
+
+OPEN_CALL = 'croupier_rpc_open_calls{method="/croupier_api.v1.EngineService/SubmitAction"} 1.0'
 GAVE_UP = 1
 """The exit code of an engine that has ended without waiting for anything any longer."""
 
 
-@pytest.fixture
-def engines(new_database: Callable[..., str], tmp_path: Path) -> Iterator[tuple[Engine, Engine]]:
+@pytest.fixture(scope="module")
+def pair(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Engine, Engine]]:
     """Two engines with the same keys on one database."""
-    url = new_database("croupier.engine")
-    (tmp_path / "first").mkdir()
-    first = Engine.new(tmp_path / "first")
-    shutil.copytree(first.folder, tmp_path / "second")
-    both = first, Engine(tmp_path / "second")
+    url, folder = databases.server.url(databases.take(("croupier.engine",))), tmp_path_factory.mktemp("engines")
+    (folder / "first").mkdir()
+    first = Engine.new(folder / "first")
+    shutil.copytree(first.folder, folder / "second")
+    both = first, Engine(folder / "second")
+    for engine in both:
+        # One that let streams and calls have all of their time would not end while it is waited for.
+        engine.flags = ("--database", url, "--drain-seconds", "60")
     try:
-        for engine in both:
-            # One that let streams and calls have all of their time would not end while it is waited for.
-            engine.start("--database", url, "--drain-seconds", "60")
         yield both
     finally:
         for engine in both:
             engine.kill()
+
+
+@pytest.fixture
+def engines(pair: tuple[Engine, Engine]) -> tuple[Engine, Engine]:
+    """Both of them run, also after a test that ended one."""
+    for engine in pair:
+        engine.launch()
+    for engine in pair:
+        engine.await_ready()
+    return pair
 
 
 async def following(house: House, table: str, player: str, after: int) -> Stream:
@@ -111,6 +126,7 @@ async def test_a_table_goes_on_at_the_other_engine(
         again.cancel()
 
 
+@pytest.mark.slow
 async def test_an_engine_whose_database_stands_still_ends_all_the_same(tmp_path: Path) -> None:
     with postgres_server() as server:
         url = server.create_database("still")
@@ -123,7 +139,7 @@ async def test_an_engine_whose_database_stands_still_ends_all_the_same(tmp_path:
                 player, view = await house.turn(table)
                 server.pause()
                 acting = asyncio.create_task(house.submit(table, player, view.legal_actions.actions[-1]))
-                await asyncio.wait([acting], timeout=0.2)
+                await until(lambda: OPEN_CALL in engine.metrics_page(), "the action has arrived")
                 assert await asyncio.to_thread(engine.stop) == GAVE_UP
                 assert (await refusal(acting)).code in ("UNAVAILABLE", "CANCELLED")
         finally:

@@ -1,4 +1,4 @@
-"""A game of the house is whole: page, oracle, worked positions, perft numbers, playthroughs and computer players."""
+"""A game is whole: page, a second implementation, worked positions, perft, playthroughs and bots."""
 
 import re
 from pathlib import Path
@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 
 from croupier.games.catalogue import GAMES
-from croupier.games.interface import Game
+from croupier.games.interface import Game, resolve_options
 from loadtest.judge.rules.catalogue import RULES
 from loadtest.mix import KINDS
+from tests.games.judge_table import judge_table
 from tests.games.peculiar import PECULIAR
 from tests.games.record import FOLDER, playthroughs
+from tests.games.test_perft import CASES as PERFT
 
 ROOT = Path(__file__).parents[2]
 TESTS = ROOT / "tests" / "games"
@@ -51,7 +53,7 @@ def test_worked_positions_are_tests(game: Game) -> None:
 
 @every_game
 def test_perft_numbers_are_tested_and_on_the_page(game: Game) -> None:
-    assert cases(TESTS / f"test_{game.id}_perft.py") >= FEWEST_PERFTS
+    assert sum(name.startswith(f"{game.id}-") for name in PERFT) >= FEWEST_PERFTS
     assert "perft" in page(game).lower()
 
 
@@ -62,14 +64,16 @@ def test_every_playthrough_is_recorded_and_none_is_left_over(game: Game) -> None
 
 
 @every_game
-def test_load_tests_play_it_and_their_referee_has_rules_of_his_own(game: Game) -> None:
+def test_load_tests_play_it_and_the_judge_has_its_rules_a_second_time(game: Game) -> None:
     assert game.id in KINDS
     assert game.id in RULES
-    assert (ROOT / "tests" / "loadtest" / "rules" / f"test_{game.id}.py").exists()
+    seats = game.seats[0]
+    state = game.new(seats, resolve_options(game, seats, {}))
+    assert isinstance(judge_table(state), type(RULES[game.id](seats, resolve_options(game, seats, {}))))
 
 
 @every_game
-def test_there_are_an_oracle_and_computer_players(game: Game) -> None:
+def test_the_laws_know_it_and_there_are_computer_players(game: Game) -> None:
     assert game.id in PECULIAR
     assert {"sensible", "random"} <= set(game.bots)
     assert (TESTS / f"test_{game.id}_bots.py").exists()

@@ -12,12 +12,10 @@ from croupier_client import Endpoints, Tls
 from tests.door.doors import Door, opened_door
 
 ORIGIN = "https://play.example"
-REQUEST_SECONDS = 8
-HEADER_SECONDS = 2
 FLAGS = (
     f"--allowed-origins={ORIGIN}",
-    f"--header-seconds={HEADER_SECONDS}",
-    f"--request-seconds={REQUEST_SECONDS}",
+    "--header-seconds=2",
+    "--request-seconds=8",
     "--address-requests-per-second=0",
 )
 

@@ -14,11 +14,12 @@ from croupier_client.aio_table import AsyncTable
 from tests.door.conftest import House
 from tests.tables import opened_table
 
+pytestmark = pytest.mark.gateway
 DEADLINE_SECONDS = 90.0
 ACTIONS_BEFORE = 3
 
 
-@pytest.mark.parametrize("instance", ["engine", "door"])
+@pytest.mark.parametrize("instance", [pytest.param("engine", marks=pytest.mark.slow), "door"])
 async def test_a_game_goes_on_when_a_process_was_killed(house: House, instance: str) -> None:
     before, killed = dict(house.services.addresses[instance]), house.services.pids[instance]
     async with (
@@ -60,6 +61,7 @@ async def test_an_envoy_that_dies_is_started_again(house: House) -> None:
     assert house.door.ask("GET", "/healthz").status == 200
 
 
+@pytest.mark.slow
 def test_nothing_of_the_door_stays_behind(tmp_path: Path) -> None:
     with started_services(tmp_path, door=[]) as services:
         wrapper = services.pids["door"]

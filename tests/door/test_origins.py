@@ -10,6 +10,7 @@ from croupier_api.v1 import lobby_pb2
 from tests.door.conftest import ORIGIN, House
 from tests.door.doors import opened_door, refused, tells_nothing_of_the_door
 
+pytestmark = pytest.mark.gateway
 BY_GRPC_WEB = call_path(lobby_pb2.DESCRIPTOR.services_by_name["LobbyService"].methods_by_name["CreateTable"])
 STRANGERS = ["https://evil.example", f"{ORIGIN}.evil.example", ORIGIN.replace("https", "http"), "null"]
 PATHS = ["/v1/tables", BY_GRPC_WEB]

@@ -32,7 +32,7 @@ FLAGS = (f"--player-calls-per-second={RATE}", f"--player-burst={BURST}")
 SERVICES = ("lobby", "engine", "scoring")
 MOST_CALLS = 60
 DEADLINE_SECONDS = 60.0
-CALM_SECONDS = 5.0
+pytestmark = [pytest.mark.gateway, pytest.mark.slow]
 PATHS = {"lobby": "/v1/games", "engine": "/v1/tables/none/view", "scoring": "/v1/games/thulla/leaderboard"}
 
 
@@ -135,16 +135,20 @@ async def test_a_flood_in_a_stream_holds_up_nobody_else(services: BackgroundServ
         grpc.aio.insecure_channel(door.address) as channel,
     ):
         table_id = await opened_table(client)
-        metadata = (("authorization", f"Bearer {await client._access_token()}"), ("x-table-id", table_id))
+        tokens = client.session.tokens
+        assert tokens is not None
+        metadata = (("authorization", f"Bearer {tokens.access_token}"), ("x-table-id", table_id))
         call: Any = EngineServiceStub(channel).Play(metadata=metadata)
         await call.write(engine_pb2.PlayRequest(watch=engine_pb2.WatchTableRequest(table_id=table_id)))
-        before = limited(services, "engine").get("Play", 0)
+        before, began = limited(services, "engine").get("Play", 0), time.monotonic()
         flooding = asyncio.create_task(flood(call))
         while limited(services, "engine").get("Play", 0) < before + 2:  # noqa: ASYNC110 - of another process
             await asyncio.sleep(0.05)
-        waits = [await asyncio.to_thread(waited, door) for _ in range(20)]
-        assert max(waits) < CALM_SECONDS
-        assert limited(services, "engine")["Play"] < before + RATE * DEADLINE_SECONDS
+        for _ in range(20):
+            answer = await asyncio.to_thread(door.ask, "GET", PATHS["engine"], token=door.token())
+            assert answer.status in (404, 429)
+        held_back = limited(services, "engine")["Play"] - before
+        assert held_back <= RATE * (time.monotonic() - began) + BURST
         assert not flooding.done()
         flooding.cancel()
         call.cancel()
@@ -155,10 +159,3 @@ async def flood(call: Any) -> None:
     action = engine_pb2.SubmitActionRequest(request_id="x" * 60_000)
     while True:
         await call.write(engine_pb2.PlayRequest(action=action))
-
-
-def waited(door: Door) -> float:
-    """How long somebody else waits for the engine, who comes by a new connection: seconds."""
-    began = time.monotonic()
-    assert door.ask("GET", PATHS["engine"], token=door.token()).status in (404, 429)
-    return time.monotonic() - began

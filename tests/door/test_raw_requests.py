@@ -9,6 +9,7 @@ import pytest
 from tests.door.conftest import House
 from tests.door.doors import Door, refused
 
+pytestmark = pytest.mark.gateway
 INVALID = grpc.StatusCode.INVALID_ARGUMENT
 HEAD = b"GET /v1/games HTTP/1.1\r\nhost: x\r\n"
 SIGN_IN = b"POST /v1/sign-in HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"

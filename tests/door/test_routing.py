@@ -20,9 +20,10 @@ from croupier_api.v1 import engine_pb2, table_pb2
 from croupier_api.v1.engine_pb2_grpc import EngineServiceStub
 from tests.door.doors import DEADLINE_SECONDS, Door, opened_door, refused
 
+pytestmark = pytest.mark.gateway
 TABLES = [f"table{number}" for number in range(24)]
-CALL_SECONDS = 20
-GIVEN_UP_SECONDS = 10
+CALL_SECONDS = 120
+GIVEN_UP_SECONDS = 60
 """Sooner than door or engine give up a call by themselves."""
 SERVICE = "croupier_api.v1.EngineService"
 SOON = "--request-seconds=1"
@@ -92,7 +93,8 @@ def engines() -> Iterator[Sequence[FakeEngine]]:
 
 @pytest.fixture
 def door(engines: Sequence[FakeEngine], tmp_path: Path) -> Iterator[Door]:
-    with opened_door(tmp_path, f"--engine={','.join(engine.address for engine in engines)}") as door:
+    addresses = ",".join(engine.address for engine in engines)
+    with opened_door(tmp_path, f"--engine={addresses}", f"--request-seconds={CALL_SECONDS}") as door:
         yield door
 
 
@@ -150,6 +152,7 @@ def test_only_what_is_harmless_is_asked_a_second_time(engines: Sequence[FakeEngi
     assert (asked.count("GetViewRequest"), asked.count("ReactRequest")) == (3, 1)
 
 
+@pytest.mark.slow
 def test_a_service_that_does_not_answer_in_time(tmp_path: Path) -> None:
     with FakeEngine().running() as engine, opened_door(tmp_path, f"--engine={engine.address}", SOON) as door:
         engine.answering.clear()

@@ -17,13 +17,13 @@ from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Sp
 from croupier.door.__main__ import main
 from croupier.door.relay import main as relay_main
 from croupier.door.relay import relaying
-from croupier.runtime.addresses import free_port
 from croupier.runtime.identity import write_new_key_pair
 from tests.collector import TOLD_BY_DOOR, collecting
 from tests.door.doors import opened_door
 from tests.door.test_routing import FakeEngine
+from tests.ports import reserved_port
 
-SECONDS = 20.0
+SECONDS = 60.0
 HOST = "127.0.0.1"
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 FROM_OUTSIDE = {
@@ -35,6 +35,7 @@ REQUEST_IDS = ("my own words", "0b8d3f6e-7c51-4c0a-9d8e-2f4a6b8c0d1e")
 """By the first Envoy, left to itself, would trace nothing, and it would mark the second."""
 
 
+@pytest.mark.gateway
 @pytest.mark.parametrize(
     ("flags", "pattern"),
     [
@@ -59,6 +60,7 @@ def test_whoever_calls_from_outside_does_not_decide_what_is_traced(
     assert not any(heard.get(name) for heard in engine.heard for name in ("tracestate", "baggage"))
 
 
+@pytest.mark.gateway
 def test_the_access_log_has_the_id_of_the_trace(tmp_path: Path) -> None:
     flags = ("--traces-endpoint=127.0.0.1:9", "--access-log=true")
     with FakeEngine().running() as engine, opened_door(tmp_path, f"--engine={engine.address}", *flags) as door:
@@ -111,9 +113,9 @@ async def export(address: str) -> None:
 
 
 async def test_the_collector_hears_which_call_it_was_and_how_it_ended_and_nothing_else() -> None:
-    address = f"{HOST}:{free_port(HOST)}"
-    async with collecting() as collector:
-        async with relaying(address, collector.address):
+    with reserved_port() as port:
+        address = f"{HOST}:{port}"
+        async with collecting() as collector, relaying(address, collector.address):
             await export(address)
         (seen,) = collector.seen
         assert (seen.service, seen.name) == ("croupier-door", "croupier_api.v1.EngineService/SubmitAction")
@@ -126,14 +128,15 @@ async def test_the_collector_hears_which_call_it_was_and_how_it_ended_and_nothin
 
 
 async def test_a_collector_that_is_away_is_told_of_once(capsys: pytest.CaptureFixture[str]) -> None:
-    address, away = (f"{HOST}:{free_port(HOST)}" for _ in range(2))
-    async with relaying(address, away):
-        await export(address)
-        await export(address)
-        async with asyncio.timeout(SECONDS), collecting(away) as back:
-            while not back.seen:
-                await export(address)
-                await asyncio.sleep(0.1)
+    with reserved_port() as port, reserved_port() as other_port:
+        address, away = f"{HOST}:{port}", f"{HOST}:{other_port}"
+        async with relaying(address, away):
+            await export(address)
+            await export(address)
+            async with asyncio.timeout(SECONDS), collecting(away) as back:
+                while not back.seen:
+                    await export(address)
+                    await asyncio.sleep(0.1)
     assert capsys.readouterr().err.splitlines() == [
         "the collector takes no spans: they are dropped",
         "the collector takes spans again",

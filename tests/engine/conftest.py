@@ -30,7 +30,7 @@ def seed(request: pytest.FixtureRequest) -> int:
 @pytest.fixture
 async def engine() -> Bench:
     clock = FakeClock()
-    clock.drive(asyncio.get_running_loop())
+    clock.drive()
     return bench(clock, MemoryTableStore(), FakeScoring())
 
 

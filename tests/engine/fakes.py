@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -20,6 +20,7 @@ from croupier.engine.reports import Report, Reporter, ReportRejected, ResultRepo
 from croupier.engine.services import EngineServices
 from croupier.engine.store import SequenceTaken, StoredTable, TableMark
 from croupier.engine.thinkers import ProcessThinkers
+from tests.waiting import SettlingLoop
 
 START = 1_790_000_000_000
 
@@ -36,10 +37,12 @@ class FakeClock:
     def advance(self, milliseconds: int) -> None:
         self.now += milliseconds
 
-    def drive(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Let the loop's timers fire when this clock gets there."""
-        real: Callable[[], float] = loop.time
-        loop.time = lambda: real() + (self.now - START) / 1000  # type: ignore[method-assign]
+    def drive(self) -> None:
+        """Let the running loop's time be this clock's."""
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, SettlingLoop)
+        # Small numbers, of which floating point keeps every millisecond apart.
+        loop.follow(lambda: (self.now - START) / 1000)
 
 
 class Outcome(Enum):

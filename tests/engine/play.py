@@ -18,9 +18,9 @@ from croupier.games.facts import SPECTATOR, Seat, Viewer
 from croupier.games.interface import OptionValue, SeatActed, resolve_options
 from croupier_api.v1 import engine_pb2
 from tests.engine.fakes import START, Bench
+from tests.waiting import PATIENCE_SECONDS
 
 CLOCK = ClockConfig(action_milliseconds=30_000, reserve_milliseconds=10_000, bot_delay_milliseconds=1_000)
-PATIENCE_SECONDS = 20.0
 SEED = bytes(range(32))
 Waited = TypeVar("Waited")
 
@@ -143,7 +143,7 @@ def whole_log(config: TableConfig, random: Random) -> list[Entry]:
 async def taken(stream: Subscription) -> list[bytes]:
     """What waits in a stream now."""
     messages = []
-    while stream._messages:
+    while stream.waiting:
         message = await soon(stream.next())
         assert message is not None
         messages.append(message)

@@ -136,16 +136,6 @@ async def test_nothing_can_be_appended_to_an_archived_table(store: SqlTableStore
     await store.set_reports_done("t1", 2)
 
 
-async def test_the_archive_keeps_the_seed_and_the_rules_that_a_table_began_with(store: SqlTableStore) -> None:
-    config = await opened(store)
-    await store.append("t1", [entry(2)], LAST)
-    await store.set_reports_done("t1", 2)
-    await store.compact(ENDED + 1, 10)
-    kept = (await loaded(store)).config
-    assert kept == config
-    assert (kept.seed, kept.rules_version, kept.commitment) == (config.seed, config.rules_version, config.commitment)
-
-
 async def test_a_forgotten_table_is_not_known_any_more(store: SqlTableStore) -> None:
     await finished(store)
     await store.compact(ENDED + 1, 10)

@@ -20,6 +20,7 @@ from croupier.engine.sql_attendance import SqlAttendanceStore
 from croupier.runtime.database import open_database
 from tests.engine.fakes import START, FakeClock, FakeRoll, RecordingLogger, StoreDown
 from tests.engine.play import soon
+from tests.waiting import settled
 
 LATE = START + GONE_MILLISECONDS + 1
 
@@ -147,7 +148,7 @@ class SlowRoll(FakeRoll):
     """One whose answer takes a while."""
 
     async def attend(self, engine_id: str, now: int) -> Roll:
-        await asyncio.sleep(0)
+        await settled()
         return await super().attend(engine_id, now)
 
 
@@ -168,14 +169,14 @@ async def test_many_tables_that_want_to_know_ask_once() -> None:
 
 async def test_an_engine_goes_on_attending_after_its_database_was_away() -> None:
     store, clock = FakeRoll(), FakeClock()
-    clock.drive(asyncio.get_running_loop())
+    clock.drive()
     mine = attendance(store, clock)
     attending = asyncio.create_task(mine.run())
     for down in (False, True, True, False):
         store.down, asked = down, store.asked
         for _ in range(30):
             clock.advance(100)
-            await asyncio.sleep(0)
+            await settled()
         assert store.asked > asked
     assert mine.roll.certain_until > START + 9_000
     store.down = True

@@ -17,6 +17,7 @@ from croupier.games.actions import Action
 from croupier.games.facts import SPECTATOR
 from tests.engine.fakes import Bench
 from tests.engine.play import CLOCK, act_once, bots, make_config, open_table, parsed, people, play_on, soon, taken
+from tests.waiting import settled
 
 IDLE_MILLISECONDS = 120_000
 KEPT = Retention(IDLE_MILLISECONDS, log_milliseconds=3_600_000, replay_milliseconds=0)
@@ -46,8 +47,7 @@ async def pass_time(engine: Bench, milliseconds: int, step: int = 50) -> None:
     """Let time pass, and all that happens at its time."""
     for _ in range(0, milliseconds, step):
         engine.clock.advance(step)
-        for _ in range(10):
-            await asyncio.sleep(0)
+        await settled()
 
 
 async def left_alone(engine: Bench, *table_ids: str, clock: ClockConfig = CLOCK) -> None:

@@ -212,32 +212,6 @@ def test_joined_bytes_are_the_message_built_whole(game: str, seed: int) -> None:
 
 
 @every_game
-def test_no_field_of_the_outermost_message_is_written_twice(game: str, seed: int) -> None:
-    config = make_config(game)
-    for made in walk(config, Random(seed)):
-        for viewer in viewers(config):
-            raw = message_of(StreamEncoder(), config, made, viewer) + encode_accepted("r", 7)
-            numbers = _field_numbers(raw)
-            assert len(set(numbers)) == len(numbers)
-
-
-def _field_numbers(raw: bytes) -> list[int]:
-    numbers, at = [], 0
-    while at < len(raw):
-        assert raw[at] & 7 == 2
-        numbers.append(raw[at] >> 3)
-        length, shift, at = 0, 0, at + 1
-        while True:
-            byte = raw[at]
-            length |= (byte & 127) << shift
-            shift, at = shift + 7, at + 1
-            if byte < 128:
-                break
-        at += length
-    return numbers
-
-
-@every_game
 def test_a_snapshot_in_a_stream_is_the_one_of_get_view(game: str, seed: int) -> None:
     config = make_config(game)
     made = list(walk(config, Random(seed), most=10))[-1]

@@ -23,6 +23,7 @@ from croupier_api.v1 import engine_pb2
 from tests.engine.fakes import Bench, FakeClock, FakeScoring, RecordingLogger
 from tests.engine.play import CLOCK, act_once, choice, make_config, parsed, people, play_on, soon, taken, until_end
 from tests.engine.test_servicer import WATCH, Call
+from tests.waiting import settled
 
 
 @pytest.fixture
@@ -44,8 +45,7 @@ async def test_an_append_under_way_is_stored_and_answered_before_the_notice(engi
     acting = asyncio.create_task(act_once(table, Random(1)))
     await soon(engine.store.held.wait())
     draining = asyncio.create_task(tables.drain())
-    for _ in range(20):
-        await asyncio.sleep(0)
+    await settled()
     assert (acting.done(), draining.done(), await taken(stream)) == (False, False, [])
     engine.store.gate.set()
     assert await soon(acting) == 2
@@ -65,8 +65,7 @@ async def test_on_a_play_stream_the_answer_comes_before_the_notice_which_is_last
     call.requests.put_nowait(engine_pb2.PlayRequest(action=action).SerializeToString())
     await soon(engine.store.held.wait())
     draining = asyncio.create_task(tables.drain())
-    for _ in range(20):
-        await asyncio.sleep(0)
+    await settled()
     engine.store.gate.set()
     await soon(draining)
     await soon(playing)
@@ -99,7 +98,7 @@ async def test_one_who_asked_for_his_table_just_before_is_sent_on_too(engine: Be
     table = await tables.get("t1")
     other = Tables(engine.another_engine().services, bytes, 10)
     loading = asyncio.create_task(other.get("t1"))
-    await asyncio.sleep(0)
+    await settled()
     await other.drain()
     await tables.drain()
     with pytest.raises(Unavailable):
@@ -139,8 +138,7 @@ async def test_a_table_on_its_way_into_memory_is_waited_for_or_given_up(
 async def test_an_action_whose_time_runs_out_meanwhile_is_left_to_other_engines(engine: Bench, tables: Tables) -> None:
     await tables.drain()
     engine.clock.advance(10 * CLOCK.action_milliseconds)
-    for _ in range(50):
-        await asyncio.sleep(0)
+    await settled()
     assert len(engine.store.tables["t1"].entries) == 1
 
 
@@ -179,7 +177,7 @@ async def test_what_waits_is_stored_and_reports_are_handed_over(
     stream = table.subscribe(SPECTATOR, 1)
     seat, action = choice(table.state, Random(seed))
     acting = asyncio.create_task(table.act(seat, action, "r", None))
-    await asyncio.sleep(0)
+    await settled()
     await engine.send_streams_elsewhere(5)
     await engine.finish(committing, 5)
     assert committing.done()
@@ -215,7 +213,7 @@ async def test_a_store_that_hangs_keeps_the_engine_no_longer_than_its_grace(
     await engine.store._writer.close()
     monkeypatch.setattr(engine.store, "_writer", Hanging())
     acting = asyncio.create_task(act_once(table, Random(1)))
-    await asyncio.sleep(0)
+    await settled()
     began = asyncio.get_running_loop().time()
     await engine.send_streams_elsewhere(0.1)
     await engine.finish(committing, 0.1)

@@ -14,6 +14,7 @@ from croupier.engine.tables import Tables
 from croupier.games.facts import SPECTATOR
 from tests.engine.fakes import Bench
 from tests.engine.play import act_once, make_config, open_table, parsed, soon, taken
+from tests.waiting import settled
 
 
 class Here:
@@ -33,8 +34,7 @@ class Here:
         """Let everything happen that can, and what waits for a short while."""
         for _ in range(5):
             self.bench.clock.advance(20)
-            for _ in range(20):
-                await asyncio.sleep(0)
+            await settled()
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from croupier.games.interface import ProposalAgreed, SeatActed
 from croupier.runtime.errors import Unavailable
 from tests.engine.fakes import Bench, Outcome
 from tests.engine.play import CLOCK, bots, make_config, open_table, people, take_up
+from tests.waiting import settled
 
 SEARCHING = SeatConfig("", "Thinker", "search")
 
@@ -45,12 +46,6 @@ def thinkers(engine: Bench) -> FakeThinkers:
     return thinkers
 
 
-async def turns(count: int = 30) -> None:
-    """Let everything happen that can."""
-    for _ in range(count):
-        await asyncio.sleep(0)
-
-
 async def pondering(engine: Bench, game: str = "solo", *others: SeatConfig) -> tuple[LiveTable, int]:
     """A table whose first seat to act has begun to think, and that seat."""
     count = make_config(game).seat_count
@@ -62,7 +57,7 @@ async def pondering(engine: Bench, game: str = "solo", *others: SeatConfig) -> t
     table = await open_table(engine, make_config(game, seats=seats))
     assert table.state.seats_to_act == (seat,)
     engine.clock.advance(CLOCK.bot_delay_milliseconds)
-    await turns()
+    await settled()
     return table, seat
 
 
@@ -79,7 +74,7 @@ async def test_a_computer_player_acts_as_it_decided(engine: Bench, thinkers: Fak
     assert acted(table) == []
     action = thought.seen.legal.actions[-1]
     thinkers.decisions[0].set_result(action)
-    await turns()
+    await settled()
     assert acted(table) == [(seat, ActedBy.BOT)]
     assert table.entries[1].event == SeatActed(seat, action)
 
@@ -87,7 +82,7 @@ async def test_a_computer_player_acts_as_it_decided(engine: Bench, thinkers: Fak
 async def test_one_that_cannot_think_acts_like_the_first_one_of_its_game(engine: Bench, thinkers: FakeThinkers) -> None:
     table, seat = await pondering(engine)
     thinkers.decisions[0].set_result(None)
-    await turns()
+    await settled()
     assert acted(table) == [(seat, ActedBy.BOT)]
     assert len(thinkers.asked) == 1
 
@@ -102,10 +97,10 @@ async def test_while_it_thinks_others_can_do_what_they_like_and_it_thinks_on(
         proposed = await table.propose(first, "restart_same", f"p{number}")
         await table.vote(second, proposed, False, f"v{number}")
         engine.clock.advance(100)
-        await turns()
+        await settled()
     assert len(thinkers.asked) == 1
     thinkers.decisions[0].set_result(thinkers.asked[0].seen.legal.actions[0])
-    await turns()
+    await settled()
     assert acted(table) == [(seat, ActedBy.BOT)]
     assert len(thinkers.asked) == 1
 
@@ -123,7 +118,7 @@ async def test_while_it_thinks_the_engine_does_not_look_at_the_table_again_and_a
 
     monkeypatch.setattr(Background, "start", count)
     await table.propose((seat + 1) % 4, "restart_same", "p")
-    await turns()
+    await settled()
     assert started == 0
 
 
@@ -135,11 +130,11 @@ async def test_an_append_in_doubt_while_it_thinks_makes_it_think_no_second_time(
     with pytest.raises(Unavailable):
         await table.propose((seat + 1) % 4, "restart_same", "p")
     engine.clock.advance(RETRY_MILLISECONDS)
-    await turns()
+    await settled()
     assert table.state.proposal
     assert len(thinkers.asked) == 1
     thinkers.decisions[0].set_result(None)
-    await turns()
+    await settled()
     assert acted(table) == [(seat, ActedBy.BOT)]
 
 
@@ -150,15 +145,15 @@ async def test_it_decides_anew_when_its_view_has_changed(engine: Bench, thinkers
     assert any(isinstance(entry.event, ProposalAgreed) for entry in table.entries)
     assert table.state.seats_to_act == (seat,)
     engine.clock.advance(CLOCK.bot_delay_milliseconds)
-    await turns()
+    await settled()
     assert len(thinkers.asked) == 1
     thinkers.decisions[0].set_result(thinkers.asked[0].seen.legal.actions[0])
-    await turns()
+    await settled()
     assert acted(table) == []
     first, second = thinkers.asked
     assert first.seen.view != second.seen.view
     thinkers.decisions[1].set_result(second.seen.legal.actions[0])
-    await turns()
+    await settled()
     assert acted(table) == [(seat, ActedBy.BOT)]
 
 
@@ -166,10 +161,10 @@ async def test_it_does_not_act_twice_when_another_engine_acted_for_it(engine: Be
     table, seat = await pondering(engine)
     other = await take_up(engine.another_engine(), "t1")
     engine.clock.advance(FOLLOW_MILLISECONDS)
-    await turns()
+    await settled()
     assert acted(other) == [(seat, ActedBy.BOT)]
     thinkers.decisions[0].set_result(thinkers.asked[0].seen.legal.actions[0])
-    await turns()
+    await settled()
     await table.catch_up_to(other.state.sequence)
     assert table.state == other.state
     assert acted(table) == [(seat, ActedBy.BOT)]
@@ -181,12 +176,12 @@ async def test_what_it_decided_is_decided_again_if_it_could_not_be_stored(
     table, seat = await pondering(engine)
     engine.store.outcomes.append(Outcome.FAILS_BEFORE)
     thinkers.decisions[0].set_result(None)
-    await turns()
+    await settled()
     assert acted(table) == []
     engine.clock.advance(RETRY_MILLISECONDS)
-    await turns()
+    await settled()
     thinkers.decisions[1].set_result(None)
-    await turns()
+    await settled()
     assert acted(table) == [(seat, ActedBy.BOT)]
 
 
@@ -196,9 +191,9 @@ async def test_nothing_is_stored_of_what_was_thought_when_the_engine_stops(
     table, _ = await pondering(engine)
     await table.drain()
     await thinkers.close()
-    await turns()
+    await settled()
     engine.clock.advance(RETRY_MILLISECONDS)
-    await turns()
+    await settled()
     assert acted(table) == []
     await engine.services.background.close(0.1)
     assert len(thinkers.asked) == 1
@@ -207,7 +202,7 @@ async def test_nothing_is_stored_of_what_was_thought_when_the_engine_stops(
 async def test_nobody_thinks_for_a_person_whose_time_ran_out(engine: Bench, thinkers: FakeThinkers) -> None:
     table = await open_table(engine, make_config("solo"))
     engine.clock.advance(CLOCK.action_milliseconds + CLOCK.reserve_milliseconds)
-    await turns()
+    await settled()
     assert [by for _, by in acted(table)] == [ActedBy.TIMEOUT]
     assert thinkers.asked == []
 
@@ -221,9 +216,9 @@ async def test_what_is_without_alternative_is_thought_about_like_all_else(
         if table.state.is_over:
             break
         engine.clock.advance(CLOCK.bot_delay_milliseconds)
-        await turns()
+        await settled()
         await thinkers.close()
-        await turns()
+        await settled()
     assert table.state.is_over
     assert len(thinkers.asked) == len(acted(table))
     assert any(thought.is_forced for thought in thinkers.asked)

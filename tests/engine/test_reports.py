@@ -12,6 +12,7 @@ from croupier.engine.reports import LONGEST_WAIT_SECONDS, ResultReport, RoundRep
 from croupier.games.interface import OptionValue
 from tests.engine.fakes import Bench
 from tests.engine.play import every_game, make_config, open_table, play_on, soon, whole_log
+from tests.waiting import settled
 
 MATCH: dict[str, OptionValue] = {"best_of": 3, "scoring": "cards"}
 WHOLE = [1, 2, 3, "result"]
@@ -33,7 +34,7 @@ async def until(engine: Bench, expected: int) -> None:
     async def passing() -> None:
         while len(engine.scoring.got) < expected:
             engine.clock.advance(100)
-            await asyncio.sleep(0)
+            await settled()
 
     await soon(passing())
 
@@ -97,8 +98,7 @@ async def test_a_store_that_cannot_be_read_at_first_is_asked_again(engine: Bench
     restarted = engine.another_engine()
     engine.store.reads_fail = True
     async with reporting(restarted):
-        for _ in range(10):
-            await asyncio.sleep(0)
+        await settled()
         engine.store.reads_fail = False
         await until(restarted, 4)
     assert got(restarted, "t1") == WHOLE

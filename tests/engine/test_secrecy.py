@@ -32,8 +32,9 @@ from tests.engine.play import (
     until_end,
     viewers,
 )
+from tests.games.fold import heard
 from tests.games.peculiar import PECULIAR
-from tests.games.test_secrecy import called, common_legal, known, named, shown
+from tests.games.test_secrecy import called, common_legal, covered, known, named, shown
 from tests.games.walk import usual
 
 CARD = cards_pb2.Card.DESCRIPTOR
@@ -153,13 +154,13 @@ def exchanged(made: Step, viewer: Viewer, public: tuple[int, ...], random: Rando
 
 async def refusals(table: LiveTable, viewer: Viewer, random: Random) -> list[bytes]:
     """What a seat hears when it tries its luck; nothing of it is accepted."""
-    heard = []
+    answers = []
     legal = table.state.game.legal_actions(viewer)
     for play in [play for play in random.sample(PLAYS, 12) if play not in legal.actions]:
         with pytest.raises(ServiceError) as refusal:
             await table.act(viewer, play, "luck", None)
-        heard.append(encode_refused("luck", refusal.value))
-    return heard
+        answers.append(encode_refused("luck", refusal.value))
+    return answers
 
 
 @every_game
@@ -184,8 +185,8 @@ async def _play_alike(config: TableConfig, viewer: Viewer, random: Random) -> No
     luck, alike = random.random(), 1
     for _ in range(TWIN_ACTIONS):
         if viewer != SPECTATOR:
-            heard = [await refusals(table, viewer, Random(luck)) for table in pair]
-            assert heard[0] == heard[1]
+            answers = [await refusals(table, viewer, Random(luck)) for table in pair]
+            assert answers[0] == answers[1]
         assert one.state.seats_to_act == other.state.seats_to_act
         if not one.state.seats_to_act:
             break
@@ -199,7 +200,9 @@ async def _play_alike(config: TableConfig, viewer: Viewer, random: Random) -> No
         await other.act(seat, action, f"r{other.state.sequence}", None)
         if any(_tells_of_hands(table, state.sequence) for table, state in zip(pair, before, strict=True)):
             break
-        if own_hand(one, viewer) != own_hand(other, viewer):  # He drew one of the cards that were exchanged.
+        told = [_heard_since(table, state.sequence, viewer) for table, state in zip(pair, before, strict=True)]
+        assert covered(told[0], viewer) == covered(told[1], viewer)
+        if told[0] != told[1]:  # They drew cards that were exchanged, or the same ones in another order.
             break
         alike = one.state.sequence
         snapshots = [table.subscribe(viewer, None) for table in pair]
@@ -213,9 +216,10 @@ async def _play_alike(config: TableConfig, viewer: Viewer, random: Random) -> No
     assert resumed == messages
 
 
-def own_hand(table: LiveTable, viewer: Viewer) -> tuple[int, ...]:
-    """The cards of the viewer's seat, if he has one."""
-    return () if viewer == SPECTATOR else table.state.game.view(viewer).seats[viewer].cards
+def _heard_since(table: LiveTable, after: int, viewer: Viewer) -> list[Fact]:
+    """What a viewer was told after an entry."""
+    steps = [made for made in steps_of(table.config, table.entries) if made.entry.sequence > after]
+    return heard((fact for made in steps for fact in made.facts), viewer)
 
 
 def _tells_of_hands(table: LiveTable, after: int) -> bool:

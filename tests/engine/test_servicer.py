@@ -15,7 +15,8 @@ from croupier.runtime.player_limit import SECOND, PlayerLimit
 from croupier.runtime.stream_places import StreamPlaces
 from croupier_api.v1 import engine_pb2
 from tests.engine.fakes import Bench
-from tests.engine.play import CLOCK, PATIENCE_SECONDS, parsed, people, soon, take_up
+from tests.engine.play import CLOCK, parsed, people, soon, take_up
+from tests.waiting import PATIENCE_SECONDS, settled
 
 
 class Call:
@@ -111,8 +112,7 @@ async def test_what_was_seen_at_another_engine_can_be_resumed_from_here(
     watch = engine_pb2.WatchTableRequest(table_id="t1", after_sequence=2)
     playing = play(servicer, call := Call(engine_pb2.PlayRequest(watch=watch)))
     table = await servicer._tables.get("t1")
-    for _ in range(50):
-        await asyncio.sleep(0)
+    await settled()
     assert table.state.sequence == 2
     (seat,) = table.state.seats_to_act
     await table.act(seat, table.state.game.legal_actions(seat).actions[0], "r", None)
@@ -188,8 +188,8 @@ async def test_a_stream_that_ends_while_a_message_is_held_back_leaves_nothing(en
     playing = play(servicer, call := Call(WATCH, *requests))
     await soon(call.wrote.get())
     async with asyncio.timeout(PATIENCE_SECONDS):
-        while not engine.count("croupier_rpc_limited_total", method=PLAY):  # noqa: ASYNC110 - a counter has no event
-            await asyncio.sleep(0)
+        while not engine.count("croupier_rpc_limited_total", method=PLAY):
+            await settled()
     playing.cancel()
     await asyncio.gather(playing, return_exceptions=True)
     assert engine.count("croupier_streams") == 0

@@ -8,6 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.shared_clock import MEASURE_SECONDS, SharedClock, time_of
 from tests.engine.fakes import START, FakeClock, RecordingLogger, StoreDown
+from tests.waiting import settled
 
 
 class There:
@@ -56,17 +57,16 @@ async def test_of_three_answers_the_quickest_counts(place: int) -> None:
 
 async def test_the_last_measurement_holds_while_the_database_is_away() -> None:
     local = FakeClock()
-    local.drive(asyncio.get_running_loop())
+    local.drive()
     there, logger = There(local, 5_000), RecordingLogger()
     clock = SharedClock(local, there, logger)
     await clock.measure()
     running = asyncio.create_task(clock.run())
 
     async def measured() -> None:
-        await asyncio.sleep(0)
+        await settled()
         local.advance(round(MEASURE_SECONDS * 1000))
-        for _ in range(10):
-            await asyncio.sleep(0)
+        await settled()
 
     there.down, there.ahead = True, 7_000
     for _ in range(3):

@@ -16,6 +16,7 @@ from croupier.runtime.errors import Unavailable
 from tests.engine.databases import another_store, entry, loaded, opened, sequences, without
 from tests.engine.fakes import START
 from tests.engine.play import make_config, soon, whole_log
+from tests.waiting import settled
 
 LATER = START + 60_000
 
@@ -57,7 +58,7 @@ async def test_what_waits_is_committed_together(idle: SqlTableStore, metrics: En
     for number in range(5):
         await opened(idle, f"t{number}")
     appends = [asyncio.create_task(idle.append(f"t{number}", [entry(2), entry(3)], None)) for number in range(5)]
-    await asyncio.sleep(0)
+    await settled()
     committing = asyncio.create_task(idle.run())
     await soon(asyncio.gather(*appends))
     assert metrics.registry.get_sample_value("croupier_commit_rows_count") == 1
@@ -79,7 +80,7 @@ async def test_one_that_lost_a_race_harms_no_other_of_its_commit(idle: SqlTableS
         idle.append("nowhere", [entry(1)], None),
     ]
     waiting = [asyncio.create_task(append) for append in appends]
-    await asyncio.sleep(0)
+    await settled()
     committing = asyncio.create_task(idle.run())
     outcomes = await soon(asyncio.gather(*waiting, return_exceptions=True))
     assert [type(outcome) for outcome in outcomes] == [
@@ -109,7 +110,7 @@ async def test_more_than_one_commit_can_carry_is_stored_all_the_same(
     for number in range(10):
         await opened(idle, f"t{number}")
     appends = [asyncio.create_task(idle.append(f"t{number}", [entry(2)], None)) for number in range(10)]
-    await asyncio.sleep(0)
+    await settled()
     idle.close()
     await soon(idle.run())
     await soon(asyncio.gather(*appends))
@@ -120,7 +121,7 @@ async def test_more_than_one_commit_can_carry_is_stored_all_the_same(
 async def test_an_append_whose_caller_has_gone_is_stored(idle: SqlTableStore) -> None:
     await opened(idle)
     append = asyncio.create_task(idle.append("t1", [entry(2)], None))
-    await asyncio.sleep(0)
+    await settled()
     append.cancel()
     idle.close()
     await soon(idle.run())

@@ -30,6 +30,7 @@ from tests.engine.databases import (
 )
 from tests.engine.fakes import START
 from tests.engine.play import soon
+from tests.waiting import settled
 
 TABLES = [f"t{number:02}" for number in range(50)]
 ROUNDS = 6
@@ -140,7 +141,7 @@ async def test_two_appends_of_one_table_never_share_a_commit(idle: SqlTableStore
         idle.append("t3", [entry(2)], LAST),
     ]
     waiting = [asyncio.ensure_future(append) for append in appends]
-    await asyncio.sleep(0)
+    await settled()
     async with running(idle):
         outcomes = await soon(asyncio.gather(*waiting, return_exceptions=True))
     assert [type(outcome) for outcome in outcomes] == [type(None), type(None), SequenceTaken, type(None)]

@@ -31,6 +31,7 @@ from tests.engine.play import (
     until_end,
     viewers,
 )
+from tests.waiting import settled
 
 
 def a_stream() -> Subscription:
@@ -207,11 +208,11 @@ async def test_what_a_resumed_stream_has_missed_does_not_count_as_falling_behind
 async def test_one_who_waits_gets_a_message_at_once() -> None:
     stream = a_stream()
     waiting = asyncio.create_task(stream.next())
-    await asyncio.sleep(0)
+    await settled()
     stream.push(b"1")
     assert await soon(waiting) == b"1"
     waiting = asyncio.create_task(stream.next())
-    await asyncio.sleep(0)
+    await settled()
     stream.close()
     assert await soon(waiting) is None
     assert await soon(stream.next()) is None

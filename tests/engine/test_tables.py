@@ -17,6 +17,7 @@ from croupier.games.interface import OptionValue, resolve_options
 from croupier.runtime.errors import AlreadyExists, IllegalNow, LimitReached, MalformedRequest, NotFound, Unavailable
 from tests.engine.fakes import Bench, StoreDown
 from tests.engine.play import CLOCK, every_game, make_config, people, play_on, soon
+from tests.waiting import settled
 
 SEEDS = iter(range(10_000))
 IDLE_MILLISECONDS = 120_000
@@ -278,7 +279,7 @@ async def test_what_leaves_memory_is_gone_without_a_search_for_circles(
         await play_on(await tables.get("t1"), Random(seed))
     table = weakref.ref(await tables.get("t1"))
     tables.tidy(IDLE_MILLISECONDS)
-    await asyncio.sleep(0)
+    await settled()
     gc.disable()
     try:
         engine.clock.advance(IDLE_MILLISECONDS + 1)
@@ -301,7 +302,7 @@ async def test_one_who_gives_up_while_a_table_is_read_does_not_stop_the_others(e
     await opened(tables)
     fresh = Tables(engine.another_engine().services, new_seed, 3)
     first, second = asyncio.create_task(fresh.get("t1")), asyncio.create_task(fresh.get("t1"))
-    await asyncio.sleep(0)
+    await settled()
     first.cancel()
     assert (await soon(second)).state.sequence == 1
 
@@ -332,13 +333,13 @@ async def test_a_table_that_could_not_be_read_for_one_who_has_gone_is_no_surpris
 
     monkeypatch.setattr(engine.store, "load", load)
     asking = asyncio.create_task(fresh.get("t1"))
-    await asyncio.sleep(0)
+    await settled()
     asking.cancel()
     await asyncio.wait([asking])
     del asking
     gone.set()
     await failed.wait()
-    await asyncio.sleep(0)
+    await settled()
     gc.collect()
     assert not surprises
 

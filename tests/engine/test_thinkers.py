@@ -23,6 +23,7 @@ from croupier.games.interface import Legal, Seen
 from tests.engine.fakes import START, RecordingLogger
 from tests.engine.odd_thinker import ANSWER, DIE, FAIL, HANG
 from tests.engine.play import every_game, make_config, soon
+from tests.waiting import settled
 
 ODD = (sys.executable, "-m", "tests.engine.odd_thinker")
 START_SECONDS = 20.0
@@ -126,7 +127,7 @@ async def test_a_process_that_dies_is_replaced(make: Make, metrics: EngineMetric
         assert await thinkers.decide(a_thought(seed=DIE)) is None
     else:
         deciding = asyncio.create_task(thinkers.decide(a_thought(seed=HANG)))
-        await asyncio.sleep(0)
+        await settled()
         os.kill(first, signal.SIGKILL)
         assert await deciding is None
     assert fallbacks(metrics) == {"died": 1}
@@ -171,8 +172,7 @@ async def test_more_than_so_many_do_not_wait(
     thinkers = make()
     await thinkers.decide(a_thought())
     waiting = [asyncio.create_task(thinkers.decide(a_thought(seed=HANG))) for _ in range(3)]
-    await asyncio.sleep(0)
-    await asyncio.sleep(0)
+    await settled()
     assert await thinkers.decide(a_thought()) is None
     assert fallbacks(metrics) == {"busy": 1}
     assert not any(task.done() for task in waiting)
@@ -233,7 +233,7 @@ async def test_closing_ends_all_processes_and_all_waiting(make: Make, metrics: E
     pids = thinkers.pids
     assert len(pids) == 2
     waiting = [asyncio.create_task(thinkers.decide(a_thought(seed=HANG))) for _ in range(4)]
-    await asyncio.sleep(0)
+    await settled()
     await soon(thinkers.close())
     assert await asyncio.gather(*waiting) == [None] * 4
     assert thinkers.pids == []

@@ -16,6 +16,7 @@ from croupier.runtime.errors import IllegalNow
 from croupier_api.v1 import engine_pb2
 from tests.engine.fakes import Bench, Outcome
 from tests.engine.play import CLOCK, bots, every_game, make_config, open_table, parsed, people, soon, take_up, taken
+from tests.waiting import settled
 
 FULL_MILLISECONDS = CLOCK.action_milliseconds + CLOCK.reserve_milliseconds
 
@@ -30,12 +31,6 @@ async def update(stream: Subscription) -> engine_pb2.TableUpdate:
 async def updates(stream: Subscription) -> list[engine_pb2.TableUpdate]:
     """The entries that a stream tells of and that wait in it."""
     return [parsed(message).update for message in await taken(stream)]
-
-
-async def turns(count: int = 20) -> None:
-    """Let everything happen that can."""
-    for _ in range(count):
-        await asyncio.sleep(0)
 
 
 async def watched(engine: Bench, seats: tuple[SeatConfig, ...]) -> tuple[LiveTable, Subscription]:
@@ -59,7 +54,7 @@ async def test_the_engine_acts_for_a_seat_whose_time_has_run_out_and_says_so(eng
     table, stream = await watched(engine, people(3))
     (seat,) = table.state.seats_to_act
     engine.clock.advance(FULL_MILLISECONDS - 1)
-    await turns()
+    await settled()
     assert await taken(stream) == []
     engine.clock.advance(1)
     entry = await update(stream)
@@ -68,7 +63,7 @@ async def test_the_engine_acts_for_a_seat_whose_time_has_run_out_and_says_so(eng
     assert list(entry.clock.away_seats) == [seat]
     assert entry.clock.reserve_milliseconds[seat] == 0
     assert table.entries[-1].acted_by is ActedBy.TIMEOUT
-    await turns()
+    await settled()
     assert engine.count("croupier_clock_expiries_total", game="thulla") == 1
 
 
@@ -79,7 +74,7 @@ async def test_who_acts_in_time_is_not_acted_for(engine: Bench) -> None:
     await table.act(seat, table.state.game.legal_actions(seat).actions[0], "r", None)
     assert (await update(stream)).acted_by == engine_pb2.ACTED_BY_UNSPECIFIED
     engine.clock.advance(1)
-    await turns()
+    await settled()
     assert await taken(stream) == []
 
 
@@ -92,10 +87,10 @@ async def test_an_action_that_is_being_stored_when_time_runs_out_is_the_one_that
     acting = asyncio.create_task(table.act(seat, action, "r", None))
     await soon(engine.store.held.wait())
     engine.clock.advance(1)
-    await turns()
+    await settled()
     engine.store.gate.set()
     assert await soon(acting) == 2
-    await turns()
+    await settled()
     assert [parsed(message).update.acted_by for message in await taken(stream)] == [engine_pb2.ACTED_BY_UNSPECIFIED]
 
 
@@ -105,11 +100,11 @@ async def test_two_replicas_act_once_for_a_seat(engine: Bench) -> None:
     follower = other.subscribe(SPECTATOR, 1)
     engine.clock.advance(FULL_MILLISECONDS)
     assert (await update(stream)).sequence == 2
-    await turns()
+    await settled()
     assert await taken(follower) == []
     engine.clock.advance(FOLLOW_MILLISECONDS)
     assert (await update(follower)).sequence == 2
-    await turns()
+    await settled()
     kept = await engine.store.load("t1")
     assert kept
     assert len(kept.entries) == 2
@@ -122,7 +117,7 @@ async def test_computer_players_play_a_whole_game(engine: Bench, game: str) -> N
         if table.state.is_over:
             break
         engine.clock.advance(CLOCK.bot_delay_milliseconds)
-        await turns(12)
+        await settled()
     assert table.state.is_over
     assert {entry.acted_by for entry in table.entries if "seat" in entry.event._fields} == {ActedBy.BOT}
     assert engine.logger.events("error") == []
@@ -131,7 +126,7 @@ async def test_computer_players_play_a_whole_game(engine: Bench, game: str) -> N
 async def test_a_computer_player_waits_for_its_delay(engine: Bench) -> None:
     _table, stream = await watched(engine, bots(3))
     engine.clock.advance(CLOCK.bot_delay_milliseconds - 1)
-    await turns()
+    await settled()
     assert await taken(stream) == []
     engine.clock.advance(1)
     assert (await update(stream)).acted_by == engine_pb2.ACTED_BY_BOT
@@ -142,7 +137,7 @@ async def test_an_action_of_the_engine_that_cannot_be_stored_is_tried_again(engi
     engine.store.outcomes += [Outcome.FAILS_BEFORE, Outcome.FAILS_BEFORE]
     engine.clock.advance(FULL_MILLISECONDS)
     for _ in range(2):
-        await turns()
+        await settled()
         assert await taken(stream) == []
         engine.clock.advance(RETRY_MILLISECONDS)
     assert (await update(stream)).sequence == 2
@@ -154,7 +149,7 @@ async def test_the_clock_goes_on_though_the_store_was_away_for_long(engine: Benc
     engine.store.reads_fail = True
     engine.clock.advance(FULL_MILLISECONDS)
     for _ in range(4):
-        await turns()
+        await settled()
         engine.clock.advance(RETRY_MILLISECONDS)
     engine.store.reads_fail = False
     engine.clock.advance(RETRY_MILLISECONDS)
@@ -166,7 +161,7 @@ async def test_a_table_that_drains_lets_no_time_run_out(engine: Bench) -> None:
     table, _ = await watched(engine, people(3))
     await table.drain()
     engine.clock.advance(10 * FULL_MILLISECONDS)
-    await turns()
+    await settled()
     assert table.state.sequence == 1
 
 
@@ -182,7 +177,7 @@ async def test_the_seat_is_handed_back_when_its_player_acts_again(engine: Bench)
 async def until_certain(engine: Bench) -> None:
     """Let the engine look again whether it is certain who was there."""
     engine.clock.advance(UNCERTAIN_MILLISECONDS)
-    await turns()
+    await settled()
 
 
 async def test_nobodys_time_runs_out_before_it_is_certain_who_was_there(engine: Bench) -> None:
@@ -191,7 +186,7 @@ async def test_nobodys_time_runs_out_before_it_is_certain_who_was_there(engine: 
     engine.roll.certain_until = engine.clock() - 1
     for _ in range(5):
         asked = engine.roll.asked
-        await turns(100)
+        await settled()
         assert engine.roll.asked <= asked + 1
         await until_certain(engine)
     assert await taken(stream) == []
@@ -204,7 +199,7 @@ async def test_what_becomes_known_while_it_is_not_certain_is_given_back(engine: 
     table, stream = await watched(engine, people(3))
     engine.clock.advance(FULL_MILLISECONDS)
     died = engine.roll.certain_until = engine.clock() - 2_000
-    await turns()
+    await settled()
     engine.roll.interruptions.append(Interruption(died, died + 2_000 + UNCERTAIN_MILLISECONDS))
     engine.roll.certain_until = None
     await until_certain(engine)
@@ -216,7 +211,7 @@ async def test_whether_it_is_certain_is_asked_again_after_the_database_was_away(
     _table, stream = await watched(engine, people(3))
     engine.roll.down = True
     engine.clock.advance(FULL_MILLISECONDS)
-    await turns()
+    await settled()
     assert await taken(stream) == []
     engine.roll.down = False
     engine.clock.advance(RETRY_MILLISECONDS)
@@ -234,9 +229,9 @@ async def test_time_is_given_back_before_it_runs_out_and_runs_out_after_that(eng
     assert given.clock.deadline_milliseconds == began + FULL_MILLISECONDS + 7_000 == table.state.deadline
     assert list(given.clock.away_seats) == []
     assert table.entries[-1].event == TimeCredited(7_000)
-    await turns()
+    await settled()
     engine.clock.advance(6_999)
-    await turns()
+    await settled()
     assert await taken(stream) == []
     engine.clock.advance(1)
     ran_out = await update(stream)
@@ -253,7 +248,7 @@ async def test_an_interruption_that_goes_on_is_given_back_once_when_it_has_ended
     ]
     for until in (deadline, deadline + 3_000, deadline + 4_999):
         engine.clock.advance(until - engine.clock())
-        await turns()
+        await settled()
         assert await taken(stream) == []
     engine.clock.advance(1)
     assert (await update(stream)).credited_milliseconds == 5_010
@@ -328,7 +323,7 @@ async def test_an_engine_that_took_a_table_up_acts_a_little_later_than_the_one_t
     other = await take_up(engine.another_engine(), "t1")
     stream = other.subscribe(SPECTATOR, 1)
     engine.clock.advance(FULL_MILLISECONDS + FOLLOW_MILLISECONDS - 1)
-    await turns()
+    await settled()
     assert await taken(stream) == []
     engine.clock.advance(1)
     assert (await update(stream)).acted_by == engine_pb2.ACTED_BY_TIMEOUT
@@ -355,7 +350,7 @@ async def test_two_engines_give_time_back_once(engine: Bench) -> None:
     other.is_leading = True
     other.look()
     engine.clock.advance(FULL_MILLISECONDS)
-    await turns(100)
+    await settled()
     kept = await engine.store.load("t1")
     assert kept
     assert [entry.event for entry in kept.entries[1:]] == [TimeCredited(5_000)]

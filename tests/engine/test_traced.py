@@ -23,7 +23,8 @@ from croupier.runtime.errors import IllegalNow
 from croupier.runtime.opentelemetry_traces import OpenTelemetryTraces, open_traces
 from tests.engine.databases import running, writer_on
 from tests.engine.fakes import START, Bench, FakeClock, RecordingLogger
-from tests.engine.play import PATIENCE_SECONDS, act_once, bots, choice, make_config, people, soon
+from tests.engine.play import act_once, bots, choice, make_config, people, soon
+from tests.waiting import PATIENCE_SECONDS
 
 METHOD = "/croupier_api.v1.EngineService/SubmitAction"
 

@@ -38,14 +38,9 @@ from tests.engine.play import (
     take_up,
     taken,
 )
+from tests.waiting import settled
 
 FOUR = (0, 1, 2, 3)
-
-
-async def turns(count: int = 20) -> None:
-    """Let everything happen that can."""
-    for _ in range(count):
-        await asyncio.sleep(0)
 
 
 async def seated(
@@ -244,7 +239,7 @@ async def test_whoever_is_not_connected_has_a_vote_all_the_same(engine: Bench) -
     await table.propose(0, "restart_same", "a")
     for seat, stream in streams.items():
         table.unsubscribe(stream)
-        await turns()
+        await settled()
         assert agreed(table) == []
         if seat:
             await table.vote(seat, 2, True, f"v{seat}")
@@ -261,7 +256,7 @@ async def test_seats_that_the_engine_plays_for_count_as_agreeing(engine: Bench) 
         await table.vote(seat, 2, True, f"v{seat}")
     assert agreed(table) == []
     engine.clock.advance(1)
-    await turns()
+    await settled()
     assert table.state.clock.away[slow]
     assert agreed(table) == ["restart_same"]
     assert [entry.acted_by for entry in table.entries].count(ActedBy.TIMEOUT) == 1

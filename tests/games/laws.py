@@ -1,5 +1,6 @@
 """What the laws share: random tables of every game, and every way in which a seat can try its luck."""
 
+import itertools
 import os
 from collections import Counter
 from collections.abc import Iterator
@@ -24,11 +25,12 @@ from croupier.games.actions import (
     Yield,
 )
 from croupier.games.catalogue import GAMES
-from croupier.games.interface import Game, Legal, OptionValue, State
+from croupier.games.interface import CardChoice, Game, Legal, OptionValue, State
+from tests.games.peculiar import PECULIAR
 from tests.games.walk import Step, sample_options, walk
 
-TABLES = int(os.environ.get("CROUPIER_TEST_TABLES") or 3)
-"""How many random tables each law looks at, for each game and number of seats."""
+TABLES = int(os.environ.get("CROUPIER_TEST_TABLES") or 2)
+"""How many random tables each law looks at, for each game and number of seats; every other one is steered."""
 STEPS = 200
 """How many steps of a table the costly laws look at."""
 
@@ -39,29 +41,35 @@ every_table = pytest.mark.parametrize(
 
 
 class Fresh(NamedTuple):
-    """A table before its first event."""
+    """A table before its first event; half of them are steered to what play by chance hardly ever reaches."""
 
+    game: Game
     state: State
     options: dict[str, OptionValue]
     random: Random
+    steered: bool
+
+    def walk(self) -> Iterator[Step]:
+        """The table's game by chance, to its end."""
+        return walk(self.game, self.state, self.random, steered=self.steered)
 
 
 def tables(game: Game, seats: int, seed: int) -> Iterator[Fresh]:
     """New tables with random options, which are printed: the last line is the table that failed."""
     for number in range(TABLES):
-        random = Random(f"{seed}/{number}")
+        random, steered = Random(f"{seed}/{number}"), number % 2 == 1
         options = sample_options(game, seats, random)
-        print(f"table {number} of {game.id}, {seats} seats: {options}")
-        yield Fresh(game.new(seats, options), options, random)
+        if steered:
+            options |= PECULIAR[game.id].steered_options(seats)
+        print(f"table {number} of {game.id}, {seats} seats{', steered' * steered}: {options}")
+        yield Fresh(game, game.new(seats, options), options, random, steered)
 
 
 def steps(game: Game, seats: int, seed: int, most: int = STEPS) -> Iterator[tuple[Step, Random]]:
     """The first steps of random tables."""
-    for state, _, random in tables(game, seats, seed):
-        for number, step in enumerate(walk(game, state, random)):
-            if number == most:
-                break
-            yield step, random
+    for table in tables(game, seats, seed):
+        for step in itertools.islice(table.walk(), most):
+            yield step, table.random
 
 
 def fits(legal: Legal, action: Action) -> bool:
@@ -80,10 +88,20 @@ def fits(legal: Legal, action: Action) -> bool:
 
 
 def attempts(legal: Legal, random: Random) -> list[Action]:
-    """All that is listed, every card, and every verb with something or other."""
+    """All that is listed, every card, cards close to a choice, and every verb with something or other."""
     some = tuple(random.sample(range(52), random.randrange(1, 6)))
     suit, value = random.randrange(4), random.randrange(53)
     odd: list[Action] = [Play(value, suit), Pass(), Match(), Yield(), Draw(), ThrowDown(), Keep(), Keep(some, suit)]
     odd += [Swap(()), Swap(some), Call(None), Call(value), NameTrump(suit, do=True), NameTrump(suit, do=False)]
     odd += [Bid(random.randrange(-5, 200)), Bid("nonsense"), Play(-1), Play(53)]
-    return [*legal.actions, *PLAYS, *odd]
+    return [*legal.actions, *PLAYS, *odd, *(near(choice, random) for choice in legal.choices for _ in range(6))]
+
+
+def near(choice: CardChoice, random: Random) -> Action:
+    """Cards of a choice, perhaps with one too many, one too few, one twice or one that is not among them."""
+    count = random.randint(max(choice.fewest - 1, 0), min(choice.most + 1, len(choice.cards)))
+    cards = random.sample(choice.cards, count)
+    if cards and random.random() < 0.4:
+        cards[random.randrange(count)] = random.choice([random.randrange(53), cards[0]])
+    suit = random.choice([*choice.suits, None])
+    return Keep(tuple(cards), suit) if choice.verb is Keep else Swap(tuple(cards))

@@ -1,42 +1,32 @@
-"""What the laws have to know of each game: an independent reading of its rules, and what its rules make public."""
+"""What the laws have to know of each game: what its rules make public, and how random play sees all of them."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Protocol
+from random import Random
+from typing import Any, NamedTuple
 
-from croupier.games.actions import Action, Bid
+from croupier.games.actions import Action, Bid, Play, Swap
 from croupier.games.cards import Card, cards
 from croupier.games.facts import EVERYONE, ContractChanged, Fact, TurnChanged
-from tests.games.oracle_jossing import JossingOracle
-from tests.games.oracle_one_oh_one import OneOhOneOracle
-from tests.games.oracle_one_ten import OneTenOracle
-from tests.games.oracle_solo import SoloOracle
-from tests.games.oracle_thulla import ThullaOracle
+from croupier.games.interface import CardsShuffled, Event, OptionValue, SeatActed, State
+from croupier.games.one_oh_one.effects import IS_QUEEN
+from croupier.games.solo.deck import DECK
 
-
-class Oracle(Protocol):
-    """A naive second implementation that is fed with a replay's table events and actions."""
-
-    totals: list[int]
-    ranking: list[list[int]] | None
-
-    def table_event(self, event: dict[str, Any]) -> None:
-        """What the table did."""
-
-    def action(self, seat: int, action: dict[str, Any]) -> None:
-        """What a seat did."""
+Steered = Callable[[State, Event, Random], Event]
 
 
 class Peculiar(NamedTuple):
     """`public_cards`: cards whose holder the rules give away at the deal, under these options.
 
     `reveals`: facts by which the rules themselves tell everybody something about hidden cards. `rarely`: actions that
-    walks take seldom, because play by chance would else see little besides them.
+    walks take seldom, because play by chance would else see little besides them. `steered`: what becomes of a random
+    event in walks that look for what play by chance hardly ever reaches, with the options in `steered_options`.
     """
 
-    oracle: Callable[[int, dict[str, Any]], Oracle]
     public_cards: Callable[[Mapping[str, Any]], tuple[Card, ...]] = lambda _: ()
     reveals: Callable[[Fact], bool] = lambda _: False
     rarely: Callable[[Action], bool] = lambda _: False
+    steered: Steered = lambda _state, event, _random: event
+    steered_options: Callable[[int], Mapping[str, OptionValue]] = lambda _: {}
 
 
 def _shows_black_queens_or_partner(fact: Fact) -> bool:
@@ -50,13 +40,58 @@ def _is_solo(action: Action) -> bool:
     return isinstance(action, Bid) and str(action.bid).startswith("solo")
 
 
+def _to_the_target(state: State, event: Event, random: Random) -> Event:
+    """110: low bids, so that games are won, and large swaps, so that stocks fall short."""
+    match event:
+        case SeatActed(seat, Bid()):
+            calls = state.legal_actions(seat).actions
+            return SeatActed(seat, random.choice([call for call in calls if call == Bid(15)] or calls[-1:]))
+        case SeatActed(seat, Swap()) if random.random() < 0.9:
+            (choice,) = state.legal_actions(seat).choices
+            return SeatActed(seat, Swap(tuple(random.sample(choice.cards, min(choice.most, len(choice.cards))))))
+    return event
+
+
+def _hurried(state: State, event: Event, random: Random) -> Event:
+    """101: short rounds of seats that draw only if they must, the odd ones keeping their queens; often one has all."""
+    if isinstance(event, CardsShuffled) and random.random() < 0.5:
+        queens = [card for card in event.cards if IS_QUEEN[card]]
+        order, seats = [card for card in event.cards if not IS_QUEEN[card]], len(state.scores)
+        first = random.randrange(seats)
+        for turn, queen in enumerate(queens[:4]):
+            order.insert(first + turn * seats, queen)
+        return CardsShuffled((*order, *queens[4:]), event.drawn)
+    if not isinstance(event, SeatActed) or random.random() < 0.05:
+        return event
+    plays = [play for play in state.legal_actions(event.seat).actions if isinstance(play, Play)]
+    others = [play for play in plays if not IS_QUEEN[play.card]]
+    chosen = others if event.seat % 2 and others else plays
+    return SeatActed(event.seat, random.choice(chosen)) if chosen else event
+
+
+def _uneven(_state: State, event: Event, random: Random) -> Event:
+    """Solo: decks of which some hands are strong or short of suits, dealt in packets or singly."""
+    if not isinstance(event, CardsShuffled):
+        return event
+    last, queens = random.randrange(5), cards("QC QS")
+    orders: list[Callable[[Card], Any]] = [
+        lambda card: (card // 13 == last, -(card % 13), random.random()),
+        lambda card: (card not in queens, card // 13 == last, -(card % 13)),
+        lambda card: card,
+    ]
+    held = sorted(DECK, key=random.choice(orders))
+    for _ in range(random.randrange(6)):
+        one, other = random.sample(range(len(held)), 2)
+        held[one], held[other] = held[other], held[one]
+    hands = random.sample([held[at : at + 8] for at in range(0, 32, 8)], 4)
+    packets = random.choice(([3, 2, 3], [1] * 8))
+    return CardsShuffled(tuple(hand.pop() for size in packets for hand in hands for _ in range(size)), event.drawn)
+
+
 PECULIAR: Mapping[str, Peculiar] = {
-    "thulla": Peculiar(
-        oracle=ThullaOracle,
-        public_cards=lambda options: cards("AS") if options["start"] == "ace_of_spades" else (),
-    ),
-    "one_ten": Peculiar(oracle=OneTenOracle),
-    "jossing": Peculiar(oracle=JossingOracle),
-    "one_oh_one": Peculiar(oracle=OneOhOneOracle),
-    "solo": Peculiar(oracle=SoloOracle, reveals=_shows_black_queens_or_partner, rarely=_is_solo),
+    "thulla": Peculiar(public_cards=lambda options: cards("AS") if options["start"] == "ace_of_spades" else ()),
+    "one_ten": Peculiar(steered=_to_the_target, steered_options=lambda seats: {"max_rounds": 0 if seats <= 4 else 2}),
+    "jossing": Peculiar(),
+    "one_oh_one": Peculiar(steered=_hurried),
+    "solo": Peculiar(reveals=_shows_black_queens_or_partner, rarely=_is_solo, steered=_uneven),
 }

@@ -6,11 +6,12 @@ from croupier.games.actions import PLAYS, Action, Bid, action_to_json
 from croupier.games.cards import NOTATION, Card, card, cards
 from croupier.games.facts import Fact, Seat
 from croupier.games.hands import cards_in
-from croupier.games.interface import CardsShuffled, IllegalAction, OptionValue, SeatActed, SeatsToAct, resolve_options
+from croupier.games.interface import CardsShuffled, OptionValue, SeatActed, SeatsToAct, resolve_options
 from croupier.games.jossing import Jossing, JossingState
 from croupier.games.jossing.deal import Section
 from croupier.games.jossing.packs import left_of
 from croupier.games.jossing.table import Table
+from tests.games.comparison import apply
 
 JOSSING = Jossing()
 
@@ -39,7 +40,8 @@ def shuffled(table: Table, hands: Sequence[str], indicator: str, dealer: Seat) -
 def section(hands: Sequence[str], indicator: str, dealer: Seat = 0, **options: OptionValue) -> JossingState:
     """A section that has just been dealt; its number is that of the cards in each hand."""
     state = before(len(hands), len(hands[0].split()), dealer, **options)
-    return state.apply(shuffled(state.table, hands, indicator, dealer))[0]
+    dealt: JossingState = apply(state, shuffled(state.table, hands, indicator, dealer))[0]
+    return dealt
 
 
 def acts(state: JossingState, line: str) -> JossingState:
@@ -53,7 +55,7 @@ def acts_with_facts(state: JossingState, line: str) -> tuple[JossingState, tuple
     for word in line.split():
         seat, sign, said = word[0], word[1], word[2:]
         action: Action = Bid(int(said)) if sign == "=" else PLAYS[card(said)]
-        state, more = state.apply(SeatActed(int(seat), action))
+        state, more = apply(state, SeatActed(int(seat), action))
         facts += more
     return state, facts
 
@@ -72,12 +74,3 @@ def hand(state: JossingState, seat: Seat) -> list[str]:
 def to_act(state: JossingState) -> list[Seat]:
     """The seats that may act."""
     return list(state.awaiting.seats) if isinstance(state.awaiting, SeatsToAct) else []
-
-
-def rule_of(state: JossingState, event: SeatActed | CardsShuffled) -> str:
-    """The rule that refuses an event, "" if it is accepted."""
-    try:
-        state.apply(event)
-    except IllegalAction as refusal:
-        return refusal.rule if str(refusal) else "no reason"
-    return ""

@@ -21,6 +21,7 @@ from croupier.games.interface import (
 from croupier.games.one_oh_one import OneOhOne, OneOhOneState
 from croupier.games.one_oh_one.match import Match, circle
 from croupier.games.one_oh_one.table import Table
+from tests.games.comparison import apply
 
 ONE_OH_ONE = OneOhOne()
 
@@ -75,7 +76,7 @@ def acts_with_facts(state: OneOhOneState, line: str) -> tuple[OneOhOneState, tup
     facts: tuple[Fact, ...] = ()
     for word in line.split():
         seat, _, said = word.partition(":")
-        state, more = state.apply(SeatActed(int(seat), action(said)))
+        state, more = apply(state, SeatActed(int(seat), action(said)))
         facts += more
     return state, facts
 
@@ -103,7 +104,7 @@ def legal(state: OneOhOneState, seat: Seat) -> str:
 def refusal(state: OneOhOneState, event: Event) -> IllegalAction:
     """How an event is refused; it must be."""
     try:
-        state.apply(event)
+        apply(state, event)
     except IllegalAction as error:
         return error
     raise AssertionError(f"{event} was accepted")

@@ -9,8 +9,6 @@ from croupier.games.facts import Fact, PileCard, RoundEnded, Seat, Viewer
 from croupier.games.hands import cards_in, hand_of
 from croupier.games.interface import (
     CardsShuffled,
-    Event,
-    IllegalAction,
     OptionValue,
     SeatActed,
     ShuffleNeeded,
@@ -19,6 +17,7 @@ from croupier.games.interface import (
 from croupier.games.one_ten import OneTen, OneTenState
 from croupier.games.one_ten import state as states
 from croupier.games.one_ten.table import Table
+from tests.games.comparison import apply, rule_against
 
 ONE_TEN = OneTen()
 ROUND_HANDS = ("5S JS KC QD 2H", "2S 3S 4C TD QH", "KD KH 9D 2D 5C")
@@ -97,7 +96,7 @@ def acts_with_facts(state: OneTenState, line: str) -> tuple[OneTenState, tuple[F
     """The state after a line, and all that became known on the way."""
     facts: tuple[Fact, ...] = ()
     for word in line.split():
-        state, more = state.apply(SeatActed(int(word[0]), _action(word)))
+        state, more = apply(state, SeatActed(int(word[0]), _action(word)))
         facts += more
     return state, facts
 
@@ -112,26 +111,19 @@ def _action(word: str) -> Action:
 
 def keeps(state: OneTenState, seat: Seat, text: str, trump: str) -> OneTenState:
     """The state after the bid winner has kept these cards."""
-    return state.apply(SeatActed(seat, Keep(cards(text), SUITS.index(trump))))[0]
+    kept: OneTenState = apply(state, SeatActed(seat, Keep(cards(text), SUITS.index(trump))))[0]
+    return kept
 
 
 def swaps(state: OneTenState, seat: Seat, text: str = "") -> OneTenState:
     """The state after a seat has swapped these cards."""
-    return state.apply(SeatActed(seat, Swap(cards(text))))[0]
-
-
-def rule_of(state: OneTenState, event: Event) -> str:
-    """The rule that refuses an event; empty if none does."""
-    try:
-        state.apply(event)
-    except IllegalAction as refusal:
-        return refusal.rule
-    return ""
+    swapped: OneTenState = apply(state, SeatActed(seat, Swap(cards(text))))[0]
+    return swapped
 
 
 def refusal(state: OneTenState, seat: Seat, action: Action) -> str:
     """The rule that refuses an action of a seat; empty if none does."""
-    return rule_of(state, SeatActed(seat, action))
+    return rule_against(state, SeatActed(seat, action))
 
 
 def calls(state: OneTenState, seat: Seat) -> list[int | str]:

@@ -7,8 +7,6 @@ from croupier.games.cards import NOTATION, SUITS, Card, card, cards, cards_of_ma
 from croupier.games.facts import Called, Fact, RoundEnded, Seat
 from croupier.games.interface import (
     CardsShuffled,
-    Event,
-    IllegalAction,
     OptionValue,
     SeatActed,
     ShuffleNeeded,
@@ -18,6 +16,7 @@ from croupier.games.solo import Solo, SoloState
 from croupier.games.solo.contracts import KINDS
 from croupier.games.solo.state import Match
 from croupier.games.solo.table import Table
+from tests.games.comparison import apply, rule_against
 
 SOLO = Solo()
 Hands = Sequence[str]
@@ -144,7 +143,7 @@ def play_with_facts(state: SoloState, line: str) -> tuple[SoloState, tuple[Fact,
     """The state after a line, and all that became known on the way."""
     facts: tuple[Fact, ...] = ()
     for said in line.split():
-        state, more = state.apply(SeatActed(state.to_act, action(said)))
+        state, more = apply(state, SeatActed(state.to_act, action(said)))
         facts += more
     return state, facts
 
@@ -162,16 +161,7 @@ def may(state: SoloState) -> set[str]:
 def refusal(state: SoloState, said: str | Action, seat: Seat | None = None) -> str:
     """The rule that refuses a word or action of the seat to act, or of another."""
     asked = action(said) if isinstance(said, str) else said
-    return refused_by(state, SeatActed(state.to_act if seat is None else seat, asked))
-
-
-def refused_by(state: SoloState, event: Event) -> str:
-    """The rule that refuses an event; empty if it is accepted."""
-    try:
-        state.apply(event)
-    except IllegalAction as error:
-        return error.rule if str(error) else "a refusal without words"
-    return ""
+    return rule_against(state, SeatActed(state.to_act if seat is None else seat, asked))
 
 
 def due(state: SoloState) -> ShuffleNeeded:

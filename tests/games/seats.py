@@ -1,7 +1,9 @@
 """What a seat of any game sees, and tables that computer players play."""
 
 from collections.abc import Sequence
+from math import sqrt
 from random import Random
+from statistics import mean, stdev
 
 from croupier.games.facts import Seat
 from croupier.games.interface import (
@@ -42,3 +44,21 @@ def play_out(game: Game, seats: int, options: OptionValues, bots: Sequence[Bot],
         assert fits(legal, action)
         state, _ = state.apply(SeatActed(seat, action))
     raise AssertionError("the bots do not come to an end")
+
+
+def places(game: Game, seats: int, options: OptionValues, one: Bot, others: Bot, games: int) -> list[float]:
+    """Where one player ends in games among others: 0 is first and 1 last, and who shares a place has the middle."""
+    found = []
+    for number in range(games):
+        own = number % seats
+        bots = [one if seat == own else others for seat in range(seats)]
+        groups = play_out(game, seats, options, bots, Random(number)).ranking
+        at = next(index for index, group in enumerate(groups) if own in group)
+        better = sum(len(group) for group in groups[:at])
+        found.append((better + (len(groups[at]) - 1) / 2) / (seats - 1))
+    return found
+
+
+def surely_better_than_even(places: Sequence[float]) -> bool:
+    """Whether the mean place is better than the middle by more than three standard errors."""
+    return mean(places) + 3 * stdev(places) / sqrt(len(places)) < 0.5

@@ -1,6 +1,7 @@
 """Computer players: all of them play legally in every game, and the best plays better than chance."""
 
 from collections import Counter
+from collections.abc import Mapping
 from random import Random
 
 import pytest
@@ -14,27 +15,51 @@ from croupier.games.interface import (
     CardChoice,
     Game,
     Legal,
+    OptionValue,
     Seen,
 )
 from croupier.games.search import SearchBot
 from tests.games.laws import every_table, fits, tables
-from tests.games.seats import play_out
+from tests.games.seats import places, play_out, surely_better_than_even
 
+VARIED: Mapping[str, dict[str, OptionValue]] = {
+    "thulla": {"pickup": "cutter", "last_card": "safe_after_trick"},
+    "one_ten": {"swap_timing": "after_trump", "force_out": "trump_led"},
+    "jossing": {"scoring": "modern", "hook": True, "leader": "highest_bidder"},
+    "one_oh_one": {"deck": 52, "queen_covers_six": False},
+    "solo": {"called_card_rule": "penalty", "ranking": "out_order"},
+}
+LEAGUE_OPTIONS: Mapping[str, dict[str, OptionValue]] = {"one_ten": {"max_rounds": 30}}
+"""With what play by chance comes to an end."""
 EMPTY = View(0, "", None, ())
 
 
 def seldom_searching(game: Game) -> Bot:
-    """The searching player, which thinks about a decision in ten, so that long tables come to an end soon."""
-    bots = [SearchBot(game, most_iterations=1), *[SearchBot(game, most_iterations=0)] * 9]
-    return lambda seen, choose: bots[choose(10)](seen, choose)
+    """The searching player, which thinks about a decision in thirty, so that long tables come to an end soon."""
+    bots = [SearchBot(game, most_iterations=1), *[SearchBot(game, most_iterations=0)] * 29]
+    return lambda seen, choose: bots[choose(30)](seen, choose)
 
 
 @every_table
 def test_bots_play_every_table_to_its_end(game: Game, seats: int, seed: int) -> None:
     bots = bots_of(game) | {"search": seldom_searching(game)}
     assert list(bots) == ["sensible", "random", "search"]
-    for _, options, random in tables(game, seats, seed):
-        play_out(game, seats, options, [random.choice([*bots.values()]) for _ in range(seats)], random)
+    for table in tables(game, seats, seed):
+        if table.steered:
+            continue  # Bots go their own way.
+        chosen = [table.random.choice([*bots.values()]) for _ in range(seats)]
+        play_out(game, seats, table.options, chosen, table.random)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("varied", [False, True])
+@every_table
+def test_sensible_play_beats_chance_beyond_doubt(game: Game, seats: int, varied: bool) -> None:
+    options = VARIED.get(game.id, {}) if varied else {}
+    bots = bots_of(game)
+    ends = LEAGUE_OPTIONS.get(game.id, {}) | options
+    games = 120 if game.id == "thulla" else 40
+    assert surely_better_than_even(places(game, seats, ends, bots["sensible"], bots["random"], games))
 
 
 def test_random_picks_each_action_and_each_choice() -> None:

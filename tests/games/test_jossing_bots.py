@@ -1,8 +1,6 @@
 """The sensible player of Jøssing, what a searching one imagines, and how well a seat is told to have done."""
 
-from math import sqrt
 from random import Random
-from statistics import mean, stdev
 from typing import Any
 
 import pytest
@@ -10,14 +8,11 @@ import pytest
 from croupier.games.actions import Action, Bid, action_to_json
 from croupier.games.cards import notation
 from croupier.games.facts import Seat
-from croupier.games.hands import cards_in, hand_of, without
-from croupier.games.interface import GameOver, OptionValues, SeatActed, SeatsToAct, resolve_options
+from croupier.games.hands import cards_in
 from croupier.games.jossing import JossingState
 from croupier.games.jossing.chances import spread
-from croupier.games.jossing.packs import left_of
 from tests.games.positions_jossing import JOSSING, acts, new, section
 from tests.games.seats import seen
-from tests.games.walk import shuffle
 
 SENSIBLE = JOSSING.bots["sensible"]
 
@@ -61,34 +56,6 @@ def test_sensible_play_in_plain_positions(hands: list[str], line: str, seat: Sea
     assert action_to_json(decides(state, seat)) == {"type": "play", "card": expected}
 
 
-def totals(seats: int, clever: Seat, options: OptionValues, random: Random) -> tuple[int, ...]:
-    """The end of a table with one sensible player among random ones."""
-    state = JOSSING.new(seats, resolve_options(JOSSING, seats, options))
-    while not isinstance(awaiting := state.awaiting, GameOver):
-        if isinstance(awaiting, SeatsToAct):
-            seat = awaiting.seats[0]
-            bot = JOSSING.bots["sensible" if seat == clever else "random"]
-            action = bot(seen(JOSSING, state, seat, options), random.randrange)
-            state, _ = state.apply(SeatActed(seat, action))
-        else:
-            state, _ = state.apply(shuffle(awaiting, random))
-    return state.scores
-
-
-@pytest.mark.parametrize("options", [{}, {"scoring": "modern", "hook": True, "leader": "highest_bidder"}], ids=repr)
-@pytest.mark.parametrize("seats", [2, 4, 8])
-def test_sensible_play_beats_chance_beyond_doubt(seats: int, options: OptionValues) -> None:
-    tables = [totals(seats, number % seats, options, Random(number)) for number in range(30)]
-    clever = [scores[number % seats] for number, scores in enumerate(tables)]
-    others = [(sum(scores) - own) / (seats - 1) for scores, own in zip(tables, clever, strict=True)]
-    assert mean(clever) - doubt(clever) > mean(others) + doubt(others)
-
-
-def doubt(values: list[float] | list[int]) -> float:
-    """Half a wide interval around the mean: three standard errors."""
-    return 3 * float(stdev(values)) / sqrt(len(values))
-
-
 def test_the_spread_of_independent_chances() -> None:
     assert spread([]) == [1.0]
     assert spread([0.5, 0.5]) == [0.25, 0.5, 0.25]
@@ -96,20 +63,6 @@ def test_the_spread_of_independent_chances() -> None:
 
 
 # Hands out of two packs
-
-
-def test_hands_of_two_packs_hold_cards_once_or_twice(seed: int) -> None:
-    random = Random(seed)
-    for _ in range(50):
-        cards = sorted(random.sample([*range(52), *range(52)], random.randrange(1, 20)))
-        held = hand_of(cards)
-        assert list(cards_in(held)) == cards
-        assert held.bit_count() == len(cards)
-        gone = random.choice(cards)
-        rest = cards.copy()
-        rest.remove(gone)
-        assert without(held, gone) == hand_of(rest)
-        assert sorted((*left_of(2, cards), *cards)) == left_of(2, ())
 
 
 # Imagination

@@ -9,7 +9,8 @@ from croupier.games.cards import card
 from croupier.games.facts import SPECTATOR
 from croupier.games.interface import CardsShuffled, SeatActed, SeatsToAct
 from croupier.games.jossing import scoring
-from tests.games.positions_jossing import acts, before, hand, legal, new, rule_of, section, shuffled, to_act
+from tests.games.comparison import rule_against
+from tests.games.positions_jossing import acts, before, hand, legal, new, section, shuffled, to_act
 
 
 def sizes(seats: int, **options: Any) -> list[int]:
@@ -36,7 +37,7 @@ def test_JOS_EX_2_the_sizes_of_all_sections() -> None:
     assert (len(long), long[9], long[10], long[11]) == (20, 10, 10, 9)
 
 
-def test_JOS_EX_3_the_deal_and_the_lead_go_round() -> None:
+def test_JOS_EX_3_JOS_LEAD_1_the_deal_and_the_lead_go_round() -> None:
     table = new(3, first_dealer=2).table
     dealers = [table.dealer(number) for number in range(1, 11)]
     assert dealers == [2, 0, 1, 2, 0, 1, 2, 0, 1, 2]
@@ -54,7 +55,7 @@ def test_JOS_EX_4_the_leader_of_the_first_trick(bids: tuple[int, ...], highest: 
     assert to_act(acts(section(hands, "AH", dealer=1, leader="highest_bidder"), line)) == [highest]
 
 
-def test_JOS_EX_5_following_suit() -> None:
+def test_JOS_EX_5_JOS_PLAY_3_JOS_PLAY_4_following_suit() -> None:
     hands = ["9C 9D 9H 9S", "5C KC AH 2S"]
     state = acts(section(hands, "2H", dealer=1), "0=0 1=0")
     assert legal(acts(state, "0:9C"), 1) == ["5C", "KC"]
@@ -84,7 +85,7 @@ def test_JOS_EX_6_who_wins_a_trick(indicator: str, plays: str, winner: int) -> N
     ("plays", "first", "last"),
     [("0:KH 1:KH 2:4H", 0, 1), ("0:AH 1:3C 2:3C", 1, 2), ("0:KH 1:KH 2:AH", 2, 2)],
 )
-def test_JOS_EX_7_identical_cards(plays: str, first: int, last: int) -> None:
+def test_JOS_EX_7_JOS_WIN_4_JOS_D7_identical_cards(plays: str, first: int, last: int) -> None:
     for identical, winner in (("first", first), ("last", last)):
         hands = [word[2:] for word in plays.split()]
         state = section(hands, "9C", dealer=2, decks=2, identical_cards=identical)
@@ -101,16 +102,16 @@ def test_JOS_EX_7_a_third_copy_is_impossible() -> None:
     state = before(2, 1, 0, decks=2)
     right = shuffled(state.table, ["KH", "KH"], "9C", 0)
     third = CardsShuffled((*right.cards[:2], card("KH"), *right.cards[3:]))
-    assert (rule_of(state, right), rule_of(state, third)) == ("", "JOS-DECK-1")
+    assert (rule_against(state, right), rule_against(state, third)) == ("", "JOS-DECK-1")
     single = before(2, 1, 0)
     twice = CardsShuffled((card("KH"), card("KH"), *range(50)))
-    assert rule_of(single, twice) == "JOS-DECK-1"
+    assert rule_against(single, twice) == "JOS-DECK-1"
 
 
-def test_JOS_EX_8_the_hook() -> None:
+def test_JOS_EX_8_JOS_BID_7_the_hook() -> None:
     state = section(["2C 3C 4C", "5C 6C 7C", "8C 9C TC", "JC QC KC"], "AH", dealer=2, hook=True)
     assert to_act(state) == [0, 1, 3]
-    assert rule_of(state, SeatActed(2, Bid(0))) == "JOS-BID-6"
+    assert rule_against(state, SeatActed(2, Bid(0))) == "JOS-BID-6"
     for line, amounts in (
         ("0=1 1=0 3=1", [0, 2, 3]),
         ("0=2 1=2 3=1", [0, 1, 2, 3]),
@@ -141,21 +142,21 @@ def test_JOS_EX_9_bids_stay_secret_until_the_last() -> None:
 def test_JOS_EX_10_illegal_actions() -> None:
     state = section(["2C 3C", "5C 6C", "8C 9C"], "AH")
     for amount in (3, -1, True, 1.0):
-        assert rule_of(state, SeatActed(0, Bid(amount))) == "JOS-BID-2"  # type: ignore[arg-type]
+        assert rule_against(state, SeatActed(0, Bid(amount))) == "JOS-BID-2"  # type: ignore[arg-type]
     # A contract is named under another key, of which the page knows nothing.
-    assert rule_of(state, SeatActed(0, Bid("1"))) == "JOS-ACT-1"
+    assert rule_against(state, SeatActed(0, Bid("1"))) == "JOS-ACT-1"
     for written in ({"type": "bid"}, {"type": "bid", "amount": 1.0}, {"type": "bid", "amount": True}):
         with pytest.raises(ValueError, match="is not an"):
             action_from_json(written)
     play = action_from_json({"type": "play", "card": "5C"})
     waiting = acts(state, "0=1")
-    assert rule_of(waiting, SeatActed(0, Bid(1))) == "JOS-BID-3"
-    assert rule_of(waiting, SeatActed(1, play)) == "JOS-BID-1"
+    assert rule_against(waiting, SeatActed(0, Bid(1))) == "JOS-BID-3"
+    assert rule_against(waiting, SeatActed(1, play)) == "JOS-BID-1"
     playing = acts(waiting, "1=1 2=1")
-    assert rule_of(playing, SeatActed(1, Bid(1))) == "JOS-BID-3"
-    assert rule_of(playing, SeatActed(0, play)) == "JOS-PLAY-1"
-    assert rule_of(acts(playing, "1:6C"), SeatActed(2, play)) == "JOS-PLAY-2"
-    assert {rule_of(moment, SeatActed(1, Pass())) for moment in (state, waiting, playing)} == {"JOS-ACT-1"}
+    assert rule_against(playing, SeatActed(1, Bid(1))) == "JOS-BID-3"
+    assert rule_against(playing, SeatActed(0, play)) == "JOS-PLAY-1"
+    assert rule_against(acts(playing, "1:6C"), SeatActed(2, play)) == "JOS-PLAY-2"
+    assert {rule_against(moment, SeatActed(1, Pass())) for moment in (state, waiting, playing)} == {"JOS-ACT-1"}
 
 
 @pytest.mark.parametrize(("system", "expected"), [("classic", (12, 10)), ("modern", (15, 5))])
@@ -168,12 +169,12 @@ def test_JOS_EX_11_a_section_for_two(system: str, expected: tuple[int, ...]) -> 
     assert acts(state, "0:2S 1:QH").scores == expected
 
 
-def test_JOS_EX_12_the_final_ranking() -> None:
+def test_JOS_EX_12_JOS_END_3_JOS_D13_the_final_ranking() -> None:
     assert scoring.ranking((54, 71, 71, 12)) == ((1, 2), (0,), (3,))
     assert scoring.ranking((0, 0)) == ((0, 1),)
 
 
-def test_the_section_that_the_page_tells() -> None:
+def test_JOS_BID_5_JOS_D11_the_section_that_the_page_tells() -> None:
     state = acts(section(["AC 7D 2S", "KC 9S 3D", "4C QD JS"], "5S", dealer=2), "1=1 2=2 0=1")
     assert (state.section.number, state.table.first_dealer, to_act(state)) == (3, 0, [0])
     state = acts(state, "0:AC 1:KC 2:4C 0:7D 1:3D 2:QD 2:JS 0:2S 1:9S")

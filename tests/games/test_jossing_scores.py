@@ -28,12 +28,6 @@ def test_what_a_bid_brings(bid: int, won: int, classic: int, modern: int) -> Non
     assert scoring.section_points((bid,), (won,), modern=True) == (modern,)
 
 
-def test_JOS_SCORE_1_JOS_SCORE_2_JOS_SCORE_3_a_whole_section() -> None:
-    bids, won = (2, 0, 1, 3), (2, 1, 1, 1)
-    assert scoring.section_points(bids, won, modern=False) == (12, 0, 11, 0)
-    assert scoring.section_points(bids, won, modern=True) == (15, 0, 10, 0)
-
-
 LINE = "0=2 1=0 0:AH 1:KH 0:2S 1:QH"
 
 
@@ -92,18 +86,3 @@ def test_JOS_END_1_JOS_END_2_the_game_ends_with_the_last_section(game_type: str,
     assert not any(isinstance(fact, GameEnded) for step in steps[:-1] for fact in step.facts)
     places = [ended[-1].totals[group[0]] for group in ranking]
     assert places == sorted(places, reverse=True)
-
-
-@pytest.mark.parametrize(
-    ("totals", "expected"),
-    [
-        ((54, 71, 71, 12), ((1, 2), (0,), (3,))),
-        ((0, 0), ((0, 1),)),
-        ((10, 20, 30), ((2,), (1,), (0,))),
-        ((7, 7, 8, 7, 8), ((2, 4), (0, 1, 3))),
-    ],
-)
-def test_JOS_END_3_JOS_D13_equal_totals_share_a_place(
-    totals: tuple[int, ...], expected: tuple[tuple[int, ...], ...]
-) -> None:
-    assert scoring.ranking(totals) == expected

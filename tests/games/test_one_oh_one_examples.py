@@ -34,7 +34,7 @@ def three(held: str, top: str, ordered: str | None = None, **options: Any) -> On
     return position([held, "9D", "9H"], f"TC {top}", "TD JD", ordered=ordered, **options)
 
 
-def test_101_EX_1_suit_rank_or_queen() -> None:
+def test_101_EX_1_101_QUEEN_1_suit_rank_or_queen() -> None:
     assert set(legal(three("8C 9D 9S KC QH AS", "9C"), 0).split()) == {*["8C", "9D", "9S", "KC", "QH"]}
 
 
@@ -44,7 +44,7 @@ def test_101_EX_2_nothing_fits() -> None:
     assert to_act(acts(state, "0:draw")) == 1
 
 
-def test_101_EX_3_a_queen_must_be_played() -> None:
+def test_101_EX_3_101_DRAW_1_a_queen_must_be_played() -> None:
     assert legal(three("QD 8H", "9C"), 0) == "QD"
     assert legal(three("QD 8H", "9C", may_draw_instead=True), 0) == "QD draw"
 
@@ -60,7 +60,7 @@ def test_101_EX_5_clubs_are_ordered() -> None:
 @pytest.mark.parametrize(
     ("held", "covers", "strict"),
     [
-        pytest.param("8C 6D QH KS", "8C QH", "8C", id="101-EX-6"),
+        pytest.param("8C 6D QH KS", "8C QH", "8C", id="101-EX-6 101-SIX-3"),
         pytest.param("QC 6D QH KS", "QC QH", "QC", id="101-EX-7"),
         pytest.param("8D 6D KS", "draw", "draw", id="101-EX-8"),
     ],
@@ -79,7 +79,7 @@ def test_101_EX_9_the_six_of_somebody_else_is_an_ordinary_card() -> None:
     assert set(legal(three("9C 6D QS 8H", "6C"), 0).split()) == {"6D", "9C", "QS"}
 
 
-def test_101_EX_10_the_first_card() -> None:
+def test_101_EX_10_101_LEAD_1_the_first_card() -> None:
     held = "7C 9D QS KH 6C"
     assert set(legal(position([held, "8C"]), 0).split()) == set(held.split())
     deck = [*cards(held), *(value for value in due(deal_of(False)).cards if value not in cards(held))]
@@ -93,7 +93,7 @@ def deal_of(first_move_any: bool) -> OneOhOneState:
     return OneOhOneState.before(position(["", ""], first_move_any=first_move_any).table)
 
 
-def test_101_EX_11_a_seven() -> None:
+def test_101_EX_11_101_SKIP_2_101_D16_a_seven() -> None:
     state = acts(position(["7C 8D", "9C", "9D"], "TC", "TD JD JH"), "0:7C")
     assert (hand(state, 1), to_act(state)) == ({"9C", "TD", "JD"}, 2)
 
@@ -108,17 +108,17 @@ def test_101_EX_13_an_ace() -> None:
     assert (hand(state, 1), to_act(state)) == ({"9C"}, 2)
 
 
-def test_101_EX_14_the_king_of_spades_across_the_end_of_the_circle() -> None:
+def test_101_EX_14_101_KING_1_the_king_of_spades_across_the_end_of_the_circle() -> None:
     state = acts(position(["9C", "9D", "KS 9H"], "TS", "6D 7D 8D TD JD KD", turn=2), "2:KS")
     assert (hand(state, 0), to_act(state)) == ({"9C", "6D", "7D", "8D", "TD", "JD"}, 1)
 
 
-def test_101_EX_15_a_seven_covers_a_six() -> None:
+def test_101_EX_15_101_SIX_7_a_seven_covers_a_six() -> None:
     state = acts(position(["6C 7C 8D", "9C 9D", "9H 9S"], "TC", "TD JD JH"), "0:6C 0:7C")
     assert (hand(state, 1), to_act(state)) == ({"9C", "9D", "TD", "JD"}, 2)
 
 
-def test_101_EX_16_a_six_as_the_last_card() -> None:
+def test_101_EX_16_101_SIX_5_101_SIX_6_101_D9_a_six_as_the_last_card() -> None:
     start = position(["6C", "9C 9D"], "TC", "TD JD")
     state = acts(start, "0:6C")
     assert legal(state, 0) == "draw"
@@ -127,7 +127,7 @@ def test_101_EX_16_a_six_as_the_last_card() -> None:
     assert acts(position(["6C", "9C 9D"], "TC", "TD JD", finish_on_six=True), "0:6C").scores == (0, 18)
 
 
-def test_101_EX_17_the_pile_is_turned_over() -> None:
+def test_101_EX_17_101_STOCK_1_the_pile_is_turned_over() -> None:
     state = acts(position(["8D KH", "6D"], "AC JC TH 9C"), "0:draw")
     assert ("AC" in hand(state, 0), stock(state), pile(state)) == (True, "JC TH", "9C")
 
@@ -144,7 +144,7 @@ def test_101_EX_19_less_than_the_penalty() -> None:
     assert (hand(state, 1), to_act(state)) == ({"6D", "9C", "TC"}, 2)
 
 
-def test_101_EX_20_nothing_to_draw() -> None:
+def test_101_EX_20_101_DRAW_4_101_D12_nothing_to_draw() -> None:
     state = acts(position(["8D KH", "6D 9C"], "TC"), "0:draw")
     assert (hand(state, 0), to_act(state)) == ({"8D", "KH"}, 1)
 
@@ -168,7 +168,7 @@ def test_101_EX_22_a_queen_as_the_last_card(suit: str) -> None:
     ("before", "left", "last", "options", "after"),
     [
         pytest.param((10, 0, 30), ["JC QD KH AS", "QC QS"], "9C", {}, (10, 20, 70), id="example 1 101-POINTS-1"),
-        pytest.param((10, 0), ["9D"], "QC/C", {}, (-10, 9), id="example 2 101-POINTS-4"),
+        pytest.param((10, 0), ["9D"], "QC/C", {}, (-10, 9), id="example 2 101-POINTS-4 101-D14"),
         pytest.param((50, 0), ["9D"], "QH/C", {}, (10, 9), id="example 3 101-POINTS-4"),
         pytest.param((10, 0), ["9D"], "QH/C", {"floor_zero": True}, (0, 9), id="example 4 101-SCORE-2"),
         pytest.param((0, 0, 0), ["9D", "TD"], "7C", {}, (0, 19, 10), id="example 5 101-LAST-2"),

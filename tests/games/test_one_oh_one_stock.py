@@ -4,7 +4,7 @@ import pytest
 
 from croupier.games.cards import card, cards
 from croupier.games.facts import CardsMoved, Marked, MoveReason, PileCard, TurnChanged
-from croupier.games.interface import CardsShuffled, SeatsToAct, ShuffleNeeded
+from croupier.games.interface import CardsShuffled, ShuffleNeeded
 from tests.games.positions_one_oh_one import (
     acts,
     acts_with_facts,
@@ -17,13 +17,6 @@ from tests.games.positions_one_oh_one import (
     stock,
     to_act,
 )
-
-
-def test_101_STOCK_1_an_empty_stock_is_renewed_when_it_is_needed() -> None:
-    state = acts(position(["8D KH", "8H 6D"], "AC JC TH 9C", "TD"), "0:draw")
-    assert (stock(state), pile(state)) == ("", "AC JC TH 9C")
-    state = acts(state, "1:draw")
-    assert (hand(state, 1), stock(state), pile(state)) == ({"8H", "6D", "AC"}, "JC TH", "9C")
 
 
 def test_101_STOCK_2_101_D11_turned_over_and_not_shuffled() -> None:
@@ -75,8 +68,3 @@ def test_101_STOCK_4_101_D12_a_penalty_ends_early_and_nothing_is_made_up_for() -
         if recycle == "shuffle":
             after, _ = after.apply(CardsShuffled(cards("TC")))
         assert (hand(after, 1), stock(after), pile(after), to_act(after)) == ({"6D", "9C", "TC"}, "", "7C", 2)
-
-
-def test_101_STOCK_4_no_reshuffle_comes_where_nothing_can_be_taken() -> None:
-    state = acts(position(["8D KH", "6D 9C"], "TC", recycle="shuffle"), "0:draw")
-    assert state.awaiting == SeatsToAct((1,))

@@ -1,8 +1,6 @@
 """The sensible player of 110: what it does in plain positions, how it fares against chance; what a searcher gets."""
 
-from math import sqrt
 from random import Random
-from time import process_time
 from typing import Any
 
 import pytest
@@ -10,11 +8,10 @@ import pytest
 from croupier.games.actions import Action, Bid, Keep, Match, Pass, Play, Swap
 from croupier.games.cards import NOTATION, cards
 from croupier.games.facts import Seat
-from croupier.games.interface import CardsShuffled, GameOver, SeatActed, resolve_options
+from croupier.games.interface import CardsShuffled, GameOver
 from croupier.games.one_ten import OneTenState
 from tests.games.positions_one_ten import ONE_TEN, ROUND, ROUND_HANDS, acts, dealt, hand, keeps, position, swaps
-from tests.games.seats import play_out, seen
-from tests.games.walk import walk
+from tests.games.seats import seen
 
 
 def decided(state: OneTenState, seat: Seat, **options: Any) -> Action:
@@ -59,41 +56,6 @@ def test_sensible_play_in_plain_positions(hands: tuple[str, ...], line: str, exp
     played = decided(state, state.to_act[0])
     assert isinstance(played, Play)
     assert NOTATION[played.card] == expected
-
-
-def surely(won: int, games: int) -> float:
-    """The share of games that a player surely wins who has won so many: Wilson's lower bound, three deviations wide."""
-    share, spread = won / games, 9 / games
-    return (share + spread / 2 - 3 * sqrt(share * (1 - share) / games + spread / games / 4)) / (1 + spread)
-
-
-@pytest.mark.parametrize("seats", range(2, 9))
-@pytest.mark.parametrize("options", [{}, {"swap_timing": "after_trump", "force_out": "trump_led"}], ids=repr)
-def test_one_sensible_player_among_random_ones_surely_wins_more_than_his_share(
-    seats: int, options: dict[str, Any]
-) -> None:
-    won, games = 0, 16
-    for number in range(games):
-        random, clever = Random(number), number % seats
-        bots = [ONE_TEN.bots["sensible" if seat == clever else "random"] for seat in range(seats)]
-        won += play_out(ONE_TEN, seats, {"max_rounds": 30, **options}, bots, random).ranking[0] == (clever,)
-    assert surely(won, games) > 1 / seats
-
-
-@pytest.mark.parametrize("seats", [2, 4, 8])
-def test_deciding_and_imagining_take_well_under_a_millisecond_each(seats: int) -> None:
-    """Processor time, so that a busy machine does not matter; ten times of what they need is allowed."""
-    options, random = resolve_options(ONE_TEN, seats, {"max_rounds": 2}), Random(3)
-    moments = [
-        seen(ONE_TEN, before, event.seat, options)
-        for before, event, *_ in walk(ONE_TEN, ONE_TEN.new(seats, options), random)
-        if isinstance(event, SeatActed)
-    ]
-    for ask in (ONE_TEN.bots["sensible"], ONE_TEN.imagine):
-        start = process_time()
-        for moment in moments:
-            ask(moment, random.randrange)
-        assert (process_time() - start) / len(moments) < 0.003
 
 
 def test_imagined_hands_heed_what_seats_could_not_follow() -> None:

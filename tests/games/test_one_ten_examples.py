@@ -9,6 +9,7 @@ from croupier.games.cards import cards
 from croupier.games.facts import CardsMoved, Mark, MoveReason
 from croupier.games.interface import CardsShuffled, SeatActed
 from croupier.games.one_ten import OneTenState
+from tests.games.comparison import rule_against
 from tests.games.positions_one_ten import (
     acts,
     calls,
@@ -21,7 +22,6 @@ from tests.games.positions_one_ten import (
     playable,
     position,
     refusal,
-    rule_of,
     swaps,
 )
 
@@ -29,17 +29,17 @@ FOLLOWING = [
     pytest.param("S", "7D", "2D KD 3S KC", "2D KD 3S", "", id="110-EX-1"),
     pytest.param("S", "7D", "3S KC 4C", "3S KC 4C", "", id="110-EX-2"),
     pytest.param("S", "KH", "AH QC 4S", "AH QC 4S", "", id="110-EX-3"),
-    pytest.param("S", "KH", "AH QC 2H", "AH 2H", "", id="110-EX-4"),
+    pytest.param("S", "KH", "AH QC 2H", "AH 2H", "", id="110-EX-4 110-D12"),
     pytest.param("H", "KD", "AH QC 2D", "AH 2D", "", id="110-EX-5"),
     pytest.param("S", "7S", "2S JS KC", "2S JS", "", id="110-EX-6"),
-    pytest.param("S", "7S", "JS KC 2D", "JS KC 2D", "", id="110-EX-7"),
+    pytest.param("S", "7S", "JS KC 2D", "JS KC 2D", "", id="110-EX-7 110-REN-2 110-D11 110-PLAY-5"),
     pytest.param("S", "7S", "5S JK AH KC", "5S JK AH KC", "", id="110-EX-8"),
     pytest.param("S", "AH", "2S KH KC", "2S", "", id="110-EX-9"),
     pytest.param("S", "JK", "KH KC", "KH KC", "", id="110-EX-10"),
     pytest.param("S", "JK", "JS AH KC", "AH", "AH JS", id="110-EX-11"),
     pytest.param("S", "5S", "JS JK 2S KC", "JS JK", "JS JK 2S", id="110-EX-12"),
     pytest.param("S", "JS", "5S KC", "5S KC", "", id="110-EX-13"),
-    pytest.param("S", "7C 5S", "JS KC 2D", "JS", "JS KC", id="110-EX-14"),
+    pytest.param("S", "7C 5S", "JS KC 2D", "JS", "JS KC", id="110-EX-14 110-REN-3 110-D13"),
     pytest.param("S", "7C JK", "AH 2C 3S", "AH", "AH 2C 3S", id="110-EX-15"),
     pytest.param("S", "7C JK", "JS 2C KD", "JS 2C", "", id="110-EX-16"),
 ]
@@ -60,7 +60,7 @@ def test_following_and_reneging(trump: str, trick: str, held: str, legal: str, l
     [
         pytest.param("S", "TC 2C AC", 2, id="110-EX-17"),
         pytest.param("S", "AD 2D KC", 1, id="110-EX-18"),
-        pytest.param("S", "KH AH 2S", 1, id="110-EX-19"),
+        pytest.param("S", "KH AH 2S", 1, id="110-EX-19 110-TRICK-5"),
         pytest.param("S", "KC TS 9S", 2, id="110-EX-20"),
         pytest.param("D", "KC TD 9D", 1, id="110-EX-21"),
         pytest.param("D", "AD AH JK 5D JD", 3, id="110-EX-22"),
@@ -83,9 +83,9 @@ def bidding(seats: int, line: str, **options: Any) -> OneTenState:
     [
         pytest.param(3, "", 1, [15, 20, 25, 30, "pass"], id="110-EX-23"),
         pytest.param(3, "1=15 2=pass", 0, [20, 25, 30, "match", "pass"], id="110-EX-24"),
-        pytest.param(3, "1=15 2=pass 0=20 1=25", 0, [30, "match", "pass"], id="110-EX-25"),
+        pytest.param(3, "1=15 2=pass 0=20 1=25", 0, [30, "match", "pass"], id="110-EX-25 110-BID-4 110-D6"),
         pytest.param(4, "1=30", 0, ["match", "pass"], id="110-EX-27"),
-        pytest.param(3, "1=pass 2=pass", 0, [15, 20, 25, 30], id="110-EX-29"),
+        pytest.param(3, "1=pass 2=pass", 0, [15, 20, 25, 30], id="110-EX-29 110-BID-7 110-D8"),
     ],
 )
 def test_the_bidding_goes_on(seats: int, line: str, speaker: int, legal: list[int | str]) -> None:
@@ -100,7 +100,7 @@ def test_the_bidding_goes_on(seats: int, line: str, speaker: int, legal: list[in
     [
         pytest.param(3, "1=15 2=20 0=match", 0, 20, id="110-EX-26"),
         pytest.param(4, "1=15 2=pass 3=20 0=pass 1=30", 1, 30, id="110-EX-28"),
-        pytest.param(3, "1=15 2=pass 0=pass", 1, 15, id="110-EX-30"),
+        pytest.param(3, "1=15 2=pass 0=pass", 1, 15, id="110-EX-30 110-BID-8"),
     ],
 )
 def test_the_bidding_is_over(seats: int, line: str, winner: int, bid: int) -> None:
@@ -115,7 +115,7 @@ def test_110_EX_26_a_match_that_only_holds_can_be_raised() -> None:
     assert calls(state, 1) == [25, 30, "pass"]
 
 
-def test_110_EX_31_new_cards_come_clockwise_from_the_bid_winner_and_not_in_the_order_of_acting() -> None:
+def test_110_EX_31_110_SWAP_4_new_cards_come_clockwise_from_the_bid_winner_and_not_in_the_order_of_acting() -> None:
     hands = ["2C 3C", "4C 6C 7C 8C 9C TC QC KC AC 2D", "3D 4D 5D"]
     state = acts(dealt(hands, stock="5H 6H 7H 8H 9H", dealer=0), "1=15 2=pass 0=pass")
     state = swaps(state, 0, "2C 3C")
@@ -163,7 +163,7 @@ def test_110_EX_33_no_reshuffle_when_the_stock_just_suffices() -> None:
     state = four("5D 6D")
     assert state.phase == "tricks"
     assert pile(state, 0, "stock") is None
-    assert rule_of(state, CardsShuffled(cards(FOUR_KITTY))) == "110-DEAL-1"
+    assert rule_against(state, CardsShuffled(cards(FOUR_KITTY))) == "110-DEAL-1"
 
 
 def test_110_EX_34_eight_seats_swap_one_card_at_most() -> None:

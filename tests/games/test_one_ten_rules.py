@@ -6,12 +6,11 @@ from typing import Any
 import pytest
 
 from croupier.engine.reactions import REACTIONS, check_reaction
-from croupier.games.actions import Bid, Draw, Keep, Match, Pass, Play, Swap, action_to_json
-from croupier.games.cards import CARD_OF_NOTATION, NOTATION, cards, notation
+from croupier.games.actions import Bid, Draw, Keep, Match, Pass, Play, Swap
+from croupier.games.cards import NOTATION, cards, notation
 from croupier.games.facts import SPECTATOR, CardOrder, Count, Seat
 from croupier.games.interface import (
     CardsShuffled,
-    GameOver,
     InvalidOption,
     ProposalAgreed,
     SeatActed,
@@ -20,8 +19,7 @@ from croupier.games.interface import (
 )
 from croupier.games.one_ten import OneTenState
 from croupier.runtime.errors import MalformedRequest
-from tests.games.laws import tables
-from tests.games.oracle_one_ten import OneTenOracle
+from tests.games.comparison import rule_against
 from tests.games.positions_one_ten import (
     ONE_TEN,
     ROUND,
@@ -31,68 +29,13 @@ from tests.games.positions_one_ten import (
     calls,
     dealt,
     due,
-    keeps,
     new,
     pile,
     position,
     refusal,
     round_end,
-    rule_of,
-    shuffled,
     swaps,
 )
-from tests.games.seats import play_out
-from tests.games.walk import walk
-
-# The options
-
-
-def test_110_OPT_1_the_defaults() -> None:
-    assert resolve_options(ONE_TEN, 4, {}) == {
-        "hand_size": "auto",
-        "decks": 1,
-        "bid_ladder": "short",
-        "dealer_match": "wins",
-        "swap_timing": "during",
-        "force_out": "any_trick",
-        "bonus_counts_for_bid": True,
-        "bonus_forfeit": "bid",
-        "max_rounds": 0,
-    }
-
-
-@pytest.mark.parametrize("seats", [-1, 0, 1, 9, 4.0, True])
-def test_110_OPT_1_other_numbers_of_seats_are_refused(seats: Any) -> None:
-    assert list(ONE_TEN.seats) == [2, 3, 4, 5, 6, 7, 8]
-    with pytest.raises(InvalidOption, match="2 to 8 seats"):
-        resolve_options(ONE_TEN, seats, {})
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("hand_size", 5),
-        ("hand_size", "7"),
-        ("decks", 3),
-        ("decks", "2"),
-        ("decks", True),
-        ("bid_ladder", "Short"),
-        ("dealer_match", None),
-        ("swap_timing", "before"),
-        ("force_out", True),
-        ("bonus_counts_for_bid", 1),
-        ("bonus_counts_for_bid", "true"),
-        ("bonus_forfeit", "none"),
-        ("max_rounds", -1),
-        ("max_rounds", 1001),
-        ("max_rounds", 3.0),
-        ("seconds", 3),
-    ],
-)
-def test_110_OPT_1_unknown_names_values_and_types_are_refused(name: str, value: Any) -> None:
-    with pytest.raises(InvalidOption) as refused:
-        resolve_options(ONE_TEN, 4, {name: value})
-    assert refused.value.option == name
 
 
 @pytest.mark.parametrize("seats", range(2, 9))
@@ -152,11 +95,11 @@ def test_110_DEAL_2_the_stock_after_the_deal_and_the_swap_limit(seats: int, stoc
 def test_110_DEAL_3_110_D3_the_first_dealer_is_drawn_then_the_deal_passes_clockwise() -> None:
     state = new(3, hand_size="5")
     assert due(state).draw_bounds == (3,)
-    assert rule_of(state, CardsShuffled(due(state).cards)) == "110-DEAL-3"
-    assert rule_of(state, CardsShuffled(due(state).cards, (3,))) == "110-DEAL-3"
+    assert rule_against(state, CardsShuffled(due(state).cards)) == "110-DEAL-3"
+    assert rule_against(state, CardsShuffled(due(state).cards, (3,))) == "110-DEAL-3"
     state = acts(position(ROUND_HANDS, hand_size="5", dealer=1), ROUND)
     assert due(state)[1:] == ((), 2, 1)
-    assert rule_of(state, CardsShuffled(due(state).cards, (2,))) == "110-DEAL-3"
+    assert rule_against(state, CardsShuffled(due(state).cards, (2,))) == "110-DEAL-3"
     state, _ = state.apply(CardsShuffled(due(state).cards))
     assert state.progress.dealer == 2
     state = acts(position(ROUND_HANDS, hand_size="5", dealer=2), ROUND)
@@ -173,7 +116,7 @@ def test_110_DEAL_4_all_cards_of_the_pack_and_no_other(decks: int) -> None:
     deck = due(state).cards
     assert deck == tuple(sorted([*range(53)] * decks))
     for wrong in (deck[:-1], (*deck, 0), (*deck[:-1], 53), (*deck[:-1], deck[0]), ()):
-        assert rule_of(state, CardsShuffled(wrong, (0,))) == "110-DEAL-4"
+        assert rule_against(state, CardsShuffled(wrong, (0,))) == "110-DEAL-4"
 
 
 def test_110_DEAL_5_cards_go_singly_from_the_dealers_left_and_the_kitty_is_last() -> None:
@@ -189,8 +132,8 @@ def test_110_DEAL_5_every_round_begins_with_a_shuffle_of_the_whole_pack_and_noth
         assert due(state).cards == tuple(range(53))
         assert refusal(state, 0, Pass()) == "110-DEAL-5"
     state = dealt(ROUND_HANDS, hand_size="5")
-    assert rule_of(state, CardsShuffled(tuple(range(53)), (0,))) == "110-DEAL-1"
-    assert rule_of(state, ProposalAgreed("rematch")) == "110-DEAL-1"
+    assert rule_against(state, CardsShuffled(tuple(range(53)), (0,))) == "110-DEAL-1"
+    assert rule_against(state, ProposalAgreed("rematch")) == "110-DEAL-1"
 
 
 # The bidding
@@ -231,16 +174,6 @@ def test_110_BID_3_every_bid_is_higher_than_the_one_before() -> None:
         assert refusal(state, 2, action) == "110-BID-3"
 
 
-def test_110_BID_4_110_D6_who_has_passed_is_not_asked_again_others_are() -> None:
-    state = bidding(4, "1=15 2=pass 3=20 0=25")
-    assert state.to_act == (1,)
-    state = acts(state, "1=30")
-    assert state.to_act == (0,)
-    state = bidding(4, "1=pass 2=15 3=pass 0=20 2=25")
-    assert state.to_act == (0,)
-    assert refusal(state, 1, Bid(30)) == "110-BID-1"
-
-
 def test_110_BID_5_only_the_dealer_matches_and_only_a_standing_bid() -> None:
     state = bidding(3, "1=15")
     assert refusal(state, 2, Match()) == "110-BID-5"
@@ -262,21 +195,6 @@ def test_110_BID_6_110_D7_a_match_wins_or_holds() -> None:
     assert (state.phase, state.auction.bidder, state.auction.amount) == ("kitty", 0, 25)
 
 
-def test_110_BID_7_110_D8_the_dealer_must_bid_when_all_others_have_passed() -> None:
-    state = bidding(3, "1=pass 2=pass")
-    assert refusal(state, 0, Pass()) == "110-BID-7"
-    assert calls(state, 0) == [15, 20, 25, 30]
-    state = acts(state, "0=25")
-    assert (state.phase, state.auction.bidder, state.auction.amount) == ("kitty", 0, 25)
-
-
-def test_110_BID_8_the_bidding_ends_when_nobody_but_the_high_bidder_is_left() -> None:
-    assert bidding(4, "1=15 2=pass 3=pass").to_act == (0,)
-    state = bidding(4, "1=15 2=pass 3=pass 0=pass")
-    assert (state.phase, state.auction.bidder) == ("kitty", 1)
-    assert bidding(2, "1=15 0=20").to_act == (1,)
-
-
 def test_110_BID_9_at_the_top_of_the_ladder_only_the_dealer_is_asked() -> None:
     assert bidding(5, "1=15 2=30").to_act == (0,)
     assert bidding(5, "1=pass 2=pass 3=pass 4=15 0=30").phase == "kitty"
@@ -287,18 +205,6 @@ def test_110_BID_9_at_the_top_of_the_ladder_only_the_dealer_is_asked() -> None:
 
 
 # What is public; the card order; around the table
-
-
-def test_110_VIS_1_everybody_sees_the_same_of_the_bidding() -> None:
-    state = bidding(3, "1=15 2=pass 0=20")
-    for viewer in (0, 1, 2, SPECTATOR):
-        view = state.view(viewer)
-        assert [(call.seat, call.action) for call in view.calls] == [(1, Bid(15)), (2, Pass()), (0, Bid(20))]
-        assert (view.phase, view.dealer, view.round_number, view.seats_to_act) == ("bidding", 0, 1, (1,))
-        assert (view.contract.declarer, view.contract.amount, view.contract.trump) == (0, 20, None)
-        assert [seat.card_count for seat in view.seats] == [10, 10, 10]
-        assert [bool(seat.cards) for seat in view.seats] == [seat == viewer for seat in range(3)]
-        assert [(name, count, lying) for name, count, lying in view.piles] == [("kitty", 5, ()), ("stock", 18, ())]
 
 
 NO_TRUMP = (
@@ -339,38 +245,3 @@ def test_110_TABLE_3_110_D22_rounds_count_bids_won_and_bids_made() -> None:
         _, facts = acts_with_facts(position(ROUND_HANDS, bid=bid, hand_size="5"), ROUND)
         assert round_end(facts).counts == counts
     assert {"bids_won", "bids_made"} <= set(ONE_TEN.names)
-
-
-# The naive reading agrees on what is legal
-
-
-@pytest.mark.parametrize("seats", range(2, 9))
-def test_what_is_legal_is_legal_for_the_naive_reading(seats: int, seed: int) -> None:
-    for start, options, random in tables(ONE_TEN, seats, seed):
-        oracle = OneTenOracle(seats, options)
-        for before, event, *_ in walk(ONE_TEN, start, random):
-            assert isinstance(before, OneTenState)
-            if not isinstance(event, SeatActed):
-                oracle.table_event(before.event_record(event))
-                continue
-            assert tuple(oracle.acting) == before.to_act
-            if before.phase != "kitty":
-                mine = [action_to_json(action) for action in before.legal_actions(event.seat).actions]
-                theirs = oracle.legal(event.seat)
-                assert sorted(mine, key=str) == sorted(theirs, key=str)
-            oracle.action(event.seat, action_to_json(event.action))
-
-
-def test_110_D21_the_computer_players_end_a_game_without_a_limit_of_rounds(seed: int) -> None:
-    for seats in ONE_TEN.seats:
-        over = play_out(ONE_TEN, seats, {}, [ONE_TEN.bots["sensible"]] * seats, Random(seed))
-        assert isinstance(over, GameOver)
-        assert over.reason == "target"
-
-
-def test_positions_deal_what_they_say() -> None:
-    state = dealt(ROUND_HANDS, "2C", "3C 4D", hand_size="5", dealer=2)
-    assert shuffled(state.table, 2, ROUND_HANDS, "2C", "3C")[15] == CARD_OF_NOTATION["2C"]
-    assert state.exchange.stock[:2] == cards("3C 4D")
-    state = keeps(acts(state, "0=15 1=pass 2=pass"), 0, ROUND_HANDS[0], "S")
-    assert state.phase == "kitty"

@@ -42,8 +42,7 @@ def never(bound: int) -> NoReturn:
 
 def decisions(game: Game, seats: int, seed: int) -> list[tuple[State, Seen]]:
     """What the seats that were to act saw at the beginning of a table with random options, sensibly played."""
-    fresh = next(iter(tables(game, seats, seed)))
-    state, options, random = fresh
+    _, state, options, random, _ = next(tables(game, seats, seed))
     found: list[tuple[State, Seen]] = []
     while len(found) < ACTIONS and not isinstance(awaiting := state.awaiting, GameOver):
         if isinstance(awaiting, ShuffleNeeded):
@@ -202,18 +201,10 @@ def test_nothing_to_decide_is_an_error() -> None:
         SearchBot(Toy(()))(TOY_SEEN._replace(legal=Legal()), never)
 
 
-@pytest.mark.parametrize(
-    ("game_id", "seats", "iterations", "deals", "options"),
-    [
-        pytest.param("thulla", 2, 15, 5, {}, id="thulla"),
-    ],
-)
-def test_search_plays_better_than_sensible(
-    game_id: str, seats: int, iterations: int, deals: int, options: OptionValues
-) -> None:
-    game = GAMES[game_id]
-    bots = {"search": SearchBot(game, most_iterations=iterations), "sensible": game.bots["sensible"]}
-    resolved = resolve_options(game, seats, options)
-    league = League(game, resolved, bots, seatings(tuple(bots), seats), "search")
-    ranked = standings([league.deal(number) for number in range(deals)])
+@pytest.mark.slow
+def test_search_plays_better_than_sensible() -> None:
+    game = GAMES["thulla"]
+    bots = {"search": SearchBot(game, most_iterations=15), "sensible": game.bots["sensible"]}
+    league = League(game, resolve_options(game, 2, {}), bots, seatings(tuple(bots), 2), "search")
+    ranked = standings([league.deal(number) for number in range(5)])
     assert comparisons(ranked) == ["search plays better than sensible: the intervals are apart"], ranked

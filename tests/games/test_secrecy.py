@@ -35,7 +35,7 @@ from croupier.games.interface import (
 from tests.games.fold import heard
 from tests.games.laws import attempts, every_table, steps, tables
 from tests.games.peculiar import PECULIAR
-from tests.games.walk import Step, usual, viewers, walk
+from tests.games.walk import Step, usual, viewers
 
 TWINS = 2
 """How many pairs of tables are compared for each viewer of a table."""
@@ -160,9 +160,10 @@ def covered(facts: Iterable[Fact], viewer: Viewer) -> list[Fact]:
 @every_table
 def test_hidden_cards_make_no_difference(game: Game, seats: int, seed: int) -> None:
     """Exchange cards that a viewer does not see: he sees, hears and is refused the same while play goes on alike."""
-    for state, options, random in tables(game, seats, seed):
-        public = PECULIAR[game.id].public_cards(options)
-        first = next(walk(game, state, random))
+    for table in tables(game, seats, seed):
+        random = table.random
+        public = PECULIAR[game.id].public_cards(table.options)
+        first = next(table.walk())
         for viewer in viewers(seats) * TWINS:
             _play_alike(game, first, _exchanged(first, viewer, public, random), viewer, random)
 

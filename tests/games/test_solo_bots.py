@@ -1,15 +1,13 @@
 """The sensible player of Solo: what it does in plain positions, how it fares against chance, and what it imagines."""
 
-from math import sqrt
 from random import Random
-from time import process_time
 from typing import Any
 
 import pytest
 
 from croupier.games.actions import Action, Play
 from croupier.games.bots import random_legal
-from croupier.games.interface import Bot, Choose, OptionValues, SeatActed, Seen
+from croupier.games.interface import Choose, OptionValues, Seen
 from croupier.games.solo import SoloState, imagination
 from croupier.games.solo.deck import BLACK_QUEENS, PLAIN
 from tests.games.positions_solo import (
@@ -28,8 +26,7 @@ from tests.games.positions_solo import (
     play,
     word,
 )
-from tests.games.seats import play_out, seen
-from tests.games.walk import walk
+from tests.games.seats import places, seen, surely_better_than_even
 
 STRONG: Hands = (
     "QC QS 7C AC KC JC TC AD",
@@ -100,47 +97,17 @@ def test_sensible_goes_through_with_nothing_but_winners() -> None:
     assert decides(play(dealt(STRONG, through_factor=1), line), {"through_factor": 1}) == "throw_down"
 
 
-def bids_alone(seen: Seen, choose: Choose) -> Action:
-    """A player that bids and calls sensibly, and plays its cards by chance."""
-    playing = isinstance(seen.legal.actions[0], Play)
-    return random_legal(seen, choose) if playing else SOLO.bots["sensible"](seen, choose)
-
-
-def bucks(one: Bot, others: Bot, games: int) -> float:
-    """The upper end of the 95 % interval (Wilson) for how often the one player gets the Buck."""
-    lost = 0
-    for number in range(games):
-        bots = [one if seat == number % 4 else others for seat in range(4)]
-        lost += play_out(SOLO, 4, {}, bots, Random(number)).ranking[-1] == (number % 4,)
-    share, z = lost / games, 1.96
-    middle, spread = share + z * z / (2 * games), z * sqrt(share * (1 - share) / games + z * z / (4 * games * games))
-    return (middle + spread) / (1 + z * z / games)
-
-
-FAIR = 0.25
-"""How often a player gets the Buck among his equals."""
-
-
-def test_sensible_play_hardly_ever_gets_the_buck_among_random_players() -> None:
-    assert bucks(SOLO.bots["sensible"], random_legal, games=100) < FAIR / 3
-
-
+@pytest.mark.slow
 def test_sensible_card_play_matters_among_players_who_bid_alike() -> None:
-    assert bucks(SOLO.bots["sensible"], bids_alone, games=40) < FAIR
+    def bids_alone(seen: Seen, choose: Choose) -> Action:
+        """A player that bids and calls sensibly, and plays its cards by chance."""
+        playing = isinstance(seen.legal.actions[0], Play)
+        return random_legal(seen, choose) if playing else SOLO.bots["sensible"](seen, choose)
+
+    assert surely_better_than_even(places(SOLO, 4, {}, SOLO.bots["sensible"], bids_alone, games=80))
 
 
 # What a searching player gets
-
-
-def positions(games: int) -> list[tuple[SoloState, int]]:
-    """Moments of random tables at which a seat is to act."""
-    found: list[tuple[SoloState, int]] = []
-    for number in range(games):
-        for before, event, *_ in walk(SOLO, dealt(EIGHTH), Random(number)):
-            if isinstance(event, SeatActed):
-                assert isinstance(before, SoloState)
-                found.append((before, event.seat))
-    return found
 
 
 def test_imagined_tables_heed_voids_and_the_called_card() -> None:
@@ -173,16 +140,6 @@ def test_an_imagined_unknown_card_may_be_any_ace_that_it_may_be() -> None:
         others = sum(1 << ace for ace in (12, 38, 51) if ace != imagined.contract.called)
         assert not (imagined.hands[1] | imagined.hands[3]) & others
     assert found == {38, 51}
-
-
-def test_imagining_and_deciding_take_far_less_than_a_millisecond() -> None:
-    moments = [seen(SOLO, state, seat, {}) for state, seat in positions(2)]
-    random = Random(1)
-    start = process_time()
-    for moment in moments:
-        imagination.imagine(moment, random.randrange)
-        SOLO.bots["sensible"](moment, random.randrange)
-    assert (process_time() - start) / len(moments) < 0.002
 
 
 @pytest.mark.parametrize(

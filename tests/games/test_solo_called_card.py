@@ -146,16 +146,6 @@ def test_SOLO_CARD_5_the_declarer_keeps_his_only_card_of_the_called_suit(bid: st
     assert told(bid, "8C") in may(playing(bid, EIGHTH, "9S KS JS 7S AS TS 8S", **options))
 
 
-@both
-@pytest.mark.parametrize("options", [{}, PENALTY], ids=repr)
-def test_SOLO_CARD_6_a_called_card_that_does_not_appear_in_five_tricks_loses(bid: str, options: dict[str, Any]) -> None:
-    line = "KH TH 8H 7S AH 7D 9H 8S QC 8D JH JS 7H KC QS TS TD KD JD AD"
-    state, facts = play_with_facts(begun(bid, NINTH, **options), told(bid, line))
-    assert state.scores == (0, VALUES[bid], 0, VALUES[bid])
-    assert (details(facts)["reason"], details(facts)["side_tricks"]) == ("called_card_unplayed", "4")
-    assert ContractChanged(partner=2) in facts
-
-
 # When a hand stops
 
 
@@ -166,13 +156,6 @@ def test_SOLO_STOP_1_nothing_stops_a_hand_while_the_partner_is_hidden(bid: str) 
     state, facts = play_with_facts(state, told(bid, "KC 8C 9C AC"))
     assert (state.phase, details(facts)["reason"]) == ("deal", "four_tricks")
     assert state.scores == (0, VALUES[bid], 0, VALUES[bid])
-
-
-@both
-def test_SOLO_STOP_1_a_lost_do_goes_on_until_the_partner_is_known(bid: str) -> None:
-    lost = playing(bid, EIGHTH, "9S KS JS 7S", do=True)
-    assert lost.phase == "play"
-    assert play(lost, told(bid, "JC AC TC 8C")).scores == (0, 3 * VALUES[bid], 0, 3 * VALUES[bid])
 
 
 # Who knows what

@@ -10,6 +10,7 @@ from croupier.games.facts import SPECTATOR, PileCard
 from croupier.games.interface import CardsShuffled, GameOver, ProposalAgreed
 from croupier.games.solo.deck import DECK, winner
 from croupier.games.solo.state import SoloState
+from tests.games.comparison import rule_against
 from tests.games.positions_solo import (
     BIDDERS,
     CALLED_UNKNOWN,
@@ -30,7 +31,6 @@ from tests.games.positions_solo import (
     new,
     play,
     play_with_facts,
-    refused_by,
     said_to,
 )
 
@@ -57,12 +57,12 @@ def test_SOLO_EX_1_a_deal() -> None:
         ("S", "7H 8H 9H TH", 3),
     ],
 )
-def test_SOLO_EX_2_trick_winners(trump: str, trick: str, seat: int) -> None:
+def test_SOLO_EX_2_SOLO_RANK_3_SOLO_PLAY_3_trick_winners(trump: str, trick: str, seat: int) -> None:
     laid = [PileCard(value, player) for player, value in enumerate(cards(trick))]
     assert winner("CDHS".index(trump), laid) == seat
 
 
-def test_SOLO_EX_3_an_auction() -> None:
+def test_SOLO_EX_3_SOLO_BID_3_an_auction() -> None:
     state = dealt(BIDDERS)
     assert legal(state) == "pass froke iss solo solo_clubs solo_do solo_do_clubs"
     state = play(state, "froke")
@@ -93,7 +93,7 @@ def test_SOLO_EX_4_keeping_a_bid() -> None:
     assert (analogous.phase, analogous.to_act) == ("keep", 0)
 
 
-def test_SOLO_EX_5_a_wedding_that_must_be_called() -> None:
+def test_SOLO_EX_5_SOLO_BID_6_SOLO_WED_5_a_wedding_that_must_be_called() -> None:
     state = play(dealt(MARRIED), "froke")
     assert legal(state) == "pass wedding solo solo_clubs solo_do solo_do_clubs"
     state = play(state, "pass pass iss")
@@ -147,7 +147,7 @@ def deck_texts() -> list[str]:
         ("QC QS 7D 8D 7H 8H 7S 8S", "", "AD AH AS"),
     ],
 )
-def test_SOLO_EX_6_calls(held: str, trump: str, calls: str) -> None:
+def test_SOLO_EX_6_SOLO_CALL_3_calls(held: str, trump: str, calls: str) -> None:
     state = play(declaring(held), f"froke pass pass pass trump:{trump}" if trump else "wedding pass pass pass")
     assert legal(state).split() == [f"call:{text}" for text in calls.split()]
 
@@ -178,7 +178,7 @@ def test_SOLO_EX_8_the_called_ace() -> None:
     assert may(play(dealt(exchanged, called_card_rule="penalty"), f"{FROKE} 9S KS AS 7S")) == leads | {"7C"}
 
 
-def test_SOLO_EX_9_the_fifth_trick() -> None:
+def test_SOLO_EX_9_SOLO_CARD_6_the_fifth_trick() -> None:
     state = play(dealt(NINTH), f"{FROKE} KH TH 8H 7S AH 7D 9H 8S QC 8D JH JS 7H KC QH TS TD KD")
     assert may(state) == {"JD", "QD"}
     state = play(state, "JD AD")
@@ -205,7 +205,7 @@ def test_SOLO_EX_11_a_decided_hand_goes_on_while_the_partner_is_hidden() -> None
     assert (state.phase, state.scores) == ("deal", (0, 2, 0, 2))
 
 
-def test_SOLO_EX_12_five_out_of_five() -> None:
+def test_SOLO_EX_12_SOLO_THROUGH_4_five_out_of_five() -> None:
     state = play(dealt(TWELFTH), f"{FROKE} {FIVE_OF_FIVE}")
     assert (state.to_act, legal(state)) == (2, "7C TS JS throw_down")
     assert play(state, "throw_down").scores == (2, 0, 2, 0)
@@ -227,7 +227,7 @@ def test_SOLO_EX_13_a_do_that_is_lost() -> None:
     assert play(dealt(EIGHTH, fail_value="base"), f"{line} JC AC TC 8C").scores == (0, 2, 0, 2)
 
 
-def test_SOLO_EX_14_the_last_two() -> None:
+def test_SOLO_EX_14_SOLO_LAST_2_the_last_two() -> None:
     state = play(dealt(EIGHTH, scores=(30, 36, 34, 36)), FROKE)
     assert (state.phase, state.scores) == ("deal", (30, 36, 34, 36))
     dealer = state.apply(CardsShuffled(due(state).cards))[0].match.dealer
@@ -244,7 +244,7 @@ def test_SOLO_EX_15_the_shortest_game(options: dict[str, Any]) -> None:
     assert state.match.went_out == (0, 1, 1, 1)
 
 
-def test_SOLO_EX_16_a_partner_with_one_suit() -> None:
+def test_SOLO_EX_16_SOLO_WED_3_a_partner_with_one_suit() -> None:
     hands = ("QC QS AC KC AD AS 7C 8C", "7H 8H 9H TH JH QH KH AH", "9C TC JC 7D 8D 9D TD JD", "QD KD 7S 8S 9S TS JS KS")
     state = play(dealt(hands), "wedding pass pass pass")
     assert legal(state) == "call:AH"
@@ -262,5 +262,5 @@ def test_SOLO_EX_17_restarts() -> None:
     fresh, _ = state.apply(ProposalAgreed("restart_new"))
     assert (due(fresh).round_number, due(fresh).shuffle_number, due(fresh).draw_bounds) == (1, 2, ())
     assert fresh.apply(CardsShuffled(DECK))[0].match.dealer == 3
-    assert refused_by(fresh, CardsShuffled(DECK, (2,)))
+    assert rule_against(fresh, CardsShuffled(DECK, (2,)))
     assert SOLO.proposals.keys() == {"restart_same", "restart_new"}

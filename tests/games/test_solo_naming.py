@@ -11,6 +11,7 @@ from croupier.games.interface import (
 )
 from croupier.games.solo import SoloState
 from croupier.games.solo.deck import DECK, ORDER
+from tests.games.comparison import rule_against
 from tests.games.positions_solo import (
     BIDDERS,
     CALLED_UNKNOWN,
@@ -29,7 +30,6 @@ from tests.games.positions_solo import (
     play,
     play_with_facts,
     refusal,
-    refused_by,
 )
 
 # Trump
@@ -106,21 +106,6 @@ def test_SOLO_CALL_2_a_missing_ace_of_a_suit_in_hand() -> None:
     assert refusal(calling("7D 8D AD KD AC AH 8S QC", "D"), "call:AC") == "SOLO-CALL-2"
 
 
-@pytest.mark.parametrize(
-    ("held", "trump", "calls"),
-    [
-        ("7D 8D 9D AC AH AS KC 8H", "D", "KH KS"),
-        ("7D 8D AC KC AH KH AS KS", "D", "QH"),
-        ("7D AC KC AH KH QH AS KS", "D", "JC JH JS"),
-        ("7C 8C AD KD AH KH AS KS", "C", "QD QH"),
-    ],
-)
-def test_SOLO_CALL_3_without_a_missing_ace_a_king_queen_or_jack(held: str, trump: str, calls: str) -> None:
-    state = calling(held, trump)
-    assert legal(state).split() == [f"call:{text}" for text in calls.split()]
-    assert refusal(state, "call:unknown") == refusal(state, "call:TS") == "SOLO-CALL-3"
-
-
 def test_SOLO_CALL_4_the_one_missing_ace_without_its_suit_stays_unknown() -> None:
     state, facts = play_with_facts(dealt(UNKNOWN), CALLED_UNKNOWN)
     assert (state.contract.called, state.contract.partner) == (cards("AS")[0], 1)
@@ -140,24 +125,10 @@ def test_SOLO_CALL_5_any_missing_ace_where_no_suit_card_is_held() -> None:
     assert refusal(state, "call:unknown") == refusal(state, "call:AD") == refusal(state, "call:KC") == "SOLO-CALL-5"
 
 
-def test_SOLO_WED_3_in_a_wedding_the_call_comes_first_and_is_never_unknown() -> None:
-    hands = ("QC QS AC KC AD AH JH 7D", "AS KS 7C 8C 8D 9D 7H 8H", "7S 8S 9C TC TD JD 9H TH", "9S TS JS JC QD KD QH KH")
-    state = play(dealt(hands), "wedding pass pass pass")
-    assert legal(state) == "call:AS"
-    assert refusal(state, "call:unknown") == "SOLO-CALL-5"
-
-
 def test_SOLO_WED_4_a_wedding_of_the_last_two_is_thrown_in_before_trump() -> None:
     state, facts = play_with_facts(dealt(MARRIED, scores=(36, 3, 36, 4)), "pass wedding pass pass call:AS")
     assert (state.phase, state.contract.trump) == ("deal", -1)
     assert details(facts)["reason"] == "last_two"
-
-
-def test_SOLO_WED_5_the_partner_of_a_wedding_is_public_and_free() -> None:
-    state, facts = play_with_facts(dealt(MARRIED), "pass wedding pass pass call:AS")
-    assert ContractChanged(partner=3) in facts
-    state = play(state, "trump:D 8S 9S 8D")
-    assert may(state) == {"7S", "JS", "KS", "AS"}
 
 
 def test_SOLO_WED_6_the_called_suit_is_no_trump_unless_it_is_all_there_is() -> None:
@@ -173,26 +144,17 @@ def test_SOLO_WED_6_the_called_suit_is_no_trump_unless_it_is_all_there_is() -> N
 def test_SOLO_RESTART_1_all_that_seats_can_agree_on() -> None:
     assert set(SOLO.proposals) == {"restart_same", "restart_new"}
     state = play(dealt(EIGHTH), FROKE)
-    assert refused_by(state, ProposalAgreed("resign")) == "SOLO-RESTART-2"
+    assert rule_against(state, ProposalAgreed("resign")) == "SOLO-RESTART-2"
 
 
-def test_SOLO_RESTART_2_the_same_cards_again() -> None:
-    begun = dealt(EIGHTH, scores=(1, 2, 3, 4))
-    for line in ("", "froke", "froke pass pass pass", FROKE, f"{FROKE} 8C KC AC TC QS"):
-        state, facts = play(begun, line).apply(ProposalAgreed("restart_same"))
-        assert state == begun
-        assert facts[0] == RoundStarted(1, 3)
-        assert facts[-1] == TurnChanged("auction", (0,))
-
-
-def test_SOLO_RESTART_2_new_cards_from_the_same_dealer_as_often_as_you_like() -> None:
+def test_SOLO_RESTART_2_SOLO_END_5_new_cards_from_the_same_dealer_as_often_as_you_like() -> None:
     state = play(dealt(EIGHTH), FROKE)
     for number in (2, 3, 4):
         state, facts = state.apply(ProposalAgreed("restart_new"))
         assert facts == (RoundStarted(1, 3), TurnChanged("deal", ()))
         assert due(state)[1:] == ((), 1, number)
         for proposal in SOLO.proposals:
-            assert refused_by(state, ProposalAgreed(proposal)) == "SOLO-RESTART-2"
+            assert rule_against(state, ProposalAgreed(proposal)) == "SOLO-RESTART-2"
         state, _ = state.apply(CardsShuffled(DECK))
         assert (state.match.dealer, state.view(0).round_number, state.to_act) == (3, 1, 0)
     state = play(state, "solo pass pass pass trump:C")
@@ -204,8 +166,8 @@ def test_SOLO_RESTART_2_new_cards_from_the_same_dealer_as_often_as_you_like() ->
 def test_SOLO_RESTART_2_no_restart_without_a_hand_in_progress() -> None:
     ended_hand = play(dealt(BIDDERS), "pass pass pass pass")
     over = play(dealt(EIGHTH), "solo_do_clubs pass pass pass trump:C 8C KC AC TC")
-    for state in (new(), ended_hand, over):
+    for state, rule in ((new(), "SOLO-RESTART-2"), (ended_hand, "SOLO-RESTART-2"), (over, "SOLO-END-2")):
         for proposal in SOLO.proposals:
-            assert refused_by(state, ProposalAgreed(proposal)) == "SOLO-RESTART-2"
+            assert rule_against(state, ProposalAgreed(proposal)) == rule
     state = play(dealt(TWELFTH), FROKE)
     assert state.event_record(ProposalAgreed("restart_new")) == {"type": "restart_hand", "cards": "new"}

@@ -8,10 +8,8 @@ import pytest
 from croupier.games.actions import Play
 from croupier.games.cards import NOTATION, STANDARD_DECK
 from croupier.games.facts import Seat
-from croupier.games.interface import OptionValues
-from croupier.games.thulla import Thulla
-from tests.games.positions import THULLA, plays, position
-from tests.games.seats import play_out, seen
+from tests.games.positions_thulla import THULLA, plays, position
+from tests.games.seats import seen
 
 
 @pytest.mark.parametrize(
@@ -32,23 +30,6 @@ def test_sensible_play_in_plain_positions(
     played = THULLA.bots["sensible"](seen(THULLA, state, seat, options), Random(1).randrange)
     assert isinstance(played, Play)
     assert NOTATION[played.card] == expected
-
-
-def losses(seats: int, games: int, options: OptionValues) -> float:
-    """How often the one sensible player among random ones loses, as a share of his fair part."""
-    thulla, lost = Thulla(), 0
-    for number in range(games):
-        random, clever = Random(number), number % seats
-        bots = [thulla.bots["sensible" if seat == clever else "random"] for seat in range(seats)]
-        over = play_out(thulla, seats, options, bots, random)
-        lost += over.ranking[-1] == (clever,)
-    return lost * seats / games
-
-
-@pytest.mark.parametrize("options", [{}, {"pickup": "cutter"}, {"last_card": "safe_after_trick"}], ids=repr)
-@pytest.mark.parametrize("seats", [2, 3, 4, 5, 6])
-def test_sensible_play_loses_less_than_half_as_often_as_chance(seats: int, options: OptionValues) -> None:
-    assert losses(seats, 100, options) < 0.5
 
 
 def test_the_ace_is_not_forced_again_when_all_cards_are_back_in_hands() -> None:

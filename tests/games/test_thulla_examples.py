@@ -9,7 +9,7 @@ from croupier.games.cards import STANDARD_DECK, card, notation
 from croupier.games.facts import Seat
 from croupier.games.interface import CardsShuffled, IllegalAction, SeatActed, ShuffleNeeded, resolve_options
 from croupier.games.thulla import ThullaState, scoring
-from tests.games.positions import THULLA, hand, legal, order, plays, position, to_act
+from tests.games.positions_thulla import THULLA, hand, legal, order, plays, position, to_act
 
 
 def scores(hands: dict[Seat, str], line: str, **options: Any) -> dict[str, list[int]]:
@@ -65,7 +65,7 @@ def test_THU_EX_2_the_first_trick_can_be_cut() -> None:
     assert len(legal(state, 2)) == 14
 
 
-def test_THU_EX_3_the_highest_card_of_the_led_suit_picks_up() -> None:
+def test_THU_EX_3_THU_CUT_2_THU_CUT_6_THU_D17_THU_LEAD_1_the_highest_card_of_the_led_suit_picks_up() -> None:
     hands = {0: "7H 2S", 1: "KH 3S", 2: "4D 4S"}
     state = plays(position(hands), "0:7H 1:KH 2:4D")
     assert hand(state, 1) == {"7H", "KH", "4D", "3S"}
@@ -75,7 +75,7 @@ def test_THU_EX_3_the_highest_card_of_the_led_suit_picks_up() -> None:
     assert to_act(state) == 2
 
 
-def test_THU_EX_4_a_cut_stops_the_trick_and_never_counts() -> None:
+def test_THU_EX_4_THU_CUT_1_a_cut_stops_the_trick_and_never_counts() -> None:
     state = position({0: "9C 2S", 1: "QC 3S", 2: "AH 4S", 3: "2C 5S", 4: "3C 6S"})
     state = plays(state, "0:9C 1:QC 2:AH")
     assert hand(state, 1) == {"9C", "QC", "AH", "3S"}
@@ -83,20 +83,20 @@ def test_THU_EX_4_a_cut_stops_the_trick_and_never_counts() -> None:
     assert hand(state, 3) == {"2C", "5S"}
 
 
-def test_THU_EX_5_a_clean_trick_goes_to_the_waste() -> None:
+def test_THU_EX_5_THU_CLEAN_2_a_clean_trick_goes_to_the_waste() -> None:
     state = position({0: "TS 2H", 1: "8S 3H", 2: "JS 4H", 3: "2S 5H"}, leader=1)
     state = plays(state, "1:8S 2:JS 3:2S 0:TS")
     assert notation(laid.card for laid in state.waste[-4:]) == ["8S", "JS", "2S", "TS"]
     assert to_act(state) == 2
 
 
-def test_THU_EX_6_the_next_holder_leads_for_a_winner_who_is_out() -> None:
+def test_THU_EX_6_THU_LEAD_2_THU_D5_the_next_holder_leads_for_a_winner_who_is_out() -> None:
     state = position({0: "KH", 1: "5H 6C", 2: "9H 3D 4D"})
     assert plays(state, "0:KH").out == (0,)
     assert to_act(plays(state, "0:KH 1:5H 2:9H")) == 1
 
 
-def test_THU_EX_7_the_obligation_passes_a_seat_that_is_out() -> None:
+def test_THU_EX_7_THU_CUT_3_THU_CUT_4_THU_D3_the_obligation_passes_a_seat_that_is_out() -> None:
     hands = {0: "5H 2C", 1: "KH", 2: "4D 7S"}
     state = plays(position(hands), "0:5H 1:KH 2:4D")
     assert state.out == (1,)
@@ -108,7 +108,7 @@ def test_THU_EX_7_the_obligation_passes_a_seat_that_is_out() -> None:
     assert to_act(state) == 1
 
 
-def test_THU_EX_8_a_trick_that_nobody_can_pick_up_goes_to_the_waste() -> None:
+def test_THU_EX_8_THU_CUT_5_THU_D4_a_trick_that_nobody_can_pick_up_goes_to_the_waste() -> None:
     hands = {0: "KH", 1: "4D 9C", 2: "3H 8S"}
     state = plays(position(hands), "0:KH 1:4D")
     assert notation(laid.card for laid in state.waste[-2:]) == ["KH", "4D"]
@@ -120,7 +120,7 @@ def test_THU_EX_8_a_trick_that_nobody_can_pick_up_goes_to_the_waste() -> None:
     assert to_act(state) == 0
 
 
-def test_THU_EX_9_the_last_card_ends_a_game_of_two() -> None:
+def test_THU_EX_9_THU_END_2_the_last_card_ends_a_game_of_two() -> None:
     hands = {0: "9C", 1: "3C 4C KD"}
     assert order(plays(position(hands), "0:9C")) == [0, 1]
     assert scores(hands, "0:9C") == {"cards": [0, 3], "points": [0, 17], "cards_each_out": [0, 3]}
@@ -141,7 +141,7 @@ def test_THU_EX_10_a_cut_with_the_last_card() -> None:
     assert after_trick == {"cards": [4, 0], "points": [34, 0], "cards_each_out": [4, 0]}
 
 
-def test_THU_EX_11_the_last_two_cards() -> None:
+def test_THU_EX_11_THU_END_3_THU_D7_the_last_two_cards() -> None:
     hands = {0: "9H", 1: "QH"}
     state = plays(position(hands, scoring="cards"), "0:9H")
     assert (order(state), state.scores) == ([0, 1], (0, 1))
@@ -162,7 +162,7 @@ def test_THU_EX_12_the_cutter_picks_up_unless_it_is_out() -> None:
     assert to_act(state) == 1
 
 
-def test_THU_EX_13_a_stall_between_two() -> None:
+def test_THU_EX_13_THU_STALL_2_THU_D11_a_stall_between_two() -> None:
     hands = {0: "5H 6H 7H", 1: "2S 3S"}
     state = plays(position(hands, pickup="cutter", stall_limit=2), "0:5H 1:2S")
     assert state.stalled == 1
@@ -189,7 +189,7 @@ def test_THU_EX_15_each_going_out_costs() -> None:
     assert (order(state), state.scores) == ([0, 1, 2], (0, 2, 5))
 
 
-def test_THU_EX_16_the_end_in_the_middle_of_a_trick() -> None:
+def test_THU_EX_16_THU_END_1_THU_D6_the_end_in_the_middle_of_a_trick() -> None:
     hands = {0: "9C", 1: "TC", 2: "3C 4C 5C"}
     state = plays(position(hands, scoring="cards"), "0:9C 1:TC")
     assert (order(state), state.scores) == ([0, 1, 2], (0, 0, 3))
@@ -218,7 +218,7 @@ def test_THU_EX_17_matches(
 
 
 @pytest.mark.parametrize(("start", "leaders"), [("dealer", [3, 0, 1]), ("left_of_dealer", [0, 1, 2])])
-def test_THU_EX_18_THU_DEAL_1_the_deal_moves_on_through_a_match(start: str, leaders: list[Seat]) -> None:
+def test_THU_EX_18_THU_DEAL_1_THU_START_4_THU_START_5_the_deal_moves_on(start: str, leaders: list[Seat]) -> None:
     options: dict[str, Any] = {"best_of": 3, "first_dealer": 3, "start": start, "scoring": "cards"}
     state = THULLA.new(4, resolve_options(THULLA, 4, options))
     found = []
@@ -230,7 +230,7 @@ def test_THU_EX_18_THU_DEAL_1_the_deal_moves_on_through_a_match(start: str, lead
     assert found == leaders
 
 
-def test_THU_EX_19_legal_cards() -> None:
+def test_THU_EX_19_THU_PLAY_3_THU_PLAY_4_legal_cards() -> None:
     hands = {0: "9H 9S 2H 3H", 1: "5H KH 2C", 2: "2D 3D 4D"}
     assert legal(plays(position(hands), "0:9H"), 1) == {"5H", "KH"}
     assert legal(plays(position(hands), "0:9S"), 1) == {"5H", "KH", "2C"}
@@ -238,7 +238,7 @@ def test_THU_EX_19_legal_cards() -> None:
     assert legal(plays(position({0: "9H 2H", 1: "2C", 2: "3C"}), "0:9H"), 1) == {"2C"}
 
 
-def test_THU_EX_19_never_legal() -> None:
+def test_THU_EX_19_THU_PLAY_2_THU_D9_never_legal() -> None:
     state = plays(position({0: "9H", 1: "5H KH 2C", 2: "2D 3D 4D"}), "0:9H")
     refused: list[tuple[Seat, Action, str]] = [
         (1, PLAYS[card("AH")], "THU-PLAY-2"),

@@ -7,7 +7,7 @@ from croupier.games.facts import Count, GameEnded, Marked, RoundEnded, Seat, Sea
 from croupier.games.interface import GameOver, ShuffleNeeded
 from croupier.games.thulla import scoring
 from croupier.games.thulla.state import Match
-from tests.games.positions import order, plays, plays_with_facts, position
+from tests.games.positions_thulla import order, plays, plays_with_facts, position
 
 Orders = tuple[tuple[Seat, ...], ...]
 
@@ -33,10 +33,6 @@ def test_THU_SCORE_1_THU_SCORE_2_THU_SCORE_3_THU_SCORE_4_the_worked_examples(
     assert [scoring.game_points(name, held, finish, settled, stalled=False) for name in names] == expected
 
 
-def test_THU_SCORE_1_the_winner_of_a_game_scores_one() -> None:
-    assert plays(position({0: "5H QH", 1: "3C"}), "0:5H 1:3C").scores == (0, 1)
-
-
 def test_THU_SCORE_2_THU_D14_one_point_a_card() -> None:
     assert plays(position({0: "5H QH AS", 1: "3C"}, scoring="cards"), "0:5H 1:3C").scores == (2, 0)
 
@@ -51,11 +47,6 @@ def test_THU_SCORE_3_THU_D14_every_going_out_is_paid_by_the_others() -> None:
     ]
     state = plays(state, "2:7H 2:3C 0:9C")
     assert (order(state), state.scores) == ([1, 0, 2], (1, 0, 4))
-
-
-def test_THU_SCORE_3_after_a_trick_each_seat_that_goes_out_is_paid_for() -> None:
-    start = position({0: "5H", 1: "6H", 2: "7H 8H 3C"}, scoring="cards_each_out", last_card="safe_after_trick")
-    assert plays(start, "0:5H 1:6H 2:7H").scores == (0, 0, 4)
 
 
 def test_THU_SCORE_4_THU_D15_card_points() -> None:

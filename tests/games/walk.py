@@ -101,12 +101,14 @@ def usual(game: Game, legal: Legal, random: Random) -> Legal:
     return Legal(actions, legal.choices) if actions or legal.choices else legal
 
 
-def walk(game: Game, state: State, random: Random) -> Iterator[Step]:
-    """Play on by chance until the game is over; a game without an end fails."""
+def walk(game: Game, state: State, random: Random, *, steered: bool = False) -> Iterator[Step]:
+    """Play on by chance, which can be steered to what is rare, until the game is over; one without an end fails."""
     for _ in range(MOST_EVENTS):
         event = next_event(game, state, random)
         if event is None:
             return
+        if steered:
+            event = PECULIAR[game.id].steered(state, event, random)
         after, facts = state.apply(event)
         yield Step(state, event, after, facts)
         state = after

@@ -37,6 +37,9 @@ print(json.dumps({
 """
 
 
+pytestmark = pytest.mark.image
+
+
 def paths(image: Image) -> Iterator[Path]:
     """Everything in the image, relative to its root."""
     for folder, folders, files in os.walk(image.root):

@@ -18,6 +18,8 @@ from croupier_api.v1 import scoring_pb2
 from croupier_client.aio import Client
 from tests.image.container import Container, Image
 
+pytestmark = pytest.mark.image
+
 INSIDE = DataFolder(Path("/data/croupier"))
 """Where the image's user keeps things by default."""
 PLAN = DemoPlan(game="thulla", seats=3, tables=1, options={}, seed="image")

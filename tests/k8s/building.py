@@ -19,7 +19,7 @@ FOLDERS: Mapping[str, Path] = {
     "everything": ROOT / "tests" / "k8s" / "everything",
 }
 INSTALL_KUBECTL = ".ci/tools build/debian kubectl, with build/debian/usr/bin on the PATH"
-SECONDS = 60
+SECONDS = 300
 
 Object: TypeAlias = dict[str, Any]
 

@@ -4,7 +4,6 @@ import contextlib
 import importlib.util
 import io
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import PurePosixPath
 from typing import Any
 
 from typer import Context
@@ -171,18 +170,6 @@ def addresses_lead_to_the_right_port(objects: Sequence[Object]) -> Iterator[str]
                 yield f"{title(owner)}: {name} is {given[name]}, not the port {port} of {service}"
 
 
-def files_are_mounted(objects: Sequence[Object]) -> Iterator[str]:
-    """Each file that a setting names is a key of a Secret that the container mounts, or a folder that it mounts."""
-    for owner, container, given in configured(objects):
-        mounted = {mount["mountPath"]: mount["name"] for mount in container.get("volumeMounts", [])}
-        for name, text in given.items():
-            path = PurePosixPath(text)
-            if path.is_absolute() and text not in mounted:
-                keys = (SECRETS.get(secret, set()) for secret in secrets_of(owner, mounted.get(str(path.parent), "")))
-                if path.name not in set().union(*keys):
-                    yield f"{title(owner)}: {container['name']} finds no {text} for {name}"
-
-
 def secrets_of(owner: Object, volume_name: str | None = None) -> list[str]:
     """The Secrets of one volume of its pods, or of all."""
     found = []
@@ -293,7 +280,6 @@ POLICIES = (
     ports_are_those_of_the_settings,
     probes_ask_the_right_port,
     addresses_lead_to_the_right_port,
-    files_are_mounted,
     secrets_are_those_that_exist,
     mutual_tls_is_everywhere_or_nowhere,
     volumes_are_limited_and_temporary_files_possible,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.k8s.building import ROOT
 
-SECONDS = 60
+SECONDS = 300
 
 
 def ended(

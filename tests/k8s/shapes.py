@@ -49,18 +49,6 @@ _POD_MONITOR = _closed(
     },
 )
 
-_RECORD = _closed(("record", "expr"), record={"type": "string", "pattern": "^[a-zA-Z_:][a-zA-Z0-9_:]*$"}, expr=_TEXT)
-_ALERT = _closed(
-    ("alert", "expr"), **{"alert": _TEXT, "expr": _TEXT, "for": _DURATION, "labels": _LABELS, "annotations": _LABELS}
-)
-_RULES = _closed(
-    ("groups",),
-    groups={
-        "type": "array",
-        "items": _closed(("name", "rules"), name=_TEXT, rules={"type": "array", "items": {"anyOf": [_RECORD, _ALERT]}}),
-    },
-)
-
 _STORAGE = _closed(("size",), size={"type": "string", "pattern": r"^\d+Gi$"})
 _PINNED_IMAGE = {"type": "string", "pattern": r":\d+\.\d+"}
 _CLUSTER = _closed(
@@ -104,7 +92,8 @@ _SCALED = _closed(
 
 SHAPES: Mapping[str, Mapping[str, Any]] = {
     "PodMonitor": _object("monitoring.coreos.com/v1", _POD_MONITOR),
-    "PrometheusRule": _object("monitoring.coreos.com/v1", _RULES),
+    # promtool checks the rest of it.
+    "PrometheusRule": _object("monitoring.coreos.com/v1", _closed(("groups",), groups={"type": "array"})),
     "Cluster": _object("postgresql.cnpg.io/v1", _CLUSTER),
     "ScaledObject": _object("keda.sh/v1alpha1", _SCALED),
 }

@@ -62,6 +62,7 @@ def test_secrets_are_those_that_pods_name(tmp_path: Path) -> None:
     assert made["engine-tls"]["tls.key"] == (tmp_path / "keys" / "tls" / "engine" / "tls.key").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("kubectl")
 def test_new_keys_leave_certificates_as_they_are(tmp_path: Path) -> None:
     made = []
@@ -127,6 +128,7 @@ def test_a_cluster_of_others_is_left_alone(cluster: dict[str, str], tmp_path: Pa
     run("k8s/laptop", environment={**cluster, "HERE": "play.example", "CONTEXT": "play.example"})
 
 
+@pytest.mark.slow
 def test_a_cluster_that_does_not_start_says_where_to_look(cluster: dict[str, str], tmp_path: Path) -> None:
     failed = ended("k8s/laptop", environment={**cluster, "FAILS": "deployment/engine"})
     assert failed.returncode == 1

@@ -16,7 +16,8 @@ from croupier.runtime.addresses import free_port
 from croupier.runtime.settings import read_settings
 from tests.k8s.building import build, every_folder
 from tests.k8s.exported import AFTER_A_REQUEST, ENVOY
-from tests.k8s.objects import container_of, environment
+from tests.k8s.mounts import mounted
+from tests.k8s.objects import container_of
 from tests.programs import missing
 
 pytestmark = [pytest.mark.cluster, pytest.mark.gateway]
@@ -34,34 +35,26 @@ def envoy() -> Path:
         missing(str(fault))
 
 
-def write_configuration(overlay: str, folder: Path) -> None:
-    """Write what the init container of an overlay writes, with keys and certificates of this test."""
-    keys(folder, 2, datetime.now(UTC), lambda _: None)
+def write_configuration(overlay: str, folder: Path) -> Path:
+    """Write what the init container of an overlay writes, with keys of this test; returns the folder."""
     making = container_of(build(overlay), "door", "configuration")
     assert making["args"] == ["door", "config", "--output", "/etc/envoy", "--check"]
-    given = {name: _here(value, folder) for name, value in environment(making).items()}
+    keys(folder / "made", 2, datetime.now(UTC), lambda _: None)
+    given = mounted(overlay, "door", "configuration", folder / "made", folder)
     # Envoy reads its metrics from its administration, whose port has to be in the configuration.
     admin = f"127.0.0.1:{free_port()}"
     given |= {"CROUPIER_LISTEN": ANY_PORT, "CROUPIER_METRICS_LISTEN": ANY_PORT, "CROUPIER_ADMIN_LISTEN": admin}
-    write_files(configuration_files(read_settings(DoorSettings, "door", [], given)), folder)
-
-
-def _here(value: str, folder: Path) -> str:
-    places = {"keys": folder, "tls": folder / "tls" / "door", "certificate": folder / "tls" / "door"}
-    for name, place in places.items():
-        value = value.replace(f"/etc/croupier/{name}", str(place))
-    return value.replace("/etc/envoy", str(folder))
+    write_files(configuration_files(read_settings(DoorSettings, "door", [], given)), folder / "configuration")
+    return folder / "configuration"
 
 
 @every_folder
 def test_envoy_accepts_the_configuration(envoy: Path, folder: str, tmp_path: Path) -> None:
-    write_configuration(folder, tmp_path)
-    validate(envoy, tmp_path / "envoy.yaml")
+    validate(envoy, write_configuration(folder, tmp_path) / "envoy.yaml")
 
 
 async def test_the_metrics_that_are_used_are_exported(envoy: Path, tmp_path: Path) -> None:
-    write_configuration("everything", tmp_path)
-    running = await Envoy.start(envoy, tmp_path, 1)
+    running = await Envoy.start(envoy, write_configuration("everything", tmp_path), 1)
     try:
         address = (await running.admin.listeners())["metrics"]
         page = await asyncio.to_thread(_page, address)
@@ -91,10 +84,9 @@ def test_envoy_drains_for_as_long_as_the_container_beside_it_waits() -> None:
 
 
 async def test_the_drain_container_drains_envoy_which_still_accepts_connections(envoy: Path, tmp_path: Path) -> None:
-    write_configuration("laptop", tmp_path)
     probed, drain = (container_of(build("laptop"), "door", name) for name in ("door", "drain"))
     assert probed["readinessProbe"]["tcpSocket"]["port"] == "grpc"
-    running = await Envoy.start(envoy, tmp_path, 1)
+    running = await Envoy.start(envoy, write_configuration("laptop", tmp_path), 1)
     try:
         _, *command = drain["command"]
         waiting = await asyncio.create_subprocess_exec(

@@ -1,8 +1,7 @@
-"""Runs the load test as people do, from the command line, against services with a defect or without."""
+"""Runs load tests as people do, by Locust's own command, against services with a defect or without."""
 
 import asyncio
 import json
-import resource
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -12,20 +11,26 @@ from typing import Any
 
 from croupier.cli.reach import endpoints_of
 from croupier.cli.supervisor import Manner, running_services
-from tests.loadtest.broken_services import command_of
 
 ROOT = Path(__file__).parents[2]
+LOCUST = (sys.executable, "-m", "locust", "-f", "loadtest/locustfile.py")
 RUN_SECONDS = 240.0
 RESULTS = "results"
+SMALL = ("--tables=2", "--run-time=4", "--think=0", "--grace=20", "--seed=1", "--mix=solo,thulla")
+"""A run that takes as little as can be: of games that end soon."""
+STAYERS = "--behaviours=steady,flaky,duplicate"
+"""People whose games end, however soon: nobody waits for the time of those who left to run out."""
+TIME = frozenset({"99 of 100 actions", "99 of 100 actions of each kind", "generator"})
+"""The limits that a machine can fail to keep on which other tests run too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a run of the load test ended, and what it left in its folder."""
+    """How a load test ended, and what it left in its folder."""
 
     code: int
-    said: str
-    complained: str
+    output: str
+    errors: str
     folder: Path
 
     @property
@@ -42,38 +47,55 @@ class Outcome:
         return frozenset(broken | {one["name"] for one in self.result.get("checks", ()) if not one["passed"]})
 
     def __str__(self) -> str:
-        return f"exit code {self.code}\n{self.said}\n{self.complained}"
+        return f"exit code {self.code}\n{self.output}\n{self.errors}"
+
+
+def assert_green(outcome: Outcome, scenario: str) -> None:
+    """Everything was kept that does not depend on how busy the machine is, and the report is whole."""
+    result = outcome.result
+    assert outcome.named <= TIME, str(outcome)
+    is_in_time = not outcome.named
+    assert (outcome.code, result["passed"]) == (0 if is_in_time else 1, is_in_time), str(outcome)
+    assert result["conditions"]["scenario"] == scenario
+    assert result["tables_finished"] > 0
+    assert result["tables_judged"] > 0
+    assert result["checks_made"]["entries"] > 0
+    assert {file.name for file in outcome.folder.iterdir()} >= {"result.json", "junit.xml", "report.html"}
 
 
 @asynccontextmanager
 async def services_with(defect: str, folder: Path) -> AsyncIterator[list[str]]:
-    """Services of which one has a defect; gives the flags by which the load test finds them."""
-    async with running_services(folder, manner=Manner(command=command_of(defect), grace_seconds=0)) as services:
+    """Services of which one has a defect; the flags by which a load test reaches them."""
+    command = (sys.executable, "-m", "tests.loadtest.defects", defect)
+    async with running_services(folder, manner=Manner(command=command, grace_seconds=0)) as services:
         found = endpoints_of(services.addresses)
-        flags = [f"--lobby={found.lobby}", f"--engine={found.engine}", f"--scoring={found.scoring}"]
-        yield flags + [f"--metrics={name}={where['metrics']}" for name, where in services.addresses.items()]
+        metrics = ",".join(f"{name}={where['metrics']}" for name, where in services.addresses.items())
+        yield [f"--host=lobby={found.lobby},engine={found.engine},scoring={found.scoring}", f"--metrics={metrics}"]
 
 
-async def run_load_test(arguments: Sequence[str], folder: Path, *, largest_file_bytes: int = 0) -> Outcome:
-    """Run `python -m loadtest` with these arguments and a folder for its results, on a disk that is full if told so."""
-    results = folder / RESULTS
-    command = (sys.executable, "-m", "loadtest", *arguments, f"--results={results}")
+@asynccontextmanager
+async def locust(arguments: Sequence[str]) -> AsyncIterator[asyncio.subprocess.Process]:
+    """Locust with these arguments; it is killed if it has not ended by itself."""
     pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(*command, cwd=ROOT, stdout=pipe, stderr=pipe)
-    if largest_file_bytes:
-        # Soon enough: results are written long after the program has begun.
-        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (largest_file_bytes, largest_file_bytes))
+    process = await asyncio.create_subprocess_exec(*LOCUST, *arguments, cwd=ROOT, stdout=pipe, stderr=pipe)
     try:
-        async with asyncio.timeout(RUN_SECONDS):
-            said, complained = await process.communicate()
+        yield process
     finally:
         if process.returncode is None:
             process.kill()
             await process.wait()
-    return Outcome(process.returncode or 0, said.decode(), complained.decode(), results)
+
+
+async def run_load_test(arguments: Sequence[str], folder: Path, scenario: str = "smoke") -> Outcome:
+    """Run a scenario without the web page, with a folder for its results."""
+    results = folder / RESULTS
+    given = ["--headless", "--only-summary", f"--tags={scenario}", f"--results={results}", *arguments]
+    async with locust(given) as process, asyncio.timeout(RUN_SECONDS):
+        output, errors = await process.communicate()
+    return Outcome(process.returncode or 0, output.decode(), errors.decode(), results)
 
 
 async def run_with(defect: str, arguments: Sequence[str], folder: Path) -> Outcome:
-    """Run the load test against services of which one has a defect."""
+    """Run `smoke` against services of which one has a defect."""
     async with services_with(defect, folder / "services") as flags:
         return await run_load_test([*arguments, *flags], folder)

@@ -1,17 +1,17 @@
-"""What all swarms tell, brought together."""
+"""What all load processes report, brought together."""
 
 from typing import Any
 
 import pytest
 
-from loadtest.conductor.collector import Collector
 from loadtest.judge.violations import Invariant, Violation
 from loadtest.measures import ACKNOWLEDGED, SEEN_BY_ALL, Measures
+from loadtest.runner.collector import Collector
 from loadtest.watch.watch import Use
 
 
-def told(measures: Measures, *, people: int = 0, tables: int = 0, cpu: float = 0.0) -> dict[str, Any]:
-    return {"batch": measures.take(), "gauges": {"people": people, "tables": tables, "waiting": 0, "cpu": cpu}}
+def report(measures: Measures, *, users: int = 0, tables: int = 0, cpu: float = 0.0) -> dict[str, Any]:
+    return {"batch": measures.take(), "gauges": {"users": users, "tables": tables, "waiting": 0, "cpu": cpu}}
 
 
 @pytest.fixture
@@ -24,14 +24,14 @@ def measures() -> Measures:
     return Measures()
 
 
-def test_counts_and_gauges_of_all_swarms_add_up(collector: Collector, measures: Measures) -> None:
-    for swarm, people in (("0", 3), ("1", 4), ("0", 5)):
+def test_counts_and_gauges_of_all_processes_add_up(collector: Collector, measures: Measures) -> None:
+    for process, users in (("0", 3), ("1", 4), ("0", 5)):
         measures.count("finished solo")
         measures.count("refused BUSY", 2)
-        collector.hears(swarm, told(measures, people=people))
+        collector.receive(process, report(measures, users=users))
     assert collector.counted("finished ") == {"solo": 3}
     assert collector.counted("refused ") == {"BUSY": 6}
-    assert collector.gauge("people") == 9
+    assert collector.gauge("users") == 9
 
 
 def test_a_slice_has_what_came_within_it(collector: Collector, measures: Measures) -> None:
@@ -39,7 +39,7 @@ def test_a_slice_has_what_came_within_it(collector: Collector, measures: Measure
         measures.count("actions", actions)
         measures.took(ACKNOWLEDGED, actions / 1000)
         measures.failed("acting", "why")
-        collector.hears("0", told(measures, tables=actions, cpu=0.25))
+        collector.receive("0", report(measures, tables=actions, cpu=0.25))
         collector.slice(2.0, actions, Use())
     first, second = collector.moments
     assert (first.actions_per_second, second.actions_per_second) == (5.0, 2.0)
@@ -49,56 +49,64 @@ def test_a_slice_has_what_came_within_it(collector: Collector, measures: Measure
     assert second.generator_cpu == 0.25
 
 
-def test_what_was_measured_while_the_crowd_came_does_not_count(collector: Collector, measures: Measures) -> None:
+def test_what_was_measured_while_users_started_does_not_count(collector: Collector, measures: Measures) -> None:
     for actions, seconds, cpu in ((9, 3.0, 1.0), (4, 0.01, 0.5)):
         collector.warmed_up()
         measures.count("actions", actions)
         measures.took(ACKNOWLEDGED, seconds)
         measures.failed("acting", "why")
-        collector.hears("0", told(measures, cpu=cpu))
+        collector.receive("0", report(measures, cpu=cpu))
         collector.slice(1.0, actions, Use())
     collector.time_up()
     assert [(one.name, one.count) for one in collector.latencies()] == [(ACKNOWLEDGED, 1)]
     assert collector.latencies()[0].most == pytest.approx(10, rel=0.01)
     assert collector.counts_under_load["actions"] == 4
     assert [moment.actions_per_second for moment in collector.moments] == [4.0]
-    assert collector.most_cpu == 0.5
+    assert collector.max_cpu == 0.5
     # What services count, and what fails, is the same whenever it happens.
     assert collector.counts["actions"] == 13
     assert collector.failures[0].count == 2
 
 
-def test_after_load_only_what_the_referee_finds_late_is_measured(collector: Collector, measures: Measures) -> None:
+def test_after_load_only_what_the_judge_finds_late_is_measured(collector: Collector, measures: Measures) -> None:
     collector.time_up()
     measures.took(ACKNOWLEDGED, 1.0)
     measures.took(SEEN_BY_ALL, 2.0)
     measures.count("actions")
-    collector.hears("0", told(measures))
+    collector.receive("0", report(measures))
     assert [one.name for one in collector.latencies()] == [SEEN_BY_ALL]
     assert (collector.counts["actions"], collector.counts_under_load["actions"]) == (1, 0)
 
 
-def test_the_busiest_swarm_is_told_on_average(collector: Collector, measures: Measures) -> None:
-    for swarm, cpu in (("0", 0.2), ("1", 0.4), ("0", 0.2), ("1", 0.8)):
-        collector.hears(swarm, told(measures, cpu=cpu))
+def test_the_cpu_of_the_busiest_process_is_an_average(collector: Collector, measures: Measures) -> None:
+    for process, cpu in (("0", 0.2), ("1", 0.4), ("0", 0.2), ("1", 0.8)):
+        collector.receive(process, report(measures, cpu=cpu))
     collector.time_up()
-    assert collector.most_cpu == pytest.approx(0.6)
+    assert collector.max_cpu == pytest.approx(0.6)
 
 
 def test_failures_come_most_often_first_with_what_was_said_first(collector: Collector) -> None:
     for what, why in (("rare", "a"), ("often", "b"), ("often", "c")):
         measures = Measures()
         measures.failed(what, why)
-        collector.hears("0", told(measures))
+        collector.receive("0", report(measures))
     assert [(one.name, one.count, one.first) for one in collector.failures] == [("often", 2, "b"), ("rare", 1, "a")]
 
 
 def test_violations_are_counted_by_name_with_the_first_of_each(collector: Collector, measures: Measures) -> None:
     for table in ("t1", "t2"):
         measures.broken([Violation(Invariant.DEAL_UNFAIR, table, 7, "why")], "replay")
-        collector.hears("0", told(measures))
+        collector.receive("0", report(measures))
     collector.breaks("metrics_differ", "three, not two")
     unfair, differ = collector.violations({"deal_unfair": "first.jsonl"})
     assert (unfair.count, unfair.table_id, unfair.sequence, unfair.replay) == (2, "t1", 7, "first.jsonl")
     assert (differ.invariant, differ.count, differ.replay) == ("metrics_differ", 1, "")
     assert collector.replays["deal_unfair"] == "replay"
+
+
+def test_a_table_that_several_processes_judged_has_one_outcome(collector: Collector, measures: Measures) -> None:
+    for process, table in (("0", "t1"), ("1", "t1"), ("1", "t2")):
+        measures.judged.append({"table_id": table, "game": "solo", "players": [], "outcome": ""})
+        collector.receive(process, report(measures))
+    assert [table["table_id"] for table in collector.judged] == ["t1", "t2"]
+    assert collector.processes == {"0", "1"}

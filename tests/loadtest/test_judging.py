@@ -1,4 +1,4 @@
-"""Which tables the referee goes through, and what of it is told."""
+"""Which tables are judged, and what is reported of it."""
 
 import json
 from random import Random
@@ -9,8 +9,8 @@ from croupier_api.v1 import engine_pb2, table_pb2
 from loadtest.account import account_of
 from loadtest.judge.violations import Invariant
 from loadtest.measures import Measures
+from loadtest.process.judging import Judging
 from loadtest.record import Answered, Heard, Noted, SeatRecord, Sent, TableRecord
-from loadtest.swarm.judging import Judging
 
 PATIENCE_SECONDS = 60.0
 
@@ -34,7 +34,7 @@ async def test_the_first_table_is_judged_unless_none_shall_be(share: float, judg
     judging = Judging(measures, share, Never())
     try:
         for name in ("t1", "t2", "t3"):
-            await judging.hand_over(table(name))
+            await judging.take(table(name))
         await judging.finish(PATIENCE_SECONDS)
     finally:
         judging.close()
@@ -48,7 +48,7 @@ async def test_what_was_found_is_told_with_the_replay_or_else_what_was_heard(rep
     record.replays = replays
     judging = Judging(measures, 1.0, Random(1))
     try:
-        await judging.hand_over(record)
+        await judging.take(record)
         await judging.finish(PATIENCE_SECONDS)
     finally:
         judging.close()

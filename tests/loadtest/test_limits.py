@@ -2,10 +2,10 @@
 
 import pytest
 
-from loadtest.conductor.collector import Collector
-from loadtest.conductor.limits import checks
 from loadtest.measures import ACKNOWLEDGED, Measures
 from loadtest.report.result import Check
+from loadtest.runner.collector import Collector
+from loadtest.runner.limits import checks
 from loadtest.scenarios import Limits
 
 LIMITS = Limits(p99_milliseconds=100, failed_share=0.01, failed_by_code={"INTERNAL": 0}, generator_cpu=0.9)
@@ -20,8 +20,8 @@ class Told:
         self.measures.count("calls", 1000)
 
     def checks(self, *unwell: str) -> dict[str, Check]:
-        gauges = {"people": 1, "tables": 1, "waiting": 0, "cpu": 0.5}
-        self.collector.hears("0", {"batch": self.measures.take(), "gauges": gauges})
+        gauges = {"users": 1, "tables": 1, "waiting": 0, "cpu": 0.5}
+        self.collector.receive("0", {"batch": self.measures.take(), "gauges": gauges})
         return {check.name: check for check in checks(LIMITS, self.collector, unwell)}
 
 
@@ -69,7 +69,7 @@ def test_every_kind_of_action_that_is_done_often_has_to_be_fast(told: Told) -> N
 
 
 def test_a_generator_that_is_too_busy_is_told(told: Told) -> None:
-    told.collector.most_cpu = 0.95
+    told.collector.max_cpu = 0.95
     assert not told.checks()["generator"].passed
 
 

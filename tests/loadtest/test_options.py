@@ -1,97 +1,88 @@
-"""The command line of the load test: what is read, and one line for what cannot be."""
+"""What the load test adds to Locust's command line: what is read, and one line for what cannot be."""
 
+from argparse import ArgumentParser
 from pathlib import Path
 
 import pytest
 
 from croupier_client import Endpoints, Tls
-from loadtest.command_line import MISUSED
-from loadtest.options import read_options
+from loadtest.runner.options import Options, add_arguments, read_options
 from loadtest.scenarios import SCENARIOS
 
 PEM = b"-----BEGIN " + b"CERTIFICATE-----\n"
 
 
-def test_what_is_not_told_is_the_scenarios() -> None:
-    options = read_options(["evening"])
-    evening = SCENARIOS["evening"]
-    assert (options.tables, options.seconds, options.endpoints) == (evening.tables, evening.seconds, None)
+def read(*arguments: str, tags: str = "smoke", users: int | None = None, host: str = "") -> Options:
+    """The options beside those that Locust itself has."""
+    parser = ArgumentParser()
+    add_arguments(parser)
+    parser.set_defaults(tags=[tags], exclude_tags=None, num_users=users, spawn_rate=None, run_time=None)
+    return read_options(parser.parse_args(arguments), host)
+
+
+def test_what_is_not_given_is_the_scenarios() -> None:
+    options, rush = read(tags="rush"), SCENARIOS["rush"]
+    assert (options.users, options.seconds) == (sum(rush.people(rush.tables).values()), rush.seconds)
+    assert options.arrivals_per_second == rush.arrivals_per_second
+    assert (options.endpoints, options.is_seed_drawn) == (None, True)
     assert options.results.parent == Path("results")
-    assert options.results.name.endswith("-evening")
 
 
-def test_what_is_told_is_taken() -> None:
-    options = read_options(["rush", "--tables=7", "--seconds=9", "--mix=solo", "--manners=cheat=2,steady", "--seed=5"])
-    assert (options.tables, options.seconds, options.mix, options.seed) == (7, 9, "solo", 5)
-    assert options.manners == "cheat=2,steady"
+def test_what_is_given_is_taken() -> None:
+    options = read("--tables=1", "--mix=solo", "--behaviours=cheat=2,steady", "--seed=5", "--think=0", tags="rush")
+    assert (options.users, options.mix, options.seed, options.is_seed_drawn) == (4, "solo", 5, False)
+    assert (options.behaviours, options.think_seconds) == ("cheat=2,steady", 0)
+    assert read("--tables=1", users=77).users == 77
 
 
 def test_the_command_repeats_the_run_with_its_seed() -> None:
-    told, chosen = read_options(["smoke", "--seed=5"]), read_options(["smoke", "--tables=3"])
-    assert told.command == "python -m loadtest smoke --seed=5"
-    assert chosen.command == f"python -m loadtest smoke --tables=3 --seed {chosen.seed}"
-    spaced = read_options(["smoke", "--seed=5", "--results=my results"])
-    assert spaced.command == "python -m loadtest smoke --seed=5 '--results=my results'"
-
-
-def test_a_front_door_is_for_all_services() -> None:
-    assert read_options(["smoke", "--host=h:1"]).endpoints == Endpoints.single("h:1")
-    services = ["--lobby=a:1", "--engine=10.0.0.1:2,10.0.0.2:2", "--scoring=d:4"]
-    assert read_options(["smoke", *services]).endpoints == Endpoints("a:1", "10.0.0.1:2,10.0.0.2:2", "d:4")
-
-
-def test_a_front_door_can_have_tls(tmp_path: Path) -> None:
-    authority = tmp_path / "authority.pem"
-    authority.write_bytes(PEM)
-    assert read_options(["smoke", "--host=h:1", "--tls"]).endpoints == Endpoints.single("h:1", Tls())
-    assert read_options(["smoke", "--host=h:1", f"--ca-file={authority}"]).endpoints == Endpoints.single(
-        "h:1", Tls(PEM)
+    options = read("--think=0", "--results=my results", users=9, host="h:1")
+    assert options.command == (
+        "locust -f loadtest/locustfile.py --headless --tags smoke -u 9 -r 20 -t 20 --host h:1 "
+        f"--seed {options.seed} --think 0 --results 'my results'"
     )
 
 
+def test_a_host_is_a_gateway_or_names_all_services(tmp_path: Path) -> None:
+    authority = tmp_path / "authority.pem"
+    authority.write_bytes(PEM)
+    assert read(host="h:1").endpoints == read(host="http://h:1/").endpoints == Endpoints.single("h:1")
+    assert read(host="https://h:1").endpoints == Endpoints.single("h:1", Tls())
+    assert read(f"--ca-file={authority}", host="h:1").endpoints == Endpoints.single("h:1", Tls(PEM))
+    several = read(host="lobby=a:1,engine=10.0.0.1:2,engine=10.0.0.2:2,scoring=d:4").endpoints
+    assert several == Endpoints("a:1", "10.0.0.1:2,10.0.0.2:2", "d:4")
+
+
 def test_metrics_are_read_by_name() -> None:
-    options = read_options(["smoke", "--host=h:1", "--metrics=engine=h:2", "--metrics=lobby=h:3"])
-    assert options.metrics == {"engine": "h:2", "lobby": "h:3"}
+    assert read("--metrics=engine=h:2,lobby=h:3", host="h:1").metrics == {"engine": "h:2", "lobby": "h:3"}
 
 
-OWN = ["--lobby=h:1", "--engine=h:1", "--scoring=h:1"]
 WRONG = {
-    "no scenario of that name": (["nothing"], "there is no scenario 'nothing': take one of smoke"),
-    "no tables": (["smoke", "--tables=0"], "--tables is at least 1"),
-    "no engine": (["smoke", "--engines=0"], "--engines is at least 1"),
-    "no time": (["smoke", "--seconds=0"], "--seconds is at least 1"),
-    "a game that there is not": (["smoke", "--mix=whist"], "'whist' is not played here"),
-    "a weight that is none": (["smoke", "--mix=solo=0"], "'0' is no weight of solo"),
-    "a manner that there is not": (["smoke", "--manners=rude"], "nobody plays in the manner 'rude'"),
-    "a weight of a manner that is none": (["smoke", "--manners=cheat=x"], "'x' is no weight of cheat"),
-    "a service without the others": (["smoke", "--engine=h:1"], "--lobby, --engine and --scoring belong together"),
-    "two ways in": (
-        ["smoke", "--host=h:1", "--lobby=h:1", "--engine=h:1", "--scoring=h:1"],
-        "--host is one front door",
-    ),
-    "a database of others": (["smoke", "--host=h:1", "--database=x"], "are for services of its own"),
-    "engines without a database": (["smoke", "--engines=2"], "several engines need a PostgreSQL database"),
-    "addresses that cannot be used": (["smoke", "--lobby=h:1", "--engine=h:1,i:1", "--scoring=h:1"], "cannot be used"),
-    "metrics without a name": (["smoke", "--metrics=h:1"], "--metrics is NAME=HOST:PORT"),
-    "TLS for services of its own": (["smoke", "--tls"], "--tls and --ca-file are for services that run already"),
-    "authorities that are not there": (
-        ["smoke", "--host=h:1", "--ca-file=/none"],
-        "--ca-file /none cannot be read: No such",
-    ),
-    "authorities that are none": (["smoke", "--host=h:1", f"--ca-file={__file__}"], "holds no certificate"),
-    "a share that is none": (["smoke", "--judged=2"], "--judged is a share of all tables"),
-    "a flag that there is not": (["smoke", "--loud"], "unrecognized arguments: --loud"),
+    "a game that there is not": (["--mix=whist"], "", "'whist' is not played here"),
+    "a behaviour that there is not": (["--behaviours=rude"], "", "nobody plays in the manner 'rude'"),
+    "no tables": (["--tables=0"], "", "--tables is a number from 1 on, not '0'"),
+    "a seed that is none": (["--seed=x"], "", "--seed is a number from 0 on, not 'x'"),
+    "a share that is none": (["--judged=2"], "", "--judged is a number from 0 to 1, not '2'"),
+    "a database of others": (["--database=x"], "h:1", "are for services of its own"),
+    "engines without a database": (["--engines=2"], "", "several engines need a PostgreSQL database"),
+    "metrics without a name": (["--metrics=h:1"], "h:1", "--metrics is NAME=HOST:PORT"),
+    "TLS for services of its own": (["--ca-file=/none"], "", "--ca-file is for services that run already"),
+    "authorities that are not there": (["--ca-file=/none"], "h:1", "--ca-file /none cannot be read: No such"),
+    "authorities that are none": ([f"--ca-file={__file__}"], "h:1", "holds no certificate"),
+    "a service without the others": ([], "engine=h:1", "names all three services"),
+    "a service that there is not": ([], "gate=h:1", "--host cannot name 'gate'"),
+    "another scheme": ([], "ftp://h:1", "is no gateway"),
 }
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_one_line_says_what_is_wrong(what: str, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments, line = WRONG[what]
-    with pytest.raises(SystemExit) as end:
-        read_options(arguments)
-    told = capsys.readouterr()
-    assert end.value.code == MISUSED
-    assert told.err.startswith("loadtest: ")
-    assert line in told.err
-    assert told.err.count("\n") == 1
-    assert not told.out
+def test_one_line_says_what_is_wrong(what: str) -> None:
+    arguments, host, line = WRONG[what]
+    with pytest.raises(ValueError, match=r"^[^\n]+$") as fault:
+        read(*arguments, host=host)
+    assert line in str(fault.value)
+
+
+def test_a_run_has_one_scenario() -> None:
+    with pytest.raises(ValueError, match="there is no scenario 'nothing': take one of smoke"):
+        read(tags="nothing")

@@ -8,12 +8,11 @@ from random import Random
 import pytest
 
 from croupier_client import Tls
-from loadtest.mix import ALL_GAMES
 from loadtest.players.seat import THOUGHT_OF_ACTION_TIME
+from loadtest.process.plan import USUAL_CONNECTIONS, Plan
 from loadtest.scenarios import SCENARIOS, Kind, Manner, Scenario, Thinking, read_manners
-from loadtest.swarm.order import USUAL_CONNECTIONS, Order
 
-ORDER = Order("rush", 3, 5.0, 1, "l:1", "e:2", "s:3")
+PLAN = Plan("rush", 11, 1, "l:1", "e:2", "s:3")
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)
@@ -44,40 +43,32 @@ def test_manners_are_read_with_their_weights() -> None:
     assert read_manners("cheat=3, steady") == {Manner.CHEAT: 3, Manner.STEADY: 1}
 
 
-def test_what_is_told_otherwise_is_taken_for_the_scenarios() -> None:
-    resolved = replace(ORDER, grace_seconds=7.0, judged_share=0.5, think_seconds=0.0, manners="cheat").resolved()
-    assert (resolved.tables, resolved.seconds, resolved.grace_seconds, resolved.judged_share) == (3, 5.0, 7.0, 0.5)
+def test_what_is_chosen_otherwise_replaces_the_scenarios() -> None:
+    resolved = replace(PLAN, grace_seconds=7.0, judged_share=0.5, think_seconds=0.0, manners="cheat").resolved()
+    assert (resolved.grace_seconds, resolved.judged_share) == (7.0, 0.5)
     assert resolved.thinking.median_seconds == 0
     assert resolved.manners == {Manner.CHEAT: 1}
     assert resolved.stages == SCENARIOS["rush"].stages
+    assert PLAN.resolved() == SCENARIOS["rush"]
 
 
-def test_nothing_told_changes_nothing_but_tables_and_seconds() -> None:
-    assert ORDER.resolved() == replace(SCENARIOS["rush"], tables=3, seconds=5.0)
-
-
-def test_an_order_is_the_same_after_it_was_told() -> None:
+def test_a_plan_is_the_same_after_it_was_sent() -> None:
     for authorities in (None, "", "certificates"):
-        told = Order.from_json(json.loads(json.dumps(replace(ORDER, authorities=authorities).to_json())))
-        assert told == replace(ORDER, authorities=authorities)
-    found = [replace(ORDER, authorities=text).endpoints.tls for text in (None, "", "certificates")]
+        plan = replace(PLAN, authorities=authorities, manners="cheat", mix="solo")
+        assert Plan.from_json(json.loads(json.dumps(plan.to_json()))) == plan
+    found = [replace(PLAN, authorities=text).endpoints.tls for text in (None, "", "certificates")]
     assert found == [None, Tls(), Tls(b"certificates")]
 
 
-def test_a_front_door_gets_more_connections_for_more_people() -> None:
-    door = replace(ORDER, scenario="evening", tables=1000, lobby="d:1", engine="d:1", scoring="d:1")
-    assert replace(door, engine="e:1").connections == USUAL_CONNECTIONS
-    assert replace(door, tables=10).connections == USUAL_CONNECTIONS
+def test_a_gateway_gets_more_connections_for_more_users() -> None:
+    gateway = replace(PLAN, scenario="evening", users=1570, lobby="d:1", engine="d:1", scoring="d:1")
+    assert replace(gateway, engine="e:1").connections == USUAL_CONNECTIONS
+    assert replace(gateway, users=10).connections == USUAL_CONNECTIONS
     # 800 parties of about four, 600 who are matched, 170 others.
-    assert door.connections == 100
+    assert gateway.connections == 100
 
 
 def test_at_least_one_of_each_kind_comes() -> None:
-    assert ORDER.people() == {Kind.MATCHER: 10, Kind.BROWSER: 1}
-    assert replace(ORDER, tables=1).people() == {Kind.MATCHER: 3, Kind.BROWSER: 1}
-
-
-def test_an_order_reaches_a_swarm_as_it_was_given() -> None:
-    order = replace(ORDER, manners="cheat", mix="solo")
-    assert Order.from_json(order.to_json()) == order
-    assert ORDER.mix == ALL_GAMES
+    rush = SCENARIOS["rush"]
+    assert rush.people(3) == {Kind.MATCHER: 10, Kind.BROWSER: 1}
+    assert rush.people(1) == {Kind.MATCHER: 3, Kind.BROWSER: 1}

@@ -6,7 +6,7 @@ import pytest
 
 from loadtest.measures import Measures
 from loadtest.players.tables import Tables
-from loadtest.record import TableRecord
+from loadtest.record import SeatRecord, TableRecord
 from loadtest.scenarios import Manner
 
 
@@ -21,9 +21,9 @@ class House:
     async def _take(self, record: TableRecord) -> None:
         self.handed_over.append(record)
 
-    def sit_down(self, player: str, table: str = "t", *, commitment: str = "c", counts: bool = False) -> None:
+    def sit_down(self, player: str, table: str = "t", *, commitment: str = "c", counts: bool = False) -> SeatRecord:
         record = TableRecord(table, "solo", 4, commitment)
-        self.tables.sit_down(record, player, Manner.STEADY, b"seed", counts=counts)
+        return self.tables.sit_down(record, player, Manner.STEADY, b"seed", counts=counts)
 
 
 @pytest.fixture
@@ -71,11 +71,9 @@ def test_a_table_that_nobody_saw_end_is_counted_as_unheard(house: House) -> None
 
 def test_an_entry_for_which_time_ran_out_is_counted_once_for_all_who_heard_it(house: House) -> None:
     for player in ("p1", "p2"):
-        house.sit_down(player, counts=player == "p1")
-    house.tables.leave("t")
-    for viewer in house.tables._records["t"].viewers:
-        viewer.timeouts += [5, 7]
-    house.tables.leave("t")
+        house.sit_down(player, counts=player == "p1").timeouts += [5, 7]
+    for _ in range(2):
+        house.tables.leave("t")
     assert house.measures.counts["timeouts solo"] == 2
 
 

@@ -38,10 +38,10 @@ def database_file(migrated_file: Path, tmp_path: Path) -> Path:
     return copy_database(migrated_file, tmp_path / "lobby.db")
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture
 def database_url(request: pytest.FixtureRequest) -> str:
-    """A new database with the lobby's tables, on each kind of server."""
-    if request.param == "sqlite":
+    """A new database with the lobby's tables: SQLite, or what the test is parametrised with (see `fakes`)."""
+    if getattr(request, "param", "sqlite") == "sqlite":
         return f"sqlite:///{request.getfixturevalue('database_file')}"
     url: str = request.getfixturevalue("new_database")("croupier.lobby")
     return url

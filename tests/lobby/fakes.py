@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from croupier.lobby.engine_port import GameDescription, OptionDescription, Preparation
 from croupier.lobby.players import Player
 from croupier.lobby.settings import LobbySettings
@@ -14,6 +16,11 @@ from croupier.runtime.errors import MalformedRequest, NotFound, ServiceError, Un
 from croupier_api.v1 import engine_pb2 as pb
 from croupier_api.v1 import engine_pb2_grpc, table_pb2
 
+POSTGRESQL = pytest.param("postgresql", marks=pytest.mark.postgres)
+on_postgresql = pytest.mark.parametrize("database_url", [POSTGRESQL], indirect=True)
+on_both_databases = pytest.mark.parametrize("database_url", ["sqlite", POSTGRESQL], indirect=True)
+"""For what the stores do; what is above them does not know the database."""
+PATIENCE_SECONDS = 60.0
 START = 1_700_000_000_000
 SILENT = Unavailable("ENGINE_UNAVAILABLE", "the engine cannot answer now: try again", retry_after_seconds=1)
 ROUNDS = OptionDescription("rounds", "integer", "3", ("1..10",), "How many rounds are played.")

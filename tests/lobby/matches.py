@@ -7,18 +7,26 @@ from contextlib import aclosing, asynccontextmanager
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.matching import MatchNews
 from croupier.lobby.tables import Table
+from tests.lobby.fakes import PATIENCE_SECONDS
 
 
 async def following(stream: AsyncGenerator[MatchNews, None]) -> MatchNews:
-    return await asyncio.wait_for(anext(stream), 10)
+    return await asyncio.wait_for(anext(stream), PATIENCE_SECONDS)
 
 
 async def seated(stream: AsyncGenerator[MatchNews, None]) -> Table:
-    async with asyncio.timeout(10), aclosing(stream):
+    async with asyncio.timeout(PATIENCE_SECONDS), aclosing(stream):
         async for news in stream:
             if news.table:
                 last = news.table
     return last
+
+
+async def until_streams(lobby: Lobby, count: int) -> None:
+    """Wait until so many streams wait at a lobby."""
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while lobby.matching.streams != count:  # noqa: ASYNC110 - what comes over a connection has no event here
+            await asyncio.sleep(0.01)
 
 
 async def match_all(lobby: Lobby) -> None:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from prometheus_client import CollectorRegistry
 
-from croupier.runtime.addresses import free_port
 from croupier.runtime.identity import ENGINE_CONTROL_AUDIENCE, TokenVerifier, load_public_key, write_new_key_pair
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
 from croupier.runtime.metrics import RpcMetrics
@@ -36,19 +35,19 @@ class Place:
         return cls(folder, database_url)
 
     @asynccontextmanager
-    async def engine(self, address: str, lobby: str) -> AsyncIterator[FakeEngine]:
-        """An engine that knows the key of one of the lobbies."""
+    async def engine(self, lobby: str, port: int = 0) -> AsyncIterator[tuple[FakeEngine, str]]:
+        """An engine that knows the key of one of the lobbies, and where it listens."""
         engine = FakeEngine()
         verifier = TokenVerifier(load_public_key(self.folder / f"{lobby}.pub"), ENGINE_CONTROL_AUDIENCE, real_now)
         listener = await listen(
-            address,
+            f"127.0.0.1:{port}",
             [],
             lambda server: engine_pb2_grpc.add_EngineControlServiceServicer_to_server(
                 FakeEngineServicer(engine), server
             ),
             CallInterceptor(Authenticator(verifier), RpcMetrics(CollectorRegistry()), SilentLogger()),
         )
-        yield engine
+        yield engine, listener.address
         await listener.server.stop(None)
 
     async def start(self, engines: Sequence[str], address: str = "127.0.0.1:0", name: str = "ready") -> Process:
@@ -86,7 +85,3 @@ async def kill(process: Process) -> None:
     if process.returncode is None:
         process.kill()
     await process.communicate()
-
-
-def free_address() -> str:
-    return f"127.0.0.1:{free_port()}"

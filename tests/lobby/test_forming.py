@@ -10,7 +10,7 @@ from croupier.lobby.engine_port import Preparation
 from croupier.lobby.forming import CODE_LETTERS, FORMING, TableWish
 from croupier.lobby.tables import Table, TableClock, TableState
 from croupier.runtime.errors import IllegalNow, LimitReached, MalformedRequest, NotFound, ServiceError
-from tests.lobby.fakes import SILENT, FakeClock, FakeEngine, player
+from tests.lobby.fakes import SILENT, FakeClock, FakeEngine, on_both_databases, player
 from tests.lobby.house import House
 
 ADA, BOB, EVE = player(1), player(2), player(3)
@@ -140,6 +140,7 @@ async def test_an_invite_code_that_is_taken_is_drawn_again(lobby: Lobby) -> None
     assert len({first.invite_code, second.invite_code, third.invite_code}) == 3
 
 
+@on_both_databases
 async def test_a_player_hosts_so_many_tables_and_no_more(house: House) -> None:
     async with house.lobby(hosted_tables_limit=3) as lobby:
         results = await asyncio.gather(*(lobby.forming.create(ADA, PAIRS) for _ in range(8)), return_exceptions=True)
@@ -164,6 +165,7 @@ async def test_many_who_want_the_last_seats_at_once_get_just_those(lobby: Lobby)
     assert set(seated) == winners | {ADA.player_id}
 
 
+@on_both_databases
 async def test_the_last_seat_is_given_once_by_two_replicas(house: House) -> None:
     async with house.lobby() as one, house.lobby() as other:
         table = await one.forming.create(ADA, PAIRS)
@@ -189,6 +191,7 @@ async def test_everybody_ready_at_once_opens_once(lobby: Lobby, engine: FakeEngi
     assert [seat.client_seed for seat in engine.opened[table.table_id]] == [b"1", b"2", b"3", b"4", b"5"]
 
 
+@on_both_databases
 async def test_pages_are_newest_first_without_gap_or_repeat(lobby: Lobby, clock: FakeClock) -> None:
     made = []
     for number in range(7):

@@ -5,7 +5,7 @@ import random
 from asyncio.subprocess import Process
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,7 +13,9 @@ import grpc
 import pytest
 
 from croupier_api.v1 import lobby_pb2, lobby_pb2_grpc
-from tests.lobby.processes import Place, free_address, kill
+from tests.lobby.fakes import on_postgresql
+from tests.lobby.processes import Place, kill
+from tests.ports import reserved_port
 
 LOBBIES = 3
 KILLS = 4
@@ -29,7 +31,7 @@ class Fleet:
 
     place: Place
     engine: str
-    addresses: Sequence[str] = field(default_factory=lambda: [free_address() for _ in range(LOBBIES)])
+    addresses: Sequence[str]
     processes: dict[int, Process] = field(default_factory=dict)
 
     async def start(self, number: int) -> None:
@@ -46,13 +48,15 @@ class Fleet:
 
 @asynccontextmanager
 async def fleet(place: Place, engine: str) -> AsyncIterator[Fleet]:
-    made = Fleet(place, engine)
-    try:
-        await asyncio.gather(*(made.start(number) for number in range(LOBBIES)))
-        yield made
-    finally:
-        for process in made.processes.values():
-            await kill(process)
+    with ExitStack() as ports:
+        addresses = [f"127.0.0.1:{ports.enter_context(reserved_port())}" for _ in range(LOBBIES)]
+        made = Fleet(place, engine, addresses)
+        try:
+            await asyncio.gather(*(made.start(number) for number in range(LOBBIES)))
+            yield made
+        finally:
+            for process in made.processes.values():
+                await kill(process)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +86,12 @@ class Guest:
                 await asyncio.sleep(0.1)
 
 
-@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+@pytest.mark.slow
+@on_postgresql
 async def test_everybody_is_seated_once(tmp_path: Path, database_url: str, seed: int) -> None:
-    place, address, chance = Place.new(tmp_path, database_url), free_address(), random.Random(seed)
+    place, chance = Place.new(tmp_path, database_url), random.Random(seed)
     async with AsyncExitStack() as stack:
-        engine = await stack.enter_async_context(place.engine(address, "first"))
+        engine, address = await stack.enter_async_context(place.engine("first"))
         lobbies = await stack.enter_async_context(fleet(place, address))
         channels = [await stack.enter_async_context(grpc.aio.insecure_channel(one)) for one in lobbies.addresses]
         calls = []

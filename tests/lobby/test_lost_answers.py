@@ -14,9 +14,9 @@ from croupier.lobby.table_store import TableStore
 from croupier.lobby.tables import Table, TableState
 from croupier.lobby.ticket_store import TicketStore
 from croupier.lobby.tickets import MATCHED_SECONDS, Ticket, Wish
-from tests.lobby.fakes import START, FakeClock, FakeEngine, forming_table, player
+from tests.lobby.fakes import PATIENCE_SECONDS, START, FakeClock, FakeEngine, forming_table, player
 from tests.lobby.house import House
-from tests.lobby.matches import following, match_all, running, seated
+from tests.lobby.matches import following, match_all, running, seated, until_streams
 
 ADA, BOB, EVE = player(1), player(2), player(3)
 TWO = Wish("pairs", 2)
@@ -39,7 +39,7 @@ async def again(lobby: Lobby, name: str = NAME) -> Table:
 
 async def waits(lobby: Lobby, name: str) -> int:
     """How many wait once Ada has called by a name, which gives her a ticket that is not matched."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         stream = lobby.matching.quick_match(ADA, TWO, b"", name)
         news = await following(stream)
         await stream.aclose()
@@ -153,7 +153,7 @@ async def test_a_table_that_still_runs_and_was_not_told_waits_for_its_player(lob
 async def test_a_table_that_is_told_at_the_very_moment_of_a_new_wish_does_not_answer_it(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tables, tickets, attend_again = TableStore(store), TicketStore(store), TicketStore._attend_again
+    tables, tickets, attend_again = TableStore(store), TicketStore(store), TicketStore.attend_again
 
     def ticket(number: int, ticket_id: str, name: str) -> Ticket:
         return Ticket(ticket_id, player(number).player_id, "", TWO, b"", START, request_id=name)
@@ -168,7 +168,7 @@ async def test_a_table_that_is_told_at_the_very_moment_of_a_new_wish_does_not_an
         await self.deliver("s1", START)
         return await attend_again(self, held, wanted, stream_id, now)
 
-    monkeypatch.setattr(TicketStore, "_attend_again", attend_again_too_late)
+    monkeypatch.setattr(TicketStore, "attend_again", attend_again_too_late)
     new = ticket(1, "t3", "another wish")
     assert await tickets.take(new, "s3", START) == new
 
@@ -179,17 +179,16 @@ async def test_whoever_calls_while_others_are_looked_up_is_told_his_table_and_no
     table = await told(lobby)
     eve, repeated = lobby.matching.quick_match(EVE, TWO, b""), lobby.matching.quick_match(ADA, TWO, b"", NAME)
     await following(eve)
-    outcomes, calls = lobby.matching._store.outcomes, list[asyncio.Future[MatchNews]]()
+    outcomes, calls = TicketStore.outcomes, list[asyncio.Future[MatchNews]]()
 
-    async def and_ada_calls(stream_ids: Collection[str]) -> dict[str, Table | None]:
-        found = await outcomes(stream_ids)
+    async def and_ada_calls(store: TicketStore, stream_ids: Collection[str]) -> dict[str, Table | None]:
+        found = await outcomes(store, stream_ids)
         calls.append(asyncio.ensure_future(anext(repeated)))
-        while len(lobby.matching._waiters) < 2:  # noqa: ASYNC110 - what it waits for has no event
-            await asyncio.sleep(0)
+        await until_streams(lobby, 2)
         return found
 
     with monkeypatch.context() as patch:
-        patch.setattr(lobby.matching._store, "outcomes", and_ada_calls)
+        patch.setattr(TicketStore, "outcomes", and_ada_calls)
         await lobby.matching.tick()
     await lobby.matching.tick()
     assert (await calls[0]).table == table

@@ -16,9 +16,11 @@ import pytest
 from croupier.lobby.__main__ import main
 from croupier.runtime.identity import write_new_key_pair
 from croupier_api.v1 import lobby_pb2, lobby_pb2_grpc
+from tests.lobby.fakes import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.usefixtures("logs_as_before")
-END_SECONDS = 20
+END_SECONDS = 50
+"""Less than the time to drain."""
 
 
 @pytest.fixture
@@ -43,7 +45,7 @@ def running(arguments: list[str], ready_file: Path) -> Iterator[lobby_pb2_grpc.L
     ready_file.unlink(missing_ok=True)
     process = subprocess.Popen([sys.executable, "-m", "croupier.lobby", *arguments], stderr=subprocess.PIPE, text=True)
     try:
-        until = time.monotonic() + 20
+        until = time.monotonic() + PATIENCE_SECONDS
         while not ready_file.exists():
             assert process.poll() is None, process.communicate()[1]
             assert time.monotonic() < until, "the lobby did not get ready"
@@ -74,7 +76,6 @@ def test_a_player_is_the_same_after_a_restart_and_a_stream_does_not_hold_the_end
         next(watch)
 
 
-@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 @pytest.mark.parametrize(
     ("flag", "value", "said"),
     [

@@ -11,10 +11,11 @@ from croupier.lobby.tables import Table, TableState
 from croupier.lobby.ticket_store import TicketStore
 from croupier.lobby.tickets import ATTENDED_SECONDS, Wish
 from croupier.runtime.errors import IllegalNow, LimitReached, MalformedRequest, StaleSequence, Unavailable
-from tests.lobby.fakes import SILENT, FakeClock, FakeEngine, player
+from tests.lobby.fakes import PATIENCE_SECONDS, SILENT, FakeClock, FakeEngine, on_both_databases, player
 from tests.lobby.house import House
 from tests.lobby.matches import following, match_all, running, seated
 
+pytestmark = on_both_databases
 ADA, BOB, EVE = player(1), player(2), player(3)
 TWO = Wish("pairs", 2)
 
@@ -238,7 +239,7 @@ async def test_a_match_goes_on_after_a_crash_at_each_step(
         assert [seat.client_seed for seat in engine.opened[table_id]] == [b"Player 1", b"Player 2"]
         for one in (ADA, BOB):
             async with running(lobby):
-                table = await asyncio.wait_for(seated(lobby.matching.quick_match(one, TWO, b"")), 5)
+                table = await seated(lobby.matching.quick_match(one, TWO, b""))
             assert table.table_id == table_id
 
 
@@ -276,7 +277,7 @@ async def test_matched_tables_are_hidden_until_they_play(lobby: Lobby, engine: F
 async def test_fifty_at_once_are_each_seated_once(lobby: Lobby, engine: FakeEngine) -> None:
     async with running(lobby):
         calls = [seated(lobby.matching.quick_match(player(number), Wish("pairs", 5), b"")) for number in range(50)]
-        tables = await asyncio.wait_for(asyncio.gather(*calls), 20)
+        tables = await asyncio.wait_for(asyncio.gather(*calls), PATIENCE_SECONDS)
     for number, table in enumerate(tables):
         assert table.seat_of(player(number).player_id) is not None
     assert len({table.table_id for table in tables}) == len(engine.opened) == 10
@@ -298,7 +299,7 @@ async def test_fifty_at_two_replicas_that_come_and_go_are_each_seated_once(house
                 lobby = second
             return await seated(lobby.matching.quick_match(player(number), TWO, b""))
 
-        tables = await asyncio.wait_for(asyncio.gather(*(play(number) for number in range(50))), 20)
+        tables = await asyncio.wait_for(asyncio.gather(*(play(number) for number in range(50))), PATIENCE_SECONDS)
     everybody = Counter(seat.player_id for seats in engine.opened.values() for seat in seats)
     assert everybody == Counter(player(number).player_id for number in range(50))
     assert len({table.table_id for table in tables}) == 25

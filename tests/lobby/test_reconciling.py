@@ -11,9 +11,10 @@ from croupier.lobby.assembly import Lobby
 from croupier.lobby.forming import TableWish
 from croupier.lobby.tables import TableClock, TableState
 from croupier.runtime.errors import NotFound, Unauthenticated
-from tests.lobby.fakes import SILENT, FakeClock, FakeEngine, player
+from tests.lobby.fakes import SILENT, FakeClock, FakeEngine, on_both_databases, player
 from tests.lobby.house import House
 
+pytestmark = on_both_databases
 ADA, BOB = player(1), player(2)
 ALONE = TableWish("alone", 1, {}, TableClock(30, 60), private=False)
 

@@ -21,10 +21,10 @@ from croupier.runtime.database import transaction
 from croupier.runtime.errors import IllegalNow, LimitReached, Unauthenticated, Unavailable
 from croupier.runtime.schema_versions import migrate_database
 from loadtest.postgres import PostgresServer, postgres_server
-from tests.lobby.fakes import FakeEngine, player, real_now
+from tests.lobby.fakes import PATIENCE_SECONDS, FakeEngine, on_postgresql, player, real_now
 from tests.lobby.house import House
 
-pytestmark = pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+pytestmark = on_postgresql
 ADA, BOB = player(1), player(2)
 PAIRS = TableWish("pairs", 2, {}, TableClock(30, 60), private=False)
 SKEWS_MILLISECONDS = (0, 5_000, -5_000)
@@ -55,7 +55,7 @@ async def ended(tasks: Sequence[asyncio.Task[None]]) -> None:
 
 
 async def outcomes(*calls: Awaitable[Result]) -> list[Result | BaseException]:
-    return await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 20)
+    return await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), PATIENCE_SECONDS)
 
 
 def kinds(found: Sequence[object]) -> Counter[str]:
@@ -84,7 +84,7 @@ async def test_the_last_seats_are_taken_once(house: House) -> None:
 async def test_a_device_is_one_player(house: House) -> None:
     async with lobbies(house) as made:
         calls = [lobby.reception.sign_in("a secret of one device", "Ada") for _ in range(4) for lobby in made]
-        found = await asyncio.wait_for(asyncio.gather(*calls), 20)
+        found = await asyncio.wait_for(asyncio.gather(*calls), PATIENCE_SECONDS)
     assert len({signed_in.player_id for signed_in, _, _ in found}) == 1
     assert sum(new for _, _, new in found) == 1
 
@@ -97,7 +97,7 @@ async def test_a_refresh_token_holds_once(house: House) -> None:
 
 
 async def test_a_stream_sees_at_once_what_another_lobby_changed(house: House) -> None:
-    async with lobbies(house, running=True, reconcile_seconds=60) as made, asyncio.timeout(20):
+    async with lobbies(house, running=True, reconcile_seconds=60) as made, asyncio.timeout(PATIENCE_SECONDS):
         table = await made[0].forming.create(ADA, PAIRS)
         async with aclosing(made[1].forming.watch_one(BOB.player_id, table.table_id)) as stream:
             assert await anext(stream) == table
@@ -106,7 +106,7 @@ async def test_a_stream_sees_at_once_what_another_lobby_changed(house: House) ->
 
 
 async def test_a_stream_sees_what_was_changed_while_nothing_was_heard(house: House, database: AsyncEngine) -> None:
-    async with lobbies(house, running=True, reconcile_seconds=60) as made, asyncio.timeout(20):
+    async with lobbies(house, running=True, reconcile_seconds=60) as made, asyncio.timeout(PATIENCE_SECONDS):
         table = await made[0].forming.create(ADA, PAIRS)
         async with aclosing(made[1].forming.watch_one(BOB.player_id, table.table_id)) as stream:
             await anext(stream)
@@ -141,11 +141,12 @@ async def test_who_came_first_is_seated_first_wherever_he_came(house: House, eng
     assert together == {frozenset(f"Player {first + n}" for n in range(3)) for first in (0, 3, 6)}
 
 
+@pytest.mark.slow
 async def test_a_database_that_goes_away_and_comes_back(house: House, own_server: PostgresServer) -> None:
     house.url = own_server.url("postgres")
     await migrate_database(house.url, ["croupier.lobby"])
     wish = Wish("pairs", 2)
-    async with lobbies(house, running=True, reconcile_seconds=1) as made, asyncio.timeout(60):
+    async with lobbies(house, running=True, reconcile_seconds=1) as made, asyncio.timeout(PATIENCE_SECONDS):
         waiting = made[0].matching.quick_match(ADA, wish, b"")
         await anext(waiting)
         own_server.kill()
@@ -219,7 +220,7 @@ WISHES = {Wish("pairs", 2): 16, Wish("pairs", 3): 15, Wish("pairs", 5): 15, Wish
 """How many players have each."""
 
 
-@pytest.mark.parametrize("cut", [False, True])
+@pytest.mark.parametrize("cut", [False, pytest.param(True, marks=pytest.mark.slow)])
 async def test_a_crowd_at_three_lobbies_is_seated_once_each(
     house: House, engine: FakeEngine, database: AsyncEngine, seed: int, cut: bool
 ) -> None:
@@ -232,7 +233,7 @@ async def test_a_crowd_at_three_lobbies_is_seated_once_each(
         for _ in range(5 if cut else 0):
             await asyncio.sleep(0.3)
             await cut_connections(database)
-        tables = await asyncio.wait_for(asyncio.gather(*calls), 60)
+        tables = await asyncio.wait_for(asyncio.gather(*calls), PATIENCE_SECONDS)
     everybody = Counter(seat.player_id for seats in engine.opened.values() for seat in seats)
     assert everybody == Counter(player(number).player_id for number in range(len(wishes)))
     assert len(engine.opened) == sum(count // wish.seats for wish, count in WISHES.items())

@@ -22,8 +22,9 @@ from croupier_api.v1 import engine_pb2_grpc, lobby_pb2_grpc, table_pb2
 from croupier_api.v1 import lobby_pb2 as pb
 from croupier_client import Client, Endpoints
 from loadtest.faults.proxy import Lane
-from tests.lobby.fakes import SILENT, FakeClock, FakeEngine, FakeEngineServicer, SilentLogger
+from tests.lobby.fakes import PATIENCE_SECONDS, SILENT, FakeClock, FakeEngine, FakeEngineServicer, SilentLogger
 from tests.lobby.house import House
+from tests.lobby.matches import until_streams
 
 
 @dataclass
@@ -54,16 +55,24 @@ class Guest:
     metadata: tuple[tuple[str, str], ...]
 
     def call(self, method: str, request: Any) -> Any:
-        return getattr(self.stub, method)(request, metadata=self.metadata, timeout=10)
+        return getattr(self.stub, method)(request, metadata=self.metadata, timeout=PATIENCE_SECONDS)
 
 
 @pytest.fixture
-async def front(house: House, engine: FakeEngine, clock: FakeClock, logger: SilentLogger) -> AsyncIterator[Front]:
+def audience() -> str:
+    """For whom the lobby signs what it says to the engine."""
+    return ENGINE_CONTROL_AUDIENCE
+
+
+@pytest.fixture
+async def front(
+    house: House, engine: FakeEngine, clock: FakeClock, logger: SilentLogger, audience: str
+) -> AsyncIterator[Front]:
     async with AsyncExitStack() as stack:
         service, public = FakeEngineServicer(engine), house.key.public_key()
 
-        def interceptor(audience: str, registry: CollectorRegistry, open_methods: frozenset[str]) -> CallInterceptor:
-            authenticator = Authenticator(TokenVerifier(public, audience, clock), open_methods)
+        def interceptor(own: str, registry: CollectorRegistry, open_methods: frozenset[str]) -> CallInterceptor:
+            authenticator = Authenticator(TokenVerifier(public, own, clock), open_methods)
             return CallInterceptor(authenticator, RpcMetrics(registry), logger)
 
         behind = await listen(
@@ -74,7 +83,7 @@ async def front(house: House, engine: FakeEngine, clock: FakeClock, logger: Sile
         )
         stack.push_async_callback(behind.server.stop, None)
         channel = await stack.enter_async_context(grpc.aio.insecure_channel(behind.address))
-        house.engine = EngineChannel(channel, TokenIssuer(house.key, ENGINE_CONTROL_AUDIENCE, 60, clock), 5, logger)
+        house.engine = EngineChannel(channel, TokenIssuer(house.key, audience, 60, clock), 5, logger)
         lobby = await stack.enter_async_context(house.lobby())
         registry = CollectorRegistry()
         listener = await listen(
@@ -200,9 +209,8 @@ async def test_an_answer_that_is_lost_on_its_way_is_had_again(front: Front, cloc
         bob = await front.sign_in(2)
         wish = pb.QuickMatchRequest(game="pairs", seats=2)
         (table,) = [news.table async for news in bob.call("QuickMatch", wish) if news.HasField("table")]
-        async with asyncio.timeout(10):
-            while front.lobby.matching._waiters:  # noqa: ASYNC110
-                await asyncio.sleep(0)  # only the server knows when it has told both
+        await until_streams(front.lobby, 0)
+        async with asyncio.timeout(PATIENCE_SECONDS):
             lane.reset()
             assert [answer.table.table_id async for answer in answers if answer.HasField("table")] == [table.table_id]
         assert list(front.engine.opened) == [table.table_id]
@@ -214,11 +222,9 @@ async def test_a_cancelled_stream_gives_its_place_back(front: Front) -> None:
     ada = await front.sign_in(1)
     call = ada.call("QuickMatch", pb.QuickMatchRequest(game="pairs", seats=2))
     await call.read()
-    assert front.lobby.matching._waiters
+    await until_streams(front.lobby, 1)
     call.cancel()
-    async with asyncio.timeout(5):
-        while front.lobby.matching._waiters:  # noqa: ASYNC110
-            await asyncio.sleep(0)  # only the server knows when it heard of it
+    await until_streams(front.lobby, 0)
 
 
 async def test_the_invite_code_is_for_those_who_sit_there(front: Front) -> None:
@@ -326,10 +332,9 @@ async def test_a_silent_engine_is_unavailable_and_its_faults_are_not_the_players
     await ada.call("CreateTable", create)
 
 
-async def test_an_engine_that_does_not_know_the_lobby_is_unavailable(front: Front, clock: FakeClock) -> None:
+@pytest.mark.parametrize("audience", [PLAYER_AUDIENCE])
+async def test_an_engine_that_does_not_know_the_lobby_is_unavailable(front: Front) -> None:
     ada = await front.sign_in(1)
-    channel = front.lobby.forming.engine
-    channel._issuer = TokenIssuer(channel._issuer.key, PLAYER_AUDIENCE, 60, clock)
     answer = await refused(ada.call("CreateTable", pb.CreateTableRequest(game="pairs", seats=2)))
     assert answer[:2] == ("UNAVAILABLE", "ENGINE_UNAVAILABLE")
 

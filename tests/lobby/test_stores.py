@@ -15,9 +15,10 @@ from croupier.lobby.table_store import InviteCodeTaken, TableStore
 from croupier.lobby.tables import Seat, Table, TableState, closed
 from croupier.lobby.ticket_store import TicketStore
 from croupier.lobby.tickets import Ticket, Wish, matched_table
-from tests.lobby.fakes import START, forming_table, player
+from tests.lobby.fakes import START, forming_table, on_both_databases, player
 
 
+@on_both_databases
 async def test_a_table_comes_back_as_it_was(store: Store) -> None:
     bot, person = (
         Seat(name="Bot 2", bot="clever", ready=True),
@@ -32,6 +33,7 @@ async def test_a_table_comes_back_as_it_was(store: Store) -> None:
     assert await tables.table("unknown") is None
 
 
+@on_both_databases
 async def test_a_change_of_an_older_version_is_refused(store: Store) -> None:
     tables = TableStore(store)
     await tables.add(forming_table(), 20)
@@ -43,6 +45,7 @@ async def test_a_change_of_an_older_version_is_refused(store: Store) -> None:
     assert stored.commitment == "first"
 
 
+@on_both_databases
 async def test_the_store_itself_counts_the_tables_of_a_host(store: Store) -> None:
     tables = TableStore(store)
     assert [await tables.add(forming_table(number=number), 2) for number in (1, 2, 3)] == [True, True, False]
@@ -50,6 +53,7 @@ async def test_the_store_itself_counts_the_tables_of_a_host(store: Store) -> Non
     assert await tables.add(forming_table(number=3), 2)
 
 
+@on_both_databases
 async def test_an_invite_code_belongs_to_one_table(store: Store) -> None:
     tables = TableStore(store)
     await tables.add(forming_table(private=True, invite_code="ABCD2345"), 20)
@@ -57,6 +61,7 @@ async def test_an_invite_code_belongs_to_one_table(store: Store) -> None:
         await tables.add(forming_table(number=2, private=True, invite_code="ABCD2345"), 20)
 
 
+@on_both_databases
 async def test_a_match_that_cannot_be_stored_seats_nobody(store: Store) -> None:
     tables, tickets, wish = TableStore(store), TicketStore(store), Wish("pairs", 2)
     for number in (1, 2):
@@ -72,7 +77,6 @@ async def test_a_match_that_cannot_be_stored_seats_nobody(store: Store) -> None:
     assert await tickets.match(wish, START, lambda found: matched_table("n", taken.clock, START, found)) is None
 
 
-@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 async def test_a_match_from_which_another_process_took_somebody_seats_nobody(store: Store, database_file: Path) -> None:
     tables, tickets, wish = TableStore(store), TicketStore(store), Wish("pairs", 2)
     for number in (1, 2):

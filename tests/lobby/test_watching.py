@@ -13,7 +13,7 @@ from croupier.lobby.forming import TableWish
 from croupier.lobby.tables import TableClock, TableState
 from croupier.lobby.watching import PENDING_LIMIT, TableFeed
 from croupier.runtime.errors import LimitReached, NotFound, Unavailable
-from tests.lobby.fakes import FakeClock, forming_table, player
+from tests.lobby.fakes import PATIENCE_SECONDS, FakeClock, forming_table, player
 from tests.lobby.house import House
 
 ADA, BOB, EVE = player(1), player(2), player(3)
@@ -22,7 +22,7 @@ Item = TypeVar("Item")
 
 
 async def following(stream: AsyncGenerator[Item, None]) -> Item:
-    return await asyncio.wait_for(anext(stream), 5)
+    return await asyncio.wait_for(anext(stream), PATIENCE_SECONDS)
 
 
 async def test_one_table_is_followed_to_its_end(lobby: Lobby) -> None:

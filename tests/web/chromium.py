@@ -7,7 +7,6 @@ import itertools
 import json
 import os
 import select
-import shutil
 import subprocess
 import time
 from collections.abc import Iterator
@@ -32,11 +31,6 @@ FLAGS = (
     "--no-sandbox",
     "--remote-debugging-pipe",
 )
-
-
-def find_chromium() -> str | None:
-    """The browser of this machine."""
-    return shutil.which("chromium") or shutil.which("google-chrome")
 
 
 def pin(certificate: Path) -> str:

@@ -1,9 +1,7 @@
 """A person in a browser, one with curl and one with the native client play at the same table, with TLS on."""
 
 import json
-import os
 import secrets
-import shutil
 import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,31 +14,26 @@ from typing import Any
 import pytest
 
 from croupier_client import BlockingClient, Endpoints, Tls, play_game_blocking, random_legal
+from tests.programs import program
 from tests.web.built_client import Node
-from tests.web.chromium import Page, find_chromium, opened_page, pin
+from tests.web.chromium import Page, opened_page, pin
 from tests.web.conftest import House
 
 CALL_SECONDS = 20
 GAME_SECONDS = 60
-CHROMIUM = find_chromium()
 OTHER_PIN = "A" * 43 + "="
 
-pytestmark = [
-    pytest.mark.skipif(
-        CHROMIUM is None and os.environ.get("CI") != "true", reason="chromium is not installed: no browser to test in"
-    ),
-    pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed"),
-]
+pytestmark = [pytest.mark.browser, pytest.mark.gateway, pytest.mark.slow]
 
 
 @contextmanager
 def at_the_page(house: House, folder: Path, *, host: str = "127.0.0.1", trusted: str | None = None) -> Iterator[Page]:
     """The page, in a browser that trusts the door's certificate, or another one, and no other that is self-made."""
-    assert CHROMIUM is not None, "in CI there must be a browser: see .ci/run"
+    chromium = program("chromium", "google-chrome", install="apt-get install chromium")
     profile = folder / "profile"
     profile.mkdir()
     url = f"http://{host}:{house.page_port}/index.html"
-    with opened_page(CHROMIUM, profile, url, trusted or pin(house.certificate)) as page:
+    with opened_page(str(chromium), profile, url, trusted or pin(house.certificate)) as page:
         yield page
 
 
@@ -119,7 +112,8 @@ class Curl:
     def command(self, path: str, *flags: str) -> list[str]:
         identity = ["--header", f"authorization: Bearer {self.token}"] if self.token else []
         trust = ["--cacert", str(self.house.authority)]
-        return ["curl", "--silent", "--show-error", *trust, *identity, *flags, self.house.address + path]
+        curl = str(program("curl", install="apt-get install curl"))
+        return [curl, "--silent", "--show-error", *trust, *identity, *flags, self.house.address + path]
 
 
 def test_browser_curl_and_native_client_finish_a_game(house: House, node: Node, tmp_path: Path) -> None:

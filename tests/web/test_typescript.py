@@ -12,6 +12,7 @@ import pytest
 from tests.web.built_client import FOLDER, Node
 from tests.web.conftest import House
 
+pytestmark = [pytest.mark.gateway, pytest.mark.slow]
 GAME_SECONDS = 60.0
 SEATS = 3
 ACTIONS_BEFORE = 3

@@ -54,6 +54,11 @@ class ClientCore(Calls):
         """Who the client is; None before it has signed in."""
         return self._session.player
 
+    @property
+    def session(self) -> Session:
+        """Player and tokens as they are now."""
+        return self._session
+
     def retries(self, attempts: Attempts) -> Retries:
         """The patience for one call or stream."""
         return Retries(self._policy, attempts, self._clock, self._random)

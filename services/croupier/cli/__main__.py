@@ -2,6 +2,7 @@
 
 import io
 import sys
+from collections.abc import Sequence
 from typing import NoReturn
 
 import typer
@@ -33,13 +34,13 @@ app.add_typer(report_app, name="report")
 app.add_typer(door_app, name="door")
 
 
-def main() -> None:
-    """Run the command; whatever goes wrong is told in one line."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command, by default with the arguments of the process; whatever goes wrong is told in one line."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     try:
-        app()
+        app(arguments)
     except CommandFault as fault:
         _fail(fault.message, fault.exit_code)
     except Exception as error:

@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.console import Console
 
 from croupier.cli.demo_plan import DemoPlan
-from croupier.cli.demo_players import Pace, Show, at_once, play_table, signed_in
+from croupier.cli.demo_players import Pace, Party, Show, at_once, play_table, signed_in
 from croupier.cli.demo_shows import chosen_show
 from croupier.cli.faults import CommandFault
 from croupier.cli.reach import endpoints_of
@@ -23,22 +23,32 @@ from croupier.games.catalogue import GAMES
 from croupier_api.v1 import scoring_pb2
 from croupier_client.aio import Client
 from croupier_client.endpoints import Endpoints
+from loadtest.judge.standings import standings_broken
 from loadtest.judge.verdict import judge
-from loadtest.judge.violations import Violation
+from loadtest.judge.violations import Invariant, Violation
 from loadtest.record import TableRecord
 
-MAX_REPORTED = 20
+MAX_REPORTED = 5
+"""Violations of each invariant that are reported one by one."""
 LEADERBOARD_LINES = 5
 
 
 @dataclass(frozen=True, slots=True)
+class Standings:
+    """What scoring adds up from all tables: the leaderboard of a game, and the statistics of its players."""
+
+    leaderboard: tuple[scoring_pb2.LeaderboardLine, ...]
+    statistics: tuple[scoring_pb2.GetPlayerStatisticsResponse, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Played:
-    """A demonstration that is over: the record of each table, the leaderboard, and what the judge says of them."""
+    """A demonstration that is over: the record of each table, the standings, and what the judge says of them."""
 
     records: tuple[TableRecord, ...]
-    leaderboard: tuple[scoring_pb2.LeaderboardLine, ...]
+    standings: Standings
     checks_made: Counter[str]
-    """How often what was checked, by the names of `Verdict.checks_made`, and how many tables were proved."""
+    """How often what was checked: the names of `Verdict.checks_made`, "proofs", "statistics", "leaderboard lines"."""
     violations: tuple[Violation, ...]
 
 
@@ -46,17 +56,29 @@ async def play_all(plan: DemoPlan, endpoints: Endpoints, show: Show, pace: Pace 
     """Play every table of the plan at once, and judge them; raises CroupierError or CommandFault."""
     async with signed_in(plan, endpoints) as parties:
         records = await asyncio.gather(*(play_table(plan, party, show, pace) for party in parties))
-        board = await leaderboard(parties[0].clients[0], plan.game)
-    return judged(records, board)
+        standings = await read_standings(parties, plan.game)
+    return judged(records, standings)
 
 
-def judged(records: Sequence[TableRecord], board: Sequence[scoring_pb2.LeaderboardLine]) -> Played:
-    """What the judge says of these tables."""
+async def read_standings(parties: Sequence[Party], game: str) -> Standings:
+    """The leaderboard of a game, and the statistics of all players; raises CroupierError."""
+    players = [client for party in parties for client in party.clients]
+    statistics = [await client.get_player_statistics() for client in players]
+    return Standings(tuple(await leaderboard(players[0], game)), tuple(statistics))
+
+
+def judged(records: Sequence[TableRecord], standings: Standings) -> Played:
+    """What the judge says of these tables, the only ones that their players have played."""
     verdicts = [judge(record) for record in records]
     checks = sum((Counter(verdict.checks_made) for verdict in verdicts), Counter[str]())
     checks["proofs"] = sum(verdict.is_proved for verdict in verdicts)
+    checks.update({"statistics": len(standings.statistics), "leaderboard lines": len(standings.leaderboard)})
     violations = chain.from_iterable(verdict.violations for verdict in verdicts)
-    return Played(tuple(records), tuple(board), checks, tuple(violations))
+    board = {records[0].game: [line.SerializeToString() for line in standings.leaderboard]}
+    statistics = {one.player_id: one.SerializeToString() for one in standings.statistics}
+    outcomes = [verdict.outcome for verdict in verdicts if verdict.outcome is not None]
+    broken = standings_broken(outcomes, board, statistics)
+    return Played(tuple(records), standings, checks, (*violations, *broken))
 
 
 async def leaderboard(client: Client, game: str) -> list[scoring_pb2.LeaderboardLine]:
@@ -110,21 +132,21 @@ def _write_replays(folder: Path, played: Played) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for record in played.records:
-            (folder / f"{record.table_id}.jsonl").write_text(record.replays[0], encoding="utf-8")
+            (folder / f"{record.table_id}.jsonl").write_text("".join(record.replays), encoding="utf-8")
     except OSError as fault:
         raise CommandFault(f"the replays cannot be written to {folder}: {fault.strerror}") from None
 
 
 def _show_result(console: Console, words: Words, played: Played) -> None:
-    if len(played.records) == 1:
-        sheet = scoring_pb2.GetScoreSheetResponse.FromString(played.records[0].sheet or b"")
+    if len(played.records) == 1 and played.records[0].sheet is not None:
+        sheet = scoring_pb2.GetScoreSheetResponse.FromString(played.records[0].sheet)
         console.print("\nScore sheet", *sheet_lines(words, sheet.rounds), sep="\n")
         console.print("\nRanking", *words.ranking(sheet.result.ranking), sep="\n", highlight=False, markup=False)
 
 
 def _show_leaderboard(console: Console, played: Played) -> None:
     console.print("\nLeaderboard")
-    for line in played.leaderboard[:LEADERBOARD_LINES]:
+    for line in played.standings.leaderboard[:LEADERBOARD_LINES]:
         counts = line.statistics
         text = f"{line.position:3}. {line.name:20} won {counts.games_won} of {counts.games_finished}"
         console.print(f"{text}, average place {counts.average_place:.1f}", highlight=False, markup=False)
@@ -140,12 +162,16 @@ def conclusion(plans: Sequence[DemoPlan], played: Sequence[Played], seconds: flo
     tables = f"{plan.tables} table{'s' * (plan.tables != 1)}"
     what = f"{tables} of each of {len(plans)} games" if others else f"{tables} of {plan.game} with {plan.seats} seats"
     checks = sum((one.checks_made for one in played), Counter[str]())
-    judged = ", ".join(f"{times} {name}" for name, times in checks.items())
+    judged = ", ".join(f"{times} {name}" for name, times in checks.items() if times)
     return f"{what}, {seconds:.1f} s: judged {judged}: no violation"
 
 
 def _lines(violations: Sequence[Violation]) -> Iterator[str]:
-    for one in violations[:MAX_REPORTED]:
-        yield f"{one.invariant}: table {one.table_id}, entry {one.sequence}: {one.detail}"
-    if len(violations) > MAX_REPORTED:
-        yield f"and {len(violations) - MAX_REPORTED} more"
+    reported = Counter[Invariant]()
+    for one in violations:
+        reported[one.invariant] += 1
+        if reported[one.invariant] <= MAX_REPORTED:
+            yield f"{one.invariant}: table {one.table_id}, entry {one.sequence}: {one.detail}"
+    for invariant, times in reported.items():
+        if times > MAX_REPORTED:
+            yield f"{invariant}: {times - MAX_REPORTED} more"

@@ -14,13 +14,14 @@ from croupier_api.v1 import engine_pb2, lobby_pb2
 from croupier_api.v1 import table_pb2 as pb
 from croupier_client.aio_table import AsyncTable
 from croupier_client.endpoints import Endpoints
-from croupier_client.errors import StaleSequence, Unavailable
+from croupier_client.errors import CroupierError, StaleSequence, Unavailable
+from loadtest.judge.violations import Invariant
 from loadtest.measures import Measures
+from loadtest.players.client import Connections, PlayerClient
 from loadtest.players.recorder import Recorder
-from loadtest.players.records import read_records
-from loadtest.record import SeatRecord, TableRecord
-from loadtest.swarm.client import Connections, SwarmClient
-from loadtest.swarm.table import SwarmTable
+from loadtest.players.records import read_again, read_records
+from loadtest.players.table import Seat
+from loadtest.record import Noted, SeatRecord, TableRecord
 
 SIGN_INS_AT_ONCE = 8
 PATIENCE_SECONDS = 60.0
@@ -47,7 +48,7 @@ class Party:
     """The players of one table, in the order of their seats."""
 
     number: int
-    clients: tuple[SwarmClient, ...]
+    clients: tuple[PlayerClient, ...]
 
 
 async def until_available(ask: Callable[[], Awaitable[Result]]) -> Result:
@@ -66,9 +67,9 @@ async def signed_in(plan: DemoPlan, endpoints: Endpoints) -> AsyncIterator[list[
     few, measures = asyncio.Semaphore(SIGN_INS_AT_ONCE), Measures()
     connections = Connections(endpoints, ceil(plan.tables * plan.seats / STREAMS_OF_A_CONNECTION))
 
-    async def player(table: int, seat: int) -> SwarmClient:
+    async def player(table: int, seat: int) -> PlayerClient:
         secret, name = plan.device_secret(table, seat), plan.player_name(table, seat)
-        client = SwarmClient(connections, secret, name, measures, PATIENCE_SECONDS, asyncio.sleep)
+        client = PlayerClient(connections, secret, name, measures, PATIENCE_SECONDS, asyncio.sleep)
         async with few:
             await client.sign_in()
         return client
@@ -83,13 +84,27 @@ async def signed_in(plan: DemoPlan, endpoints: Endpoints) -> AsyncIterator[list[
 
 
 async def play_table(plan: DemoPlan, party: Party, show: Show, pace: Pace = at_once) -> TableRecord:
-    """Form a table, play it to the end, and read what the services keep of it; raises CroupierError or CommandFault."""
+    """Form a table, play it, and read what the services keep of it; raises CroupierError if it cannot be formed.
+
+    A table that cannot be played to its end is noted as such in its record.
+    """
     formed = await _form(plan, party)
     record = TableRecord(formed.table_id, formed.game, len(formed.seats), formed.commitment)
+    for seat, client in enumerate(party.clients):
+        record.viewers.append(SeatRecord(_player_id(client), client_seed=plan.client_seed(party.number, seat)))
+    try:
+        await _play(plan, party, record, show, pace)
+        record.is_finished = True
+        for client, viewer in zip(party.clients, record.viewers, strict=True):
+            await read_again(client, record.table_id, viewer)
+        await read_records(party.clients[0], record, asyncio.sleep, PATIENCE_SECONDS)
+    except CroupierError as error:
+        record.viewers[0].noted.append(Noted(Invariant.TABLE_STUCK, 0, f"a player cannot go on: {error}"))
+    return record
+
+
+async def _play(plan: DemoPlan, party: Party, record: TableRecord, show: Show, pace: Pace) -> None:
     async with AsyncExitStack() as stack:
-        for seat, client in enumerate(party.clients):
-            player_id = client.player.player_id if client.player else ""
-            record.viewers.append(SeatRecord(player_id, client_seed=plan.client_seed(party.number, seat)))
         seats = zip(party.clients, record.viewers, strict=True)
         tables = [
             await stack.enter_async_context(recorded_table(client, record.table_id, viewer)) for client, viewer in seats
@@ -97,14 +112,15 @@ async def play_table(plan: DemoPlan, party: Party, show: Show, pace: Pace = at_o
         players = [BotPlayer(at.info, plan.decisions(party.number, seat)) for seat, at in enumerate(tables)]
         seated = zip(tables, players, strict=True)
         await asyncio.gather(_watch(tables, show), *(play_seat(*at, pace) for at in seated))
-    record.is_finished = True
-    await read_records(party.clients[0], record, asyncio.sleep, PATIENCE_SECONDS)
-    return record
 
 
-def recorded_table(client: SwarmClient, table_id: str, viewer: SeatRecord) -> AsyncTable:
+def _player_id(client: PlayerClient) -> str:
+    return client.player.player_id if client.player is not None else ""
+
+
+def recorded_table(client: PlayerClient, table_id: str, viewer: SeatRecord) -> AsyncTable:
     """The stream of a player at a table, all of which goes into the viewer's record."""
-    return SwarmTable(client, table_id, Recorder(viewer, Measures()), asyncio.sleep)
+    return Seat(client, table_id, Recorder(viewer, Measures()), asyncio.sleep)
 
 
 async def _form(plan: DemoPlan, party: Party) -> lobby_pb2.Table:

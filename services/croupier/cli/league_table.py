@@ -80,7 +80,7 @@ class League:
         for _ in range(MOST_ACTIONS):
             awaiting = state.awaiting
             if isinstance(awaiting, GameOver):
-                return _outcomes(seating, awaiting, state.scores)
+                return outcomes_of(seating, awaiting, state.scores)
             if isinstance(awaiting, ShuffleNeeded):
                 state, _ = state.apply(self._shuffled(number, awaiting))
             else:
@@ -115,7 +115,7 @@ def _orders(left: Counter[str], seats: int) -> Iterator[Seating]:
             left[name] += 1
 
 
-def _outcomes(seating: Seating, over: GameOver, points: Sequence[int]) -> Iterator[Outcome]:
+def outcomes_of(seating: Seating, over: GameOver, points: Sequence[int]) -> Iterator[Outcome]:
     """Tied seats get the average of the places that they share, and share a first place evenly."""
     above = 0
     for group in over.ranking:

@@ -144,7 +144,7 @@ class Services:
     async def _start_again(self, instance: str, failures: int) -> int:
         """Start an instance until it is ready or has failed too often in a row; gives how often it did."""
         while failures <= MOST_FAST_FAILURES:
-            await asyncio.sleep(_backoff_seconds(failures))
+            await asyncio.sleep(backoff_seconds(failures))
             try:
                 await self._start(instance)
             except CommandFault as fault:
@@ -194,7 +194,8 @@ async def _together(work: Iterable[Coroutine[None, None, None]]) -> None:
         raise faults.exceptions[0] from None
 
 
-def _backoff_seconds(failures: int) -> float:
+def backoff_seconds(failures: int) -> float:
+    """How long to wait before the next start, after so many failures in a row."""
     if failures == 0:
         return 0.0
     return float(min(LONGEST_BACKOFF_SECONDS, FIRST_BACKOFF_SECONDS * 2 ** (failures - 1)))

@@ -61,6 +61,11 @@ class Subscription:
         """Whether nothing more will be put in."""
         return self._closed
 
+    @property
+    def waiting(self) -> int:
+        """How many messages wait to be taken."""
+        return len(self._messages)
+
     def push(self, message: bytes) -> None:
         """Put a message in; a stream that is too far behind is closed instead, and never slows the table."""
         if self._closed:

@@ -109,6 +109,11 @@ class Matching:
         """How many players wait here, and how many matches are being opened."""
         return len(self._waiters) + len(self._openings)
 
+    @property
+    def streams(self) -> int:
+        """How many streams wait here to be told something."""
+        return len(self._waiters)
+
     async def quick_match(
         self, player: Player, wish: Wish, client_seed: bytes, request_id: str = ""
     ) -> AsyncGenerator[MatchNews, None]:

@@ -38,7 +38,7 @@ class TicketStore:
                     return wanted
             elif await self._is_over(held, wanted):
                 await self._remove(held)
-            elif await self._attend_again(held, wanted, stream_id, now):
+            elif await self.attend_again(held, wanted, stream_id, now):
                 return held
         raise Unavailable(
             "TICKET_BUSY", "your ticket is being changed by other calls: try again", retry_after_seconds=1
@@ -163,7 +163,7 @@ class TicketStore:
             return False
         return True
 
-    async def _attend_again(self, held: Ticket, wanted: Ticket, stream_id: str, now: int) -> bool:
+    async def attend_again(self, held: Ticket, wanted: Ticket, stream_id: str, now: int) -> bool:
         seen = {"stream_id": stream_id, "seen_milliseconds": now, "request_id": wanted.request_id}
         if held.table_id:
             return await self._change(_unchanged(held), **seen)

@@ -1,6 +1,7 @@
 """Statistics and leaderboards of scoring itself add up by the judge, and none that is another does."""
 
 import asyncio
+import pickle
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -30,11 +31,13 @@ class Standings(NamedTuple):
     boards: dict[str, list[Line]]
     statistics: dict[str, Statistics]
 
-    def broken(self, outcomes: list[Outcome], *, has_others: bool = False) -> set[Invariant]:
+    def broken(
+        self, outcomes: list[Outcome], *, has_others: bool = False, undecided: tuple[str, ...] = ()
+    ) -> set[Invariant]:
         """What the judge finds."""
         boards = {game: [line.SerializeToString() for line in lines] for game, lines in self.boards.items()}
         statistics = {player: told.SerializeToString() for player, told in self.statistics.items()}
-        found = standings_broken(outcomes, boards, statistics, has_others=has_others)
+        found = standings_broken(outcomes, boards, statistics, has_others=has_others, undecided=undecided)
         return {violation.invariant for violation in found}
 
 
@@ -115,6 +118,20 @@ def test_others_on_a_board_are_judged_by_their_order_alone(told: Standings, outc
     assert not told.broken(outcomes, has_others=True)
     other.statistics.games_won = 99
     assert told.broken(outcomes, has_others=True) == {Invariant.LEADERBOARD_DIFFERS}
+
+
+def test_players_of_tables_that_nobody_saw_end_are_not_judged(told: Standings, outcomes: list[Outcome]) -> None:
+    everybody = tuple(seat.player_id for seat in outcomes[0].seats if seat.player_id)
+    assert told.broken(outcomes[1:]) == {Invariant.STATISTICS_DIFFER, Invariant.LEADERBOARD_DIFFERS}
+    assert not told.broken(outcomes[1:], undecided=everybody)
+    told = copied(told)
+    told.boards["thulla"].reverse()
+    assert told.broken(outcomes[1:], undecided=everybody) == {Invariant.LEADERBOARD_DIFFERS}
+
+
+def test_outcomes_can_be_pickled(outcomes: list[Outcome]) -> None:
+    assert pickle.loads(pickle.dumps(outcomes)) == outcomes  # noqa: S301 - written just here
+    assert all(type(one.counts) is dict for one in outcomes), "what reads them allows no other class"
 
 
 def _done(told: Standings) -> scoring_pb2.GameStatistics:

@@ -29,10 +29,10 @@ def _partner_refusal(hand: Hand, card: Card, led: str, can_follow: bool) -> str:
         return ""
     if led == called_suit:
         return "SOLO-CARD-1"
-    if not led and kind(card, hand.trump) == called_suit:
-        return "SOLO-CARD-2"
     if len(hand.tricks) == 4 and not can_follow:
         return "SOLO-CARD-3"
+    if not led and kind(card, hand.trump) == called_suit:
+        return "SOLO-CARD-2"
     return ""
 
 

@@ -162,6 +162,8 @@ class SoloState(NamedTuple):
         return _begin(self.table, match, deal.hands(self.table, dealer, event.cards))
 
     def _cards_again(self, event: ProposalAgreed) -> str:
+        if self.phase == "over":
+            raise IllegalAction("SOLO-END-2", "the game is over and nothing can be restarted")
         if event.proposal not in RESTARTS:
             raise IllegalAction("SOLO-RESTART-2", f"seats can agree on {' or '.join(RESTARTS)}, and nothing else")
         if self.to_act == NOBODY:

@@ -1,0 +1,39 @@
+"""Judged load tests of croupier: `locust -f loadtest/locustfile.py --host 127.0.0.1:7700`; docs/load-testing.md."""
+
+import sys
+from typing import Any
+
+from locust import events
+from locust.runners import LocalRunner, MasterRunner, Runner, WorkerRunner
+from locust.web import WebUI
+
+from loadtest.runner.load_test import NOT_RUN, LoadTest
+from loadtest.runner.options import add_arguments
+from loadtest.runner.page import add_violations
+from loadtest.runner.shape import ScenarioShape
+from loadtest.runner.users import Browser, Matcher, Opener, Party, Spectator
+from loadtest.runner.worker import LoadWorker
+
+__all__ = ["Browser", "Matcher", "Opener", "Party", "ScenarioShape", "Spectator"]
+
+
+def set_up(environment: Any, runner: Runner, web_ui: WebUI | None, **_: Any) -> None:
+    """Follow the events of this Locust process; ends it with a line and exit code 2 if its options are wrong."""
+    if isinstance(runner, WorkerRunner):
+        environment.load_test = LoadWorker(environment, runner)
+        environment.load_test.set_up()
+        return
+    assert isinstance(runner, LocalRunner | MasterRunner)
+    environment.load_test = load_test = LoadTest(environment, runner)
+    try:
+        load_test.set_up()
+    except ValueError as fault:
+        print(f"loadtest: {fault}", file=sys.stderr)
+        sys.exit(NOT_RUN)
+    if web_ui is not None:
+        add_violations(web_ui, load_test)
+
+
+hooks: Any = events
+hooks.init_command_line_parser.add_listener(add_arguments)
+hooks.init.add_listener(set_up)

@@ -1,0 +1,64 @@
+"""How load rises and falls over a run."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from loadtest.scenarios import Scenario
+
+Tick: TypeAlias = tuple[int, float]
+"""How many users are wanted, and how many may start or stop in a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class StagePlan:
+    """The stages of a scenario, with so many users at full load; they begin after the warm-up."""
+
+    scenario: Scenario
+    users: int
+    arrivals_per_second: float
+    seconds: float
+
+    @property
+    def warm_up_seconds(self) -> float:
+        """How long the users of the first stage take to start, and to settle."""
+        return self.tick_at(0)[0] / self.arrivals_per_second + self.scenario.settling_seconds
+
+    def tick_at(self, share: float) -> Tick:
+        """What is wanted when so much of the run is over."""
+        return max(1, round(self.users * self.scenario.load_at(share))), self.arrivals_per_second
+
+
+class Stages:
+    """The stages of one run after the other."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.first: Callable[[], Tick] = lambda: (1, 1.0)
+        """What is wanted before a run has begun: Locust begins it because something is."""
+        self._clock = clock
+        self._plan: StagePlan | None = None
+        self._last: Tick | None = None
+        self._began = 0.0
+
+    def begin(self, plan: StagePlan) -> None:
+        """Begin a run now."""
+        self._plan, self._last, self._began = plan, None, self._clock()
+
+    def hold(self) -> None:
+        """Let everything stay as it is from now on."""
+        self._plan = None
+
+    def reset(self) -> None:
+        """Forget the run."""
+        self._plan = self._last = None
+
+    def tick(self) -> Tick | None:
+        """What is wanted now; None when time is up."""
+        if self._plan is None:
+            return self._last or self.first()
+        share = max(0.0, (self._clock() - self._began - self._plan.warm_up_seconds) / self._plan.seconds)
+        if share >= 1:
+            return None
+        self._last = self._plan.tick_at(share)
+        return self._last

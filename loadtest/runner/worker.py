@@ -1,0 +1,90 @@
+"""A Locust worker: its load process plays what the master's plan says, and its reports go to the master."""
+
+from typing import Any
+
+from gevent.event import Event
+from locust.env import Environment
+from locust.runners import WorkerRunner
+
+from loadtest.measures import with_histograms
+from loadtest.process.plan import Plan
+from loadtest.runner.load_process import LoadProcess, Message
+from loadtest.runner.statistics import LocustStatistics
+from loadtest.scenarios import Kind
+
+PLAN = "load_plan"
+"""The option that holds the plan; Locust sends it to its workers with the others."""
+DRAIN = "drain"
+"""The message by which the master ends a run."""
+REPORTS = "load_reports"
+REPORTED_SECONDS = 10.0
+
+
+class LoadWorker:
+    """Follows Locust's events."""
+
+    def __init__(self, environment: Environment, runner: WorkerRunner) -> None:
+        self._environment = environment
+        self._runner = runner
+        self._process: LoadProcess | None = None
+        self._reports: list[Message] = []
+        self._is_reported = Event()
+        self._statistics = LocustStatistics(environment.stats)
+
+    def set_up(self) -> None:
+        """Follow Locust's events."""
+        # The verdict is the master's: failed calls are no reason to start a worker again.
+        self._environment.process_exit_code = 0
+        events: Any = self._environment.events
+        events.test_start.add_listener(self._start)
+        events.test_stopping.add_listener(self._stop)
+        events.quitting.add_listener(self._quit)
+        events.report_to_master.add_listener(self._report)
+        # Concurrent: what takes long must not keep the worker from its other messages.
+        self._runner.register_message(DRAIN, lambda **_: self._drain(), concurrent=True)
+
+    def start_user(self, kind: Kind) -> str:
+        """Start a user; returns its name."""
+        return self._process.start(kind) if self._process is not None else ""
+
+    def stop_user(self, name: str) -> None:
+        """Stop a user after the game that it is in."""
+        if self._process is not None:
+            self._process.stop(name)
+
+    def _start(self, **_: Any) -> None:
+        plan = Plan.from_json(getattr(self._environment.parsed_options, PLAN))
+        self._reports.clear()
+        self._is_reported.clear()
+        self._statistics = LocustStatistics(self._environment.stats)
+        self._process = LoadProcess(plan, str(self._runner.worker_index + 1), self._receive)
+
+    def _receive(self, message: Message) -> None:
+        self._statistics.add(message["batch"])
+        self._reports.append({**message, "batch": with_histograms(message["batch"])})
+
+    def _drain(self) -> None:
+        """Let games end; the last report says whether that went well."""
+        process = self._process
+        if process is None:
+            return
+        process.drain()
+        process.drained.wait()
+        if not process.is_well_drained:
+            self._reports.append({"drained": False})
+
+    def _report(self, data: dict[str, Any], **_: Any) -> None:
+        data[REPORTS], self._reports = self._reports, []
+        if any("drained" in message for message in data[REPORTS]):
+            self._is_reported.set()
+
+    def _quit(self, **_: Any) -> None:
+        """Let games end and be reported, where this worker alone is told to end."""
+        if self._process is not None:
+            self._drain()
+            self._is_reported.wait(REPORTED_SECONDS)
+
+    def _stop(self, **_: Any) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.close()

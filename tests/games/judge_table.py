@@ -1,0 +1,207 @@
+"""The judge's table in the position of a state of the engine: where both sets of rules are compared from."""
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+
+from croupier.games.cards import NOTATION, SUITS, notation
+from croupier.games.catalogue import GAMES
+from croupier.games.facts import PileCard
+from croupier.games.hands import cards_in
+from croupier.games.interface import InvalidOption, OptionValue, State, resolve_options
+from croupier.games.jossing import JossingState
+from croupier.games.one_oh_one import OneOhOneState
+from croupier.games.one_ten import OneTenState
+from croupier.games.one_ten.trumps import UNNAMED
+from croupier.games.solo import SoloState
+from croupier.games.thulla import ThullaState
+from loadtest.judge.rules.interface import Card, Options, Round, Table
+from loadtest.judge.rules.jossing import JossingTable
+from loadtest.judge.rules.one_oh_one import OneOhOneTable
+from loadtest.judge.rules.one_ten import OneTenTable
+from loadtest.judge.rules.one_ten.exchange import Exchange
+from loadtest.judge.rules.one_ten.play import Play
+from loadtest.judge.rules.one_ten.round import OneTenRound
+from loadtest.judge.rules.solo import SoloTable
+from loadtest.judge.rules.solo.hand import Hand
+from loadtest.judge.rules.thulla import ThullaTable
+
+ENDED_BY = {"loser": "101-END-2", "max_rounds": "101-END-4", "one_left": "101-ELIM-1"}
+"""The rule by which a game of 101 is over, by the engine's reason."""
+
+
+def judge_table(state: State) -> Table:
+    """The same table for the judge's rules; only the rounds that are over have no points there."""
+    match state:
+        case ThullaState():
+            return _thulla(state)
+        case OneTenState():
+            return _one_ten(state)
+        case JossingState():
+            return _jossing(state)
+        case OneOhOneState():
+            return _one_oh_one(state)
+        case SoloState():
+            return _solo(state)
+    raise TypeError(f"no table of the judge is known for {type(state)}")
+
+
+@lru_cache(maxsize=256)
+def _options(game_id: str, seats: int, table: Any) -> Options:
+    """The options of an engine's table: of each the value with which most of the table's fields agree."""
+    game = GAMES[game_id]
+    chosen: dict[str, OptionValue] = {}
+
+    def agreeing(name: str, value: OptionValue) -> int:
+        try:
+            made: Any = game.new(seats, resolve_options(game, seats, chosen | {name: value}))
+        except InvalidOption:
+            return -1
+        fields = [field for field in table.__slots__ if getattr(made.table, field) == getattr(table, field)]
+        return len(fields) + 2 * ("deck" in fields)  # The size of hands depends on the deck.
+
+    for option in (*game.options(seats), *game.options(seats)):
+        same_name: Any = getattr(table, option.name, None)
+        is_value = type(same_name) is type(option.default) and same_name in option.allowed
+        values: list[OptionValue] = [same_name] if is_value else list(option.allowed)
+        chosen[option.name] = max(values, key=lambda value: agreeing(option.name, value))
+    return resolve_options(game, seats, chosen)
+
+
+def _hands(hands: Iterable[int]) -> list[list[Card]]:
+    return [notation(cards_in(hand)) for hand in hands]
+
+
+def _laid(cards: Iterable[tuple[int, int | None]]) -> list[tuple[Card, Any]]:
+    return [(NOTATION[card], seat) for card, seat in cards]
+
+
+def _groups(state: State) -> list[list[int]] | None:
+    ranking: Any = getattr(state, "ranking", ())
+    return [list(group) for group in ranking] or None
+
+
+def _thulla(state: ThullaState) -> ThullaTable:
+    seats = state.table.seats
+    table = ThullaTable(seats, _options("thulla", seats, state.table))
+    table.hands, table.trick, table.waste = _hands(state.hands), _laid(state.trick), _laid(state.waste)
+    table.round_number, table.scores, table.ranking = state.match.round_number, list(state.scores), _groups(state)
+    table.orders = [list(order) for order in state.match.orders]
+    table.phase, table.ace_forced = state.phase, state.forced
+    table.taking_part = [laid.seat for laid in state.trick] + list(state.queue)
+    table.out, table.stall, table.charges = list(state.out), state.stalled, list(state.points)
+    table.out_before_trick = sum(seat not in table.taking_part for seat in state.out)
+    return table
+
+
+def _jossing(state: JossingState) -> JossingTable:
+    seats, section = state.table.seats, state.section
+    table = JossingTable(seats, _options("jossing", seats, state.table))
+    table.hands, table.trick, table.taken = _hands(state.hands), _laid(state.trick), _laid(state.taken)
+    table.round_number, table.scores, table.ranking = section.number, list(state.totals), _groups(state)
+    table.dealer, table.indicator = section.dealer, NOTATION[section.indicator] if section.number else None
+    table.won, table.phase = list(state.won), state.phase
+    for seat, amount in state.bids:
+        table.bids[seat] = amount
+    if state.queue:
+        table.leader = state.trick[0].seat or 0 if state.trick else state.queue[0]
+    return table
+
+
+def _one_oh_one(state: OneOhOneState) -> OneOhOneTable:
+    seats, game, owed = state.table.seats, state.match, state.owed
+    table = OneOhOneTable(seats, _options("one_oh_one", seats, state.table))
+    table.hands, table.stock, table.pile = _hands(state.hands), notation(state.stock), _laid(state.pile)
+    table.round_number, table.scores, table.ranking = game.round_number, list(state.scores), _groups(state)
+    table.dropped_out = [list(group) for group in reversed(game.dropped)]
+    table.in_game = [seat for seat in range(seats) if not any(seat in group for group in game.dropped)]
+    table.ended_by, table.dealing = ENDED_BY.get(game.reason, ""), state.phase == "deal"
+    table.starter = game.starter if game.round_number else None
+    table.dealt_last = "" if state.forced is None else NOTATION[state.forced]
+    table.shuffles, table.covering, table.turn = state.reshuffles + 1, state.covers, state.turn
+    table.ordered = "" if state.ordered is None else SUITS[state.ordered]
+    if owed:
+        table.taker, table.to_take, table.turn = owed.seat, owed.card_count, owed.turn
+        if owed.turn < 0:
+            table.winner = next(seat for seat in table.in_game if not state.hands[seat])
+    return table
+
+
+def _one_ten(state: OneTenState) -> OneTenTable:
+    seats, progress = state.table.seats, state.progress
+    table = OneTenTable(seats, _options("one_ten", seats, state.table))
+    table.hands, table.round_number, table.scores = _hands(state.hands), progress.round_number, list(progress.totals)
+    table.ranking = [list(group) for group in progress.ranking] or None
+    if progress.dealer is None:
+        return table
+    lying, auction = state.exchange, state.auction
+    begun = OneTenRound(progress.dealer, table.hands, notation(lying.kitty), notation(lying.stock), table.options)
+    table.round = begun
+    bidding = begun.bidding
+    bidding.passed = {seat for seat in range(seats) if auction.passed >> seat & 1}
+    bidding.high_bidder, bidding.amount = auction.bidder if auction.amount else None, auction.amount
+    if state.phase == "bidding":
+        bidding.speaker = state.to_act[0]
+        return table
+    bidding.speaker, bidding.winner = None, auction.bidder
+    begun.exchange = _exchange(state, table)
+    if state.phase not in ("kitty", "reshuffle"):
+        begun.play = _tricks(state, table)
+    return table
+
+
+def _exchange(state: OneTenState, table: OneTenTable) -> Exchange:
+    winner, lying, size = state.auction.bidder, state.exchange, state.table.hand_size
+    exchange = Exchange(table.hands, winner, [], str(table.options["swap_timing"]))
+    exchange.hand_size, exchange.kitty = size, ["?"] * 5
+    exchange.dealt = [["?"] * size for _ in table.hands]
+    exchange.put_away = notation(lying.put_away)
+    exchange.trump = None if lying.trump == UNNAMED else SUITS[lying.trump]
+    waiting = {*state.to_act} if state.phase == "kitty" else set()
+    if exchange.trump or exchange.swap_timing == "during":
+        acted = [seat for seat in range(state.table.seats) if seat not in waiting | {winner}]
+        exchange.discards = {seat: notation(lying.discards[seat]) for seat in acted}
+    return exchange
+
+
+def _tricks(state: OneTenState, table: OneTenTable) -> Play:
+    seats, leader = state.table.seats, state.winners[-1] if state.winners else state.auction.bidder
+    play = Play(table.hands, leader, SUITS[state.exchange.trump], str(table.options["force_out"]))
+    play.hand_size, play.trick = state.table.hand_size, _laid(state.trick)
+    if state.trick:
+        play.leader = state.trick[0].seat or 0
+    taken = _laid(state.taken)
+    play.taken = [taken[at : at + seats] for at in range(0, len(taken), seats)]
+    return play
+
+
+def _solo(state: SoloState) -> SoloTable:
+    game, contract = state.match, state.contract
+    table = SoloTable(4, _options("solo", 4, state.table))
+    laid: tuple[PileCard, ...] = (*state.taken, *state.trick)
+    taken = _laid(state.taken)
+    said = [getattr(call.action, "bid", "pass") for call in state.calls[:4]]
+    table.hand = Hand(
+        dealt=[
+            hand + [NOTATION[card] for card, by in laid if by == seat] for seat, hand in enumerate(_hands(state.hands))
+        ],
+        cards=_hands(state.hands),
+        phase=state.phase,
+        turn=state.to_act,
+        said=[(call.seat, bid) for call, bid in zip(state.calls, said, strict=False)],
+        declarer=contract.declarer,
+        contract=contract.bid,
+        trump=SUITS[contract.trump] if contract.trump >= 0 else "",
+        do=contract.do,
+        called=NOTATION[contract.called] if contract.called >= 0 else "",
+        partner=contract.partner,
+        tricks=[taken[at : at + 4] for at in range(0, len(taken), 4)],
+        trick=_laid(state.trick),
+        through=state.through,
+    )
+    table.hands, table.round_number, table.scores = table.hand.cards, game.hand_number, list(game.totals)
+    table.rounds = [Round([], [])] * (game.hand_number - (game.deals > 0))
+    table.ranking, table.shuffles = _groups(state), game.deals
+    table.went_out = {seat: hand for seat, hand in enumerate(game.went_out) if hand}
+    table.dealer = game.dealer if game.deals or game.dealer < 0 else (game.dealer + 1) % 4
+    return table
