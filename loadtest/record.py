@@ -170,6 +170,8 @@ class Lag(NamedTuple):
 
     most_milliseconds: int
     since_milliseconds: int = 0
+    is_of_hampered: bool = False
+    """Whether it is judged of hampered viewers too, since messages are recorded where they are sent."""
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ def late_entries(table_id: str, one: Followed, rows: Rows, lag: Lag, ahead: int)
 
     The players' clock is `ahead` of the services', in milliseconds.
     """
-    if one.record.reads_slowly or one.record.hampered:
+    if one.record.reads_slowly or (one.record.hampered and not lag.is_of_hampered):
         return
     for stream, opened in enumerate(one.record.opened):
         received = [

@@ -32,6 +32,8 @@ class Invariant(StrEnum):
     TIMED_OUT_UNEXCUSED = "timed_out_unexcused"
     TABLE_STUCK = "table_stuck"
     CLIENT_ERROR = "client_error"
+    SEATED_WRONGLY = "seated_wrongly"
+    LEFT_OVER = "left_over"
     DEAL_UNFAIR = "deal_unfair"
     REPLAY_UNTRUE = "replay_untrue"
     RESULT_DIFFERS = "result_differs"

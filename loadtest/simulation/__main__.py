@@ -7,85 +7,53 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from loadtest.simulation.plan import SCENARIOS
 from loadtest.simulation.simulator import Outcome, Simulator
-from loadtest.simulation.variants import VARIANTS, variant_named
 
 SEEDS_AT_ONCE = 10
 
 
-class Way(NamedTuple):
-    """How seeds are run: with a fault built in, in one scenario, with a trace; or without."""
-
-    variant: str = ""
-    scenario: str = ""
-    trace: Path | None = None
-
-
-ANY_WAY = Way()
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run seeds until one fails; gives the exit code, 1 if one did."""
+    """Run seeds until one fails; returns the exit code, 1 if one did."""
     given = _parser().parse_args(arguments)
     seeds = [given.seed] if given.seed is not None else list(range(given.first, given.first + given.seeds))
     began = time.perf_counter()
     outcomes: list[Outcome] = []
-    scenario = given.scenario or (VARIANTS[given.variant].scenario if given.variant else "")
-    way = Way(given.variant, scenario, given.trace)
-    for outcome in _outcomes(seeds, given.jobs, way):
+    for outcome in _outcomes(seeds, given.jobs, given.scenario, given.trace):
         outcomes.append(outcome)
         if not given.quiet:
             print(outcome.line(), flush=True)
-        if outcome.violation is not None:
-            print(told(outcome, way), flush=True)
+        if outcome.violations:
+            print(outcome.report(), flush=True)
             if not given.go_on:
                 break
     print(summary(outcomes, time.perf_counter() - began))
-    return int(any(outcome.violation for outcome in outcomes))
+    return int(any(outcome.violations for outcome in outcomes))
 
 
-def _outcomes(seeds: Sequence[int], jobs: int, way: Way) -> Iterator[Outcome]:
+def _outcomes(seeds: Sequence[int], jobs: int, scenario: str, trace: Path | None) -> Iterator[Outcome]:
     if jobs == 1:
-        yield from _run(seeds, way)
+        yield from _run(seeds, scenario, trace)
         return
     parts = [seeds[start : start + SEEDS_AT_ONCE] for start in range(0, len(seeds), SEEDS_AT_ONCE)]
     with ProcessPoolExecutor(jobs) as pool:
-        for part in pool.map(_run_part, parts, [way] * len(parts)):
+        for part in pool.map(partial(_run_part, scenario), parts):
             yield from part
 
 
-def _run_part(seeds: Sequence[int], way: Way) -> list[Outcome]:
-    return list(_run(seeds, way._replace(trace=None)))
+def _run_part(scenario: str, seeds: Sequence[int]) -> list[Outcome]:
+    return list(_run(seeds, scenario, None))
 
 
-def _run(seeds: Sequence[int], way: Way) -> Iterator[Outcome]:
+def _run(seeds: Sequence[int], scenario: str, trace: Path | None) -> Iterator[Outcome]:
     simulator = Simulator()
     with ExitStack() as stack:
-        stack.enter_context(variant_named(way.variant))
-        file = stack.enter_context(way.trace.open("w")) if way.trace else None
+        file = stack.enter_context(trace.open("w")) if trace else None
         for seed in seeds:
-            yield simulator.run(seed, file, way.scenario)
-
-
-def told(outcome: Outcome, way: Way = ANY_WAY) -> str:
-    """What went wrong, what came right before it, and how to see it again."""
-    violation = outcome.violation
-    if violation is None:
-        return ""
-    given = (("--variant", way.variant), ("--scenario", way.scenario))
-    more = "".join(f" {option} {value}" for option, value in given if value)
-    return "\n".join(
-        (
-            *(f"    {line[:300]}" for line in outcome.recent),
-            f"BROKEN: {violation.invariant}",
-            f"    {violation.how}",
-            f"repeat with: .venv/bin/python -m loadtest.simulation --seed {outcome.seed}{more} --trace trace.txt",
-        )
-    )
+            yield simulator.run(seed, file, scenario)
 
 
 def summary(outcomes: Sequence[Outcome], seconds: float) -> str:
@@ -95,7 +63,7 @@ def summary(outcomes: Sequence[Outcome], seconds: float) -> str:
     for outcome in outcomes:
         numbers.update(outcome.numbers)
         faults.update(outcome.faults)
-    broken = sum(outcome.violation is not None for outcome in outcomes)
+    broken = sum(bool(outcome.violations) for outcome in outcomes)
     virtual = sum(outcome.virtual_seconds for outcome in outcomes)
     return "\n".join(
         (
@@ -111,14 +79,13 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m loadtest.simulation",
         description="Runs the whole system in one thread with virtual time, faults and all, once for each seed, and "
-        "checks at every step what has to hold. Exit code 1 if something did not.",
+        "judges every table. Exit code 1 if something is wrong.",
     )
     parser.add_argument("--seeds", type=int, default=100, help="how many seeds (100)")
     parser.add_argument("--first", type=int, default=1, help="the first of them (1)")
     parser.add_argument("--seed", type=int, help="this one only")
     parser.add_argument("--jobs", type=int, default=1, help="processes at the same time (1)")
     parser.add_argument("--trace", type=Path, metavar="FILE", help="write all that happens there (with one job)")
-    parser.add_argument("--variant", choices=VARIANTS, default="", help="with a fault built in, which is to be found")
     parser.add_argument("--scenario", choices=SCENARIOS, default="", help="runs in which one thing happens often")
     parser.add_argument("--go-on", action="store_true", help="do not stop at the first seed that fails")
     parser.add_argument("--quiet", action="store_true", help="no line for each seed")

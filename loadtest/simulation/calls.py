@@ -30,7 +30,7 @@ class Status:
 OK = Status(grpc.StatusCode.OK)
 BROKEN = Status(grpc.StatusCode.UNAVAILABLE, "the simulated connection broke")
 HALF_CLOSED = object()
-"""What a server reads when a client says no more."""
+"""What a server reads when a client sends no more."""
 
 
 class Pipe:
@@ -95,15 +95,14 @@ class Call:
         self.to_client = Pipe(client, faults)
         self.handler: asyncio.Task[None] | None = None
         self.twin: Call | None = None
-        """The same request, on its way to another server, whose answer nobody hears."""
+        """The same request, on its way to another server, whose answer no client receives."""
         self.request = b""
         """The first thing that the client sent."""
         self.is_read_slowly = False
         self.client_has_ended = False
-        self.is_broken = False
-        """Whether the connection is lost, and at least one end does not know it yet."""
         self.server_has_ended = False
         self.over: list[Callable[[Call], None]] = []
+        self._closing: list[Callable[[], None]] = []
         self._limit: asyncio.TimerHandle | None = None
 
     def limit(self, seconds: float | None) -> None:
@@ -133,8 +132,18 @@ class Call:
             item.code, grpc.aio.Metadata(), grpc.aio.Metadata(*item.trailing), details=item.details
         )
 
+    def on_close(self, react: Callable[[], None]) -> None:
+        """Call something as soon as nothing of this call arrives any more."""
+        self._closing.append(react)
+
+    def _closed(self) -> None:
+        for react in self._closing:
+            react()
+        self._closing.clear()
+
     def end_at_client(self, status: Status | None) -> None:
-        """The client hears no more than this; the server learns of it after a while."""
+        """The client receives no more than this; the server learns of it after a while."""
+        self._closed()
         if self.client_has_ended:
             return
         self.client_has_ended = True
@@ -145,7 +154,7 @@ class Call:
             self.server.later(self.faults.network_seconds(), self.end_at_server)
 
     def end_at_server(self) -> None:
-        """The server learns that nobody listens any more."""
+        """The server learns that the client has gone."""
         if self.server_has_ended:
             return
         self.server_has_ended = True
@@ -155,14 +164,15 @@ class Call:
         self.ended()
 
     def ended(self) -> None:
-        """Tell those who keep count of calls."""
-        for heard in self.over:
-            heard(self)
+        """The call is over at the server: report that to those who keep count of calls."""
+        self._closed()
+        for react in self.over:
+            react(self)
         self.over.clear()
 
     def break_off(self, client_seconds: float, server_seconds: float) -> None:
         """Lose the connection; each end notices after a time of its own."""
-        self.is_broken = True
+        self._closed()
         self.to_client.cut()
         self.to_server.cut()
         self.client.later(client_seconds, self._break_at_client)
@@ -220,11 +230,9 @@ class ServerEnd:
 
 
 class StreamAtClient:
-    """What a stub of a stream gives: an asynchronous iterator that can be cancelled."""
+    """What a stub of a stream returns: an asynchronous iterator that can be cancelled."""
 
-    def __init__(
-        self, call: Call, decode: Callable[[bytes], Any] | None, requests: AsyncIterator[bytes] | None
-    ) -> None:
+    def __init__(self, call: Call, decode: Callable[[bytes], Any], requests: AsyncIterator[bytes] | None) -> None:
         self._call = call
         self._decode = decode
         self._sending = asyncio.ensure_future(self._send(requests)) if requests is not None else None
@@ -240,7 +248,7 @@ class StreamAtClient:
     async def _messages(self) -> AsyncIterator[Any]:
         try:
             while (raw := await self._call.receive()) is not None:
-                yield self._decode(raw) if self._decode else raw
+                yield self._decode(raw)
         finally:
             self._stop_sending()
 

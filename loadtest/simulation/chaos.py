@@ -46,16 +46,16 @@ class Chaos:
         return self._chance.choice(self._all(kind))
 
     async def run(self, playing: Sequence[asyncio.Task[None]]) -> None:
-        """Everything, within the stormy time or until nobody plays; what it broke is whole again at the end.
+        """Everything, within the faulty time or until all games are over; what it broke is whole again at the end.
 
-        The weather goes on for a while after that: results are on their way then.
+        Random faults go on for a while after that: results are on their way then.
         """
         loop = asyncio.get_running_loop()
-        end = loop.time() + self._plan.stormy_seconds
-        moments = sorted(self._chance.uniform(0, self._plan.stormy_seconds) for _ in self._plan.disasters)
+        end = loop.time() + self._plan.faulty_seconds
+        moments = sorted(self._chance.uniform(0, self._plan.faulty_seconds) for _ in self._plan.disasters)
         under_way = []
         for moment, kind in zip(moments, self._plan.disasters, strict=True):
-            if not await self._until(end - self._plan.stormy_seconds + moment, playing):
+            if not await self._until(end - self._plan.faulty_seconds + moment, playing):
                 break
             self._faults.note(kind)
             under_way.append(asyncio.create_task(self._kinds[kind]()))
@@ -66,7 +66,7 @@ class Chaos:
             await asyncio.gather(*under_way)
 
     async def _until(self, moment: float, playing: Sequence[asyncio.Task[None]]) -> bool:
-        """Wait for a moment; gives whether anybody still plays."""
+        """Wait for a moment; returns whether any game is still on."""
         seconds = moment - asyncio.get_running_loop().time()
         if seconds > 0:
             await asyncio.wait(playing, timeout=seconds)

@@ -45,7 +45,7 @@ class Schema:
 class SimulatedDatabase:
     """The data, the lock that lets one transaction in at a time, and what can go wrong.
 
-    `watch` is a script of temporary triggers that call noted(word, values...); `committed` hears what a transaction
+    `watch` is a script of temporary triggers that call noted(word, values...); `committed` receives what a transaction
     noted, once it is stored.
     """
 
@@ -222,7 +222,7 @@ def _lost() -> OperationalError:
 
 
 class _AsOfDriver:
-    """Faults come as SQLAlchemy tells them."""
+    """Faults come as SQLAlchemy raises them."""
 
     def __enter__(self) -> None:
         return

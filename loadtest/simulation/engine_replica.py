@@ -1,6 +1,7 @@
 """An engine, wired as its program wires it, on the simulated network and database."""
 
 import asyncio
+from collections.abc import Mapping
 
 from prometheus_client import CollectorRegistry
 
@@ -55,7 +56,7 @@ class EngineReplica(Replica):
         self.engine: Engine | None = None
         self.races_lost = 0
         self._engines: list[Engine] = []
-        self.players: EngineServicer | None = None
+        self._places = StreamPlaces(1_000, 1_000)
 
     def clock(self) -> int:
         return self.world.loop.now_milliseconds() + self._skew_milliseconds
@@ -63,9 +64,11 @@ class EngineReplica(Replica):
     def _lost_races(self, appends: int) -> None:
         self.races_lost += appends
 
-    def let_go(self) -> None:
-        for engine in self._engines:
-            engine.services.background._closed = True
+    async def close(self) -> None:
+        await asyncio.gather(*(engine.services.background.close(0) for engine in self._engines))
+
+    def pending(self) -> Mapping[str, int]:
+        return {**self.engine.pending(), "streams": len(self._places)} if self.engine is not None else {}
 
     async def _ask_time(self) -> int:
         await asyncio.sleep(self.chance.uniform(0.0001, 0.02))
@@ -78,7 +81,7 @@ class EngineReplica(Replica):
     def _assemble(self) -> Engine:
         world, engine_id = self.world, self.process.name
         database, chance = world.access[self.kind], self.chance
-        logger = SimulatedLogger(engine_id, world.verdict)
+        logger = SimulatedLogger(engine_id, world.findings)
         metrics = EngineMetrics(CollectorRegistry())
         clock = SharedClock(self.clock, self._ask_time, logger)
         store = SqlTableStore(database, SimulatedWriter(database, self.database, engine_id, self._lost_races), metrics)
@@ -109,9 +112,10 @@ class EngineReplica(Replica):
         await engine.clock.measure()
         committing = asyncio.create_task(engine.store.run())
         reporting = asyncio.create_task(engine.services.reporter.run())
-        self.players = EngineServicer(engine.tables, engine.services.metrics, StreamPlaces(1_000, 1_000))
+        self._places = StreamPlaces(1_000, 1_000)
+        players = EngineServicer(engine.tables, engine.services.metrics, self._places)
         servers = [
-            self.listen(ENGINE, self.players.add_to, self._interceptor(engine, PLAYER_AUDIENCE)),
+            self.listen(ENGINE, players.add_to, self._interceptor(engine, PLAYER_AUDIENCE)),
             self.listen(
                 ENGINE_CONTROL,
                 EngineControlServicer(engine.tables).add_to,

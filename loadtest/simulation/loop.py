@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 
 
 class Process:
-    """What runs and dies together; `killed` holds what hears of its death."""
+    """What runs and dies together; `killed` holds what is called at its death."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -48,8 +48,8 @@ class Process:
     def kill(self) -> None:
         """Stop at once, without any clean-up."""
         self.alive = False
-        for heard in self.killed:
-            heard()
+        for react in self.killed:
+            react()
 
     def thaw(self) -> list[asyncio.Handle]:
         """What was put aside, to be run after all, for the run is over."""
@@ -74,7 +74,6 @@ class VirtualLoop(asyncio.BaseEventLoop):
     def __init__(self) -> None:
         super().__init__()
         self._now = 0.0
-        self.steps = 0
         self.processes: dict[Process, None] = {}
         """Everything that ever ran here."""
         self.set_task_factory(_task_of_process)  # type: ignore[arg-type]
@@ -97,7 +96,6 @@ class VirtualLoop(asyncio.BaseEventLoop):
             if process is not None and not process.alive:
                 process.freeze(handle)
                 continue
-            self.steps += 1
             handle._run()
             if self._stopping:  # type: ignore[attr-defined]
                 break

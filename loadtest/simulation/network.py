@@ -14,7 +14,7 @@ from loadtest.simulation.faults import Faults
 from loadtest.simulation.loop import Process
 from loadtest.simulation.trace import Trace
 
-REFUSED = Status(grpc.StatusCode.UNAVAILABLE, "nobody listens at this simulated address")
+REFUSED = Status(grpc.StatusCode.UNAVAILABLE, "no server listens at this simulated address")
 REFUSED_SECONDS = 0.01
 CLIENT_NOTICED_SECONDS = 8.0
 SERVER_NOTICED_SECONDS = 20.0
@@ -26,12 +26,12 @@ DOUBLED = frozenset(
 STREAMS = frozenset({"QuickMatch", "WatchTables", "WatchTable", "Play"})
 LONGEST_ANSWER_SECONDS = 1.5
 """When a stream breaks on its own, counted from its beginning."""
-Serializer = Callable[[Any], bytes]
-Deserializer = Callable[[bytes], Any]
+Encode = Callable[[Any], bytes]
+Decode = Callable[[bytes], Any]
 
 
 class Observer(Protocol):
-    """Who sees everything that goes through the network, as bytes."""
+    """Sees everything that goes through the network, as bytes."""
 
     def requested(self, call: Call, raw: bytes) -> None:
         """A client sends something."""
@@ -148,7 +148,7 @@ class Network:
                 servers.remove(server)
 
     def died(self, process: Process) -> None:
-        """A process is gone: those who talk to it notice at once, or after long."""
+        """A process is gone: the other ends of its calls notice at once, or after long."""
         for servers in self._servers.values():
             for server in [each for each in servers if each.process is process]:
                 servers.remove(server)
@@ -176,11 +176,11 @@ class Network:
         call.break_off(self._notice_seconds(CLIENT_NOTICED_SECONDS), self._notice_seconds(SERVER_NOTICED_SECONDS))
 
     def channel(self, client: Process, address: str) -> Any:
-        """A channel of a client to whoever listens at an address."""
+        """A channel of a client to the servers at an address."""
         return SimulatedChannel(self, client, address)
 
     def call(self, client: Process, address: str, method: str, timeout: float | None, metadata: Metadata) -> Call:
-        """Begin a call; it breaks soon if nobody listens."""
+        """Begin a call; it breaks soon if no server listens."""
         servers = [server for server in self._servers[address] if server.accepts and server.process.alive]
         server = self._chance.choice(servers) if servers else None
         self._calls += 1
@@ -200,11 +200,11 @@ class Network:
         """Perhaps break a call some time after its beginning; the client notices late, or at once."""
         after_seconds = self._chance.uniform(0, longest_seconds)
         server_seconds = self._notice_seconds(SERVER_NOTICED_SECONDS)
-        if self.faults.is_silent(call.method):
+        if self.faults.occurs("silent_call", call.method):
             client_seconds = self._chance.uniform(1.0, CLIENT_NOTICED_SECONDS)
             server_seconds = self._chance.uniform(1.0, SERVER_NOTICED_SECONDS)
             call.client.later(after_seconds, call.break_off, client_seconds, server_seconds)
-        elif self.faults.answer_is_lost(call.method):
+        elif self.faults.occurs("lost_answer", call.method):
             call.client.later(after_seconds, call.break_off, 0, server_seconds)
 
     def _keep(self, call: Call) -> None:
@@ -213,13 +213,13 @@ class Network:
 
     def _send_off(self, call: Call, server: SimulatedServer, servers: list[SimulatedServer]) -> None:
         name = call.method.rpartition("/")[2]
-        if self.faults.request_is_lost(call.method):
+        if self.faults.occurs("lost_request", call.method):
             call.break_off(self.faults.network_seconds(), 0)
             return
         server.process.later(self.faults.network_seconds(), server.serve, call)
         self._lose_answer(call, LONGEST_ANSWER_SECONDS if name in STREAMS else 0.1)
-        call.is_read_slowly = name in STREAMS and self.faults.is_read_slowly(call.method)
-        if name in DOUBLED and self.faults.is_doubled(call.method):
+        call.is_read_slowly = name in STREAMS and self.faults.occurs("slow_reader", call.method)
+        if name in DOUBLED and self.faults.occurs("doubled_request", call.method):
             other = self._chance.choice(servers)
             call.twin = Call(-call.number, call.method, call.client, other.process, call.metadata, self.faults)
             self._keep(call.twin)
@@ -247,9 +247,9 @@ class SimulatedChannel:
     def unary_unary(
         self,
         method: str,
-        request_serializer: Serializer = bytes,
-        response_deserializer: Deserializer | None = None,
-        _registered_method: bool = False,
+        request_serializer: Encode = bytes,
+        response_deserializer: Decode = bytes,
+        **_: bool,
     ) -> Callable[..., Awaitable[Any]]:
         async def begin(request: Any, *, timeout: float | None = None, metadata: Any = None) -> Any:  # noqa: ASYNC109
             call = self._call(method, timeout, metadata)
@@ -258,16 +258,16 @@ class SimulatedChannel:
                 raw = await call.receive()
             finally:
                 call.end_at_client(None)
-            return response_deserializer(raw) if response_deserializer else raw
+            return response_deserializer(raw)
 
         return begin
 
     def unary_stream(
         self,
         method: str,
-        request_serializer: Serializer = bytes,
-        response_deserializer: Deserializer | None = None,
-        _registered_method: bool = False,
+        request_serializer: Encode = bytes,
+        response_deserializer: Decode = bytes,
+        **_: bool,
     ) -> Callable[..., StreamAtClient]:
         def begin(request: Any, *, timeout: float | None = None, metadata: Any = None) -> StreamAtClient:
             call = self._call(method, timeout, metadata)
@@ -279,9 +279,9 @@ class SimulatedChannel:
     def stream_stream(
         self,
         method: str,
-        request_serializer: Serializer = bytes,
-        response_deserializer: Deserializer | None = None,
-        _registered_method: bool = False,
+        request_serializer: Encode = bytes,
+        response_deserializer: Decode = bytes,
+        **_: bool,
     ) -> Callable[..., StreamAtClient]:
         def begin(
             requests: AsyncIterator[Any], *, timeout: float | None = None, metadata: Any = None

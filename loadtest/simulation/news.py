@@ -16,7 +16,7 @@ from loadtest.simulation.loop import PROCESS, Process
 
 
 @dataclass(slots=True)
-class Ear:
+class Listener:
     """One engine's listening connection."""
 
     process: Process
@@ -29,26 +29,26 @@ class NewsHub:
     def __init__(self, faults: Faults, chance: Random) -> None:
         self._faults = faults
         self._chance = chance
-        self._ears: list[Ear] = []
+        self._listeners: list[Listener] = []
 
-    def tell(self, *said: object) -> None:
-        """Tell everybody; a connection that loses a message is lost itself, which its engine notices later."""
-        payload = json.dumps(said)
-        for ear in list(self._ears):
-            if not ear.process.alive:
-                self._ears.remove(ear)
-            elif self._faults.news_are_lost(ear.process.name):
-                self._ears.remove(ear)
-                ear.process.later(self._chance.uniform(0, PROBE_SECONDS), ear.pipe.cut, "lost")
+    def publish(self, *values: object) -> None:
+        """Publish to every engine; a connection that loses a message is lost itself, which its engine notices later."""
+        payload = json.dumps(values)
+        for listening in list(self._listeners):
+            if not listening.process.alive:
+                self._listeners.remove(listening)
+            elif self._faults.occurs("lost_news", listening.process.name):
+                self._listeners.remove(listening)
+                listening.process.later(self._chance.uniform(0, PROBE_SECONDS), listening.pipe.cut, "lost")
             else:
-                ear.pipe.send(payload)
+                listening.pipe.send(payload)
 
     def listen(self) -> Pipe:
         """A new connection of the engine that asks."""
         process = PROCESS.get()
-        ear = Ear(process, Pipe(process, self._faults))
-        self._ears.append(ear)
-        return ear.pipe
+        listening = Listener(process, Pipe(process, self._faults))
+        self._listeners.append(listening)
+        return listening.pipe
 
 
 class SimulatedNews:
@@ -61,7 +61,7 @@ class SimulatedNews:
 
     async def tell_reaction(self, table_id: str, seat: Seat, reaction: str) -> None:
         """Tell the other engines of a reaction."""
-        self._hub.tell("reaction", self._engine_id, table_id, seat, reaction)
+        self._hub.publish("reaction", self._engine_id, table_id, seat, reaction)
 
     async def run(self, listener: NewsListener) -> None:
         """Listen; runs until cancelled."""
@@ -69,16 +69,16 @@ class SimulatedNews:
             pipe = self._hub.listen()
             listener.news_were_missed()
             while (payload := await pipe.take()) != "lost":
-                self._hear(listener, *json.loads(payload))
+                self._receive(listener, *json.loads(payload))
             await asyncio.sleep(self._chance.uniform(0.05, 0.5))
 
-    def _hear(self, listener: NewsListener, kind: str, origin: str, *said: object) -> None:
+    def _receive(self, listener: NewsListener, kind: str, origin: str, *values: object) -> None:
         if kind == "reaction":
-            table_id, seat, reaction = said
+            table_id, seat, reaction = values
             if origin != self._engine_id:
                 listener.seat_reacted(str(table_id), int(str(seat)), str(reaction))
             return
-        heads: Mapping[str, int] = said[0]  # type: ignore[assignment]
+        heads: Mapping[str, int] = values[0]  # type: ignore[assignment]
         if origin == self._engine_id:
             asyncio.get_running_loop().call_later(OWN_NEWS_SECONDS, listener.logs_grew, heads)
         else:

@@ -15,12 +15,13 @@ from croupier.engine.thinking import Thought
 from croupier.games.actions import Action
 from croupier.games.bots import random_of
 from croupier.runtime.errors import ServiceError
+from loadtest.judge.violations import Invariant
 from loadtest.simulation.database import SimulatedDatabase
-from loadtest.simulation.verdict import Verdict
+from loadtest.simulation.findings import Findings
 
 
 class SimulatedWriter:
-    """Appends in one transaction, as production's writers do, and tells of it within that transaction.
+    """Appends in one transaction, as production's writers do, and publishes it within that transaction.
 
     What was sent to the database goes on there, whatever becomes of the engine that sent it.
     """
@@ -34,7 +35,7 @@ class SimulatedWriter:
         self._engine_id = engine_id
 
     async def write(self, appends: Sequence[Append]) -> Sequence[int]:
-        """Store all of it, or nothing, and then give the places of those that came too late."""
+        """Store all of it, or nothing, and then return the places of those that came too late."""
         return await asyncio.shield(self._database.process.start(self._transaction(appends)))
 
     async def _transaction(self, appends: Sequence[Append]) -> Sequence[int]:
@@ -75,9 +76,9 @@ class SimulatedThinkers:
 class SimulatedLogger:
     """Finds failures among what the services log that no simulated fault explains."""
 
-    def __init__(self, name: str, verdict: Verdict) -> None:
+    def __init__(self, name: str, findings: Findings) -> None:
         self._name = name
-        self._verdict = verdict
+        self._findings = findings
 
     def info(self, event: str, **fields: Any) -> None:
         """Nothing is wrong."""
@@ -87,7 +88,7 @@ class SimulatedLogger:
     def error(self, event: str, exc_info: object = None, **fields: Any) -> None:
         """Something failed: by a fault of the world, or in itself."""
         if exc_info is not None and not isinstance(exc_info, _EXPLAINED):
-            self._verdict.fail("nothing fails in itself", f"{self._name}: {event} {fields} {exc_info!r}")
+            self._findings.add(Invariant.INTERNAL_ERROR, f"{self._name}: {event} {fields} {exc_info!r}")
 
 
 _EXPLAINED = (ServiceError, OperationalError, TimeoutError)

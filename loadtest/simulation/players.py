@@ -1,7 +1,8 @@
-"""Players of the simulated world: the reference client over the simulated network, and people who use it."""
+"""Players of the simulated world: the reference client over the simulated network, and what they do with it."""
 
 import asyncio
 from collections.abc import Callable
+from contextlib import aclosing
 from functools import partial
 from random import Random
 from typing import Any
@@ -10,7 +11,6 @@ from croupier.games.catalogue import GAMES
 from croupier_api.v1 import cards_pb2, engine_pb2, lobby_pb2, table_pb2
 from croupier_client import (
     AsyncTable,
-    AsyncWatchedTable,
     BrokenStream,
     Client,
     CroupierError,
@@ -20,16 +20,20 @@ from croupier_client import (
     StaleSequence,
     random_legal,
 )
+from croupier_client.callers import Call, Service
+from loadtest.judge.violations import Invariant
+from loadtest.record import TableRecord
+from loadtest.simulation.findings import Findings
 from loadtest.simulation.loop import Process
 from loadtest.simulation.network import Network
-from loadtest.simulation.plan import Manner, Seating
-from loadtest.simulation.referee import Referee
+from loadtest.simulation.plan import Behaviour, TablePlan
 from loadtest.simulation.replica import ENGINE, LOBBY, SCORING
-from loadtest.simulation.verdict import Verdict
 
 ACTION_SECONDS = 5
 AGAIN_SECONDS = 0.5
 ABSENT_SECONDS = (5.5, 10.0)
+_ALLOWED = frozenset({"MATCH_FAILED", "TABLE_FINISHED"})
+"""Reasons for which a player may be refused who did nothing wrong."""
 
 
 class SimulatedClient(Client):
@@ -55,72 +59,70 @@ class SimulatedClient(Client):
         return f"{self._chance.getrandbits(64):016x}"
 
 
-class Person:
-    """Somebody with a device; `is_calm` says that he has to play on now without any of his ways."""
+class Player:
+    """A player; with `only_plays` they play on, and do nothing else."""
 
     def __init__(
-        self, name: str, manner: Manner, network: Network, chance: Random, referee: Referee, verdict: Verdict
+        self,
+        name: str,
+        behaviour: Behaviour,
+        network: Network,
+        chance: Random,
+        clock: Callable[[], int],
+        findings: Findings,
     ) -> None:
         self.name = name
         self.process = Process(name)
-        self.is_calm = False
-        self.table_ids: list[str] = []
-        self.final: AsyncWatchedTable | None = None
-        self._manner = manner
-        self._network = network
+        self.only_plays = False
+        self._behaviour = behaviour
         self._chance = chance
-        self._verdict = verdict
-        self._client = SimulatedClient(name, network, self.process, chance, referee.now)
+        self._findings = findings
+        self._client = SimulatedClient(name, network, self.process, chance, clock)
 
-    def _feels_like(self, share: float) -> bool:
-        return self._chance.random() < share and not self.is_calm
+    def _does(self, share: float) -> bool:
+        return self._chance.random() < share and not self.only_plays
 
     async def until_done(self, attempt: Callable[[], Any]) -> Any:
-        """Try again and again whatever the services cannot do now, as people do."""
+        """Try again and again what the services cannot do now."""
         while True:
             try:
                 return await attempt()
             except BrokenStream as fault:
-                self._verdict.fail("a stream has no gap and no repeat", f"{self.name}: {fault}")
+                self._findings.add(Invariant.SEQUENCE_GAP, f"{self.name}: {fault}")
                 return None
             except CroupierError as error:
-                self._verdict.expect(
-                    not isinstance(error, FailedPrecondition) or error.reason in _HARMLESS,
-                    "players are not refused for nothing",
-                    self.name,
-                    repr(error),
-                    error.reason,
-                )
+                if isinstance(error, FailedPrecondition) and error.reason not in _ALLOWED:
+                    self._findings.add(
+                        Invariant.WRONG_REFUSAL, f"{self.name} did nothing wrong: {error.reason}: {error}"
+                    )
                 await asyncio.sleep(AGAIN_SECONDS)
 
     # Finding a table
 
-    async def be_matched(self, seating: Seating) -> str:
-        """Find others by quick match; gives the table."""
+    async def be_matched(self, plan: TablePlan) -> str:
+        """Find others by quick match; returns the table's id."""
         wish = partial(
             self._client.quick_match_until_seated,
-            game=seating.game,
-            seats=seating.seats,
+            game=plan.game,
+            seats=plan.seats,
             client_seed=self._chance.randbytes(8),
             request_id=self._client.new_request_id(),
         )
         table = await self.until_done(wish)
         return str(table.table_id)
 
-    async def host(self, seating: Seating) -> str:
-        """Form a table and seat the computer players there; gives the table."""
+    async def host(self, plan: TablePlan) -> str:
+        """Form a table and seat the computer players there; returns the table's id."""
         clock = table_pb2.Clock(
             action_seconds=ACTION_SECONDS,
-            reserve_seconds=seating.reserve_seconds,
-            bot_delay_milliseconds=seating.bot_delay_milliseconds,
+            reserve_seconds=plan.reserve_seconds,
+            bot_delay_milliseconds=plan.bot_delay_milliseconds,
         )
         answer = await self.until_done(
-            lambda: self._client.create_table(
-                game=seating.game, seats=seating.seats, options=seating.options, clock=clock
-            )
+            lambda: self._client.create_table(game=plan.game, seats=plan.seats, options=plan.options, clock=clock)
         )
         table_id = str(answer.table.table_id)
-        for seat, bot in enumerate(seating.bots, start=1):
+        for seat, bot in enumerate(plan.bots, start=1):
             await self.until_done(partial(self._client.add_bot, table_id=table_id, bot=bot, seat=seat))
         return table_id
 
@@ -129,7 +131,7 @@ class Person:
         await self.until_done(lambda: self._client.join_table(table_id=table_id))
 
     async def get_ready(self, table_id: str) -> None:
-        """Say that one is ready, and wait until the table plays."""
+        """Get ready, and wait until the table plays."""
         seed = self._chance.randbytes(4)
         await self.until_done(lambda: self._ready(table_id, seed))
         await self.until_done(lambda: self._until_open(table_id))
@@ -148,7 +150,6 @@ class Person:
 
     async def play(self, table_id: str) -> None:
         """Play until the game is over, whatever happens to the connection."""
-        self.table_ids.append(table_id)
         await self.until_done(lambda: self._play(table_id))
 
     async def _play(self, table_id: str) -> None:
@@ -156,15 +157,13 @@ class Person:
         while not finished:
             async with self._client.play(table_id) as table:
                 finished = await self._sit(table)
-                if finished:
-                    self.final = table
 
     async def _sit(self, table: AsyncTable) -> bool:
-        """Play; False if he has left the table for a moment."""
+        """Play; False if they have left the table for a moment."""
         talking = asyncio.create_task(self._talk(table))
         try:
             while await table.your_turn():
-                if self._feels_like(self._manner.leaves):
+                if self._does(self._behaviour.leaves):
                     return False
                 await self._take_turn(table)
             return True
@@ -172,18 +171,18 @@ class Person:
             talking.cancel()
 
     async def _take_turn(self, table: AsyncTable) -> None:
-        away = self._feels_like(self._manner.strays)
+        away = self._does(self._behaviour.is_away)
         await asyncio.sleep(
-            self._chance.uniform(*ABSENT_SECONDS) if away else self._chance.expovariate(1 / self._manner.thinks)
+            self._chance.uniform(*ABSENT_SECONDS) if away else self._chance.expovariate(1 / self._behaviour.thinks)
         )
         if not table.to_act:
             return
         seen = table.sequence
         try:
-            if self._feels_like(self._manner.tries):
+            if self._does(self._behaviour.tries):
                 card = self._chance.choice(cards_pb2.Card.values()[1:])
                 await table.act(table_pb2.Action(play=table_pb2.PlayAction(card=card)))
-            elif self._chance.random() < self._manner.calls:
+            elif self._chance.random() < self._behaviour.calls:
                 await self._act_by_call(table)
             else:
                 named = seen if self._chance.random() < 0.5 else None
@@ -213,10 +212,10 @@ class Person:
                 if table.proposal is not None and table.proposal.sequence != voted:
                     voted = table.proposal.sequence
                     await table.vote(agree=self._chance.random() < 0.8)
-                elif self._feels_like(self._manner.talks):
+                elif self._does(self._behaviour.talks):
                     await self._say_something(table)
             except BrokenStream as fault:
-                self._verdict.fail("a stream has no gap and no repeat", f"{self.name}: {fault}")
+                self._findings.add(Invariant.SEQUENCE_GAP, f"{self.name}: {fault}")
             except CroupierError:
                 continue
 
@@ -236,15 +235,34 @@ class Person:
     async def _watch(self, table_id: str) -> None:
         async with self._client.watch(table_id) as table:
             async for event in table:
-                if self._feels_like(self._manner.strays) and isinstance(event, engine_pb2.TableUpdate):
+                if self._does(self._behaviour.is_away) and isinstance(event, engine_pb2.TableUpdate):
                     await asyncio.sleep(self._chance.uniform(0.1, 2.0))
-            self.final = table
 
-    async def replay(self, table_id: str) -> str:
-        """The replay of a finished table."""
+    async def read_again(self, table_id: str) -> None:
+        """Read the whole log of a finished table, on a stream that resumes before the first entry."""
+        await self.until_done(lambda: self._read_again(table_id))
+
+    async def _read_again(self, table_id: str) -> None:
+        request = engine_pb2.WatchTableRequest(table_id=table_id, after_sequence=0)
+        call = Call(Service.ENGINE, request, engine_pb2.WatchTableResponse)
+        async with aclosing(await self._client.open(call)) as messages:
+            async for _ in messages:
+                pass
+
+    async def fetch(self, record: TableRecord) -> None:
+        """Add the replay and the score sheet of a finished table to its record."""
+        table_id = record.table_id
         answer = await self.until_done(lambda: self._client.get_replay(table_id=table_id))
-        return str(answer.replay)
+        record.replays.append(answer.replay)
+        sheet = await self.until_done(lambda: self._client.get_score_sheet(table_id=table_id))
+        record.sheet = sheet.SerializeToString()
 
+    async def board(self, game: str) -> list[bytes]:
+        """The leaderboard of a game: LeaderboardLine messages."""
+        board = await self.until_done(lambda: self._client.get_leaderboard(game=game))
+        return [line.SerializeToString() for line in board.lines]
 
-_HARMLESS = frozenset({"MATCH_FAILED", "TABLE_FINISHED"})
-"""What may be said to somebody who did nothing wrong."""
+    async def statistics(self, player_id: str) -> bytes:
+        """The statistics of a player: a GetPlayerStatisticsResponse."""
+        answer = await self.until_done(lambda: self._client.get_player_statistics(player_id=player_id))
+        return bytes(answer.SerializeToString())

@@ -12,26 +12,25 @@ from prometheus_client import CollectorRegistry
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.caretaker import Retention
-from croupier.runtime.identity import (
-    TokenVerifier,
-)
+from croupier.runtime.identity import TokenVerifier
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
 from croupier.runtime.metrics import RpcMetrics
 from croupier.runtime.server import LAST_SECONDS
+from loadtest.judge.violations import Invariant
 from loadtest.simulation.database import SimulatedDatabase
+from loadtest.simulation.findings import Findings
 from loadtest.simulation.loop import PROCESS, Process, VirtualLoop
 from loadtest.simulation.network import Network, SimulatedServer
 from loadtest.simulation.news import NewsHub
 from loadtest.simulation.parts import SimulatedLogger, is_database_fault
 from loadtest.simulation.trace import Trace
-from loadtest.simulation.verdict import Verdict
 
 DRAIN_SECONDS = 10
 GRACE_SECONDS = (DRAIN_SECONDS - LAST_SECONDS) / 2
 LAST_STEPS_SECONDS = 0.01
 """What tasks that were cancelled get for their last steps."""
 LONGEST_STOP_SECONDS = 15.0
-"""A replica that is told to stop has ended by then."""
+"""A replica that has to stop has ended by then."""
 ENGINE, ENGINE_CONTROL, LOBBY, SCORING, SCORING_CONTROL = (
     "engine",
     "engine-control",
@@ -59,7 +58,7 @@ class Surroundings:
     databases: Mapping[str, SimulatedDatabase]
     access: Mapping[str, AsyncEngine]
     chance: Callable[[str], Random]
-    verdict: Verdict
+    findings: Findings
     trace: Trace
     retention: Retention
 
@@ -106,7 +105,7 @@ class Replica:
             self.process.kill()
 
     async def stop(self) -> None:
-        """End in order, as by SIGTERM; gives when it has."""
+        """End in order, as by SIGTERM; returns when it has."""
         process, main = self.process, self._main
         if not process.alive or main is None:
             return
@@ -116,7 +115,7 @@ class Replica:
         while process.alive and not main.done():
             _, late = await asyncio.wait([main], timeout=LONGEST_STOP_SECONDS)
             if late and process.alive:
-                self.world.verdict.fail("who is told to stop ends in time", self.name)
+                self.world.findings.add(Invariant.LEFT_OVER, f"{self.name} does not stop")
                 return
 
     async def _live(self) -> None:
@@ -125,11 +124,11 @@ class Replica:
             await self.run()
         except Exception as error:  # noqa: BLE001 - a program that fails at its start ends, and is started again
             if not is_database_fault(error):
-                self.world.verdict.fail("nothing fails in itself", f"{self.name}: {error!r}")
+                self.world.findings.add(Invariant.INTERNAL_ERROR, f"{self.name}: {error!r}")
         else:
             await asyncio.sleep(LAST_STEPS_SECONDS)
             if left := self._others(process):
-                self.world.verdict.fail("no task is left waiting", f"{self.name}: {left}")
+                self.world.findings.add(Invariant.LEFT_OVER, f"{self.name}: {left}")
         rest = self._others(process)
         for task in rest:
             task.cancel()
@@ -142,16 +141,20 @@ class Replica:
         return [task for task in process.tasks if task is not asyncio.current_task() and not task.done()]
 
     async def run(self) -> None:
-        """Serve until told to stop."""
+        """Serve until stopped."""
         raise NotImplementedError
 
-    def let_go(self) -> None:
-        """The run is over: what is left of all lives may begin nothing more."""
+    async def close(self) -> None:
+        """The run is over: nothing that is left of any life begins anything more."""
+
+    def pending(self) -> Mapping[str, int]:
+        """How much of each kind is in memory or under way."""
+        return {}
 
     def interceptor(self, key: Ed25519PrivateKey, audience: str, open_methods: frozenset[str] = frozenset()) -> Any:
         """What is around every call."""
         verifier = TokenVerifier(key.public_key(), audience, self.clock)
-        logger = SimulatedLogger(self.process.name, self.world.verdict)
+        logger = SimulatedLogger(self.process.name, self.world.findings)
         return CallInterceptor(Authenticator(verifier, open_methods), RpcMetrics(CollectorRegistry()), logger)
 
     def listen(self, address: str, add_to: Callable[[Any], None], interceptor: CallInterceptor) -> SimulatedServer:

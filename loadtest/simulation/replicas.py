@@ -1,6 +1,7 @@
 """Lobbies and scoring services, wired as their programs wire them, on the simulated network and databases."""
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry
@@ -44,9 +45,12 @@ class LobbyReplica(Replica):
     kind = "lobby"
     lobby: Lobby | None = None
 
+    def pending(self) -> Mapping[str, int]:
+        return self.lobby.pending() if self.lobby is not None else {}
+
     async def run(self) -> None:
         world, registry = self.world, CollectorRegistry()
-        logger = SimulatedLogger(self.process.name, world.verdict)
+        logger = SimulatedLogger(self.process.name, world.findings)
         settings = LobbySettings(
             database="",
             signing_key=Path("unused"),

@@ -1,11 +1,8 @@
 """What happened in a run, as lines of text and as one digest."""
 
 import hashlib
-from collections import deque
 from collections.abc import Callable
 from typing import TextIO
-
-MOST_REMEMBERED = 60
 
 
 class Trace:
@@ -15,7 +12,6 @@ class Trace:
         self._clock = clock
         self._file = file
         self._digest = hashlib.sha256()
-        self.recent: deque[str] = deque(maxlen=MOST_REMEMBERED)
         self.is_open = True
 
     def note(self, kind: str, *fields: object) -> None:
@@ -24,7 +20,6 @@ class Trace:
             return
         line = " ".join((f"{self._clock():.6f}", kind, *map(str, fields)))
         self._digest.update(line.encode() + b"\n")
-        self.recent.append(line)
         if self._file is not None:
             self._file.write(line + "\n")
 

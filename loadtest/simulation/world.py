@@ -1,32 +1,32 @@
-"""One run: the world of a seed, from its first sign-in to the last check."""
+"""One run: the world of a seed, from its first sign-in to the end of its last table."""
 
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, cast
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.caretaker import Retention
-from croupier.engine.replay import ReplayFault, verify_replay
-from loadtest.simulation import audit
+from loadtest.judge.violations import Invariant
+from loadtest.record import Lag, Outage, TableRecord
 from loadtest.simulation.chaos import Chaos, keep_alive
 from loadtest.simulation.database import Change, InlineEngine, Schema, SimulatedDatabase
+from loadtest.simulation.ending import ledger_of, left_over, unfinished, unknown_results, wrongly_seated
 from loadtest.simulation.engine_replica import EngineReplica
 from loadtest.simulation.faults import Faults, chance_of
-from loadtest.simulation.loop import Process, VirtualLoop
+from loadtest.simulation.findings import Findings
+from loadtest.simulation.loop import START_MILLISECONDS, Process, VirtualLoop
 from loadtest.simulation.network import Network
 from loadtest.simulation.news import NewsHub
-from loadtest.simulation.plan import Manner, Plan, Seating, plan_of
-from loadtest.simulation.players import Person
-from loadtest.simulation.referee import WATCH_ENGINES, Referee
+from loadtest.simulation.observer import ENGINE_TRIGGERS, Observer
+from loadtest.simulation.plan import Behaviour, Plan, TablePlan, plan_of
+from loadtest.simulation.players import Player
 from loadtest.simulation.replica import Replica, Surroundings
 from loadtest.simulation.replicas import LobbyReplica, ScoringReplica
-from loadtest.simulation.stopwatch import Span
 from loadtest.simulation.trace import Trace
-from loadtest.simulation.verdict import Verdict
 
 PLAYING_SECONDS = 400.0
 """Once faults have stopped, every game is over by then."""
@@ -36,12 +36,12 @@ FORGETTING_SECONDS = 90.0
 """Then nothing of it is left in memory."""
 CALMING_SECONDS = 5.0
 LAG_MILLISECONDS = 4_000
-"""Who follows a table sees what was stored within this time, whichever engine it was that stored it."""
+"""A stream sends what was stored within this time, whichever engine stored it."""
 IDLE_MILLISECONDS = 20_000
-NOBODY = Manner(0.1, 0.0, 0.0, 0.0, 0.0, 0.0)
-WATCH_SCORING = """
-CREATE TEMP TRIGGER round_changed AFTER UPDATE ON rounds BEGIN SELECT noted('changed', NEW.table_id); END;
-CREATE TEMP TRIGGER result_changed AFTER UPDATE ON results BEGIN SELECT noted('changed', NEW.table_id); END;
+SPECTATOR = Behaviour(0.1, 0.0, 0.0, 0.0, 0.0, 0.0)
+SCORING_TRIGGERS = """
+CREATE TEMP TRIGGER round_changed AFTER UPDATE ON rounds BEGIN SELECT noted('round', NEW.table_id); END;
+CREATE TEMP TRIGGER result_changed AFTER UPDATE ON results BEGIN SELECT noted('result', NEW.table_id); END;
 """
 
 
@@ -49,40 +49,40 @@ class World:
     """Everything that a seed makes."""
 
     def __init__(
-        self,
-        seed: int,
-        loop: VirtualLoop,
-        trace: Trace,
-        schemas: Mapping[str, Schema],
-        scenario: str = "",
+        self, seed: int, loop: VirtualLoop, trace: Trace, schemas: Mapping[str, Schema], scenario: str = ""
     ) -> None:
         self.seed = seed
         self.loop = loop
         self.trace = trace
         self.process = Process("world")
         self.plan: Plan = plan_of(self.chance("plan"), scenario)
-        self.verdict = Verdict(loop.stop)
-        self.faults = Faults(seed, self.plan.weather, trace)
-        self.referee = Referee(self.verdict, loop.now_milliseconds, self._interruptions, trace)
-        self.network = Network(self.referee, self.faults, self.chance("routes"), trace)
+        self.findings = Findings(loop.stop)
+        self.faults = Faults(seed, self.plan.rates, trace)
+        self.observer = Observer(self.findings, loop.now_milliseconds, trace)
+        self.network = Network(self.observer, self.faults, self.chance("routes"), trace)
         self.hub = NewsHub(self.faults, self.chance("hub"))
         self.databases = {
-            "engine": SimulatedDatabase("engine", schemas["engine"], WATCH_ENGINES, self.faults, self._committed),
+            "engine": SimulatedDatabase("engine", schemas["engine"], ENGINE_TRIGGERS, self.faults, self._committed),
             "lobby": SimulatedDatabase("lobby", schemas["lobby"], "", self.faults, lambda _: None),
-            "scoring": SimulatedDatabase(
-                "scoring", schemas["scoring"], WATCH_SCORING, self.faults, self._ledger_changed
-            ),
+            "scoring": SimulatedDatabase("scoring", schemas["scoring"], SCORING_TRIGGERS, self.faults, self._changed),
         }
         self.surroundings = Surroundings(
-            loop, self.network, self.hub, self.databases, self._access(), self.chance, self.verdict, trace,
+            loop, self.network, self.hub, self.databases, self._access(), self.chance, self.findings, trace,
             Retention(IDLE_MILLISECONDS, self.plan.log_milliseconds, 0),
         )  # fmt: skip
         self.replicas = list(self._replicas())
-        self.people: list[Person] = []
-        self.matched: Counter[str] = Counter()
+        self.players: list[Player] = []
+        self.boards: dict[str, list[bytes]] = {}
+        """LeaderboardLine messages by game."""
+        self.statistics: dict[str, bytes] = {}
+        """GetPlayerStatisticsResponse messages by player."""
+        self.run: asyncio.Task[None] | None = None
+        self._seated: list[tuple[Player, str]] = []
+        self._unattended: list[tuple[Player, str]] = []
+        self._watched: list[tuple[Player, str]] = []
 
     def chance(self, name: str) -> Random:
-        """A source of chance for one part of the world."""
+        """A source of randomness for one part of the world."""
         return chance_of(self.seed, name)
 
     def _access(self) -> Mapping[str, AsyncEngine]:
@@ -94,164 +94,133 @@ class World:
             for number in range(1, count + 1):
                 yield kind(f"{kind.kind}-{number}", self.surroundings)
 
-    def _interruptions(self) -> Iterable[Span]:
-        return list(self.databases["engine"].raw.execute("SELECT began, ended FROM interruptions"))
-
     def _committed(self, changes: list[Change]) -> None:
-        for kind, *said in changes:
+        for kind, *values in changes:
             if kind == "news":
-                self.hub.tell(kind, said[0], json.loads(said[1]))
-        self.referee.committed([change for change in changes if change[0] != "news"])
+                self.hub.publish(kind, values[0], json.loads(values[1]))
+        self.observer.committed([change for change in changes if change[0] != "news"])
 
-    def _ledger_changed(self, changes: list[Change]) -> None:
-        self.verdict.fail("an entry of the ledger never changes", str(changes))
-
-    # The run
+    def _changed(self, changes: list[Change]) -> None:
+        for kind, table_id in changes:
+            self.findings.add(Invariant.LEDGER_DIFFERS, f"a {kind} that scoring had was changed", table_id)
 
     def start(self) -> None:
-        """Begin."""
-        self.process.start(self._run())
+        """Begin; the loop stops at the end, or when something is found."""
+        self.run = self.process.start(self._run())
+        self.run.add_done_callback(lambda _: self.loop.stop())
 
     async def _run(self) -> None:
-        try:
-            await self._live()
-        except Exception as error:
-            self.verdict.fail("the simulation itself holds", repr(error))
-            raise
-        self.loop.stop()
-
-    async def _live(self) -> None:
         for replica in self.replicas:
             replica.start()
         alive = asyncio.create_task(keep_alive(self.replicas))
-        playing = [self._go(self._sitting(number, seating)) for number, seating in enumerate(self.plan.tables, 1)]
-        looking = self._go(self._look_for_lag())
+        playing = [asyncio.create_task(self._table(number, plan)) for number, plan in enumerate(self.plan.tables, 1)]
         chaos = Chaos(self.plan, self.surroundings, self.replicas, self.faults, self.chance("chaos"))
         await chaos.run(playing)
-        self.trace.note("calm")
-        for person in self.people:
-            person.is_calm = True
+        self.trace.note("faults end")
+        for player in self.players:
+            player.only_plays = True
         _, late = await asyncio.wait(playing, timeout=PLAYING_SECONDS)
-        looking.cancel()
         if late:
-            self.verdict.fail("every game comes to its end", "; ".join(self._late()))
+            over = f"{len(self.observer.finished)} of {len(self.plan.tables)} games are over"
+            self.findings.add(Invariant.TABLE_STUCK, f"{over} long after the last fault")
             return
-        await self._judge()
+        await self._end()
         alive.cancel()
         await asyncio.gather(*(replica.stop() for replica in self.replicas))
 
-    async def _look_for_lag(self) -> None:
-        """What is stored is soon seen, once databases are up; runs until cancelled."""
-        is_fair = self.faults.databases_are_fair and "stop database" not in self.plan.disasters
-        await asyncio.sleep(0 if is_fair else self.plan.stormy_seconds + CALMING_SECONDS)
-        while True:
-            for call in self.network.open_calls:
-                if (
-                    not call.client_has_ended
-                    and not call.server_has_ended
-                    and not (call.is_broken or call.is_read_slowly)
-                ):
-                    self.referee.check_lag(call, LAG_MILLISECONDS)
-            await asyncio.sleep(1.0)
+    # Playing
 
-    def _go(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        return asyncio.create_task(work)
+    def _player(self, name: str, behaviour: Behaviour) -> Player:
+        clock = self.loop.now_milliseconds
+        player = Player(name, behaviour, self.network, self.chance(name), clock, self.findings)
+        self.players.append(player)
+        return player
 
-    def _late(self) -> Iterator[str]:
-        for table_id, record in self.referee.tables.items():
-            if not record.state.is_over:
-                yield f"{table_id} {record.config.game} stands at {record.entries[-1:]}"
-        yield f"{len(self.referee.tables)} tables of {len(self.plan.tables)} were opened"
-
-    def _person(self, name: str, manner: Manner) -> Person:
-        person = Person(name, manner, self.network, self.chance(name), self.referee, self.verdict)
-        self.people.append(person)
-        return person
-
-    async def _sitting(self, number: int, seating: Seating) -> None:
-        """One table: people come together, play, and are watched."""
-        people = [self._person(f"player-{number}-{place}", manner) for place, manner in enumerate(seating.people)]
-        if seating.matched:
-            tables = await asyncio.gather(*(self._at(person, person.be_matched(seating)) for person in people))
-            table_id = tables[0]
-            for person, found in zip(people, tables, strict=True):
-                self._go(self._check_seated(person, found))
-        else:
-            table_id = await self._at(people[0], people[0].host(seating))
-            await asyncio.gather(*(self._at(person, person.join(table_id)) for person in people[1:]))
-            await asyncio.gather(*(self._at(person, person.get_ready(table_id)) for person in people))
-            tables = [table_id] * len(people)
-        for person in people:
-            self.matched[self.referee.players[person.name]] += 1
-        if seating.nobody_comes:
-            await self._until_over(table_id)
+    async def _table(self, number: int, plan: TablePlan) -> None:
+        """One table: players come together, play, and are watched."""
+        players = [self._player(f"player-{number}-{seat}", behaviour) for seat, behaviour in enumerate(plan.players)]
+        tables = await self._matched(players, plan) if plan.matched else await self._formed(players, plan)
+        self._seated += zip(players, tables, strict=True)
+        if plan.is_unattended:
+            self._unattended += [(player, tables[0]) for player in players]
+            while tables[0] not in self.observer.finished:  # noqa: ASYNC110 - time is virtual here
+                await asyncio.sleep(0.5)
             return
-        watching = [self._person(f"watcher-{number}-{place}", NOBODY) for place in range(seating.spectators)]
+        watching = [self._player(f"watcher-{number}-{place}", SPECTATOR) for place in range(plan.spectators)]
         await asyncio.gather(
-            *(self._at(person, person.play(found)) for person, found in zip(people, tables, strict=True)),
-            *(self._at(person, person.watch(table_id)) for person in watching),
+            *(self._by(player, player.play(table_id)) for player, table_id in zip(players, tables, strict=True)),
+            *(self._by(player, player.watch(tables[0])) for player in watching),
         )
+        self._watched += [(player, tables[0]) for player in watching]
 
-    async def _until_over(self, table_id: str) -> None:
-        while not self._is_over(table_id):  # noqa: ASYNC110 - time is virtual here
-            await asyncio.sleep(0.5)
+    async def _matched(self, players: Sequence[Player], plan: TablePlan) -> list[str]:
+        """Wait for quick match; returns the table of each player."""
+        tables = await asyncio.gather(*(self._by(player, player.be_matched(plan)) for player in players))
+        for player, table_id in zip(players, tables, strict=True):
+            record = self.observer.tables.get(table_id)
+            config = json.loads(record.stored.config) if record is not None and record.stored is not None else {}
+            player_id = self.observer.players[player.name]
+            if all(player_id != seat[0] for seat in config.get("seats", ())):
+                self.findings.add(Invariant.SEATED_WRONGLY, f"{player.name} was matched and has no seat", table_id)
+        return tables
 
-    def _is_over(self, table_id: str) -> bool:
-        return table_id in self.referee.tables and self.referee.tables[table_id].state.is_over
+    async def _formed(self, players: Sequence[Player], plan: TablePlan) -> list[str]:
+        """Form a table together; returns it for each player."""
+        table_id = await self._by(players[0], players[0].host(plan))
+        await asyncio.gather(*(self._by(player, player.join(table_id)) for player in players[1:]))
+        await asyncio.gather(*(self._by(player, player.get_ready(table_id)) for player in players))
+        return [table_id] * len(players)
 
-    async def _at(self, person: Person, work: Coroutine[Any, Any, Any]) -> Any:
-        """Let a person do something in his own process."""
-        return await person.process.start(work)
+    async def _by(self, player: Player, work: Coroutine[Any, Any, Any]) -> Any:
+        """Let a player do something in their own process."""
+        return await player.process.start(work)
 
-    async def _check_seated(self, person: Person, table_id: str) -> None:
-        record = self.referee.tables.get(table_id)
-        player_id = self.referee.players[person.name]
-        seated = record is not None and any(seat.player_id == player_id for seat in record.config.seats)
-        self.verdict.expect(seated, "who is matched has a seat", person.name, table_id)
+    # The end
 
-    # The judgement
-
-    async def _judge(self) -> None:
+    async def _end(self) -> None:
+        reader = self.players[0]
+        scoring, lobby, engines = (self.databases[name] for name in ("scoring", "lobby", "engine"))
         await self._within(
-            SETTLING_SECONDS, "lobby and scoring know every end", lambda: [
-                *audit.unfinished(self.referee, self.databases["lobby"]),
-                *audit.unsettled(self.referee, self.databases["scoring"]),
-            ],
-        )  # fmt: skip
-        await self._check_replays()
-        await self._within(
-            FORGETTING_SECONDS,
-            "nothing is left over",
-            lambda: [
-                *audit.left_over(self.replicas, self.network),
-                *audit.waiting_tickets(self.databases["lobby"]),
-            ],
+            SETTLING_SECONDS, Invariant.RESULT_MISSING, lambda: unknown_results(self.observer, scoring, engines)
         )
-        for invariant, faults in (
-            ("the log is what was committed", audit.wrong_logs(self.referee, self.databases["engine"])),
-            ("everybody has his seat once", audit.wrong_seats(self.referee, self.matched)),
-            ("everybody saw the whole game", audit.wrong_views(self.referee, self.people)),
-        ):
-            for fault in faults:
-                self.verdict.fail(invariant, fault)
+        await self._within(SETTLING_SECONDS, Invariant.TABLE_STUCK, lambda: unfinished(self.observer, lobby))
+        for player, table_id in self._unattended:
+            await self._by(player, player.watch(table_id))
+        for player, table_id in (*self._seated, *self._watched):
+            await self._by(player, player.read_again(table_id))
+        for record in self.observer.opened:
+            await self._by(reader, reader.fetch(record))
+            self.boards[record.game] = await self._by(reader, reader.board(record.game))
+        for player_id in self.observer.players.values():
+            self.statistics[player_id] = await self._by(reader, reader.statistics(player_id))
+        await self._within(
+            FORGETTING_SECONDS, Invariant.LEFT_OVER, lambda: left_over(self.replicas, self.network, lobby)
+        )
+        wanted = Counter(self.observer.players[player.name] for player, _ in self._seated)
+        for detail in wrongly_seated(self.observer.opened, wanted):
+            self.findings.add(Invariant.SEATED_WRONGLY, detail)
 
-    async def _within(self, seconds: float, invariant: str, faults: Callable[[], list[str]]) -> None:
+    async def _within(self, seconds: float, invariant: Invariant, missing: Callable[[], Iterator[str]]) -> None:
         until = self.loop.time() + seconds
-        while (found := faults()) and self.loop.time() < until:
+        while (found := list(missing())) and self.loop.time() < until:
             self.trace.note("waits", invariant, "; ".join(found)[:500])
             await asyncio.sleep(1.0)
         if found:
-            self.verdict.fail(invariant, "; ".join(found))
+            self.findings.add(invariant, "; ".join(found))
 
-    async def _check_replays(self) -> None:
-        person = self.people[0]
-        for table_id, record in self.referee.tables.items():
-            text = await self._at(person, person.replay(table_id))
-            try:
-                summary = verify_replay(text)
-            except ReplayFault as fault:
-                self.verdict.fail("every replay verifies", f"{table_id}: {fault}")
-                return
-            self.verdict.expect(
-                summary.totals == record.state.game.scores, "a replay tells the result", table_id, summary
-            )
+    def records(self) -> list[TableRecord]:
+        """The records of all tables that were opened, with what the databases hold; to be called after the run."""
+        self.observer.close()
+        rows = self.databases["engine"].raw.execute("SELECT began, ended FROM interruptions ORDER BY began")
+        outages = tuple(Outage(*row) for row in rows)
+        for record in self.observer.opened:
+            record.outages, record.lag, record.late_milliseconds = outages, self._lag(), None
+            if record.is_finished:
+                record.ledger = ledger_of(self.databases["scoring"], record.table_id)
+        return self.observer.opened
+
+    def _lag(self) -> Lag:
+        """What is stored is soon sent, once databases are up and quick."""
+        is_fair = self.plan.rates.is_fair_to_databases and "stop database" not in self.plan.disasters
+        fair_from = 0.0 if is_fair else self.plan.faulty_seconds + CALMING_SECONDS
+        return Lag(LAG_MILLISECONDS, START_MILLISECONDS + round(fair_from * 1000), is_of_hampered=True)

@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -57,6 +57,18 @@ class Engine:
             self.follower.run(),
             self.caretaker.run(),
         )
+
+    def pending(self) -> Mapping[str, int]:
+        """How much of each kind is in memory or under way: nothing, some time after the last game has ended."""
+        return {
+            "open tables": len(self.tables.in_memory),
+            "loading tables": len(self.tables.loading),
+            "tables with streams": self.tables.followed,
+            "background tasks": self.services.background.pending,
+            "reports": self.services.reporter.pending,
+            "appends": self.store.pending,
+            "logs to read": self.follower.pending,
+        }
 
     async def send_streams_elsewhere(self, grace_seconds: float) -> None:
         """Take no more tables on, and end all streams with the notice that other engines go on."""

@@ -28,6 +28,11 @@ class Background:
         self._logger = logger
         self._closed = False
 
+    @property
+    def pending(self) -> int:
+        """How many tasks run."""
+        return len(self._tasks)
+
     def start(self, work: Coroutine[Any, Any, None]) -> None:
         """Run a coroutine by itself."""
         if self._closed:

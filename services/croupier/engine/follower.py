@@ -22,6 +22,11 @@ class Follower:
         self._behind: dict[str, None] = {}
         self._wake = asyncio.Event()
 
+    @property
+    def pending(self) -> int:
+        """How many logs are to be read."""
+        return len(self._behind)
+
     def logs_grew(self, heads: Mapping[str, int]) -> None:
         """Logs of tables have entries up to these sequences."""
         for table_id, head in heads.items():

@@ -84,6 +84,11 @@ class Reporter:
         self._due: dict[str, Sequence[Report]] = {}
         self._wake = asyncio.Event()
 
+    @property
+    def pending(self) -> int:
+        """How many tables have reports that are due here."""
+        return len(self._due)
+
     def report(self, table_id: str, reports: Sequence[Report]) -> None:
         """Note that reports of this table are due; these are all it has had, in order."""
         self._due[table_id] = reports

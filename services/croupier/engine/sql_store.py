@@ -53,6 +53,11 @@ class SqlTableStore:
 
     # Appending
 
+    @property
+    def pending(self) -> int:
+        """How many appends wait."""
+        return len(self._waiting)
+
     async def append(self, table_id: str, entries: Sequence[Entry], mark: TableMark | None) -> None:
         """Store entries durably, all or none; raises SequenceTaken, or what the database raises."""
         started = time.perf_counter()

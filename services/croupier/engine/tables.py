@@ -54,6 +54,11 @@ class Tables:
         """The tables on their way into memory, whose logs may have been read already."""
         return self._loading.keys()
 
+    @property
+    def followed(self) -> int:
+        """How many tables in memory have streams."""
+        return sum(bool(table.audience) for table in (*self._live.values(), *self._finished.values()))
+
     async def prepare(
         self, table_id: str, game: str, seats: int, options: Mapping[str, OptionValue], clock: ClockConfig
     ) -> TableConfig:

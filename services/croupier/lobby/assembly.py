@@ -1,7 +1,7 @@
 """Putting the lobby together from its parts; __main__ and the tests use the same."""
 
 import random
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,6 +59,10 @@ class Lobby:
             self.reconciler.run(self.settings.reconcile_seconds),
             self.follower.run(self.database),
         )
+
+    def pending(self) -> Mapping[str, int]:
+        """How much of each kind is under way: nothing, when no player waits for anything."""
+        return {"wishes and matches": self.matching.pending, "followed tables": int(self.feed.followed)}
 
     def end_streams(self) -> None:
         """Tell every stream that the server is about to stop."""

@@ -105,6 +105,11 @@ class Matching:
         self._closed = False
 
     @property
+    def pending(self) -> int:
+        """How many players wait here, and how many matches are being opened."""
+        return len(self._waiters) + len(self._openings)
+
+    @property
     def streams(self) -> int:
         """How many streams wait here to be told something."""
         return len(self._waiters)

@@ -14,6 +14,8 @@ BY_A_HARNESS = {
     Invariant.TABLE_LOST,
     Invariant.TABLE_STUCK,
     Invariant.CLIENT_ERROR,
+    Invariant.SEATED_WRONGLY,
+    Invariant.LEFT_OVER,
     Invariant.RESULT_MISSING,
     Invariant.METRICS_DIFFER,
     Invariant.INTERNAL_ERROR,

@@ -1,0 +1,72 @@
+"""What has to be true some time after the last game: all reports have arrived, and nothing is left over."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from loadtest.record import Ledger, TableRecord
+from loadtest.simulation.database import SimulatedDatabase
+from loadtest.simulation.network import Network
+from loadtest.simulation.observer import Observer
+from loadtest.simulation.replica import Replica
+
+_PLAYING = "SELECT table_id, state FROM lobby_tables WHERE state != 'FINISHED'"
+_WAITING = "SELECT ticket_id FROM lobby_tickets WHERE table_id IS NULL AND stream_id IS NOT NULL"
+
+
+def unknown_results(observer: Observer, scoring: SimulatedDatabase, engines: SimulatedDatabase) -> Iterator[str]:
+    """Tables whose result, or any report, scoring does not have yet."""
+    known = {table_id for (table_id,) in scoring.raw.execute("SELECT table_id FROM results")}
+    yield from (f"{record.table_id} has no result" for record in observer.opened if record.table_id not in known)
+    late = engines.raw.execute("SELECT table_id FROM tables WHERE reports_done < reports_due")
+    yield from (f"{table_id} has reports that are due" for (table_id,) in late)
+
+
+def unfinished(observer: Observer, lobby: SimulatedDatabase) -> Iterator[str]:
+    """Tables that the lobby does not know as finished."""
+    opened = {record.table_id for record in observer.opened}
+    for table_id, state in lobby.raw.execute(_PLAYING):
+        # The answer to its host got lost where no game was ever played, and they formed another.
+        if table_id in opened or state not in ("FORMING", "CLOSED"):
+            yield f"{table_id} is {state} in the lobby"
+
+
+def left_over(replicas: Sequence[Replica], network: Network, lobby: SimulatedDatabase) -> Iterator[str]:
+    """What is still in memory, under way or waiting when all games are over."""
+    for call in network.open_calls:
+        yield f"call {call.number} {call.method} of {call.client.name}"
+    for replica in replicas:
+        if replica.process.alive:
+            yield from (f"{count} {kind} of {replica.name}" for kind, count in replica.pending().items() if count)
+    yield from (f"ticket {ticket_id}" for (ticket_id,) in lobby.raw.execute(_WAITING))
+
+
+def wrongly_seated(records: Sequence[TableRecord], wanted: Mapping[str, int]) -> Iterator[str]:
+    """Players that do not sit at as many tables as they asked for; `wanted` counts by player id."""
+    seated: Counter[str] = Counter()
+    for record in records:
+        assert record.stored is not None
+        seated.update(player_id for player_id, _, _ in json.loads(record.stored.config)["seats"] if player_id)
+    for player_id in sorted(seated.keys() | wanted.keys()):
+        if seated[player_id] != wanted.get(player_id, 0):
+            yield f"player {player_id} sits at {seated[player_id]} tables and wanted {wanted.get(player_id, 0)}"
+
+
+def ledger_of(scoring: SimulatedDatabase, table_id: str) -> Ledger:
+    """All that scoring has of a table."""
+
+    def rows(query: str) -> list[Any]:
+        return scoring.raw.execute(f"SELECT {query} WHERE table_id = ?", (table_id,)).fetchall()
+
+    results = rows("ranking, totals, finished FROM results")
+    return Ledger(
+        tuple(
+            (number, json.loads(points), json.loads(totals))
+            for number, points, totals in rows("round, points, totals FROM rounds")
+        ),
+        tuple((json.loads(ranking), json.loads(totals)) for ranking, totals, _ in results),
+        tuple(rows("player_id, place FROM result_players")),
+        tuple(rows("seat, name, amount FROM seat_counts")),
+        results[0][2] if results else None,
+    )
