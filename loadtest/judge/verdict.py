@@ -44,7 +44,7 @@ class Verdict:
 
 
 def judge(record: TableRecord) -> Verdict:
-    """Judge a table; a function of the record alone. What it raises is a defect of the referee."""
+    """Judge a table; a function of the record alone. What it raises is a defect of the judge."""
     followed = [follow(record.table_id, viewer, record.seats) for viewer in record.viewers]
     log = log_of(followed)
     for one in followed:
