@@ -20,8 +20,9 @@ from tests.games.walk import drawn_values, viewers, walk
 LONG_RANGE = 10
 """Of a range beyond this many values only the default and the lowest are drawn: the highest make endless tables."""
 
-DRAWN = {} if os.environ.get("CROUPIER_TEST_COMBINATIONS") == "all" else {"one_oh_one": 80, "one_ten": 60, "solo": 100}
-"""How many combinations are drawn from those of a game: enough to see nearly every three values together."""
+PLAYS_ALL = os.environ.get("CROUPIER_TEST_COMBINATIONS") == "all"
+DRAWN = {} if PLAYS_ALL else {"thulla": 50, "one_ten": 50, "jossing": 40, "one_oh_one": 70, "solo": 80}
+"""How many combinations are drawn from those of a game: enough to see every two values together."""
 
 
 def combinations(game: Game, seats: int, random: Random) -> Iterator[dict[str, OptionValue]]:
