@@ -1,6 +1,7 @@
 """Load tests, one after the other, of a Locust process that plays alone or is the master of workers."""
 
 import atexit
+import signal
 import sys
 import time
 from typing import Any
@@ -66,6 +67,8 @@ class LoadTest:
         events.quitting.add_listener(self._stop)
         events.worker_report.add_listener(self._receive)
         events.quit.add_listener(self._conclude)
+        # Locust itself listens to this only after a run without the web page.
+        gevent.signal_handler(signal.SIGTERM, self._runner.quit)
 
     @property
     def violations(self) -> tuple[Broken, ...]:

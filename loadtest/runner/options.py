@@ -157,6 +157,7 @@ def _with_command(options: Options, given: Namespace, host: str) -> Options:
     words = ["locust", "-f", "loadtest/locustfile.py", "--headless", "--tags", options.scenario]
     words += ["-u", str(options.users), "-r", f"{options.arrivals_per_second:g}", "-t", f"{options.seconds:g}"]
     words += ["--host", host] if host else []
+    words += ["--processes", str(given.processes)] if given.processes else []
     words += ["--seed", str(options.seed)]
     for name, settings in ARGUMENTS.items():
         value = getattr(given, name.replace("-", "_"))

@@ -16,7 +16,8 @@ def read(*arguments: str, tags: str = "smoke", users: int | None = None, host: s
     """The options beside those that Locust itself has."""
     parser = ArgumentParser()
     add_arguments(parser)
-    parser.set_defaults(tags=[tags], exclude_tags=None, num_users=users, spawn_rate=None, run_time=None)
+    parser.set_defaults(tags=[tags], exclude_tags=None, num_users=users)
+    parser.set_defaults(spawn_rate=None, run_time=None, processes=None)
     return read_options(parser.parse_args(arguments), host)
 
 
