@@ -35,7 +35,7 @@ def test_every_version_that_tables_may_have_begun_with_has_a_recorded_log() -> N
     changed: what it tells is what tables in databases tell. Where this fails, the rules have changed without a new
     version.
     """
-    assert {path.stem for path in FOLDER.iterdir()} == {f"{game}-{version}" for game, version in catalogue._RULES}
+    assert {path.stem for path in FOLDER.iterdir()} == {f"{game}-{version}" for game, version in catalogue.RULES}
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.iterdir()), ids=lambda path: path.stem)
@@ -92,7 +92,7 @@ def newer(monkeypatch: pytest.MonkeyPatch) -> Change:
     """What makes this engine one with a second version of Thulla, which keeps the first for old tables."""
 
     def change() -> None:
-        monkeypatch.setattr(catalogue, "_RULES", MappingProxyType({**catalogue._RULES, ("thulla", 2): SecondThulla()}))
+        monkeypatch.setattr(catalogue, "RULES", MappingProxyType({**catalogue.RULES, ("thulla", 2): SecondThulla()}))
         games: dict[str, Game] = {**GAMES, "thulla": SecondThulla()}
         for module in ("tables", "control_servicer"):
             monkeypatch.setattr(f"croupier.engine.{module}.GAMES", games)

@@ -8,8 +8,7 @@ from random import Random
 
 import pytest
 
-from croupier.engine import shuffles
-from croupier.engine.shuffles import commitment, shuffle, stream_key
+from croupier.engine.shuffles import below, commitment, shuffle, stream_key
 from croupier.games.interface import ShuffleNeeded
 
 
@@ -83,10 +82,10 @@ def test_each_round_and_each_shuffle_of_a_round_is_another() -> None:
 
 def test_words_that_would_favour_small_numbers_are_passed_over() -> None:
     limit = 2**32 // 52 * 52
-    assert shuffles._below(iter([2**32 - 1, limit, limit - 1, 3]), 52) == 51
-    assert shuffles._below(iter([limit - 52]), 52) == 0
-    assert shuffles._below(iter([2**32 - 1]), 1) == 0
-    assert shuffles._below(iter([2**32 - 1]), 2) == 1
+    assert below(iter([2**32 - 1, limit, limit - 1, 3]), 52) == 51
+    assert below(iter([limit - 52]), 52) == 0
+    assert below(iter([2**32 - 1]), 1) == 0
+    assert below(iter([2**32 - 1]), 2) == 1
 
 
 def test_every_order_is_as_likely() -> None:

@@ -319,7 +319,7 @@ async def test_an_engine_that_took_a_table_up_acts_a_little_later_than_the_one_t
     engine: Bench,
 ) -> None:
     await watched(engine, people(3))
-    engine.services.background._closed = True
+    await engine.services.background.close(0)
     other = await take_up(engine.another_engine(), "t1")
     stream = other.subscribe(SPECTATOR, 1)
     engine.clock.advance(FULL_MILLISECONDS + FOLLOW_MILLISECONDS - 1)
@@ -338,7 +338,7 @@ async def test_whoever_appends_leads_from_then_on(engine: Bench) -> None:
     await table.catch_up_to(2)
     assert (table.is_leading, other.is_leading) == (False, True)
     await taken(stream)
-    engine.services.background._closed = True
+    await engine.services.background.close(0)
     engine.clock.advance(FULL_MILLISECONDS)
     assert (await update(stream)).acted_by == engine_pb2.ACTED_BY_TIMEOUT
 
