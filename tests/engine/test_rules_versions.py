@@ -11,7 +11,6 @@ import pytest
 from croupier.engine.control_servicer import EngineControlServicer
 from croupier.engine.log import Proposed, TimeCredited, Voted
 from croupier.engine.replay import verify_replay, write_replay
-from croupier.engine.sql_store import SqlTableStore
 from croupier.engine.table import new_table, steps_of
 from croupier.engine.tables import Tables
 from croupier.games import catalogue
@@ -20,9 +19,8 @@ from croupier.games.interface import Game, OptionValues
 from croupier.games.thulla import Thulla, ThullaState
 from croupier.runtime.errors import AlreadyExists, Unavailable
 from croupier_api.v1 import engine_pb2
-from tests.engine.databases import loaded
-from tests.engine.fakes import START, Bench
-from tests.engine.play import CLOCK, act_once, every_game, make_config, people, play_on
+from tests.engine.fakes import Bench
+from tests.engine.play import CLOCK, act_once, make_config, people, play_on
 from tests.engine.recorded_logs import FOLDER, digest, path_of, read, write
 
 # Logs of every version
@@ -51,17 +49,6 @@ def test_recorded_logs_hold_every_kind_of_entry() -> None:
     kinds = {type(entry.event) for path in FOLDER.iterdir() for entry in read(path)[1]}
     assert {Proposed, Voted, TimeCredited} < kinds
     assert len(kinds) == 6
-
-
-@every_game
-async def test_a_recorded_log_can_be_stored_and_read(store: SqlTableStore, game: str) -> None:
-    config, entries, expected = read(path_of(game, 1))
-    await store.prepare(config, START)
-    await store.open(config, entries[:1])
-    await store.append(config.table_id, entries[1:], None)
-    stored = await loaded(store, config.table_id)
-    assert (stored.config, list(stored.entries)) == (config, entries)
-    assert digest(stored.config, list(stored.entries)) == expected
 
 
 def test_a_recorded_log_is_never_written_over() -> None:

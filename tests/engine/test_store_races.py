@@ -23,13 +23,12 @@ from tests.engine.databases import (
     loaded,
     opened,
     opened_at_once,
-    running,
     sequences,
     writer_on,
 )
 from tests.engine.fakes import START
 from tests.engine.play import soon
-from tests.waiting import PATIENCE_SECONDS, settled, until
+from tests.waiting import PATIENCE_SECONDS, until
 
 TABLES = [f"t{number:02}" for number in range(50)]
 ROUNDS = 6
@@ -86,27 +85,6 @@ async def test_two_stores_that_append_to_fifty_tables_keep_logs_without_a_gap(po
         assert set((await stores[1].statuses(TABLES)).values()) == {"finished"}
 
 
-async def test_a_loser_hears_so_and_the_others_of_its_commit_are_stored(
-    database: AsyncEngine, store: SqlTableStore
-) -> None:
-    writer, names = writer_on(database), ("t1", "t2", "t3")
-
-    async def log(table_id: str) -> list[int]:
-        return sequences(await loaded(store, table_id))
-
-    for table_id in names:
-        await opened(store, table_id)
-    assert not await writer.write([append_of("t2", [entry(2, "theirs")], None)])
-    mine = [append_of(table_id, [entry(2, "mine"), entry(3, "mine")], LAST) for table_id in ("t3", "t2", "t1")]
-    assert list(await writer.write(mine)) == [1]
-    assert [await log(table_id) for table_id in names] == [[1], [1, 2], [1]]
-    assert sorted(await store.claim_overdue(START + 10**6, START, 10)) == ["t1", "t2", "t3"]
-    assert set((await store.statuses(["t1", "t2", "t3"])).values()) == {"open"}
-    assert not await writer.write([mine[0], mine[2]])
-    assert [await log(table_id) for table_id in names] == [[1, 2, 3], [1, 2], [1, 2, 3]]
-    await writer.close()
-
-
 async def test_engines_that_append_to_the_same_tables_in_any_order_never_wait_for_each_other(
     postgres: PostgresServer, postgres_url: str
 ) -> None:
@@ -125,25 +103,6 @@ async def test_engines_that_append_to_the_same_tables_in_any_order_never_wait_fo
     assert sorted(map(len, outcomes)) == [0, len(TABLES)]
     await database.dispose()
     await holder.dispose()
-
-
-async def test_two_appends_of_one_table_never_share_a_commit(idle: SqlTableStore) -> None:
-    """As when a client goes while its action waits, and sends it again at once, at the end of the game above all."""
-    for table_id in ("t1", "t2", "t3"):
-        await opened(idle, table_id)
-    appends = [
-        idle.append("t1", [entry(2, "same")], LAST),
-        idle.append("t2", [entry(2)], None),
-        idle.append("t1", [entry(2, "same")], LAST),
-        idle.append("t3", [entry(2)], LAST),
-    ]
-    waiting = [asyncio.ensure_future(append) for append in appends]
-    await settled()
-    async with running(idle):
-        outcomes = await soon(asyncio.gather(*waiting, return_exceptions=True))
-    assert [type(outcome) for outcome in outcomes] == [type(None), type(None), SequenceTaken, type(None)]
-    for table_id in ("t1", "t2", "t3"):
-        assert sequences(await loaded(idle, table_id)) == [1, 2]
 
 
 async def test_nothing_stored_without_a_reason_is_never_taken_for_stored(

@@ -14,7 +14,7 @@ from croupier.engine.shuffles import commitment
 from croupier.engine.tables import FINISHED_IDLE_MILLISECONDS, Tables
 from croupier.games.catalogue import GAMES
 from croupier.games.interface import OptionValue, resolve_options
-from croupier.runtime.errors import AlreadyExists, IllegalNow, LimitReached, MalformedRequest, NotFound, Unavailable
+from croupier.runtime.errors import AlreadyExists, IllegalNow, LimitReached, MalformedRequest, NotFound
 from tests.engine.fakes import Bench, StoreDown
 from tests.engine.play import CLOCK, every_game, make_config, people, play_on, soon
 from tests.waiting import settled
@@ -198,15 +198,6 @@ async def test_tables_that_are_opened_at_once_find_no_more_places_than_there_are
     await tables.open("t5", people(3), [b""] * 3)
 
 
-async def test_an_engine_that_drains_refuses_every_table(tables: Tables) -> None:
-    await opened(tables)
-    await tables.drain()
-    for attempt in (prepare(tables, "t2"), tables.open("t1", people(3), [b""] * 3), tables.get("t1")):
-        with pytest.raises(Unavailable) as refusal:
-            await attempt
-        assert refusal.value.reason == "DRAINING"
-
-
 async def test_a_finished_table_leaves_memory_and_can_still_be_read(engine: Bench, tables: Tables, seed: int) -> None:
     await opened(tables)
     table = await tables.get("t1")
@@ -337,12 +328,6 @@ async def test_a_table_that_could_not_be_read_for_one_who_has_gone_is_no_surpris
     await settled()
     gc.collect()
     assert not surprises
-
-
-async def test_statuses_tell_of_tables_that_exist(tables: Tables) -> None:
-    await opened(tables)
-    await prepare(tables, "t2")
-    assert await tables.statuses(["t1", "t2", "t3"]) == {"t1": "open", "t2": "prepared"}
 
 
 async def test_what_the_seats_add_changes_the_deal(engine: Bench) -> None:

@@ -12,6 +12,7 @@ import pytest
 from croupier.cli.background import BackgroundServices, started_services
 from croupier.cli.reach import endpoints_of
 from croupier.engine.replay import verify_replay
+from croupier_api.v1 import table_pb2
 from croupier_client.aio import Client
 from croupier_client.aio_table import AsyncTable
 from croupier_client.bots import play_game, random_legal
@@ -20,6 +21,7 @@ from tests.tables import opened_table
 DEADLINE_SECONDS = 240.0
 DEVICE_SECRET = "a device of this test"
 ACTIONS_BEFORE = 5
+UNHURRIED = table_pb2.Clock(action_seconds=3_600)
 
 
 class Seen(NamedTuple):
@@ -39,7 +41,7 @@ def seen(table: AsyncTable) -> Seen:
 
 async def begin(services: BackgroundServices) -> Seen:
     """A table with computer players, left when it is the person's turn."""
-    async with client(services) as player, player.play(await opened_table(player, 4)) as table:
+    async with client(services) as player, player.play(await opened_table(player, 4, clock=UNHURRIED)) as table:
         for _ in range(ACTIONS_BEFORE):
             assert await table.your_turn()
             await table.act(table.legal_actions.actions[0])
