@@ -8,6 +8,7 @@ import pwd
 import secrets
 import shutil
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -19,14 +20,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from croupier.runtime.addresses import free_port
-
 BIN_VARIABLE = "CROUPIER_TEST_POSTGRES_BIN"
 """Names the folder with `postgres` and `initdb` of an installed server, to be used instead of the wheel's."""
 USER = "croupier"
 COPIED = "croupier-postgres-bin-"
 """How folders are called to which programs were copied for the server's user."""
-READY_SECONDS = 30.0
+READY_SECONDS = 60.0
 SETTINGS: Mapping[str, str] = {
     "listen_addresses": "127.0.0.1",
     "max_connections": "200",
@@ -69,6 +68,14 @@ def _copied(installed: Path) -> Path:
     return Path(shutil.copytree(installed, folder / package.name / installed.name))
 
 
+def _reserved_port() -> socket.socket:
+    """A port that the system gives to nobody else; only who names it, as PostgreSQL does, can listen there."""
+    reserved = socket.socket()
+    reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    reserved.bind(("127.0.0.1", 0))
+    return reserved
+
+
 def _server_user() -> str:
     """PostgreSQL refuses to run as root: then it runs as nobody."""
     return "nobody" if os.geteuid() == 0 else getpass.getuser()
@@ -80,9 +87,14 @@ class PostgresServer:
 
     folder: Path
     settings: Mapping[str, str]
-    port: int = field(default_factory=free_port)
     password: str = field(default_factory=lambda: secrets.token_hex(12))
     _process: subprocess.Popen[bytes] | None = None
+    _reserved: socket.socket = field(default_factory=_reserved_port)
+
+    @property
+    def port(self) -> int:
+        """The same for as long as there is this object, also while the server is stopped."""
+        return int(self._reserved.getsockname()[1])
 
     @property
     def pid(self) -> int:
@@ -167,6 +179,10 @@ class PostgresServer:
             with suppress(ProcessLookupError):
                 os.kill(pid, number)
 
+    def release_port(self) -> None:
+        """Let others have the port; the server cannot be started again."""
+        self._reserved.close()
+
     def create_database(self, name: str, template: str = "template1") -> str:
         """A new database, empty or a copy of another that nobody uses; gives its URL."""
         self.run_sql("postgres", f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
@@ -213,4 +229,5 @@ def postgres_server(settings: Mapping[str, str] = FAST) -> Iterator[PostgresServ
         yield server
     finally:
         server.kill()
+        server.release_port()
         shutil.rmtree(folder, ignore_errors=True)

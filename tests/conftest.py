@@ -21,6 +21,13 @@ def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], SettlingLoop]]:
     return {"settling": SettlingLoop}
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark all tests that use the server, but for those that ask for it only while they run."""
+    for item in items:
+        if "postgres" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.postgres)
+
+
 @pytest.fixture
 def logs_as_before() -> Iterator[None]:
     """Programs of services set logging up for the whole process; what comes after the test finds it as it was."""
@@ -95,7 +102,7 @@ def new_database(databases: Databases) -> Iterator[Callable[..., str]]:
         databases.give_back(packages, name)
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
 def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A new database without tables, of each kind."""
     if request.param == "sqlite":

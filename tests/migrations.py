@@ -11,7 +11,7 @@ from sqlalchemy import Connection, MetaData, create_engine, event
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.runtime.database import open_database
-from croupier.runtime.schema_versions import _config, check_schema, migrate
+from croupier.runtime.schema_versions import alembic_config, check_schema, migrate
 
 
 def migrated(path: Path, package: str, *revisions: str) -> None:
@@ -21,7 +21,7 @@ def migrated(path: Path, package: str, *revisions: str) -> None:
     for revision in revisions:
         with engine.begin() as connection:
             go = command.upgrade if revision.startswith("+") else command.downgrade
-            go(_config(connection, package), revision[1:])
+            go(alembic_config(connection, package), revision[1:])
     engine.dispose()
 
 

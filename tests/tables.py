@@ -12,3 +12,8 @@ async def opened_table(client: Client, seats: int = 3, **more: Any) -> str:
         await client.add_bot(table_id=table_id)
     await client.set_ready(table_id=table_id)
     return table_id
+
+
+async def has_result(client: Client) -> bool:
+    """Whether scoring lists the result of a table of the client's."""
+    return bool((await client.list_results()).results)

@@ -9,6 +9,8 @@ from inspect import isawaitable
 PATIENCE_SECONDS = 60.0
 """Far more than anything takes, on a busy machine too."""
 POLL_SECONDS = 0.01
+DUE_SECONDS = 1e-6
+"""A timer that is left less than this is due, for the loop rounds."""
 
 
 async def until(is_so: Callable[[], object], what: str = "", seconds: float = PATIENCE_SECONDS) -> None:
@@ -35,8 +37,8 @@ class _IdleSelector(selectors.DefaultSelector):
         self.is_virtual = False
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        if timeout is not None and timeout <= 0:
-            return super().select(timeout)
+        if timeout is not None and timeout < DUE_SECONDS:
+            return super().select(0)
         if self.waiting:
             waiting, self.waiting = self.waiting, []
             for each in waiting:

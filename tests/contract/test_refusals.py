@@ -275,17 +275,6 @@ async def test_a_spectator_is_refused_within_his_stream(house: House, table: str
     stream.cancel()
 
 
-async def test_reactions_have_a_list_and_a_limit(house: House, table: str) -> None:
-    def react(reaction: str) -> Awaitable[Any]:
-        request = pb.ReactRequest(table_id=table, reaction=reaction)
-        return house.players.React(request, metadata=house.engine.player("anna"), timeout=CALL_SECONDS)
-
-    assert await refusal(react("boo")) == Refusal("INVALID_ARGUMENT", "UNKNOWN_REACTION")
-    for _ in range(5):
-        await react("wow")
-    assert await refusal(react("wow")) == Refusal("RESOURCE_EXHAUSTED", "TOO_MANY_REACTIONS")
-
-
 async def test_what_cannot_be_prepared_or_opened_is_refused(house: House) -> None:
     table_id = uuid.uuid4().hex
     for changes, reason in (

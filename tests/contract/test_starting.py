@@ -96,7 +96,6 @@ def test_a_folder_that_is_not_there_is_told(starting: Starting, tmp_path: Path) 
     assert "see to its path and rights" in starting.said(f"sqlite:///{tmp_path}/nowhere/engine.db")
 
 
-@pytest.mark.postgres
 def test_what_is_wrong_with_a_postgresql_is_told_without_its_password(
     starting: Starting, postgres: PostgresServer, new_database: Callable[..., str]
 ) -> None:

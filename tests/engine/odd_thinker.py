@@ -1,6 +1,6 @@
 """A thinking process that does what the seed of a thought says: `python -m tests.engine.odd_thinker`.
 
-With a number it takes so many seconds to start.
+With the name of a file it starts when that is there.
 """
 
 import os
@@ -25,5 +25,6 @@ def think(thought: Thought) -> Action:
 
 
 if __name__ == "__main__":
-    time.sleep(sum(map(float, sys.argv[1:])))
+    while not all(map(os.path.exists, sys.argv[1:])):
+        time.sleep(0.01)
     main(think)

@@ -14,7 +14,7 @@ from croupier.engine.sql_store import SqlTableStore
 from croupier.engine.store import SequenceTaken, StoredTable, TableMark
 from tests.engine.databases import entry, loaded, opened
 from tests.engine.fakes import START
-from tests.engine.play import every_game, make_config, whole_log
+from tests.engine.play import make_config, whole_log
 
 ENDED = START + 2
 LAST = TableMark(2, finished=True)
@@ -64,7 +64,7 @@ async def answers(store: SqlTableStore, last: int) -> list[Any]:
     ]
 
 
-@every_game
+@pytest.mark.parametrize("game", ["solo", "thulla"])
 async def test_whatever_is_asked_has_the_same_answer_as_before(
     store: SqlTableStore, database: AsyncEngine, game: str, seed: int
 ) -> None:

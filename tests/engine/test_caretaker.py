@@ -55,7 +55,7 @@ async def left_alone(engine: Bench, *table_ids: str, clock: ClockConfig = CLOCK)
     dying = engine.another_engine()
     for table_id in table_ids:
         await open_table(dying, make_config(table_id=table_id, clock=clock))
-    dying.services.background._closed = True
+    await dying.services.background.close(0)
 
 
 def length(engine: Bench, table_id: str) -> int:
@@ -101,7 +101,7 @@ async def test_what_an_engine_took_up_and_left_is_taken_up_by_another(engine: Be
     await left_alone(engine, "t1")
     engine.clock.advance(FULL_MILLISECONDS + 1_000)
     dying = engine.another_engine()
-    dying.services.background._closed = True
+    await dying.services.background.close(0)
     await caretaker_of(dying, tables_of(dying)).sweep()
     tables = tables_of(engine)
     await caretaker_of(engine, tables).sweep()

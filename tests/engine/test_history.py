@@ -1,5 +1,6 @@
 """A table's log in memory is what it would be as a list, though most of it is packed."""
 
+import tracemalloc
 from random import Random
 
 import pytest
@@ -33,8 +34,13 @@ def test_a_history_is_a_list_of_its_entries(length: int) -> None:
 
 def test_what_is_packed_takes_a_fraction_of_the_memory(seed: int) -> None:
     random = Random(seed)
-    history = History()
-    for number in range(1, 20 * CHUNK):
-        history.append(entry(number, deadline=number)._replace(request_id=random.randbytes(16).hex()))
-    assert sum(map(len, history._chunks)) < 60 * 19 * CHUNK
-    assert len(history._last) < 2 * CHUNK
+    tracemalloc.start()
+    try:
+        history, before = History(), tracemalloc.get_traced_memory()[0]
+        for number in range(1, 20 * CHUNK):
+            history.append(entry(number, deadline=number)._replace(request_id=random.randbytes(16).hex()))
+        used = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    # An entry that is not packed takes more than twice as much.
+    assert used < 250 * 20 * CHUNK

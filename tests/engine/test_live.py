@@ -7,15 +7,13 @@ import pytest
 
 from croupier.engine.history import CHUNK
 from croupier.engine.live import LiveTable
-from croupier.engine.log import ActedBy
 from croupier.engine.store import StoredTable
 from croupier.games.actions import PLAYS, Action, Draw, Pass
 from croupier.games.facts import SPECTATOR
-from croupier.runtime.errors import AlreadyExists, IllegalNow, NotPermitted, StaleSequence, Unavailable
+from croupier.runtime.errors import AlreadyExists, IllegalNow, StaleSequence, Unavailable
 from tests.engine.fakes import Bench, Outcome
 from tests.engine.play import (
     choice,
-    every_game,
     make_config,
     open_table,
     parsed,
@@ -100,14 +98,6 @@ async def test_what_cannot_be_read_is_looked_at_again_until_it_can(engine: Bench
     engine.store.reads_fail = False
     engine.clock.advance(1_000)
     assert await soon(stream.next()) is not None
-
-
-async def test_a_request_is_carried_out_once_also_after_the_table_was_read_again(engine: Bench) -> None:
-    table, seat, action = await ready(engine)
-    assert await table.act(seat, action, "r", None) == 2
-    again = await take_up(engine, "t1")
-    assert await again.act(seat, action, "r", 1) == 2
-    assert len((await stored(engine)).entries) == 2
 
 
 async def test_a_request_of_long_ago_is_known_though_its_entry_is_packed(engine: Bench, seed: int) -> None:
@@ -203,14 +193,6 @@ async def test_of_two_replicas_the_loser_catches_up_and_answers_from_what_happen
     assert other.state == table.state
 
 
-async def test_the_same_request_at_two_replicas_is_carried_out_once(engine: Bench) -> None:
-    table, seat, action = await ready(engine)
-    other = await take_up(engine.another_engine(), "t1")
-    both = await asyncio.gather(table.act(seat, action, "r", 1), other.act(seat, action, "r", 1))
-    assert set(both) == {2}
-    assert len((await stored(engine)).entries) == 2
-
-
 async def test_a_race_that_was_lost_makes_the_expected_sequence_stale(engine: Bench) -> None:
     table, seat, action = await ready(engine)
     other = await take_up(engine.another_engine(), "t1")
@@ -267,25 +249,3 @@ async def test_a_client_that_goes_before_its_turn_at_the_lock_changes_nothing(en
     second.cancel()
     engine.store.gate.set()
     assert await soon(first) == 2
-
-
-@every_game
-async def test_a_whole_game_is_the_same_live_and_from_its_log(engine: Bench, game: str, seed: int) -> None:
-    table = await open_table(engine, make_config(game))
-    await play_on(table, Random(seed))
-    assert table.state.is_over
-    kept = await stored(engine)
-    assert kept.status == "finished"
-    again = await take_up(engine, "t1")
-    assert again.state == table.state
-    assert list(again.entries) == list(table.entries)
-    assert again.reports == table.reports
-    assert {entry.acted_by for entry in again.entries} == {ActedBy.PLAYER}
-
-
-async def test_a_player_is_found_by_his_id_and_strangers_are_spectators(engine: Bench) -> None:
-    table, _, _ = await ready(engine)
-    assert table.seat_of("p2") == table.viewer_of("p2") == 2
-    assert table.viewer_of("stranger") == SPECTATOR
-    with pytest.raises(NotPermitted):
-        table.seat_of("stranger")

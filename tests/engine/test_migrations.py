@@ -4,46 +4,22 @@ from collections.abc import Sequence
 from random import Random
 
 from alembic import command
-from alembic.autogenerate import compare_metadata
-from alembic.migration import MigrationContext
 from sqlalchemy import Connection, inspect, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from croupier.engine.log import Entry, body_to_json, config_to_json
 from croupier.engine.schema import METADATA
 from croupier.runtime.database import open_database
-from croupier.runtime.schema_versions import _config, migrate
+from croupier.runtime.schema_versions import alembic_config, migrate
 from tests.engine.databases import loaded, running, store_on
 from tests.engine.play import make_config, whole_log
+from tests.migrations import differences, up_to_date
 
 
-async def test_migrations_make_what_the_schema_says_and_nothing_the_second_time(empty_url: str) -> None:
-    database = open_database(empty_url)
-
-    def made(connection: Connection) -> tuple[object, object]:
-        context = MigrationContext.configure(
-            connection, opts={"compare_type": True, "version_table": "engine_schema_version"}
-        )
-        tables = {
-            name: (
-                [str(column) for column in inspect(connection).get_columns(name)],
-                [(index["name"], index["column_names"]) for index in inspect(connection).get_indexes(name)],
-            )
-            for name in inspect(connection).get_table_names()
-        }
-        return compare_metadata(context, METADATA), tables
-
-    seen = []
-    for _ in range(2):
-        await migrate(database, "croupier.engine")
-        async with database.connect() as connection:
-            seen.append(await connection.run_sync(made))
-    differences, tables = seen[0]
-    assert differences == []
-    assert seen[1] == seen[0]
-    assert isinstance(tables, dict)
-    assert set(tables) == {*METADATA.tables, "engine_schema_version"}
-    await database.dispose()
+async def test_migrations_make_the_schema_that_the_code_expects(empty_url: str) -> None:
+    async with up_to_date(empty_url, "croupier.engine") as database, database.connect() as connection:
+        assert await connection.run_sync(differences, METADATA, "engine_schema_version") == []
+        assert not await migrate(database, "croupier.engine")
 
 
 FIRST_TABLES = """INSERT INTO tables
@@ -54,7 +30,7 @@ FIRST_ENTRIES = """INSERT INTO entries (table_id, sequence, at, deadline, body)
 
 
 def to_the_first_schema(connection: Connection) -> None:
-    command.upgrade(_config(connection, "croupier.engine"), "0001")
+    command.upgrade(alembic_config(connection, "croupier.engine"), "0001")
 
 
 async def old_table(connection: AsyncConnection, table_id: str, status: str, log: Sequence[Entry], done: int) -> None:
@@ -105,7 +81,7 @@ async def test_tables_of_the_first_version_are_taken_over(empty_url: str, seed: 
 
 async def test_what_the_first_version_stored_is_still_there_after_going_back(empty_url: str, seed: int) -> None:
     def back(connection: Connection) -> None:
-        command.downgrade(_config(connection, "croupier.engine"), "0001")
+        command.downgrade(alembic_config(connection, "croupier.engine"), "0001")
 
     database = open_database(empty_url)
     log = whole_log(make_config(), Random(seed))

@@ -7,7 +7,7 @@ import pytest
 
 from croupier.engine.log import ActedBy, Entry, LoggedEvent, Proposed, TableConfig, Voted, body_to_json, entry_from_row
 from croupier.engine.proposals import OpenProposal, proposal_after_event
-from croupier.engine.table import TableState, advance, new_table, steps_of
+from croupier.engine.table import TableState, advance, new_table
 from croupier.games.actions import Pass
 from croupier.games.facts import RoundEnded, TurnChanged
 from croupier.games.interface import CardsShuffled, IllegalAction, ProposalAgreed, SeatActed
@@ -142,22 +142,3 @@ def test_at_a_table_nothing_stays_proposed_when_the_hand_is_over(seed: int) -> N
         assert (steps[-1].after.proposal is None) == is_end
         ended += is_end
         table = steps[-1].after
-
-
-def test_a_log_with_proposals_folds_to_the_same_table(seed: int) -> None:
-    config = make_config("solo")
-    random = Random(seed)
-    table, made = dealt(config), advance(config, new_table(config), START, None)
-    for number in range(40):
-        if table.is_over:
-            break
-        events: tuple[LoggedEvent, ...] = (SeatActed(*choice(table, random)),)
-        if number % 5 == 0:
-            proposed = Proposed(random.randrange(4), "restart_new", table.at + 30_000)
-            events = (proposed, Voted((proposed.seat + 1) % 4, table.sequence + 1, random.random() < 0.5))
-        if number % 15 == 14:
-            events = (ProposalAgreed(random.choice(("restart_same", "restart_new"))),)
-        for event in events:
-            made += advance(config, table, table.at + 500, event)
-            table = made[-1].after
-    assert list(steps_of(config, [each.entry for each in made])) == made

@@ -7,7 +7,8 @@ import grpc
 import pytest
 
 from croupier.engine.live import LiveTable
-from croupier.engine.servicer import PLAY, EngineServicer
+from croupier.engine.servicer import FIRST_MESSAGE_SECONDS, PLAY, EngineServicer
+from croupier.engine.streams import LONGEST_WRITE_SECONDS
 from croupier.engine.tables import Tables
 from croupier.runtime.errors import LimitReached, MalformedRequest
 from croupier.runtime.identity import Caller, remember_caller
@@ -16,7 +17,7 @@ from croupier.runtime.stream_places import StreamPlaces
 from croupier_api.v1 import engine_pb2
 from tests.engine.fakes import Bench
 from tests.engine.play import CLOCK, parsed, people, soon, take_up
-from tests.waiting import PATIENCE_SECONDS, settled
+from tests.waiting import settled
 
 
 class Call:
@@ -71,9 +72,8 @@ async def test_a_fault_of_the_program_ends_the_stream_instead_of_leaving_it_deaf
 
 
 async def test_a_writer_that_its_reader_holds_up_is_cut_off(
-    servicer: EngineServicer, engine: Bench, monkeypatch: pytest.MonkeyPatch
+    servicer: EngineServicer, tables: Tables, engine: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("croupier.engine.streams.LONGEST_WRITE_SECONDS", 0.01)
     monkeypatch.setattr("croupier.engine.streams.LONGEST_QUEUE_MESSAGES", 3)
     call = Call(WATCH)
     writing = asyncio.Event()
@@ -85,33 +85,39 @@ async def test_a_writer_that_its_reader_holds_up_is_cut_off(
     monkeypatch.setattr(call, "write", stands_still)
     playing = play(servicer, call)
     await soon(writing.wait())
-    table = await servicer._tables.get("t1")
+    table = await tables.get("t1")
     for _ in range(4):
         (seat,) = table.state.seats_to_act
         await table.act(seat, table.state.game.legal_actions(seat).actions[0], f"r{table.state.sequence}", None)
+    engine.clock.advance(round(LONGEST_WRITE_SECONDS * 1000) - 1)
+    await settled()
+    assert not playing.done()
+    engine.clock.advance(1)
     with pytest.raises(asyncio.CancelledError):
-        await soon(playing)
+        await playing
     assert engine.count("croupier_streams") == 0
     assert engine.count("croupier_slow_readers_closed_total") == 1
 
 
 async def test_a_first_message_that_does_not_come_is_waited_for_so_long(
-    servicer: EngineServicer, monkeypatch: pytest.MonkeyPatch
+    servicer: EngineServicer, engine: Bench
 ) -> None:
-    monkeypatch.setattr("croupier.engine.servicer.FIRST_MESSAGE_SECONDS", 0.01)
+    playing = play(servicer, Call())
+    await settled()
+    engine.clock.advance(round(FIRST_MESSAGE_SECONDS * 1000))
     with pytest.raises(MalformedRequest, match="did not come in time"):
-        await soon(play(servicer, Call()))
+        await playing
 
 
 async def test_what_was_seen_at_another_engine_can_be_resumed_from_here(
-    servicer: EngineServicer, engine: Bench
+    servicer: EngineServicer, tables: Tables, engine: Bench
 ) -> None:
     other = await take_up(engine.another_engine(), "t1")
     (seat,) = other.state.seats_to_act
     await other.act(seat, other.state.game.legal_actions(seat).actions[0], "r", None)
     watch = engine_pb2.WatchTableRequest(table_id="t1", after_sequence=2)
     playing = play(servicer, call := Call(engine_pb2.PlayRequest(watch=watch)))
-    table = await servicer._tables.get("t1")
+    table = await tables.get("t1")
     await settled()
     assert table.state.sequence == 2
     (seat,) = table.state.seats_to_act
@@ -120,12 +126,12 @@ async def test_what_was_seen_at_another_engine_can_be_resumed_from_here(
     playing.cancel()
 
 
-async def test_a_client_that_says_no_more_goes_on_watching(servicer: EngineServicer) -> None:
+async def test_a_client_that_says_no_more_goes_on_watching(servicer: EngineServicer, tables: Tables) -> None:
     call = Call(WATCH)
     call.requests.put_nowait(grpc.aio.EOF)
     playing = play(servicer, call)
     assert parsed(await soon(call.wrote.get())).snapshot.sequence == 1
-    table = await servicer._tables.get("t1")
+    table = await tables.get("t1")
     (seat,) = table.state.seats_to_act
     await table.act(seat, table.state.game.legal_actions(seat).actions[0], "r", None)
     assert parsed(await soon(call.wrote.get())).update.sequence == 2
@@ -171,10 +177,14 @@ async def test_messages_beyond_what_a_player_may_send_are_held_back(engine: Benc
     servicer = EngineServicer(tables, engine.services.metrics, StreamPlaces(2, 2), limit)
     requests = [engine_pb2.PlayRequest(action=ACTION) for _ in range(5)]
     playing = play(servicer, call := Call(WATCH, *requests))
-    began = asyncio.get_running_loop().time()
-    assert parsed(await soon(call.wrote.get())).HasField("snapshot")
-    answers = [parsed(await soon(call.wrote.get())).answer for _ in requests]
-    assert asyncio.get_running_loop().time() - began >= (1 + 2) / 20
+    answers: list[engine_pb2.ActionAnswer] = []
+    for milliseconds, come in ((0, 3), (49, 0), (1, 1), (99, 0), (1, 1)):
+        engine.clock.advance(milliseconds)
+        await settled()
+        messages = [parsed(call.wrote.get_nowait()) for _ in range(call.wrote.qsize())]
+        new = [message.answer for message in messages if message.HasField("answer")]
+        assert len(new) == come
+        answers += new
     assert {answer.refusal.reason for answer in answers} == {"NOT_YOUR_TURN"}
     assert engine.count("croupier_rpc_limited_total", method=PLAY) == 2
     with pytest.raises(LimitReached):
@@ -187,9 +197,8 @@ async def test_a_stream_that_ends_while_a_message_is_held_back_leaves_nothing(en
     requests = [engine_pb2.PlayRequest(action=ACTION) for _ in range(2)]
     playing = play(servicer, call := Call(WATCH, *requests))
     await soon(call.wrote.get())
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        while not engine.count("croupier_rpc_limited_total", method=PLAY):
-            await settled()
+    await settled()
+    assert engine.count("croupier_rpc_limited_total", method=PLAY) == 1
     playing.cancel()
     await asyncio.gather(playing, return_exceptions=True)
     assert engine.count("croupier_streams") == 0

@@ -13,7 +13,7 @@ from croupier.engine.streams import LONGEST_QUEUE_MESSAGES, Subscription
 from croupier.engine.table import Step, TableState, advance, new_table
 from croupier.games.catalogue import GAMES
 from croupier.games.facts import SPECTATOR, Fact, Seat, TrickTaken, Viewer
-from croupier.runtime.errors import LimitReached, MalformedRequest, Unavailable
+from croupier.runtime.errors import LimitReached, Unavailable
 from croupier_api.v1 import engine_pb2
 from tests.engine.fakes import Bench
 from tests.engine.play import (
@@ -116,25 +116,6 @@ async def test_the_seed_is_revealed_with_the_last_entry_and_not_before(engine: B
     assert not any(parsed(message).update.revealed_seed for message in earlier)
     (snapshot,) = await until_end(table.subscribe(SPECTATOR, None))
     assert parsed(snapshot).snapshot.revealed_seed == secret.hex()
-
-
-async def test_a_sequence_that_nobody_can_have_seen_is_refused(engine: Bench) -> None:
-    table = await open_table(engine, make_config())
-    with pytest.raises(MalformedRequest) as refusal:
-        table.subscribe(SPECTATOR, 2)
-    assert refusal.value.reason == "SEQUENCE_AHEAD"
-    assert await taken(table.subscribe(SPECTATOR, 1)) == []
-
-
-async def test_what_another_engine_stored_can_be_resumed_from(engine: Bench) -> None:
-    table = await open_table(engine, make_config())
-    other = await take_up(engine.another_engine(), "t1")
-    await act_once(table, Random(1))
-    await other.catch_up_to(2)
-    assert await taken(other.subscribe(SPECTATOR, 2)) == []
-    await other.catch_up_to(2**64 - 1)
-    with pytest.raises(MalformedRequest):
-        other.subscribe(SPECTATOR, 3)
 
 
 class Spelling:
@@ -282,27 +263,6 @@ async def test_quiet_streams_get_heartbeats_and_others_none(engine: Bench) -> No
     assert [parsed(message).heartbeat.sequence for message in await taken(stream)] == [2]
 
 
-async def test_the_end_of_the_game_ends_all_streams(engine: Bench, seed: int) -> None:
-    table = await open_table(engine, make_config())
-    streams = [table.subscribe(viewer, None) for viewer in (0, 1, SPECTATOR, SPECTATOR)]
-    ends = [asyncio.create_task(until_end(stream)) for stream in streams]
-    await play_on(table, Random(seed))
-    for end in ends:
-        assert parsed((await soon(end))[-1]).update.sequence == table.state.sequence
-
-
-async def test_draining_ends_streams_with_the_notice_that_they_go_on_elsewhere(engine: Bench) -> None:
-    table = await open_table(engine, make_config())
-    followers = [table.subscribe(viewer, 0) for viewer in viewers(table.config)]
-    await table.drain()
-    for stream in followers:
-        first, notice = [parsed(message) for message in await until_end(stream)]
-        assert (first.update.sequence, notice.WhichOneof("event")) == (1, "resume_notice")
-    with pytest.raises(Unavailable) as refusal:
-        table.subscribe(SPECTATOR, None)
-    assert refusal.value.reason == "TABLE_MOVED"
-
-
 async def test_a_table_has_so_many_streams_and_a_closed_one_makes_room(engine: Bench) -> None:
     table = await open_table(engine, make_config())
     streams = [table.subscribe(SPECTATOR, None) for _ in range(MOST_SPECTATORS_STREAMS)]
@@ -322,10 +282,3 @@ async def test_spectators_never_keep_a_player_from_his_table(engine: Bench) -> N
             table.subscribe(seat, None)
     with pytest.raises(LimitReached):
         table.subscribe(0, None)
-
-
-async def test_resumed_streams_are_counted(engine: Bench) -> None:
-    table = await open_table(engine, make_config())
-    table.subscribe(SPECTATOR, None)
-    table.subscribe(SPECTATOR, 0)
-    assert engine.count("croupier_resumes_total") == 1

@@ -4,7 +4,7 @@ import asyncio
 import gc
 import weakref
 from dataclasses import replace
-from random import Random
+from random import Random, randbytes
 from typing import Any
 
 import pytest
@@ -14,22 +14,17 @@ from croupier.engine.shuffles import commitment
 from croupier.engine.tables import FINISHED_IDLE_MILLISECONDS, Tables
 from croupier.games.catalogue import GAMES
 from croupier.games.interface import OptionValue, resolve_options
-from croupier.runtime.errors import AlreadyExists, IllegalNow, LimitReached, MalformedRequest, NotFound, Unavailable
+from croupier.runtime.errors import AlreadyExists, IllegalNow, LimitReached, MalformedRequest, NotFound
 from tests.engine.fakes import Bench, StoreDown
 from tests.engine.play import CLOCK, every_game, make_config, people, play_on, soon
 from tests.waiting import settled
 
-SEEDS = iter(range(10_000))
 IDLE_MILLISECONDS = 120_000
-
-
-def new_seed(length: int) -> bytes:
-    return next(SEEDS).to_bytes(length, "big")
 
 
 @pytest.fixture
 def tables(engine: Bench) -> Tables:
-    return Tables(engine.services, new_seed, most_open_tables=3)
+    return Tables(engine.services, randbytes, most_open_tables=3)
 
 
 async def prepare(tables: Tables, table_id: str = "t1", **changes: Any) -> TableConfig:
@@ -131,7 +126,7 @@ async def test_opening_deals_and_opening_again_changes_nothing(engine: Bench, ta
 
 async def test_opening_at_the_same_time_deals_once(engine: Bench, tables: Tables) -> None:
     await prepare(tables)
-    other = Tables(engine.another_engine().services, new_seed, most_open_tables=3)
+    other = Tables(engine.another_engine().services, randbytes, most_open_tables=3)
     await asyncio.gather(*(each.open("t1", people(3), [b""] * 3) for each in (tables, other, tables, other)))
     assert len(engine.store.tables["t1"].entries) == 1
 
@@ -203,15 +198,6 @@ async def test_tables_that_are_opened_at_once_find_no_more_places_than_there_are
     await tables.open("t5", people(3), [b""] * 3)
 
 
-async def test_an_engine_that_drains_refuses_every_table(tables: Tables) -> None:
-    await opened(tables)
-    await tables.drain()
-    for attempt in (prepare(tables, "t2"), tables.open("t1", people(3), [b""] * 3), tables.get("t1")):
-        with pytest.raises(Unavailable) as refusal:
-            await attempt
-        assert refusal.value.reason == "DRAINING"
-
-
 async def test_a_finished_table_leaves_memory_and_can_still_be_read(engine: Bench, tables: Tables, seed: int) -> None:
     await opened(tables)
     table = await tables.get("t1")
@@ -224,15 +210,15 @@ async def test_a_finished_table_leaves_memory_and_can_still_be_read(engine: Benc
     tables.tidy(IDLE_MILLISECONDS)
     assert set(tables.in_memory) == set()
     assert (await tables.get("t1")).state == table.state
-    again = await Tables(engine.another_engine().services, new_seed, 3).get("t1")
+    again = await Tables(engine.another_engine().services, randbytes, 3).get("t1")
     await again.must_be_over()
     assert again.state == table.state
 
 
 async def test_an_engine_that_is_behind_asks_the_log_whether_the_game_is_over(engine: Bench, seed: int) -> None:
-    tables = Tables(engine.services, new_seed, 3)
+    tables = Tables(engine.services, randbytes, 3)
     await opened(tables)
-    behind = await Tables(engine.another_engine().services, new_seed, 3).get("t1")
+    behind = await Tables(engine.another_engine().services, randbytes, 3).get("t1")
     await play_on(await tables.get("t1"), Random(seed))
     assert not behind.state.is_over
     await behind.must_be_over()
@@ -241,7 +227,7 @@ async def test_an_engine_that_is_behind_asks_the_log_whether_the_game_is_over(en
 
 async def test_finished_tables_in_memory_are_bounded(engine: Bench, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("croupier.engine.tables.MOST_FINISHED_IN_MEMORY", 2)
-    tables = Tables(engine.services, new_seed, 100)
+    tables = Tables(engine.services, randbytes, 100)
     for number in range(4):
         await opened(tables, f"t{number}")
         await play_on(await tables.get(f"t{number}"), Random(seed))
@@ -291,7 +277,7 @@ async def test_what_leaves_memory_is_gone_without_a_search_for_circles(
 
 async def test_asking_at_the_same_time_reads_a_table_once(engine: Bench, tables: Tables) -> None:
     await opened(tables)
-    fresh = Tables(engine.another_engine().services, new_seed, 3)
+    fresh = Tables(engine.another_engine().services, randbytes, 3)
     before = engine.store.loads
     found = await asyncio.gather(*(fresh.get("t1") for _ in range(10)))
     assert engine.store.loads == before + 1
@@ -300,7 +286,7 @@ async def test_asking_at_the_same_time_reads_a_table_once(engine: Bench, tables:
 
 async def test_one_who_gives_up_while_a_table_is_read_does_not_stop_the_others(engine: Bench, tables: Tables) -> None:
     await opened(tables)
-    fresh = Tables(engine.another_engine().services, new_seed, 3)
+    fresh = Tables(engine.another_engine().services, randbytes, 3)
     first, second = asyncio.create_task(fresh.get("t1")), asyncio.create_task(fresh.get("t1"))
     await settled()
     first.cancel()
@@ -309,7 +295,7 @@ async def test_one_who_gives_up_while_a_table_is_read_does_not_stop_the_others(e
 
 async def test_a_table_that_could_not_be_read_is_read_again(engine: Bench, tables: Tables) -> None:
     await opened(tables)
-    fresh = Tables(engine.another_engine().services, new_seed, 3)
+    fresh = Tables(engine.another_engine().services, randbytes, 3)
     engine.store.reads_fail = True
     with pytest.raises(StoreDown):
         await fresh.get("t1")
@@ -321,7 +307,7 @@ async def test_a_table_that_could_not_be_read_for_one_who_has_gone_is_no_surpris
     engine: Bench, tables: Tables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await opened(tables)
-    fresh = Tables(engine.another_engine().services, new_seed, 3)
+    fresh = Tables(engine.another_engine().services, randbytes, 3)
     surprises: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: surprises.append(context))
     gone, failed = asyncio.Event(), asyncio.Event()
@@ -344,16 +330,8 @@ async def test_a_table_that_could_not_be_read_for_one_who_has_gone_is_no_surpris
     assert not surprises
 
 
-async def test_statuses_tell_of_tables_that_exist(tables: Tables) -> None:
-    await opened(tables)
-    await prepare(tables, "t2")
-    assert await tables.statuses(["t1", "t2", "t3"]) == {"t1": "open", "t2": "prepared"}
-
-
-async def test_what_the_seats_add_changes_the_deal(
-    tables: Tables, engine: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tables, "_new_seed", bytes)
+async def test_what_the_seats_add_changes_the_deal(engine: Bench) -> None:
+    tables = Tables(engine.services, bytes, most_open_tables=3)
     deals = []
     for number, seeds in enumerate(([b""] * 3, [b"x", b"", b""], [b"", b"x", b""])):
         await prepare(tables, f"t{number}")

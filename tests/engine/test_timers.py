@@ -123,15 +123,6 @@ async def test_computer_players_play_a_whole_game(engine: Bench, game: str) -> N
     assert engine.logger.events("error") == []
 
 
-async def test_a_computer_player_waits_for_its_delay(engine: Bench) -> None:
-    _table, stream = await watched(engine, bots(3))
-    engine.clock.advance(CLOCK.bot_delay_milliseconds - 1)
-    await settled()
-    assert await taken(stream) == []
-    engine.clock.advance(1)
-    assert (await update(stream)).acted_by == engine_pb2.ACTED_BY_BOT
-
-
 async def test_an_action_of_the_engine_that_cannot_be_stored_is_tried_again(engine: Bench) -> None:
     _table, stream = await watched(engine, people(3))
     engine.store.outcomes += [Outcome.FAILS_BEFORE, Outcome.FAILS_BEFORE]
@@ -155,14 +146,6 @@ async def test_the_clock_goes_on_though_the_store_was_away_for_long(engine: Benc
     engine.clock.advance(RETRY_MILLISECONDS)
     assert (await update(stream)).sequence == 2
     assert table.state.deadline > engine.clock()
-
-
-async def test_a_table_that_drains_lets_no_time_run_out(engine: Bench) -> None:
-    table, _ = await watched(engine, people(3))
-    await table.drain()
-    engine.clock.advance(10 * FULL_MILLISECONDS)
-    await settled()
-    assert table.state.sequence == 1
 
 
 async def test_the_seat_is_handed_back_when_its_player_acts_again(engine: Bench) -> None:
@@ -319,7 +302,7 @@ async def test_an_engine_that_took_a_table_up_acts_a_little_later_than_the_one_t
     engine: Bench,
 ) -> None:
     await watched(engine, people(3))
-    engine.services.background._closed = True
+    await engine.services.background.close(0)
     other = await take_up(engine.another_engine(), "t1")
     stream = other.subscribe(SPECTATOR, 1)
     engine.clock.advance(FULL_MILLISECONDS + FOLLOW_MILLISECONDS - 1)
@@ -338,7 +321,7 @@ async def test_whoever_appends_leads_from_then_on(engine: Bench) -> None:
     await table.catch_up_to(2)
     assert (table.is_leading, other.is_leading) == (False, True)
     await taken(stream)
-    engine.services.background._closed = True
+    await engine.services.background.close(0)
     engine.clock.advance(FULL_MILLISECONDS)
     assert (await update(stream)).acted_by == engine_pb2.ACTED_BY_TIMEOUT
 

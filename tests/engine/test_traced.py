@@ -1,7 +1,6 @@
 """What is traced of the requests of seats: parts with the right parents, commits linked with those who wait."""
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
@@ -24,7 +23,7 @@ from croupier.runtime.opentelemetry_traces import OpenTelemetryTraces, open_trac
 from tests.engine.databases import running, writer_on
 from tests.engine.fakes import START, Bench, FakeClock, RecordingLogger
 from tests.engine.play import act_once, bots, choice, make_config, people, soon
-from tests.waiting import PATIENCE_SECONDS
+from tests.waiting import settled, until
 
 METHOD = "/croupier_api.v1.EngineService/SubmitAction"
 
@@ -96,9 +95,7 @@ async def test_an_action_is_one_trace_from_the_call_to_the_streams(house: House)
 async def test_a_commit_is_linked_with_all_that_wait_for_it(house: House) -> None:
     tables = [await house.open(make_config(table_id=f"t{number}")) for number in range(3)]
     acting = [asyncio.create_task(house.act(table)) for table in tables]
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        while len(house.store._waiting) < len(tables):  # noqa: ASYNC110 - there is nothing to be told by
-            await asyncio.sleep(0)
+    await settled()
     async with running(house.store):
         await soon(asyncio.gather(*acting))
     spans = house.spans()
@@ -119,22 +116,25 @@ async def test_what_is_refused_names_no_card(house: House) -> None:
     assert all(not span.events and span.status.description is None for span in spans)
 
 
-async def until(house: House, is_so: Callable[[], bool]) -> None:
-    """Let time pass for computer players, too little for anybody's to run out, until something is so."""
-    while not is_so():
+async def persons_turn(house: House, table: LiveTable, after: int = 0) -> None:
+    """Let time pass for computer players, too little for anybody's to run out, until the person is to act again."""
+
+    def is_so() -> bool:
         house.clock.advance(100)
-        await asyncio.sleep(0.01)
+        return table.state.sequence > after and 0 in table.state.seats_to_act
+
+    await until(is_so)
 
 
 async def test_what_computer_players_do_after_an_action_is_no_part_of_it(house: House) -> None:
     config = make_config(seats=(*people(1), *bots(2)))
-    async with asyncio.timeout(PATIENCE_SECONDS), running(house.store):
+    async with running(house.store):
         # As when a Play stream takes the table up: what it starts goes on while the stream does.
         with house.traces.serve("/croupier_api.v1.EngineService/Play", ""):
             table = await house.open(config)
-            await until(house, lambda: 0 in table.state.seats_to_act)
+            await persons_turn(house, table)
             acted = await act_once(table, Random(1))
-            await until(house, lambda: table.state.sequence > acted and 0 in table.state.seats_to_act)
+            await persons_turn(house, table, acted)
     names = sorted(span.name for span in house.spans())
     assert names == ["act", "append", "commit", "croupier_api.v1.EngineService/Play", "decide", "deliver"]
 

@@ -226,14 +226,6 @@ async def test_proposals_and_votes_are_carried_out_once(engine: Bench) -> None:
 # Who need not be asked
 
 
-async def test_computer_players_need_no_vote(engine: Bench) -> None:
-    table, _ = await seated(engine, 0, seats=(*people(2), *bots(2)))
-    await table.propose(0, "restart_same", "a")
-    assert agreed(table) == []
-    await table.vote(1, 2, True, "b")
-    assert agreed(table) == ["restart_same"]
-
-
 async def test_whoever_is_not_connected_has_a_vote_all_the_same(engine: Bench) -> None:
     table, streams = await seated(engine, *FOUR)
     await table.propose(0, "restart_same", "a")
@@ -276,19 +268,6 @@ async def test_an_open_proposal_outlives_its_engine(engine: Bench) -> None:
     assert agreed(again) == []
     assert await again.vote(2, 2, True, "d") == 5
     assert agreed(again) == ["restart_same"]
-
-
-async def test_two_engines_share_what_is_proposed_and_voted(engine: Bench) -> None:
-    table, _ = await seated(engine, *FOUR)
-    other = await take_up(engine.another_engine(), "t1")
-    assert await table.propose(0, "restart_same", "a") == 2
-    assert await other.vote(1, 2, True, "b") == 3
-    assert await other.propose(0, "restart_same", "a") == 2
-    assert await table.vote(2, 2, True, "c") == 4
-    assert await other.vote(3, 2, True, "d") == 5
-    await table.catch_up_to(6)
-    assert agreed(table) == agreed(other) == ["restart_same"]
-    assert table.state == other.state
 
 
 async def test_the_last_votes_at_two_engines_carry_it_once(engine: Bench) -> None:

@@ -11,7 +11,7 @@ import grpc
 import pytest
 from google.protobuf.descriptor_pb2 import MethodOptions
 
-from croupier.runtime.addresses import addresses_of, free_port
+from croupier.runtime.addresses import addresses_of
 from croupier.runtime.channels import open_channel, target_of
 from croupier_api.v1 import engine_pb2, scoring_pb2
 from tests.runtime.resolver import Resolver
@@ -38,8 +38,12 @@ async def replica(
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("tests.Service", handlers),))
     port = server.add_insecure_port(address)
     await server.start()
-    yield f"127.0.0.1:{port}"
+    yield f"{address.rpartition(':')[0]}:{port}"
     await server.stop(None)
+
+
+def port_of(address: str) -> str:
+    return address.rpartition(":")[2]
 
 
 async def call(channel: grpc.aio.Channel) -> str:
@@ -51,16 +55,15 @@ async def call(channel: grpc.aio.Channel) -> str:
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has more than one loopback address")
 async def test_who_was_replaced_as_a_whole_is_found_by_name_within_seconds() -> None:
     asked: Counter[str] = Counter()
-    port = free_port("127.0.0.2")
     hosts = ["127.0.0.2"]
     resolver = Resolver(hosts)
     names = await resolver.open()
     async with (
         AsyncExitStack() as first,
-        replica("new", asked, f"127.0.0.3:{port}"),
-        open_channel(f"dns://{names}/engine:{port}") as channel,
+        replica("new", asked, "127.0.0.3:0") as new,
+        open_channel(f"dns://{names}/engine:{port_of(new)}") as channel,
     ):
-        await first.enter_async_context(replica("old", asked, f"127.0.0.2:{port}"))
+        await first.enter_async_context(replica("old", asked, f"127.0.0.2:{port_of(new)}"))
         assert await call(channel) == "old"
         hosts[:] = ["127.0.0.3"]
         await first.aclose()

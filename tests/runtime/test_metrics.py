@@ -8,7 +8,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from croupier.runtime.metrics import RpcMetrics, serve_metrics
 
-SECONDS = 5.0
+SECONDS = 60.0
 
 
 def read(address: str) -> dict[str, float]:

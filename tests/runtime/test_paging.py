@@ -1,21 +1,14 @@
 """Page tokens go on where a listing ended, and cannot be turned against it."""
 
 import base64
-import json
-from typing import Any
 
 import pytest
 
-from croupier.runtime import paging
 from croupier.runtime.errors import MalformedRequest
 from croupier.runtime.paging import page_size, read_page_token, write_page_token
 
 QUERY = ("tables", "thulla", 1)
 KINDS = (int, str)
-
-
-def forged(cursor: Any, query: tuple[Any, ...] = QUERY) -> str:
-    return base64.urlsafe_b64encode(json.dumps([paging._fingerprint(query), cursor]).encode()).decode()
 
 
 def test_a_token_gives_its_cursor_back() -> None:
@@ -35,18 +28,18 @@ def test_a_token_gives_its_cursor_back() -> None:
         base64.urlsafe_b64encode(b"\xff\xfe").decode(),
         base64.urlsafe_b64encode(b"{}").decode(),
         write_page_token(("tables", "solo", 1), [1, "a"]),
-        forged([1]),
-        forged([1, "a", 2]),
-        forged(["1", "a"]),
-        forged([True, "a"]),
-        forged([1.5, "a"]),
-        forged([None, "a"]),
-        forged([2**63, "a"]),
-        forged([1, "\ud800"]),
-        forged([1, "\0"]),
-        forged([1, "a" * 2000]),
-        forged({"1": 1, "2": 2}),
-        forged(7),
+        write_page_token(QUERY, [1]),
+        write_page_token(QUERY, [1, "a", 2]),
+        write_page_token(QUERY, ["1", "a"]),
+        write_page_token(QUERY, [True, "a"]),
+        write_page_token(QUERY, [1.5, "a"]),
+        write_page_token(QUERY, [None, "a"]),
+        write_page_token(QUERY, [2**63, "a"]),
+        write_page_token(QUERY, [1, "\ud800"]),
+        write_page_token(QUERY, [1, "\0"]),
+        write_page_token(QUERY, [1, "a" * 2000]),
+        write_page_token(QUERY, {"1": 1, "2": 2}),  # type: ignore[arg-type]
+        write_page_token(QUERY, 7),  # type: ignore[arg-type]
     ],
 )
 def test_a_token_that_the_listing_did_not_give_is_refused(token: str) -> None:

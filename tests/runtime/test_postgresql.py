@@ -1,7 +1,6 @@
 """A PostgreSQL that goes away: calls end in time and say that they may be tried again, and then they may."""
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
@@ -9,12 +8,14 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from croupier.runtime.database import TRANSACTION_SECONDS, is_reachable, open_database, transaction
+from croupier.runtime.database import is_reachable, open_database, transaction
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.notifications import hear_notifications
 from loadtest.postgres import PostgresServer, postgres_server
+from tests.waiting import PATIENCE_SECONDS, until
 
 LIMIT_SECONDS = 2.0
+pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
@@ -91,11 +92,9 @@ async def test_a_server_that_falls_silent(own_server: PostgresServer, hasty: Asy
     await ask(hasty)
     own_server.pause()
     try:
-        began = time.monotonic()
         assert not await is_reachable(hasty, 0.2)
         with pytest.raises(Unavailable):
             await ask(hasty)
-        assert time.monotonic() - began < TRANSACTION_SECONDS
     finally:
         own_server.resume()
     assert await ask(hasty) == 1
@@ -115,6 +114,9 @@ async def test_a_lock_that_is_not_given_back_does_not_hold_up_for_ever(database:
     await hold("100ms")
 
 
+WAITS_FOR_STANDBY = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+
+
 def configure(server: PostgresServer, change: str) -> None:
     server.run_sql("postgres", f"ALTER SYSTEM {change}")
     server.run_sql("postgres", "SELECT pg_reload_conf()")
@@ -127,15 +129,13 @@ async def test_what_no_standby_has_is_seen_by_nobody(own_server: PostgresServer,
         with pytest.raises(Unavailable):
             async with transaction(database) as connection:
                 await connection.execute(text("INSERT INTO moves VALUES (1)"))
-        # As long as it would take to cancel the commit's wait: then it would be there.
-        await asyncio.sleep(LIMIT_SECONDS / 2)
+        # Had the call's end cancelled the commit's wait, it would not wait any more, and the move would be there.
+        assert own_server.run_sql("postgres", WAITS_FOR_STANDBY) == "1"
         assert own_server.run_sql("postgres", "SELECT count(*) FROM moves") == "0"
     finally:
         configure(own_server, "RESET synchronous_standby_names")
     # Nobody lost it either: once it is where it has to be it is seen.
-    async with asyncio.timeout(TRANSACTION_SECONDS):
-        while own_server.run_sql("postgres", "SELECT count(*) FROM moves") != "1":  # noqa: ASYNC110 - a server has no event
-            await asyncio.sleep(0.05)
+    await until(lambda: own_server.run_sql("postgres", "SELECT count(*) FROM moves") == "1")
 
 
 async def test_whoever_is_cancelled_ends(database: AsyncEngine) -> None:
@@ -181,7 +181,7 @@ async def test_notifications_are_heard_again_after_a_loss(own_server: PostgresSe
     hearing = asyncio.create_task(hear_notifications(database, {"news": heard.put_nowait}, begun.set, Silent()))
     try:
         for way in (own_server.kill, own_server.stop):
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(PATIENCE_SECONDS):
                 await begun.wait()
                 begun.clear()
                 own_server.run_sql("postgres", "NOTIFY news, 'it'")

@@ -31,7 +31,7 @@ async def opened(url: str) -> AsyncIterator[AsyncEngine]:
     await database.dispose()
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
 def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A database without any tables."""
     if request.param == "sqlite":

@@ -31,9 +31,10 @@ from croupier.runtime.server import Listener, listen
 from croupier.runtime.settings import TlsSettings
 from croupier.runtime.tls import Tls, TlsFiles, tls_in_use
 from tests.certificates import LONG_AGO, NOW, SOON, UNSPOKEN, House, der, replace
+from tests.waiting import PATIENCE_SECONDS, until
 
 METHOD = "/tests.Service/WhoAmI"
-CALL_SECONDS = 10.0
+CALL_SECONDS = PATIENCE_SECONDS
 HOUSE, ANOTHER_HOUSE = House(), House()
 
 
@@ -202,12 +203,11 @@ def test_new_files_that_cannot_be_used_change_nothing_and_are_told_once(files: T
 
 async def test_the_files_are_looked_at_by_themselves(files: TlsFiles, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("croupier.runtime.tls.LOOK_SECONDS", 0.001)
-    async with asyncio.timeout(CALL_SECONDS), tls_in_use(settings_of(files), (), milliseconds, Logger()) as tls:
+    async with tls_in_use(settings_of(files), (), milliseconds, Logger()) as tls:
         assert tls is not None
         new = HOUSE.issue("engine")
         replace(files, new)
-        while tls.identity.certificate != new.certificate:  # noqa: ASYNC110 - files have no event
-            await asyncio.sleep(0.001)
+        await until(lambda: tls.identity.certificate == new.certificate)
 
 
 def test_metrics_tell_when_the_certificate_ends(files: TlsFiles) -> None:

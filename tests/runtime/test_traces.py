@@ -33,8 +33,9 @@ from croupier_api.v1 import lobby_pb2 as pb
 from croupier_api.v1 import lobby_pb2_grpc
 from tests.collector import TOLD, Collector, collecting
 from tests.engine.fakes import RecordingLogger
+from tests.waiting import PATIENCE_SECONDS, until
 
-SECONDS = 20.0
+SECONDS = PATIENCE_SECONDS
 METHOD = "croupier_api.v1.LobbyService/GetTable"
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 
@@ -185,16 +186,15 @@ def test_no_more_spans_wait_than_allowed_and_the_others_are_counted(monkeypatch:
     assert export.dropped() == {"too_many": 4, "not_taken": 0}
 
 
-def test_the_end_does_not_wait_for_a_collector_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_end_does_not_wait_for_a_collector_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(span_export, "FLUSH_SECONDS", 0.05)
     exporter, logger = Slow(), RecordingLogger()
     exporter.result = SpanExportResult.FAILURE
     export = BoundedExport(exporter, logger)
     spans(export)(2)
     export.shutdown()
-    export._thread.join(SECONDS)
+    await until(lambda: export.dropped() == {"too_many": 0, "not_taken": 2})
     assert exporter.was_let_go
-    assert export.dropped() == {"too_many": 0, "not_taken": 2}
     assert logger.events("warning") == ["the collector takes no spans: they are dropped"]
 
 
@@ -209,9 +209,7 @@ async def test_a_collector_that_is_away_costs_only_spans_and_is_told_of_once(mon
         for _ in range(3):
             with traces.serve("/a/b", ""):
                 pass
-    async with asyncio.timeout(SECONDS):
-        while traces.dropped()["not_taken"] < 3:  # noqa: ASYNC110 - a thread counts them
-            await asyncio.sleep(0.01)
+    await until(lambda: traces.dropped()["not_taken"] == 3)
     assert logger.events("warning") == ["the collector takes no spans: they are dropped"]
     assert b'croupier_dropped_spans_total{reason="not_taken"} 3.0' in generate_latest(registry)
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     # The stubs for asyncio exist for the type checker only.
     from croupier_api.v1.scoring_pb2_grpc import ScoringControlServiceAsyncStub, ScoringServiceAsyncStub
 
-CALL_SECONDS = 10.0
+CALL_SECONDS = 60.0
 FINISHED = 1_790_000_000_000
 Metadata = tuple[tuple[str, str], ...]
 

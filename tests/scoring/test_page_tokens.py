@@ -1,7 +1,5 @@
 """Page tokens of other listings, and tokens that somebody made up."""
 
-import base64
-import json
 from typing import Any
 
 import pytest
@@ -30,44 +28,9 @@ async def test_a_token_fits_its_own_listing_only(house: House) -> None:
         )
 
 
-RESULTS = ("results", "", "")
-BOARD = ("leaderboard", "solo")
-
-
-@pytest.mark.parametrize(
-    ("query", "cursor"),
-    [
-        (RESULTS, []),
-        (RESULTS, [1]),
-        (RESULTS, [1, "t1", 2]),
-        (RESULTS, ["t1", 1]),
-        (RESULTS, [True, "t1"]),
-        (RESULTS, [1.5, "t1"]),
-        (RESULTS, [2**63, "t1"]),
-        (RESULTS, [1, "\0"]),
-        (RESULTS, [1, "\ud800"]),
-        (RESULTS, [1, ["t1"]]),
-        (BOARD, [1, "anna", 1, 1, 10**400]),
-        (BOARD, [1, "anna", 1, 1]),
-        (BOARD, [-(2**32), "anna", 1, 1, 1]),
-        (BOARD, [2**32, "anna", 1, 1, 1]),
-        (BOARD, [1, "anna", -1, 1, 1]),
-        (BOARD, [1, "anna", 1, -1, 1]),
-    ],
-)
-async def test_forged_cursors(house: House, query: tuple[str, ...], cursor: list[Any]) -> None:
-    token = write_page_token(query, cursor)
-    if query is BOARD:
-        call = house.ask("GetLeaderboard", pb.GetLeaderboardRequest(game="solo", page_token=token))
-    else:
-        call = house.ask("ListResults", pb.ListResultsRequest(page_token=token))
+@pytest.mark.parametrize("cursor", [[1, "anna", 1, 1, 10**400], [1, "anna", 1, 1], [2**32, "anna", 1, 1, 1]])
+async def test_a_forged_place_on_a_leaderboard_is_refused(house: House, cursor: list[Any]) -> None:
+    """Numbers must be such as the database's columns hold; tests/runtime shows the other forgeries."""
+    token = write_page_token(("leaderboard", "solo"), cursor)
+    call = house.ask("GetLeaderboard", pb.GetLeaderboardRequest(game="solo", page_token=token))
     assert await refusal(call) == REFUSED
-
-
-@pytest.mark.parametrize(
-    "content",
-    [b"", b"null", b"{}", b"[]", b'["", null]', b'["", {}]', b"\xff", b"[" * 20_000, json.dumps([["a"], [1]]).encode()],
-)
-async def test_forged_contents(house: House, content: bytes) -> None:
-    token = base64.urlsafe_b64encode(content).decode() or "="
-    assert await refusal(house.ask("ListResults", pb.ListResultsRequest(page_token=token))) == REFUSED

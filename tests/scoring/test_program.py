@@ -16,6 +16,7 @@ from croupier.scoring.__main__ import main
 from croupier_api.v1 import scoring_pb2 as pb
 from croupier_api.v1.scoring_pb2_grpc import ScoringServiceStub
 from tests.scoring.house import CALL_SECONDS, Keys
+from tests.waiting import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.usefixtures("logs_as_before")
 
@@ -38,7 +39,7 @@ async def test_it_serves_until_told_to_stop(keys: Keys, database_url: str, tmp_p
         assert program.stderr is not None
         serving: dict[str, str] = {}
         while serving.get("event") != "ready":
-            serving = json.loads(await asyncio.wait_for(program.stderr.readline(), 20))
+            serving = json.loads(await asyncio.wait_for(program.stderr.readline(), PATIENCE_SECONDS))
         addresses = json.loads(await asyncio.to_thread(ready.read_text))
         assert addresses == {name: serving[name] for name in ("listen", "control", "metrics")}
         async with grpc.aio.insecure_channel(addresses["listen"]) as channel:
@@ -51,7 +52,7 @@ async def test_it_serves_until_told_to_stop(keys: Keys, database_url: str, tmp_p
             assert b'croupier_rpc_calls_total{code="OK"' in page.read()
     finally:
         program.send_signal(signal.SIGTERM)
-        await asyncio.wait_for(program.communicate(), 20)
+        await asyncio.wait_for(program.communicate(), PATIENCE_SECONDS)
     assert program.returncode == 0
 
 

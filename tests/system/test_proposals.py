@@ -11,7 +11,7 @@ from croupier.cli.supervisor import Manner, running_services
 from croupier_client import AsyncTable, BlockingClient, Client, Endpoints
 from croupier_client.errors import FailedPrecondition
 
-DEADLINE_SECONDS = 60.0
+DEADLINE_SECONDS = 120.0
 NAMES = ("Ada", "Ben", "Cleo", "Dan")
 
 
@@ -37,6 +37,7 @@ def vote_blocking(endpoints: Endpoints, table_id: str, name: str) -> int:
         return table.vote(agree=True)
 
 
+@pytest.mark.slow
 async def test_a_hand_is_played_again_though_the_engine_was_killed(tmp_path: Path) -> None:
     async with (
         asyncio.timeout(DEADLINE_SECONDS),

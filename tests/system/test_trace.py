@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -11,12 +12,13 @@ import pytest
 
 from croupier.cli.reach import endpoints_of
 from croupier.cli.supervisor import Manner, Services, running_services
-from croupier_api.v1 import engine_pb2, engine_pb2_grpc
+from croupier_api.v1 import engine_pb2, engine_pb2_grpc, lobby_pb2, lobby_pb2_grpc
 from croupier_client.aio import Client
 from croupier_client.aio_table import AsyncTable
 from croupier_client.bots import play_game, random_legal
 from tests.collector import TOLD, TOLD_BY_DOOR, Collector, Seen, collecting
-from tests.tables import opened_table
+from tests.tables import has_result, opened_table
+from tests.waiting import until
 
 DEADLINE_SECONDS = 120.0
 NAME = "Ada of Trondheim"
@@ -24,6 +26,7 @@ DEVICE_SECRET = "a device that nobody is to know"
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 TRACEPARENT = ("traceparent", f"00-{TRACE}-{PARENT}-01")
 WITH_DOOR = Manner(door=lambda _: [])
+pytestmark = pytest.mark.gateway
 ENDPOINT = "CROUPIER_TRACES_ENDPOINT"
 AWAY = "the collector takes no spans"
 REFUSAL = "the action has no verb"
@@ -31,13 +34,21 @@ ENGINE = "croupier_api.v1.EngineService"
 CONTROL, LEDGER = "croupier_api.v1.EngineControlService", "croupier_api.v1.ScoringControlService"
 
 
-async def act(address: str, client: Client, table: AsyncTable) -> int:
+async def access_token(lobby: str) -> str:
+    """Another token of the same player, who signs in at the lobby once more."""
+    async with grpc.aio.insecure_channel(lobby) as channel:
+        sign_in: Any = lobby_pb2_grpc.LobbyServiceStub(channel).SignIn
+        answer = await sign_in(lobby_pb2.SignInRequest(device_secret=DEVICE_SECRET), timeout=DEADLINE_SECONDS)
+    return str(answer.tokens.access_token)
+
+
+async def act(address: str, token: str, table: AsyncTable) -> int:
     """One action by a call of its own, as part of a trace that began at the client, and one that is refused."""
     assert await table.your_turn()
     request = engine_pb2.SubmitActionRequest(
         table_id=table.table_id, action=random_legal(table, Random(1)), request_id=f"a traced action by {address}"
     )
-    metadata = (("authorization", f"Bearer {await client._access_token()}"), TRACEPARENT)
+    metadata = (("authorization", f"Bearer {token}"), TRACEPARENT)
     async with grpc.aio.insecure_channel(address) as channel:
         submit: Any = engine_pb2_grpc.EngineServiceStub(channel).SubmitAction
         sequence: int = (await submit(request, metadata=metadata)).sequence
@@ -54,12 +65,12 @@ async def play(services: Services) -> tuple[str, str, int, int]:
     engine, door = (services.addresses[name]["listen"] for name in ("engine", "door"))
     async with Client(endpoints_of(services.addresses), DEVICE_SECRET, NAME) as client:
         table_id = await opened_table(client)
+        token = await access_token(services.addresses["lobby"]["listen"])
         async with client.play(table_id) as table:
-            direct, by_door = await act(engine, client, table), await act(door, client, table)
+            direct, by_door = await act(engine, token, table), await act(door, token, table)
             seed = Random(1)
             await play_game(table, lambda seen: random_legal(seen, seed))
-        while not (await client.list_results()).results:  # noqa: ASYNC110 - another process tells it
-            await asyncio.sleep(0.1)
+        await until(partial(has_result, client))
     assert client.player is not None
     return table_id, client.player.player_id, direct, by_door
 
@@ -131,9 +142,8 @@ async def test_one_action_is_seen_from_the_client_to_the_ledger(
         monkeypatch.setenv(ENDPOINT, collector.address)
         async with running_services(tmp_path, manner=WITH_DOOR) as services:
             table_id, player_id, direct, by_door = await play(services)
-            # The door tells of its two calls within a second, whether it ends or not.
-            while len([each for each in collector.seen if each.service == "croupier-door"]) < 2:  # noqa: ASYNC110
-                await asyncio.sleep(0.1)
+            # The gateway reports its two calls by itself, whether it ends or not.
+            await until(lambda: len([each for each in collector.seen if each.service == "croupier-door"]) >= 2)
         # The services have ended, and with that handed over what they had.
         check_client(collector.seen, table_id, direct)
         check_door(collector.seen, table_id, by_door)
@@ -142,6 +152,7 @@ async def test_one_action_is_seen_from_the_client_to_the_ledger(
         check_log(services)
 
 
+@pytest.mark.slow
 async def test_a_game_goes_on_without_the_collector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with asyncio.timeout(DEADLINE_SECONDS):
         async with collecting() as gone:
@@ -150,6 +161,5 @@ async def test_a_game_goes_on_without_the_collector(tmp_path: Path, monkeypatch:
         async with running_services(tmp_path, manner=WITH_DOOR) as services:
             await play(services)
             assert set(services.restarts.values()) == {0}
-            while AWAY not in services.folder.log_file("door").read_text():  # noqa: ASYNC110 - another process tells it
-                await asyncio.sleep(0.1)
+            await until(lambda: AWAY in services.folder.log_file("door").read_text())
         assert AWAY in services.folder.log_file("engine").read_text()

@@ -33,9 +33,9 @@ def shuffle(key: bytes, needed: ShuffleNeeded) -> CardsShuffled:
     words = _words(key, needed.round_number, needed.shuffle_number)
     cards = list(needed.cards)
     for last in range(len(cards) - 1, 0, -1):
-        chosen = _below(words, last + 1)
+        chosen = below(words, last + 1)
         cards[last], cards[chosen] = cards[chosen], cards[last]
-    return CardsShuffled(tuple(cards), tuple(_below(words, bound) for bound in needed.draw_bounds))
+    return CardsShuffled(tuple(cards), tuple(below(words, bound) for bound in needed.draw_bounds))
 
 
 def _words(key: bytes, round_number: int, shuffle_number: int) -> Iterator[int]:
@@ -47,7 +47,11 @@ def _words(key: bytes, round_number: int, shuffle_number: int) -> Iterator[int]:
         block += 1
 
 
-def _below(words: Iterator[int], bound: int) -> int:
+def below(words: Iterator[int], bound: int) -> int:
+    """The next of random words as a number below a bound, each as likely.
+
+    Words are of 32 bits.
+    """
     # Words beyond the last full multiple of the bound would favour small numbers, so they are passed over.
     limit = WORDS // bound * bound
     return next(word for word in words if word < limit) % bound

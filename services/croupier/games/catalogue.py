@@ -17,7 +17,7 @@ _EARLIER: tuple[Game, ...] = ()
 
 GAMES: Mapping[str, Game] = MappingProxyType({game.id: game for game in _CURRENT})
 """Every game by its id, with the rules that new tables get."""
-_RULES = MappingProxyType({(game.id, game.rules_version): game for game in (*_EARLIER, *_CURRENT)})
+RULES = MappingProxyType({(game.id, game.rules_version): game for game in (*_EARLIER, *_CURRENT)})
 
 
 class UnknownRules(ValueError):
@@ -26,7 +26,7 @@ class UnknownRules(ValueError):
 
 def rules_of(game: str, rules_version: int) -> Game:
     """The rules that a table began with; raises UnknownRules."""
-    rules = _RULES.get((game, rules_version))
+    rules = RULES.get((game, rules_version))
     if rules is None:
         raise UnknownRules(f"{game} with rules version {rules_version} is not known here: a newer croupier knows it")
     return rules

@@ -68,7 +68,7 @@ def _upgrade(connection: Connection, package: str) -> bool:
     state = _state(connection, package)
     if state.is_newer:
         raise ValueError(f"the database cannot be brought up to date: {_newer(package)}")
-    command.upgrade(_config(connection, package), "head")
+    command.upgrade(alembic_config(connection, package), "head")
     return not state.is_current
 
 
@@ -139,7 +139,7 @@ class SchemaState:
 
 
 def _state(connection: Connection, package: str) -> SchemaState:
-    config = _config(connection, package)
+    config = alembic_config(connection, package)
     script = ScriptDirectory.from_config(config)
     found: list[tuple[tuple[str, ...], MetaData]] = []
 
@@ -155,7 +155,7 @@ def _state(connection: Connection, package: str) -> SchemaState:
     return SchemaState(tuple(revisions), known, script.get_current_head() or "", tuple(metadata.tables))
 
 
-def _config(connection: Connection, package: str) -> Config:
+def alembic_config(connection: Connection, package: str) -> Config:
     config = Config()
     config.set_main_option("script_location", str(files(package) / "migrations").replace("%", "%%"))
     config.attributes["connection"] = connection
