@@ -61,7 +61,7 @@ async def database_cut_off(scene: Scene) -> None:
 
 
 async def database_half_open(scene: Scene) -> None:
-    """One engine's connections to the database are dead, and nobody has told it."""
+    """One engine's connections to the database are dead, and the engine is not informed."""
     await scene.deployment.proxy.do(f"database:{scene.random.choice(scene.engines)}", "swallow")
 
 

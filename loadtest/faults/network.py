@@ -25,7 +25,7 @@ class Network:
     """Where the way begins, at THERE."""
 
     async def cut(self) -> None:
-        """Pull the cable: packets are lost, and nobody hears of it."""
+        """Pull the cable: packets are lost, and neither side is informed."""
         await _ip("link", "set", self.link, "down")
 
     async def heal(self) -> None:

@@ -15,6 +15,7 @@ from loadtest.faults.scenarios import Scenario
 from loadtest.faults.scene import Scene
 from loadtest.judge.violations import Invariant, Violation
 from loadtest.players.counting import is_tried_again
+from loadtest.players.seat import CUT_SHORT
 from loadtest.record import TableRecord
 
 START_SECONDS = 90.0
@@ -89,7 +90,8 @@ class Tally:
         self.finished += counts.get("tables finished", 0)
         self.judged += counts.get("tables proved", 0)
         self.acknowledged += counts.get("actions", 0)
-        failures = batch["failures"].items()
+        # Games that are over at the very end are judged by their rows.
+        failures = ((name, failed) for name, failed in batch["failures"].items() if name != CUT_SHORT)
         self.defects += [f"{name}: {first}" for name, (_, first) in failures if name.startswith(DEFECTS)]
         return self.note(
             Violation(Invariant(one["invariant"]), one["table_id"], one["sequence"], one["detail"])

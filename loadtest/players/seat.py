@@ -19,6 +19,8 @@ from loadtest.record import Noted, SeatRecord, TableRecord, Viewed
 from loadtest.scenarios import Manner
 
 MOST_SETBACKS = 8
+CUT_SHORT = "load test: no time to read the records of a game"
+"""How a player's end while reading the records of a table is counted."""
 OVERDUE_MILLISECONDS = 10_000
 """Beyond a deadline by so much, a table that does not go on is given up."""
 SHEET_SILENCES = 10
@@ -79,7 +81,7 @@ class SeatPlayer:
                 if record.is_finished:
                     await self._read_records(record)
             except asyncio.CancelledError:
-                self._world.measures.failed("load test: no time to read the records of a game", self._table_id)
+                self._world.measures.failed(CUT_SHORT, self._table_id)
                 raise
             finally:
                 await self._world.tables.see_off(record)
