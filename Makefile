@@ -54,7 +54,7 @@ capacity: $(STAMP)
 	$(BIN)/python -m benchmarks.capacity $(ARGS)
 
 faults: $(STAMP)
-	$(BIN)/python -m loadtest.faults $(if $(SEED),--seed $(SEED)) $(if $(SHORT),--short) $(if $(DOOR),--door) --result faults.json
+	$(BIN)/python -m loadtest.faults $(if $(SEED),--seed $(SEED)) $(if $(SHORT),--short) $(if $(GATEWAY),--gateway) --result faults.json
 
 simulate: $(STAMP)
 	$(BIN)/python -m loadtest.simulation --seeds $(SEEDS) --first $(FIRST_SEED) --jobs $(JOBS) --quiet

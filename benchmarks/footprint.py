@@ -23,6 +23,7 @@ from loadtest.scenarios import SCENARIOS
 EVENING = SCENARIOS["evening"]
 SETTINGS = {"shared_buffers": "128MB", "max_connections": "400"}
 """What k8s/overlays/production asks for; the first is PostgreSQL's own default, as are fsync and the rest."""
+LOCUST = (sys.executable, "-m", "locust", "-f", "loadtest/locustfile.py")
 START_SECONDS = 10.0
 SAMPLE_SECONDS = 2.0
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -115,13 +116,16 @@ def told_of_one(name: str, command: Sequence[str]) -> str:
 
 def told_of_load(server: PostgresServer, url: str, options: argparse.Namespace, folder: str) -> list[str]:
     """Play, with a master and one worker; gives a line for each that was looked at once everybody had come."""
-    where = f"127.0.0.1:{free_port()}"
-    asked = [f"--tables={options.tables}", f"--think={options.think}", f"--seed={options.seed}", "--seconds=600"]
-    mastering = ["--master=1", f"--bind={where}", f"--results={folder}/results", *asked]
+    port = free_port()
+    master_of = ["--master", "--master-bind-host=127.0.0.1", f"--master-bind-port={port}", "--headless"]
+    asked = [f"--tables={options.tables}", f"--think={options.think}", f"--seed={options.seed}", "--run-time=600"]
+    users = sum(EVENING.people(options.tables).values())
     with (
         own_backend(url) as services,
-        _until_done(_module("loadtest", EVENING.name, *mastering, *_addresses(services.endpoints))) as master,
-        _until_done(_module("loadtest", EVENING.name, f"--worker={where}")) as worker,
+        _until_done(
+            [*LOCUST, *master_of, *asked, f"--results={folder}/results", _host(services.endpoints), "--tags=evening"]
+        ) as master,
+        _until_done([*LOCUST, "--worker", "--master-host=127.0.0.1", f"--master-port={port}"]) as worker,
         _until_done(_module("http.server", "--bind=127.0.0.1", f"--directory={folder}", str(free_port()))) as reports,
     ):
         groups = [
@@ -130,7 +134,7 @@ def told_of_load(server: PostgresServer, url: str, options: argparse.Namespace, 
             Group("worker", worker.pid),
             Group("reports", reports.pid),
         ]
-        time.sleep(START_SECONDS + EVENING.arrival_seconds(round(options.tables * sum(EVENING.crowd.values()))))
+        time.sleep(START_SECONDS + users / EVENING.arrivals_per_second)
         began, entries = time.time(), _entries(server)
         while time.time() < began + options.seconds:
             children = _children()
@@ -151,8 +155,8 @@ def _until_done(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
             process.kill()
 
 
-def _addresses(endpoints: Endpoints) -> list[str]:
-    return [f"--{name}={getattr(endpoints, name)}" for name in ("lobby", "engine", "scoring")]
+def _host(endpoints: Endpoints) -> str:
+    return f"--host=lobby={endpoints.lobby},engine={endpoints.engine},scoring={endpoints.scoring}"
 
 
 def _entries(server: PostgresServer) -> int:

@@ -1,6 +1,6 @@
-"""One service as a child process of the fault tests, which can keep it from starting and break its way to the database.
+"""One service as a child process of a fault run, which can delay its start and break its database connections.
 
-Used as the command of the supervisor in place of `croupier.cli.child`; the harness's environment says how.
+The supervisor runs it in place of `croupier.cli.child`; environment variables of the harness configure it.
 """
 
 import json
@@ -15,8 +15,8 @@ from sqlalchemy import make_url
 from croupier.cli.child import main as run_child
 from croupier.cli.supervisor import DATABASE_VARIABLE
 
-WAYS_VARIABLE = "CROUPIER_FAULTS_WAYS"
-"""JSON: the port by which each instance reaches PostgreSQL."""
+DATABASE_PORTS_VARIABLE = "CROUPIER_FAULTS_DATABASE_PORTS"
+"""JSON: the port at which each instance connects to PostgreSQL."""
 HOLD_VARIABLE = "CROUPIER_FAULTS_HOLD"
 """A folder; an instance does not start while a file of its name is there. NAME.flags is a JSON list of more flags."""
 LONGEST_HOLD_SECONDS = 70.0
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str]) -> int:
         time.sleep(POLL_SECONDS)
     flags_file = hold / f"{instance}.flags"
     added_flags = json.loads(flags_file.read_text()) if flags_file.exists() else []
-    if port := json.loads(os.environ.get(WAYS_VARIABLE, "{}")).get(instance):
+    if port := json.loads(os.environ.get(DATABASE_PORTS_VARIABLE, "{}")).get(instance):
         url = make_url(os.environ[DATABASE_VARIABLE]).set(port=port)
         os.environ[DATABASE_VARIABLE] = url.render_as_string(hide_password=False)
     return run_child([*arguments, *added_flags])

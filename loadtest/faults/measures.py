@@ -1,28 +1,112 @@
-"""How long players waited: told by when moves were first heard of, at tables where everybody was there to make them."""
+"""How long players waited: by when actions were first received, at tables where all players are there to act."""
 
 import asyncio
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from loadtest.faults.records import TableRecord
+from croupier_api.v1 import engine_pb2
+from loadtest.record import SeatRecord, TableRecord
+from loadtest.scenarios import Manner
 
 LAG_STEP_SECONDS = 0.05
-BREAK_SECONDS = 2.0
-"""What broke so soon after an engine was killed broke because of it."""
+BREAK_MILLISECONDS = 2_000
+"""A stream that is resumed so soon after an engine was killed broke because of it."""
 
 
-def longest_pause(records: Iterable[TableRecord], since: float) -> float:
-    """The longest time in seconds between two moves at a table that ended after `since`; 0 without any."""
+class Move(NamedTuple):
+    """When an action was first received by anybody, and when it was stored; milliseconds since 1970 UTC."""
+
+    received: int
+    stored: int
+
+
+class Takeover(NamedTuple):
+    """How many seconds after a kill a table went on."""
+
+    seconds: float
+    table_id: str
+    game: str
+
+
+def last_sequence(record: TableRecord) -> int:
+    """The last entry of a table that any of its viewers knows of; 0 before the first."""
+    return max((_last_sequence(viewer) for viewer in record.viewers), default=0)
+
+
+def _last_sequence(viewer: SeatRecord) -> int:
+    for _, message in _newest_first(viewer):
+        match message.WhichOneof("event"):
+            case "update":
+                return message.update.sequence
+            case "snapshot":
+                return message.snapshot.sequence
+            case "heartbeat":
+                return message.heartbeat.sequence
+    return 0
+
+
+def _newest_first(viewer: SeatRecord) -> Iterator[tuple[int, engine_pb2.PlayResponse]]:
+    """The messages that a viewer received live, each with its time, from the last on."""
+    for heard in reversed(viewer.heard):
+        # A stream after sequence 0 reads a game again that is over.
+        if viewer.opened[heard.stream].after_sequence != 0:
+            yield heard.at_milliseconds, engine_pb2.PlayResponse.FromString(heard.body)
+
+
+def moves(record: TableRecord, since: int) -> list[Move]:
+    """The actions at a table in their order: the last that was received before `since`, and all after it."""
+    found: dict[int, Move] = {}
+    for viewer in record.viewers:
+        for at, message in _newest_first(viewer):
+            update = message.update
+            if not (message.HasField("update") and update.HasField("seat")):
+                continue
+            move = Move(at, update.at_milliseconds)
+            found[update.sequence] = min(move, found.get(update.sequence, move))
+            if at < since:
+                break
+    return [found[sequence] for sequence in sorted(found)]
+
+
+def longest_pause(records: Iterable[TableRecord], since: int) -> float:
+    """The longest time in seconds between two actions at a table that ended after `since`; 0 without any."""
     pauses = (
-        later.at - earlier.at
+        later.received - earlier.received
         for record in records
-        if not record.has_leavers
-        for earlier, later in pairwise(record.moves)
-        if later.at > since
+        if not _has_leavers(record)
+        for earlier, later in pairwise(moves(record, since))
+        if later.received > since
     )
-    return max(pauses, default=0.0)
+    return max(pauses, default=0) / 1000
+
+
+def takeovers(records: Iterable[TableRecord], killed: int) -> list[Takeover]:
+    """For each table that lost a stream to a kill, the seconds until its next action was stored and received.
+
+    `killed` is the time of the kill in milliseconds since 1970 UTC.
+    """
+    found = []
+    for record in records:
+        if _has_leavers(record) or not any(_was_resumed(viewer, killed) for viewer in record.viewers):
+            continue
+        later = (move.received - killed for move in moves(record, killed) if move.stored > killed)
+        if (first := next(later, None)) is not None:
+            found.append(Takeover(first / 1000, record.table_id, record.game))
+    return found
+
+
+def _has_leavers(record: TableRecord) -> bool:
+    return any(viewer.manner == Manner.LEAVER for viewer in record.viewers)
+
+
+def _was_resumed(viewer: SeatRecord, killed: int) -> bool:
+    # Flaky players lose streams without a fault.
+    return viewer.manner != Manner.FLAKY and any(
+        opened.after_sequence and killed <= opened.at_milliseconds <= killed + BREAK_MILLISECONDS
+        for opened in viewer.opened
+    )
 
 
 class Lag:
@@ -39,45 +123,9 @@ class Lag:
             self._longest_seconds = max(self._longest_seconds, time.monotonic() - asked - LAG_STEP_SECONDS)
 
     def take(self) -> float:
-        """The longest lag in seconds since it was taken last."""
+        """The longest lag in seconds since the last call."""
         taken, self._longest_seconds = self._longest_seconds, 0.0
         return taken
-
-
-class Takeover(NamedTuple):
-    """How many seconds after a kill a table went on, and a line about what its players saw meanwhile."""
-
-    seconds: float
-    told: str
-
-
-def takeovers(
-    records: Iterable[TableRecord], broken_at: Mapping[int, Sequence[float]], killed_at: float, killed_milliseconds: int
-) -> list[Takeover]:
-    """For each table that lost a stream with a killed engine, the seconds until its next move was stored and heard of.
-
-    `broken_at` says when streams of each client broke, `killed_milliseconds` is the kill's time since 1970 UTC.
-    """
-    times = []
-    for record in records:
-        breaks = (at for stream in record.streams for at in broken_at.get(stream.client, ()))
-        if record.has_leavers or not any(killed_at <= at <= killed_at + BREAK_SECONDS for at in breaks):
-            continue
-        after = (move.at - killed_at for move in record.moves if move.stored_milliseconds > killed_milliseconds)
-        if (first := next(after, None)) is not None:
-            times.append(Takeover(first, _told(record, broken_at, killed_at)))
-    return times
-
-
-def _told(record: TableRecord, broken_at: Mapping[int, Sequence[float]], killed_at: float) -> str:
-    seats = []
-    for stream in record.streams:
-        breaks = ", ".join(f"{at - killed_at:.2f}" for at in broken_at.get(stream.client, ()) if at >= killed_at)
-        heard = (message.at - killed_at for message in stream.messages if message.at > killed_at)
-        first = next(heard, None)
-        again = "nothing yet" if first is None else f"{first:.2f}"
-        seats.append(f"seat {stream.seat} broke at {breaks or 'no time'} and heard at {again}")
-    return f"table {record.table_id} of {record.game}: {'; '.join(seats)}"
 
 
 def percentile(values: Sequence[float], share: float) -> float:

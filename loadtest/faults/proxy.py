@@ -9,14 +9,13 @@ import json
 import socket
 import struct
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Self
 
 CHUNK_BYTES = 64 * 1024
 ANSWER_SECONDS = 10.0
 RESET = struct.pack("ii", 1, 0)
-"""SO_LINGER with no time: the connection ends with a reset instead of a farewell."""
+"""SO_LINGER with no time: the connection ends with a reset."""
 
 
 class Connection:
@@ -35,22 +34,18 @@ class Connection:
 
 
 class Lane:
-    """A way to one target, on which everything can be broken."""
+    """A route to one target, on which everything can be broken."""
 
     def __init__(self, host: str, port: int) -> None:
         self.target = (host, port)
         self.delay_seconds = 0.0
-        self.refusing = False
         self.flowing = asyncio.Event()
         self.flowing.set()
         self.connections: set[Connection] = set()
-        self.bytes_passed = 0
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Carry one connection until an end of it is reached."""
         try:
-            if self.refusing:
-                raise ConnectionRefusedError
             await self.flowing.wait()
             far_reader, far_writer = await asyncio.open_connection(*self.target)
         except OSError:
@@ -76,7 +71,6 @@ class Lane:
                 await self.flowing.wait()
                 if connection.dead:
                     continue
-                self.bytes_passed += len(chunk)
                 sink.write(chunk)
                 await sink.drain()
         sink.close()
@@ -85,7 +79,7 @@ class Lane:
 
     def heal(self) -> None:
         """Pass everything on again; what was held goes its way, dead connections stay dead."""
-        self.delay_seconds, self.refusing = 0.0, False
+        self.delay_seconds = 0.0
         self.flowing.set()
 
     def hold(self) -> None:
@@ -101,18 +95,13 @@ class Lane:
         for connection in list(self.connections):
             connection.reset()
 
-    def refuse(self) -> None:
-        """Reset every connection there is, and each new one."""
-        self.refusing = True
-        self.reset()
-
     def swallow(self) -> None:
         """Make every connection there is a half-open one for good; new ones are whole."""
         for connection in self.connections:
             connection.dead = True
 
     def aim(self, host: str, port: int) -> None:
-        """Lead new connections elsewhere."""
+        """Connect new connections to another target."""
         self.target = (host, port)
 
 
@@ -125,8 +114,6 @@ class _Process:
         name, what, arguments = command["lane"], command["do"], command.get("with", [])
         if what == "open":
             return await self._open(name, *arguments)
-        if what == "passed":
-            return sum(lane.bytes_passed for lane in self._named(name))
         for lane in self._named(name):
             getattr(lane, what)(*arguments)
         return None
@@ -171,7 +158,7 @@ class Proxy:
         await self._process.wait()
 
     async def open(self, lane: str, host: str, port: int, listen_host: str = "127.0.0.1") -> int:
-        """Open a lane to a target; gives the port on which it listens."""
+        """Open a lane to a target; returns the port on which it listens."""
         return int(await self.do(lane, "open", listen_host, host, port))
 
     async def do(self, lanes: str, what: str, *arguments: object) -> Any:
@@ -184,15 +171,7 @@ class Proxy:
             return json.loads(await self._process.stdout.readline())
 
 
-def _run(main: Callable[[], Any]) -> None:
-    try:
-        from uvloop import new_event_loop
-    except ImportError:
-        asyncio.run(main())
-        return
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(main())
-
-
 if __name__ == "__main__":
-    _run(_main)
+    import uvloop
+
+    uvloop.run(_main())

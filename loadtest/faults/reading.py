@@ -1,140 +1,137 @@
-"""What the databases say of tables, read by SQL past every service."""
+"""Adds to a record what the databases hold of its table, read by SQL past every service."""
 
+import asyncio
 import json
-import sqlite3
+import time
 import zlib
-from collections import defaultdict
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager, closing
-from typing import Any, NamedTuple, Protocol
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, NamedTuple
 
 import asyncpg
+from sqlalchemy import NullPool, text
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
-from loadtest.faults.findings import LedgerLines, Line, StoredLog
+from croupier_api.v1 import scoring_pb2
+from loadtest.judge.violations import Invariant
+from loadtest.record import Ledger, Noted, Outage, StoredEntry, StoredTable, TableRecord
 
 READ_SECONDS = 60.0
-_TABLES = "SELECT table_id, status, game, rules_version, config, seed FROM tables WHERE table_id"
-_ARCHIVE = "SELECT table_id, 'finished', game, rules_version, config, seed, log FROM archive WHERE table_id"
-_ENTRIES = "SELECT table_id, sequence, at, deadline, body FROM entries WHERE table_id"
-_ROUNDS = "SELECT table_id, round, points, totals FROM rounds WHERE table_id"
-_RESULTS = "SELECT table_id, ranking, totals FROM results WHERE table_id"
-_PLAYERS = "SELECT table_id, player_id, place FROM result_players WHERE table_id"
-_COUNTS = "SELECT table_id, seat, name, amount FROM seat_counts WHERE table_id"
+AVAILABLE_SECONDS = 120.0
+"""A database that is stopped by a fault is back within this time."""
+REPORT_SECONDS = 60.0
+"""Reports reach scoring within this time while all services run; then the judge finds what is missing."""
+RETRY_SECONDS = 0.5
+ERRORS = (OSError, SQLAlchemyError, asyncpg.PostgresError, asyncpg.InterfaceError)
+_ENTRIES = "SELECT sequence, at, deadline, body FROM entries WHERE table_id = :id ORDER BY sequence"
+_TABLE = "SELECT status, game, rules_version, config, seed FROM tables WHERE table_id = :id"
+_ARCHIVE = "SELECT 'finished', game, rules_version, config, seed, log FROM archive WHERE table_id = :id"
+_REPORTS = "SELECT reports_due - reports_done FROM tables WHERE table_id = :id"
+_OUTAGES = "SELECT began, ended FROM interruptions ORDER BY began"
+_ROUNDS = "SELECT round, points, totals FROM rounds WHERE table_id = :id ORDER BY round"
+_RESULTS = "SELECT ranking, totals, finished FROM results WHERE table_id = :id"
+_PLAYERS = "SELECT player_id, place FROM result_players WHERE table_id = :id"
+_COUNTS = "SELECT seat, name, amount FROM seat_counts WHERE table_id = :id"
 
 
 class Databases(NamedTuple):
-    """Where the engines' tables and the ledger are: one URL of PostgreSQL twice, or paths of two SQLite files."""
+    """URLs of SQLAlchemy: of the engines' tables and of the ledger."""
 
     engine: str
     scoring: str
 
 
-class Reader(Protocol):
-    """Runs queries that end in a column which is to be one of some table ids."""
-
-    async def rows(self, query: str, table_ids: Sequence[str]) -> list[tuple[Any, ...]]:
-        """All rows of the tables."""
-
-    async def all(self, query: str) -> list[tuple[Any, ...]]:
-        """All rows of a query that is whole."""
-
-
-class _Postgres:
-    def __init__(self, connection: asyncpg.Connection) -> None:
-        self._connection = connection
-
-    async def rows(self, query: str, table_ids: Sequence[str]) -> list[tuple[Any, ...]]:
-        return [tuple(row) for row in await self._connection.fetch(f"{query} = ANY($1)", list(table_ids))]
-
-    async def all(self, query: str) -> list[tuple[Any, ...]]:
-        return [tuple(row) for row in await self._connection.fetch(query)]
-
-
-class _Sqlite:
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-
-    async def rows(self, query: str, table_ids: Sequence[str]) -> list[tuple[Any, ...]]:
-        marks = ", ".join("?" * len(table_ids))
-        return self._connection.execute(f"{query} IN ({marks})", list(table_ids)).fetchall()
-
-    async def all(self, query: str) -> list[tuple[Any, ...]]:
-        return self._connection.execute(query).fetchall()
-
-
-async def read_logs(database: str, table_ids: Sequence[str]) -> dict[str, StoredLog]:
-    """The logs of these tables, as far as the engines' database knows them; also those in the archive."""
-    async with _reader(database) as reader:
-        return await logs_by(reader, table_ids)
-
-
-async def read_interruptions(database: str) -> list[tuple[int, int]]:
-    """From when to when some engine was missing, as the engines have noted it."""
-    async with _reader(database) as reader:
-        return [(began, ended) for began, ended in await reader.all("SELECT began, ended FROM interruptions")]
-
-
-async def read_ledger(database: str, table_ids: Sequence[str]) -> dict[str, LedgerLines]:
-    """What the ledger has of these tables."""
-    async with _reader(database) as reader:
-        return await ledger_by(reader, table_ids)
-
-
 @asynccontextmanager
-async def _reader(database: str) -> AsyncIterator[Reader]:
-    if not database.startswith("postgresql"):
-        with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True, timeout=READ_SECONDS)) as connection:
-            yield _Sqlite(connection)
-        return
-    connection = await asyncpg.connect(database, timeout=READ_SECONDS, command_timeout=READ_SECONDS)
+async def snapshot_of(database: str) -> AsyncIterator[AsyncConnection]:
+    """A connection whose queries all see the same moment, so that nothing is stored or archived in between."""
+    is_sqlite = database.startswith("sqlite")
+    arguments = {"isolation_level": None} if is_sqlite else {"timeout": READ_SECONDS, "command_timeout": READ_SECONDS}
+    engine = create_async_engine(database, poolclass=NullPool, connect_args=arguments)
     try:
-        # One snapshot: a table must not go to the archive between two queries.
-        async with connection.transaction(isolation="repeatable_read", readonly=True):
-            yield _Postgres(connection)
+        async with engine.connect() as connection:
+            if is_sqlite:
+                # Without it every SELECT is a transaction of its own.
+                await connection.exec_driver_sql("BEGIN")
+            else:
+                await connection.execution_options(isolation_level="REPEATABLE READ")
+            yield connection
     finally:
-        await connection.close()
+        await engine.dispose()
 
 
-async def logs_by(reader: Reader, table_ids: Sequence[str]) -> dict[str, StoredLog]:
-    """The logs of these tables, through a reader."""
-    lines: Mapping[str, list[Line]] = defaultdict(list)
-    for table_id, sequence, at, deadline, body in await reader.rows(_ENTRIES, table_ids):
-        lines[table_id].append(Line(sequence, at, deadline, json.loads(body)))
-    logs = {row[0]: _log(row, lines[row[0]]) for row in await reader.rows(_TABLES, table_ids)}
-    for *row, log in await reader.rows(_ARCHIVE, table_ids):
-        archived = [
-            Line(number, at, until, json.loads(body)) for number, at, until, body in json.loads(zlib.decompress(log))
-        ]
-        # A table is in one place only: being in both would count its entries twice.
-        logs[row[0]] = _log(row, [*lines[row[0]], *archived])
-    return logs
+async def _rows(snapshot: AsyncConnection, query: str, table_id: str) -> Sequence[Any]:
+    return (await snapshot.execute(text(query), {"id": table_id})).all()
 
 
-def _log(row: Sequence[Any], lines: Iterable[Line]) -> StoredLog:
-    table_id, status, game, rules_version, config, seed = row
-    return StoredLog(
-        table_id, status, game, rules_version, config, bytes(seed), tuple(sorted(lines, key=lambda line: line.sequence))
+async def stored_table(snapshot: AsyncConnection, table_id: str) -> StoredTable | None:
+    """A table with its entries, from the log or from the archive; None if the database does not have it."""
+    entries = [StoredEntry(*row) for row in await _rows(snapshot, _ENTRIES, table_id)]
+    for status, game, rules_version, config, seed, *log in (
+        *await _rows(snapshot, _TABLE, table_id),
+        *await _rows(snapshot, _ARCHIVE, table_id),
+    ):
+        # A table is in one place only: the judge finds entries that are left in the other as repeated.
+        entries += [StoredEntry(*entry) for packed in log for entry in json.loads(zlib.decompress(packed))]
+        entries.sort(key=lambda entry: entry.sequence)
+        return StoredTable(status, game, rules_version, config, bytes(seed), tuple(entries))
+    return None
+
+
+async def ledger_of(snapshot: AsyncConnection, table_id: str) -> Ledger:
+    """All rows that scoring has of a table."""
+    rounds, results, players, counts = [
+        await _rows(snapshot, query, table_id) for query in (_ROUNDS, _RESULTS, _PLAYERS, _COUNTS)
+    ]
+    return Ledger(
+        tuple((number, json.loads(points), json.loads(totals)) for number, points, totals in rounds),
+        tuple((json.loads(ranking), json.loads(totals)) for ranking, totals, _ in results),
+        tuple((player_id, place) for player_id, place in players),
+        tuple((seat, name, amount) for seat, name, amount in counts),
+        max((finished for _, _, finished in results), default=None),
     )
 
 
-async def ledger_by(reader: Reader, table_ids: Sequence[str]) -> dict[str, LedgerLines]:
-    """What the ledger has of these tables, through a reader."""
-    rounds, results, players, counts = [
-        await _by_table(reader, query, table_ids) for query in (_ROUNDS, _RESULTS, _PLAYERS, _COUNTS)
-    ]
-    return {
-        table_id: LedgerLines(
-            tuple((number, json.loads(points), json.loads(totals)) for number, points, totals in rounds[table_id]),
-            tuple((json.loads(ranking), json.loads(totals)) for ranking, totals in results[table_id]),
-            tuple(players[table_id]),
-            tuple(counts[table_id]),
-        )
-        for table_id in table_ids
-    }
+def add_rows(databases: Databases, record: TableRecord) -> None:
+    """Fill in what the databases hold of a record's table; raises one of ERRORS if they stay unavailable for long.
+
+    To be called after the record was taken: then everything that it holds must be stored.
+    """
+    deadline = time.monotonic() + AVAILABLE_SECONDS
+    while True:
+        try:
+            asyncio.run(_add_rows(databases, record))
+        except ERRORS:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(RETRY_SECONDS)
+        else:
+            return
 
 
-async def _by_table(reader: Reader, query: str, table_ids: Sequence[str]) -> Mapping[str, list[Any]]:
-    rows: Mapping[str, list[Any]] = defaultdict(list)
-    for table_id, *row in await reader.rows(query, table_ids):
-        rows[table_id].append(tuple(row))
-    return rows
+async def _add_rows(databases: Databases, record: TableRecord) -> None:
+    # Acting late is no violation while services are away or the machine is busy.
+    record.late_milliseconds = None
+    async with snapshot_of(databases.engine) as snapshot:
+        record.stored = await stored_table(snapshot, record.table_id)
+        if record.stored is None:
+            record.viewers[0].noted.append(Noted(Invariant.TABLE_LOST, 0, "the database does not know this table"))
+        record.outages = tuple(Outage(*row) for row in await _rows(snapshot, _OUTAGES, record.table_id))
+    if record.is_finished:
+        await _until_reported(databases.engine, record.table_id)
+        async with snapshot_of(databases.scoring) as snapshot:
+            record.ledger = await ledger_of(snapshot, record.table_id)
+        sheet = scoring_pb2.GetScoreSheetResponse.FromString(record.sheet or b"")
+        if len(sheet.rounds) < len(record.ledger.rounds):
+            # Rounds and results may come in any order when engines die: this sheet was read in between.
+            record.sheet = None
+
+
+async def _until_reported(database: str, table_id: str) -> None:
+    """Wait until the engines have reported all rounds and the result to scoring, REPORT_SECONDS at most."""
+    deadline = time.monotonic() + REPORT_SECONDS
+    while time.monotonic() < deadline:
+        async with snapshot_of(database) as snapshot:
+            if not any(due for (due,) in await _rows(snapshot, _REPORTS, table_id)):
+                return
+        await asyncio.sleep(RETRY_SECONDS)

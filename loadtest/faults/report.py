@@ -3,22 +3,25 @@
 import json
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
-from loadtest.faults.findings import Kind
 from loadtest.faults.measures import percentile
-from loadtest.faults.run import Plan, Tally
+from loadtest.faults.run import Plan, Tally, line_of
+from loadtest.judge.violations import Invariant
 
 TAKEOVER_LIMIT_SECONDS = 3.0
-MOST_TOLD_FINDINGS = 20
+MAX_PRINTED = 20
+LOST = (Invariant.ACKNOWLEDGED_LOST, Invariant.TABLE_LOST)
+NAMED = (*LOST, Invariant.ACTION_DOUBLED, Invariant.HIDDEN_CARD_SEEN)
 
 
-def faults_of(tally: Tally, plan: Plan) -> list[str]:
+def problems_of(tally: Tally, plan: Plan) -> list[str]:
     """What keeps a run from being clean, one line each."""
-    told = [str(finding) for finding in tally.findings]
+    found = [*map(line_of, tally.violations.values()), *tally.defects]
     if not plan.short and percentile(tally.takeovers, 0.99) >= TAKEOVER_LIMIT_SECONDS:
-        told.append(f"takeovers take up to {max(tally.takeovers):.2f} s: 99 of 100 are to take less than 3 s")
-    return told
+        found.append(f"takeovers take up to {max(tally.takeovers):.2f} s: 99 of 100 are to take less than 3 s")
+    return found
 
 
 def text_of(tally: Tally, plan: Plan, command: str) -> str:
@@ -27,15 +30,15 @@ def text_of(tally: Tally, plan: Plan, command: str) -> str:
 
 
 def _lines(tally: Tally, plan: Plan, command: str) -> Iterator[str]:
-    kinds = Counter(finding.kind for finding in tally.findings)
+    broken = Counter(one.invariant for one in tally.violations.values())
     yield ""
-    yield f"tables               {tally.tables}, {tally.finished} played to the end"
+    yield f"tables               {tally.tables}, {tally.finished} played to the end, {tally.judged} of them proved"
     yield f"acknowledged moves   {tally.acknowledged} in {tally.seconds:.0f} s"
     yield f"faults               {len(tally.faults)}"
-    yield f"lost                 {kinds[Kind.LOST] + kinds[Kind.ALTERED]}"
-    yield f"doubled              {kinds[Kind.DOUBLED]}"
-    yield f"hidden cards shown   {kinds[Kind.HIDDEN_CARD]}"
-    yield f"other findings       {sum(kinds.values()) - sum(kinds[kind] for kind in _FIRST)}"
+    yield f"lost                 {sum(broken[name] for name in LOST)}"
+    yield f"doubled              {broken[Invariant.ACTION_DOUBLED]}"
+    yield f"hidden cards shown   {broken[Invariant.HIDDEN_CARD_SEEN]}"
+    yield f"other violations     {sum(count for name, count in broken.items() if name not in NAMED)}"
     slowest = max(tally.faults, key=lambda fault: fault.pause_seconds, default=None)
     if slowest is not None:
         yield f"longest pause        {slowest.pause_seconds:.1f} s ({slowest.name})"
@@ -45,43 +48,24 @@ def _lines(tally: Tally, plan: Plan, command: str) -> Iterator[str]:
     if tally.takeovers:
         median, p99 = (percentile(tally.takeovers, share) for share in (0.5, 0.99))
         yield f"takeover             {len(tally.takeovers)} tables, median {median:.2f} s, 99 % within {p99:.2f} s"
-    for told in faults_of(tally, plan)[:MOST_TOLD_FINDINGS]:
-        yield f"  {told}"
+    for problem in problems_of(tally, plan)[:MAX_PRINTED]:
+        yield f"  {problem}"
     yield f"seed                 {plan.seed}; again: {command}"
-
-
-_FIRST = (Kind.LOST, Kind.ALTERED, Kind.DOUBLED, Kind.HIDDEN_CARD)
 
 
 def write_json(tally: Tally, plan: Plan, command: str, path: Path) -> None:
     """The report for programs."""
-    kinds = Counter(finding.kind.value for finding in tally.findings)
     result = {
         "seed": plan.seed,
         "command": command,
         "tables": tally.tables,
         "finished_tables": tally.finished,
+        "proved_tables": tally.judged,
         "acknowledged_moves": tally.acknowledged,
         "seconds": round(tally.seconds, 1),
-        "faults": [
-            {
-                "name": fault.name,
-                "through_door": fault.door,
-                "lasted_seconds": round(fault.lasted_seconds, 2),
-                "longest_pause_seconds": round(fault.pause_seconds, 2),
-                "harness_lag_seconds": round(fault.lag_seconds, 2),
-                "own_commit_seconds": round(fault.commit_seconds, 2),
-                "errors_beneath": dict(fault.errors),
-                "errors_raised": dict(fault.raised),
-                "findings": fault.findings,
-            }
-            for fault in tally.faults
-        ],
-        "lost": kinds["lost"] + kinds["altered"],
-        "doubled": kinds["doubled"],
-        "hidden_cards_shown": kinds["hidden_card"],
-        "findings": dict(kinds),
-        "first_findings": faults_of(tally, plan)[:MOST_TOLD_FINDINGS],
+        "faults": [asdict(fault) for fault in tally.faults],
+        "violations": Counter(one.invariant.value for one in tally.violations.values()),
+        "problems": problems_of(tally, plan)[:MAX_PRINTED],
         "takeover_seconds": {
             "tables": len(tally.takeovers),
             "median": round(percentile(tally.takeovers, 0.5), 3),

@@ -3,8 +3,8 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import NamedTuple
 
-from loadtest.faults import database_harm, harm
-from loadtest.faults.harm import Scene
+from loadtest.faults import database_faults, service_faults
+from loadtest.faults.scene import Scene
 
 Do = Callable[[Scene], Awaitable[None]]
 
@@ -17,7 +17,9 @@ class Scenario(NamedTuple):
     is_takeover: bool = False
     """Whether the time until the tables of killed engines go on is measured."""
     is_quiet: bool = False
-    """Whether no client may see any error of it."""
+    """Whether no client may raise any error."""
+    hampers: bool = False
+    """Whether players behind the proxy are kept from acting in time."""
 
     @property
     def name(self) -> str:
@@ -30,42 +32,42 @@ def _by_name(*scenarios: Scenario) -> Mapping[str, Scenario]:
 
 
 SQLITE = _by_name(
-    Scenario(harm.engine_killed, 2),
-    Scenario(harm.engine_paused, 1),
-    Scenario(database_harm.disk_full, 2),
-    Scenario(harm.scoring_down, 1),
-    Scenario(harm.lobby_down, 1),
-    Scenario(harm.clients_dropped, 1),
-    Scenario(harm.reconnect_storm, 1),
+    Scenario(service_faults.engine_killed, 2),
+    Scenario(service_faults.engine_paused, 1),
+    Scenario(database_faults.disk_full, 2),
+    Scenario(service_faults.scoring_down, 1),
+    Scenario(service_faults.lobby_down, 1),
+    Scenario(service_faults.clients_dropped, 1, hampers=True),
+    Scenario(service_faults.reconnect_storm, 1),
 )
 POSTGRES = _by_name(
-    Scenario(harm.engine_killed, 10, is_takeover=True),
-    Scenario(harm.engines_killed_in_turn, 3),
-    Scenario(harm.all_engines_killed, 3),
-    Scenario(harm.engine_paused, 2),
-    Scenario(harm.engine_hung, 1),
-    Scenario(harm.rolling_restart, 3, is_quiet=True),
-    Scenario(harm.rolling_restart_of_the_others, 1),
-    Scenario(harm.clocks_apart, 1),
-    Scenario(harm.sent_twice, 3),
-    Scenario(database_harm.postgres_paused, 2),
-    Scenario(database_harm.postgres_killed, 3),
-    Scenario(database_harm.postgres_restarted, 2),
-    Scenario(database_harm.connections_terminated, 2),
-    Scenario(database_harm.connections_reset, 2),
-    Scenario(database_harm.database_slow, 1),
-    Scenario(database_harm.database_cut_off, 2),
-    Scenario(database_harm.database_half_open, 2),
-    Scenario(database_harm.network_cut, 2),
-    Scenario(harm.scoring_down, 1),
-    Scenario(harm.lobby_down, 1),
-    Scenario(harm.clients_dropped, 2),
-    Scenario(harm.clients_half_open, 1),
-    Scenario(harm.slow_readers, 1),
-    Scenario(harm.reconnect_storm, 2),
+    Scenario(service_faults.engine_killed, 10, is_takeover=True),
+    Scenario(service_faults.engines_killed_in_turn, 3),
+    Scenario(service_faults.all_engines_killed, 3),
+    Scenario(service_faults.engine_paused, 2),
+    Scenario(service_faults.engine_hung, 1),
+    Scenario(service_faults.rolling_restart, 3, is_quiet=True),
+    Scenario(service_faults.rolling_restart_of_the_others, 1),
+    Scenario(service_faults.clocks_apart, 1),
+    Scenario(service_faults.sent_twice, 3),
+    Scenario(database_faults.postgres_paused, 2),
+    Scenario(database_faults.postgres_killed, 3),
+    Scenario(database_faults.postgres_restarted, 2),
+    Scenario(database_faults.connections_terminated, 2),
+    Scenario(database_faults.connections_reset, 2),
+    Scenario(database_faults.database_slow, 1),
+    Scenario(database_faults.database_cut_off, 2),
+    Scenario(database_faults.database_half_open, 2),
+    Scenario(database_faults.network_cut, 2),
+    Scenario(service_faults.scoring_down, 1),
+    Scenario(service_faults.lobby_down, 1),
+    Scenario(service_faults.clients_dropped, 2, hampers=True),
+    Scenario(service_faults.clients_half_open, 1, hampers=True),
+    Scenario(service_faults.slow_readers, 1, hampers=True),
+    Scenario(service_faults.reconnect_storm, 2),
 )
-DOOR = _by_name(Scenario(harm.door_killed, 2), Scenario(harm.door_restarted, 2))
-"""Where players come through the front door, beside all others."""
+GATEWAY = _by_name(Scenario(service_faults.gateway_killed, 2), Scenario(service_faults.gateway_restarted, 2))
+"""Faults beside all others where players connect to the gateway."""
 SHORT_SQLITE = ("engine_killed", "disk_full")
 SHORT_POSTGRES = ("engine_killed", "postgres_killed", "rolling_restart", "sent_twice", "reconnect_storm")
-SHORT_DOOR = ("engine_killed", "rolling_restart", "door_restarted")
+SHORT_GATEWAY = ("engine_killed", "rolling_restart", "gateway_restarted")

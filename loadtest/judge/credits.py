@@ -91,13 +91,11 @@ class _Walk:
             yield Invariant.CREDIT_WRONG, f"seat {seat} lost {lost} ms in an outage, which were not given back"
 
     def _credit(self, row: Row) -> Iterator[Found]:
-        waiting = [
-            (since - self.clock.given.get(seat, 0), self.clock.given.get(seat, 0))
-            for seat, since in self.clock.since.items()
-            if since is not None
-        ]
-        asked, given = min(waiting, default=(row.at, 0))
-        due = overlap_milliseconds(self._outages, asked, row.at) - given
+        # The seat that has waited longest decides, since it was asked: an outage may become known late.
+        given, since = self.clock.given, self.clock.since
+        waiting = [(at - given.get(seat, 0), given.get(seat, 0)) for seat, at in since.items() if at is not None]
+        asked, before = min(waiting, default=(row.at, 0))
+        due = overlap_milliseconds(self._outages, asked, row.at) - before
         if not 0 < row.credited <= due:
             detail = f"{row.credited} ms were given back, of which engines were missing for {due} ms"
             yield Invariant.CREDIT_WRONG, detail

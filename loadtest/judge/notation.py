@@ -58,7 +58,7 @@ def _suit(number: int) -> str:
 def canonical(act: Act) -> str:
     """An action as text; the order of cards that are kept or swapped has no meaning."""
     cards = act.get("cards")
-    return _AS_TEXT(act | {"cards": sorted(cards)} if isinstance(cards, list) else act)
+    return _AS_TEXT(act | {"cards": sorted(cards, key=str)} if isinstance(cards, list) else act)
 
 
 def legal_of(legal: table_pb2.LegalActions) -> Legal:

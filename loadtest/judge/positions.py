@@ -1,4 +1,4 @@
-"""What viewers saw at each sequence, held against the table as the referee's rules have it."""
+"""What viewers saw at each sequence, held against the table as the judge's rules have it."""
 
 from collections.abc import Iterator, Mapping
 
@@ -22,7 +22,7 @@ _ROUND_IS_OVER = frozenset({"deal", "over"})
 def views_against_rules(
     table_id: str, game: str, one: Followed, numbers: Mapping[int, int], positions: Mapping[int, Position]
 ) -> Iterator[Violation]:
-    """Where a viewer saw something else than the rules, played by the referee, would show him."""
+    """Where a viewer saw something else than the rules, played by the judge, would show him."""
     legal: dict[int, list[str]] = {}
     for sequence, moment in one.moments.items():
         position = positions.get(numbers.get(sequence, -1))

@@ -44,7 +44,7 @@ class Proof:
     @property
     def ranking(self) -> list[list[int]] | None:
         """How the game ended by the rules."""
-        return self.positions[-1].ranking
+        return self.positions[-1].ranking if self.positions else None
 
 
 def prove(replay: Replay) -> Proof | None:
@@ -52,7 +52,11 @@ def prove(replay: Replay) -> Proof | None:
     rules = RULES.get(replay.header["game"])
     if rules is None:
         return None
-    run = _Run(replay, rules(replay.header["seats"], replay.header["options"]))
+    try:
+        table = rules(replay.header["seats"], replay.header["options"])
+    except (KeyError, TypeError, ValueError) as error:
+        return Proof((), (), [Fault(Invariant.REPLAY_UNTRUE, 0, f"the options are not the game's: {error!r}")], {})
+    run = _Run(replay, table)
     faults = list(run.faults())
     return Proof(run.positions, list(run.table.rounds), faults, run.shuffles)
 

@@ -52,7 +52,7 @@ class Bench:
     timeline: Timeline
     numbers: Mapping[int, int]
     positions: Mapping[int, Position]
-    """The referee's own, by the number in the replay; empty where there is no proof."""
+    """The judge's own, by the number in the replay; empty where there is no proof."""
 
     def legal_at(self, sequence: int) -> Legal | None:
         """What the player may do at a sequence: by the rules, or else as he was told; None where nobody knows."""

@@ -85,7 +85,7 @@ def _check_header(header: Mapping[str, Any]) -> None:
         raise Untrue(0, "the header has another version, or has not one player for each seat in order")
     try:
         seeds = [bytes.fromhex(header["seed"]), *map(bytes.fromhex, header["client_seeds"].values())]
-    except ValueError:
+    except (ValueError, TypeError):
         raise Untrue(0, "a seed of the header is not hexadecimal") from None
     if len(seeds[0]) != 32 or not all(seeds):
         raise Untrue(0, "the seed has not 32 bytes, or an empty one was not left out")

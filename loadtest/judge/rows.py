@@ -16,6 +16,7 @@ player acts), "seats" (each a list of player id, name, and kind of computer play
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -124,8 +125,7 @@ def read_rows(stored: StoredTable) -> Rows:
     """Read all rows; raises Unreadable."""
     try:
         config = json.loads(stored.config)
-        if len(config["seats"]) != config["seat_count"] or len(config["clock"]) != 3:
-            raise Unreadable(0, "the table's configuration has not its number of seats, or no clock")
+        _check_config(config)
     except (ValueError, KeyError, TypeError) as error:
         raise Unreadable(0, f"the table's configuration cannot be read: {error!r}") from None
     entries = list(_entries(stored, config["seat_count"]))
@@ -134,6 +134,20 @@ def read_rows(stored: StoredTable) -> Rows:
         if not row.is_aside:
             numbers[row.sequence] = len(numbers) + 1
     return Rows(stored, config, entries, {row.sequence: row for row in entries}, numbers)
+
+
+def _check_config(config: Mapping[str, Any]) -> None:
+    """Raises ValueError, KeyError or TypeError for a configuration of another form."""
+    seats, seeds, clock = config["seats"], config["client_seeds"], config["clock"]
+    if not len(seats) == len(seeds) == config["seat_count"] or len(clock) != 3:
+        raise ValueError("it has not its number of seats or seeds, or no clock")
+    for part in chain(*seats, map(bytes.fromhex, seeds)):
+        if not isinstance(part, str | bytes):
+            raise TypeError(f"{part!r} is no text")
+    if {len(seat) for seat in seats} != {3} or {type(part) for part in clock} != {int}:
+        raise ValueError("a seat has not three parts, or the clock has other parts than milliseconds")
+    if not isinstance(config["options"], dict):
+        raise TypeError("the options are no object")
 
 
 def _entries(stored: StoredTable, seats: int) -> Iterator[Row]:
@@ -148,13 +162,29 @@ def _entries(stored: StoredTable, seats: int) -> Iterator[Row]:
 
 
 def _is_known(body: Mapping[str, Any], seats: int) -> bool:
-    """Whether a body has the keys of one of those above."""
+    """Whether a body has the keys of one of those above, and values of their types."""
     keys = frozenset(body) - {"request", "by"}
     if "seat" in keys and not (type(body["seat"]) is int and 0 <= body["seat"] < seats):
         return False
-    return keys in _KEYS and isinstance(body.get("action", {}), dict)
+    return keys in _KEYS and all(isinstance(value, _TYPES[key]) for key, value in body.items())
 
 
+_TYPES: Mapping[str, type] = MappingProxyType(
+    {
+        "seat": int,
+        "action": dict,
+        "by": int,
+        "request": str,
+        "cards": str,
+        "drawn": list,
+        "agreed": str,
+        "credited": int,
+        "proposed": str,
+        "expires": int,
+        "proposal": int,
+        "agree": bool,
+    }
+)
 _KEYS = frozenset(
     map(
         frozenset,

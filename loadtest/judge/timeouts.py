@@ -90,7 +90,9 @@ def _too_early_for_people(table_id: str, one: _TimeOut, log: Log, followed: Sequ
     entry = log.entries.get(one.asked)
     if asked is None or acted is None or entry is None or acted - asked < BURST_MILLISECONDS:
         return
-    allowed = one.deadline - entry.at_milliseconds
+    # While time is given back, entries are received as late as that: what asked the seat may have been too.
+    given = sum(log.entries[at].credited_milliseconds for at in range(one.asked, one.sequence) if at in log.entries)
+    allowed = one.deadline - entry.at_milliseconds - given
     if acted - asked < allowed - RECEIVED_MILLISECONDS:
         detail = f"seat {one.seat} was played for after {acted - asked} ms by the players' clock, of {allowed}"
         yield Violation(Invariant.PLAYED_FOR_TOO_EARLY, table_id, one.sequence, detail)

@@ -44,7 +44,7 @@ class Verdict:
 
 
 def judge(record: TableRecord) -> Verdict:
-    """Judge a table; a function of the record alone. What it raises is a defect of the referee."""
+    """Judge a table; a function of the record alone. What it raises is a defect of the judge."""
     followed = [follow(record.table_id, viewer, record.seats) for viewer in record.viewers]
     log = log_of(followed)
     for one in followed:
@@ -56,7 +56,7 @@ def judge(record: TableRecord) -> Verdict:
         *disagreements(record.table_id, followed),
         *_secrets(record.table_id, followed),
         *broken_deadlines(record.table_id, log, record.late_milliseconds),
-        *waited_in_vain(record.table_id, log, followed),
+        *(waited_in_vain(record.table_id, log, followed) if record.late_milliseconds is not None else ()),
         *records.violations,
         *_actions(record.table_id, followed, log, records, timeline),
         *_views(record, followed, records),
@@ -114,7 +114,7 @@ def _actions(
         bench = Bench(one, log, timeline, records.numbers, positions)
         by_player[one.record.player_id].append(bench)
         yield from answers_wrong(table_id, bench)
-        yield from acknowledgements_broken(table_id, bench, records.replay)
+        yield from acknowledgements_broken(table_id, bench, records.replay, has_rows=records.rows is not None)
     for benches in by_player.values():
         seat = next((bench.one.seat for bench in benches if bench.one.seat is not None), None)
         if seat is not None:

@@ -31,6 +31,7 @@ class Invariant(StrEnum):
     CREDIT_WRONG = "credit_wrong"
     TIMED_OUT_UNEXCUSED = "timed_out_unexcused"
     TABLE_STUCK = "table_stuck"
+    CLIENT_ERROR = "client_error"
     SEATED_WRONGLY = "seated_wrongly"
     LEFT_OVER = "left_over"
     DEAL_UNFAIR = "deal_unfair"

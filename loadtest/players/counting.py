@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+import grpc
+
 from croupier_client import CroupierError, Internal, Unavailable
 from croupier_client.endpoints import STREAM_SECONDS
 from croupier_client.errors import TimedOut
@@ -13,6 +15,9 @@ from loadtest.watch.counted import REASONS_OF_NO_RULE, rpc_key
 
 OPENING_SECONDS = 5.0
 """A stream may be so much older than its first message is."""
+
+
+LOST = "connection lost"
 
 
 @contextmanager
@@ -87,10 +92,15 @@ def tell_error(measures: Measures, error: CroupierError) -> None:
         measures.failed(_failure(error), str(error))
 
 
+def is_tried_again(failure: str) -> bool:
+    """Whether a failure, as `tell_error` names it, is that of one attempt, after which the client makes another."""
+    return failure.startswith(LOST) or failure.split()[0] in grpc.StatusCode.__members__
+
+
 def _failure(error: CroupierError) -> str:
     # The library calls some lost connections internal errors, at times; a service that fails gives a reason.
     if is_lost_connection(error):
-        return f"connection lost ({error.code.name})"
+        return f"{LOST} ({error.code.name})"
     return f"{error.code.name} {error.reason}".strip()
 
 

@@ -1,5 +1,6 @@
 """Somebody plays at a table, in his manner, to the end of the game or until he leaves it for good."""
 
+import asyncio
 from random import Random
 
 import grpc
@@ -74,9 +75,14 @@ class SeatPlayer:
             self._failed("following a table", error)
             self._viewer.left_milliseconds = wall_milliseconds()
         if record := self._world.tables.leave(self._table_id):
-            if record.is_finished:
-                await self._read_records(record)
-            await self._world.tables.see_off(record)
+            try:
+                if record.is_finished:
+                    await self._read_records(record)
+            except asyncio.CancelledError:
+                self._world.measures.failed("load test: no time to read the records of a game", self._table_id)
+                raise
+            finally:
+                await self._world.tables.see_off(record)
 
     async def _turns(self, seat: Seat) -> bool:
         """Take turn after turn; False if the player leaves or gives up."""

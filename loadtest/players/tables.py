@@ -71,6 +71,10 @@ class Tables:
         heard = {sequence for viewer in record.viewers for sequence in viewer.timeouts}
         self._measures.count(f"timeouts {record.game}", len(heard))
 
+    def running(self) -> list[TableRecord]:
+        """The records of the tables that somebody here follows; they grow as long as that is so."""
+        return list(self._records.values())
+
     def hurry(self) -> None:
         """From now on nobody thinks any more."""
         for record in self._records.values():

@@ -1,9 +1,10 @@
-"""Hands records of tables to the judge, which works in a process of its own, at the lowest priority."""
+"""Hands records of tables to the judge, which works in a process of its own, at a low priority."""
 
 import asyncio
 import os
 import pickle
 import zlib
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from random import Random
@@ -24,15 +25,26 @@ LEAST_PRIORITY = 19
 class Judging:
     """The way to the judge, for a `share` of the tables: drawn at random, but the first in any case.
 
-    A run of a few tables would say nothing if chance left all of them out.
+    A run of a few tables would say nothing if chance left all of them out. `complete` adds to a record what a run knows
+    beside it, such as rows of databases, in the judge's process.
     """
 
-    def __init__(self, measures: Measures, share: float, random: Random) -> None:
+    def __init__(
+        self,
+        measures: Measures,
+        share: float,
+        random: Random,
+        complete: Callable[[TableRecord], None] | None = None,
+        niceness: int = LEAST_PRIORITY,
+    ) -> None:
         self._measures = measures
         self._share = share
         self._random = random
+        self._complete = complete
         self._has_begun = False
-        self._pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_give_way)
+        self._pool = ProcessPoolExecutor(
+            1, mp_context=get_context("spawn"), initializer=_give_way, initargs=(niceness,)
+        )
         self._room = asyncio.Semaphore(MAX_WAITING)
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -59,7 +71,7 @@ class Judging:
 
     async def _judged(self, body: bytes) -> None:
         try:
-            judged = await asyncio.get_running_loop().run_in_executor(self._pool, verdict_on, body)
+            judged = await asyncio.get_running_loop().run_in_executor(self._pool, verdict_on, body, self._complete)
         except Exception as error:  # noqa: BLE001 - a judge that fails makes the run red, and the next table is judged
             self._measures.failed(f"load test: the judge raised {type(error).__name__}", str(error))
             return
@@ -90,9 +102,11 @@ class Judged(NamedTuple):
     """What `standings` compares; None where the game was not seen to end."""
 
 
-def verdict_on(body: bytes) -> Judged:
-    """What the judge says of a packed record."""
+def verdict_on(body: bytes, complete: Callable[[TableRecord], None] | None = None) -> Judged:
+    """The judge's verdict on a packed record."""
     record: TableRecord = pickle.loads(zlib.decompress(body))  # noqa: S301 - written by this program itself
+    if complete is not None:
+        complete(record)
     verdict = judge(record)
     return Judged(verdict, _kept_of(record) if verdict.violations else "", judged_table(record, verdict))
 
@@ -120,7 +134,7 @@ def _kept_of(record: TableRecord) -> str:
     return record.replays[0] if record.replays else account_of(record)[:LONGEST_REPLAY_CHARACTERS]
 
 
-def _give_way() -> None:
-    """Let everybody else go first, and end with the parent."""
-    os.nice(LEAST_PRIORITY)
+def _give_way(niceness: int) -> None:
+    """Let others go first, and end with the parent."""
+    os.nice(niceness)
     end_with_parent()

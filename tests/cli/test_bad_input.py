@@ -158,6 +158,7 @@ def test_a_lobby_of_another_house_ends_and_leaves_the_house_alone(tmp_path: Path
         (["--engines=3"], "SQLite serves one instance of each service"),
         (["--lobbies=2", "--database=sqlite:////tmp/house.db"], "SQLite serves one instance of each service"),
         (["--port=65000", "--scorings=17"], "--scorings cannot be 17: choose 1 to 16"),
+        (["--lobbies=17"], "--lobbies cannot be 17: choose 1 to 16"),
         (["--data-dir=/sys/croupier"], "/sys/croupier cannot be used as data folder"),
         (["--data-dir=/dev/null/croupier"], "/dev/null/croupier cannot be used as data folder"),
     ],

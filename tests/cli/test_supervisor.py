@@ -6,7 +6,6 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +17,13 @@ from croupier.cli.faults import MISUSED, CommandFault
 from croupier.cli.reach import endpoints_of, endpoints_running_in
 from croupier.cli.replicas import Replicas, service_of
 from croupier.cli.supervisor import Manner, running_services
+from tests.waiting import until
 
 FAKE = (sys.executable, str(Path(__file__).with_name("fake_service.py")))
-DEADLINE_SECONDS = 20.0
+DEADLINE_SECONDS = 60.0
 SHARED = "postgresql://user:secret@127.0.0.1/house"
 SEVEN = Replicas(lobby=2, engine=3, scoring=2)
 ENGINES = ("engine", "engine-2", "engine-3")
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(DEADLINE_SECONDS):
-        while not condition():  # noqa: ASYNC110 - files and processes have no event
-            await asyncio.sleep(0.01)
 
 
 def diary(folder: Path) -> list[str]:
@@ -225,12 +219,6 @@ def test_blocks_of_ports_do_not_overlap() -> None:
     every = [at for addresses in addresses_from(7710, SEVEN).values() for at in addresses.values()]
     assert len(set(every)) == len(every) == 2 * 3 + 3 * 2 + 2 * 2 + 3
     assert addresses_from(7710, SEVEN)["engine-2"]["listen"] == "127.0.0.1:7750"
-
-
-@pytest.mark.parametrize(("counts", "flag"), [({"engine": 0}, "--engines"), ({"lobby": 17}, "--lobbies")])
-def test_numbers_of_instances_have_limits(counts: dict[str, int], flag: str) -> None:
-    with pytest.raises(CommandFault, match=rf"{flag} cannot be {next(iter(counts.values()))}: choose 1 to 16"):
-        Replicas(**counts)
 
 
 async def test_two_supervisors_never_share_a_folder(tmp_path: Path) -> None:

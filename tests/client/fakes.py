@@ -5,6 +5,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, NoReturn, Self
@@ -23,9 +24,10 @@ from croupier_api.v1 import (
 )
 from croupier_api.v1.cards_pb2 import CARD_2C, CARD_3C, CARD_4C, CARD_5C, CARD_JK, Card
 from croupier_client.retry import RetryPolicy
+from tests.ports import reserved_port
 
 HAND = (CARD_2C, CARD_3C, CARD_4C, CARD_5C)
-QUICK = RetryPolicy(total_seconds=8, first_delay_seconds=0.01, most_delay_seconds=0.05)
+QUICK = RetryPolicy(total_seconds=60, first_delay_seconds=0.01, most_delay_seconds=0.05)
 """Patience for tests whose fake recovers."""
 HASTY = RetryPolicy(total_seconds=0.5, first_delay_seconds=0.01, most_delay_seconds=0.02)
 """Patience for tests whose fake does not."""
@@ -224,18 +226,19 @@ class FakeCroupier:
         """Released when a proposal or a vote was answered."""
         self.hold = threading.Event()
         """Set to let streams that wait for it go on."""
-        self.port = 0
+        self._held = ExitStack()
+        self.port = self._held.enter_context(reserved_port())
         self.start()
 
     def start(self) -> None:
-        """Listen, on the same port as before if there was one."""
+        """Listen, on the same port as before."""
         # As the services have it: whoever asks often whether they live is not sent away.
         options = (("grpc.so_reuseport", 0), ("grpc.http2.max_ping_strikes", 0))
         self._server = grpc.server(ThreadPoolExecutor(16), options=options)
         for service, handlers in self._handlers().items():
             handler = grpc.method_handlers_generic_handler(f"croupier_api.v1.{service}", handlers)
             self._server.add_generic_rpc_handlers((handler,))
-        self.port = self._server.add_insecure_port(f"127.0.0.1:{self.port}")
+        self._server.add_insecure_port(self.address)
         self._server.start()
 
     def _handlers(self) -> "dict[str, dict[str, grpc.RpcMethodHandler[Any, Any]]]":
@@ -282,6 +285,7 @@ class FakeCroupier:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.stop()
+        self._held.close()
 
     def end_access_tokens(self) -> None:
         """No access token that was given is taken any more."""

@@ -26,13 +26,15 @@ from croupier_client import (
 )
 from croupier_client.endpoints import CALL_SECONDS, CHANNEL_OPTIONS, channel_target
 from tests.client.fakes import HAND, HASTY, QUICK, FakeCroupier, Script, play, refused, since_start
+from tests.ports import reserved_port
+from tests.waiting import until
 
 SECRET = "a secret of this device"
-DEADLINE_SECONDS = 20.0
+DEADLINE_SECONDS = 60.0
 PACE = ("grpc.keepalive_time_ms", "grpc.keepalive_timeout_ms", "grpc.http2.ping_timeout_ms")
 PING = bytes([6, 0])
 """Type and flags of the frame of HTTP/2 that asks for an answer."""
-SLOW = RetryPolicy(total_seconds=60, first_delay_seconds=30, most_delay_seconds=30)
+SLOW = RetryPolicy(total_seconds=300, first_delay_seconds=120, most_delay_seconds=120)
 """Patience in which nothing that waits before it tries again comes back in time."""
 
 
@@ -83,11 +85,6 @@ def playing(request: pytest.FixtureRequest) -> Opens:
 
 def several(*fakes: FakeCroupier) -> Endpoints:
     return Endpoints.single(",".join(fake.address for fake in fakes))
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    while not condition():  # noqa: ASYNC110 - the fake has threads of its own
-        await asyncio.sleep(0.01)
 
 
 async def lay_all(played: Played) -> None:
@@ -162,7 +159,7 @@ def propose(table: Table) -> Awaitable[int]:
 async def test_replicas_share_the_calls() -> None:
     with FakeCroupier() as first, FakeCroupier(replica_of=first) as second:
         async with (
-            asyncio.timeout(DEADLINE_SECONDS / 4),
+            asyncio.timeout(DEADLINE_SECONDS),
             Client(several(first, second), SECRET, clock=since_start) as client,
         ):
             while not ("ListGames" in first.calls and "ListGames" in second.calls):
@@ -170,12 +167,11 @@ async def test_replicas_share_the_calls() -> None:
 
 
 async def test_addresses_without_anybody_or_without_an_answer_hold_nobody_up(playing: Opens) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as mute, socket.create_server(("127.0.0.1", 0)) as gone:
-        addresses = [f"127.0.0.1:{it.getsockname()[1]}" for it in (mute, gone)]
-        gone.close()
+    with socket.create_server(("127.0.0.1", 0)) as mute, reserved_port() as gone:
+        addresses = [f"127.0.0.1:{port}" for port in (mute.getsockname()[1], gone)]
         with FakeCroupier() as fake:
             endpoints = Endpoints.single(",".join([*addresses, fake.address]))
-            async with asyncio.timeout(DEADLINE_SECONDS / 4), playing(endpoints, QUICK) as played:
+            async with asyncio.timeout(DEADLINE_SECONDS), playing(endpoints, QUICK) as played:
                 await lay_all(played)
 
 
@@ -251,7 +247,7 @@ async def test_a_path_that_swallows_everything_is_left(playing: Opens, monkeypat
     with FakeCroupier() as first, FakeCroupier(replica_of=first) as second:
         with path_to(first.address) as one, path_to(second.address) as other:
             endpoints = Endpoints.single(f"{one.address},{other.address}")
-            async with asyncio.timeout(DEADLINE_SECONDS / 2), playing(endpoints, QUICK) as played:
+            async with asyncio.timeout(DEADLINE_SECONDS), playing(endpoints, QUICK) as played:
                 await played.act(0)
                 (one if "Play" in first.calls else other).swallow()
                 await lay_all(played)
@@ -264,7 +260,7 @@ async def test_a_quiet_stream_on_a_dead_path_is_left_too(playing: Opens, monkeyp
     hurried(monkeypatch)
     with FakeCroupier() as fake, path_to(fake.address) as path:
         engines = Endpoints(lobby=fake.address, engine=path.address, scoring=fake.address)
-        async with asyncio.timeout(DEADLINE_SECONDS / 2), playing(engines, QUICK):
+        async with asyncio.timeout(DEADLINE_SECONDS), playing(engines, QUICK):
             # The library would by itself stop asking on a stream that sends nothing.
             await until(lambda: path.pings > 2)
             path.swallow()
@@ -272,9 +268,9 @@ async def test_a_quiet_stream_on_a_dead_path_is_left_too(playing: Opens, monkeyp
 
 
 async def test_a_stream_that_falls_silent_on_a_connection_that_lives_is_opened_again(playing: Opens) -> None:
-    hasty = RetryPolicy(total_seconds=10, first_delay_seconds=0.01, most_delay_seconds=0.05, silence_seconds=0.5)
+    hasty = RetryPolicy(total_seconds=60, first_delay_seconds=0.01, most_delay_seconds=0.05, silence_seconds=0.5)
     with FakeCroupier(Script(stall_at_action=2)) as fake:
-        async with asyncio.timeout(DEADLINE_SECONDS / 2), playing(several(fake), hasty) as played:
+        async with asyncio.timeout(DEADLINE_SECONDS), playing(several(fake), hasty) as played:
             await lay_all(played)
             # On a busy machine a stream may seem silent that is not.
             assert played.table.resumes >= 1

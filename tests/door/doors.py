@@ -19,8 +19,8 @@ import grpc
 
 from croupier.runtime.identity import PLAYER_AUDIENCE, TokenIssuer, load_private_key, write_new_key_pair
 
-DEADLINE_SECONDS = 30.0
-CALL_SECONDS = 20.0
+DEADLINE_SECONDS = 60.0
+CALL_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)

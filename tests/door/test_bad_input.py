@@ -17,7 +17,7 @@ from croupier.runtime.identity import ENGINE_CONTROL_AUDIENCE, PLAYER_AUDIENCE, 
 from croupier_api.v1 import engine_pb2, lobby_pb2, scoring_pb2
 from croupier_api.v1.lobby_pb2_grpc import LobbyServiceStub
 from tests.door.conftest import House
-from tests.door.doors import Answer, Door, opened_door, refused, tells_nothing_of_the_door
+from tests.door.doors import CALL_SECONDS, Answer, Door, opened_door, refused, tells_nothing_of_the_door
 
 SLOW_CONNECTIONS = 100
 QUIET_ASKS = 40
@@ -92,7 +92,7 @@ def test_what_is_not_for_players_is_not_there(door: Door, channel: grpc.Channel,
     for audience in (PLAYER_AUDIENCE, ENGINE_CONTROL_AUDIENCE):
         metadata = (("authorization", f"Bearer {door.token(audience=audience)}"),)
         with pytest.raises(grpc.RpcError) as fault:
-            call(b"", metadata=metadata, timeout=20)
+            call(b"", metadata=metadata, timeout=CALL_SECONDS)
         assert isinstance(fault.value, grpc.Call)
         is_guarded = path.startswith("/croupier_api.") and audience != PLAYER_AUDIENCE
         expected = grpc.StatusCode.UNAUTHENTICATED if is_guarded else grpc.StatusCode.UNIMPLEMENTED
@@ -231,7 +231,9 @@ def test_an_address_that_asks_too_often(tmp_path: Path) -> None:
         metadata = (("authorization", f"Bearer {narrow.token()}"),)
         with grpc.insecure_channel(narrow.address) as channel:
             call = LobbyServiceStub(channel).ListGames
-            futures = [call.future(lobby_pb2.ListGamesRequest(), metadata=metadata, timeout=20) for _ in range(12)]
+            futures = [
+                call.future(lobby_pb2.ListGamesRequest(), metadata=metadata, timeout=CALL_SECONDS) for _ in range(12)
+            ]
             codes = {future.code() for future in futures}
         # Nobody stands behind this door: what is not limited is UNAVAILABLE.
         assert grpc.StatusCode.RESOURCE_EXHAUSTED in codes

@@ -26,6 +26,7 @@ from croupier_client import Client, Endpoints
 from croupier_client.errors import from_rpc_error
 from tests.door.doors import CALL_SECONDS, Answer, Door
 from tests.tables import opened_table
+from tests.waiting import until
 
 RATE, BURST = 2, 6
 FLAGS = (f"--player-calls-per-second={RATE}", f"--player-burst={BURST}")
@@ -142,8 +143,7 @@ async def test_a_flood_in_a_stream_holds_up_nobody_else(services: BackgroundServ
         await call.write(engine_pb2.PlayRequest(watch=engine_pb2.WatchTableRequest(table_id=table_id)))
         before, began = limited(services, "engine").get("Play", 0), time.monotonic()
         flooding = asyncio.create_task(flood(call))
-        while limited(services, "engine").get("Play", 0) < before + 2:  # noqa: ASYNC110 - of another process
-            await asyncio.sleep(0.05)
+        await until(lambda: limited(services, "engine").get("Play", 0) >= before + 2)
         for _ in range(20):
             answer = await asyncio.to_thread(door.ask, "GET", PATHS["engine"], token=door.token())
             assert answer.status in (404, 429)

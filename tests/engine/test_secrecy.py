@@ -34,7 +34,7 @@ from tests.engine.play import (
 )
 from tests.games.fold import heard
 from tests.games.peculiar import PECULIAR
-from tests.games.test_secrecy import called, common_legal, covered, known, named, shown
+from tests.games.test_secrecy import called, common_legal, covered, known, named, shown, told
 from tests.games.walk import usual
 
 CARD = cards_pb2.Card.DESCRIPTOR
@@ -200,9 +200,9 @@ async def _play_alike(config: TableConfig, viewer: Viewer, random: Random) -> No
         await other.act(seat, action, f"r{other.state.sequence}", None)
         if any(_tells_of_hands(table, state.sequence) for table, state in zip(pair, before, strict=True)):
             break
-        told = [_heard_since(table, state.sequence, viewer) for table, state in zip(pair, before, strict=True)]
-        assert covered(told[0], viewer) == covered(told[1], viewer)
-        if told[0] != told[1]:  # They drew cards that were exchanged, or the same ones in another order.
+        mine, others = (_heard_since(table, state.sequence, viewer) for table, state in zip(pair, before, strict=True))
+        assert covered(mine, viewer) == covered(others, viewer)
+        if told(mine) != told(others):  # They drew cards that were exchanged, or the same ones in another order.
             break
         alike = one.state.sequence
         snapshots = [table.subscribe(viewer, None) for table in pair]

@@ -1,53 +1,72 @@
 """What is measured of pauses and takeovers, on tables whose times are known."""
 
-from loadtest.faults.measures import longest_pause, percentile, takeovers
-from loadtest.faults.records import Heard, Move, Opened, Stream, TableRecord
+from croupier_api.v1 import engine_pb2
+from loadtest.faults.measures import last_sequence, longest_pause, percentile, takeovers
+from loadtest.record import Heard, Opened, SeatRecord, TableRecord
+from loadtest.scenarios import Manner
 
-KILLED_AT, KILLED_MILLISECONDS = 100.0, 1_000_000
-
-
-def table(*moves: float, client: int = 1, has_leavers: bool = False) -> TableRecord:
-    """A table with moves at these times, each stored when it was heard of."""
-    record = TableRecord("t", "solo", 4, has_leavers=has_leavers)
-    record.streams.append(Stream(0, [Heard(1, b"", b"", at) for at in moves], client=client))
-    record.moves = [Move(at, KILLED_MILLISECONDS + round((at - KILLED_AT) * 1000)) for at in moves]
-    return record
+KILLED = 100_000
 
 
-def seconds(record: TableRecord, broken_at: float = 100.1) -> list[float]:
-    return [it.seconds for it in takeovers([record], {1: [broken_at]}, KILLED_AT, KILLED_MILLISECONDS)]
+def action(sequence: int, received: int, stored: int | None = None) -> Heard:
+    update = engine_pb2.TableUpdate(sequence=sequence, seat=0, at_milliseconds=stored or received)
+    return Heard(received, 0, engine_pb2.PlayResponse(update=update).SerializeToString())
 
 
-def test_a_takeover_lasts_from_the_kill_to_the_next_move_that_was_stored_after_it() -> None:
-    assert seconds(table(99.0, 99.9, 101.5, 103.0)) == [1.5]
+def table(*heard: Heard, resumed: int = KILLED + 100, manner: Manner = Manner.STEADY) -> TableRecord:
+    """A table whose viewer received these messages, and resumed the stream once."""
+    viewer = SeatRecord("p", 0, manner, [Opened(0, None), Opened(resumed, 1)], heard=list(heard))
+    return TableRecord("t", "solo", 4, viewers=[viewer])
 
 
-def test_a_move_that_was_stored_before_the_kill_and_heard_of_later_is_no_takeover() -> None:
-    late = table(100.2, 102.0)
-    late.moves[0] = Move(100.2, KILLED_MILLISECONDS - 1)
-    assert seconds(late) == [2.0]
+def actions(*received: int) -> list[Heard]:
+    return [action(sequence, at) for sequence, at in enumerate(received, start=1)]
+
+
+def seconds(record: TableRecord) -> list[float]:
+    return [takeover.seconds for takeover in takeovers([record], KILLED)]
+
+
+def test_a_takeover_lasts_from_the_kill_to_the_next_action_that_was_stored_after_it() -> None:
+    assert seconds(table(*actions(99_000, 99_900, 101_500, 103_000))) == [1.5]
+
+
+def test_an_action_that_was_stored_before_the_kill_and_received_later_is_no_takeover() -> None:
+    assert seconds(table(action(1, 100_200, stored=KILLED - 1), action(2, 102_000))) == [2.0]
+
+
+def test_the_first_viewer_who_received_an_action_counts() -> None:
+    record = table(*actions(99_000, 104_000))
+    record.viewers.append(SeatRecord("q", 1, opened=[Opened(0, None)], heard=actions(99_000, 103_000)))
+    assert seconds(record) == [3.0]
 
 
 def test_tables_without_a_broken_stream_and_those_with_leavers_do_not_count() -> None:
-    assert seconds(table(99.0, 101.0), broken_at=98.0) == []
-    assert seconds(table(99.0, 101.0), broken_at=104.0) == []
-    assert seconds(table(99.0, 101.0, has_leavers=True)) == []
+    heard = actions(99_000, 101_000)
+    assert seconds(table(*heard, resumed=98_000)) == []
+    assert seconds(table(*heard, resumed=104_000)) == []
+    assert seconds(table(*heard, manner=Manner.LEAVER)) == []
+    assert seconds(table(*heard, manner=Manner.FLAKY)) == []
 
 
 def test_the_longest_pause_is_one_that_ended_after_the_fault_began() -> None:
-    assert longest_pause([table(10.0, 50.0, 51.0, 54.0), table(50.0, 52.0)], since=50.5) == 3.0
-    assert longest_pause([], since=0.0) == 0.0
+    tables = [table(*actions(10_000, 50_000, 51_000, 54_000)), table(*actions(50_000, 52_000))]
+    assert longest_pause(tables, since=50_500) == 3.0
+    assert longest_pause([], since=0) == 0.0
 
 
-def test_a_percentile_is_a_value_that_came() -> None:
+def test_a_percentile_is_one_of_the_values() -> None:
     assert percentile([3.0, 1.0, 2.0], 0.5) == 2.0
     assert percentile([float(value) for value in range(100)], 0.99) == 99.0
     assert percentile([], 0.99) == 0.0
 
 
-def test_who_comes_back_knows_of_what_happened_meanwhile() -> None:
-    record = table(99.0)
-    record.heard(1, KILLED_MILLISECONDS, True, 99.0)
-    assert (record.head, record.last_seen) == (1, 1)
-    record.streams[0].messages.append(Opened(7, b"", 108.0))
-    assert (record.head, record.last_seen) == (1, 7)
+def test_a_snapshot_and_a_heartbeat_say_how_far_a_table_is() -> None:
+    record = table(*actions(99_000))
+    assert last_sequence(record) == 1
+    for message in (
+        engine_pb2.PlayResponse(snapshot=engine_pb2.Snapshot(sequence=7)),
+        engine_pb2.PlayResponse(heartbeat=engine_pb2.Heartbeat(sequence=8)),
+    ):
+        record.viewers[0].heard.append(Heard(108_000, 1, message.SerializeToString()))
+    assert last_sequence(record) == 8

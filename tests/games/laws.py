@@ -30,7 +30,7 @@ from tests.games.peculiar import PECULIAR
 from tests.games.walk import Step, sample_options, walk
 
 TABLES = int(os.environ.get("CROUPIER_TEST_TABLES") or 2)
-"""How many random tables each law looks at, for each game and number of seats; every other one is steered."""
+"""How many random tables each law looks at for each number of seats, three times as many where there is but one."""
 STEPS = 200
 """How many steps of a table the costly laws look at."""
 
@@ -56,7 +56,7 @@ class Fresh(NamedTuple):
 
 def tables(game: Game, seats: int, seed: int) -> Iterator[Fresh]:
     """New tables with random options, which are printed: the last line is the table that failed."""
-    for number in range(TABLES):
+    for number in range(TABLES if len(game.seats) > 1 else TABLES * 3):
         random, steered = Random(f"{seed}/{number}"), number % 2 == 1
         options = sample_options(game, seats, random)
         if steered:

@@ -1,4 +1,4 @@
-"""Record playthroughs: a table by chance for each value of each option and each number of seats, one file each.
+"""Record playthroughs: a table by chance for each number of seats and each other value of an option, one file each.
 
 `python -m tests.games.record` writes those that are missing; `python -m tests.games.record --again` all of them, which
 is right only after the rules of a game, or what its facts say, were changed on purpose.
@@ -37,15 +37,17 @@ Line = dict[str, Any]
 
 
 def playthroughs(game: Game) -> Iterator[tuple[str, int, dict[str, OptionValue]]]:
-    """Name, seats and options of each playthrough that a game must have."""
+    """Name, seats and options of each playthrough that a game must have; no two have the same options and seats."""
     usual = game.seats[len(game.seats) // 2]
+    plain = resolve_options(game, usual, _ending(game))
     for seats in game.seats:
         yield f"seats-{seats}", seats, resolve_options(game, seats, _ending(game))
     for option in game.options(usual):
         allowed = drawn_values(game, option)
         values = {allowed[0], option.default, allowed[-1]} if isinstance(allowed, range) else allowed
         for value in sorted(values, key=str):
-            if value in allowed and (chosen := _possible(game, usual, option.name, value)) is not None:
+            chosen = _possible(game, usual, option.name, value) if value in allowed else None
+            if chosen is not None and chosen != plain:
                 yield f"{option.name}-{str(value).lower()}", usual, chosen
 
 

@@ -37,7 +37,7 @@ def test_JOS_EX_2_the_sizes_of_all_sections() -> None:
     assert (len(long), long[9], long[10], long[11]) == (20, 10, 10, 9)
 
 
-def test_JOS_EX_3_JOS_LEAD_1_the_deal_and_the_lead_go_round() -> None:
+def test_JOS_EX_3_JOS_LEAD_1_JOS_DEAL_1_JOS_D12_the_deal_and_the_lead_go_round() -> None:
     table = new(3, first_dealer=2).table
     dealers = [table.dealer(number) for number in range(1, 11)]
     assert dealers == [2, 0, 1, 2, 0, 1, 2, 0, 1, 2]

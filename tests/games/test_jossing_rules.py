@@ -125,12 +125,6 @@ def test_JOS_LEN_1_JOS_LEN_2_JOS_LEN_3_JOS_D4_JOS_D5_the_peak_and_the_number_of_
 # The deal
 
 
-def test_JOS_DEAL_1_JOS_D12_the_deal_moves_clockwise() -> None:
-    table = new(4, first_dealer=3, game_type="up_and_down").table
-    assert [table.dealer(number) for number in (1, 2, 3, 4, 5, 20)] == [3, 0, 1, 2, 3, 2]
-    assert new(4, first_dealer=3).apply(CardsShuffled(STANDARD_DECK))[0].view(0).dealer == 3
-
-
 def test_JOS_DEAL_2_one_card_at_a_time_from_the_left_of_the_dealer() -> None:
     state, _ = before(4, 3, dealer=1).apply(CardsShuffled(STANDARD_DECK))
     assert state.hands == tuple(map(hand_of, [(2, 6, 10), (3, 7, 11), (0, 4, 8), (1, 5, 9)]))

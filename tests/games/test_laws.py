@@ -12,7 +12,7 @@ from random import Random
 
 import pytest
 
-from croupier.games.actions import Play, action_from_json, action_to_json
+from croupier.games.actions import PLAYS, Play, action_from_json, action_to_json
 from croupier.games.cards import Card
 from croupier.games.catalogue import GAMES
 from croupier.games.facts import SPECTATOR, CardsMoved, RoundStarted
@@ -35,6 +35,8 @@ from tests.games.walk import sample_options, viewers, walk
 
 TRIES = 0.25
 """How likely something is tried between two events of a table that is compared with the judge's."""
+TURN, HELD = 0.8, 0.5
+"""How likely a seat tries it whose turn it is, and with a card of its own."""
 PROPOSALS = 0.1
 """How likely it is a proposal, where a game has such things."""
 MALFORMED: tuple[dict[str, object], ...] = (
@@ -184,9 +186,13 @@ def test_the_judge_has_the_same_table_and_the_same_refusals_at_every_step(game: 
 
 def try_something(both: Both, game: Game, random: Random) -> None:
     """Both refuse an action or a proposal by the same rule, or both accept it and are the same after it."""
-    seats = range(len(both.state.scores))
-    legal = random.choice([both.state.legal_actions(seat) for seat in seats])
-    event: Event = SeatActed(random.choice(seats), random.choice(attempts(legal, random)))
+    state, seats = both.state, range(len(both.state.scores))
+    awaiting = state.awaiting
+    acting = awaiting.seats if isinstance(awaiting, SeatsToAct) else seats
+    seat = random.choice(acting if random.random() < TURN else seats)
+    held = [PLAYS[card] for card in state.view(seat).seats[seat].cards]
+    tried = attempts(state.legal_actions(random.choice(acting)), random)
+    event: Event = SeatActed(seat, random.choice(held if held and random.random() < HELD else tried))
     if game.proposals and random.random() < PROPOSALS:
         event = ProposalAgreed(random.choice(list(game.proposals)))
     rule = refusal_by_engine(both.state, event)

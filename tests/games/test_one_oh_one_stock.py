@@ -1,7 +1,5 @@
 """The stock of 101: how it is renewed, and what happens when nothing is left to take."""
 
-import pytest
-
 from croupier.games.cards import card, cards
 from croupier.games.facts import CardsMoved, Marked, MoveReason, PileCard, TurnChanged
 from croupier.games.interface import CardsShuffled, ShuffleNeeded
@@ -12,7 +10,6 @@ from tests.games.positions_one_oh_one import (
     hand,
     pile,
     position,
-    refusal,
     rule_of,
     stock,
     to_act,
@@ -43,13 +40,6 @@ def test_101_STOCK_3_101_D11_the_table_shuffles() -> None:
     after, facts = halted.apply(event)
     assert (hand(after, 1), stock(after), to_act(after)) == ({"6D", "8H", "TH", "9S", "AC", "JC"}, "", 2)
     assert facts[0] == Marked("to_take", 1, "")
-
-
-@pytest.mark.parametrize("wrong", ["AC JC TH", "AC JC TH 9S 8H", "AC JC TH KS", "AC AC TH 9S", ""])
-def test_101_STOCK_3_other_cards_are_refused(wrong: str) -> None:
-    state = acts(position(["KS 9D", "6D", "7D"], "AC JC TH 9S", "8H", recycle="shuffle"), "0:KS")
-    for event in (CardsShuffled(cards(wrong)), CardsShuffled(cards("AC JC TH 9S"), (0,))):
-        assert refusal(state, event).rule == "101-STOCK-3"
 
 
 def test_101_STOCK_3_every_reshuffle_has_a_number_and_a_plain_draw_waits_too() -> None:

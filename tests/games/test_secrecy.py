@@ -147,14 +147,19 @@ def outcome(
     return None if any(isinstance(fact, RoundEnded) for fact in facts) else covered(heard(facts, viewer), viewer)
 
 
+def told(facts: Iterable[Fact]) -> list[Fact]:
+    """What a viewer who heard these facts was told: all but who else heard them."""
+    return [fact._replace(audience=EVERYONE) for fact in facts]
+
+
 def covered(facts: Iterable[Fact], viewer: Viewer) -> list[Fact]:
-    """Facts without the cards that come into the viewer's hand and are named to nobody else: which ones is chance."""
-    return [
+    """What was told without the cards that come into the viewer's hand and are named to nobody else, by chance."""
+    return told(
         fact._replace(cards=())
         if isinstance(fact, CardsMoved) and fact.target == viewer and fact.audience == only(viewer)
         else fact
         for fact in facts
-    ]
+    )
 
 
 @every_table
@@ -189,9 +194,11 @@ def _play_alike(game: Game, deal: Step, exchanged: CardsShuffled, viewer: Viewer
         other, other_facts = other.apply(events[1])
         if any(isinstance(fact, RoundEnded) or reveals(fact) for fact in (*facts, *other_facts)):
             return
-        told, other_told = heard(facts, viewer), heard(other_facts, viewer)
-        assert covered(told, viewer) == covered(other_told, viewer)
-        if told != other_told:  # He drew one of the cards that were exchanged, and may play differently from now on.
+        mine, others = heard(facts, viewer), heard(other_facts, viewer)
+        assert covered(mine, viewer) == covered(others, viewer)
+        if told(mine) != told(
+            others
+        ):  # He drew one of the cards that were exchanged, and may play differently from now on.
             return
         assert one.view(viewer) == other.view(viewer)
         assert one.legal_actions(viewer) == other.legal_actions(viewer)

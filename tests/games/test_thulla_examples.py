@@ -34,7 +34,9 @@ def dealt(seats: int, hands: dict[Seat, str], **options: Any) -> ThullaState:
 @pytest.mark.parametrize(
     ("seats", "removed", "each"), [(2, "", 26), (3, "2C", 17), (5, "2C 2D", 10), (6, "2C 2D 2H 2S", 8)]
 )
-def test_THU_EX_1_THU_DECK_2_low_cards_leave_until_the_deal_is_equal(seats: int, removed: str, each: int) -> None:
+def test_THU_EX_1_THU_DECK_2_THU_D1_low_cards_leave_until_the_deal_is_equal(
+    seats: int, removed: str, each: int
+) -> None:
     state = THULLA.new(seats, resolve_options(THULLA, seats, {}))
     assert isinstance(state.awaiting, ShuffleNeeded)
     assert set(notation(STANDARD_DECK)) - set(notation(state.awaiting.cards)) == set(removed.split())
@@ -218,7 +220,7 @@ def test_THU_EX_17_matches(
 
 
 @pytest.mark.parametrize(("start", "leaders"), [("dealer", [3, 0, 1]), ("left_of_dealer", [0, 1, 2])])
-def test_THU_EX_18_THU_DEAL_1_THU_START_4_THU_START_5_the_deal_moves_on(start: str, leaders: list[Seat]) -> None:
+def test_THU_EX_18_THU_DEAL_1_THU_D12_THU_START_4_THU_START_5_matches(start: str, leaders: list[Seat]) -> None:
     options: dict[str, Any] = {"best_of": 3, "first_dealer": 3, "start": start, "scoring": "cards"}
     state = THULLA.new(4, resolve_options(THULLA, 4, options))
     found = []

@@ -49,13 +49,6 @@ def test_THU_DECK_1_all_52_cards_and_no_joker() -> None:
     assert due(new(4)).cards == STANDARD_DECK == tuple(range(52))
 
 
-@pytest.mark.parametrize(("seats", "removed"), [(2, ""), (3, "2C"), (4, ""), (5, "2C 2D"), (6, "2C 2D 2H 2S")])
-def test_THU_DECK_2_THU_D1_everybody_sees_what_was_removed(seats: int, removed: str) -> None:
-    state = deal(new(seats))
-    piles = {pile.name: [notation([laid.card])[0] for laid in pile.cards] for pile in state.view(0).piles}
-    assert piles == ({"removed": removed.split()} if removed else {})
-
-
 def test_THU_DECK_3_threes_and_the_ace_of_spades_always_stay() -> None:
     assert notation(REMOVAL_ORDER) == ["2C", "2D", "2H", "2S", "3C", "3D", "3H", "3S"]
     for seats in THULLA.seats:
@@ -63,12 +56,6 @@ def test_THU_DECK_3_threes_and_the_ace_of_spades_always_stay() -> None:
 
 
 # The deal
-
-
-def test_THU_DEAL_1_THU_D12_the_deal_moves_clockwise() -> None:
-    state = new(3, first_dealer=2)
-    assert [state.table.dealer(number) for number in (1, 2, 3, 4)] == [2, 0, 1, 2]
-    assert deal(state).view(0).dealer == 2
 
 
 def test_THU_DEAL_2_one_card_at_a_time_from_the_left_of_the_dealer() -> None:

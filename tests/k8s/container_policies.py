@@ -257,7 +257,7 @@ def the_load_test_finds_the_gateway(objects: Sequence[Object]) -> Iterator[str]:
         given = named(objects, "ConfigMap", "load-")["data"]
         if {workers["spec"]["parallelism"], workers["spec"]["completions"]} != {int(given["WORKERS"])}:
             yield f"{title(workers)} are not the {given['WORKERS']} that the master waits for"
-        name, _, port = given["DOOR"].partition(":")
+        name, _, port = given["DOOR"].rpartition("://")[2].partition(":")
         if int(port) not in [one["port"] for one in named(objects, "Service", name)["spec"]["ports"]]:
             yield f"{title(workers)} find no gateway at {given['DOOR']}"
 

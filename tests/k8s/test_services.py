@@ -1,5 +1,6 @@
-"""The services accept the settings, keys and certificates of their containers."""
+"""The services accept the settings, keys and certificates of their containers, and Locust its command line."""
 
+import re
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,7 +11,7 @@ from croupier.cli.faults import MISUSED
 from croupier.cli.keys import keys
 from tests.k8s.building import build
 from tests.k8s.mounts import mounted
-from tests.k8s.objects import SERVICES, container_of
+from tests.k8s.objects import SERVICES, container_of, main_container, named
 from tests.k8s.running import ended
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
@@ -28,3 +29,13 @@ def test_a_service_starts_up_to_its_database(folder: str, service: str, tmp_path
     done = ended(sys.executable, "-m", "croupier.cli", *command, environment=given)
     assert done.returncode == MISUSED, done.stderr
     assert f'are missing: run "croupier migrate --service {service} ' in done.stderr.splitlines()[-1], done.stderr
+
+
+@pytest.mark.parametrize("job", ["load-master", "load-workers"])
+def test_locust_accepts_its_command_line(job: str) -> None:
+    container = main_container(named(build("everything"), "Job", job))
+    given = named(build("everything"), "ConfigMap", "load-")["data"]
+    command = [word.replace("/opt/croupier/", "") for word in container["command"]]
+    arguments = [re.sub(r"\$\((\w+)\)", lambda name: given[name[1]], word) for word in container["args"]]
+    done = ended(*command, *arguments, "--list")
+    assert done.returncode == 0, done.stderr

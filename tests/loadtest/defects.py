@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -129,7 +130,7 @@ def count_repeats() -> None:
         def counting(one: CachedTable, request: Any, request_id: str) -> int | None:
             known = answered(one, request, request_id)
             if known is not None:
-                vars(one)["_accepted"].inc()
+                attrgetter("_accepted")(one).inc()
             return known
 
         return counting
@@ -156,7 +157,7 @@ def take_any_card() -> None:
 
 def play_early() -> None:
     """A seat is played for when it has thought for half a second."""
-    put(Steward, "_when_to_act", lambda _: lambda one, _: vars(one)["_table"].state.at + HASTE_MILLISECONDS)
+    put(Steward, "_when_to_act", lambda _: lambda one, _: attrgetter("_table.state.at")(one) + HASTE_MILLISECONDS)
 
 
 def lose_results() -> None:

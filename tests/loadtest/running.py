@@ -95,7 +95,7 @@ async def run_load_test(arguments: Sequence[str], folder: Path, scenario: str = 
     return Outcome(process.returncode or 0, output.decode(), errors.decode(), results)
 
 
-async def run_with(defect: str, arguments: Sequence[str], folder: Path) -> Outcome:
-    """Run `smoke` against services of which one has a defect."""
+async def run_with(defect: str, arguments: Sequence[str], folder: Path, scenario: str = "smoke") -> Outcome:
+    """Run a scenario against services of which one has a defect."""
     async with services_with(defect, folder / "services") as flags:
-        return await run_load_test([*arguments, *flags], folder)
+        return await run_load_test([*arguments, *flags], folder, scenario)

@@ -53,6 +53,7 @@ class Case(NamedTuple):
     defect: str
     named: str
     flags: Sequence[str] = ()
+    scenario: str = "smoke"
 
 
 FLAKY, CHEATS, DUPLICATES = ("--behaviours=flaky",), ("--behaviours=cheat",), ("--behaviours=duplicate",)
@@ -65,15 +66,15 @@ CASES = (
     Case("forget-requests", "repeat_differs", DUPLICATES),
     Case("count-repeats", "metrics_differ", DUPLICATES),
     Case("take-any-card", "illegal_accepted", (*CHEATS, "--mix=thulla")),
-    Case("play-early", "played_for_too_early", ("--think=1.5",)),
-    Case("lose-results", "result_missing"),
+    Case("play-early", "played_for_too_early", ("--think=1.5",), "evening"),
+    Case("lose-results", "result_missing", ("--grace=90",)),
 )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.defect)
 async def test_a_defect_is_named(case: Case, tmp_path: Path) -> None:
-    outcome = await run_with(case.defect, [*SMALL, "--silence=2", *case.flags], tmp_path)
+    outcome = await run_with(case.defect, [*SMALL, "--silence=2", *case.flags], tmp_path, case.scenario)
     assert (outcome.code, outcome.result["passed"]) == (1, False), str(outcome)
     assert case.named in outcome.named, str(outcome)
 

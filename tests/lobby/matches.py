@@ -8,6 +8,7 @@ from croupier.lobby.assembly import Lobby
 from croupier.lobby.matching import MatchNews
 from croupier.lobby.tables import Table
 from tests.lobby.fakes import PATIENCE_SECONDS
+from tests.waiting import until
 
 
 async def following(stream: AsyncGenerator[MatchNews, None]) -> MatchNews:
@@ -24,9 +25,7 @@ async def seated(stream: AsyncGenerator[MatchNews, None]) -> Table:
 
 async def until_streams(lobby: Lobby, count: int) -> None:
     """Wait until so many streams wait at a lobby."""
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        while lobby.matching.streams != count:  # noqa: ASYNC110 - what comes over a connection has no event here
-            await asyncio.sleep(0.01)
+    await until(lambda: lobby.matching.streams == count)
 
 
 async def match_all(lobby: Lobby) -> None:

@@ -140,7 +140,6 @@ async def test_an_invite_code_that_is_taken_is_drawn_again(lobby: Lobby) -> None
     assert len({first.invite_code, second.invite_code, third.invite_code}) == 3
 
 
-@on_both_databases
 async def test_a_player_hosts_so_many_tables_and_no_more(house: House) -> None:
     async with house.lobby(hosted_tables_limit=3) as lobby:
         results = await asyncio.gather(*(lobby.forming.create(ADA, PAIRS) for _ in range(8)), return_exceptions=True)
@@ -163,15 +162,6 @@ async def test_many_who_want_the_last_seats_at_once_get_just_those(lobby: Lobby)
     winners = {player(number).player_id for number, result in enumerate(results, 2) if isinstance(result, Table)}
     assert len(set(seated)) == 5
     assert set(seated) == winners | {ADA.player_id}
-
-
-@on_both_databases
-async def test_the_last_seat_is_given_once_by_two_replicas(house: House) -> None:
-    async with house.lobby() as one, house.lobby() as other:
-        table = await one.forming.create(ADA, PAIRS)
-        calls = [(one, other)[number % 2].forming.join(player(number), table.table_id) for number in range(2, 22)]
-        results = await asyncio.gather(*calls, return_exceptions=True)
-        assert sum(isinstance(result, Table) for result in results) == 1
 
 
 async def test_a_player_who_joins_twice_at_once_sits_once(lobby: Lobby) -> None:

@@ -12,6 +12,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from tests.lobby.fakes import PATIENCE_SECONDS
 from tests.lobby.processes import Place
 from tests.ports import reserved_port
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -60,8 +61,7 @@ async def test_an_engine_that_knows_the_key_and_comes_later(place: Place, port: 
     async with place.lobby(f"127.0.0.1:{port}") as process, asyncio.timeout(PATIENCE_SECONDS):
         listens = await place.listens(process)
         async with place.engine("first", port) as (engine, _), grpc.aio.insecure_channel(listens) as channel:
-            while "describe_games" not in engine.calls:  # noqa: ASYNC110 - another process asks
-                await asyncio.sleep(0.02)
+            await until(lambda: "describe_games" in engine.calls)
             await health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest())
             process.terminate()
             _, said = await process.communicate()

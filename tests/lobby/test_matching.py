@@ -274,17 +274,6 @@ async def test_matched_tables_are_hidden_until_they_play(lobby: Lobby, engine: F
         await stream.aclose()
 
 
-async def test_fifty_at_once_are_each_seated_once(lobby: Lobby, engine: FakeEngine) -> None:
-    async with running(lobby):
-        calls = [seated(lobby.matching.quick_match(player(number), Wish("pairs", 5), b"")) for number in range(50)]
-        tables = await asyncio.wait_for(asyncio.gather(*calls), PATIENCE_SECONDS)
-    for number, table in enumerate(tables):
-        assert table.seat_of(player(number).player_id) is not None
-    assert len({table.table_id for table in tables}) == len(engine.opened) == 10
-    everybody = Counter(seat.player_id for seats in engine.opened.values() for seat in seats)
-    assert everybody == Counter(player(number).player_id for number in range(50))
-
-
 async def test_fifty_at_two_replicas_that_come_and_go_are_each_seated_once(house: House, engine: FakeEngine) -> None:
     """Every third player breaks off once and calls again, at the other replica."""
     async with house.lobby() as one, house.lobby() as other, running(one), running(other):

@@ -227,20 +227,6 @@ async def test_a_cancelled_stream_gives_its_place_back(front: Front) -> None:
     await until_streams(front.lobby, 0)
 
 
-async def test_the_invite_code_is_for_those_who_sit_there(front: Front) -> None:
-    ada, bob = await front.sign_in(1), await front.sign_in(2)
-    table = (await ada.call("CreateTable", pb.CreateTableRequest(game="pairs", seats=2, private=True))).table
-    assert table.invite_code
-    assert await refused(bob.call("GetTable", pb.GetTableRequest(table_id=table.table_id))) == (
-        "NOT_FOUND",
-        "UNKNOWN_TABLE",
-        "",
-    )
-    await bob.call("JoinTable", pb.JoinTableRequest(invite_code=table.invite_code))
-    assert (await bob.call("GetTable", pb.GetTableRequest(table_id=table.table_id))).table.invite_code
-    await bob.call("LeaveTable", pb.LeaveTableRequest(table_id=table.table_id))
-
-
 async def test_refresh_gives_a_token_that_works(front: Front) -> None:
     first = await front.stub.SignIn(pb.SignInRequest(device_secret="a secret of one device", name="Ada"))
     renewed = await front.stub.RefreshToken(pb.RefreshTokenRequest(refresh_token=first.tokens.refresh_token))

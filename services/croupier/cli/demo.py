@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.console import Console
 
 from croupier.cli.demo_plan import DemoPlan
-from croupier.cli.demo_players import Pace, Party, Show, at_once, play_table, signed_in
+from croupier.cli.demo_players import Party, Show, play_table, signed_in
 from croupier.cli.demo_shows import chosen_show
 from croupier.cli.faults import CommandFault
 from croupier.cli.reach import endpoints_of
@@ -52,10 +52,10 @@ class Played:
     violations: tuple[Violation, ...]
 
 
-async def play_all(plan: DemoPlan, endpoints: Endpoints, show: Show, pace: Pace = at_once) -> Played:
+async def play_all(plan: DemoPlan, endpoints: Endpoints, show: Show) -> Played:
     """Play every table of the plan at once, and judge them; raises CroupierError or CommandFault."""
     async with signed_in(plan, endpoints) as parties:
-        records = await asyncio.gather(*(play_table(plan, party, show, pace) for party in parties))
+        records = await asyncio.gather(*(play_table(plan, party, show) for party in parties))
         standings = await read_standings(parties, plan.game)
     return judged(records, standings)
 

@@ -35,12 +35,6 @@ Result = TypeVar("Result")
 
 Show: TypeAlias = Callable[[Sequence[AsyncTable], engine_pb2.TableUpdate], None]
 """Is shown every entry of every table's log, with the table as each seat knows it."""
-Pace: TypeAlias = Callable[[], Awaitable[None]]
-"""Is awaited by players before they act."""
-
-
-async def at_once() -> None:
-    """The pace of those who wait for nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +77,7 @@ async def signed_in(plan: DemoPlan, endpoints: Endpoints) -> AsyncIterator[list[
         await connections.close()
 
 
-async def play_table(plan: DemoPlan, party: Party, show: Show, pace: Pace = at_once) -> TableRecord:
+async def play_table(plan: DemoPlan, party: Party, show: Show) -> TableRecord:
     """Form a table, play it, and read what the services keep of it; raises CroupierError if it cannot be formed.
 
     A table that cannot be played to its end is noted as such in its record.
@@ -93,7 +87,7 @@ async def play_table(plan: DemoPlan, party: Party, show: Show, pace: Pace = at_o
     for seat, client in enumerate(party.clients):
         record.viewers.append(SeatRecord(_player_id(client), client_seed=plan.client_seed(party.number, seat)))
     try:
-        await _play(plan, party, record, show, pace)
+        await _play(plan, party, record, show)
         record.is_finished = True
         for client, viewer in zip(party.clients, record.viewers, strict=True):
             await read_again(client, record.table_id, viewer)
@@ -103,7 +97,7 @@ async def play_table(plan: DemoPlan, party: Party, show: Show, pace: Pace = at_o
     return record
 
 
-async def _play(plan: DemoPlan, party: Party, record: TableRecord, show: Show, pace: Pace) -> None:
+async def _play(plan: DemoPlan, party: Party, record: TableRecord, show: Show) -> None:
     async with AsyncExitStack() as stack:
         seats = zip(party.clients, record.viewers, strict=True)
         tables = [
@@ -111,7 +105,7 @@ async def _play(plan: DemoPlan, party: Party, record: TableRecord, show: Show, p
         ]
         players = [BotPlayer(at.info, plan.decisions(party.number, seat)) for seat, at in enumerate(tables)]
         seated = zip(tables, players, strict=True)
-        await asyncio.gather(_watch(tables, show), *(play_seat(*at, pace) for at in seated))
+        await asyncio.gather(_watch(tables, show), *(play_seat(*at) for at in seated))
 
 
 def _player_id(client: PlayerClient) -> str:
@@ -151,15 +145,12 @@ async def _watch(tables: Sequence[AsyncTable], show: Show) -> None:
             show(tables, event)
 
 
-async def play_seat(table: AsyncTable, player: BotPlayer, pace: Pace = at_once) -> None:
+async def play_seat(table: AsyncTable, player: BotPlayer) -> None:
     """Play one seat to the end of the game; raises CroupierError."""
     while await table.your_turn(timeout_seconds=MOVE_SECONDS):
         if table.seat != min(table.view.seats_to_act):
             # Several may act: they do so in the order of seats, so that the same seed gives the same log.
             await table.changed(timeout_seconds=MOVE_SECONDS)
-            continue
-        await pace()
-        if not table.to_act:
             continue
         try:
             await table.act(player.decide(table), expected_sequence=table.sequence)

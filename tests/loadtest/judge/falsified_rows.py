@@ -92,6 +92,16 @@ def write_an_unknown_body(record: TableRecord, _: Played) -> None:
     row(record, MIDDLE, body='{"seat": 77, "action": {}}')
 
 
+def write_cards_as_numbers(record: TableRecord, _: Played) -> None:
+    body(record, 0, cards=[1, 2, 3])
+
+
+def configure_other_seats(record: TableRecord, _: Played) -> None:
+    assert record.stored is not None
+    config = json.loads(record.stored.config)
+    record.stored = record.stored._replace(config=json.dumps(config | {"seats": config["seats"][1:]}))
+
+
 def configure_no_clock(record: TableRecord, _: Played) -> None:
     assert record.stored is not None
     record.stored = record.stored._replace(config="{}")
@@ -272,6 +282,8 @@ ROWS: dict[Falsify, Invariant] = {
     finish_what_is_not_over: Invariant.LOG_BROKEN,
     write_what_nobody_can_read: Invariant.LOG_BROKEN,
     write_an_unknown_body: Invariant.LOG_BROKEN,
+    write_cards_as_numbers: Invariant.LOG_BROKEN,
+    configure_other_seats: Invariant.LOG_BROKEN,
     configure_no_clock: Invariant.LOG_BROKEN,
     store_another_deadline: Invariant.LOG_BROKEN,
     store_another_deal: Invariant.DEAL_UNFAIR,

@@ -13,6 +13,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "judge.md"
 BY_A_HARNESS = {
     Invariant.TABLE_LOST,
     Invariant.TABLE_STUCK,
+    Invariant.CLIENT_ERROR,
     Invariant.SEATED_WRONGLY,
     Invariant.LEFT_OVER,
     Invariant.RESULT_MISSING,

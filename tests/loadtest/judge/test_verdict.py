@@ -63,10 +63,15 @@ def test_an_action_whose_answer_was_lost_may_stand_in_the_log() -> None:
     assert not judge(record).violations
 
 
-def test_the_same_sent_twice_and_answered_alike_is_no_violation() -> None:
+@pytest.mark.parametrize("is_unavailable_first", [False, True])
+def test_the_same_sent_twice_and_answered_alike_is_no_violation(is_unavailable_first: bool) -> None:
     record, table = record_of(played()), played()
     one, asked = record.viewers[SEAT], own(table)
     sent = sent_for(one, asked)
+    if is_unavailable_first:
+        # The client sends it again by itself.
+        unavailable = refused(asked.request_id, sent.at_milliseconds + 1, StatusCode.UNAVAILABLE, "STORE_FAILED")
+        one.answered.insert(0, unavailable)
     one.sent.append(sent._replace(at_milliseconds=sent.at_milliseconds + 9, expected_sequence=None))
     one.answered.append(Answered(sent.at_milliseconds + 12, asked.request_id, asked.sequence))
     reused = Expected("reused name", StatusCode.ALREADY_EXISTS.value[0], "REQUEST_ID_REUSED")

@@ -1,16 +1,17 @@
-"""The asyncio channel against a fake whose streams break, repeat, leave out, refuse and end."""
+"""Both channels against a fake whose streams break, repeat, leave out, refuse and end."""
 
 import asyncio
 from collections.abc import Callable
 from functools import partial
 from random import Random
+from typing import Any, TypeAlias
 
 import grpc
 import pytest
 
 from croupier_api.v1 import engine_pb2
 from croupier_client import (
-    AsyncTable,
+    BlockingClient,
     Client,
     Endpoints,
     IllegalAction,
@@ -37,24 +38,39 @@ from tests.client.fakes import (
     refused,
     since_start,
 )
+from tests.client.threads import InThreads
 
+PATIENCE_SECONDS = 60.0
 SECRET = "a secret of this device"
 
 
-def client_of(fake: FakeCroupier, policy: RetryPolicy = QUICK, clock: Callable[[], int] = since_start) -> Client:
-    return Client(Endpoints.single(fake.address), SECRET, "Kari", policy=policy, clock=clock)
+Connects: TypeAlias = Callable[..., Any]
+"""Makes a client of a fake, to be used like `Client`."""
+
+
+@pytest.fixture(params=["asyncio", "blocking"])
+def client_of(request: pytest.FixtureRequest) -> Connects:
+    """A client of each of the two channels."""
+
+    def connect(fake: FakeCroupier, policy: RetryPolicy = QUICK, clock: Callable[[], int] = since_start) -> Any:
+        endpoints = Endpoints.single(fake.address)
+        if request.param == "asyncio":
+            return Client(endpoints, SECRET, "Kari", policy=policy, clock=clock)
+        return InThreads(BlockingClient(endpoints, SECRET, "Kari", policy=policy, clock=clock))
+
+    return connect
 
 
 # A write that meets the end of a stream may hide how it ended: then the client asks again, and is refused again.
 REFUSED_FOR_GOOD = [Script(refuse=grpc.StatusCode.PERMISSION_DENIED, reason="NOT_YOUR_SEAT")] * 9
 
 
-async def lay_all(table: AsyncTable) -> None:
+async def lay_all(table: Any) -> None:
     for card in HAND[table.sequence :]:
         await table.act(play(card))
 
 
-async def test_calls_sign_in_by_themselves_and_carry_metadata() -> None:
+async def test_calls_sign_in_by_themselves_and_carry_metadata(client_of: Connects) -> None:
     with FakeCroupier() as fake:
         async with client_of(fake) as client:
             assert client.player is None
@@ -71,14 +87,14 @@ async def test_calls_sign_in_by_themselves_and_carry_metadata() -> None:
     assert len({metadata["x-request-id"] for metadata in fake.metadata}) == len(fake.metadata)
 
 
-async def test_concurrent_calls_sign_in_once() -> None:
+async def test_concurrent_calls_sign_in_once(client_of: Connects) -> None:
     with FakeCroupier() as fake:
         async with client_of(fake) as client:
             await asyncio.gather(*(client.list_games() for _ in range(5)))
     assert fake.calls.count("SignIn") == 1
 
 
-async def test_token_is_refreshed_before_it_ends() -> None:
+async def test_token_is_refreshed_before_it_ends(client_of: Connects) -> None:
     now = 0
     with FakeCroupier() as fake:
         async with client_of(fake, clock=lambda: now) as client:
@@ -88,7 +104,7 @@ async def test_token_is_refreshed_before_it_ends() -> None:
     assert fake.calls == ["SignIn", "ListGames", "RefreshToken", "ListGames"]
 
 
-async def test_token_that_is_not_taken_is_refreshed_once() -> None:
+async def test_token_that_is_not_taken_is_refreshed_once(client_of: Connects) -> None:
     with FakeCroupier() as fake:
         async with client_of(fake) as client:
             await client.list_games()
@@ -97,7 +113,7 @@ async def test_token_that_is_not_taken_is_refreshed_once() -> None:
     assert fake.calls == ["SignIn", "ListGames", "CreateTable", "RefreshToken", "CreateTable"]
 
 
-async def test_refresh_that_fails_leads_to_a_new_sign_in() -> None:
+async def test_refresh_that_fails_leads_to_a_new_sign_in(client_of: Connects) -> None:
     with FakeCroupier() as fake:
         async with client_of(fake) as client:
             await client.sign_in()
@@ -107,7 +123,7 @@ async def test_refresh_that_fails_leads_to_a_new_sign_in() -> None:
     assert fake.calls == ["SignIn", "ListGames", "RefreshToken", "SignIn", "ListGames"]
 
 
-async def test_client_that_stays_unknown_gets_an_error() -> None:
+async def test_client_that_stays_unknown_gets_an_error(client_of: Connects) -> None:
     with FakeCroupier(token_milliseconds=HOUR_MILLISECONDS) as fake:
         async with client_of(fake) as client:
             await client.sign_in()
@@ -116,7 +132,7 @@ async def test_client_that_stays_unknown_gets_an_error() -> None:
                 await client.list_games()
 
 
-async def test_only_idempotent_calls_are_tried_again() -> None:
+async def test_only_idempotent_calls_are_tried_again(client_of: Connects) -> None:
     unavailable = refused(grpc.StatusCode.UNAVAILABLE, "draining", "DRAINING")
     with FakeCroupier() as fake:
         async with client_of(fake) as client:
@@ -131,7 +147,7 @@ async def test_only_idempotent_calls_are_tried_again() -> None:
     assert fake.calls.count("CreateTable") == 1
 
 
-async def test_refused_call_tells_everything() -> None:
+async def test_refused_call_tells_everything(client_of: Connects) -> None:
     with FakeCroupier() as fake:
         async with client_of(fake) as client:
             await client.sign_in()
@@ -141,7 +157,7 @@ async def test_refused_call_tells_everything() -> None:
     assert (caught.value.message, caught.value.reason, caught.value.rule) == ("no such table", "UNKNOWN_TABLE", "R-1")
 
 
-async def test_quick_match_survives_a_lost_connection() -> None:
+async def test_quick_match_survives_a_lost_connection(client_of: Connects) -> None:
     with FakeCroupier(Script(end_early=True)) as fake:
         async with client_of(fake) as client:
             assert (await client.quick_match_until_seated(game="laying", seats=2)).table_id == "t1"
@@ -150,13 +166,13 @@ async def test_quick_match_survives_a_lost_connection() -> None:
     assert first == again != other == "mine"
 
 
-async def test_quick_match_shows_how_the_wish_stands() -> None:
+async def test_quick_match_shows_how_the_wish_stands(client_of: Connects) -> None:
     with FakeCroupier() as fake:
         async with client_of(fake) as client:
             assert [answer.waiting async for answer in client.quick_match(game="laying", seats=2)] == [1, 2]
 
 
-async def test_whole_game() -> None:
+async def test_whole_game(client_of: Connects) -> None:
     with FakeCroupier() as fake:
         async with client_of(fake) as client, client.play("t1") as table:
             assert table.view == fake.table.view()
@@ -167,7 +183,7 @@ async def test_whole_game() -> None:
     assert kinds == ["Snapshot", "Reaction"] + ["TableUpdate"] * 4
 
 
-async def test_bot_plays_a_game() -> None:
+async def test_bot_plays_a_game(client_of: Connects) -> None:
     with FakeCroupier(Script(drop_at_action=2)) as fake:
         async with client_of(fake) as client, client.play("t1") as table:
             await play_game(table, partial(random_legal, random=Random(1)))
@@ -175,7 +191,7 @@ async def test_bot_plays_a_game() -> None:
             assert table.revealed_seed == "5eed"
 
 
-async def test_bot_decides_anew_when_others_were_faster() -> None:
+async def test_bot_decides_anew_when_others_were_faster(client_of: Connects) -> None:
     with FakeCroupier() as fake:
         async with client_of(fake) as client, client.play("t1") as table:
             await table.act(play(HAND[0]))
@@ -184,14 +200,16 @@ async def test_bot_decides_anew_when_others_were_faster() -> None:
             await table.act(play(HAND[1]), expected_sequence=1)
 
 
-async def test_act_waits_until_the_action_is_in_the_view() -> None:
+async def test_act_waits_until_the_action_is_in_the_view(client_of: Connects) -> None:
     with FakeCroupier(Script(answer_first=True)) as fake:
         async with client_of(fake) as client, client.play("t1") as table:
             for card in HAND:
                 assert await table.act(play(card)) == table.sequence
 
 
-async def test_proposals_and_votes_are_sent_until_they_are_answered_and_wait_until_they_are_seen() -> None:
+async def test_proposals_and_votes_are_sent_until_answered_and_wait_until_seen(
+    client_of: Connects,
+) -> None:
     with FakeCroupier() as fake:
         fake.table.proposal = engine_pb2.Proposal(sequence=7, name="again")
         async with client_of(fake) as client, client.play("t1") as table:
@@ -199,7 +217,7 @@ async def test_proposals_and_votes_are_sent_until_they_are_answered_and_wait_unt
             proposing = asyncio.create_task(table.propose("again"))
             voting = asyncio.create_task(table.vote(agree=True))
             for _ in range(2):
-                assert await asyncio.to_thread(fake.heard.acquire, timeout=5)
+                assert await asyncio.to_thread(fake.heard.acquire, timeout=PATIENCE_SECONDS)
             assert not proposing.done()
             assert not voting.done()
             await table.act(play(HAND[0]))
@@ -212,7 +230,7 @@ async def test_proposals_and_votes_are_sent_until_they_are_answered_and_wait_unt
     assert len({request.request_id for request in proposed}) == len({request.request_id for request in voted}) == 1
 
 
-async def test_a_proposal_that_is_refused_tells_why() -> None:
+async def test_a_proposal_that_is_refused_tells_why(client_of: Connects) -> None:
     with FakeCroupier() as fake:
         async with client_of(fake) as client, client.play("t1") as table:
             fake.unary_failures.append(
@@ -223,14 +241,14 @@ async def test_a_proposal_that_is_refused_tells_why() -> None:
             assert caught.value.rule == "LAY-2"
 
 
-async def test_action_that_could_not_be_stored_is_sent_again() -> None:
+async def test_action_that_could_not_be_stored_is_sent_again(client_of: Connects) -> None:
     with FakeCroupier(Script(busy_at_action=2)) as fake:
         async with client_of(fake) as client, client.play("t1") as table:
             await lay_all(table)
     assert fake.calls.count("Play") == 1
 
 
-async def test_refused_action_leaves_the_stream_open() -> None:
+async def test_refused_action_leaves_the_stream_open(client_of: Connects) -> None:
     with FakeCroupier() as fake:
         async with client_of(fake) as client, client.play("t1") as table:
             with pytest.raises(IllegalAction) as caught:
@@ -244,7 +262,7 @@ async def test_refused_action_leaves_the_stream_open() -> None:
 @pytest.mark.parametrize(
     "code", [grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.INTERNAL]
 )
-async def test_action_survives_a_lost_stream(apply_first: bool, code: grpc.StatusCode) -> None:
+async def test_action_survives_a_lost_stream(client_of: Connects, apply_first: bool, code: grpc.StatusCode) -> None:
     broken = Script(drop_at_action=1, apply_first=apply_first, drop_code=code)
     with FakeCroupier(Script(drop_at_action=2, apply_first=apply_first), broken, broken) as fake:
         async with client_of(fake) as client, client.play("t1") as table:
@@ -257,14 +275,14 @@ async def test_action_survives_a_lost_stream(apply_first: bool, code: grpc.Statu
     assert not fake.watched[0].HasField("after_sequence")
 
 
-async def test_stream_that_ends_too_early_is_opened_again() -> None:
+async def test_stream_that_ends_too_early_is_opened_again(client_of: Connects) -> None:
     with FakeCroupier(Script(end_early=True), Script(end_early=True)) as fake:
         async with client_of(fake) as client, client.play("t1") as table:
             await lay_all(table)
     assert fake.calls.count("Play") == 3
 
 
-async def test_last_answer_is_asked_for_when_the_game_took_it_along() -> None:
+async def test_last_answer_is_asked_for_when_the_game_took_it_along(client_of: Connects) -> None:
     with FakeCroupier(Script(swallow_last_answer=True)) as fake:
         async with client_of(fake) as client, client.play("t1") as table:
             await lay_all(table)
@@ -273,7 +291,7 @@ async def test_last_answer_is_asked_for_when_the_game_took_it_along() -> None:
     assert len(fake.table.answers) == len(HAND)
 
 
-async def test_action_survives_a_restart_of_the_service() -> None:
+async def test_action_survives_a_restart_of_the_service(client_of: Connects) -> None:
     with FakeCroupier() as fake:
         async with client_of(fake) as client, client.play("t1") as table:
             await table.act(play(HAND[0]))
@@ -284,7 +302,7 @@ async def test_action_survives_a_restart_of_the_service() -> None:
             await lay_all(table)
 
 
-async def test_token_ends_while_the_table_is_played() -> None:
+async def test_token_ends_while_the_table_is_played(client_of: Connects) -> None:
     with FakeCroupier(Script(drop_at_action=1)) as fake:
         async with client_of(fake) as client, client.play("t1") as table:
             fake.end_access_tokens()
@@ -294,7 +312,7 @@ async def test_token_ends_while_the_table_is_played() -> None:
 
 
 @pytest.mark.parametrize("skew", [1, -1])
-async def test_gap_or_repeat_ends_the_table(skew: int) -> None:
+async def test_gap_or_repeat_ends_the_table(client_of: Connects, skew: int) -> None:
     with FakeCroupier(Script(skew=skew)) as fake:
         async with client_of(fake) as client, client.play("t1") as table:
             with pytest.raises(SequenceError):
@@ -306,7 +324,7 @@ async def test_gap_or_repeat_ends_the_table(skew: int) -> None:
                 [event async for event in table]
 
 
-async def test_table_that_one_may_not_play_at() -> None:
+async def test_table_that_one_may_not_play_at(client_of: Connects) -> None:
     with FakeCroupier(*REFUSED_FOR_GOOD) as fake:
         async with client_of(fake) as client:
             with pytest.raises(PermissionDenied):
@@ -314,7 +332,7 @@ async def test_table_that_one_may_not_play_at() -> None:
                     pytest.fail("the table opened")
 
 
-async def test_patience_ends_with_streams_that_end_at_once() -> None:
+async def test_patience_ends_with_streams_that_end_at_once(client_of: Connects) -> None:
     with FakeCroupier(*[Script(end_at_once=True)] * 999) as fake:
         async with client_of(fake, HASTY) as client:
             with pytest.raises(Unavailable, match="ended before the game was over"):
@@ -323,19 +341,19 @@ async def test_patience_ends_with_streams_that_end_at_once() -> None:
     assert fake.calls.count("Play") < 99
 
 
-async def test_patience_ends() -> None:
-    fake = FakeCroupier()
-    async with Client(Endpoints.single(fake.address), SECRET, policy=HASTY) as client:
-        await client.sign_in()
-        fake.stop()
-        with pytest.raises(Unavailable):
-            async with client.play("t1"):
-                pytest.fail("the table opened")
-        with pytest.raises(Unavailable):
-            await client.list_games()
+async def test_patience_ends(client_of: Connects) -> None:
+    with FakeCroupier() as fake:
+        async with client_of(fake, HASTY) as client:
+            await client.sign_in()
+            fake.stop()
+            with pytest.raises(Unavailable):
+                async with client.play("t1"):
+                    pytest.fail("the table opened")
+            with pytest.raises(Unavailable):
+                await client.list_games()
 
 
-async def test_waiting_has_a_limit() -> None:
+async def test_waiting_has_a_limit(client_of: Connects) -> None:
     with FakeCroupier() as fake:
         async with client_of(fake) as client, client.play("t1") as table:
             with pytest.raises(TimedOut):
@@ -344,7 +362,7 @@ async def test_waiting_has_a_limit() -> None:
             await table.changed(after=0)
 
 
-async def test_spectator_follows_to_the_end() -> None:
+async def test_spectator_follows_to_the_end(client_of: Connects) -> None:
     with FakeCroupier(Script(), Script(end_early=True)) as fake:
         async with client_of(fake) as client, client.play("t1") as played, client.watch("t1") as watched:
             await lay_all(played)
@@ -354,12 +372,12 @@ async def test_spectator_follows_to_the_end() -> None:
             assert watched.view == played.view
 
 
-async def test_closing_lets_go_of_those_who_wait() -> None:
+async def test_closing_lets_go_of_those_who_wait(client_of: Connects) -> None:
     with FakeCroupier() as fake:
         async with client_of(fake) as client:
             async with client.watch("t1") as table:
                 waiting = asyncio.create_task(table.changed())
-                await asyncio.sleep(0)
+                await client.list_games()
             await waiting
             async with client.play("t1") as played:
                 pass

@@ -1,4 +1,4 @@
-"""The services under test as real processes, with all ways to their players and to the database in our hands."""
+"""The services under test as real processes; every connection to players and to the database can be broken."""
 
 import asyncio
 import json
@@ -11,22 +11,24 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from croupier.cli.replicas import DOOR, Replicas, service_of
+from croupier.cli.replicas import DOOR as GATEWAY
+from croupier.cli.replicas import Replicas, service_of
 from croupier.cli.supervisor import Manner, Services, running_services
 from croupier.runtime.schema_versions import migrate_database
 from croupier_client import Endpoints
-from loadtest.faults.child import HOLD_VARIABLE, WAYS_VARIABLE
+from loadtest.faults.child import DATABASE_PORTS_VARIABLE, HOLD_VARIABLE
 from loadtest.faults.network import Network, NoNetwork, network_to
 from loadtest.faults.proxy import Proxy
 from loadtest.faults.reading import Databases
 from loadtest.postgres import PostgresServer, postgres_server
 
-COMMAND = (sys.executable, "-m", "loadtest.faults.child")
+CHILD = "loadtest.faults.child"
+"""The module that runs a service."""
 PACKAGES = ("croupier.scoring", "croupier.engine", "croupier.lobby")
 DATABASE = "croupier"
 DURABLE = {"recovery_init_sync_method": "syncfs"}
 """Commits wait for the disk, as they do where it matters; only the check of every file after a kill is cut short."""
-DOOR_FLAGS = (
+GATEWAY_FLAGS = (
     # All players of a run come from one address.
     "--address-requests-per-second=0",
     "--drain-seconds=3",
@@ -36,58 +38,48 @@ POLL_SECONDS = 0.05
 
 
 @dataclass(slots=True)
-class House:
-    """Services that run, and what can be done to them."""
+class Deployment:
+    """Running services, and what a fault can do to them."""
 
     services: Services
     databases: Databases
     proxy: Proxy
     postgres: PostgresServer | None
     player_ports: Mapping[str, int]
-    """Where each engine, and the door, is reached through the proxy."""
+    """The port of each engine, and of the gateway, behind the proxy."""
     hold: Path
     network: Network | None
-    """The way through another namespace, where this machine allows it."""
+    """A route through another network namespace, where this machine allows one."""
     left_out: str
-    """Why there is none, or nothing."""
+    """Why there is none; empty if there is one."""
 
     def instances(self, service: str) -> list[str]:
         """The instances of a service."""
         return [name for name in self.services.addresses if service_of(name) == service]
 
-    def direct(self, engines: Sequence[str] = ()) -> Endpoints:
-        """The services' own addresses, and these engines' or those of all."""
-        return self._endpoints({name: where["listen"] for name, where in self.services.addresses.items()}, engines)
-
-    def through_proxy(self) -> Endpoints:
-        """The same, with every engine behind the proxy."""
+    def endpoints(
+        self, *, gateway: bool = False, through_proxy: bool = False, engines: Sequence[str] = ()
+    ) -> Endpoints:
+        """Where players reach the services: all engines or only these, or the gateway, behind the proxy or not."""
         addresses = {name: where["listen"] for name, where in self.services.addresses.items()}
-        return self._endpoints(addresses | {name: f"127.0.0.1:{port}" for name, port in self.player_ports.items()}, ())
-
-    def at_door(self) -> Endpoints:
-        """The front door."""
-        return Endpoints.single(self.services.addresses[DOOR]["listen"])
-
-    def at_door_through_proxy(self) -> Endpoints:
-        """The same, behind the proxy."""
-        return Endpoints.single(f"127.0.0.1:{self.player_ports[DOOR]}")
-
-    def _endpoints(self, addresses: Mapping[str, str], engines: Sequence[str]) -> Endpoints:
-        chosen = engines or self.instances("engine")
+        if through_proxy:
+            addresses |= {name: f"127.0.0.1:{port}" for name, port in self.player_ports.items()}
+        if gateway:
+            return Endpoints.single(addresses[GATEWAY])
         return Endpoints(
             lobby=",".join(addresses[name] for name in self.instances("lobby")),
-            engine=",".join(addresses[name] for name in chosen),
+            engine=",".join(addresses[name] for name in engines or self.instances("engine")),
             scoring=",".join(addresses[name] for name in self.instances("scoring")),
         )
 
     def ports(self) -> set[int]:
-        """Where engines, lobbies and the door are reached by players."""
-        names = (*self.instances("engine"), *self.instances("lobby"), *self.instances(DOOR))
+        """The ports of engines, lobbies and the gateway to which players have connections."""
+        names = (*self.instances("engine"), *self.instances("lobby"), *self.instances(GATEWAY))
         listening = {int(self.services.addresses[name]["listen"].rpartition(":")[2]) for name in names}
         return listening | set(self.player_ports.values())
 
     def kill(self, *instances: str) -> None:
-        """Kill instances without farewell; they are started again."""
+        """Kill instances; they are started again."""
         for instance in instances:
             self.services.kill(instance, signal.SIGKILL)
 
@@ -100,7 +92,7 @@ class House:
         self.services.kill(instance, signal.SIGCONT)
 
     def set_flags(self, instance: str, flags: Sequence[str]) -> None:
-        """What an instance is given when it is started next, beside its usual flags."""
+        """Flags for the next start of an instance, beside its usual ones."""
         (self.hold / f"{instance}.flags").write_text(json.dumps(flags))
 
     def keep_down(self, *instances: str) -> None:
@@ -136,54 +128,57 @@ class House:
 
 
 @asynccontextmanager
-async def laptop(folder: Path, *, with_door: bool) -> AsyncIterator[House]:
-    """One instance of each service on SQLite, and a front door if so wished."""
+async def on_sqlite(folder: Path, *, with_gateway: bool, child: str = CHILD) -> AsyncIterator[Deployment]:
+    """One instance of each service on SQLite, and a gateway if so wished; `child` is the module that runs a service."""
     async with AsyncExitStack() as stack:
-        yield await _opened(stack, folder, _manner(with_door), None)
+        yield await _opened(stack, folder, _manner(child, with_gateway), None)
 
 
 @asynccontextmanager
-async def cluster(folder: Path, replicas: Replicas, *, with_door: bool) -> AsyncIterator[House]:
-    """Several instances of each service on one PostgreSQL, and a front door if so wished."""
+async def on_postgres(
+    folder: Path, replicas: Replicas, *, with_gateway: bool, child: str = CHILD
+) -> AsyncIterator[Deployment]:
+    """Several instances of each service on one PostgreSQL, and a gateway if so wished."""
     with postgres_server(DURABLE) as postgres:
         database = await asyncio.to_thread(postgres.create_database, DATABASE)
         await migrate_database(database, PACKAGES)
         async with AsyncExitStack() as stack:
-            manner = replace(_manner(with_door), database=database, replicas=replicas)
+            manner = replace(_manner(child, with_gateway), database=database, replicas=replicas)
             yield await _opened(stack, folder, manner, postgres)
 
 
-def _manner(with_door: bool) -> Manner:
-    return Manner(command=COMMAND, door=(lambda _: DOOR_FLAGS) if with_door else None)
+def _manner(child: str, with_gateway: bool) -> Manner:
+    return Manner(command=(sys.executable, "-m", child), door=(lambda _: GATEWAY_FLAGS) if with_gateway else None)
 
 
-async def _opened(stack: AsyncExitStack, folder: Path, manner: Manner, postgres: PostgresServer | None) -> House:
+async def _opened(stack: AsyncExitStack, folder: Path, manner: Manner, postgres: PostgresServer | None) -> Deployment:
     proxy = await stack.enter_async_context(Proxy())
     hold = folder / "hold"
     hold.mkdir(parents=True)
     environment = {HOLD_VARIABLE: str(hold)}
     if postgres is not None:
         names = manner.replicas.all()
-        ways = {name: await proxy.open(f"database:{name}", "127.0.0.1", postgres.port) for name in names}
-        environment[WAYS_VARIABLE] = json.dumps(ways)
+        ports = {name: await proxy.open(f"database:{name}", "127.0.0.1", postgres.port) for name in names}
+        environment[DATABASE_PORTS_VARIABLE] = json.dumps(ports)
     stack.enter_context(_environment(environment))
     services = await stack.enter_async_context(running_services(folder / "data", manner=manner))
     player_ports = {}
     for name, addresses in services.addresses.items():
-        if service_of(name) in ("engine", DOOR):
+        if service_of(name) in ("engine", GATEWAY):
             port = int(addresses["listen"].rpartition(":")[2])
             player_ports[name] = await proxy.open(f"players:{name}", "127.0.0.1", port)
     if postgres is None:
-        databases = Databases(*(str(services.folder.path / f"{service}.db") for service in ("engine", "scoring")))
+        folders = (f"sqlite+aiosqlite:///{services.folder.path}/{service}.db" for service in ("engine", "scoring"))
+        databases = Databases(*folders)
     else:
-        databases = Databases(postgres.url(DATABASE), postgres.url(DATABASE))
+        databases = Databases(*[postgres.url(DATABASE).replace("postgresql:", "postgresql+asyncpg:")] * 2)
     network, left_out = None, ""
     if postgres is not None:
         try:
             network = await stack.enter_async_context(network_to(proxy, "127.0.0.1", postgres.port))
-        except NoNetwork as fault:
-            left_out = str(fault)
-    return House(services, databases, proxy, postgres, player_ports, hold, network, left_out)
+        except NoNetwork as error:
+            left_out = str(error)
+    return Deployment(services, databases, proxy, postgres, player_ports, hold, network, left_out)
 
 
 @contextmanager

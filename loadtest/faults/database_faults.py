@@ -1,9 +1,9 @@
-"""The faults of the database and of the way to it."""
+"""Faults of the database and of the connections to it."""
 
 import asyncio
 
-from loadtest.faults.harm import Scene
 from loadtest.faults.network import THERE
+from loadtest.faults.scene import Scene
 from loadtest.postgres import PostgresServer
 
 
@@ -31,43 +31,43 @@ async def postgres_restarted(scene: Scene) -> None:
 
 
 def _postgres(scene: Scene) -> PostgresServer:
-    assert scene.house.postgres is not None
-    return scene.house.postgres
+    assert scene.deployment.postgres is not None
+    return scene.deployment.postgres
 
 
 async def connections_terminated(scene: Scene) -> None:
     """The database ends all connections."""
-    await scene.house.cut_database_connections()
+    await scene.deployment.cut_database_connections()
 
 
 async def connections_reset(scene: Scene) -> None:
     """The network resets all connections to the database."""
-    await scene.house.proxy.do("database:", "reset")
+    await scene.deployment.proxy.do("database:", "reset")
 
 
 async def database_slow(scene: Scene) -> None:
     """Everything to and from the database takes long."""
-    await scene.house.proxy.do("database:", "delay", 0.15)
+    await scene.deployment.proxy.do("database:", "delay", 0.15)
     await scene.last(10)
-    await scene.house.proxy.do("database:", "heal")
+    await scene.deployment.proxy.do("database:", "heal")
 
 
 async def database_cut_off(scene: Scene) -> None:
     """One engine does not reach the database for a while; then all that was under way arrives after all."""
     lane = f"database:{scene.random.choice(scene.engines)}"
-    await scene.house.proxy.do(lane, "hold")
+    await scene.deployment.proxy.do(lane, "hold")
     await scene.last(8)
-    await scene.house.proxy.do(lane, "heal")
+    await scene.deployment.proxy.do(lane, "heal")
 
 
 async def database_half_open(scene: Scene) -> None:
     """One engine's connections to the database are dead, and nobody has told it."""
-    await scene.house.proxy.do(f"database:{scene.random.choice(scene.engines)}", "swallow")
+    await scene.deployment.proxy.do(f"database:{scene.random.choice(scene.engines)}", "swallow")
 
 
 async def network_cut(scene: Scene) -> None:
     """The network between one engine and the database is cut for ten seconds, and healed: real packets are lost."""
-    network, lane = scene.house.network, f"database:{scene.random.choice(scene.engines)}"
+    network, lane = scene.deployment.network, f"database:{scene.random.choice(scene.engines)}"
     if network is None:
         return
     await _lead(scene, lane, THERE, network.port)
@@ -80,16 +80,16 @@ async def network_cut(scene: Scene) -> None:
 
 async def _lead(scene: Scene, lane: str, host: str, port: int) -> None:
     """Lead an engine to the database by another way."""
-    await scene.house.proxy.do(lane, "aim", host, port)
-    await scene.house.proxy.do(lane, "reset")
+    await scene.deployment.proxy.do(lane, "aim", host, port)
+    await scene.deployment.proxy.do(lane, "reset")
     await scene.last(3)
 
 
 async def disk_full(scene: Scene) -> None:
     """The engine can write no file any more, for a while."""
     (engine,) = scene.engines
-    scene.house.fill_disk(engine, is_full=True)
+    scene.deployment.fill_disk(engine, is_full=True)
     try:
         await scene.last(6)
     finally:
-        scene.house.fill_disk(engine, is_full=False)
+        scene.deployment.fill_disk(engine, is_full=False)

@@ -1,0 +1,388 @@
+"""How many tables services of our own hold while nobody acts: `make capacity`.
+
+Two parts: `idle`, tables in memory with seated players and open streams, wave after wave until the engine's memory is
+full; `asleep`, tables in the log alone, some of which are woken. Exit code 0, 1 if a table was not as it had been left,
+2 if nothing could be tested.
+"""
+
+import argparse
+import asyncio
+import json
+import secrets
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import grpc
+from hdrh.histogram import HdrHistogram
+
+from croupier_api.v1 import engine_pb2, lobby_pb2, table_pb2
+from croupier_api.v1.engine_pb2_grpc import EngineServiceStub
+from croupier_client import Client, CroupierError, Table, random_legal
+from croupier_client.callers import Service
+from croupier_client.table import new_request_id
+from loadtest.backend import Backend, BackendMissing, own_backend
+from loadtest.measures import latency_of, new_histogram
+from loadtest.mix import KINDS
+from loadtest.players.client import Connections
+from loadtest.watch.scrape import Scrape, scrape
+
+FINE, BROKEN, NOT_RUN = 0, 1, 2
+MEBIBYTE = 2**20
+CONNECTIONS = 16
+TABLES_OF_A_HOST = 100
+"""After so many tables other players sit down."""
+TABLES_AT_A_TIME, STREAMS_AT_A_TIME, WAKING_AT_A_TIME = 32, 64, 4
+SEATS = 4
+ACTED_ON = 3
+"""One of so many tables is woken by an action, and the others by a look."""
+DAY = table_pb2.Clock(action_seconds=86_400, reserve_seconds=0)
+PATIENCE_SECONDS = 60.0
+POLL_SECONDS = 0.2
+SETTLING_SECONDS = 1.0
+LOOK, ACT, AGAIN = "GetView of a table asleep", "SubmitAction at a table asleep", "GetView of the same, awake"
+LOBBY_FLAGS = (f"--hosted-tables-limit={TABLES_OF_A_HOST}",)
+IDLE_FLAGS = ("--most-open-tables=1000000", "--most-streams=4000000", "--idle-seconds=86400")
+
+
+class Guest(Client):
+    """A player's client, over connections that many share."""
+
+    def __init__(self, connections: Connections, name: str) -> None:
+        super().__init__(connections.endpoints, f"load test {name}", name)
+        self._shared = connections.share()
+
+    def _channel(self, service: Service) -> grpc.aio.Channel:
+        return self._shared[service]
+
+    async def watch_on(self, table_id: str, shown: asyncio.Event) -> None:
+        """Read a Play stream until cancelled; sets the event with the first message, raises CroupierError."""
+        token = await self._access_token()
+        play = EngineServiceStub(self._channel(Service.ENGINE)).Play
+        async for _ in self._read(play(_watching(table_id), metadata=self._metadata(token, table_id)), token):
+            shown.set()
+
+
+async def _watching(table_id: str) -> AsyncIterator[engine_pb2.PlayRequest]:
+    yield engine_pb2.PlayRequest(watch=engine_pb2.WatchTableRequest(table_id=table_id))
+    await asyncio.Event().wait()
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A table in play, and who sits there."""
+
+    table_id: str
+    guests: Sequence[Guest]
+
+
+class Bench:
+    """Services that are measured: opens tables there, and reads the engine's figures."""
+
+    def __init__(self, backend: Backend, connections: Connections, given: argparse.Namespace) -> None:
+        self.backend = backend
+        self.given = given
+        self.max_bytes = 0
+        self.opened = 0
+        self._connections = connections
+        self._random = Random(given.seed)
+
+    async def open(
+        self, tables: int, people: int, bots: int, then: Callable[[Opened], Awaitable[None]] | None = None
+    ) -> list[Opened]:
+        """Open so many tables, at which nobody has to act within a day; raises CroupierError, TimeoutError."""
+        opened: list[Opened] = []
+
+        async def open_some(number: int) -> None:
+            for at in range(number, tables, TABLES_AT_A_TIME):
+                if not (at // TABLES_AT_A_TIME) % TABLES_OF_A_HOST:
+                    names = [f"{self.given.seed} {self.opened} {number} {seat}" for seat in range(people)]
+                    guests = [Guest(self._connections, name) for name in names]
+                opened.append(Opened(await self._open_one(guests, bots), guests))
+                self.opened += 1
+                if then is not None:
+                    await then(opened[-1])
+
+        await asyncio.gather(*(open_some(number) for number in range(min(TABLES_AT_A_TIME, tables))))
+        return opened
+
+    async def _open_one(self, guests: Sequence[Guest], bots: int) -> str:
+        host, seats = guests[0], len(guests) + bots
+        kind = self._random.choice([kind for kind in KINDS.values() if seats in kind.seats])
+        table_id = (await host.create_table(game=kind.game, seats=seats, clock=DAY)).table.table_id
+        for guest in guests[1:]:
+            await guest.join_table(table_id=table_id)
+            await guest.set_ready(table_id=table_id)
+        for _ in range(bots):
+            await host.add_bot(table_id=table_id, bot="random")
+        table = (await host.set_ready(table_id=table_id)).table
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while table.state != lobby_pb2.TABLE_STATE_PLAYING:
+                await asyncio.sleep(POLL_SECONDS)
+                table = (await host.get_table(table_id=table_id)).table
+        return table_id
+
+    async def read(self) -> Scrape:
+        """The engine's figures now; raises BackendMissing."""
+        read = await asyncio.to_thread(scrape, self.backend.metrics["engine"], time.monotonic())
+        if not isinstance(read, Scrape):
+            raise BackendMissing(f"the engine is gone: {read.reason}")
+        self.max_bytes = max(self.max_bytes, int(read.total("process_resident_memory_bytes")))
+        return read
+
+    async def memory(self) -> int:
+        """The bytes that the engine's process has now."""
+        return int((await self.read()).total("process_resident_memory_bytes"))
+
+
+# Idle
+
+
+@dataclass(frozen=True, slots=True)
+class Wave:
+    """Some more tables, and then a stream for each of their seats; memory is the engine's, in bytes."""
+
+    tables: int
+    before: int
+    with_tables: int
+    with_streams: int
+
+
+def next_wave(given: argparse.Namespace, waves: Sequence[Wave], seconds: float) -> int:
+    """How many tables come next after so many seconds; 0 where memory is full, time is over, or there are enough."""
+    is_full = bool(waves) and waves[-1].with_streams >= given.memory_mebibytes * MEBIBYTE
+    if is_full or seconds >= given.limit_seconds:
+        return 0
+    return int(min(given.wave, given.most_tables - sum(wave.tables for wave in waves)))
+
+
+async def idle(bench: Bench) -> dict[str, Any]:
+    """Open tables and streams until the limit; raises BackendMissing if a stream does not show its table."""
+    began, waves = time.monotonic(), list[Wave]()
+    reading: list[asyncio.Task[None]] = []
+    try:
+        while size := next_wave(bench.given, waves, time.monotonic() - began):
+            before = await bench.memory()
+            opened = await bench.open(size, SEATS, 0)
+            await asyncio.sleep(SETTLING_SECONDS)
+            with_tables = await bench.memory()
+            reading += await _streams(opened)
+            await asyncio.sleep(SETTLING_SECONDS)
+            waves.append(Wave(size, before, with_tables, await bench.memory()))
+            print(
+                f"{bench.opened:>9,} tables  {len(reading):>9,} streams  {await bench.memory() >> 20:,} MiB", flush=True
+            )
+        return idle_figures(waves, bench.given.memory_mebibytes * MEBIBYTE, time.monotonic() - began)
+    finally:
+        for task in reading:
+            task.cancel()
+        await asyncio.gather(*reading, return_exceptions=True)
+
+
+async def _streams(tables: Sequence[Opened]) -> list[asyncio.Task[None]]:
+    """A stream for each seat, once each has shown its table."""
+    places = asyncio.Semaphore(STREAMS_AT_A_TIME)
+
+    async def open_one(table_id: str, guest: Guest) -> asyncio.Task[None]:
+        async with places:
+            shown = asyncio.Event()
+            reading = asyncio.create_task(guest.watch_on(table_id, shown))
+            first = asyncio.create_task(shown.wait())
+            await asyncio.wait({reading, first}, timeout=PATIENCE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            first.cancel()
+            if reading.done() or not shown.is_set():
+                raise BackendMissing(f"a stream did not show its table: {reading}")
+            return reading
+
+    return list(await asyncio.gather(*(open_one(one.table_id, guest) for one in tables for guest in one.guests)))
+
+
+def idle_figures(waves: Sequence[Wave], limit: int, seconds: float) -> dict[str, Any]:
+    """What the waves say together."""
+    tables = sum(wave.tables for wave in waves)
+    return {
+        "tables": tables,
+        "streams": tables * SEATS,
+        "seconds": round(seconds, 1),
+        "memory_bytes": waves[-1].with_streams if waves else 0,
+        "limit_reached": bool(waves) and waves[-1].with_streams >= limit,
+        "bytes_per_table": sum(wave.with_tables - wave.before for wave in waves) / max(1, tables),
+        "bytes_per_stream": sum(wave.with_streams - wave.with_tables for wave in waves) / max(1, tables * SEATS),
+    }
+
+
+# Asleep
+
+
+@dataclass(slots=True)
+class Waking:
+    """What it took to wake tables, and what was different."""
+
+    histograms: dict[str, HdrHistogram] = field(default_factory=dict)
+    different: list[str] = field(default_factory=list)
+
+    def took(self, name: str, since: float) -> None:
+        """Something took until now."""
+        microseconds = max(1, round((time.perf_counter() - since) * 1e6))
+        self.histograms.setdefault(name, new_histogram()).record_value(microseconds)
+
+
+async def asleep(bench: Bench) -> dict[str, Any]:
+    """Open tables, let them leave memory, and wake some; raises BackendMissing, TimeoutError."""
+    given, began, before = bench.given, time.monotonic(), await bench.memory()
+    share, chance = given.woken / given.sleeping, Random(f"{given.seed} woken")
+    left: list[tuple[Guest, engine_pb2.Snapshot]] = []
+
+    async def look(opened: Opened) -> None:
+        if not bench.opened % 1000:
+            print(f"{bench.opened:>9,} tables  {await bench.memory() >> 20:,} MiB", flush=True)
+        if chance.random() < share or not left:
+            left.append((opened.guests[0], await _settled(opened)))
+
+    async with asyncio.timeout(given.limit_seconds):
+        await bench.open(given.sleeping, 1, 1, look)
+        opening_seconds, slept = time.monotonic() - began, time.monotonic()
+        while not is_asleep(await bench.read(), given.sleeping):
+            await asyncio.sleep(POLL_SECONDS)
+    falling_seconds, asleep_bytes = time.monotonic() - slept, await bench.memory()
+    folder = bench.backend.folder
+    database = sum(file.stat().st_size for file in folder.glob("engine.db*")) if folder else 0
+    waking = await _woken(left, chance)
+    return {
+        "tables": given.sleeping,
+        "opening_seconds": round(opening_seconds, 1),
+        "falling_asleep_seconds": round(falling_seconds, 1),
+        "memory_before_bytes": before,
+        "memory_max_bytes": bench.max_bytes,
+        "memory_asleep_bytes": asleep_bytes,
+        "database_bytes": database,
+        "woken": len(left),
+        "waking_at_a_time": WAKING_AT_A_TIME,
+        "milliseconds": {name: _percentiles(name, one) for name, one in sorted(waking.histograms.items())},
+        "different": waking.different,
+    }
+
+
+def is_asleep(read: Scrape, tables: int) -> bool:
+    """Whether the engine knows of all tables and has none in memory: it counts both at the same time."""
+    return read.total("croupier_open_tables") == tables and not read.total("croupier_tables_in_memory")
+
+
+async def _settled(opened: Opened) -> engine_pb2.Snapshot:
+    """What the only person sees once the table waits for them alone."""
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while True:
+            snapshot = (await opened.guests[0].get_view(table_id=opened.table_id)).snapshot
+            if list(snapshot.view.seats_to_act) == [snapshot.viewer_seat]:
+                return snapshot
+            await asyncio.sleep(POLL_SECONDS)
+
+
+async def _woken(left: list[tuple[Guest, engine_pb2.Snapshot]], random: Random) -> Waking:
+    waking, places = Waking(), asyncio.Semaphore(WAKING_AT_A_TIME)
+    random.shuffle(left)
+
+    async def wake(number: int, guest: Client, before: engine_pb2.Snapshot) -> None:
+        async with places:
+            if number % ACTED_ON:
+                await look_again(guest, before, waking)
+            else:
+                await act(guest, before, random, waking)
+
+    await asyncio.gather(*(wake(number, *one) for number, one in enumerate(left)))
+    return waking
+
+
+async def look_again(guest: Client, before: engine_pb2.Snapshot, waking: Waking) -> None:
+    """The table must be as it was, whether it is read from the log or is in memory by then."""
+    for name in (LOOK, AGAIN):
+        since = time.perf_counter()
+        snapshot = (await guest.get_view(table_id=before.table.table_id)).snapshot
+        waking.took(name, since)
+        if snapshot != before:
+            waking.different.append(
+                f"table {before.table.table_id}: left at {before.sequence}, now {snapshot.sequence}"
+            )
+            return
+
+
+async def act(guest: Client, before: engine_pb2.Snapshot, random: Random, waking: Waking) -> None:
+    """What was legal must be so still, and come next in the log."""
+    table_id = before.table.table_id
+    table = Table(table_id)
+    table.receive_snapshot(before)
+    since = time.perf_counter()
+    answer = await guest.submit_action(
+        table_id=table_id,
+        request_id=new_request_id(),
+        action=random_legal(table, random),
+        expected_sequence=before.sequence,
+    )
+    waking.took(ACT, since)
+    if answer.sequence != before.sequence + 1:
+        waking.different.append(f"table {table_id}: left at {before.sequence}, the action became {answer.sequence}")
+
+
+def _percentiles(name: str, histogram: HdrHistogram) -> dict[str, float]:
+    latency = latency_of(name, histogram)
+    return {"count": latency.count, "p50": latency.p50, "p95": latency.p95, "p99": latency.p99, "max": latency.most}
+
+
+# The command
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure what is asked for, print it as JSON and keep it; returns the exit code."""
+    given = _parser().parse_args(arguments)
+    flags = {
+        "idle": {"engine": IDLE_FLAGS, "lobby": LOBBY_FLAGS},
+        "asleep": {"engine": (f"--idle-seconds={given.idle_seconds}", *IDLE_FLAGS[:1]), "lobby": LOBBY_FLAGS},
+    }
+    measure = {"idle": idle, "asleep": asleep}
+    result: dict[str, Any] = {"seed": given.seed}
+    try:
+        for part in given.parts:
+            with own_backend(extra_flags=flags[part]) as backend:
+                result[part] = asyncio.run(_with_connections(backend, given, measure[part]))
+    except (BackendMissing, CroupierError, TimeoutError) as fault:
+        print(f"capacity: {str(fault) or 'not within --limit-seconds'}", file=sys.stderr)
+        return NOT_RUN
+    text = json.dumps(result, indent=1)
+    print(text, flush=True)
+    file = Path(given.results) / "capacity.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text + "\n")
+    return BROKEN if result.get("asleep", {}).get("different") else FINE
+
+
+async def _with_connections(
+    backend: Backend, given: argparse.Namespace, measure: Callable[[Bench], Awaitable[dict[str, Any]]]
+) -> dict[str, Any]:
+    connections = Connections(backend.endpoints, CONNECTIONS)
+    try:
+        return await measure(Bench(backend, connections, given))
+    finally:
+        await connections.close()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.capacity", description=__doc__)
+    parser.add_argument("--parts", nargs="+", choices=("idle", "asleep"), default=["idle", "asleep"], help="both")
+    parser.add_argument("--memory-mebibytes", type=int, default=2048, help="when the engine's memory is full (2048)")
+    parser.add_argument("--wave", type=int, default=500, metavar="TABLES", help="opened before their streams are (500)")
+    parser.add_argument("--most-tables", type=int, default=1_000_000, metavar="TABLES", help="open at most so many")
+    parser.add_argument("--sleeping", type=int, default=100_000, metavar="TABLES", help="fall asleep (100000)")
+    parser.add_argument("--idle-seconds", type=int, default=5, help="after which a table leaves memory (5)")
+    parser.add_argument("--woken", type=int, default=2_000, metavar="TABLES", help="about so many are woken (2000)")
+    parser.add_argument("--limit-seconds", type=float, default=7_200, help="each part takes at most so long (7200)")
+    parser.add_argument("--seed", type=int, default=secrets.randbelow(2**31), help="fixes games and chance")
+    parser.add_argument("--results", default=f"results/{time.strftime('%Y%m%d-%H%M%S')}-capacity", metavar="FOLDER")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,102 @@
+"""The search for the highest load, with measurements that are made up; no services are needed."""
+
+import pytest
+
+from benchmarks.ceiling import ceiling, is_good, search, step_of
+from loadtest.report.result import Broken, Check, Conditions, Latency, Moment, Result
+
+LIMIT = 100.0
+BROKEN = Broken("deal_unfair", 2, "t", 3, "why")
+
+
+def measured(tables: int, p99: float = 10.0, bottleneck: str = "", violations: tuple[Broken, ...] = ()) -> Result:
+    """What a step brought."""
+    kept = p99 <= LIMIT
+    return Result(
+        conditions=Conditions("ceiling", 1, "again", 0, 15.0, "Linux", 2, {}, "1 engine on SQLite", 1),
+        tables_opened=tables,
+        tables_finished=tables,
+        tables_judged=tables,
+        tables_proved=tables,
+        games={"thulla": tables},
+        actions=tables * 100,
+        actions_per_second=tables * 10.0,
+        checks_made={},
+        latencies=(Latency("action acknowledged", 10, p99 / 3, 0, 0, p99, p99, p99), Latency("rpc X", 1, *[1.0] * 6)),
+        moments=tuple(Moment(at, 4, tables, 1, 1, 1, 1, 0, 0.5, cores, 1) for at, cores in ((1.0, 0.4), (2.0, 0.8))),
+        violations=violations,
+        bottleneck=bottleneck,
+        checks=(Check("99 of 100 actions", "at most 100 ms", f"{p99} ms", kept),),
+        passed=kept and not violations,
+    )
+
+
+def tried(capacity: int, first: int, most: int = 10_000) -> list[int]:
+    """The loads that are tried where so much is kept."""
+    loads: list[int] = []
+
+    def keeps(load: int) -> bool:
+        loads.append(load)
+        return load <= capacity
+
+    search(keeps, first, most)
+    return loads
+
+
+@pytest.mark.parametrize(
+    ("capacity", "first", "most", "loads"),
+    [
+        (130, 25, 10_000, [25, 50, 100, 200, 150, 125]),
+        (7, 40, 10_000, [40, 20, 10, 5, 7, 8]),
+        (0, 8, 10_000, [8, 4, 2, 1]),
+        (1_000, 30, 100, [30, 60, 100]),
+        (1_000, 300, 100, [100]),
+        (1, 1, 10_000, [1, 2]),
+    ],
+)
+def test_the_load_is_doubled_or_halved_and_then_narrowed(
+    capacity: int, first: int, most: int, loads: list[int]
+) -> None:
+    assert tried(capacity, first, most) == loads
+
+
+@pytest.mark.parametrize("capacity", range(40))
+def test_the_knee_is_known_to_within_a_quarter_of_a_doubling(capacity: int) -> None:
+    loads = tried(capacity, first=6)
+    assert len(loads) == len(set(loads))
+    bad = min(load for load in loads if load > capacity)
+    assert bad - max((load for load in loads if load <= capacity), default=0) <= max(1, -(-bad // 4))
+
+
+def test_the_knee_is_the_last_good_step() -> None:
+    result = ceiling({200: measured(200, p99=180.0), 50: measured(50), 100: measured(100, p99=60.0)})
+    assert [(step.tables, step.passed) for step in result.steps] == [(50, True), (100, True), (200, False)]
+    assert (result.knee, result.tables_opened, result.passed) == (1, 100, True)
+
+
+def test_a_step_has_what_the_curve_needs() -> None:
+    step = step_of(measured(50, p99=60.0), 50)
+    assert (step.tables, step.actions_per_second, step.p50, step.p99) == (50, 500.0, 20.0, 60.0)
+    assert step.server_cpu == pytest.approx(0.6)
+
+
+def test_without_a_good_step_there_is_no_knee_and_the_result_is_red() -> None:
+    result = ceiling({8: measured(8, p99=500.0), 1: measured(1, p99=200.0)})
+    assert (result.knee, result.passed, result.tables_opened) == (None, False, 1)
+
+
+def test_what_broke_at_any_step_makes_the_result_red() -> None:
+    result = ceiling(
+        {50: measured(50), 100: measured(100, violations=(BROKEN,)), 75: measured(75, violations=(BROKEN,))}
+    )
+    assert (result.knee, result.passed) == (0, False)
+    assert [(one.invariant, one.count) for one in result.violations] == [("deal_unfair", 4)]
+
+
+def test_a_load_process_at_its_own_limit_ends_the_climb_and_is_named() -> None:
+    full = measured(100, bottleneck="the generator used 0.97 cores")
+    assert full.passed
+    assert not is_good(full)
+    result = ceiling({50: measured(50), 100: full})
+    assert (result.knee, result.passed, result.bottleneck) == (0, True, "the generator used 0.97 cores")
+    assert ceiling({50: measured(50), 75: measured(75, p99=120.0), 100: full}).bottleneck == ""

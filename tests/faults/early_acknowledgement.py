@@ -1,0 +1,41 @@
+"""A service that acknowledges actions before they are committed, for fault runs that must find it.
+
+`python -m tests.faults.early_acknowledgement run FLAGS` is a fault run on such services; with other arguments the
+module is the child process that runs one of them.
+"""
+
+import asyncio
+import sys
+from collections.abc import Sequence
+
+from croupier.engine.log import Entry
+from croupier.engine.sql_store import SqlTableStore
+from croupier.engine.store import TableMark
+from loadtest.faults.child import main as run_child
+from loadtest.faults.command import main as run_faults
+
+DELAY_SECONDS = 0.3
+
+
+def acknowledge_early() -> None:
+    """Let the store return at once, and commit in the same order later."""
+    append, order, pending = SqlTableStore.append, asyncio.Lock(), set[asyncio.Task[None]]()
+
+    async def early(store: SqlTableStore, table_id: str, entries: Sequence[Entry], mark: TableMark | None) -> None:
+        async def later() -> None:
+            await asyncio.sleep(DELAY_SECONDS)
+            async with order:
+                await append(store, table_id, entries, mark)
+
+        task = asyncio.create_task(later())
+        pending.add(task)
+        task.add_done_callback(pending.discard)
+
+    setattr(SqlTableStore, "append", early)  # noqa: B010 - mypy allows no other way
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "run":
+        sys.exit(run_faults(sys.argv[2:], child=__spec__.name))
+    acknowledge_early()
+    sys.exit(run_child(sys.argv[1:]))
