@@ -3,9 +3,8 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
-from loadtest.record import Ledger, TableRecord
+from loadtest.record import TableRecord
 from loadtest.simulation.database import SimulatedDatabase
 from loadtest.simulation.network import Network
 from loadtest.simulation.observer import Observer
@@ -51,22 +50,3 @@ def wrongly_seated(records: Sequence[TableRecord], wanted: Mapping[str, int]) ->
     for player_id in sorted(seated.keys() | wanted.keys()):
         if seated[player_id] != wanted.get(player_id, 0):
             yield f"player {player_id} sits at {seated[player_id]} tables and wanted {wanted.get(player_id, 0)}"
-
-
-def ledger_of(scoring: SimulatedDatabase, table_id: str) -> Ledger:
-    """All that scoring has of a table."""
-
-    def rows(query: str) -> list[Any]:
-        return scoring.raw.execute(f"SELECT {query} WHERE table_id = ?", (table_id,)).fetchall()
-
-    results = rows("ranking, totals, finished FROM results")
-    return Ledger(
-        tuple(
-            (number, json.loads(points), json.loads(totals))
-            for number, points, totals in rows("round, points, totals FROM rounds")
-        ),
-        tuple((json.loads(ranking), json.loads(totals)) for ranking, totals, _ in results),
-        tuple(rows("player_id, place FROM result_players")),
-        tuple(rows("seat, name, amount FROM seat_counts")),
-        results[0][2] if results else None,
-    )

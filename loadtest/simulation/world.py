@@ -10,11 +10,12 @@ from typing import Any, cast
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.caretaker import Retention
+from loadtest.faults.reading import ledger_of
 from loadtest.judge.violations import Invariant
 from loadtest.record import Lag, Outage, TableRecord
 from loadtest.simulation.chaos import Chaos, keep_alive
 from loadtest.simulation.database import Change, InlineEngine, Schema, SimulatedDatabase
-from loadtest.simulation.ending import ledger_of, left_over, unfinished, unknown_results, wrongly_seated
+from loadtest.simulation.ending import left_over, unfinished, unknown_results, wrongly_seated
 from loadtest.simulation.engine_replica import EngineReplica
 from loadtest.simulation.faults import Faults, chance_of
 from loadtest.simulation.findings import Findings
@@ -190,6 +191,8 @@ class World:
             await self._by(player, player.read_again(table_id))
         for record in self.observer.opened:
             await self._by(reader, reader.fetch(record))
+            async with self.surroundings.access["scoring"].connect() as ledger:
+                record.ledger = await ledger_of(ledger, record.table_id)
             self.boards[record.game] = await self._by(reader, reader.board(record.game))
         for player_id in self.observer.players.values():
             self.statistics[player_id] = await self._by(reader, reader.statistics(player_id))
@@ -215,8 +218,6 @@ class World:
         outages = tuple(Outage(*row) for row in rows)
         for record in self.observer.opened:
             record.outages, record.lag, record.late_milliseconds = outages, self._lag(), None
-            if record.is_finished:
-                record.ledger = ledger_of(self.databases["scoring"], record.table_id)
         return self.observer.opened
 
     def _lag(self) -> Lag:

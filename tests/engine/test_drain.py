@@ -107,32 +107,32 @@ async def test_one_who_asked_for_his_table_just_before_is_sent_on_too(engine: Be
         table.subscribe(SPECTATOR, None)
 
 
+@pytest.mark.parametrize("is_given_up", [False, True])
 async def test_a_table_on_its_way_into_memory_is_waited_for_or_given_up(
-    engine: Bench, tables: Tables, monkeypatch: pytest.MonkeyPatch
+    engine: Bench, tables: Tables, monkeypatch: pytest.MonkeyPatch, is_given_up: bool
 ) -> None:
-    """Also when nobody asks for it any more: what reads its log holds a connection to the database."""
-    reading, goes_on, load = asyncio.Event(), asyncio.Event(), engine.store.load
+    """Also when no call asks for it any more: what reads its log holds a connection to the database."""
+    goes_on, load = asyncio.Event(), engine.store.load
 
     async def slow_load(table_id: str) -> StoredTable | None:
-        reading.set()
         await goes_on.wait()
         return await load(table_id)
 
     monkeypatch.setattr(engine.store, "load", slow_load)
-    for is_given_up in (False, True):
-        stopping = Tables(engine.another_engine().services, bytes, 10)
-        goes_on.clear()
-        asking = asyncio.create_task(stopping.get("t1"))
-        await soon(reading.wait())
-        asking.cancel()
-        draining = asyncio.create_task(stopping.drain())
-        assert not (await asyncio.wait([draining], timeout=0.01))[0]
-        if is_given_up:
-            draining.cancel()
-        else:
-            goes_on.set()
-        await asyncio.wait([draining])
-        assert not stopping.loading
+    stopping = Tables(engine.another_engine().services, bytes, 10)
+    asking = [asyncio.create_task(stopping.get("t1")) for _ in range(2)]
+    await settled()
+    asking[0].cancel()
+    draining = asyncio.create_task(stopping.drain())
+    await settled()
+    assert not draining.done()
+    if is_given_up:
+        draining.cancel()
+    else:
+        goes_on.set()
+    await asyncio.wait([draining, *asking])
+    assert not stopping.loading
+    assert is_given_up or isinstance(asking[1].exception(), Unavailable)
 
 
 async def test_an_action_whose_time_runs_out_meanwhile_is_left_to_other_engines(engine: Bench, tables: Tables) -> None:
