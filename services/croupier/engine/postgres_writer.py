@@ -15,20 +15,24 @@ COMMIT_SECONDS = 4.0
 # One statement that is a transaction by itself: there is no moment in which an engine that dies, or is cut off, holds
 # keys for which others would have to wait; and a round trip for each part would be most of the time. Values come as
 # arrays, since naming each of them costs as much as storing it. A sequence that is taken fails all of it.
+# The keys of entries come first, which those who read them from here on make sure of: PostgreSQL does not say in which
+# order it does the parts, and two engines that changed other rows before, in any order, could wait for each other.
 _WRITE = """
 WITH appended AS (
     INSERT INTO entries (table_id, sequence, at, deadline, body)
     SELECT * FROM unnest($1::text[], $2::int[], $3::bigint[], $4::bigint[], $5::text[])
+    RETURNING 1
 ), noted AS (
     INSERT INTO deadlines (table_id, at) SELECT * FROM unnest($6::text[], $7::bigint[])
+    WHERE (SELECT count(*) FROM appended) > 0
     ON CONFLICT (table_id) DO UPDATE SET at = excluded.at
 ), marked AS (
     UPDATE tables SET status = mark.status, reports_due = mark.due, reports_at = mark.at, finished_at = mark.ended
     FROM unnest($8::text[], $9::text[], $10::int[], $11::bigint[], $12::bigint[])
         AS mark (table_id, status, due, at, ended)
-    WHERE tables.table_id = mark.table_id
+    WHERE tables.table_id = mark.table_id AND (SELECT count(*) FROM appended) > 0
 ), ended AS (
-    DELETE FROM deadlines WHERE table_id = ANY($13::text[])
+    DELETE FROM deadlines WHERE table_id = ANY($13::text[]) AND (SELECT count(*) FROM appended) > 0
 )
 SELECT pg_notify($14, payload) FROM unnest($15::text[]) AS payload
 """
