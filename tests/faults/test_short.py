@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import secrets
 import sys
 from collections.abc import Sequence
@@ -19,12 +20,18 @@ DEADLINE_SECONDS = 900.0
 """For machines that do much else."""
 
 
-async def fault_run(result: Path, *flags: str, module: Sequence[str] = ("loadtest.faults",)) -> tuple[int, Any]:
-    """A short fault run of a random seed, which is printed; returns its exit code and its result."""
+async def fault_run(
+    result: Path, *flags: str, module: Sequence[str] = ("loadtest.faults",), folder: Path | None = None
+) -> tuple[int, Any]:
+    """A short fault run of a random seed, which is printed; returns its exit code and its result.
+
+    A run that finds something keeps logs and data in the folder, or in one of the system's.
+    """
     seed = secrets.randbelow(1_000_000)
     command = ("-m", *module, "--short", *flags, f"--seed={seed}", f"--result={result}")
     print("python", *command)
-    process = await asyncio.create_subprocess_exec(sys.executable, *command, cwd=ROOT)
+    environment = {**os.environ, **({"TMPDIR": str(folder)} if folder else {})}
+    process = await asyncio.create_subprocess_exec(sys.executable, *command, cwd=ROOT, env=environment)
     try:
         async with asyncio.timeout(DEADLINE_SECONDS):
             code = await process.wait()
@@ -65,6 +72,6 @@ async def test_nothing_is_lost_doubled_or_shown_in_a_short_run(tmp_path: Path) -
 @pytest.mark.slow
 async def test_an_acknowledgement_before_the_commit_is_found(tmp_path: Path) -> None:
     flags, broken = ("--on=sqlite", "--scenario=engine_killed", "--tables=8"), "tests.faults.early_acknowledgement"
-    code, result = await fault_run(tmp_path / "result.json", *flags, module=(broken, "run"))
+    code, result = await fault_run(tmp_path / "result.json", *flags, module=(broken, "run"), folder=tmp_path)
     assert code == 1
     assert result["violations"][Invariant.ACKNOWLEDGED_LOST] > 0
