@@ -159,8 +159,9 @@ class LoadTest:
             self._runner.send_message(DRAIN)
             while time.monotonic() < deadline and self._is_one_draining(self._runner):
                 gevent.sleep(POLL_SECONDS)
-            workers = run.collector.processes - {LOCAL}
+            workers = (run.collector.processes - {LOCAL}) | self._drained.keys()
             unwell += [worker for worker in workers if not self._drained.get(worker)]
+            unwell += ["a worker that reported nothing"] * (run.processes - len(workers))
         return unwell
 
     def _is_one_draining(self, master: MasterRunner) -> bool:

@@ -1,5 +1,6 @@
 """A Locust worker: its load process plays what the master's plan says, and its reports go to the master."""
 
+import sys
 from typing import Any
 
 from gevent.event import Event
@@ -71,6 +72,7 @@ class LoadWorker:
         process.drain()
         process.drained.wait()
         if not process.is_well_drained:
+            print(f"loadtest: {process.fault() or 'the load process ended early'}", file=sys.stderr, flush=True)
             self._reports.append({"drained": False})
 
     def _report(self, data: dict[str, Any], **_: Any) -> None:
