@@ -9,6 +9,7 @@ import argparse
 import asyncio
 import json
 import secrets
+import signal
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -338,6 +339,7 @@ def _percentiles(name: str, histogram: HdrHistogram) -> dict[str, float]:
 def main(arguments: Sequence[str]) -> int:
     """Measure what is asked for, print it as JSON and keep it; returns the exit code."""
     given = _parser().parse_args(arguments)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     flags = {
         "idle": {"engine": IDLE_FLAGS, "lobby": LOBBY_FLAGS},
         "asleep": {"engine": (f"--idle-seconds={given.idle_seconds}", *IDLE_FLAGS[:1]), "lobby": LOBBY_FLAGS},

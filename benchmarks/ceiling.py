@@ -7,6 +7,7 @@ Exit code 0 if a load was found that keeps all limits and nothing broke, 1 if no
 
 import argparse
 import asyncio
+import signal
 import subprocess
 import sys
 import time
@@ -172,6 +173,7 @@ def _line(step: Step, result: Result) -> str:
 def main(arguments: Sequence[str]) -> int:
     """Find all ceilings; returns the exit code."""
     given = _parser().parse_args(arguments)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     codes = []
     try:
         with ExitStack() as stack:
