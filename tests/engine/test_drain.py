@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+import threading
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -25,7 +26,7 @@ from croupier_api.v1 import engine_pb2
 from tests.engine.fakes import Bench, FakeClock, FakeScoring, RecordingLogger
 from tests.engine.play import CLOCK, act_once, choice, make_config, parsed, people, play_on, soon, taken, until_end
 from tests.engine.test_servicer import WATCH, Call
-from tests.waiting import settled
+from tests.waiting import settled, until
 
 
 @pytest.fixture
@@ -210,3 +211,5 @@ async def test_a_store_that_hangs_keeps_the_engine_no_longer_than_its_grace(sqli
     # The writer gives its connection back.
     await soon(engine.store.run())
     await dispose()
+    # A statement that waited for the lock ends on its thread, which must not outlive the event loop.
+    await until(lambda: not any("_connection_worker" in thread.name for thread in threading.enumerate()))

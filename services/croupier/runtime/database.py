@@ -1,6 +1,7 @@
 """Databases through SQLAlchemy: SQLite for one machine, PostgreSQL for any number of replicas."""
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
@@ -28,6 +29,8 @@ COMMAND_SECONDS = 8.0
 TRANSACTION_SECONDS = 15.0
 """More than a command may take, so that usually the command says what is wrong."""
 POOL_SIZE = 10
+ROWS_AT_A_TIME = 64
+"""How many rows the SQLite driver fetches from its thread at once."""
 CACHE_KIBIBYTES = 512
 """What each connection to SQLite keeps of it; the operating system keeps the rest, once for all of them."""
 POOL_WAIT_SECONDS = 10.0
@@ -137,8 +140,19 @@ async def connect_postgresql(url: URL, command_seconds: float | None = COMMAND_S
     )
 
 
+class _SqliteConnection(aiosqlite.Connection):
+    """A connection whose thread is stopped once.
+
+    SQLAlchemy stops it a second time when a statement outlasts the wait for an orderly close, and the driver then waits
+    for the answer of a thread that has ended: the event loop could not be closed.
+    """
+
+    def stop(self) -> asyncio.Future[Any] | None:
+        return super().stop() if self._running else None
+
+
 async def _connect(*arguments: Any, **options: Any) -> aiosqlite.Connection:
-    connection = aiosqlite.connect(*arguments, **options)
+    connection = _SqliteConnection(partial(sqlite3.connect, *arguments, **options), ROWS_AT_A_TIME)
     thread = connection._thread
     # As SQLAlchemy has it: a connection that is still open does not keep the process from ending.
     thread.daemon = True
