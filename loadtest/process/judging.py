@@ -98,8 +98,8 @@ class Judged(NamedTuple):
     verdict: Verdict
     kept: str
     """The replay, or else everything that was recorded."""
-    table: dict[str, object] | None
-    """What `standings` compares; None where the game was not seen to end."""
+    table: dict[str, object]
+    """What `standings` compares."""
 
 
 def verdict_on(body: bytes, complete: Callable[[TableRecord], None] | None = None) -> Judged:
@@ -121,8 +121,7 @@ def take_verdict(measures: Measures, judged: Judged) -> None:
     for milliseconds in verdict.seen_by_all_milliseconds:
         measures.took(SEEN_BY_ALL, milliseconds / 1000)
     measures.broken(verdict.violations, judged.kept)
-    if judged.table is not None:
-        measures.judged.append(judged.table)
+    measures.judged.append(judged.table)
 
 
 def _packed(record: TableRecord) -> bytes:

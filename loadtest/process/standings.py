@@ -1,7 +1,7 @@
 """Leaderboards and statistics, held against the outcomes of all tables of a run."""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from croupier_client import Client
@@ -14,25 +14,21 @@ PAGE_SIZE = 100
 CALLS_AT_A_TIME = 16
 
 
-def judged_table(record: TableRecord, verdict: Verdict) -> dict[str, object] | None:
-    """A finished table as JSON holds it; None without an outcome."""
-    if verdict.outcome is None:
-        return None
+def judged_table(record: TableRecord, verdict: Verdict) -> dict[str, object]:
+    """A table as JSON holds it; its outcome is None where the end of the game is not known."""
     players = sorted({viewer.player_id for viewer in record.viewers if viewer.seat is not None})
-    outcome = _as_json(verdict.outcome)
+    outcome = _as_json(verdict.outcome) if verdict.outcome is not None else None
     return {"table_id": record.table_id, "game": record.game, "players": players, "outcome": outcome}
 
 
-async def standings_of(client: Client, tables: Iterable[Mapping[str, Any]]) -> list[Violation]:
-    """Read what scoring shows of the games and players of these tables, and compare; raises CroupierError.
-
-    A table whose players are spread over several processes is there several times.
-    """
-    distinct = {table["table_id"]: table for table in tables}.values()
-    outcomes = [_outcome(table["outcome"]) for table in distinct]
-    boards = {game: await _board(client, game) for game in sorted({table["game"] for table in distinct})}
-    statistics = await _statistics(client, sorted({player for table in distinct for player in table["players"]}))
-    return await asyncio.to_thread(lambda: list(standings_broken(outcomes, boards, statistics)))
+async def standings_of(client: Client, tables: Sequence[Mapping[str, Any]]) -> list[Violation]:
+    """Read what scoring shows of the games and players of these tables, and compare; raises CroupierError."""
+    outcomes = [_outcome(table["outcome"]) for table in tables if table["outcome"] is not None]
+    undecided = {player for table in tables if table["outcome"] is None for player in table["players"]}
+    boards = {game: await _board(client, game) for game in sorted({table["game"] for table in tables})}
+    players = {player for table in tables for player in table["players"]} - undecided
+    statistics = await _statistics(client, sorted(players))
+    return await asyncio.to_thread(lambda: list(standings_broken(outcomes, boards, statistics, undecided=undecided)))
 
 
 async def _board(client: Client, game: str) -> Sequence[bytes]:

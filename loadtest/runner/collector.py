@@ -48,14 +48,20 @@ class Collector:
 
     @property
     def judged(self) -> list[dict[str, Any]]:
-        """The finished tables, each of them once, as the load processes compare them with standings."""
+        """The tables that were judged, each of them once, as a load process compares them with standings."""
         return list(self._judged.values())
+
+    @property
+    def outcomes(self) -> list[dict[str, Any]]:
+        """Those of them whose game was seen to end."""
+        return [table for table in self.judged if table["outcome"] is not None]
 
     def receive(self, process: str, message: Mapping[str, Any]) -> None:
         """Take a report of a load process."""
         batch = message["batch"]
         self._gauges[process] = message["gauges"]
-        self._judged.update((table["table_id"], table) for table in batch["judged"])
+        for table in batch["judged"]:
+            self._take_judged(table)
         self.counts.update(batch["counts"])
         for name, (times, first) in batch["failures"].items():
             self._failures[name] += times
@@ -68,6 +74,13 @@ class Collector:
         elif SEEN_BY_ALL in histograms:
             # The judge goes through tables long after they were played.
             merge(self.histograms, {SEEN_BY_ALL: histograms[SEEN_BY_ALL]})
+
+    def _take_judged(self, table: dict[str, Any]) -> None:
+        """Keep a table; one whose players are spread over several processes is reported by each of them."""
+        known = self._judged.setdefault(table["table_id"], table)
+        outcome = table["outcome"] if known["outcome"] is None else known["outcome"]
+        players = sorted({*known["players"], *table["players"]})
+        self._judged[table["table_id"]] = {**known, "players": players, "outcome": outcome}
 
     def _receive_under_load(
         self, process: str, batch: Mapping[str, Any], histograms: Mapping[str, HdrHistogram]

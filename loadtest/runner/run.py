@@ -105,7 +105,7 @@ class Run:
             self.process.compare(self.collector.judged)
             if not self.process.compared.wait(COMPARING_SECONDS) or self.process.ended.is_set():
                 reason = "the load process did not compare them"
-        measured = f"not compared: {reason}" if reason else f"{len(self.collector.judged)} outcomes compared"
+        measured = f"not compared: {reason}" if reason else f"{len(self.collector.outcomes)} outcomes compared"
         return Check("leaderboards and statistics", "what all outcomes add up to", measured, passed=True)
 
     def close(self) -> None:

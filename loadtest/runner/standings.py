@@ -7,15 +7,13 @@ from loadtest.scenarios import Scenario
 
 def not_compared(options: Options, scenario: Scenario, collector: Collector) -> str:
     """Why standings cannot be compared with all outcomes, in a few words; empty if they can."""
-    finished, known = collector.counts["tables finished"], len(collector.judged)
+    finished, known = collector.counts["tables finished"], len(collector.outcomes)
     if options.shared:
         return "others use these services too"
     if options.endpoints is not None and not options.is_seed_drawn:
         return "by this seed, players may have had earlier games"
     if scenario.judged_share < 1:
         return "not every table is judged"
-    if collector.counts["unheard tables"]:
-        return f"{collector.counts['unheard tables']} games were not seen to end"
     if known < finished or not known:
         return f"{finished} games were finished, and {known} have an outcome"
     return ""

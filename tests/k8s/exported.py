@@ -63,7 +63,7 @@ def _series(registry: CollectorRegistry) -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {"up": frozenset()}
     for family in registry.collect():
         # Labels are told by samples only, of which there are none yet.
-        collector: Any = registry._names_to_collectors.get(family.name)
+        collector: Any = registry._names_to_collectors.get(family.name)  # noqa: SLF001 - there is no public way
         labels = frozenset(getattr(collector, "_labelnames", ()))
         for suffix in SUFFIXES.get(family.type, ()):
             found[family.name + suffix] = labels | ({"le"} if suffix == "_bucket" else set())

@@ -105,8 +105,13 @@ def test_violations_are_counted_by_name_with_the_first_of_each(collector: Collec
 
 
 def test_a_table_that_several_processes_judged_has_one_outcome(collector: Collector, measures: Measures) -> None:
-    for process, table in (("0", "t1"), ("1", "t1"), ("1", "t2")):
-        measures.judged.append({"table_id": table, "game": "solo", "players": [], "outcome": ""})
+    reports = (("0", "t1", "Ada", {"finished": 1}), ("1", "t1", "Ben", None), ("1", "t2", "Ben", None))
+    for process, table, player, outcome in reports:
+        measures.judged.append({"table_id": table, "game": "solo", "players": [player], "outcome": outcome})
         collector.receive(process, report(measures))
-    assert [table["table_id"] for table in collector.judged] == ["t1", "t2"]
+    assert [(table["table_id"], table["players"]) for table in collector.judged] == [
+        ("t1", ["Ada", "Ben"]),
+        ("t2", ["Ben"]),
+    ]
+    assert [table["table_id"] for table in collector.outcomes] == ["t1"]
     assert collector.processes == {"0", "1"}
