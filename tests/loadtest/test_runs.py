@@ -42,7 +42,7 @@ async def test_smoke_is_green(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scenario", SCENARIOS.keys() - {"smoke"})
+@pytest.mark.parametrize("scenario", [name for name in SCENARIOS if name != "smoke"])
 async def test_a_scenario_is_green(scenario: str, tmp_path: Path) -> None:
     assert_green(await run_load_test([*SMALL, STAYERS], tmp_path, scenario), scenario)
 
