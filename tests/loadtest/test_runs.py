@@ -149,7 +149,7 @@ async def test_a_master_with_two_workers_is_one_run(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 async def test_the_web_page_shows_figures_and_violations_while_it_runs(tmp_path: Path) -> None:
-    run = [*SMALL, "--run-time=600", f"--results={tmp_path / 'results'}"]
+    run = [*SMALL, STAYERS, "--run-time=600", f"--results={tmp_path / 'results'}"]
     page = ["--autostart", "--autoquit=0", "--web-host=127.0.0.1", "--web-port=0"]
     async with (
         asyncio.timeout(RUN_SECONDS),
