@@ -69,6 +69,7 @@ class LoadTest:
         events.quit.add_listener(self._conclude)
         # Locust itself listens to this only after a run without the web page.
         gevent.signal_handler(signal.SIGTERM, self._runner.quit)
+        gevent.signal_handler(signal.SIGINT, _interrupt)
 
     @property
     def violations(self) -> tuple[Broken, ...]:
@@ -177,3 +178,12 @@ class LoadTest:
         """Print the verdict again, beneath Locust's own tables."""
         if self._result is not None:
             print(f"verdict     {verdict(self._result)}", flush=True)
+
+
+def _interrupt() -> None:
+    """End Locust as Ctrl-C does, by a greenlet of its own.
+
+    Python would raise this in any greenlet, such as the one that reads what the load process reports: the run would
+    then wait for reports that nothing reads.
+    """
+    raise KeyboardInterrupt
