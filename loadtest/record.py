@@ -1,4 +1,4 @@
-"""What players of one table heard, sent and were answered: all that the referee gets to see, beside the records.
+"""What players of one table heard, sent and were answered: all that the judge gets to see, beside the records.
 
 Everything here can be pickled. Bytes are messages of the contract as they came or went; times are milliseconds since
 1970 UTC of the players' machine.

@@ -105,7 +105,7 @@ class Scenario:
     rereading: float = 0.25
     """How often a player who saw the end of a game reads its whole log again."""
     judged_share: float = 1.0
-    """Of all tables, how many the referee goes through."""
+    """Of all tables, how many the judge goes through."""
     grace_seconds: float = 120.0
     """How long games get to be played to their ends afterwards, without thinking."""
 

@@ -24,7 +24,7 @@ PATIENCE = RetryPolicy(total_seconds=60)
 CONNECTIONS_OF_A_SERVICE = 4
 """So many connections to each service are shared by all players of a process."""
 OPTIONS = (*CHANNEL_OPTIONS, ("grpc.use_local_subchannel_pool", 1))
-"""Channels that are set up alike share one connection unless they are told not to."""
+"""gRPC shares one connection between channels with equal options; this option turns that off."""
 
 
 class Connections:

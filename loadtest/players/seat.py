@@ -254,5 +254,5 @@ class SeatPlayer:
             return
         if isinstance(error, NotFound) and self._viewer.heard:
             self._note(Invariant.TABLE_LOST, 0, f"{what}: {error}, though it was played at")
-        # Counted as well: the referee may not look at this table.
+        # Counted as well: the judge may not look at this table.
         self._world.measures.failed(f"{what}: {error.code.name} {error.reason}".strip(), str(error))

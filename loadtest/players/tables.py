@@ -15,7 +15,7 @@ def wall_milliseconds() -> int:
 
 
 class Tables:
-    """Records by table; whoever leaves a table last has its records read and hands it to the referee."""
+    """Records by table; whoever leaves a table last has its records read and hands it to the judge."""
 
     def __init__(self, measures: Measures, hand_over: Callable[[TableRecord], Awaitable[None]]) -> None:
         self._measures = measures
@@ -91,7 +91,7 @@ class Tables:
         return records
 
     async def see_off(self, record: TableRecord) -> None:
-        """Hand a record to the referee, as soon as he takes more."""
+        """Hand a record to the judge, as soon as there is room."""
         await self._hand_over(record)
 
     def elsewhere(self, player_id: str, random: Random) -> TableRecord | None:

@@ -143,9 +143,9 @@ class Result:
     tables_opened: int
     tables_finished: int
     tables_judged: int
-    """Tables that the referee has gone through."""
+    """Tables that the judge has gone through."""
     tables_proved: int
-    """Those of them that were played again from the replay by the referee's own rules."""
+    """Those of them that were played again from the replay by the judge's own rules."""
     games: Mapping[str, int]
     """Finished tables by game."""
     actions: int

@@ -81,7 +81,7 @@ class LoadWorker:
             self._is_reported.set()
 
     def _quit(self, **_: Any) -> None:
-        """Let games end and be reported, where this worker alone is told to end."""
+        """Let games end and be reported when this worker alone quits."""
         if self._process is not None:
             self._drain()
             self._is_reported.wait(REPORTED_SECONDS)

@@ -11,7 +11,7 @@ from loadtest.scenarios import Manner
 
 
 class House:
-    """Tables, and the records that the referee was handed."""
+    """Tables, and the records that the judge was handed."""
 
     def __init__(self) -> None:
         self.handed_over: list[TableRecord] = []

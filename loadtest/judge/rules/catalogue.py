@@ -1,4 +1,4 @@
-"""The games whose rules the referee knows."""
+"""The games whose rules the judge knows."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType

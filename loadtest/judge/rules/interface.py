@@ -1,4 +1,4 @@
-"""What the referee asks of a game's rules.
+"""What the judge asks of a game's rules.
 
 Cards are texts ("QH", "JK") and actions are dictionaries as replays write them ({"type": "play", "card": "AS"}); plain
 lists and dictionaries that change, so that a rule reads here as its page says it.

@@ -35,7 +35,7 @@ app.add_typer(door_app, name="door")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command, by default with the arguments of the process; whatever goes wrong is told in one line."""
+    """Run the command, by default with the arguments of the process; errors are printed as one line."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")

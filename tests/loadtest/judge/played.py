@@ -326,15 +326,6 @@ def _listen(one: SeatRecord, table: Played, viewer: int, begins_at: int, drops: 
                 hears(one, table, sequence, table.message(viewer, again))
 
 
-def reads_again(one: SeatRecord, table: Played) -> None:
-    """A viewer reads the whole log again when the game is over."""
-    last = len(table.steps)
-    one.opened.append(Opened(heard_at(table, last), 0))
-    viewer = one.seat if one.seat is not None else SPECTATOR
-    for sequence in range(1, last + 1):
-        hears(one, table, last, table.message(viewer, sequence))
-
-
 def _begin(one: SeatRecord, table: Played, viewer: int, sequence: int) -> None:
     one.opened.append(Opened(heard_at(table, sequence), None))
     hears(one, table, sequence, engine_pb2.PlayResponse(snapshot=table.snapshot(viewer, sequence)))

@@ -8,7 +8,7 @@ from loadtest.judge.rules.one_ten.scoring import PlayedRound, first_at_target, r
 
 
 class OneTenTable:
-    """110 for two to eight seats, as the referee plays it."""
+    """110 for two to eight seats, as the judge plays it."""
 
     def __init__(self, seats: int, options: Options) -> None:
         self.seats = seats

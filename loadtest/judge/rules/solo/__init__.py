@@ -1,4 +1,4 @@
-"""Solo once more, as the referee reads its page."""
+"""Solo once more, as the judge reads its page."""
 
 from loadtest.judge.rules.solo.table import SoloTable
 
