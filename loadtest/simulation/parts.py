@@ -36,7 +36,10 @@ class SimulatedWriter:
 
     async def write(self, appends: Sequence[Append]) -> Sequence[int]:
         """Store all of it, or nothing, and then return the places of those that came too late."""
-        return await asyncio.shield(self._database.process.start(self._transaction(appends)))
+        transaction = self._database.process.start(self._transaction(appends))
+        # Once nobody waits for it, its failure is nobody's either.
+        transaction.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return await asyncio.shield(transaction)
 
     async def _transaction(self, appends: Sequence[Append]) -> Sequence[int]:
         try:
