@@ -20,6 +20,7 @@ from croupier.engine.sql_attendance import SqlAttendanceStore
 from croupier.runtime.database import open_database
 from tests.engine.fakes import START, FakeClock, FakeRoll, RecordingLogger, StoreDown
 from tests.engine.play import soon
+from tests.engine.timing import pass_time
 from tests.waiting import settled
 
 
@@ -151,9 +152,7 @@ async def test_an_engine_goes_on_attending_after_its_database_was_away() -> None
     attending = asyncio.create_task(own.attendance.run())
     for down in (False, True, False):
         own.store.down, asked = down, own.store.asked
-        for _ in range(30):
-            own.clock.advance(100)
-            await settled()
+        await pass_time(own.clock, 3_000)
         assert own.store.asked > asked
     assert own.attendance.roll.certain_until > START + 6_000
     own.store.down = True
@@ -167,7 +166,7 @@ async def test_an_engine_that_has_left_is_not_put_on_the_roll_again(
 ) -> None:
     mine = Attendance(roll, "e1", lambda: True, FakeClock(), RecordingLogger())
     await mine.attend()
-    await asyncio.gather(mine.leave(), mine.attend(), mine.is_certain_of(START + 1))
+    await asyncio.gather(mine.attend(), mine.leave(), mine.attend(), mine.is_certain_of(START + 1))
     await mine.attend()
     assert (await roll.attend("e2", START + 10)).certain_until == START + 10
 

@@ -1,8 +1,7 @@
 """What is done for all tables at regular times: nobody's deadline is forgotten, and memory holds what is used."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -17,7 +16,7 @@ from croupier.games.facts import SPECTATOR
 from croupier.runtime.errors import Unavailable
 from tests.engine.fakes import Bench
 from tests.engine.play import CLOCK, act_once, make_config, open_table, parsed, people, play_on, taken
-from tests.waiting import settled
+from tests.engine.timing import pass_time
 
 IDLE_MILLISECONDS = 120_000
 KEPT = Retention(IDLE_MILLISECONDS, log_milliseconds=3_600_000, replay_milliseconds=0)
@@ -28,13 +27,6 @@ SLOW = ClockConfig(action_milliseconds=3_600_000, reserve_milliseconds=0, bot_de
 def caretaker_of(engine: Bench, kept: Retention = KEPT) -> tuple[Caretaker, Tables]:
     tables = Tables(engine.services, bytes, most_open_tables=100)
     return Caretaker(tables, engine.services, kept), tables
-
-
-async def pass_time(engine: Bench, milliseconds: int) -> None:
-    """Let time pass, and all that happens at its time."""
-    for _ in range(0, milliseconds, 50):
-        engine.clock.advance(50)
-        await settled()
 
 
 async def left_alone(engine: Bench, *table_ids: str, clock: ClockConfig = CLOCK) -> None:
@@ -63,14 +55,14 @@ async def test_tables_that_nobody_looks_after_go_on_within_two_seconds_of_their_
 ) -> None:
     await left_alone(engine, "t1", "t2", "t3")
     running = asyncio.create_task(caretaker_of(engine)[0].run())
-    await pass_time(engine, FULL_MILLISECONDS - 100)
+    await pass_time(engine.clock, FULL_MILLISECONDS - 100)
     if store_is_away:
         engine.store.reads_fail = True
-        await pass_time(engine, 2_100)
+        await pass_time(engine.clock, 2_100)
         assert "left for later" in engine.logger.events("warning")
         engine.store.reads_fail = False
     assert lengths(engine) == [1, 1, 1]
-    await pass_time(engine, 2_100)
+    await pass_time(engine.clock, 2_100)
     assert lengths(engine) == [2, 2, 2]
     assert {kept.entries[-1].acted_by for kept in engine.store.tables.values()} == {ActedBy.TIMEOUT}
     running.cancel()
@@ -88,7 +80,7 @@ async def test_what_is_overdue_is_taken_up_by_one_engine_and_by_another_if_that_
     engine.clock.advance(CLAIM_MILLISECONDS + 1_000)
     await caretaker.sweep()
     assert set(tables.in_memory) == {"t1", "t2"}
-    await pass_time(engine, 100)
+    await pass_time(engine.clock, 100)
     assert lengths(engine) == [1, 2, 2]
 
 
@@ -113,53 +105,42 @@ async def opened(engine: Bench, clock: ClockConfig = SLOW) -> tuple[Tables, Live
     return tables, await tables.get("t1")
 
 
+def tidied(tables: Tables) -> set[str]:
+    """What is in memory when what was idle for so long has left it."""
+    tables.tidy(IDLE_MILLISECONDS)
+    return set(tables.in_memory)
+
+
 async def test_a_table_that_nobody_uses_leaves_memory_and_comes_back_by_folding(engine: Bench, seed: int) -> None:
     tables, table = await opened(engine)
     random = Random(seed)
     for _ in range(6):
         await act_once(table, random)
-    for passed, in_memory in ((0, {"t1"}), (IDLE_MILLISECONDS, {"t1"}), (1, set())):
-        engine.clock.advance(passed)
-        tables.tidy(IDLE_MILLISECONDS)
-        assert set(tables.in_memory) == in_memory
+    assert tidied(tables) == {"t1"}
+    engine.clock.advance(IDLE_MILLISECONDS)
+    assert tidied(tables) == {"t1"}
+    engine.clock.advance(1)
+    assert tidied(tables) == set()
     again = await tables.get("t1")
     assert again is not table
     assert again.state == table.state
     await act_once(again, random)
     engine.clock.advance(IDLE_MILLISECONDS)
-    tables.tidy(IDLE_MILLISECONDS)
-    assert set(tables.in_memory) == {"t1"}
+    assert tidied(tables) == {"t1"}
 
 
-@asynccontextmanager
-async def followed(table: LiveTable) -> AsyncIterator[None]:
-    stream = table.subscribe(SPECTATOR, None)
-    yield
-    table.unsubscribe(stream)
-
-
-@asynccontextmanager
-async def in_doubt(table: LiveTable) -> AsyncIterator[None]:
-    table.is_doubtful = True
-    yield
-    table.is_doubtful = False
-
-
-def written_to(table: LiveTable) -> AbstractAsyncContextManager[None]:
-    return table.lock
-
-
-@pytest.mark.parametrize("used", [followed, in_doubt, written_to])
-async def test_a_table_stays_in_memory_as_long_as_it_is_and_then_does_nothing_more(
-    engine: Bench, used: Callable[[LiveTable], AbstractAsyncContextManager[None]]
-) -> None:
+async def test_a_table_that_is_used_stays_in_memory_and_then_does_nothing_more(engine: Bench) -> None:
     tables, table = await opened(engine)
     engine.clock.advance(IDLE_MILLISECONDS + 1)
-    async with used(table):
-        tables.tidy(IDLE_MILLISECONDS)
-        assert set(tables.in_memory) == {"t1"}
-    tables.tidy(IDLE_MILLISECONDS)
-    assert set(tables.in_memory) == set()
+    stream = table.subscribe(SPECTATOR, None)
+    assert tidied(tables) == {"t1"}
+    table.unsubscribe(stream)
+    table.is_doubtful = True
+    assert tidied(tables) == {"t1"}
+    table.is_doubtful = False
+    async with table.lock:
+        assert tidied(tables) == {"t1"}
+    assert tidied(tables) == set()
     with pytest.raises(Unavailable):
         table.subscribe(SPECTATOR, None)
 
@@ -168,8 +149,7 @@ async def test_a_table_whose_time_comes_soon_stays(engine: Bench) -> None:
     tables, _ = await opened(engine, ClockConfig(2 * IDLE_MILLISECONDS + 10, 0, 0))
     engine.clock.advance(IDLE_MILLISECONDS + 1)
     tables.tidy(IDLE_MILLISECONDS + 9)
-    tables.tidy(IDLE_MILLISECONDS)
-    assert set(tables.in_memory) == set()
+    assert tidied(tables) == set()
     await tables.get("t1")
     engine.clock.advance(IDLE_MILLISECONDS)
     tables.tidy(IDLE_MILLISECONDS // 2)

@@ -6,13 +6,14 @@ from random import Random
 
 import pytest
 
-from croupier.engine.clock import NOBODY_WAITS, ClockState, clock_after_credit, next_due
+from croupier.engine.clock import NOBODY_WAITS, ClockState, clock_after, clock_after_credit, next_due
 from croupier.engine.credits import Interruption, credit_due, interrupted_until, unserved_milliseconds
 from croupier.engine.fact_codec import StreamEncoder
 from croupier.engine.log import ClockConfig, Entry, TableConfig, TimeCredited, body_to_json, entry_from_row
 from croupier.engine.replay import verify_replay, write_replay
 from croupier.engine.streams import message_of
 from croupier.engine.table import advance, new_table, steps_of
+from croupier.games.actions import Pass
 from croupier.games.interface import SeatActed
 from tests.engine.fakes import START
 from tests.engine.play import choice, every_game, make_config, parsed, people, viewers
@@ -55,12 +56,6 @@ DUE: dict[str, tuple[ClockState, int, list[Interruption], int]] = {
     "all was given back, and more is due": (a_clock(500, credited=400), 700, WHOLE_TIME, 200),
     "another engine was gone, which nobody knows yet": (a_clock(300, credited=300), 410, [FIRST], 0),
     "and now they do": (a_clock(300, credited=300), 1_000, [FIRST, NOTICED_LATER], 500),
-    "given back with another who has acted": (
-        a_clock(NOBODY_WAITS, 550, credited=250),
-        800,
-        [Interruption(400, 700)],
-        50,
-    ),
 }
 
 
@@ -73,6 +68,13 @@ def test_what_is_given_back_adds_up_for_all_who_wait() -> None:
     clock = clock_after_credit(a_clock(100, NOBODY_WAITS, 300), 400)
     assert clock == a_clock(500, NOBODY_WAITS, 700, credited=400)
     assert clock_after_credit(clock, 5) == a_clock(505, NOBODY_WAITS, 705, credited=405)
+
+
+def test_who_waits_on_when_another_acts_keeps_what_was_given_back() -> None:
+    acted = Entry(2, 600, 0, SeatActed(0, Pass()))
+    clock = clock_after(clock_after_credit(a_clock(100, 300), 250), ClockConfig(1_000, 0, 0), acted, (1,))
+    assert clock == a_clock(NOBODY_WAITS, 550, credited=250)
+    assert credit_due(clock, 800, [Interruption(400, 700)]) == TimeCredited(50)
 
 
 def some_interruptions(random: Random, length: int) -> list[Interruption]:

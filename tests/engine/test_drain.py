@@ -23,9 +23,9 @@ from croupier.runtime.stream_places import StreamPlaces
 from croupier_api.v1 import engine_pb2
 from tests.engine.databases import loaded
 from tests.engine.fakes import Bench, FakeClock, FakeScoring, RecordingLogger
-from tests.engine.held import Held
 from tests.engine.play import CLOCK, act_once, make_config, parsed, people, play_on, soon, until_end
 from tests.engine.test_servicer import WATCH, Call
+from tests.engine.timing import Held
 from tests.waiting import settled, until
 
 

@@ -12,8 +12,8 @@ from croupier.engine.log import Entry
 from croupier.engine.tables import Tables
 from croupier.games.facts import SPECTATOR
 from tests.engine.fakes import Bench
-from tests.engine.held import Held
 from tests.engine.play import act_once, make_config, open_table, parsed, soon, taken
+from tests.engine.timing import Held
 from tests.waiting import settled
 
 

@@ -84,7 +84,8 @@ def test_a_proposal_goes_when_it_cannot_happen_any_more(monkeypatch: pytest.Monk
     assert after(config, table, some_action(table)).proposal is None
 
 
-def test_at_a_table_nothing_stays_proposed_when_the_hand_is_over(seed: int) -> None:
+def test_nothing_stays_proposed_when_the_hand_is_over(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("croupier.engine.proposals.refusal_of", lambda game, name: None)
     config = make_config("solo")
     random, table, ended = Random(seed), dealt(config), 0
     while not table.is_over and ended < 3:

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from croupier.engine.reports import LONGEST_WAIT_SECONDS, ResultReport, RoundReport, reports_of
+from croupier.engine.reports import CLAIM_MILLISECONDS, ResultReport, RoundReport, reports_of
 from croupier.games.interface import OptionValue
 from tests.engine.fakes import Bench
 from tests.engine.play import every_game, make_config, open_table, play_on, soon, whole_log
+from tests.engine.timing import pass_time
 from tests.waiting import settled
 
 MATCH: dict[str, OptionValue] = {"best_of": 3, "scoring": "cards"}
@@ -20,25 +21,13 @@ WHOLE: list[int | str] = [1, 2, 3, "result"]
 
 
 @asynccontextmanager
-async def reporting(*engines: Bench) -> AsyncIterator[None]:
-    tasks = [asyncio.create_task(engine.services.reporter.run()) for engine in engines]
+async def reporting(engine: Bench) -> AsyncIterator[None]:
+    task = asyncio.create_task(engine.services.reporter.run())
     try:
         yield
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-
-async def until(engine: Bench, expected: int) -> None:
-    """Let time pass until scoring has got so many reports."""
-
-    async def passing() -> None:
-        while len(engine.scoring.got) < expected:
-            engine.clock.advance(100)
-            await settled()
-
-    await soon(passing())
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 async def finished(engine: Bench, seed: int, *table_ids: str) -> None:
@@ -72,23 +61,32 @@ async def test_reports_wait_while_scoring_is_away_and_tables_go_on(engine: Bench
         await soon(engine.scoring.tried.wait())
         assert engine.count("croupier_reports_waiting") == 1
         engine.scoring.down = False
-        await until(engine, 4)
+        await pass_time(engine.clock, 10_000)
     assert engine.scoring.got == whole("t1")
     assert engine.store.tables["t1"].reports_done == engine.store.tables["t1"].reports_due == 4
     assert engine.count("croupier_reports_waiting") == 0
     assert "reports wait for scoring" in engine.logger.events("warning")
 
 
-async def test_what_an_engine_left_undone_is_found_by_one_other_once_it_can_be_read(engine: Bench, seed: int) -> None:
+async def test_what_an_engine_left_undone_is_found_by_another_once_it_can_be_read(engine: Bench, seed: int) -> None:
     await finished(engine, seed, "t1", "t2", "t3")
     await engine.store.set_reports_done("t1", 2)
     await engine.store.set_reports_done("t2", 4)
     engine.store.reads_fail = True
-    async with reporting(engine.another_engine(), engine.another_engine()):
+    async with reporting(engine.another_engine()):
         await settled()
         engine.store.reads_fail = False
-        await until(engine, 6)
+        await pass_time(engine.clock, 10_000)
     assert engine.scoring.got == [("t1", 3), ("t1", "result"), *whole("t3")]
+
+
+async def test_what_an_engine_has_found_is_left_alone_by_others_for_a_while(engine: Bench, seed: int) -> None:
+    await finished(engine.another_engine(), seed, "t1")
+    finders = [engine.another_engine().services.reporter for _ in range(3)]
+    for reporter, passed in zip(finders, (0, CLAIM_MILLISECONDS, 1), strict=True):
+        engine.clock.advance(passed)
+        await reporter.look()
+    assert [reporter.pending for reporter in finders] == [1, 0, 1]
 
 
 async def test_what_scoring_does_not_take_holds_up_no_other_table(engine: Bench, seed: int) -> None:
@@ -98,11 +96,10 @@ async def test_what_scoring_does_not_take_holds_up_no_other_table(engine: Bench,
         await finished(engine, seed, "rejected", "broken")
         await soon(engine.scoring.tried.wait())
         await finished(engine, seed, "t1", "t2")
-        await until(engine, 8)
+        await pass_time(engine.clock, 10_000)
         assert sorted(engine.scoring.got, key=str) == sorted(whole("t1", "t2"), key=str)
         engine.scoring.broken_tables.clear()
-        engine.clock.advance(round(LONGEST_WAIT_SECONDS * 1000))
-        await until(engine, 12)
+        await pass_time(engine.clock, 10_000)
     assert engine.scoring.got[8:] == whole("broken")
     assert engine.store.tables["rejected"].reports_done == 4
     assert engine.logger.events("error") == ["scoring rejected a report"] * 4
@@ -116,7 +113,7 @@ async def test_a_table_whose_reports_cannot_be_told_keeps_no_other_from_it(
     kept = engine.store.tables["t1"]
     kept.config = replace(kept.config, **broken)
     async with reporting(engine):
-        await until(engine, 4)
+        await pass_time(engine.clock, 10_000)
     assert engine.scoring.got == whole("t2")
     assert engine.logger.events("error") == ["reports cannot be told"]
 

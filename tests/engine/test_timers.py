@@ -218,23 +218,17 @@ async def test_computer_players_are_not_held_up(engine: Bench) -> None:
 # Several engines
 
 
-async def test_two_replicas_act_once_for_a_seat_and_the_one_that_appended_last_acts_first(
+async def test_the_replica_that_appended_last_acts_for_a_seat_and_the_others_leave_it_to_that(
     engine: Bench, three: Watched
 ) -> None:
-    other = await replica(engine)
-    assert await three.after(FULL_MILLISECONDS) == [TIMEOUT]
-    assert await other.after(FOLLOW_MILLISECONDS - 1) == []
-    assert await other.after(1) == [TIMEOUT]
-    assert len(engine.store.tables["t1"].entries) == 2
-
-
-async def test_whoever_appends_leads_from_then_on(engine: Bench, three: Watched) -> None:
     other = await replica(engine)
     await other.act()
     await three.table.catch_up_to(2)
     assert (three.table.is_leading, other.table.is_leading) == (False, True)
-    await engine.services.background.close(0)
     assert await other.after(FULL_MILLISECONDS) == [PLAYED, TIMEOUT]
+    assert await three.after(FOLLOW_MILLISECONDS - 1) == [PLAYED]
+    assert await three.after(1) == [TIMEOUT]
+    assert len(engine.store.tables["t1"].entries) == 3
 
 
 async def test_two_engines_give_time_back_once(engine: Bench, three: Watched) -> None:

@@ -1,16 +1,24 @@
-"""Methods of a store whose answers come late."""
+"""Time that passes step by step, and answers that come late."""
 
 import asyncio
 from typing import Any
 
 import pytest
 
-from tests.engine.fakes import MemoryTableStore
+from tests.engine.fakes import FakeClock, MemoryTableStore
 from tests.engine.play import soon
+from tests.waiting import settled
+
+
+async def pass_time(clock: FakeClock, milliseconds: int) -> None:
+    """Let time pass, and all that happens at its time."""
+    for _ in range(0, milliseconds, 50):
+        clock.advance(50)
+        await settled()
 
 
 class Held:
-    """A method that reads at once and answers when it is let go."""
+    """A method of a store that reads at once and answers when it is let go."""
 
     def __init__(self, store: MemoryTableStore, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         self._read, self._goes_on = asyncio.Event(), asyncio.Event()
