@@ -78,7 +78,7 @@ CASES: dict[str, tuple[tuple[Event, ...], Due | None, tuple[int, ...], tuple[Sea
 
 
 @pytest.mark.parametrize(("events", "due", "reserves", "away"), CASES.values(), ids=CASES)
-def test_the_clock_after(
+def test_what_the_clock_says(
     events: tuple[Event, ...], due: Due | None, reserves: tuple[int, ...], away: tuple[Seat, ...]
 ) -> None:
     clock = after(*events)

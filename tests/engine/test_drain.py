@@ -59,7 +59,7 @@ async def test_on_a_play_stream_the_answer_comes_before_the_notice_which_is_last
     assert len(engine.store.tables["t1"].entries) == 2
 
 
-async def test_whoever_comes_now_is_sent_on(tables: Tables) -> None:
+async def test_whoever_comes_to_an_engine_that_stops_is_sent_on(tables: Tables) -> None:
     table = await tables.get("t1")
     await tables.drain()
     with pytest.raises(Unavailable) as moved:

@@ -51,7 +51,6 @@ async def here(engine: Bench) -> AsyncIterator[Here]:
     following = asyncio.create_task(here.follower.run())
     yield here
     following.cancel()
-    await asyncio.gather(following, return_exceptions=True)
 
 
 def sequences(tables: list[LiveTable]) -> list[int]:

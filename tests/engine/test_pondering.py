@@ -10,11 +10,12 @@ from croupier.engine.background import Background
 from croupier.engine.live import LiveTable
 from croupier.engine.log import ActedBy, SeatConfig
 from croupier.engine.steward import RETRY_MILLISECONDS
+from croupier.engine.table import advance, new_table
 from croupier.engine.thinking import Thought
 from croupier.games.actions import Action
 from croupier.games.interface import ProposalAgreed, SeatActed
 from croupier.runtime.errors import Unavailable
-from tests.engine.fakes import Bench, Outcome
+from tests.engine.fakes import START, Bench, Outcome
 from tests.engine.play import CLOCK, bots, make_config, open_table, people
 from tests.waiting import settled
 
@@ -53,9 +54,9 @@ def thinkers(engine: Bench) -> FakeThinkers:
 
 async def pondering(engine: Bench, *others: SeatConfig) -> tuple[LiveTable, int]:
     """A table whose first seat to act has begun to think, and that seat."""
-    (seat,) = (await open_table(engine, make_config("solo"))).state.seats_to_act
+    config = make_config("solo")
+    (seat,) = advance(config, new_table(config), START, None)[-1].after.seats_to_act
     rest = list(others or people(3))
-    del engine.store.tables["t1"]
     table = await open_table(engine, make_config("solo", seats=(*rest[:seat], SEARCHING, *rest[seat:])))
     assert table.state.seats_to_act == (seat,)
     engine.clock.advance(CLOCK.bot_delay_milliseconds)

@@ -1,8 +1,6 @@
 """Reports reach scoring at least once and in order, whatever happens to scoring or to the engine."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -18,16 +16,6 @@ from tests.waiting import settled
 
 MATCH: dict[str, OptionValue] = {"best_of": 3, "scoring": "cards"}
 WHOLE: list[int | str] = [1, 2, 3, "result"]
-
-
-@asynccontextmanager
-async def reporting(engine: Bench) -> AsyncIterator[None]:
-    task = asyncio.create_task(engine.services.reporter.run())
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
 
 async def finished(engine: Bench, seed: int, *table_ids: str) -> None:
@@ -56,12 +44,13 @@ def test_the_reports_of_a_log_are_its_rounds_in_order_and_then_the_result(game: 
 
 async def test_reports_wait_while_scoring_is_away_and_tables_go_on(engine: Bench, seed: int) -> None:
     engine.scoring.down = True
-    async with reporting(engine):
-        await finished(engine, seed, "t1")
-        await soon(engine.scoring.tried.wait())
-        assert engine.count("croupier_reports_waiting") == 1
-        engine.scoring.down = False
-        await pass_time(engine.clock, 10_000)
+    reporting = asyncio.create_task(engine.services.reporter.run())
+    await finished(engine, seed, "t1")
+    await soon(engine.scoring.tried.wait())
+    assert engine.count("croupier_reports_waiting") == 1
+    engine.scoring.down = False
+    await pass_time(engine.clock, 10_000)
+    reporting.cancel()
     assert engine.scoring.got == whole("t1")
     assert engine.store.tables["t1"].reports_done == engine.store.tables["t1"].reports_due == 4
     assert engine.count("croupier_reports_waiting") == 0
@@ -73,10 +62,11 @@ async def test_what_an_engine_left_undone_is_found_by_another_once_it_can_be_rea
     await engine.store.set_reports_done("t1", 2)
     await engine.store.set_reports_done("t2", 4)
     engine.store.reads_fail = True
-    async with reporting(engine.another_engine()):
-        await settled()
-        engine.store.reads_fail = False
-        await pass_time(engine.clock, 10_000)
+    reporting = asyncio.create_task(engine.another_engine().services.reporter.run())
+    await settled()
+    engine.store.reads_fail = False
+    await pass_time(engine.clock, 10_000)
+    reporting.cancel()
     assert engine.scoring.got == [("t1", 3), ("t1", "result"), *whole("t3")]
 
 
@@ -92,14 +82,15 @@ async def test_what_an_engine_has_found_is_left_alone_by_others_for_a_while(engi
 async def test_what_scoring_does_not_take_holds_up_no_other_table(engine: Bench, seed: int) -> None:
     engine.scoring.rejected_tables.add("rejected")
     engine.scoring.broken_tables.add("broken")
-    async with reporting(engine):
-        await finished(engine, seed, "rejected", "broken")
-        await soon(engine.scoring.tried.wait())
-        await finished(engine, seed, "t1", "t2")
-        await pass_time(engine.clock, 10_000)
-        assert sorted(engine.scoring.got, key=str) == sorted(whole("t1", "t2"), key=str)
-        engine.scoring.broken_tables.clear()
-        await pass_time(engine.clock, 10_000)
+    reporting = asyncio.create_task(engine.services.reporter.run())
+    await finished(engine, seed, "rejected", "broken")
+    await soon(engine.scoring.tried.wait())
+    await finished(engine, seed, "t1", "t2")
+    await pass_time(engine.clock, 10_000)
+    assert sorted(engine.scoring.got, key=str) == sorted(whole("t1", "t2"), key=str)
+    engine.scoring.broken_tables.clear()
+    await pass_time(engine.clock, 10_000)
+    reporting.cancel()
     assert engine.scoring.got[8:] == whole("broken")
     assert engine.store.tables["rejected"].reports_done == 4
     assert engine.logger.events("error") == ["scoring rejected a report"] * 4
@@ -112,8 +103,9 @@ async def test_a_table_whose_reports_cannot_be_told_keeps_no_other_from_it(
     await finished(engine.another_engine(), seed, "t1", "t2")
     kept = engine.store.tables["t1"]
     kept.config = replace(kept.config, **broken)
-    async with reporting(engine):
-        await pass_time(engine.clock, 10_000)
+    reporting = asyncio.create_task(engine.services.reporter.run())
+    await pass_time(engine.clock, 10_000)
+    reporting.cancel()
     assert engine.scoring.got == whole("t2")
     assert engine.logger.events("error") == ["reports cannot be told"]
 

@@ -116,12 +116,6 @@ async def test_what_is_refused_changes_nothing(
         assert each.state == before
 
 
-async def test_a_game_without_proposals_says_so(engine: Bench) -> None:
-    table = await open_table(engine, make_config("thulla"))
-    with pytest.raises(MalformedRequest, match="there is none"):
-        await table.propose(0, "restart_same", "a")
-
-
 async def test_a_proposal_that_the_rules_do_not_allow_names_the_rule(
     engine: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
