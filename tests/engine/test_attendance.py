@@ -15,14 +15,13 @@ from croupier.engine.attendance import (
     Roll,
 )
 from croupier.engine.credits import Interruption
-from croupier.engine.schema import ENGINES, INTERRUPTIONS
+from croupier.engine.schema import INTERRUPTIONS
 from croupier.engine.sql_attendance import SqlAttendanceStore
 from croupier.runtime.database import open_database
 from tests.engine.fakes import START, FakeClock, FakeRoll, RecordingLogger, StoreDown
 from tests.engine.play import soon
+from tests.engine.timing import pass_time
 from tests.waiting import settled
-
-LATE = START + GONE_MILLISECONDS + 1
 
 
 @pytest.fixture
@@ -34,91 +33,70 @@ def interruption(began: int, noted: int) -> Interruption:
     return Interruption(began, noted + RETURN_MILLISECONDS)
 
 
-async def engines(database: AsyncEngine) -> dict[str, int]:
-    async with database.connect() as connection:
-        return {row.engine_id: row.seen_at for row in await connection.execute(select(ENGINES))}
-
-
 async def count_of_interruptions(database: AsyncEngine) -> int:
     async with database.connect() as connection:
         return int((await connection.execute(select(func.count()).select_from(INTERRUPTIONS))).scalar_one())
 
 
-async def test_an_engine_that_is_alone_is_certain_of_everything_up_to_now(roll: SqlAttendanceStore) -> None:
-    for now in (START, START + 1_000, START + 2_000):
-        assert await roll.attend("e1", now) == Roll(now, ())
+LATE = GONE_MILLISECONDS + 1
+GONE = (interruption(START, START + LATE),)
+LEFT = (interruption(START + 10, START + 10),)
+
+Said = tuple[str, int, int | None, tuple[Interruption, ...]]
+"""Who attends when, until when the roll is certain then (None: he leaves), and what it knows; times are since START."""
+
+CASES: dict[str, list[Said]] = {
+    "alone": [("e1", 0, 0, ()), ("e1", 1_000, 1_000, ())],
+    "certain up to the last word of all": [
+        ("e1", 0, 0, ()),
+        ("e2", 500, 0, ()),
+        ("e1", 1_000, 500, ()),
+        ("e2", 400, 400, ()),
+    ],
+    "silent for long, and back": [
+        ("e1", 0, 0, ()),
+        ("e2", LATE - 1, 0, ()),
+        ("e2", LATE, LATE, GONE),
+        ("e2", LATE + 1, LATE + 1, GONE),
+        ("e1", LATE + 10, LATE + 1, GONE),
+    ],
+    "away itself": [("e1", 1 - LATE, 1 - LATE, ()), ("e1", 0, 0, ()), ("e1", LATE, LATE, GONE)],
+    "left": [("e1", 0, 0, ()), ("e2", 0, 0, ()), ("e1", 10, None, ()), ("e1", 11, None, ()), ("e2", 20, 20, LEFT)],
+}
 
 
-async def test_it_is_certain_only_what_was_before_the_last_word_of_every_engine(roll: SqlAttendanceStore) -> None:
-    await roll.attend("e1", START)
-    assert await roll.attend("e2", START + 500) == Roll(START, ())
-    assert await roll.attend("e1", START + 1_000) == Roll(START + 500, ())
-    assert await roll.attend("e2", START + 400) == Roll(START + 400, ())
-
-
-async def test_an_engine_that_was_silent_for_long_is_gone_and_interrupted_those_it_served(
-    roll: SqlAttendanceStore, database: AsyncEngine
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+async def test_the_roll_says_who_is_there_and_when_players_had_nobody(
+    roll: SqlAttendanceStore, case: list[Said]
 ) -> None:
-    await roll.attend("e1", START)
-    await roll.attend("e2", LATE - 1_000)
-    assert await roll.attend("e2", LATE - 1) == Roll(START, ())
-    assert await roll.attend("e2", LATE) == Roll(LATE, (interruption(START, LATE),))
-    assert await engines(database) == {"e2": LATE}
-    assert await roll.attend("e2", LATE + 1) == Roll(LATE + 1, (interruption(START, LATE),))
-
-
-async def test_an_engine_that_was_away_itself_says_so_when_it_is_back(roll: SqlAttendanceStore) -> None:
-    await roll.attend("e1", START)
-    assert (await roll.attend("e1", START + GONE_MILLISECONDS)).interruptions == ()
-    later = START + 2 * GONE_MILLISECONDS + 1
-    assert await roll.attend("e1", later) == Roll(later, (interruption(START + GONE_MILLISECONDS, later),))
-
-
-async def test_what_two_notice_is_noted_once(roll: SqlAttendanceStore, database: AsyncEngine) -> None:
-    await roll.attend("e1", START)
-    await roll.attend("e2", LATE - 1)
-    await roll.attend("e2", LATE)
-    assert await roll.attend("e1", LATE + 10) == Roll(LATE, (interruption(START, LATE),))
-    assert await count_of_interruptions(database) == 1
-
-
-async def test_an_engine_that_both_notice_and_that_comes_back_is_noted_once(database_url: str) -> None:
-    databases = [open_database(database_url) for _ in range(3)]
-    stores = [SqlAttendanceStore(each) for each in databases]
-    await stores[0].attend("gone", START)
-    for name, store in zip(("gone", "e1", "e2"), stores, strict=True):
-        if name != "gone":
-            await store.attend(name, LATE - 1_000)
-    rolls = await soon(
-        asyncio.gather(*(store.attend(name, LATE) for name, store in zip(("gone", "e1", "e2"), stores, strict=True)))
-    )
-    known = {each for roll in rolls for each in roll.interruptions}
-    assert known == {interruption(START, LATE)}
-    assert await count_of_interruptions(databases[0]) == 1
-    for database in databases:
-        await database.dispose()
-
-
-async def test_an_engine_that_leaves_is_off_the_roll_and_interrupts_from_then_on(
-    roll: SqlAttendanceStore, database: AsyncEngine
-) -> None:
-    await roll.attend("e1", START)
-    await roll.attend("e2", START)
-    for now in (START + 10, START + 11):
-        await roll.leave("e1", now)
-    assert await engines(database) == {"e2": START}
-    assert await roll.attend("e2", START + 20) == Roll(START + 20, (interruption(START + 10, START + 10),))
+    for engine_id, at, certain_until, known in case:
+        if certain_until is None:
+            await roll.leave(engine_id, START + at)
+        else:
+            assert await roll.attend(engine_id, START + at) == Roll(START + certain_until, known)
 
 
 async def test_what_is_older_than_any_seats_time_is_forgotten(roll: SqlAttendanceStore, database: AsyncEngine) -> None:
     await roll.attend("e1", START)
     await roll.leave("e1", START)
     old = START + RETURN_MILLISECONDS + REMEMBERED_MILLISECONDS
-    assert len((await roll.attend("e2", old - 1)).interruptions) == 1
+    assert (await roll.attend("e2", old - 1)).interruptions == (interruption(START, START),)
     assert (await roll.attend("e2", old)).interruptions == ()
     assert await count_of_interruptions(database) == 1
     await roll.leave("e2", old + 1)
     assert await count_of_interruptions(database) == 1
+
+
+async def test_what_several_notice_at_once_is_noted_once(database_url: str) -> None:
+    databases = {name: open_database(database_url) for name in ("gone", "e1", "e2")}
+    stores = {name: SqlAttendanceStore(database) for name, database in databases.items()}
+    for name, store in stores.items():
+        await store.attend(name, START if name == "gone" else START + LATE - 1_000)
+    rolls = await soon(asyncio.gather(*(store.attend(name, START + LATE) for name, store in stores.items())))
+    assert {each for roll in rolls for each in roll.interruptions} == set(GONE)
+    assert await count_of_interruptions(databases["e1"]) == 1
+    for database in databases.values():
+        await database.dispose()
 
 
 async def test_five_engines_never_wait_for_each_other(postgres_url: str, seed: int) -> None:
@@ -144,66 +122,62 @@ async def test_five_engines_never_wait_for_each_other(postgres_url: str, seed: i
 # An engine's own
 
 
-class SlowRoll(FakeRoll):
-    """One whose answer takes a while."""
+class Own:
+    """The attendance of an engine on a fake roll."""
 
-    async def attend(self, engine_id: str, now: int) -> Roll:
+    def __init__(self) -> None:
+        self.store, self.clock, self.flows = FakeRoll(), FakeClock(), True
+        self.attendance = Attendance(self.store, "e1", lambda: self.flows, self.clock, RecordingLogger())
+
+
+async def test_many_tables_that_want_to_know_ask_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = Own()
+    attend = own.store.attend
+
+    async def slow(engine_id: str, now: int) -> Roll:
         await settled()
-        return await super().attend(engine_id, now)
+        return await attend(engine_id, now)
 
-
-def attendance(store: FakeRoll, clock: FakeClock) -> Attendance:
-    return Attendance(store, "e1", lambda: True, clock, RecordingLogger())
-
-
-async def test_many_tables_that_want_to_know_ask_once() -> None:
-    store, clock = SlowRoll(), FakeClock()
-    mine = attendance(store, clock)
-    assert await asyncio.gather(*(mine.is_certain_of(START) for _ in range(20))) == [True] * 20
-    assert store.asked == 1
-    assert await mine.is_certain_of(START - 5)
-    assert store.asked == 1
-    assert not await mine.is_certain_of(START + 1)
-    assert store.asked == 2
+    monkeypatch.setattr(own.store, "attend", slow)
+    assert await asyncio.gather(*(own.attendance.is_certain_of(START) for _ in range(20))) == [True] * 20
+    assert await own.attendance.is_certain_of(START - 5)
+    assert own.store.asked == 1
+    assert not await own.attendance.is_certain_of(START + 1)
+    assert own.store.asked == 2
 
 
 async def test_an_engine_goes_on_attending_after_its_database_was_away() -> None:
-    store, clock = FakeRoll(), FakeClock()
-    clock.drive()
-    mine = attendance(store, clock)
-    attending = asyncio.create_task(mine.run())
-    for down in (False, True, True, False):
-        store.down, asked = down, store.asked
-        for _ in range(30):
-            clock.advance(100)
-            await settled()
-        assert store.asked > asked
-    assert mine.roll.certain_until > START + 9_000
-    store.down = True
+    own = Own()
+    own.clock.drive()
+    attending = asyncio.create_task(own.attendance.run())
+    for down in (False, True, False):
+        own.store.down, asked = down, own.store.asked
+        await pass_time(own.clock, 3_000)
+        assert own.store.asked > asked
+    assert own.attendance.roll.certain_until > START + 6_000
+    own.store.down = True
     with pytest.raises(StoreDown):
-        await mine.attend()
+        await own.attendance.attend()
     attending.cancel()
 
 
 async def test_an_engine_that_has_left_is_not_put_on_the_roll_again(
-    database: AsyncEngine, roll: SqlAttendanceStore
+    roll: SqlAttendanceStore,
 ) -> None:
     mine = Attendance(roll, "e1", lambda: True, FakeClock(), RecordingLogger())
     await mine.attend()
-    await asyncio.gather(mine.leave(), mine.attend(), mine.is_certain_of(START + 1))
+    await asyncio.gather(mine.attend(), mine.leave(), mine.attend(), mine.is_certain_of(START + 1))
     await mine.attend()
-    assert await engines(database) == {}
+    assert (await roll.attend("e2", START + 10)).certain_until == START + 10
 
 
 async def test_an_engine_whose_commits_do_not_come_through_is_not_there() -> None:
-    store, clock = FakeRoll(), FakeClock()
-    flows = True
-    mine = Attendance(store, "e1", lambda: flows, clock, RecordingLogger())
-    assert await mine.is_certain_of(START)
-    flows = False
-    clock.advance(1_000)
-    await mine.attend()
-    assert not await mine.is_certain_of(START + 1_000)
-    assert store.asked == 1
-    flows = True
-    assert await mine.is_certain_of(START + 1_000)
+    own = Own()
+    assert await own.attendance.is_certain_of(START)
+    own.flows = False
+    own.clock.advance(1_000)
+    await own.attendance.attend()
+    assert not await own.attendance.is_certain_of(START + 1_000)
+    assert own.store.asked == 1
+    own.flows = True
+    assert await own.attendance.is_certain_of(START + 1_000)

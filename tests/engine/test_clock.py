@@ -1,108 +1,101 @@
 """The clock of a table: what an action costs, when time runs out, and who is away."""
 
+import pytest
+
 from croupier.engine.clock import AWAY_MILLISECONDS, ClockState, Due, clock_after, new_clock, next_due
-from croupier.engine.log import ActedBy, ClockConfig, Entry, SeatConfig
+from croupier.engine.log import ActedBy, ClockConfig, Entry
 from croupier.games.actions import Pass
+from croupier.games.facts import Seat
 from croupier.games.interface import CardsShuffled, SeatActed
 from tests.engine.play import bots, people
 
 CONFIG = ClockConfig(action_milliseconds=30_000, reserve_milliseconds=10_000, bot_delay_milliseconds=700)
-SEATS = people(3)
-DEALT = Entry(1, 1_000, 0, CardsShuffled(()))
+FULL = (10_000,) * 3
+EMPTY_1 = (10_000, 0, 10_000)
+
+Event = tuple[Entry, tuple[Seat, ...]]
+"""An entry, and the seats that are to act after it."""
 
 
-def acted(seat: int, at: int, by: ActedBy = ActedBy.PLAYER) -> Entry:
-    return Entry(2, at, 0, SeatActed(seat, Pass()), by)
+def dealt(*to_act: Seat, at: int = 1_000) -> Event:
+    return Entry(1, at, 0, CardsShuffled(())), to_act
 
 
-def dealt(*seats_to_act: int) -> ClockState:
-    return clock_after(new_clock(3, CONFIG), CONFIG, DEALT, seats_to_act)
+def acted(seat: Seat, at: int, *to_act: Seat, by: ActedBy = ActedBy.PLAYER) -> Event:
+    return Entry(2, at, 0, SeatActed(seat, Pass()), by), to_act
 
 
-def due(clock: ClockState, seats: tuple[SeatConfig, ...] = SEATS) -> Due | None:
-    return next_due(clock, CONFIG, seats)
+def after(*events: Event) -> ClockState:
+    clock = new_clock(3, CONFIG)
+    for entry, to_act in events:
+        clock = clock_after(clock, CONFIG, entry, to_act)
+    return clock
 
 
-def test_before_the_first_entry_nobody_is_to_act() -> None:
-    assert due(new_clock(3, CONFIG)) is None
+TIMED_OUT = (dealt(1), acted(1, 41_000, 1, by=ActedBy.TIMEOUT))
+TIMED_OUT_2_IS_TO_ACT = (dealt(1), acted(1, 41_000, 2, by=ActedBy.TIMEOUT))
+AWAY_WITH_RESERVE = (dealt(1), acted(1, 31_000, 1, by=ActedBy.TIMEOUT))
+ONE_OF_ALL = (dealt(0, 1, 2), acted(1, 20_000, 0, 1, 2))
+TWO_OF_ALL = (*ONE_OF_ALL, acted(0, 36_000, 1, 2))
+
+CASES: dict[str, tuple[tuple[Event, ...], Due | None, tuple[int, ...], tuple[Seat, ...]]] = {
+    "before the first entry nobody is to act": ((), None, FULL, ()),
+    "a seat has the action time and its reserve": ((dealt(1),), Due(41_000, 1), FULL, ()),
+    "an action in time costs no reserve": ((dealt(1), acted(1, 31_000, 2)), Due(71_000, 2), FULL, ()),
+    "overtime comes out of the reserve": (
+        (dealt(1), acted(1, 35_000, 1)),
+        Due(35_000 + 30_000 + 6_000, 1),
+        (10_000, 6_000, 10_000),
+        (),
+    ),
+    "a reserve never goes below zero": ((dealt(1), acted(1, 999_000, 1)), Due(1_029_000, 1), EMPTY_1, ()),
+    "who timed out is away": (TIMED_OUT, Due(41_000 + AWAY_MILLISECONDS, 1), EMPTY_1, (1,)),
+    "being away takes no reserve": (
+        (*AWAY_WITH_RESERVE, acted(1, 99_000, 1, by=ActedBy.TIMEOUT)),
+        Due(99_000 + AWAY_MILLISECONDS, 1),
+        FULL,
+        (1,),
+    ),
+    "who acts again is back": ((*TIMED_OUT, acted(1, 42_000, 1)), Due(72_000, 1), EMPTY_1, ()),
+    "others acting bring nobody back": (
+        (*TIMED_OUT_2_IS_TO_ACT, acted(2, 42_000, 1)),
+        Due(42_000 + AWAY_MILLISECONDS, 1),
+        EMPTY_1,
+        (1,),
+    ),
+    "who acts at the same time as others begins anew": (ONE_OF_ALL, Due(41_000, 0), FULL, ()),
+    "the others wait on": (TWO_OF_ALL, Due(41_000, 2), (5_000, 10_000, 10_000), ()),
+    "each on its own clock": ((*TWO_OF_ALL, acted(2, 37_000, 1)), Due(60_000, 1), (5_000, 10_000, 4_000), ()),
+    "between an action and a shuffle nobody is to act": ((dealt(0), acted(0, 2_000)), None, FULL, ()),
+    "a shuffle in between starts all clocks anew": (
+        (dealt(0), acted(0, 2_000), dealt(0, 2, at=2_500)),
+        Due(42_500, 0),
+        FULL,
+        (),
+    ),
+    "a computer player is never away": ((dealt(2), acted(2, 1_700, 0, by=ActedBy.BOT)), Due(41_700, 0), FULL, ()),
+}
 
 
-def test_a_seat_has_the_action_time_and_its_reserve() -> None:
-    assert due(dealt(1)) == Due(1_000 + 30_000 + 10_000, 1)
-
-
-def test_an_action_in_time_costs_no_reserve() -> None:
-    clock = clock_after(dealt(1), CONFIG, acted(1, 31_000), (2,))
-    assert clock.reserves == (10_000,) * 3
-    assert due(clock) == Due(31_000 + 40_000, 2)
-
-
-def test_overtime_comes_out_of_the_reserve_of_the_one_who_acted() -> None:
-    clock = clock_after(dealt(1), CONFIG, acted(1, 31_000 + 4_000), (1,))
-    assert clock.reserves == (10_000, 6_000, 10_000)
-    assert due(clock) == Due(35_000 + 30_000 + 6_000, 1)
-
-
-def test_a_reserve_never_goes_below_zero() -> None:
-    clock = clock_after(dealt(1), CONFIG, acted(1, 999_000), (1,))
-    assert clock.reserves[1] == 0
-    assert due(clock) == Due(999_000 + 30_000, 1)
-
-
-def test_a_seat_whose_time_ran_out_is_away_and_waited_for_shortly() -> None:
-    clock = clock_after(dealt(1), CONFIG, acted(1, 41_000, ActedBy.TIMEOUT), (1,))
-    assert clock.away == (False, True, False)
-    assert clock.reserves[1] == 0
-    assert due(clock) == Due(41_000 + AWAY_MILLISECONDS, 1)
-
-
-def test_being_away_takes_no_more_of_the_reserve() -> None:
-    config = ClockConfig(1_000, 9_000, 0)
-    clock = ClockState((0, -1, -1), (5_000,) * 3, (True, False, False), (0,) * 3)
-    assert clock_after(clock, config, acted(0, 3_000, ActedBy.TIMEOUT), ()).reserves == (5_000,) * 3
+@pytest.mark.parametrize(("events", "due", "reserves", "away"), CASES.values(), ids=CASES)
+def test_what_the_clock_says(
+    events: tuple[Event, ...], due: Due | None, reserves: tuple[int, ...], away: tuple[Seat, ...]
+) -> None:
+    clock = after(*events)
+    assert next_due(clock, CONFIG, people(3)) == due
+    assert clock.reserves == reserves
+    assert tuple(seat for seat, is_away in enumerate(clock.away) if is_away) == away
 
 
 def test_a_seat_that_is_away_never_gets_more_than_the_action_time() -> None:
     short = ClockConfig(1_000, 9_000, 0)
-    assert next_due(ClockState((50, -1, -1), (9_000,) * 3, (True, False, False), (0,) * 3), short, SEATS) == Due(
-        1_050, 0
-    )
+    assert next_due(after(*TIMED_OUT), short, people(3)) == Due(42_000, 1)
 
 
-def test_who_acts_again_gets_his_seat_back() -> None:
-    away = clock_after(dealt(1), CONFIG, acted(1, 41_000, ActedBy.TIMEOUT), (1,))
-    back = clock_after(away, CONFIG, acted(1, 42_000), (1,))
-    assert back.away == (False, False, False)
-    assert due(back) == Due(42_000 + 30_000, 1)
-
-
-def test_others_acting_do_not_bring_a_seat_back() -> None:
-    away = clock_after(dealt(1), CONFIG, acted(1, 41_000, ActedBy.TIMEOUT), (2,))
-    assert clock_after(away, CONFIG, acted(2, 42_000), (1,)).away == (False, True, False)
-
-
-def test_seats_that_act_at_the_same_time_wait_each_on_its_own_clock() -> None:
-    clock = clock_after(dealt(0, 1, 2), CONFIG, acted(1, 20_000), (0, 1, 2))
-    assert clock.since == (1_000, 20_000, 1_000)
-    assert due(clock) == Due(41_000, 0)
-    clock = clock_after(clock, CONFIG, acted(0, 36_000), (1, 2))
-    assert clock.reserves == (5_000, 10_000, 10_000)
-    assert clock.since == (-1, 20_000, 1_000)
-    assert due(clock) == Due(41_000, 2)
-
-
-def test_a_shuffle_in_between_starts_all_clocks_anew() -> None:
-    nobody = clock_after(dealt(0), CONFIG, acted(0, 2_000), ())
-    assert due(nobody) is None
-    assert due(clock_after(nobody, CONFIG, Entry(3, 2_500, 0, CardsShuffled(())), (0, 2))) == Due(42_500, 0)
-
-
-def test_a_computer_player_acts_after_its_delay_and_is_never_away() -> None:
-    assert due(dealt(2), bots(3)) == Due(1_700, 2)
-    clock = clock_after(dealt(2), CONFIG, acted(2, 1_700, ActedBy.BOT), (0,))
-    assert clock.away == (False,) * 3
-    assert clock.reserves == (10_000,) * 3
+def test_a_computer_player_acts_after_its_delay() -> None:
+    assert next_due(after(dealt(2)), CONFIG, bots(3)) == Due(1_700, 2)
 
 
 def test_of_two_seats_that_are_due_the_earlier_and_then_the_lower_is_first() -> None:
-    assert due(ClockState((500, 400, 400), (0,) * 3, (False,) * 3, (0,) * 3)) == Due(30_400, 1)
+    clock = ClockState((500, 400, 400), (0,) * 3, (False,) * 3, (0,) * 3)
+    assert next_due(clock, CONFIG, people(3)) == Due(30_400, 1)

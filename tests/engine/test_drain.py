@@ -3,19 +3,17 @@
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from random import Random
 from typing import Any
 
-import grpc
 import pytest
 
-from croupier.engine.assembly import Engine, assemble
+from croupier.engine.assembly import assemble
+from croupier.engine.live import LiveTable
 from croupier.engine.servicer import EngineServicer
 from croupier.engine.settings import EngineSettings
-from croupier.engine.store import StoredTable
 from croupier.engine.tables import Tables
 from croupier.games.facts import SPECTATOR
 from croupier.runtime.database import open_database
@@ -23,9 +21,11 @@ from croupier.runtime.errors import Unavailable
 from croupier.runtime.identity import Caller, remember_caller
 from croupier.runtime.stream_places import StreamPlaces
 from croupier_api.v1 import engine_pb2
+from tests.engine.databases import loaded
 from tests.engine.fakes import Bench, FakeClock, FakeScoring, RecordingLogger
-from tests.engine.play import CLOCK, act_once, choice, make_config, parsed, people, play_on, soon, taken, until_end
+from tests.engine.play import CLOCK, act_once, make_config, parsed, people, play_on, soon, until_end
 from tests.engine.test_servicer import WATCH, Call
+from tests.engine.timing import Held
 from tests.waiting import settled, until
 
 
@@ -35,25 +35,6 @@ async def tables(engine: Bench) -> Tables:
     await tables.prepare("t1", "thulla", 3, {}, CLOCK)
     await tables.open("t1", people(3), [b""] * 3)
     return tables
-
-
-def events(messages: list[bytes]) -> list[str | None]:
-    return [parsed(message).WhichOneof("event") for message in messages]
-
-
-async def test_an_append_under_way_is_stored_and_answered_before_the_notice(engine: Bench, tables: Tables) -> None:
-    table = await tables.get("t1")
-    stream = table.subscribe(SPECTATOR, 1)
-    engine.store.gate.clear()
-    acting = asyncio.create_task(act_once(table, Random(1)))
-    await soon(engine.store.held.wait())
-    draining = asyncio.create_task(tables.drain())
-    await settled()
-    assert (acting.done(), draining.done(), await taken(stream)) == (False, False, [])
-    engine.store.gate.set()
-    assert await soon(acting) == 2
-    await soon(draining)
-    assert events(await until_end(stream)) == ["update", "resume_notice"]
 
 
 async def test_on_a_play_stream_the_answer_comes_before_the_notice_which_is_last(engine: Bench, tables: Tables) -> None:
@@ -78,34 +59,20 @@ async def test_on_a_play_stream_the_answer_comes_before_the_notice_which_is_last
     assert len(engine.store.tables["t1"].entries) == 2
 
 
-async def test_new_calls_are_sent_on(engine: Bench, tables: Tables) -> None:
+async def test_whoever_comes_to_an_engine_that_stops_is_sent_on(tables: Tables) -> None:
+    table = await tables.get("t1")
     await tables.drain()
-    servicer = EngineServicer(tables, engine.services.metrics, StreamPlaces(5, 5))
-    remember_caller(Caller("p0", "Player"))
-    context: Any = None
-    submit = engine_pb2.SubmitActionRequest(table_id="t1", request_id="r")
+    with pytest.raises(Unavailable) as moved:
+        table.subscribe(SPECTATOR, None)
+    assert moved.value.reason == "TABLE_MOVED"
     for call in (
-        servicer.submit_action(submit, context),
-        servicer.get_view(engine_pb2.GetViewRequest(table_id="t1"), context),
-        servicer.get_replay(engine_pb2.GetReplayRequest(table_id="t1"), context),
-        servicer.watch_table(engine_pb2.WatchTableRequest(table_id="t1"), context).__anext__(),
+        tables.get("t1"),
         tables.prepare("t2", "thulla", 3, {}, CLOCK),
         tables.open("t1", people(3), [b""] * 3),
     ):
         with pytest.raises(Unavailable) as refusal:
             await call
-        assert (refusal.value.reason, refusal.value.code) == ("DRAINING", grpc.StatusCode.UNAVAILABLE)
-
-
-async def test_one_who_asked_for_his_table_just_before_is_sent_on_too(engine: Bench, tables: Tables) -> None:
-    table = await tables.get("t1")
-    other = Tables(engine.another_engine().services, bytes, 10)
-    # It has been asked for, and is not loaded yet.
-    refused, _ = await asyncio.gather(other.get("t1"), other.drain(), return_exceptions=True)
-    assert isinstance(refused, Unavailable)
-    await tables.drain()
-    with pytest.raises(Unavailable):
-        table.subscribe(SPECTATOR, None)
+        assert refusal.value.reason == "DRAINING"
 
 
 @pytest.mark.parametrize("is_given_up", [False, True])
@@ -113,16 +80,10 @@ async def test_a_table_on_its_way_into_memory_is_waited_for_or_given_up(
     engine: Bench, tables: Tables, monkeypatch: pytest.MonkeyPatch, is_given_up: bool
 ) -> None:
     """Also when no call asks for it any more: what reads its log holds a connection to the database."""
-    goes_on, load = asyncio.Event(), engine.store.load
-
-    async def slow_load(table_id: str) -> StoredTable | None:
-        await goes_on.wait()
-        return await load(table_id)
-
-    monkeypatch.setattr(engine.store, "load", slow_load)
+    load = Held(engine.store, "load", monkeypatch)
     stopping = Tables(engine.another_engine().services, bytes, 10)
     asking = [asyncio.create_task(stopping.get("t1")) for _ in range(2)]
-    await settled()
+    await load.has_read()
     asking[0].cancel()
     draining = asyncio.create_task(stopping.drain())
     await settled()
@@ -130,7 +91,7 @@ async def test_a_table_on_its_way_into_memory_is_waited_for_or_given_up(
     if is_given_up:
         draining.cancel()
     else:
-        goes_on.set()
+        load.let_go()
     await asyncio.wait([draining, *asking])
     assert not stopping.loading
     assert is_given_up or isinstance(asking[1].exception(), Unavailable)
@@ -146,70 +107,65 @@ async def test_an_action_whose_time_runs_out_meanwhile_is_left_to_other_engines(
 # A whole engine on a real database
 
 
-def an_engine(database_url: str, scoring: FakeScoring) -> tuple[Engine, Callable[[], Any]]:
-    settings = EngineSettings(
-        database=database_url, lobby_public_key=Path(), signing_key=Path(), scoring_control="", bot_processes=0
-    )
-    database = open_database(database_url)
-    return assemble(settings, database, scoring, bytes, FakeClock(), RecordingLogger()), database.dispose
+class Whole:
+    """An engine of which only the store runs."""
 
+    def __init__(self, database_url: str) -> None:
+        settings = EngineSettings(
+            database=database_url, lobby_public_key=Path(), signing_key=Path(), scoring_control="", bot_processes=0
+        )
+        self.scoring = FakeScoring()
+        self.database = open_database(database_url)
+        self.engine = assemble(settings, self.database, self.scoring, bytes, FakeClock(), RecordingLogger())
+        self.committing = asyncio.create_task(self.engine.store.run())
 
-async def played(engine: Engine, seed: int) -> int:
-    """A whole game; gives how many reports it makes."""
-    await engine.tables.prepare("t1", "thulla", 3, make_config().options, CLOCK)
-    await engine.tables.open("t1", people(3), [b""] * 3)
-    table = await engine.tables.get("t1")
-    await play_on(table, Random(seed))
-    return len(table.reports)
+    async def opened(self, table_id: str) -> LiveTable:
+        tables = self.engine.tables
+        await tables.prepare(table_id, "thulla", 3, make_config().options, CLOCK)
+        await tables.open(table_id, people(3), [b""] * 3)
+        return await tables.get(table_id)
+
+    async def stop(self, grace_seconds: float) -> None:
+        await self.engine.send_streams_elsewhere(grace_seconds)
+        await self.engine.finish(self.committing, grace_seconds)
+        assert self.committing.done()
 
 
 @pytest.mark.parametrize("scoring_is_down", [False, True])
 async def test_what_waits_is_stored_and_reports_are_handed_over(
     database_url: str, seed: int, scoring_is_down: bool
 ) -> None:
-    scoring = FakeScoring()
-    scoring.down = scoring_is_down
-    engine, dispose = an_engine(database_url, scoring)
-    committing = asyncio.create_task(engine.store.run())
-    reports = await played(engine, seed)
-    await engine.tables.prepare("t2", "thulla", 3, {}, CLOCK)
-    await engine.tables.open("t2", people(3), [b""] * 3)
-    table = await engine.tables.get("t2")
+    whole = Whole(database_url)
+    whole.scoring.down = scoring_is_down
+    played = await whole.opened("t1")
+    await play_on(played, Random(seed))
+    table = await whole.opened("t2")
     stream = table.subscribe(SPECTATOR, 1)
-    seat, action = choice(table.state, Random(seed))
-    acting = asyncio.create_task(table.act(seat, action, "r", None))
+    acting = asyncio.create_task(act_once(table, Random(seed)))
     await settled()
-    await engine.send_streams_elsewhere(5)
-    await engine.finish(committing, 5)
-    assert committing.done()
-    assert not committing.cancelled()
+    await whole.stop(5)
+    assert not whole.committing.cancelled()
     assert await soon(acting) == 2
-    assert events(await until_end(stream)) == ["update", "resume_notice"]
-    assert len(scoring.got) == (0 if scoring_is_down else reports)
-    stored = await engine.store.load("t2")
-    assert stored
-    assert len(stored.entries) == 2
-    await dispose()
+    messages = await until_end(stream)
+    assert [parsed(message).WhichOneof("event") for message in messages] == ["update", "resume_notice"]
+    assert len(whole.scoring.got) == (0 if scoring_is_down else len(played.reports))
+    assert len((await loaded(whole.engine.store, "t2")).entries) == 2
+    await whole.database.dispose()
 
 
 async def test_a_store_that_hangs_keeps_the_engine_no_longer_than_its_grace(sqlite_url: str) -> None:
-    engine, dispose = an_engine(sqlite_url, FakeScoring())
-    committing = asyncio.create_task(engine.store.run())
-    await engine.tables.prepare("t1", "thulla", 3, {}, CLOCK)
-    await engine.tables.open("t1", people(3), [b""] * 3)
-    table = await engine.tables.get("t1")
+    whole = Whole(sqlite_url)
+    table = await whole.opened("t1")
     with closing(sqlite3.connect(sqlite_url.removeprefix("sqlite:///"))) as holder:
         holder.execute("BEGIN IMMEDIATE")
         acting = asyncio.create_task(act_once(table, Random(1)))
         await settled()
-        await engine.send_streams_elsewhere(0.1)
-        await engine.finish(committing, 0.1)
-        assert committing.done()
+        await whole.stop(0.1)
         holder.rollback()
     acting.cancel()
     await asyncio.gather(acting, return_exceptions=True)
     # The writer gives its connection back.
-    await soon(engine.store.run())
-    await dispose()
+    await soon(whole.engine.store.run())
+    await whole.database.dispose()
     # A statement that waited for the lock ends on its thread, which must not outlive the event loop.
     await until(lambda: not any("_connection_worker" in thread.name for thread in threading.enumerate()))

@@ -9,11 +9,11 @@ import pytest
 from croupier.engine.follower import RETRY_SECONDS, Follower
 from croupier.engine.live import LiveTable
 from croupier.engine.log import Entry
-from croupier.engine.store import StoredTable
 from croupier.engine.tables import Tables
 from croupier.games.facts import SPECTATOR
 from tests.engine.fakes import Bench
 from tests.engine.play import act_once, make_config, open_table, parsed, soon, taken
+from tests.engine.timing import Held
 from tests.waiting import settled
 
 
@@ -30,6 +30,14 @@ class Here:
         """A table that is played at the other engine."""
         return await open_table(self.other, make_config(table_id=table_id))
 
+    async def behind(self, *table_ids: str) -> list[LiveTable]:
+        """Tables in memory here at which somebody has acted at the other engine since."""
+        there = [await self.elsewhere(table_id) for table_id in table_ids]
+        here = [await self.tables.get(table_id) for table_id in table_ids]
+        for table in there:
+            await act_once(table, Random(1))
+        return here
+
     async def settle(self) -> None:
         """Let everything happen that can, and what waits for a short while."""
         for _ in range(5):
@@ -43,7 +51,10 @@ async def here(engine: Bench) -> AsyncIterator[Here]:
     following = asyncio.create_task(here.follower.run())
     yield here
     following.cancel()
-    await asyncio.gather(following, return_exceptions=True)
+
+
+def sequences(tables: list[LiveTable]) -> list[int]:
+    return [table.state.sequence for table in tables]
 
 
 async def test_streams_here_show_what_was_appended_elsewhere(here: Here) -> None:
@@ -60,69 +71,27 @@ async def test_streams_here_show_what_was_appended_elsewhere(here: Here) -> None
     assert not table.is_leading
 
 
-async def test_news_of_what_is_known_or_not_in_memory_cost_nothing(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
-    await here.elsewhere("t2")
-    await here.elsewhere("t1")
-    await here.tables.get("t1")
-    reads = reads_of(here, monkeypatch)
-    here.follower.logs_grew({"t1": 1, "t2": 5, "nowhere": 3})
-    await here.settle()
-    assert reads == []
-
-
-def reads_of(here: Here, monkeypatch: pytest.MonkeyPatch) -> list[set[str]]:
+async def test_many_tables_are_read_at_once_and_none_without_need(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"t{number}" for number in range(250)]
+    tables = await here.behind(*names)
+    await here.elsewhere("only there")
+    await here.elsewhere("known")
+    await here.tables.get("known")
     reads: list[set[str]] = []
     read = here.bench.store.entries_beyond
 
     async def counted(heads: Mapping[str, int]) -> dict[str, tuple[Entry, ...]]:
-        if heads:
-            reads.append(set(heads))
+        reads.append(set(heads))
         return await read(heads)
 
     monkeypatch.setattr(here.bench.store, "entries_beyond", counted)
-    return reads
-
-
-async def test_many_tables_are_read_at_once(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
-    names = [f"t{number}" for number in range(250)]
-    there = {name: await here.elsewhere(name) for name in names}
-    mine = {name: await here.tables.get(name) for name in names}
-    for table in there.values():
-        await act_once(table, Random(1))
-    reads = reads_of(here, monkeypatch)
+    here.follower.logs_grew({"known": 1, "only there": 5, "nowhere": 3})
+    await here.settle()
     for name in names:
         here.follower.logs_grew({name: 2})
     await here.settle()
-    assert [len(read) for read in reads] == [200, 50]
-    assert all(mine[name].state == there[name].state for name in names)
-
-
-async def test_after_news_were_missed_everything_is_looked_at(here: Here) -> None:
-    there = [await here.elsewhere(name) for name in ("t1", "t2")]
-    mine = [await here.tables.get(name) for name in ("t1", "t2")]
-    for table in there:
-        await act_once(table, Random(1))
-    await here.settle()
-    assert [table.state.sequence for table in mine] == [1, 1]
-    here.follower.news_were_missed()
-    await here.settle()
-    assert [table.state.sequence for table in mine] == [2, 2]
-
-
-class SlowLoad:
-    """A store whose log was read a while before the answer comes."""
-
-    def __init__(self, here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.read, self.answer = asyncio.Event(), asyncio.Event()
-        self._load = here.bench.store.load
-        monkeypatch.setattr(here.bench.store, "load", self)
-
-    async def __call__(self, table_id: str) -> StoredTable | None:
-        stored = await self._load(table_id)
-        if table_id == "t1":
-            self.read.set()
-            await self.answer.wait()
-        return stored
+    assert reads == [set(names[:200]), set(names[200:])]
+    assert sequences(tables) == [2] * 250
 
 
 @pytest.mark.parametrize("missed", [False, True])
@@ -130,16 +99,16 @@ async def test_a_table_that_was_being_loaded_meanwhile_is_brought_up_to_date(
     here: Here, monkeypatch: pytest.MonkeyPatch, missed: bool
 ) -> None:
     there = await here.elsewhere()
-    slow = SlowLoad(here, monkeypatch)
+    load = Held(here.bench.store, "load", monkeypatch)
     loading = asyncio.create_task(here.tables.get("t1"))
-    await soon(slow.read.wait())
+    await load.has_read()
     await act_once(there, Random(1))
     if missed:
         here.follower.news_were_missed()
     else:
         here.follower.logs_grew({"t1": 2})
     await here.settle()
-    slow.answer.set()
+    load.let_go()
     table = await soon(loading)
     assert table.state.sequence == 1
     await here.settle()
@@ -150,54 +119,41 @@ async def test_a_table_that_is_loaded_while_others_are_read_is_brought_up_to_dat
     here: Here, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     there = await here.elsewhere()
-    await act_once(await here.elsewhere("t2"), Random(1))
-    monkeypatch.setattr(here.bench.store, "loads", 0)
-    await here.tables.get("t2")
-    slow = SlowLoad(here, monkeypatch)
+    await here.behind("t2")
+    load = Held(here.bench.store, "load", monkeypatch)
     loading = asyncio.create_task(here.tables.get("t1"))
-    await soon(slow.read.wait())
+    await load.has_read()
     await act_once(there, Random(1))
-    read, reading, go_on = here.bench.store.entries_beyond, asyncio.Event(), asyncio.Event()
-
-    async def held(heads: Mapping[str, int]) -> dict[str, tuple[Entry, ...]]:
-        reading.set()
-        await go_on.wait()
-        return await read(heads)
-
-    monkeypatch.setattr(here.bench.store, "entries_beyond", held)
-    here.follower.logs_grew({"t1": 2, "t2": 9})
-    await soon(reading.wait())
-    slow.answer.set()
+    read = Held(here.bench.store, "entries_beyond", monkeypatch)
+    here.follower.logs_grew({"t1": 2, "t2": 2})
+    await read.has_read()
+    load.let_go()
     table = await soon(loading)
-    go_on.set()
+    read.let_go()
     await here.settle()
     assert table.state.sequence == 2
 
 
-async def test_logs_that_cannot_be_read_are_read_again(here: Here) -> None:
-    there = await here.elsewhere()
-    table = await here.tables.get("t1")
-    await act_once(there, Random(1))
+async def test_after_news_were_missed_all_logs_are_read_again_and_again_until_they_can_be(here: Here) -> None:
+    tables = await here.behind("t1", "t2")
     here.bench.store.reads_fail = True
-    here.follower.logs_grew({"t1": 2})
+    here.follower.news_were_missed()
     await here.settle()
+    assert sequences(tables) == [1, 1]
     here.bench.store.reads_fail = False
     here.bench.clock.advance(round(RETRY_SECONDS * 1000))
     await here.settle()
-    assert table.state.sequence == 2
+    assert sequences(tables) == [2, 2]
 
 
 async def test_a_table_that_is_being_written_to_holds_up_no_other(here: Here) -> None:
-    there = {name: await here.elsewhere(name) for name in ("t1", "t2")}
-    mine = {name: await here.tables.get(name) for name in ("t1", "t2")}
-    for table in there.values():
-        await act_once(table, Random(1))
-    async with mine["t1"].lock:
+    tables = await here.behind("t1", "t2")
+    async with tables[0].lock:
         here.follower.logs_grew({"t1": 2, "t2": 2})
         await here.settle()
-        assert [table.state.sequence for table in mine.values()] == [1, 2]
+        assert sequences(tables) == [1, 2]
     await here.settle()
-    assert [table.state.sequence for table in mine.values()] == [2, 2]
+    assert sequences(tables) == [2, 2]
 
 
 async def test_reactions_elsewhere_are_shown_here(here: Here) -> None:

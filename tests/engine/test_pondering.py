@@ -9,13 +9,14 @@ import pytest
 from croupier.engine.background import Background
 from croupier.engine.live import LiveTable
 from croupier.engine.log import ActedBy, SeatConfig
-from croupier.engine.steward import FOLLOW_MILLISECONDS, RETRY_MILLISECONDS
+from croupier.engine.steward import RETRY_MILLISECONDS
+from croupier.engine.table import advance, new_table
 from croupier.engine.thinking import Thought
 from croupier.games.actions import Action
 from croupier.games.interface import ProposalAgreed, SeatActed
 from croupier.runtime.errors import Unavailable
-from tests.engine.fakes import Bench, Outcome
-from tests.engine.play import CLOCK, bots, make_config, open_table, people, take_up
+from tests.engine.fakes import START, Bench, Outcome
+from tests.engine.play import CLOCK, bots, make_config, open_table, people
 from tests.waiting import settled
 
 SEARCHING = SeatConfig("", "Thinker", "search")
@@ -33,6 +34,11 @@ class FakeThinkers:
         self.decisions.append(asyncio.get_running_loop().create_future())
         return await self.decisions[-1]
 
+    async def answer(self, which: int, action: Action | None) -> None:
+        """Decide what was asked as this one, and let what follows happen."""
+        self.decisions[which].set_result(action)
+        await settled()
+
     async def close(self) -> None:
         for decision in self.decisions:
             if not decision.done():
@@ -46,15 +52,12 @@ def thinkers(engine: Bench) -> FakeThinkers:
     return thinkers
 
 
-async def pondering(engine: Bench, game: str = "solo", *others: SeatConfig) -> tuple[LiveTable, int]:
+async def pondering(engine: Bench, *others: SeatConfig) -> tuple[LiveTable, int]:
     """A table whose first seat to act has begun to think, and that seat."""
-    count = make_config(game).seat_count
-    first = make_config(game, seats=people(count))
-    (seat,) = (await open_table(engine, first)).state.seats_to_act
-    rest = list(others or people(count - 1))
-    seats = (*rest[:seat], SEARCHING, *rest[seat:])
-    del engine.store.tables["t1"]
-    table = await open_table(engine, make_config(game, seats=seats))
+    config = make_config("solo")
+    (seat,) = advance(config, new_table(config), START, None)[-1].after.seats_to_act
+    rest = list(others or people(3))
+    table = await open_table(engine, make_config("solo", seats=(*rest[:seat], SEARCHING, *rest[seat:])))
     assert table.state.seats_to_act == (seat,)
     engine.clock.advance(CLOCK.bot_delay_milliseconds)
     await settled()
@@ -65,81 +68,62 @@ def acted(table: LiveTable) -> list[tuple[int, ActedBy]]:
     return [(entry.event.seat, entry.acted_by) for entry in table.entries if isinstance(entry.event, SeatActed)]
 
 
-async def test_a_computer_player_acts_as_it_decided(engine: Bench, thinkers: FakeThinkers) -> None:
+@pytest.mark.parametrize("can_think", [True, False])
+async def test_a_computer_player_acts_as_it_decided_or_like_the_first_one_of_its_game(
+    engine: Bench, thinkers: FakeThinkers, can_think: bool
+) -> None:
     table, seat = await pondering(engine)
     (thought,) = thinkers.asked
     game = table.state.game
     assert (thought.game, thought.bot) == ("solo", "search")
     assert thought.seen == (seat, table.config.options, game.view(seat), game.legal_actions(seat))
     assert acted(table) == []
+    assert not table.is_idle()
     action = thought.seen.legal.actions[-1]
-    thinkers.decisions[0].set_result(action)
-    await settled()
-    assert acted(table) == [(seat, ActedBy.BOT)]
-    assert table.entries[1].event == SeatActed(seat, action)
-
-
-async def test_one_that_cannot_think_acts_like_the_first_one_of_its_game(engine: Bench, thinkers: FakeThinkers) -> None:
-    table, seat = await pondering(engine)
-    thinkers.decisions[0].set_result(None)
-    await settled()
+    await thinkers.answer(0, action if can_think else None)
     assert acted(table) == [(seat, ActedBy.BOT)]
     assert len(thinkers.asked) == 1
-
-
-async def test_while_it_thinks_others_can_do_what_they_like_and_it_thinks_on(
-    engine: Bench, thinkers: FakeThinkers
-) -> None:
-    table, seat = await pondering(engine)
-    assert not table.lock.locked()
-    first, second, _ = (other for other in range(4) if other != seat)
-    for number in range(2):
-        proposed = await table.propose(first, "restart_same", f"p{number}")
-        await table.vote(second, proposed, False, f"v{number}")
-        engine.clock.advance(100)
-        await settled()
-    assert len(thinkers.asked) == 1
-    thinkers.decisions[0].set_result(thinkers.asked[0].seen.legal.actions[0])
-    await settled()
-    assert acted(table) == [(seat, ActedBy.BOT)]
-    assert len(thinkers.asked) == 1
+    assert table.is_idle()
+    assert not can_think or table.entries[1].event == SeatActed(seat, action)
 
 
 async def test_while_it_thinks_the_engine_does_not_look_at_the_table_again_and_again(
     engine: Bench, thinkers: FakeThinkers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table, seat = await pondering(engine)
-    started = 0
+    started: list[object] = []
 
-    def count(_background: Background, work: Coroutine[Any, Any, None]) -> None:
-        nonlocal started
-        started += 1
+    def start(_background: Background, work: Coroutine[Any, Any, None]) -> None:
+        started.append(work)
         work.close()
 
-    monkeypatch.setattr(Background, "start", count)
+    monkeypatch.setattr(Background, "start", start)
     await table.propose((seat + 1) % 4, "restart_same", "p")
     await settled()
-    assert started == 0
+    assert started == []
 
 
-async def test_an_append_in_doubt_while_it_thinks_makes_it_think_no_second_time(
+async def test_whatever_others_do_while_it_thinks_it_thinks_no_second_time(
     engine: Bench, thinkers: FakeThinkers
 ) -> None:
     table, seat = await pondering(engine)
+    assert not table.lock.locked()
+    first, second, _ = (other for other in range(4) if other != seat)
     engine.store.outcomes.append(Outcome.FAILS_AFTER)
     with pytest.raises(Unavailable):
-        await table.propose((seat + 1) % 4, "restart_same", "p")
+        await table.propose(first, "restart_same", "p")
     engine.clock.advance(RETRY_MILLISECONDS)
     await settled()
     assert table.state.proposal
-    assert len(thinkers.asked) == 1
-    thinkers.decisions[0].set_result(None)
+    await table.vote(second, table.state.proposal.sequence, False, "v")
     await settled()
+    await thinkers.answer(0, thinkers.asked[0].seen.legal.actions[0])
     assert acted(table) == [(seat, ActedBy.BOT)]
+    assert len(thinkers.asked) == 1
 
 
 async def test_it_decides_anew_when_its_view_has_changed(engine: Bench, thinkers: FakeThinkers) -> None:
-    table, seat = await pondering(engine, "solo", *people(1), *bots(2))
+    table, seat = await pondering(engine, *people(1), *bots(2))
     person = next(at for at, who in enumerate(table.config.seats) if not who.bot)
     await table.propose(person, "restart_new", "p")
     assert any(isinstance(entry.event, ProposalAgreed) for entry in table.entries)
@@ -147,26 +131,11 @@ async def test_it_decides_anew_when_its_view_has_changed(engine: Bench, thinkers
     engine.clock.advance(CLOCK.bot_delay_milliseconds)
     await settled()
     assert len(thinkers.asked) == 1
-    thinkers.decisions[0].set_result(thinkers.asked[0].seen.legal.actions[0])
-    await settled()
+    await thinkers.answer(0, thinkers.asked[0].seen.legal.actions[0])
     assert acted(table) == []
     first, second = thinkers.asked
     assert first.seen.view != second.seen.view
-    thinkers.decisions[1].set_result(second.seen.legal.actions[0])
-    await settled()
-    assert acted(table) == [(seat, ActedBy.BOT)]
-
-
-async def test_it_does_not_act_twice_when_another_engine_acted_for_it(engine: Bench, thinkers: FakeThinkers) -> None:
-    table, seat = await pondering(engine)
-    other = await take_up(engine.another_engine(), "t1")
-    engine.clock.advance(FOLLOW_MILLISECONDS)
-    await settled()
-    assert acted(other) == [(seat, ActedBy.BOT)]
-    thinkers.decisions[0].set_result(thinkers.asked[0].seen.legal.actions[0])
-    await settled()
-    await table.catch_up_to(other.state.sequence)
-    assert table.state == other.state
+    await thinkers.answer(1, second.seen.legal.actions[0])
     assert acted(table) == [(seat, ActedBy.BOT)]
 
 
@@ -175,13 +144,11 @@ async def test_what_it_decided_is_decided_again_if_it_could_not_be_stored(
 ) -> None:
     table, seat = await pondering(engine)
     engine.store.outcomes.append(Outcome.FAILS_BEFORE)
-    thinkers.decisions[0].set_result(None)
-    await settled()
+    await thinkers.answer(0, None)
     assert acted(table) == []
     engine.clock.advance(RETRY_MILLISECONDS)
     await settled()
-    thinkers.decisions[1].set_result(None)
-    await settled()
+    await thinkers.answer(1, None)
     assert acted(table) == [(seat, ActedBy.BOT)]
 
 
@@ -197,14 +164,6 @@ async def test_nothing_is_stored_of_what_was_thought_when_the_engine_stops(
     assert acted(table) == []
     await engine.services.background.close(0.1)
     assert len(thinkers.asked) == 1
-
-
-async def test_nobody_thinks_for_a_person_whose_time_ran_out(engine: Bench, thinkers: FakeThinkers) -> None:
-    table = await open_table(engine, make_config("solo"))
-    engine.clock.advance(CLOCK.action_milliseconds + CLOCK.reserve_milliseconds)
-    await settled()
-    assert [by for _, by in acted(table)] == [ActedBy.TIMEOUT]
-    assert thinkers.asked == []
 
 
 async def test_what_is_without_alternative_is_thought_about_like_all_else(

@@ -1,50 +1,31 @@
 """Reports reach scoring at least once and in order, whatever happens to scoring or to the engine."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 import pytest
 
-from croupier.engine.reports import LONGEST_WAIT_SECONDS, ResultReport, RoundReport, reports_of
+from croupier.engine.reports import CLAIM_MILLISECONDS, ResultReport, RoundReport, reports_of
 from croupier.games.interface import OptionValue
 from tests.engine.fakes import Bench
 from tests.engine.play import every_game, make_config, open_table, play_on, soon, whole_log
+from tests.engine.timing import pass_time
 from tests.waiting import settled
 
 MATCH: dict[str, OptionValue] = {"best_of": 3, "scoring": "cards"}
-WHOLE = [1, 2, 3, "result"]
+WHOLE: list[int | str] = [1, 2, 3, "result"]
 
 
-@asynccontextmanager
-async def reporting(engine: Bench) -> AsyncIterator[None]:
-    task = asyncio.create_task(engine.services.reporter.run())
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+async def finished(engine: Bench, seed: int, *table_ids: str) -> None:
+    for table_id in table_ids:
+        await play_on(await open_table(engine, make_config("thulla", options=MATCH, table_id=table_id)), Random(seed))
 
 
-async def until(engine: Bench, expected: int) -> None:
-    """Let time pass until scoring has got so many reports."""
-
-    async def passing() -> None:
-        while len(engine.scoring.got) < expected:
-            engine.clock.advance(100)
-            await settled()
-
-    await soon(passing())
-
-
-async def finished(engine: Bench, table_id: str, seed: int) -> None:
-    await play_on(await open_table(engine, make_config("thulla", options=MATCH, table_id=table_id)), Random(seed))
-
-
-def got(engine: Bench, table_id: str) -> list[int | str]:
-    return [what for of, what in engine.scoring.got if of == table_id]
+def whole(*table_ids: str) -> list[tuple[str, int | str]]:
+    """All reports of these tables, in order."""
+    return [(table_id, what) for table_id in table_ids for what in WHOLE]
 
 
 @every_game
@@ -61,103 +42,71 @@ def test_the_reports_of_a_log_are_its_rounds_in_order_and_then_the_result(game: 
     assert last.round.totals == result.totals
 
 
-async def test_each_round_is_reported_when_it_is_scored_and_the_result_at_the_end(engine: Bench, seed: int) -> None:
-    async with reporting(engine):
-        await finished(engine, "t1", seed)
-        await until(engine, 4)
-    assert got(engine, "t1") == WHOLE
-    assert engine.store.tables["t1"].reports_done == engine.store.tables["t1"].reports_due == 4
-    assert engine.count("croupier_reports_waiting") == 0
-
-
 async def test_reports_wait_while_scoring_is_away_and_tables_go_on(engine: Bench, seed: int) -> None:
     engine.scoring.down = True
-    async with reporting(engine):
-        await finished(engine, "t1", seed)
-        await soon(engine.scoring.tried.wait())
-        assert engine.count("croupier_reports_waiting") == 1
-        engine.scoring.down = False
-        await until(engine, 4)
-    assert got(engine, "t1") == WHOLE
+    reporting = asyncio.create_task(engine.services.reporter.run())
+    await finished(engine, seed, "t1")
+    await soon(engine.scoring.tried.wait())
+    assert engine.count("croupier_reports_waiting") == 1
+    engine.scoring.down = False
+    await pass_time(engine.clock, 10_000)
+    reporting.cancel()
+    assert engine.scoring.got == whole("t1")
+    assert engine.store.tables["t1"].reports_done == engine.store.tables["t1"].reports_due == 4
+    assert engine.count("croupier_reports_waiting") == 0
     assert "reports wait for scoring" in engine.logger.events("warning")
 
 
-async def test_after_a_restart_only_what_is_missing_is_reported(engine: Bench, seed: int) -> None:
-    await finished(engine, "t1", seed)
-    await finished(engine, "t2", seed)
+async def test_what_an_engine_left_undone_is_found_by_another_once_it_can_be_read(engine: Bench, seed: int) -> None:
+    await finished(engine, seed, "t1", "t2", "t3")
     await engine.store.set_reports_done("t1", 2)
     await engine.store.set_reports_done("t2", 4)
-    restarted = engine.another_engine()
-    async with reporting(restarted):
-        await until(restarted, 2)
-    assert restarted.scoring.got == [("t1", 3), ("t1", "result")]
-
-
-async def test_a_store_that_cannot_be_read_at_first_is_asked_again(engine: Bench, seed: int) -> None:
-    await finished(engine, "t1", seed)
-    restarted = engine.another_engine()
     engine.store.reads_fail = True
-    async with reporting(restarted):
-        await settled()
-        engine.store.reads_fail = False
-        await until(restarted, 4)
-    assert got(restarted, "t1") == WHOLE
+    reporting = asyncio.create_task(engine.another_engine().services.reporter.run())
+    await settled()
+    engine.store.reads_fail = False
+    await pass_time(engine.clock, 10_000)
+    reporting.cancel()
+    assert engine.scoring.got == [("t1", 3), ("t1", "result"), *whole("t3")]
 
 
-async def test_a_report_that_scoring_will_never_take_holds_up_nobody(engine: Bench, seed: int) -> None:
-    engine.scoring.rejected_tables.add("t1")
-    async with reporting(engine):
-        await finished(engine, "t1", seed)
-        await finished(engine, "t2", seed)
-        await until(engine, 4)
-    assert engine.scoring.got == [("t2", what) for what in WHOLE]
-    assert engine.store.tables["t1"].reports_done == 4
+async def test_what_an_engine_has_found_is_left_alone_by_others_for_a_while(engine: Bench, seed: int) -> None:
+    await finished(engine.another_engine(), seed, "t1")
+    finders = [engine.another_engine().services.reporter for _ in range(3)]
+    for reporter, passed in zip(finders, (0, CLAIM_MILLISECONDS, 1), strict=True):
+        engine.clock.advance(passed)
+        await reporter.look()
+    assert [reporter.pending for reporter in finders] == [1, 0, 1]
+
+
+async def test_what_scoring_does_not_take_holds_up_no_other_table(engine: Bench, seed: int) -> None:
+    engine.scoring.rejected_tables.add("rejected")
+    engine.scoring.broken_tables.add("broken")
+    reporting = asyncio.create_task(engine.services.reporter.run())
+    await finished(engine, seed, "rejected", "broken")
+    await soon(engine.scoring.tried.wait())
+    await finished(engine, seed, "t1", "t2")
+    await pass_time(engine.clock, 10_000)
+    assert sorted(engine.scoring.got, key=str) == sorted(whole("t1", "t2"), key=str)
+    engine.scoring.broken_tables.clear()
+    await pass_time(engine.clock, 10_000)
+    reporting.cancel()
+    assert engine.scoring.got[8:] == whole("broken")
+    assert engine.store.tables["rejected"].reports_done == 4
     assert engine.logger.events("error") == ["scoring rejected a report"] * 4
 
 
-async def test_a_report_that_fails_again_and_again_holds_up_no_other_table(engine: Bench, seed: int) -> None:
-    engine.scoring.broken_tables.add("t1")
-    async with reporting(engine):
-        await finished(engine, "t1", seed)
-        await soon(engine.scoring.tried.wait())
-        await finished(engine, "t2", seed)
-        await finished(engine, "t3", seed)
-        await until(engine, 8)
-        assert {table_id for table_id, _ in engine.scoring.got} == {"t2", "t3"}
-        engine.scoring.broken_tables.clear()
-        engine.clock.advance(round(LONGEST_WAIT_SECONDS * 1000))
-        await until(engine, 12)
-    assert got(engine, "t1") == WHOLE
-
-
-async def test_reports_that_an_engine_left_undone_are_found_by_another(engine: Bench, seed: int) -> None:
-    dying = engine.another_engine()
-    await finished(dying, "t1", seed)
-    await finished(dying, "t2", seed)
-    await engine.store.set_reports_done("t2", 4)
-    other = engine.another_engine()
-    async with reporting(engine), reporting(other):
-        await until(engine, 4)
-    assert engine.scoring.got == [("t1", what) for what in WHOLE]
-
-
-@pytest.mark.parametrize("broken", ["game", "rules_version", "log"])
+@pytest.mark.parametrize("broken", [{"game": "gone"}, {"rules_version": 99}, {"options": {}}], ids=str)
 async def test_a_table_whose_reports_cannot_be_told_keeps_no_other_from_it(
-    engine: Bench, seed: int, broken: str
+    engine: Bench, seed: int, broken: dict[str, Any]
 ) -> None:
-    dying = engine.another_engine()
-    for table_id in ("t1", "t2"):
-        await finished(dying, table_id, seed)
+    await finished(engine.another_engine(), seed, "t1", "t2")
     kept = engine.store.tables["t1"]
-    if broken == "log":
-        kept.entries[1] = kept.entries[0]
-    elif broken == "game":
-        kept.config = replace(kept.config, game="gone")
-    else:
-        kept.config = replace(kept.config, rules_version=99)
-    async with reporting(engine):
-        await until(engine, 4)
-    assert engine.scoring.got == [("t2", what) for what in WHOLE]
+    kept.config = replace(kept.config, **broken)
+    reporting = asyncio.create_task(engine.services.reporter.run())
+    await pass_time(engine.clock, 10_000)
+    reporting.cancel()
+    assert engine.scoring.got == whole("t2")
     assert engine.logger.events("error") == ["reports cannot be told"]
 
 
@@ -165,20 +114,18 @@ async def test_with_very_many_that_wait_for_scoring_an_engine_looks_for_no_more(
     engine: Bench, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("croupier.engine.reports.MOST_DUE", 1)
-    await finished(engine, "t1", seed)
-    await finished(engine.another_engine(), "t2", seed)
-    await engine.services.reporter.look()
-    await engine.services.reporter.hand_over()
-    assert got(engine, "t2") == []
-    await engine.services.reporter.look()
-    await engine.services.reporter.hand_over()
-    assert got(engine, "t2") == WHOLE
+    await finished(engine, seed, "t1")
+    await finished(engine.another_engine(), seed, "t2")
+    for reported in (whole("t1"), whole("t1", "t2")):
+        await engine.services.reporter.look()
+        await engine.services.reporter.hand_over()
+        assert engine.scoring.got == reported
 
 
 async def test_reports_are_handed_over_once_more_rather_than_lost(
     engine: Bench, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await finished(engine, "t1", seed)
+    await finished(engine, seed, "t1")
 
     async def fails(table_id: str, count: int) -> None:
         raise ConnectionError
@@ -188,4 +135,4 @@ async def test_reports_are_handed_over_once_more_rather_than_lost(
         with pytest.raises(ConnectionError):
             await engine.services.reporter.hand_over()
     await engine.services.reporter.hand_over()
-    assert got(engine, "t1") == WHOLE * 2
+    assert engine.scoring.got == whole("t1", "t1")

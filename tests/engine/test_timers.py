@@ -1,6 +1,7 @@
 """Seats whose time has come: the engine acts for them, once, and never gives up."""
 
 import asyncio
+from random import Random
 
 import pytest
 
@@ -9,334 +10,234 @@ from croupier.engine.credits import Interruption
 from croupier.engine.live import LiveTable
 from croupier.engine.log import ActedBy, SeatConfig, TimeCredited
 from croupier.engine.steward import FOLLOW_MILLISECONDS, RETRY_MILLISECONDS, UNCERTAIN_MILLISECONDS
-from croupier.engine.streams import Subscription
 from croupier.games.actions import Pass
-from croupier.games.facts import SPECTATOR
+from croupier.games.facts import SPECTATOR, Seat
 from croupier.runtime.errors import IllegalNow
 from croupier_api.v1 import engine_pb2
 from tests.engine.fakes import Bench, Outcome
-from tests.engine.play import CLOCK, bots, every_game, make_config, open_table, parsed, people, soon, take_up, taken
+from tests.engine.play import (
+    CLOCK,
+    act_once,
+    bots,
+    choice,
+    make_config,
+    open_table,
+    parsed,
+    people,
+    soon,
+    take_up,
+    taken,
+)
 from tests.waiting import settled
 
 FULL_MILLISECONDS = CLOCK.action_milliseconds + CLOCK.reserve_milliseconds
+PLAYED, TIMEOUT, BOT = "ACTED_BY_UNSPECIFIED", "ACTED_BY_TIMEOUT", "ACTED_BY_BOT"
+
+Told = int | str
+"""What a stream tells of an entry: the milliseconds given back, or else who acted."""
 
 
-async def update(stream: Subscription) -> engine_pb2.TableUpdate:
-    """The next entry that a stream tells of."""
-    message = await soon(stream.next())
-    assert message is not None
-    return parsed(message).update
+class Watched:
+    """A table, and a stream that has told all there was to tell."""
+
+    def __init__(self, engine: Bench, table: LiveTable) -> None:
+        self.engine, self.table = engine, table
+        self.stream = table.subscribe(SPECTATOR, table.state.sequence)
+
+    @property
+    def seat(self) -> Seat:
+        """The seat that is to act."""
+        (seat,) = self.table.state.seats_to_act
+        return seat
+
+    async def act(self) -> int:
+        """The seat that is to act does so."""
+        return await act_once(self.table, Random(1))
+
+    async def updates(self) -> list[engine_pb2.TableUpdate]:
+        """The entries that the stream tells of, once everything has happened that can."""
+        await settled()
+        return [parsed(message).update for message in await taken(self.stream)]
+
+    async def after(self, milliseconds: int) -> list[Told]:
+        """What is told when time has passed."""
+        self.engine.clock.advance(milliseconds)
+        return [made.credited_milliseconds or engine_pb2.ActedBy.Name(made.acted_by) for made in await self.updates()]
+
+    def interrupted(self, began: int, ended: int) -> None:
+        """Some engine's players have nobody to talk to, from when to when from now on."""
+        now = self.engine.clock()
+        self.engine.roll.interruptions.append(Interruption(now + began, now + ended))
 
 
-async def updates(stream: Subscription) -> list[engine_pb2.TableUpdate]:
-    """The entries that a stream tells of and that wait in it."""
-    return [parsed(message).update for message in await taken(stream)]
+async def watched(engine: Bench, seats: tuple[SeatConfig, ...]) -> Watched:
+    return Watched(engine, await open_table(engine, make_config(seats=seats)))
 
 
-async def watched(engine: Bench, seats: tuple[SeatConfig, ...]) -> tuple[LiveTable, Subscription]:
-    table = await open_table(engine, make_config(seats=seats))
-    return table, table.subscribe(SPECTATOR, table.state.sequence)
+async def replica(engine: Bench) -> Watched:
+    """The same table at another engine."""
+    return Watched(engine, await take_up(engine.another_engine(), "t1"))
 
 
-async def waiting_for_one_who_is_away(engine: Bench) -> tuple[LiveTable, Subscription, int]:
-    """A table of two at which a seat is to act that the engine plays for, with all told before, and this seat."""
-    table, stream = await watched(engine, people(2))
-    engine.clock.advance(FULL_MILLISECONDS)
-    (away,) = (await update(stream)).clock.away_seats
-    while table.state.seats_to_act != (away,):
-        (seat,) = table.state.seats_to_act
-        await table.act(seat, table.state.game.legal_actions(seat).actions[0], f"r{table.state.sequence}", None)
-    await taken(stream)
-    return table, stream, away
+@pytest.fixture
+async def three(engine: Bench) -> Watched:
+    return await watched(engine, people(3))
 
 
-async def test_the_engine_acts_for_a_seat_whose_time_has_run_out_and_says_so(engine: Bench) -> None:
-    table, stream = await watched(engine, people(3))
-    (seat,) = table.state.seats_to_act
-    engine.clock.advance(FULL_MILLISECONDS - 1)
-    await settled()
-    assert await taken(stream) == []
+@pytest.fixture
+async def away(engine: Bench) -> Watched:
+    """A table of two at which a seat is to act that the engine plays for."""
+    two = await watched(engine, people(2))
+    seat = two.seat
+    assert await two.after(FULL_MILLISECONDS) == [TIMEOUT]
+    while two.seat != seat:
+        await two.act()
+    await two.updates()
+    return two
+
+
+async def test_the_engine_acts_for_a_seat_whose_time_has_run_out_and_says_so(engine: Bench, three: Watched) -> None:
+    seat = three.seat
+    assert await three.after(FULL_MILLISECONDS - 1) == []
     engine.clock.advance(1)
-    entry = await update(stream)
-    assert (entry.sequence, entry.seat) == (2, seat)
-    assert entry.acted_by == engine_pb2.ACTED_BY_TIMEOUT
+    (entry,) = await three.updates()
+    assert (entry.sequence, entry.seat, entry.acted_by) == (2, seat, engine_pb2.ACTED_BY_TIMEOUT)
     assert list(entry.clock.away_seats) == [seat]
     assert entry.clock.reserve_milliseconds[seat] == 0
-    assert table.entries[-1].acted_by is ActedBy.TIMEOUT
-    await settled()
+    assert three.table.entries[-1].acted_by is ActedBy.TIMEOUT
     assert engine.count("croupier_clock_expiries_total", game="thulla") == 1
 
 
-async def test_who_acts_in_time_is_not_acted_for(engine: Bench) -> None:
-    table, stream = await watched(engine, people(3))
-    (seat,) = table.state.seats_to_act
-    engine.clock.advance(FULL_MILLISECONDS - 1)
-    await table.act(seat, table.state.game.legal_actions(seat).actions[0], "r", None)
-    assert (await update(stream)).acted_by == engine_pb2.ACTED_BY_UNSPECIFIED
-    engine.clock.advance(1)
-    await settled()
-    assert await taken(stream) == []
-
-
-async def test_an_action_that_is_being_stored_when_time_runs_out_is_the_one_that_counts(engine: Bench) -> None:
-    table, stream = await watched(engine, people(3))
-    (seat,) = table.state.seats_to_act
+async def test_an_action_that_is_being_stored_when_time_runs_out_is_the_one_that_counts(
+    engine: Bench, three: Watched
+) -> None:
     engine.clock.advance(FULL_MILLISECONDS - 1)
     engine.store.gate.clear()
-    action = table.state.game.legal_actions(seat).actions[0]
-    acting = asyncio.create_task(table.act(seat, action, "r", None))
+    acting = asyncio.create_task(three.act())
     await soon(engine.store.held.wait())
-    engine.clock.advance(1)
-    await settled()
+    assert await three.after(1) == []
     engine.store.gate.set()
     assert await soon(acting) == 2
-    await settled()
-    assert [parsed(message).update.acted_by for message in await taken(stream)] == [engine_pb2.ACTED_BY_UNSPECIFIED]
+    assert await three.after(0) == [PLAYED]
 
 
-async def test_two_replicas_act_once_for_a_seat(engine: Bench) -> None:
-    _table, stream = await watched(engine, people(3))
-    other = await take_up(engine.another_engine(), "t1")
-    follower = other.subscribe(SPECTATOR, 1)
-    engine.clock.advance(FULL_MILLISECONDS)
-    assert (await update(stream)).sequence == 2
-    await settled()
-    assert await taken(follower) == []
-    engine.clock.advance(FOLLOW_MILLISECONDS)
-    assert (await update(follower)).sequence == 2
-    await settled()
-    kept = await engine.store.load("t1")
-    assert kept
-    assert len(kept.entries) == 2
+async def test_the_seat_is_handed_back_when_its_player_acts_again(away: Watched) -> None:
+    await away.act()
+    assert [list(entry.clock.away_seats) for entry in await away.updates()] == [[]]
 
 
-@every_game
-async def test_computer_players_play_a_whole_game(engine: Bench, game: str) -> None:
-    table = await open_table(engine, make_config(game, seats=bots(make_config(game).seat_count)))
-    for _ in range(20_000):
-        if table.state.is_over:
-            break
-        engine.clock.advance(CLOCK.bot_delay_milliseconds)
-        await settled()
-    assert table.state.is_over
-    assert {entry.acted_by for entry in table.entries if "seat" in entry.event._fields} == {ActedBy.BOT}
-    assert engine.logger.events("error") == []
+FAULTS = {
+    "appends fail": RETRY_MILLISECONDS,
+    "reads fail": RETRY_MILLISECONDS,
+    "the roll is down": RETRY_MILLISECONDS,
+    "it is not certain who was there": UNCERTAIN_MILLISECONDS,
+}
 
 
-async def test_an_action_of_the_engine_that_cannot_be_stored_is_tried_again(engine: Bench) -> None:
-    _table, stream = await watched(engine, people(3))
-    engine.store.outcomes += [Outcome.FAILS_BEFORE, Outcome.FAILS_BEFORE]
-    engine.clock.advance(FULL_MILLISECONDS)
-    for _ in range(2):
-        await settled()
-        assert await taken(stream) == []
-        engine.clock.advance(RETRY_MILLISECONDS)
-    assert (await update(stream)).sequence == 2
-
-
-async def test_the_clock_goes_on_though_the_store_was_away_for_long(engine: Bench) -> None:
-    table, stream = await watched(engine, people(3))
-    engine.store.outcomes.append(Outcome.FAILS_BEFORE)
-    engine.store.reads_fail = True
-    engine.clock.advance(FULL_MILLISECONDS)
-    for _ in range(4):
-        await settled()
-        engine.clock.advance(RETRY_MILLISECONDS)
-    engine.store.reads_fail = False
-    engine.clock.advance(RETRY_MILLISECONDS)
-    assert (await update(stream)).sequence == 2
-    assert table.state.deadline > engine.clock()
-
-
-async def test_the_seat_is_handed_back_when_its_player_acts_again(engine: Bench) -> None:
-    table, stream, away = await waiting_for_one_who_is_away(engine)
-    await table.act(away, table.state.game.legal_actions(away).actions[0], "back", None)
-    assert list((await update(stream)).clock.away_seats) == []
+@pytest.mark.parametrize(("fault", "pause"), FAULTS.items(), ids=FAULTS)
+async def test_what_cannot_be_done_when_time_has_run_out_is_done_later(
+    engine: Bench, three: Watched, fault: str, pause: int
+) -> None:
+    engine.store.outcomes += [Outcome.FAILS_BEFORE] * {"appends fail": 4, "reads fail": 1}.get(fault, 0)
+    engine.store.reads_fail = fault == "reads fail"
+    engine.roll.down = fault == "the roll is down"
+    if fault == "it is not certain who was there":
+        engine.roll.certain_until = three.table.state.deadline - 1
+    assert await three.after(FULL_MILLISECONDS) == []
+    for _ in range(3):
+        asked = engine.roll.asked
+        assert await three.after(pause) == []
+        assert engine.roll.asked <= asked + 1
+    engine.store.reads_fail = engine.roll.down = False
+    engine.roll.certain_until = None
+    assert await three.after(pause) == [TIMEOUT]
+    assert three.table.state.deadline > engine.clock()
 
 
 # Time that nobody served
 
-
-async def until_certain(engine: Bench) -> None:
-    """Let the engine look again whether it is certain who was there."""
-    engine.clock.advance(UNCERTAIN_MILLISECONDS)
-    await settled()
-
-
-async def test_nobodys_time_runs_out_before_it_is_certain_who_was_there(engine: Bench) -> None:
-    _table, stream = await watched(engine, people(3))
-    engine.clock.advance(FULL_MILLISECONDS)
-    engine.roll.certain_until = engine.clock() - 1
-    for _ in range(5):
-        asked = engine.roll.asked
-        await settled()
-        assert engine.roll.asked <= asked + 1
-        await until_certain(engine)
-    assert await taken(stream) == []
-    engine.roll.certain_until = None
-    await until_certain(engine)
-    assert (await update(stream)).acted_by == engine_pb2.ACTED_BY_TIMEOUT
+GIVEN_BACK: dict[str, tuple[list[tuple[int, int]], list[tuple[int, list[Told]]]]] = {
+    "before it runs out": ([(1_000, 8_000)], [(FULL_MILLISECONDS, [7_000]), (6_999, []), (1, [TIMEOUT])]),
+    "once what interrupts has ended": (
+        [(FULL_MILLISECONDS - 10, FULL_MILLISECONDS + 3_000), (FULL_MILLISECONDS + 2_000, FULL_MILLISECONDS + 5_000)],
+        [(FULL_MILLISECONDS, []), (3_000, []), (1_999, []), (1, [5_010]), (10, [TIMEOUT])],
+    ),
+}
 
 
-async def test_what_becomes_known_while_it_is_not_certain_is_given_back(engine: Bench) -> None:
-    table, stream = await watched(engine, people(3))
-    engine.clock.advance(FULL_MILLISECONDS)
-    died = engine.roll.certain_until = engine.clock() - 2_000
-    await settled()
-    engine.roll.interruptions.append(Interruption(died, died + 2_000 + UNCERTAIN_MILLISECONDS))
-    engine.roll.certain_until = None
-    await until_certain(engine)
-    assert (await update(stream)).credited_milliseconds == 2_000 + UNCERTAIN_MILLISECONDS
-    assert table.state.sequence == 2
+@pytest.mark.parametrize(("interruptions", "told"), GIVEN_BACK.values(), ids=GIVEN_BACK)
+async def test_time_is_given_back_and_then_runs_out(
+    engine: Bench, three: Watched, interruptions: list[tuple[int, int]], told: list[tuple[int, list[Told]]]
+) -> None:
+    for began, ended in interruptions:
+        three.interrupted(began, ended)
+    for passed, expected in told:
+        assert await three.after(passed) == expected
+    assert (await take_up(engine, "t1")).state == three.table.state
 
 
-async def test_whether_it_is_certain_is_asked_again_after_the_database_was_away(engine: Bench) -> None:
-    _table, stream = await watched(engine, people(3))
-    engine.roll.down = True
-    engine.clock.advance(FULL_MILLISECONDS)
-    await settled()
-    assert await taken(stream) == []
-    engine.roll.down = False
-    engine.clock.advance(RETRY_MILLISECONDS)
-    assert (await update(stream)).acted_by == engine_pb2.ACTED_BY_TIMEOUT
-
-
-async def test_time_is_given_back_before_it_runs_out_and_runs_out_after_that(engine: Bench) -> None:
-    table, stream = await watched(engine, people(3))
-    began, (seat,) = engine.clock(), table.state.seats_to_act
-    engine.roll.interruptions.append(Interruption(began + 1_000, began + 8_000))
-    engine.clock.advance(FULL_MILLISECONDS)
-    given = await update(stream)
-    assert (given.sequence, given.credited_milliseconds, given.HasField("seat")) == (2, 7_000, False)
-    assert not given.facts
-    assert given.clock.deadline_milliseconds == began + FULL_MILLISECONDS + 7_000 == table.state.deadline
-    assert list(given.clock.away_seats) == []
-    assert table.entries[-1].event == TimeCredited(7_000)
-    await settled()
-    engine.clock.advance(6_999)
-    await settled()
-    assert await taken(stream) == []
-    engine.clock.advance(1)
-    ran_out = await update(stream)
-    assert (ran_out.acted_by, ran_out.seat) == (engine_pb2.ACTED_BY_TIMEOUT, seat)
-    assert (await take_up(engine, "t1")).state == table.state
-
-
-async def test_an_interruption_that_goes_on_is_given_back_once_when_it_has_ended(engine: Bench) -> None:
-    table, stream = await watched(engine, people(3))
-    deadline = table.state.deadline
-    engine.roll.interruptions += [
-        Interruption(deadline - 10, deadline + 3_000),
-        Interruption(deadline + 2_000, deadline + 5_000),
-    ]
-    for until in (deadline, deadline + 3_000, deadline + 4_999):
-        engine.clock.advance(until - engine.clock())
-        await settled()
-        assert await taken(stream) == []
-    engine.clock.advance(1)
-    assert (await update(stream)).credited_milliseconds == 5_010
-    assert table.state.deadline == deadline + 5_010
-    engine.clock.advance(10)
-    assert (await update(stream)).acted_by == engine_pb2.ACTED_BY_TIMEOUT
-
-
-async def test_who_acts_late_because_nobody_served_him_keeps_his_reserve(engine: Bench) -> None:
-    table, stream = await watched(engine, people(3))
-    (seat,) = table.state.seats_to_act
-    action = table.state.game.legal_actions(seat).actions[0]
-    engine.roll.interruptions.append(Interruption(engine.clock() + 5_000, engine.clock() + 12_000))
+@pytest.mark.parametrize(("late", "given_back", "drawn"), [(0, [], 0), (9_000, [7_000], 2_000)])
+async def test_who_acts_late_because_nobody_served_him_gets_back_what_he_needs(
+    engine: Bench, three: Watched, late: int, given_back: list[int], drawn: int
+) -> None:
+    seat, action = choice(three.table.state, Random(1))
+    three.interrupted(5_000, 12_000)
     await engine.services.attendance.attend()
-    engine.clock.advance(CLOCK.action_milliseconds + 9_000)
-    assert await table.act(seat, action, "r", expected_sequence=1) == 3
-    given, acted = await updates(stream)
-    assert (given.credited_milliseconds, acted.credited_milliseconds, acted.seat) == (7_000, 0, seat)
-    assert acted.clock.reserve_milliseconds[seat] == CLOCK.reserve_milliseconds - 2_000
-    for each in (table, await take_up(engine, "t1")):
-        assert await each.act(seat, action, "r", 1) == 3
-    assert table.state.sequence == 3
+    engine.clock.advance(CLOCK.action_milliseconds + late)
+    sequence = await three.table.act(seat, action, "r", expected_sequence=1)
+    *given, acted = await three.updates()
+    assert [entry.credited_milliseconds for entry in given] == given_back
+    assert (acted.sequence, acted.seat, acted.credited_milliseconds) == (sequence, seat, 0)
+    assert acted.clock.reserve_milliseconds[seat] == CLOCK.reserve_milliseconds - drawn
+    for each in (three.table, await take_up(engine, "t1")):
+        assert await each.act(seat, action, "r", 1) == sequence == len(each.entries)
 
 
-async def test_who_acts_in_time_gets_nothing_back_that_he_does_not_need(engine: Bench) -> None:
-    table, stream = await watched(engine, people(3))
-    (seat,) = table.state.seats_to_act
-    engine.roll.interruptions.append(Interruption(engine.clock(), engine.clock() + 5_000))
-    await engine.services.attendance.attend()
-    engine.clock.advance(CLOCK.action_milliseconds)
-    await table.act(seat, table.state.game.legal_actions(seat).actions[0], "r", None)
-    assert [made.credited_milliseconds for made in await updates(stream)] == [0]
-    assert table.state.clock.reserves[seat] == CLOCK.reserve_milliseconds
-
-
-async def test_an_action_that_is_refused_gives_nothing_back(engine: Bench) -> None:
-    table, _ = await watched(engine, people(3))
-    (seat,) = table.state.seats_to_act
-    engine.roll.interruptions.append(Interruption(engine.clock(), engine.clock() + 5_000))
+async def test_an_action_that_is_refused_gives_nothing_back(engine: Bench, three: Watched) -> None:
+    three.interrupted(0, 5_000)
     await engine.services.attendance.attend()
     engine.clock.advance(CLOCK.action_milliseconds + 1)
     with pytest.raises(IllegalNow):
-        await table.act(seat, Pass(), "r", None)
-    assert table.state.sequence == 1
+        await three.table.act(three.seat, Pass(), "r", None)
+    assert three.table.state.sequence == 1
 
 
-async def test_seats_that_the_engine_plays_for_are_not_held_up(engine: Bench) -> None:
-    _, stream, away = await waiting_for_one_who_is_away(engine)
+async def test_seats_that_the_engine_plays_for_are_not_held_up(engine: Bench, away: Watched) -> None:
     engine.roll.certain_until = 0
-    engine.roll.interruptions.append(Interruption(engine.clock(), engine.clock() + 60_000))
-    engine.clock.advance(AWAY_MILLISECONDS)
-    entry = await update(stream)
-    assert (entry.seat, entry.acted_by, entry.credited_milliseconds) == (away, engine_pb2.ACTED_BY_TIMEOUT, 0)
+    away.interrupted(-60_000, 60_000)
+    assert await away.after(AWAY_MILLISECONDS) == [TIMEOUT]
 
 
 async def test_computer_players_are_not_held_up(engine: Bench) -> None:
-    _table, stream = await watched(engine, bots(3))
+    table = await watched(engine, bots(3))
     engine.roll.certain_until = 0
-    engine.roll.interruptions.append(Interruption(0, engine.clock() + 60_000))
-    engine.clock.advance(CLOCK.bot_delay_milliseconds)
-    assert (await update(stream)).acted_by == engine_pb2.ACTED_BY_BOT
+    table.interrupted(-60_000, 60_000)
+    assert await table.after(CLOCK.bot_delay_milliseconds) == [BOT]
 
 
 # Several engines
 
 
-async def test_an_engine_that_took_a_table_up_acts_a_little_later_than_the_one_that_appended_last(
-    engine: Bench,
+async def test_the_replica_that_appended_last_acts_for_a_seat_and_the_others_leave_it_to_that(
+    engine: Bench, three: Watched
 ) -> None:
-    await watched(engine, people(3))
-    await engine.services.background.close(0)
-    other = await take_up(engine.another_engine(), "t1")
-    stream = other.subscribe(SPECTATOR, 1)
-    engine.clock.advance(FULL_MILLISECONDS + FOLLOW_MILLISECONDS - 1)
-    await settled()
-    assert await taken(stream) == []
-    engine.clock.advance(1)
-    assert (await update(stream)).acted_by == engine_pb2.ACTED_BY_TIMEOUT
+    other = await replica(engine)
+    await other.act()
+    await three.table.catch_up_to(2)
+    assert (three.table.is_leading, other.table.is_leading) == (False, True)
+    assert await other.after(FULL_MILLISECONDS) == [PLAYED, TIMEOUT]
+    assert await three.after(FOLLOW_MILLISECONDS - 1) == [PLAYED]
+    assert await three.after(1) == [TIMEOUT]
+    assert len(engine.store.tables["t1"].entries) == 3
 
 
-async def test_whoever_appends_leads_from_then_on(engine: Bench) -> None:
-    table, _ = await watched(engine, people(3))
-    other = await take_up(engine.another_engine(), "t1")
-    stream = other.subscribe(SPECTATOR, 1)
-    (seat,) = other.state.seats_to_act
-    await other.act(seat, other.state.game.legal_actions(seat).actions[0], "r", None)
-    await table.catch_up_to(2)
-    assert (table.is_leading, other.is_leading) == (False, True)
-    await taken(stream)
-    await engine.services.background.close(0)
-    engine.clock.advance(FULL_MILLISECONDS)
-    assert (await update(stream)).acted_by == engine_pb2.ACTED_BY_TIMEOUT
-
-
-async def test_two_engines_give_time_back_once(engine: Bench) -> None:
-    table, _ = await watched(engine, people(3))
-    other = await take_up(engine.another_engine(), "t1")
-    engine.roll.interruptions.append(Interruption(engine.clock(), engine.clock() + 5_000))
-    other.is_leading = True
-    other.look()
-    engine.clock.advance(FULL_MILLISECONDS)
-    await settled()
-    kept = await engine.store.load("t1")
-    assert kept
-    assert [entry.event for entry in kept.entries[1:]] == [TimeCredited(5_000)]
-    await table.catch_up_to(2)
-    await other.catch_up_to(2)
-    assert table.state == other.state
+async def test_two_engines_give_time_back_once(engine: Bench, three: Watched) -> None:
+    other = await replica(engine)
+    three.interrupted(0, 5_000)
+    other.table.is_leading = True
+    other.table.look()
+    await three.after(FULL_MILLISECONDS)
+    assert [entry.event for entry in engine.store.tables["t1"].entries[1:]] == [TimeCredited(5_000)]
+    for each in (three, other):
+        await each.table.catch_up_to(2)
+    assert three.table.state == other.table.state

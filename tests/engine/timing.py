@@ -1,0 +1,38 @@
+"""Time that passes step by step, and answers that come late."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from tests.engine.fakes import FakeClock, MemoryTableStore
+from tests.engine.play import soon
+from tests.waiting import settled
+
+
+async def pass_time(clock: FakeClock, milliseconds: int) -> None:
+    """Let time pass, and all that happens at its time."""
+    for _ in range(0, milliseconds, 50):
+        clock.advance(50)
+        await settled()
+
+
+class Held:
+    """A method of a store that reads at once and answers when it is let go."""
+
+    def __init__(self, store: MemoryTableStore, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._read, self._goes_on = asyncio.Event(), asyncio.Event()
+        self._method = getattr(store, name)
+        monkeypatch.setattr(store, name, self)
+
+    async def __call__(self, about: Any) -> Any:
+        answer = await self._method(about)
+        self._read.set()
+        await self._goes_on.wait()
+        return answer
+
+    async def has_read(self) -> None:
+        await soon(self._read.wait())
+
+    def let_go(self) -> None:
+        self._goes_on.set()
