@@ -1,11 +1,10 @@
 """The front door as `croupier up` opens it, with processes that only listen."""
 
 import importlib.util
-import json
 import os
 import shutil
 import signal
-import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,9 +15,8 @@ from croupier.cli.data_folder import prepare_data_folder
 from croupier.cli.faults import MISUSED, CommandFault
 from croupier.cli.front_door import MISSING, DoorChoice, is_installed
 from croupier.cli.replicas import Replicas
-from croupier.cli.supervisor import Manner, running_services
-
-FAKE = (sys.executable, str(Path(__file__).with_name("fake_service.py")))
+from croupier.cli.supervisor import running_services
+from tests.cli.conftest import diary, fakes, told
 
 
 async def heard_of_up(folder: Path, door: DoorChoice | None) -> list[str]:
@@ -30,12 +28,8 @@ async def heard_of_up(folder: Path, door: DoorChoice | None) -> list[str]:
         if line.startswith("Ctrl-C"):
             os.kill(os.getpid(), signal.SIGINT)
 
-    await command.up(folder, 0, Manner(command=FAKE, note=note, migrates=False), door)
+    await command.up(folder, 0, replace(fakes(), note=note), door)
     return said
-
-
-def diary(folder: Path) -> list[str]:
-    return (folder / "diary").read_text().splitlines()
 
 
 async def test_the_door_opens_last_and_is_told_first_that_all_ends(tmp_path: Path) -> None:
@@ -44,9 +38,10 @@ async def test_the_door_opens_last_and_is_told_first_that_all_ends(tmp_path: Pat
     assert where.endswith("by gRPC, gRPC-Web or JSON")
     assert diary(tmp_path)[:4] == ["scoring up", "engine up", "lobby up", "door up"]
     assert set(diary(tmp_path)[4:6]) == {"door drained", "lobby drained"}
-    told = json.loads((tmp_path / "door.told").read_text())
-    assert told.keys() >= {"lobby", "engine", "scoring", "listen", "admin-listen", "metrics-listen", "lobby-public-key"}
-    assert "certificate" not in told
+    flags = told(tmp_path, "door")
+    given = {"lobby", "engine", "scoring", "listen", "admin-listen", "metrics-listen", "lobby-public-key"}
+    assert flags.keys() >= given
+    assert "certificate" not in flags
 
 
 async def test_without_an_envoy_all_is_as_without_a_door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,18 +53,13 @@ async def test_without_an_envoy_all_is_as_without_a_door(tmp_path: Path, monkeyp
     assert "pip install 'croupier[door]'" in MISSING
     assert not any("players connect" in line for line in said)
     assert "door up" not in diary(tmp_path)
-
-
-async def test_no_door_where_none_is_wanted(tmp_path: Path) -> None:
-    said = await heard_of_up(tmp_path, None)
-    assert MISSING not in said
-    assert "door up" not in diary(tmp_path)
+    assert MISSING not in await heard_of_up(tmp_path, None)
 
 
 async def test_the_door_gets_its_certificate(tmp_path: Path) -> None:
     said = await heard_of_up(tmp_path, DoorChoice(tls=True))
-    told = json.loads((tmp_path / "door.told").read_text())
-    assert [Path(told[kind]).name for kind in ("certificate", "key")] == ["door.certificate.pem", "door.private.pem"]
+    flags = told(tmp_path, "door")
+    assert [Path(flags[kind]).name for kind in ("certificate", "key")] == ["door.certificate.pem", "door.private.pem"]
     assert any(line.endswith(f"{tmp_path / 'keys' / 'door.authority.pem'}") for line in said)
 
 
@@ -97,9 +87,8 @@ def test_the_door_is_before_the_first_block_of_ports() -> None:
 
 async def test_a_door_that_cannot_open_is_one_clear_line(tmp_path: Path) -> None:
     (tmp_path / "door.fate").write_text("refuse")
-    manner = Manner(command=FAKE, migrates=False, door=DoorChoice().flags)
     with pytest.raises(CommandFault, match="the door cannot run: its key is missing") as fault:
-        async with running_services(tmp_path, manner=manner):
+        async with running_services(tmp_path, manner=fakes(door=DoorChoice().flags)):
             pass
     assert fault.value.exit_code == MISUSED
     assert "lobby drained" in diary(tmp_path)
