@@ -2,9 +2,8 @@
 
 import asyncio
 import socket
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -12,10 +11,11 @@ import grpc
 import pytest
 
 from croupier_api.v1 import engine_pb2
-from croupier_client import Client, Endpoints, RetryPolicy, SequenceError, aio, blocking
+from croupier_client import Endpoints, RetryPolicy, SequenceError, aio, blocking
 from croupier_client.endpoints import CALL_SECONDS, CHANNEL_OPTIONS, channel_target
-from tests.client.conftest import DEADLINE_SECONDS, SECRET, Connects
-from tests.client.fakes import HAND, QUICK, FakeCroupier, Fault, Script, play, since_start
+from loadtest.faults.proxy import Lane
+from tests.client.conftest import Connects
+from tests.client.fakes import HAND, QUICK, FakeCroupier, Fault, Script, play
 from tests.client.test_channels import lay_all
 from tests.ports import reserved_port
 from tests.waiting import until
@@ -117,10 +117,9 @@ async def test_an_engine_that_dies_is_left_for_another_one(client_of: Connects) 
             assert table.resumes == 1
 
 
-async def test_replicas_share_the_calls() -> None:
+async def test_replicas_share_the_calls(client_of: Connects) -> None:
     with FakeCroupier() as first, FakeCroupier(replica_of=first) as second:
-        endpoints = Endpoints.single(f"{first.address},{second.address}")
-        async with asyncio.timeout(DEADLINE_SECONDS), Client(endpoints, SECRET, clock=since_start) as client:
+        async with client_of(first, second) as client:
             while not ("ListGames" in first.calls and "ListGames" in second.calls):
                 await client.list_games()
 
@@ -133,54 +132,36 @@ async def test_addresses_without_anybody_or_without_an_answer_hold_nobody_up(cli
             await lay_all(table)
 
 
-class Path:
+class Path(Lane):
     """A way to an engine on which everything that is open at some moment can come to be swallowed without a word."""
 
-    def __init__(self, address: str) -> None:
-        self.pings = 0
-        """How often a client asked whether the other side lives."""
-        self._target = address
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
-        self._open: list[socket.socket] = []
-        self._swallowed: set[socket.socket] = set()
-        threading.Thread(target=self._accept, daemon=True).start()
+    address = ""
+    pings = 0
+    """How often a client asked whether the other side lives."""
 
-    def swallow(self) -> None:
-        """From now on nothing comes through on the connections that there are."""
-        self._swallowed.update(self._open)
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        read = reader.read
 
-    def close(self) -> None:
-        for each in (self._listener, *self._open):
-            with suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
-            each.close()
+        async def counted(limit: int = -1) -> bytes:
+            data = await read(limit)
+            self.pings += data[3:5] == PING
+            return data
 
-    def _accept(self) -> None:
-        with suppress(OSError):
-            while True:
-                near, _ = self._listener.accept()
-                host, _, port = self._target.rpartition(":")
-                far = socket.create_connection((host, int(port)))
-                self._open += [near, far]
-                for source, target in ((near, far), (far, near)):
-                    threading.Thread(target=self._pass_on, args=(source, target), daemon=True).start()
-
-    def _pass_on(self, source: socket.socket, target: socket.socket) -> None:
-        with suppress(OSError):
-            while data := source.recv(65_536):
-                self.pings += data[3:5] == PING
-                if source not in self._swallowed:
-                    target.sendall(data)
+        reader.read = counted  # type: ignore[method-assign]
+        await super().serve(reader, writer)
 
 
-@contextmanager
-def path_to(address: str) -> Iterator[Path]:
-    path = Path(address)
+@asynccontextmanager
+async def path_to(address: str) -> AsyncIterator[Path]:
+    host, _, port = address.rpartition(":")
+    path = Path(host, int(port))
+    server = await asyncio.start_server(path.serve, host, 0)
+    path.address = f"{host}:{server.sockets[0].getsockname()[1]}"
     try:
         yield path
     finally:
-        path.close()
+        server.close()
+        path.reset()
 
 
 @pytest.fixture
@@ -200,30 +181,27 @@ def test_a_dead_path_is_noticed_before_a_call_on_it_has_failed() -> None:
 
 @pytest.mark.usefixtures("hurried")
 async def test_a_path_that_swallows_everything_is_left(client_of: Connects) -> None:
-    with (
-        FakeCroupier() as first,
-        FakeCroupier(replica_of=first) as second,
-        path_to(first.address) as one,
-        path_to(second.address) as other,
-    ):
-        endpoints = Endpoints.single(f"{one.address},{other.address}")
-        async with client_of(endpoints) as client, client.play("t1") as table:
-            await table.act(play(HAND[0]))
-            (one if "Play" in first.calls else other).swallow()
-            await lay_all(table)
-            # On a busy machine the other path may seem dead for once, too.
-            assert table.resumes >= 1
+    with FakeCroupier() as first, FakeCroupier(replica_of=first) as second:
+        async with path_to(first.address) as one, path_to(second.address) as other:
+            endpoints = Endpoints.single(f"{one.address},{other.address}")
+            async with client_of(endpoints) as client, client.play("t1") as table:
+                await table.act(play(HAND[0]))
+                (one if "Play" in first.calls else other).swallow()
+                await lay_all(table)
+                # On a busy machine the other path may seem dead for once, too.
+                assert table.resumes >= 1
 
 
 @pytest.mark.usefixtures("hurried")
 async def test_a_quiet_stream_on_a_dead_path_is_left_too(client_of: Connects) -> None:
-    with FakeCroupier() as fake, path_to(fake.address) as path:
-        engines = Endpoints(lobby=fake.address, engine=path.address, scoring=fake.address)
-        async with client_of(engines) as client, client.play("t1"):
-            # The library would by itself stop asking on a stream that sends nothing.
-            await until(lambda: path.pings > 2)
-            path.swallow()
-            await until(lambda: fake.calls.count("Play") > 1)
+    with FakeCroupier() as fake:
+        async with path_to(fake.address) as path:
+            engines = Endpoints(lobby=fake.address, engine=path.address, scoring=fake.address)
+            async with client_of(engines) as client, client.play("t1"):
+                # The library would by itself stop asking on a stream that sends nothing.
+                await until(lambda: path.pings > 2)
+                path.swallow()
+                await until(lambda: fake.calls.count("Play") > 1)
 
 
 async def test_a_stream_that_falls_silent_on_a_connection_that_lives_is_opened_again(client_of: Connects) -> None:
