@@ -15,7 +15,6 @@ from croupier.cli.data_folder import prepare_data_folder
 from croupier.cli.faults import MISUSED, CommandFault
 from croupier.cli.front_door import MISSING, DoorChoice, is_installed
 from croupier.cli.replicas import Replicas
-from croupier.cli.supervisor import running_services
 from tests.cli.conftest import diary, fakes, told
 
 
@@ -83,12 +82,3 @@ def test_the_door_is_before_the_first_block_of_ports() -> None:
     assert len(set(every)) == len(every)
     with pytest.raises(CommandFault, match="--port cannot be 10: the front door needs"):
         addresses_from(10, with_door=True)
-
-
-async def test_a_door_that_cannot_open_is_one_clear_line(tmp_path: Path) -> None:
-    (tmp_path / "door.fate").write_text("refuse")
-    with pytest.raises(CommandFault, match="the door cannot run: its key is missing") as fault:
-        async with running_services(tmp_path, manner=fakes(door=DoorChoice().flags)):
-            pass
-    assert fault.value.exit_code == MISUSED
-    assert "lobby drained" in diary(tmp_path)

@@ -12,7 +12,8 @@ import pytest
 
 from croupier.cli import supervisor
 from croupier.cli.addresses import addresses_from, check_free
-from croupier.cli.faults import MISUSED, CommandFault
+from croupier.cli.faults import FAILED, MISUSED, CommandFault
+from croupier.cli.front_door import DoorChoice
 from croupier.cli.reach import endpoints_of, endpoints_running_in
 from croupier.cli.replicas import Replicas, service_of
 from croupier.cli.supervisor import running_services
@@ -146,36 +147,32 @@ async def test_a_database_that_is_away_for_half_a_minute_is_waited_for() -> None
     assert 30 < sum(waits) < 60
 
 
-async def test_a_service_that_dies_at_the_start_is_told_with_the_end_of_its_log(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("instance", "fate", "settings", "said", "code"),
+    [
+        ("engine", "die", {}, r"the engine ended with exit code 3 .*\n  engine has a bad day$", FAILED),
+        ("engine-2", "refuse", MANY, "^the engine-2 cannot run: its key is missing: make one$", MISUSED),
+        ("door", "refuse", {"door": DoorChoice().flags}, "^the door cannot run: its key is missing", MISUSED),
+        ("scoring", "hang", {}, r"the scoring was not ready within 0\.5 seconds", FAILED),
+    ],
+)
+async def test_an_instance_that_does_not_start_is_told_and_none_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, instance: str, fate: str, settings: Any, said: str, code: int
+) -> None:
+    if fate == "hang":
+        monkeypatch.setattr(supervisor, "START_SECONDS", 0.5)
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "engine.log").write_text("an older story\n")
-    (tmp_path / "engine.fate").write_text("die")
-    with pytest.raises(CommandFault, match=r"the engine ended with exit code 3 .*\n  engine has a bad day$"):
-        async with running_services(tmp_path, manner=fakes()):
-            pass
-    assert diary(tmp_path) == ["scoring up", "scoring drained"]
-
-
-async def test_an_instance_that_cannot_run_as_it_is_told_says_so_in_one_line_and_none_is_left(tmp_path: Path) -> None:
-    (tmp_path / "engine-2.fate").write_text("refuse")
-    with pytest.raises(CommandFault) as refused:
-        async with running_services(tmp_path, manner=fakes(**MANY)):
-            pass
-    assert refused.value.message == "the engine-2 cannot run: its key is missing: make one"
-    assert refused.value.exit_code == MISUSED
-    ups = {line.split()[0] for line in diary(tmp_path) if line.endswith("up")}
-    assert ups <= {"scoring", "scoring-2", "engine", "engine-3"}
-    assert diary(tmp_path)[-1].startswith("scoring")
-
-
-async def test_a_service_that_is_never_ready_is_not_waited_for_for_ever(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(supervisor, "START_SECONDS", 0.5)
-    (tmp_path / "scoring.fate").write_text("hang")
-    with pytest.raises(CommandFault, match=r"the scoring was not ready within 0\.5 seconds"):
-        async with running_services(tmp_path, manner=fakes()):
-            pass
+    (tmp_path / f"{instance}.fate").write_text(fate)
+    with pytest.raises(CommandFault, match=said) as refused:
+        async with running_services(tmp_path, manner=fakes(**settings)):
+            pytest.fail("the services started")
+    assert refused.value.exit_code == code
+    if instance != "scoring":
+        assert f"{instance} up" not in diary(tmp_path)
+        assert diary(tmp_path)[-1].startswith("scoring")
+        assert diary(tmp_path)[-1].endswith("drained")
+        assert ("lobby drained" in diary(tmp_path)) == (instance == "door")
 
 
 def test_a_port_in_use_is_named() -> None:

@@ -147,7 +147,7 @@ class Path(Lane):
             self.pings += data[3:5] == PING
             return data
 
-        reader.read = counted  # type: ignore[method-assign]
+        reader.read = counted  # type: ignore[assignment]
         await super().serve(reader, writer)
 
 
