@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import grpc
 
@@ -46,11 +46,8 @@ LOBBY_FLAGS = (f"--hosted-tables-limit={TABLES_OF_A_HOST}",)
 IDLE_FLAGS = ("--most-open-tables=1000000", "--most-streams=4000000", "--idle-seconds=86400")
 
 
-class Opened(NamedTuple):
-    """A table in play, and who sits there."""
-
-    table_id: str
-    guests: Sequence[Guest]
+Opened: TypeAlias = tuple[str, Sequence[Guest]]
+"""A table in play, and who sits there."""
 
 
 class Bench:
@@ -77,7 +74,7 @@ class Bench:
                     names = [f"{self.given.seed} {self.opened} {number} {seat}" for seat in range(people)]
                     guests = [Guest(self._connections, name) for name in names]
                 table_id = await open_table(guests, bots, game=self._random.choice(games), clock=DAY)
-                opened.append(Opened(table_id, guests))
+                opened.append((table_id, guests))
                 self.opened += 1
                 if then is not None:
                     await then(opened[-1])
@@ -145,7 +142,7 @@ async def _streams(tables: Sequence[Opened]) -> list[Stream]:
                 raise BackendMissing("a stream did not show its table")
             return stream
 
-    return list(await asyncio.gather(*(open_one(one.table_id, guest) for one in tables for guest in one.guests)))
+    return list(await asyncio.gather(*(open_one(table_id, guest) for table_id, guests in tables for guest in guests)))
 
 
 # Asleep
@@ -161,7 +158,7 @@ async def asleep(bench: Bench) -> dict[str, Any]:
         if not bench.opened % 1000:
             await bench.memory()
         if chance.random() < share or not left:
-            left.append((opened.guests[0], await _settled(opened)))
+            left.append((opened[1][0], await _settled(*opened)))
 
     async with asyncio.timeout(given.limit_seconds):
         await bench.open(given.sleeping, 1, 1, look)
@@ -192,11 +189,11 @@ def is_asleep(read: Scrape, tables: int) -> bool:
     return read.total("croupier_open_tables") == tables and not read.total("croupier_tables_in_memory")
 
 
-async def _settled(opened: Opened) -> engine_pb2.Snapshot:
+async def _settled(table_id: str, guests: Sequence[Guest]) -> engine_pb2.Snapshot:
     """What the only person sees once the table waits for them alone."""
     async with asyncio.timeout(PATIENCE_SECONDS):
         while True:
-            snapshot = (await opened.guests[0].get_view(table_id=opened.table_id)).snapshot
+            snapshot = (await guests[0].get_view(table_id=table_id)).snapshot
             if list(snapshot.view.seats_to_act) == [snapshot.viewer_seat]:
                 return snapshot
             await asyncio.sleep(POLL_SECONDS)
