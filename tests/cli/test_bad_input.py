@@ -109,6 +109,8 @@ ONE_OF_EACH = "SQLite serves one instance of each service"
         ("up --engines=3", 2, ONE_OF_EACH),
         ("up --scorings=2", 2, ONE_OF_EACH),
         ("up --lobbies=2 --database=sqlite:////tmp/house.db", 2, ONE_OF_EACH),
+        ("up --port=10", 2, "--port cannot be 10: the front door needs"),
+        ("up --certificate=a.pem", 2, "--key missing: --certificate, --key go together"),
         ("up --data-dir=/sys/croupier", 1, "/sys/croupier cannot be used as data folder"),
         ("up --data-dir=/dev/null/croupier", 1, "/dev/null/croupier cannot be used as data folder"),
         ("demo --game poker", 2, f"choose one of {', '.join(GAMES)}"),

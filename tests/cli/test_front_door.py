@@ -12,7 +12,6 @@ import pytest
 from croupier.cli import up as command
 from croupier.cli.addresses import addresses_from
 from croupier.cli.data_folder import prepare_data_folder
-from croupier.cli.faults import MISUSED, CommandFault
 from croupier.cli.front_door import MISSING, DoorChoice, is_installed
 from croupier.cli.replicas import Replicas
 from tests.cli.conftest import diary, fakes, told
@@ -69,16 +68,8 @@ def test_the_operators_certificate_goes_before_one_of_our_own(tmp_path: Path) ->
     assert choice.authority(folder) is None
 
 
-def test_half_a_certificate_is_none() -> None:
-    with pytest.raises(CommandFault, match="--key missing: --certificate, --key go together") as fault:
-        DoorChoice(certificate=Path("a.pem"))
-    assert fault.value.exit_code == MISUSED
-
-
 def test_the_door_is_before_the_first_block_of_ports() -> None:
     at = addresses_from(7710, Replicas(engine=3), with_door=True)
     assert at["door"] == {"listen": "127.0.0.1:7700", "admin": "127.0.0.1:7709", "metrics": "127.0.0.1:7708"}
     every = [address for addresses in at.values() for address in addresses.values()]
     assert len(set(every)) == len(every)
-    with pytest.raises(CommandFault, match="--port cannot be 10: the front door needs"):
-        addresses_from(10, with_door=True)

@@ -196,12 +196,14 @@ async def test_waiting_has_a_limit(client_of: Connects) -> None:
 
 
 @pytest.mark.parametrize("skew", [1, -1])
-async def test_a_gap_or_a_repeat_ends_the_table(client_of: Connects, skew: int) -> None:
-    with FakeCroupier(Script(skew=skew)) as fake:
+@pytest.mark.parametrize("is_resumed", [False, True])
+async def test_a_gap_or_a_repeat_ends_the_table(client_of: Connects, is_resumed: bool, skew: int) -> None:
+    resumed = [Script(Fault.MOVE, at_action=3), Script(resume_skew=skew)]
+    with FakeCroupier(*resumed if is_resumed else [Script(skew=skew)]) as fake:
         async with client_of(fake) as client, client.play("t1") as table:
             with pytest.raises(SequenceError):
-                await table.act(play(HAND[0]))
-            assert table.sequence == 0
+                await lay_all(table)
+            assert table.sequence == (2 if is_resumed else 0)
             with pytest.raises(SequenceError):
                 await table.changed()
             with pytest.raises(SequenceError):

@@ -11,7 +11,7 @@ import grpc
 import pytest
 
 from croupier_api.v1 import engine_pb2
-from croupier_client import Endpoints, RetryPolicy, SequenceError, aio, blocking
+from croupier_client import Endpoints, RetryPolicy, aio, blocking
 from croupier_client.endpoints import CALL_SECONDS, CHANNEL_OPTIONS, channel_target
 from loadtest.faults.proxy import Lane
 from tests.client.conftest import Connects
@@ -210,15 +210,6 @@ async def test_a_stream_that_falls_silent_on_a_connection_that_lives_is_opened_a
             await lay_all(table)
             # On a busy machine a stream may seem silent that is not.
             assert table.resumes >= 1
-
-
-@pytest.mark.parametrize("skew", [1, -1])
-async def test_a_stream_that_does_not_go_on_where_it_was_ends_the_table(client_of: Connects, skew: int) -> None:
-    with FakeCroupier(Script(Fault.MOVE, at_action=3), Script(resume_skew=skew)) as fake:
-        async with client_of(fake) as client, client.play("t1") as table:
-            with pytest.raises(SequenceError):
-                await lay_all(table)
-            assert table.sequence == 2
 
 
 @pytest.mark.parametrize(
