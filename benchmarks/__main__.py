@@ -1,9 +1,12 @@
 """`make bench`: the speed of the rules, the engine beside a bare fan-out, and what the front door costs."""
 
+import asyncio
 import os
 import platform
 
-from benchmarks import door_cost, engine_throughput, rules
+import uvloop
+
+from benchmarks import actions, rules
 
 
 def main() -> None:
@@ -11,10 +14,9 @@ def main() -> None:
     print(f"Python {platform.python_version()}, {platform.machine()}, {len(os.sched_getaffinity(0))} cores")
     print("\nRules: random play with legal actions and facts, one core")
     rules.main()
-    print("\nEngine: random play over real streams, beside grpc.aio that fans the same bytes out and does nothing else")
-    engine_throughput.main()
-    print("\nDoor: what it costs for each action, beside players who reach the engine directly")
-    door_cost.main()
+    # The driver stands for many clients elsewhere, so it gets none of what the services do for throughput.
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(actions.compare())
 
 
 if __name__ == "__main__":

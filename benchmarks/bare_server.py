@@ -45,25 +45,24 @@ class BareServicer:
                 queue.put_nowait(message)
 
 
-async def serve(messages_file: Path, ready_file: Path) -> int:
-    """Serve until stopped; writes the address to the ready file."""
-    lines = messages_file.read_text().split()
-    servicer = BareServicer([bytes.fromhex(line) for line in lines])
+async def serve(messages_file: Path) -> int:
+    """Print the address, and serve until stopped."""
+    servicer = BareServicer([bytes.fromhex(line) for line in messages_file.read_text().split()])
     server = grpc.aio.server()
     _, service, name = METHOD.split("/")
     handler: Any = grpc.stream_stream_rpc_method_handler(servicer.play, None, None)
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, {name: handler}),))
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
-    ready_file.write_text(f"127.0.0.1:{port}")
+    print(f"127.0.0.1:{port}", flush=True)
     await until_stopped()
     await server.stop(0)
     return 0
 
 
 if __name__ == "__main__":
-    serving = serve(Path(sys.argv[1]), Path(sys.argv[2]))
-    if "tuned" in sys.argv[3:]:
+    serving = serve(Path(sys.argv[1]))
+    if "tuned" in sys.argv[2:]:
         raise SystemExit(run(serving))
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         raise SystemExit(runner.run(serving))

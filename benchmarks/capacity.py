@@ -12,22 +12,20 @@ import secrets
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, TypeAlias
 
 import grpc
-from hdrh.histogram import HdrHistogram
 
-from croupier_api.v1 import engine_pb2, lobby_pb2, table_pb2
-from croupier_api.v1.engine_pb2_grpc import EngineServiceStub
-from croupier_client import Client, CroupierError, Table, random_legal
-from croupier_client.callers import Service
+from benchmarks.guests import PATIENCE_SECONDS, POLL_SECONDS, Guest, Stream, open_table
+from croupier_api.v1 import engine_pb2, table_pb2
+from croupier_client import CroupierError, Table, random_legal
 from croupier_client.table import new_request_id
 from loadtest.backend import Backend, BackendMissing, own_backend
-from loadtest.measures import latency_of, new_histogram
+from loadtest.measures import Measures, histogram_of, latency_of
 from loadtest.mix import KINDS
 from loadtest.players.client import Connections
 from loadtest.watch.scrape import Scrape, scrape
@@ -42,43 +40,14 @@ SEATS = 4
 ACTED_ON = 3
 """One of so many tables is woken by an action, and the others by a look."""
 DAY = table_pb2.Clock(action_seconds=86_400, reserve_seconds=0)
-PATIENCE_SECONDS = 60.0
-POLL_SECONDS = 0.2
 SETTLING_SECONDS = 1.0
 LOOK, ACT, AGAIN = "GetView of a table asleep", "SubmitAction at a table asleep", "GetView of the same, awake"
 LOBBY_FLAGS = (f"--hosted-tables-limit={TABLES_OF_A_HOST}",)
 IDLE_FLAGS = ("--most-open-tables=1000000", "--most-streams=4000000", "--idle-seconds=86400")
 
 
-class Guest(Client):
-    """A player's client, over connections that many share."""
-
-    def __init__(self, connections: Connections, name: str) -> None:
-        super().__init__(connections.endpoints, f"load test {name}", name)
-        self._shared = connections.share()
-
-    def _channel(self, service: Service) -> grpc.aio.Channel:
-        return self._shared[service]
-
-    async def watch_on(self, table_id: str, shown: asyncio.Event) -> None:
-        """Read a Play stream until cancelled; sets the event with the first message, raises CroupierError."""
-        token = await self._access_token()
-        play = EngineServiceStub(self._channel(Service.ENGINE)).Play
-        async for _ in self._read(play(_watching(table_id), metadata=self._metadata(token, table_id)), token):
-            shown.set()
-
-
-async def _watching(table_id: str) -> AsyncIterator[engine_pb2.PlayRequest]:
-    yield engine_pb2.PlayRequest(watch=engine_pb2.WatchTableRequest(table_id=table_id))
-    await asyncio.Event().wait()
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """A table in play, and who sits there."""
-
-    table_id: str
-    guests: Sequence[Guest]
+Opened: TypeAlias = tuple[str, Sequence[Guest]]
+"""A table in play, and who sits there."""
 
 
 class Bench:
@@ -97,35 +66,21 @@ class Bench:
     ) -> list[Opened]:
         """Open so many tables, at which nobody has to act within a day; raises CroupierError, TimeoutError."""
         opened: list[Opened] = []
+        games = [kind.game for kind in KINDS.values() if people + bots in kind.seats]
 
         async def open_some(number: int) -> None:
             for at in range(number, tables, TABLES_AT_A_TIME):
                 if not (at // TABLES_AT_A_TIME) % TABLES_OF_A_HOST:
                     names = [f"{self.given.seed} {self.opened} {number} {seat}" for seat in range(people)]
                     guests = [Guest(self._connections, name) for name in names]
-                opened.append(Opened(await self._open_one(guests, bots), guests))
+                table_id = await open_table(guests, bots, game=self._random.choice(games), clock=DAY)
+                opened.append((table_id, guests))
                 self.opened += 1
                 if then is not None:
                     await then(opened[-1])
 
         await asyncio.gather(*(open_some(number) for number in range(min(TABLES_AT_A_TIME, tables))))
         return opened
-
-    async def _open_one(self, guests: Sequence[Guest], bots: int) -> str:
-        host, seats = guests[0], len(guests) + bots
-        kind = self._random.choice([kind for kind in KINDS.values() if seats in kind.seats])
-        table_id = (await host.create_table(game=kind.game, seats=seats, clock=DAY)).table.table_id
-        for guest in guests[1:]:
-            await guest.join_table(table_id=table_id)
-            await guest.set_ready(table_id=table_id)
-        for _ in range(bots):
-            await host.add_bot(table_id=table_id, bot="random")
-        table = (await host.set_ready(table_id=table_id)).table
-        async with asyncio.timeout(PATIENCE_SECONDS):
-            while table.state != lobby_pb2.TABLE_STATE_PLAYING:
-                await asyncio.sleep(POLL_SECONDS)
-                table = (await host.get_table(table_id=table_id)).table
-        return table_id
 
     async def read(self) -> Scrape:
         """The engine's figures now; raises BackendMissing."""
@@ -136,100 +91,61 @@ class Bench:
         return read
 
     async def memory(self) -> int:
-        """The bytes that the engine's process has now."""
-        return int((await self.read()).total("process_resident_memory_bytes"))
+        """The bytes that the engine's process has once it has settled; prints them."""
+        await asyncio.sleep(SETTLING_SECONDS)
+        size = int((await self.read()).total("process_resident_memory_bytes"))
+        print(f"{self.opened:>9,} tables  {size >> 20:,} MiB", flush=True)
+        return size
 
 
 # Idle
 
 
-@dataclass(frozen=True, slots=True)
-class Wave:
-    """Some more tables, and then a stream for each of their seats; memory is the engine's, in bytes."""
-
-    tables: int
-    before: int
-    with_tables: int
-    with_streams: int
-
-
-def next_wave(given: argparse.Namespace, waves: Sequence[Wave], seconds: float) -> int:
-    """How many tables come next after so many seconds; 0 where memory is full, time is over, or there are enough."""
-    is_full = bool(waves) and waves[-1].with_streams >= given.memory_mebibytes * MEBIBYTE
-    if is_full or seconds >= given.limit_seconds:
-        return 0
-    return int(min(given.wave, given.most_tables - sum(wave.tables for wave in waves)))
-
-
 async def idle(bench: Bench) -> dict[str, Any]:
-    """Open tables and streams until the limit; raises BackendMissing if a stream does not show its table."""
-    began, waves = time.monotonic(), list[Wave]()
-    reading: list[asyncio.Task[None]] = []
+    """Open tables and streams until memory is full, time is over or there are enough; raises what `_streams` does."""
+    given, began, streams = bench.given, time.monotonic(), list[Stream]()
+    limit, memory = given.memory_mebibytes * MEBIBYTE, await bench.memory()
+    tables = bytes_of_tables = bytes_of_streams = 0
     try:
-        while size := next_wave(bench.given, waves, time.monotonic() - began):
-            before = await bench.memory()
+        while memory < limit and tables < given.most_tables and time.monotonic() < began + given.limit_seconds:
+            size = min(given.wave, given.most_tables - tables)
             opened = await bench.open(size, SEATS, 0)
-            await asyncio.sleep(SETTLING_SECONDS)
             with_tables = await bench.memory()
-            reading += await _streams(opened)
-            await asyncio.sleep(SETTLING_SECONDS)
-            waves.append(Wave(size, before, with_tables, await bench.memory()))
-            print(
-                f"{bench.opened:>9,} tables  {len(reading):>9,} streams  {await bench.memory() >> 20:,} MiB", flush=True
-            )
-        return idle_figures(waves, bench.given.memory_mebibytes * MEBIBYTE, time.monotonic() - began)
+            streams += await _streams(opened)
+            with_streams = await bench.memory()
+            tables += size
+            bytes_of_tables += with_tables - memory
+            bytes_of_streams += with_streams - with_tables
+            memory = with_streams
     finally:
-        for task in reading:
-            task.cancel()
-        await asyncio.gather(*reading, return_exceptions=True)
-
-
-async def _streams(tables: Sequence[Opened]) -> list[asyncio.Task[None]]:
-    """A stream for each seat, once each has shown its table."""
-    places = asyncio.Semaphore(STREAMS_AT_A_TIME)
-
-    async def open_one(table_id: str, guest: Guest) -> asyncio.Task[None]:
-        async with places:
-            shown = asyncio.Event()
-            reading = asyncio.create_task(guest.watch_on(table_id, shown))
-            first = asyncio.create_task(shown.wait())
-            await asyncio.wait({reading, first}, timeout=PATIENCE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-            first.cancel()
-            if reading.done() or not shown.is_set():
-                raise BackendMissing(f"a stream did not show its table: {reading}")
-            return reading
-
-    return list(await asyncio.gather(*(open_one(one.table_id, guest) for one in tables for guest in one.guests)))
-
-
-def idle_figures(waves: Sequence[Wave], limit: int, seconds: float) -> dict[str, Any]:
-    """What the waves say together."""
-    tables = sum(wave.tables for wave in waves)
+        for stream in streams:
+            stream.cancel()
     return {
         "tables": tables,
         "streams": tables * SEATS,
-        "seconds": round(seconds, 1),
-        "memory_bytes": waves[-1].with_streams if waves else 0,
-        "limit_reached": bool(waves) and waves[-1].with_streams >= limit,
-        "bytes_per_table": sum(wave.with_tables - wave.before for wave in waves) / max(1, tables),
-        "bytes_per_stream": sum(wave.with_streams - wave.with_tables for wave in waves) / max(1, tables * SEATS),
+        "seconds": round(time.monotonic() - began, 1),
+        "memory_bytes": memory,
+        "limit_reached": memory >= limit,
+        "bytes_per_table": bytes_of_tables / max(1, tables),
+        "bytes_per_stream": bytes_of_streams / max(1, tables * SEATS),
     }
 
 
+async def _streams(tables: Sequence[Opened]) -> list[Stream]:
+    """A stream for each seat, once each has shown its table; raises BackendMissing, RpcError, TimeoutError."""
+    places = asyncio.Semaphore(STREAMS_AT_A_TIME)
+
+    async def open_one(table_id: str, guest: Guest) -> Stream:
+        async with places, asyncio.timeout(PATIENCE_SECONDS):
+            stream = await guest.stream(table_id)
+            if await stream.read() is grpc.aio.EOF:
+                raise BackendMissing("a stream did not show its table")
+            return stream
+
+    return list(await asyncio.gather(*(open_one(table_id, guest) for table_id, guests in tables for guest in guests)))
+
+
 # Asleep
-
-
-@dataclass(slots=True)
-class Waking:
-    """What it took to wake tables, and what was different."""
-
-    histograms: dict[str, HdrHistogram] = field(default_factory=dict)
-    different: list[str] = field(default_factory=list)
-
-    def took(self, name: str, since: float) -> None:
-        """Something took until now."""
-        microseconds = max(1, round((time.perf_counter() - since) * 1e6))
-        self.histograms.setdefault(name, new_histogram()).record_value(microseconds)
 
 
 async def asleep(bench: Bench) -> dict[str, Any]:
@@ -240,9 +156,9 @@ async def asleep(bench: Bench) -> dict[str, Any]:
 
     async def look(opened: Opened) -> None:
         if not bench.opened % 1000:
-            print(f"{bench.opened:>9,} tables  {await bench.memory() >> 20:,} MiB", flush=True)
+            await bench.memory()
         if chance.random() < share or not left:
-            left.append((opened.guests[0], await _settled(opened)))
+            left.append((opened[1][0], await _settled(*opened)))
 
     async with asyncio.timeout(given.limit_seconds):
         await bench.open(given.sleeping, 1, 1, look)
@@ -252,7 +168,7 @@ async def asleep(bench: Bench) -> dict[str, Any]:
     falling_seconds, asleep_bytes = time.monotonic() - slept, await bench.memory()
     folder = bench.backend.folder
     database = sum(file.stat().st_size for file in folder.glob("engine.db*")) if folder else 0
-    waking = await _woken(left, chance)
+    measures, different = await _woken(left, chance)
     return {
         "tables": given.sleeping,
         "opening_seconds": round(opening_seconds, 1),
@@ -263,8 +179,8 @@ async def asleep(bench: Bench) -> dict[str, Any]:
         "database_bytes": database,
         "woken": len(left),
         "waking_at_a_time": WAKING_AT_A_TIME,
-        "milliseconds": {name: _percentiles(name, one) for name, one in sorted(waking.histograms.items())},
-        "different": waking.different,
+        "milliseconds": [asdict(latency_of(name, histogram_of(times))) for name, times in measures.times.items()],
+        "different": different,
     }
 
 
@@ -273,64 +189,58 @@ def is_asleep(read: Scrape, tables: int) -> bool:
     return read.total("croupier_open_tables") == tables and not read.total("croupier_tables_in_memory")
 
 
-async def _settled(opened: Opened) -> engine_pb2.Snapshot:
+async def _settled(table_id: str, guests: Sequence[Guest]) -> engine_pb2.Snapshot:
     """What the only person sees once the table waits for them alone."""
     async with asyncio.timeout(PATIENCE_SECONDS):
         while True:
-            snapshot = (await opened.guests[0].get_view(table_id=opened.table_id)).snapshot
+            snapshot = (await guests[0].get_view(table_id=table_id)).snapshot
             if list(snapshot.view.seats_to_act) == [snapshot.viewer_seat]:
                 return snapshot
             await asyncio.sleep(POLL_SECONDS)
 
 
-async def _woken(left: list[tuple[Guest, engine_pb2.Snapshot]], random: Random) -> Waking:
-    waking, places = Waking(), asyncio.Semaphore(WAKING_AT_A_TIME)
+async def _woken(left: list[tuple[Guest, engine_pb2.Snapshot]], random: Random) -> tuple[Measures, list[str]]:
+    """How long it took to wake tables, and what was different."""
+    measures, places = Measures(), asyncio.Semaphore(WAKING_AT_A_TIME)
     random.shuffle(left)
 
-    async def wake(number: int, guest: Client, before: engine_pb2.Snapshot) -> None:
+    async def wake(number: int, guest: Guest, before: engine_pb2.Snapshot) -> str:
         async with places:
             if number % ACTED_ON:
-                await look_again(guest, before, waking)
-            else:
-                await act(guest, before, random, waking)
+                return await look_again(guest, before, measures)
+            return await act(guest, before, random, measures)
 
-    await asyncio.gather(*(wake(number, *one) for number, one in enumerate(left)))
-    return waking
+    return measures, [
+        found for found in await asyncio.gather(*(wake(at, *one) for at, one in enumerate(left))) if found
+    ]
 
 
-async def look_again(guest: Client, before: engine_pb2.Snapshot, waking: Waking) -> None:
-    """The table must be as it was, whether it is read from the log or is in memory by then."""
+async def look_again(guest: Guest, before: engine_pb2.Snapshot, measures: Measures) -> str:
+    """The table must be as it was, whether it is read from the log or is in memory by then; gives what is different."""
     for name in (LOOK, AGAIN):
         since = time.perf_counter()
         snapshot = (await guest.get_view(table_id=before.table.table_id)).snapshot
-        waking.took(name, since)
+        measures.took(name, time.perf_counter() - since)
         if snapshot != before:
-            waking.different.append(
-                f"table {before.table.table_id}: left at {before.sequence}, now {snapshot.sequence}"
-            )
-            return
+            return f"table {before.table.table_id}: left at {before.sequence}, now {snapshot.sequence}"
+    return ""
 
 
-async def act(guest: Client, before: engine_pb2.Snapshot, random: Random, waking: Waking) -> None:
-    """What was legal must be so still, and come next in the log."""
-    table_id = before.table.table_id
-    table = Table(table_id)
+async def act(guest: Guest, before: engine_pb2.Snapshot, random: Random, measures: Measures) -> str:
+    """What was legal must be so still, and come next in the log; gives what is different."""
+    table = Table(before.table.table_id)
     table.receive_snapshot(before)
     since = time.perf_counter()
     answer = await guest.submit_action(
-        table_id=table_id,
+        table_id=table.table_id,
         request_id=new_request_id(),
         action=random_legal(table, random),
         expected_sequence=before.sequence,
     )
-    waking.took(ACT, since)
-    if answer.sequence != before.sequence + 1:
-        waking.different.append(f"table {table_id}: left at {before.sequence}, the action became {answer.sequence}")
-
-
-def _percentiles(name: str, histogram: HdrHistogram) -> dict[str, float]:
-    latency = latency_of(name, histogram)
-    return {"count": latency.count, "p50": latency.p50, "p95": latency.p95, "p99": latency.p99, "max": latency.most}
+    measures.took(ACT, time.perf_counter() - since)
+    if answer.sequence == before.sequence + 1:
+        return ""
+    return f"table {table.table_id}: left at {before.sequence}, the action became {answer.sequence}"
 
 
 # The command
@@ -350,7 +260,7 @@ def main(arguments: Sequence[str]) -> int:
         for part in given.parts:
             with own_backend(extra_flags=flags[part]) as backend:
                 result[part] = asyncio.run(_with_connections(backend, given, measure[part]))
-    except (BackendMissing, CroupierError, TimeoutError) as fault:
+    except (BackendMissing, CroupierError, grpc.RpcError, TimeoutError) as fault:
         print(f"capacity: {str(fault) or 'not within --limit-seconds'}", file=sys.stderr)
         return NOT_RUN
     text = json.dumps(result, indent=1)

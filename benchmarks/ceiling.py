@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -91,7 +92,7 @@ def ceiling(results: Mapping[int, Result]) -> Result:
     steps = tuple(step_of(results[tables], tables) for tables in sorted(results))
     knee = max((at for at, step in enumerate(steps) if step.passed), default=None)
     first_bad = next((results[step.tables] for step in steps if not step.passed), None)
-    violations = _together(results[step.tables].violations for step in steps)
+    violations = _together(broken for step in steps for broken in results[step.tables].violations)
     return replace(
         results[steps[knee or 0].tables],
         steps=steps,
@@ -102,62 +103,51 @@ def ceiling(results: Mapping[int, Result]) -> Result:
     )
 
 
-def _together(found: Iterable[Sequence[Broken]]) -> tuple[Broken, ...]:
+def _together(found: Iterable[Broken]) -> tuple[Broken, ...]:
     kinds: dict[str, Broken] = {}
-    for broken in (one for several in found for one in several):
-        first = kinds.get(broken.invariant)
-        kinds[broken.invariant] = replace(first, count=first.count + broken.count) if first else broken
+    for broken in found:
+        before = kinds.setdefault(broken.invariant, replace(broken, count=0))
+        kinds[broken.invariant] = replace(before, count=before.count + broken.count)
     return tuple(kinds.values())
 
 
-class Climb:
-    """The steps of one setup."""
+def climbed(given: argparse.Namespace, name: str, server: PostgresServer | None) -> Result:
+    """Find a ceiling, or what is known of it when Ctrl-C comes; raises RuntimeError if nothing is."""
+    results: dict[int, Result] = {}
+    runs = count(1)
 
-    def __init__(self, given: argparse.Namespace, name: str, server: PostgresServer | None) -> None:
-        self._given = given
-        self._name = name
-        self._setup = SETUPS[name]
-        self._server = server
-        self.folder = Path(given.results) / name
-        self._results: dict[int, Result] = {}
-        self._runs = 0
-
-    def result(self) -> Result:
-        """Find the ceiling, or what is known of it when Ctrl-C comes; raises RuntimeError if nothing is."""
-        try:
-            search(self._keeps, self._given.first)
-        except KeyboardInterrupt:
-            if not self._results:
-                raise RuntimeError("interrupted before a step was measured") from None
-        return ceiling(self._results)
-
-    def _keeps(self, tables: int) -> bool:
+    def keeps(tables: int) -> bool:
         """Whether a load keeps the limits; one that was slow once gets another chance, for machines have hiccups."""
         for _ in range(CHANCES):
-            self._results[tables] = result = self._measured(tables)
+            results[tables] = result = _measured(given, name, server, tables, next(runs))
             print(_line(step_of(result, tables), result), flush=True)
             if is_good(result) or result.violations or result.bottleneck:
                 break
         return is_good(result)
 
-    def _measured(self, tables: int) -> Result:
-        self._runs += 1
-        given, folder = self._given, self.folder / f"{self._runs}-{tables}"
-        command = [*LOCUST, "--tags=ceiling", f"--tables={tables}", f"--run-time={given.seconds}", f"--mix={given.mix}"]
-        command += [f"--grace={GRACE_SECONDS}", f"--results={folder}", f"--engines={self._setup.engines}"]
-        command += [f"--database={self._database(self._server)}"] if self._server else []
-        command += [f"--seed={given.seed + self._runs}"] if given.seed is not None else []
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        file = folder / "result.json"
-        if not file.exists():
-            raise RuntimeError(f"a step could not be measured: {done.stderr.strip()[-500:]}")
-        return from_json(file.read_text())
+    try:
+        search(keeps, given.first)
+    except KeyboardInterrupt:
+        if not results:
+            raise RuntimeError("interrupted before a step was measured") from None
+    return ceiling(results)
 
-    def _database(self, server: PostgresServer) -> str:
-        """A new database for each step: the services of each have tables of their own."""
-        url = server.create_database(f"ceiling_{self._name}_{self._runs}".replace("-", "_"))
+
+def _measured(given: argparse.Namespace, name: str, server: PostgresServer | None, tables: int, run: int) -> Result:
+    folder = Path(given.results) / name / f"{run}-{tables}"
+    command = [*LOCUST, "--tags=ceiling", f"--tables={tables}", f"--run-time={given.seconds}", f"--mix={given.mix}"]
+    command += [f"--grace={GRACE_SECONDS}", f"--results={folder}", f"--engines={SETUPS[name].engines}"]
+    command += [f"--seed={given.seed + run}"] if given.seed is not None else []
+    if server is not None:
+        # A new database for each step: the services of each have tables of their own.
+        url = server.create_database(f"ceiling_{name}_{run}".replace("-", "_"))
         asyncio.run(migrate_database(url, SERVICES))
-        return url
+        command.append(f"--database={url}")
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    file = folder / "result.json"
+    if not file.exists():
+        raise RuntimeError(f"a step could not be measured: {done.stderr.strip()[-500:]}")
+    return from_json(file.read_text())
 
 
 def _line(step: Step, result: Result) -> str:
@@ -181,9 +171,8 @@ def main(arguments: Sequence[str]) -> int:
             server = stack.enter_context(postgres_server({})) if needs_server else None
             for name in given.on:
                 print(f"\n{name}", flush=True)
-                climb = Climb(given, name, server if SETUPS[name].is_on_postgres else None)
-                result = climb.result()
-                write_results(result, climb.folder)
+                result = climbed(given, name, server if SETUPS[name].is_on_postgres else None)
+                write_results(result, Path(given.results) / name)
                 print(to_text(result), flush=True)
                 codes.append(FINE if result.passed else BROKEN)
     except RuntimeError as fault:

@@ -12,7 +12,8 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
+
+import psutil  # type: ignore[import-untyped]
 
 from croupier.runtime.addresses import free_port
 from croupier_client import Endpoints
@@ -26,18 +27,7 @@ SETTINGS = {"shared_buffers": "128MB", "max_connections": "400"}
 LOCUST = (sys.executable, "-m", "locust", "-f", "loadtest/locustfile.py")
 START_SECONDS = 10.0
 SAMPLE_SECONDS = 2.0
-TICKS = os.sysconf("SC_CLK_TCK")
 MEBIBYTE = 2**20
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """Processor seconds and memory of a group of processes at a moment."""
-
-    at: float
-    cpu_seconds: float
-    memory_bytes: int
-    processes: int
 
 
 @dataclass(slots=True)
@@ -46,59 +36,33 @@ class Group:
 
     name: str
     pid: int
-    readings: list[Reading] = field(default_factory=list)
+    looks: list[tuple[float, float]] = field(default_factory=list)
+    """When it was looked at, and the processor seconds until then."""
+    most: tuple[int, int] = (0, 0)
+    """The bytes of memory when they were most, and of how many processes."""
     _cpu: dict[int, float] = field(default_factory=dict)
 
-    def look(self, children: Mapping[int, Sequence[int]]) -> None:
+    def look(self) -> None:
         """Read once more."""
         memory = found = 0
-        for pid in _below(self.pid, children):
-            with suppress(OSError, IndexError):
-                memory += _shared_out_bytes(pid)
-                self._cpu[pid] = _cpu_seconds(pid)
-                found += 1
-        if found:
-            self.readings.append(Reading(time.time(), sum(self._cpu.values()), memory, found))
+        with suppress(psutil.NoSuchProcess):
+            own = psutil.Process(self.pid)
+            for process in [own, *own.children(recursive=True)]:
+                with suppress(psutil.NoSuchProcess):
+                    memory += process.memory_full_info().pss
+                    self._cpu[process.pid] = sum(process.cpu_times()[:2])
+                    found += 1
+        self.most = max(self.most, (memory, found))
+        self.looks.append((time.time(), sum(self._cpu.values())))
 
     def told(self, per_second: float) -> str:
         """A line on all the time that was looked at, in which so many entries a second were written."""
-        first, last = self.readings[0], self.readings[-1]
-        cores = (last.cpu_seconds - first.cpu_seconds) / (last.at - first.at)
-        most = max(self.readings, key=lambda one: one.memory_bytes)
+        (began, used_before), (ended, used) = self.looks[0], self.looks[-1]
+        cores, (memory, processes) = (used - used_before) / (ended - began), self.most
         return (
-            f"{self.name:12}{most.memory_bytes / MEBIBYTE:4.0f} MiB at most, of {most.processes} processes; "
+            f"{self.name:12}{memory / MEBIBYTE:4.0f} MiB at most, of {processes} processes; "
             f"{cores:.3f} cores, {1000 * cores / per_second:.2f} ms for an entry"
         )
-
-
-def _below(pid: int, children: Mapping[int, Sequence[int]]) -> Iterator[int]:
-    yield pid
-    for child in children.get(pid, ()):
-        yield from _below(child, children)
-
-
-def _children() -> Mapping[int, Sequence[int]]:
-    found: dict[int, list[int]] = {}
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdecimal():
-            with suppress(OSError, IndexError):
-                found.setdefault(int(_fields(int(folder.name))[1]), []).append(int(folder.name))
-    return found
-
-
-def _fields(pid: int) -> list[str]:
-    """Those of /proc/PID/stat behind the program's name."""
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-
-
-def _cpu_seconds(pid: int) -> float:
-    fields = _fields(pid)
-    return (int(fields[11]) + int(fields[12])) / TICKS
-
-
-def _shared_out_bytes(pid: int) -> int:
-    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
 
 
 def _module(*arguments: str) -> list[str]:
@@ -128,18 +92,13 @@ def told_of_load(server: PostgresServer, url: str, options: argparse.Namespace, 
         _until_done([*LOCUST, "--worker", "--master-host=127.0.0.1", f"--master-port={port}"]) as worker,
         _until_done(_module("http.server", "--bind=127.0.0.1", f"--directory={folder}", str(free_port()))) as reports,
     ):
-        groups = [
-            Group("PostgreSQL", server.pid),
-            Group("master", master.pid),
-            Group("worker", worker.pid),
-            Group("reports", reports.pid),
-        ]
+        pids = {"PostgreSQL": server.pid, "master": master.pid, "worker": worker.pid, "reports": reports.pid}
+        groups = [Group(name, pid) for name, pid in pids.items()]
         time.sleep(START_SECONDS + users / EVENING.arrivals_per_second)
         began, entries = time.time(), _entries(server)
         while time.time() < began + options.seconds:
-            children = _children()
             for group in groups:
-                group.look(children)
+                group.look()
             time.sleep(SAMPLE_SECONDS)
         rate = (_entries(server) - entries) / (time.time() - began)
     return [f"written     {rate:.0f} entries a second", *(one.told(rate) for one in groups)]

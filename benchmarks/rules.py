@@ -58,7 +58,3 @@ def main() -> None:
         for seats in game.seats:
             rate = actions_per_second(game, seats, SECONDS)
             print(f"{game.id:<12}{seats:>5}{rate:>12,.0f}")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,9 +1,12 @@
 """The search for the highest load, with measurements that are made up; no services are needed."""
 
+from dataclasses import replace
+
 import pytest
 
 from benchmarks.ceiling import ceiling, is_good, search, step_of
-from loadtest.report.result import Broken, Check, Conditions, Latency, Moment, Result
+from loadtest.report.result import Broken, Result
+from tests.loadtest.report.sample import GREEN, LATENCIES
 
 LIMIT = 100.0
 BROKEN = Broken("deal_unfair", 2, "t", 3, "why")
@@ -11,23 +14,15 @@ BROKEN = Broken("deal_unfair", 2, "t", 3, "why")
 
 def measured(tables: int, p99: float = 10.0, bottleneck: str = "", violations: tuple[Broken, ...] = ()) -> Result:
     """What a step brought."""
-    kept = p99 <= LIMIT
-    return Result(
-        conditions=Conditions("ceiling", 1, "again", 0, 15.0, "Linux", 2, {}, "1 engine on SQLite", 1),
+    return replace(
+        GREEN,
         tables_opened=tables,
-        tables_finished=tables,
-        tables_judged=tables,
-        tables_proved=tables,
-        games={"thulla": tables},
-        actions=tables * 100,
         actions_per_second=tables * 10.0,
-        checks_made={},
-        latencies=(Latency("action acknowledged", 10, p99 / 3, 0, 0, p99, p99, p99), Latency("rpc X", 1, *[1.0] * 6)),
-        moments=tuple(Moment(at, 4, tables, 1, 1, 1, 1, 0, 0.5, cores, 1) for at, cores in ((1.0, 0.4), (2.0, 0.8))),
+        latencies=(*LATENCIES[1:], replace(LATENCIES[0], p50=p99 / 3, p99=p99)),
+        moments=tuple(replace(GREEN.moments[0], server_cpu=cores) for cores in (0.4, 0.8)),
         violations=violations,
         bottleneck=bottleneck,
-        checks=(Check("99 of 100 actions", "at most 100 ms", f"{p99} ms", kept),),
-        passed=kept and not violations,
+        passed=p99 <= LIMIT and not violations,
     )
 
 

@@ -1,12 +1,18 @@
-"""The command `croupier`, run in the process of the tests."""
+"""The command `croupier`, run in the process of the tests, and services that only listen."""
 
+import json
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from io import StringIO
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import pytest
+from rich.console import Console
 
 from croupier.cli.__main__ import main
+from croupier.cli.supervisor import Manner
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +46,27 @@ def croupier(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
         return Ended(ended.value.code or 0, *capsys.readouterr())
 
     return run
+
+
+def printed(show: Callable[[Console], object], **settings: Any) -> str:
+    """What a function shows on a terminal that is 100 columns wide."""
+    file = StringIO()
+    show(Console(file=file, **({"width": 100} | settings)))
+    return file.getvalue()
+
+
+def fakes(notes: list[str] | None = None, **settings: Any) -> Manner:
+    """Services that only listen, as `fake_service.py` says."""
+    command = (sys.executable, str(Path(__file__).with_name("fake_service.py")))
+    return Manner(command=command, note=(notes if notes is not None else []).append, migrates=False, **settings)
+
+
+def diary(folder: Path) -> list[str]:
+    """What became of fake services, one after the other."""
+    return (folder / "diary").read_text().splitlines()
+
+
+def told(folder: Path, instance: str) -> dict[str, str]:
+    """What a fake service is told to use."""
+    flags: dict[str, str] = json.loads((folder / f"{instance}.told").read_text())
+    return flags

@@ -1,9 +1,9 @@
 """Stands in for a service in tests of the supervisor: takes the same flags, listens, writes the ready file, drains.
 
 It does what a file `<instance>.fate` in the data folder says: `die` ends it before it is ready, `refuse` too, as one
-that cannot be run as it is told to, `fade` ends it right after, and `hang` keeps it from ever being ready and from
-ending on SIGTERM. All that it does it adds as a line to `diary`, and what it is told to use it puts into
-`<instance>.told`.
+that cannot be run as it is told to, `fade` ends it right after, `hang` keeps it from ever being ready and from
+ending on SIGTERM, and with `wait for the door` it does not drain before the door has. All that it does it adds as a
+line to `diary`, and what it is told to use it puts into `<instance>.told`.
 """
 
 import json
@@ -12,6 +12,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 from pathlib import Path
 
 
@@ -42,6 +43,11 @@ def main() -> int:
     if fate != "fade":
         threading.Thread(target=_end_with_parent, args=(stopped,), daemon=True).start()
         stopped.wait(60)
+        deadline = time.monotonic() + 60
+        while fate == "wait for the door" and time.monotonic() < deadline:
+            if "door drained" in (folder / "diary").read_text():
+                break
+            time.sleep(0.01)
         write(folder, f"{instance} drained")
         return 0
     return 4

@@ -1,11 +1,10 @@
 """The front door as `croupier up` opens it, with processes that only listen."""
 
 import importlib.util
-import json
 import os
 import shutil
 import signal
-import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,12 +12,9 @@ import pytest
 from croupier.cli import up as command
 from croupier.cli.addresses import addresses_from
 from croupier.cli.data_folder import prepare_data_folder
-from croupier.cli.faults import MISUSED, CommandFault
 from croupier.cli.front_door import MISSING, DoorChoice, is_installed
 from croupier.cli.replicas import Replicas
-from croupier.cli.supervisor import Manner, running_services
-
-FAKE = (sys.executable, str(Path(__file__).with_name("fake_service.py")))
+from tests.cli.conftest import diary, fakes, told
 
 
 async def heard_of_up(folder: Path, door: DoorChoice | None) -> list[str]:
@@ -30,23 +26,21 @@ async def heard_of_up(folder: Path, door: DoorChoice | None) -> list[str]:
         if line.startswith("Ctrl-C"):
             os.kill(os.getpid(), signal.SIGINT)
 
-    await command.up(folder, 0, Manner(command=FAKE, note=note, migrates=False), door)
+    await command.up(folder, 0, replace(fakes(), note=note), door)
     return said
 
 
-def diary(folder: Path) -> list[str]:
-    return (folder / "diary").read_text().splitlines()
-
-
 async def test_the_door_opens_last_and_is_told_first_that_all_ends(tmp_path: Path) -> None:
+    (tmp_path / "lobby.fate").write_text("wait for the door")
     said = await heard_of_up(tmp_path, DoorChoice())
     [where] = (line for line in said if line.startswith("players connect to 127.0.0.1:"))
     assert where.endswith("by gRPC, gRPC-Web or JSON")
     assert diary(tmp_path)[:4] == ["scoring up", "engine up", "lobby up", "door up"]
-    assert set(diary(tmp_path)[4:6]) == {"door drained", "lobby drained"}
-    told = json.loads((tmp_path / "door.told").read_text())
-    assert told.keys() >= {"lobby", "engine", "scoring", "listen", "admin-listen", "metrics-listen", "lobby-public-key"}
-    assert "certificate" not in told
+    assert diary(tmp_path)[4:] == ["door drained", "lobby drained", "engine drained", "scoring drained"]
+    flags = told(tmp_path, "door")
+    given = {"lobby", "engine", "scoring", "listen", "admin-listen", "metrics-listen", "lobby-public-key"}
+    assert flags.keys() >= given
+    assert "certificate" not in flags
 
 
 async def test_without_an_envoy_all_is_as_without_a_door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,18 +52,13 @@ async def test_without_an_envoy_all_is_as_without_a_door(tmp_path: Path, monkeyp
     assert "pip install 'croupier[door]'" in MISSING
     assert not any("players connect" in line for line in said)
     assert "door up" not in diary(tmp_path)
-
-
-async def test_no_door_where_none_is_wanted(tmp_path: Path) -> None:
-    said = await heard_of_up(tmp_path, None)
-    assert MISSING not in said
-    assert "door up" not in diary(tmp_path)
+    assert MISSING not in await heard_of_up(tmp_path, None)
 
 
 async def test_the_door_gets_its_certificate(tmp_path: Path) -> None:
     said = await heard_of_up(tmp_path, DoorChoice(tls=True))
-    told = json.loads((tmp_path / "door.told").read_text())
-    assert [Path(told[kind]).name for kind in ("certificate", "key")] == ["door.certificate.pem", "door.private.pem"]
+    flags = told(tmp_path, "door")
+    assert [Path(flags[kind]).name for kind in ("certificate", "key")] == ["door.certificate.pem", "door.private.pem"]
     assert any(line.endswith(f"{tmp_path / 'keys' / 'door.authority.pem'}") for line in said)
 
 
@@ -80,26 +69,8 @@ def test_the_operators_certificate_goes_before_one_of_our_own(tmp_path: Path) ->
     assert choice.authority(folder) is None
 
 
-def test_half_a_certificate_is_none() -> None:
-    with pytest.raises(CommandFault, match="--key missing: --certificate, --key go together") as fault:
-        DoorChoice(certificate=Path("a.pem"))
-    assert fault.value.exit_code == MISUSED
-
-
 def test_the_door_is_before_the_first_block_of_ports() -> None:
     at = addresses_from(7710, Replicas(engine=3), with_door=True)
     assert at["door"] == {"listen": "127.0.0.1:7700", "admin": "127.0.0.1:7709", "metrics": "127.0.0.1:7708"}
     every = [address for addresses in at.values() for address in addresses.values()]
     assert len(set(every)) == len(every)
-    with pytest.raises(CommandFault, match="--port cannot be 10: the front door needs"):
-        addresses_from(10, with_door=True)
-
-
-async def test_a_door_that_cannot_open_is_one_clear_line(tmp_path: Path) -> None:
-    (tmp_path / "door.fate").write_text("refuse")
-    manner = Manner(command=FAKE, migrates=False, door=DoorChoice().flags)
-    with pytest.raises(CommandFault, match="the door cannot run: its key is missing") as fault:
-        async with running_services(tmp_path, manner=manner):
-            pass
-    assert fault.value.exit_code == MISUSED
-    assert "lobby drained" in diary(tmp_path)

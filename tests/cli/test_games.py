@@ -1,25 +1,22 @@
 """What can be played, as people read it, and by which rules."""
 
 import tomllib
-from io import StringIO
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from croupier.cli import rules
 from croupier.cli.faults import CommandFault
 from croupier.cli.games import show_game, show_games
 from croupier.cli.rules import rules_text, show_rules
 from croupier.games.catalogue import GAMES
+from tests.cli.conftest import printed
 
 PROJECT = Path(__file__).parents[2]
 
 
 def test_the_list_has_every_game_with_its_seats() -> None:
-    console = Console(file=StringIO(), width=100)
-    show_games(console)
-    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    shown = printed(show_games)
     for game in GAMES.values():
         assert f"{game.id} - {game.name}, {game.seats.start}" in shown
     assert "Thulla, 2 to 6 seats\n" in shown
@@ -29,9 +26,7 @@ def test_the_list_has_every_game_with_its_seats() -> None:
 
 @pytest.mark.parametrize("game_id", GAMES)
 def test_a_game_is_shown_with_every_option(game_id: str) -> None:
-    console = Console(file=StringIO(), width=100)
-    show_game(console, game_id)
-    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    shown = printed(lambda console: show_game(console, game_id))
     assert all(len(line) <= 80 for line in shown.splitlines())
     told = " ".join(shown.split())
     for option in GAMES[game_id].options(GAMES[game_id].seats.stop - 1):
@@ -43,18 +38,12 @@ def test_a_game_is_shown_with_every_option(game_id: str) -> None:
 
 @pytest.mark.parametrize("game_id", GAMES)
 def test_the_rules_of_a_game_fit_a_terminal(game_id: str) -> None:
-    console = Console(file=StringIO(), width=200)
-    show_rules(console, GAMES[game_id])
-    lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    lines = printed(lambda console: show_rules(console, GAMES[game_id]), width=200).splitlines()
     assert GAMES[game_id].name in lines[0]
     assert len(lines) > 100
     assert all(len(line) <= 80 and line == line.rstrip() for line in lines)
-
-
-def test_rules_have_colours_on_a_terminal_only() -> None:
-    console = Console(file=StringIO(), width=80, force_terminal=True, color_system="standard")
-    show_rules(console, GAMES["thulla"])
-    assert "\x1b[" in console.file.getvalue()  # type: ignore[attr-defined]
+    terminal = {"force_terminal": True, "color_system": "standard"}
+    assert "\x1b[" in printed(lambda console: show_rules(console, GAMES[game_id]), **terminal)
 
 
 def test_the_pages_are_found_where_a_wheel_puts_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

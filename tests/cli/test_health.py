@@ -11,6 +11,7 @@ from croupier.cli.faults import FAILED, MISUSED, CommandFault
 from croupier.cli.health import check_health
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
+NONSENSE = ("7710", "localhost:", "localhost:port", "127.0.0.1:1,127.0.0.1:2", "")
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 
 
@@ -28,31 +29,21 @@ def address() -> Iterator[str]:
     server.stop(None).wait()
 
 
-def refusal(address: str, service: str = "") -> CommandFault:
-    with pytest.raises(CommandFault) as refused:
-        check_health(address, service)
-    return refused.value
-
-
 def test_a_service_that_serves(address: str) -> None:
     check_health(address, "live")
 
 
-def test_a_service_that_does_not(address: str) -> None:
-    fault = refusal(address)
-    assert (fault.message, fault.exit_code) == (f"{address} says NOT_SERVING", FAILED)
-
-
-def test_a_name_that_nobody_has(address: str) -> None:
-    assert refusal(address, "lively").message == f"{address} gives no answer about its health: NOT_FOUND"
-
-
-def test_nobody_there() -> None:
-    fault = refusal("127.0.0.1:1")
-    assert (fault.message, fault.exit_code) == ("127.0.0.1:1 gives no answer about its health: UNAVAILABLE", FAILED)
-
-
-@pytest.mark.parametrize("nonsense", ["7710", "localhost:", "localhost:port", "127.0.0.1:1,127.0.0.1:2", ""])
-def test_what_is_no_address(nonsense: str) -> None:
-    fault = refusal(nonsense)
-    assert (fault.message, fault.exit_code) == (f"{nonsense} cannot be asked: write HOST:PORT", MISUSED)
+@pytest.mark.parametrize(
+    ("asked", "service", "said", "code"),
+    [
+        (None, "", "says NOT_SERVING", FAILED),
+        (None, "lively", "gives no answer about its health: NOT_FOUND", FAILED),
+        ("127.0.0.1:1", "", "gives no answer about its health: UNAVAILABLE", FAILED),
+        *((nonsense, "", "cannot be asked: write HOST:PORT", MISUSED) for nonsense in NONSENSE),
+    ],
+)
+def test_a_service_that_does_not(address: str, asked: str | None, service: str, said: str, code: int) -> None:
+    asked = address if asked is None else asked
+    with pytest.raises(CommandFault) as refused:
+        check_health(asked, service)
+    assert (refused.value.message, refused.value.exit_code) == (f"{asked} {said}", code)

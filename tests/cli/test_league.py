@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from io import StringIO
+from dataclasses import replace
 from itertools import permutations
+from typing import Any
 
 import pytest
-from rich.console import Console
 
 from croupier.cli import league_table
 from croupier.cli.faults import MISUSED, CommandFault
@@ -25,6 +25,7 @@ from croupier.cli.league_table import (
 from croupier.games.bots import random_legal
 from croupier.games.catalogue import GAMES
 from croupier.games.interface import Choose, GameOver, Seen
+from tests.cli.conftest import printed
 
 PLAN = LeaguePlan("thulla", 3, {}, ("sensible", "random"), 7, "5", 200, None)
 
@@ -133,22 +134,16 @@ def test_a_league_is_repeatable_with_any_number_of_processes() -> None:
     assert league_of(PLAN).deal(1) == league_of(PLAN).deal(1)
     printed = [shown([PLAN], processes) for processes in (1, 2)]
     assert printed[0] == printed[1]
-    assert shown([plan_with(seed="6")]) != printed[0]
+    assert shown([replace(PLAN, seed="6")]) != printed[0]
 
 
 def test_a_searching_player_is_repeatable_by_iterations() -> None:
-    plan = plan_with(bots=("search", "random"), iterations=2, tables=3)
+    plan = replace(PLAN, bots=("search", "random"), iterations=2, tables=3)
     assert shown([plan]) == shown([plan])
 
 
-def plan_with(**changes: object) -> LeaguePlan:
-    return LeaguePlan(**{name: getattr(PLAN, name) for name in PLAN.__slots__} | changes)
-
-
 def shown(asked: Sequence[LeaguePlan], processes: int = 1) -> str:
-    console = Console(file=StringIO(), width=100, record=True)
-    run_league(asked, processes, console)
-    return console.export_text()
+    return printed(lambda console: run_league(asked, processes, console))
 
 
 def test_tables_are_rounded_up_to_whole_deals() -> None:
@@ -159,11 +154,11 @@ def test_tables_are_rounded_up_to_whole_deals() -> None:
 
 
 def test_sensible_players_are_found_to_be_better() -> None:
-    assert "sensible plays better than random: the intervals are apart" in shown([plan_with(tables=90)])
+    assert "sensible plays better than random: the intervals are apart" in shown([replace(PLAN, tables=90)])
 
 
 def test_all_games_are_played_with_the_options_that_they_have() -> None:
-    asked = plans(plan_with(game="all", options={"best_of": "3", "max_rounds": "2"}), None)
+    asked = plans(replace(PLAN, game="all", options={"best_of": "3", "max_rounds": "2"}), None)
     assert [plan.game for plan in asked] == list(GAMES)
     assert {plan.game: plan.options for plan in asked if "best_of" in plan.options} == {"thulla": {"best_of": "3"}}
     assert all(plan.seats in GAMES[plan.game].seats for plan in asked)
@@ -180,9 +175,9 @@ def test_all_games_are_played_with_the_options_that_they_have() -> None:
         ({}, 9, "2 to 6 seats"),
     ],
 )
-def test_what_cannot_be_played_is_refused(changes: dict[str, object], seats: int | None, said: str) -> None:
+def test_what_cannot_be_played_is_refused(changes: dict[str, Any], seats: int | None, said: str) -> None:
     with pytest.raises(CommandFault, match=said) as refusal:
-        plans(plan_with(**changes), seats)
+        plans(replace(PLAN, **changes), seats)
     assert refusal.value.exit_code == MISUSED
 
 

@@ -10,7 +10,8 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -19,18 +20,6 @@ from croupier.cli.background import started_services
 
 DEADLINE_SECONDS = 90.0
 PAUSE_SECONDS = 0.1
-
-
-def start(folder: Path, terminal: int, environment: dict[str, str], table: Sequence[str]) -> subprocess.Popen[bytes]:
-    arguments = ["play", *table, "--data-dir", str(folder), "--bot-delay", "0", "--name", "Zoë"]
-    return subprocess.Popen(
-        [sys.executable, "-m", "croupier.cli", *arguments],
-        stdin=terminal,
-        stdout=terminal,
-        stderr=terminal,
-        env={**os.environ, "TERM": "xterm", **environment},
-        start_new_session=True,
-    )
 
 
 CHOICE = re.compile(r"you may: (keep|swap) (\d+)")
@@ -50,50 +39,73 @@ def answer(table: str) -> str:
 class Person:
     """Reads the terminal and types; everything that was seen is kept."""
 
-    def __init__(
-        self, folder: Path, environment: dict[str, str], table: Sequence[str] = ("--game", "thulla", "--seats", "2")
-    ) -> None:
-        self._own, theirs = pty.openpty()
+    def __init__(self, folder: Path, environment: Mapping[str, str], table: Sequence[str]) -> None:
+        self.terminal, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-        self.process = start(folder, theirs, environment, table)
+        arguments = ["play", *table, "--data-dir", str(folder), "--bot-delay", "0", "--name", "Zoë"]
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "croupier.cli", *arguments],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            env={**os.environ, "TERM": "xterm", **environment},
+            start_new_session=True,
+        )
         os.close(theirs)
         self.seen = ""
-        self.typed_at = 0
+        self._typed_at = 0
         self._deadline = time.monotonic() + DEADLINE_SECONDS
 
     def type(self, line: str) -> None:
-        self.typed_at = len(self.seen)
-        os.write(self._own, f"{line}\r".encode())
+        self._typed_at = len(self.seen)
+        os.write(self.terminal, f"{line}\r".encode())
 
     def read(self) -> str:
         """What has come since the last call; empty after a pause."""
         assert time.monotonic() < self._deadline, self.seen[-3000:]
-        if not select.select([self._own], [], [], PAUSE_SECONDS)[0]:
+        if not select.select([self.terminal], [], [], PAUSE_SECONDS)[0]:
             return ""
         try:
-            text = os.read(self._own, 65536).decode(errors="replace")
+            text = os.read(self.terminal, 65536).decode(errors="replace")
         except OSError:  # how a pseudo-terminal tells that the other side is closed
             return ""
         self.seen += text
         return text
 
     def read_until(self, wanted: str) -> None:
+        """Read until that was shown."""
         while wanted not in self.seen:
             self.read()
             assert wanted in self.seen or self.process.poll() is None, self.seen[-3000:]
 
-    def play_to_the_end(self) -> None:
-        while self.process.poll() is None:
+    def play_until(self, wanted: str) -> None:
+        """Play until that was shown, or the program has ended."""
+        while self.process.poll() is None and wanted not in self.seen:
             self.read()
-            if "you may" in self.seen[self.typed_at :] and "over. Ranking:" not in self.seen:
-                self.type(answer(self.seen[self.typed_at :]))
-        while self.read():
-            pass
+            if "you may" in self.seen[self._typed_at :]:
+                self.type(answer(self.seen[self._typed_at :]))
 
-    def close(self) -> None:
-        self.process.terminate()
-        self.process.wait(DEADLINE_SECONDS)
-        os.close(self._own)
+    def play_to_the_end(self) -> None:
+        """Play the game, and read what comes of it."""
+        self.play_until("over. Ranking:")
+        while self.read() or self.process.poll() is None:
+            pass
+        assert self.process.returncode == 0, self.seen[-3000:]
+        assert "The game is over. Ranking:" in self.seen
+
+
+@contextmanager
+def person_in(
+    folder: Path, environment: Mapping[str, str], table: Sequence[str] = ("--game", "thulla", "--seats", "2")
+) -> Iterator[Person]:
+    """Somebody at a terminal, who goes in the end."""
+    person = Person(folder, environment, table)
+    try:
+        yield person
+    finally:
+        person.process.terminate()
+        person.process.wait(DEADLINE_SECONDS)
+        os.close(person.terminal)
 
 
 def exported(folder: Path, arguments: list[str]) -> str:
@@ -121,25 +133,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     ],
 )
 def test_a_person_plays_a_whole_game(folder: Path, environment: dict[str, str]) -> None:
-    person = Person(folder, environment)
-    try:
+    with person_in(folder, environment) as person:
         person.read_until("you may")
-        person.type("/help")
-        person.read_until("/react NAME sends a reaction")
-        person.type("/react clap")
-        person.read_until("reacts: clap")
-        person.type("xyzzy")
-        person.read_until("xyzzy is not possible now")
+        for typed, shown in (
+            ("/help", "/react NAME sends a reaction"),
+            ("/react clap", "reacts: clap"),
+            ("xyzzy", "xyzzy is not possible now"),
+        ):
+            person.type(typed)
+            person.read_until(shown)
         person.play_to_the_end()
-        assert person.process.returncode == 0, person.seen[-3000:]
         assert "Score sheet" in person.seen
-        assert "The game is over. Ranking:" in person.seen
         assert ("♠" in person.seen) == ("PYTHONIOENCODING" not in environment)
         assert ("\x1b[31m" in person.seen) == (environment == {})
         export = person.seen.rpartition("Replay: croupier ")[2].split()
         assert exported(folder, export).startswith('{"replay":1,')
-    finally:
-        person.close()
 
 
 TABLES = {
@@ -155,48 +163,34 @@ WITHOUT_SYMBOLS = {"TERM": "dumb", "NO_COLOR": "1", "PYTHONIOENCODING": "ascii"}
 @pytest.mark.slow
 @pytest.mark.parametrize("game", TABLES)
 def test_every_game_can_be_played_by_a_person(folder: Path, game: str) -> None:
-    person = Person(folder, WITHOUT_SYMBOLS, ["--game", game, *TABLES[game]])
-    try:
+    with person_in(folder, WITHOUT_SYMBOLS, ["--game", game, *TABLES[game]]) as person:
         person.play_to_the_end()
-        assert person.process.returncode == 0, person.seen[-3000:]
-        assert "The game is over. Ranking:" in person.seen
         assert ("Score sheet after section 1" in person.seen) == (game == "jossing")
         assert "You so far: won " in " ".join(person.seen.split())
         assert not [line for line in person.seen.splitlines() if len(line) > 80]
-    finally:
-        person.close()
 
 
 @pytest.mark.slow
 def test_a_person_proposes_and_plays_a_hand_of_solo(folder: Path) -> None:
-    person = Person(folder, WITHOUT_SYMBOLS, ["--game", "solo"])
-    try:
+    with person_in(folder, WITHOUT_SYMBOLS, ["--game", "solo"]) as person:
         person.read_until("you may")
-        person.type("agree")
-        person.read_until("nothing is proposed")
-        person.type("propose")
-        person.read_until("propose one of restart_new, restart_same")
-        person.type("propose restart same")
-        person.read_until("restart same is agreed on")
-        person.read_until("you may")
-        while "Score sheet" not in person.seen:
-            person.read()
-            assert person.process.poll() is None or "Score sheet" in person.seen, person.seen[-3000:]
-            if "you may" in person.seen[person.typed_at :]:
-                person.type(answer(person.seen[person.typed_at :]))
+        for typed, shown in (
+            ("agree", "nothing is proposed"),
+            ("propose", "propose one of restart_new, restart_same"),
+            ("propose restart same", "restart same is agreed on"),
+        ):
+            person.type(typed)
+            person.read_until(shown)
+        person.play_until("Score sheet")
+        assert "Score sheet" in person.seen, person.seen[-3000:]
         assert "Zo? proposes restart same: Play this hand again" in person.seen
-    finally:
-        person.close()
 
 
 @pytest.mark.slow
 def test_services_are_started_for_one_who_finds_none_and_he_may_leave(tmp_path: Path) -> None:
-    person = Person(tmp_path, {})
-    try:
+    with person_in(tmp_path, {}) as person:
         person.read_until("you may")
         person.type("/quit")
         person.read_until("croupier play --table ")
         person.process.wait(DEADLINE_SECONDS)
         assert person.process.returncode == 0
-    finally:
-        person.close()

@@ -69,15 +69,12 @@ def test_no_line_is_wider_than_the_terminal() -> None:
     assert lines[0].startswith("you may play: 1 2♣   2 3♣   ")
 
 
-def test_letters_stand_in_for_symbols() -> None:
+def test_letters_stand_in_for_symbols_and_names_cannot_command_the_terminal() -> None:
     assert can_write_symbols("utf-8")
     assert not can_write_symbols("ascii")
     text = "\n".join(rows(LETTERS))
     assert text.isascii()
     assert "your hand: 2C   5H   AS" in text
-
-
-def test_names_cannot_command_the_terminal() -> None:
     assert printable("Eve\x1b[2J") == "Eve?[2J"
 
 
@@ -123,15 +120,19 @@ def test_values_of_marks_are_shown_for_what_they_are() -> None:
     ]
 
 
-def test_proposals_are_told_with_what_they_mean_and_how_long_they_stand() -> None:
+def test_proposals_and_time_given_back_are_told_in_a_line() -> None:
     proposal = engine_pb2.Proposal(name="same_cards", proposer=2, agreed_seats=[0, 2], expires_milliseconds=25_900)
     text = proposal_text(SYMBOLS, proposal, "The hand is played again.", now=5_000).plain
     assert " ".join(text.split()) == (
         "Cleo proposes same cards: The hand is played again. 20 s left, agreed: Ada, Cleo."
     )
+    assert credit_text(400) == "The services were away: 1 second more to act"
+    assert credit_text(7_600) == "The services were away: 8 seconds more to act"
 
 
-def test_facts_are_told_in_words() -> None:
+def test_facts_are_told_in_words_and_ties_share_a_place() -> None:
+    groups = [pb.RankGroup(seats=[2]), pb.RankGroup(seats=[0, 1])]
+    assert LETTERS.ranking(groups) == ["1. Cleo", f"2. Ada, {NAMES[1]}"]
     moved = pb.CardsMoved(
         source=pb.Place(hand=0), target=pb.Place(pile="trick"), cards=[CARD_5H], count=1, reason=pb.MOVE_REASON_PLAY
     )
@@ -161,11 +162,6 @@ def test_facts_are_told_in_words() -> None:
     ]
 
 
-def test_ties_share_a_place() -> None:
-    groups = [pb.RankGroup(seats=[2]), pb.RankGroup(seats=[0, 1])]
-    assert Words(("A", "B", "C"), symbols=False).ranking(groups) == ["1. C", "2. A, B"]
-
-
 def test_the_line_editor_gives_lines_and_forgives() -> None:
     editor = LineEditor()
     assert editor.feed(b"5x\x7fh") == []
@@ -177,8 +173,3 @@ def test_the_line_editor_gives_lines_and_forgives() -> None:
     assert editor.feed(b"abc\x15\x04") == ["/quit"]
     assert editor.feed(b"y" * 1000) == []
     assert len(editor.typed) == 500
-
-
-def test_time_given_back_is_told_in_one_line() -> None:
-    assert credit_text(400) == "The services were away: 1 second more to act"
-    assert credit_text(7_600) == "The services were away: 8 seconds more to act"

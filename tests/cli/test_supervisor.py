@@ -5,7 +5,6 @@ import json
 import os
 import signal
 import socket
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,43 +12,31 @@ import pytest
 
 from croupier.cli import supervisor
 from croupier.cli.addresses import addresses_from, check_free
-from croupier.cli.faults import MISUSED, CommandFault
+from croupier.cli.faults import FAILED, MISUSED, CommandFault
+from croupier.cli.front_door import DoorChoice
 from croupier.cli.reach import endpoints_of, endpoints_running_in
 from croupier.cli.replicas import Replicas, service_of
-from croupier.cli.supervisor import Manner, running_services
+from croupier.cli.supervisor import running_services
+from tests.cli.conftest import diary, fakes, told
 from tests.waiting import until
 
-FAKE = (sys.executable, str(Path(__file__).with_name("fake_service.py")))
 DEADLINE_SECONDS = 60.0
-SHARED = "postgresql://user:secret@127.0.0.1/house"
 SEVEN = Replicas(lobby=2, engine=3, scoring=2)
+MANY: dict[str, Any] = {"database": "postgresql://user:secret@127.0.0.1/house", "replicas": SEVEN}
 ENGINES = ("engine", "engine-2", "engine-3")
 
 
-def diary(folder: Path) -> list[str]:
-    return [" ".join(line.split()[:2]) for line in (folder / "diary").read_text().splitlines()]
-
-
-def told(folder: Path, instance: str) -> dict[str, str]:
-    """What an instance is told to use."""
-    flags: dict[str, str] = json.loads((folder / f"{instance}.told").read_text())
-    return flags
-
-
-def manner(notes: list[str] | None = None, **settings: Any) -> Manner:
-    return Manner(command=FAKE, note=(notes if notes is not None else []).append, migrates=False, **settings)
-
-
-def many(notes: list[str] | None = None, **settings: Any) -> Manner:
-    return manner(notes, database=SHARED, replicas=SEVEN, **settings)
+def known(folder: Path) -> dict[str, Any]:
+    """What the folder says of the services that run there."""
+    services: dict[str, Any] = json.loads((folder / "services.json").read_text())
+    return services
 
 
 async def test_services_start_and_drain_in_order(tmp_path: Path) -> None:
-    async with running_services(tmp_path, manner=manner()) as services:
-        told = json.loads((tmp_path / "services.json").read_text())
-        assert told["pid"] == os.getpid()
+    async with running_services(tmp_path, manner=fakes()) as services:
+        assert known(tmp_path)["pid"] == os.getpid()
         for service, pid in services.pids.items():
-            assert told["services"][service] == {"pid": pid, **services.addresses[service]}
+            assert known(tmp_path)["services"][service] == {"pid": pid, **services.addresses[service]}
     assert diary(tmp_path) == [
         *("scoring up", "engine up", "lobby up"),
         *("lobby drained", "engine drained", "scoring drained"),
@@ -58,7 +45,7 @@ async def test_services_start_and_drain_in_order(tmp_path: Path) -> None:
 
 
 async def test_each_service_gets_the_flags_it_needs(tmp_path: Path) -> None:
-    async with running_services(tmp_path, manner=manner(shuffle_seed="7", extra_flags={"engine": ["--odd=1"]})):
+    async with running_services(tmp_path, manner=fakes(shuffle_seed="7", extra_flags={"engine": ["--odd=1"]})):
         flags = {service: told(tmp_path, service) for service in ("lobby", "engine", "scoring")}
     for service in flags:
         assert flags[service]["service"] == service
@@ -71,7 +58,7 @@ async def test_each_service_gets_the_flags_it_needs(tmp_path: Path) -> None:
 
 
 async def test_with_mutual_tls_each_service_gets_a_certificate_of_its_own(tmp_path: Path) -> None:
-    async with running_services(tmp_path, manner=manner(mutual_tls=True)) as services:
+    async with running_services(tmp_path, manner=fakes(mutual_tls=True)) as services:
         for service in ("lobby", "engine", "scoring"):
             flags = told(tmp_path, service)
             files = services.folder.certificate_files(service)
@@ -82,14 +69,12 @@ async def test_with_mutual_tls_each_service_gets_a_certificate_of_its_own(tmp_pa
 
 
 async def test_replicas_share_a_database_and_know_all_addresses(tmp_path: Path) -> None:
-    async with running_services(tmp_path, manner=many(extra_flags={"engine-2": ["--odd=1"]})) as services:
+    async with running_services(tmp_path, manner=fakes(**MANY, extra_flags={"engine-2": ["--odd=1"]})) as services:
         at = services.addresses
-        known = json.loads((tmp_path / "services.json").read_text())["services"]
-        assert known == {instance: {"pid": services.pids[instance], **at[instance]} for instance in at}
         every = {instance: told(tmp_path, instance) for instance in at}
         assert endpoints_of(at).engine.split(",") == [at[engine]["listen"] for engine in ENGINES]
     assert list(every) == ["scoring", "scoring-2", *ENGINES, "lobby", "lobby-2"]
-    assert {flags["database"] for flags in every.values()} == {SHARED}
+    assert {flags["database"] for flags in every.values()} == {MANY["database"]}
     controls = [at[engine]["control"] for engine in ENGINES]
     assert len(set(controls)) == len(ENGINES)
     for lobby in ("lobby", "lobby-2"):
@@ -106,7 +91,7 @@ async def test_a_deploy_of_one_instance_drains_it_and_starts_it_where_it_was(
 ) -> None:
     monkeypatch.setattr(supervisor, "MOST_FAST_FAILURES", 0)  # A deploy is none.
     notes: list[str] = []
-    async with asyncio.timeout(DEADLINE_SECONDS), running_services(tmp_path, manner=many(notes)) as services:
+    async with asyncio.timeout(DEADLINE_SECONDS), running_services(tmp_path, manner=fakes(notes, **MANY)) as services:
         before, pids = {name: dict(at) for name, at in services.addresses.items()}, services.pids
         for engine in ENGINES:
             await services.restart(engine)
@@ -114,36 +99,23 @@ async def test_a_deploy_of_one_instance_drains_it_and_starts_it_where_it_was(
         assert services.addresses == before
         assert services.restarts == {name: int(name in ENGINES) for name in before}
         assert diary(tmp_path)[-2:] == ["engine-3 drained", "engine-3 up"]
-        known = json.loads((tmp_path / "services.json").read_text())["services"]
-        assert {name: it["pid"] for name, it in known.items()} == services.pids
+        assert {name: it["pid"] for name, it in known(tmp_path)["services"].items()} == services.pids
     assert notes[:2] == [
         "the engine ended with exit code 0; it is started again",
         f"the engine listens on {before['engine']['listen']} again",
     ]
 
 
-@pytest.mark.parametrize("counts", [{"engine": 2}, {"lobby": 2}, {"scoring": 2}])
-async def test_sqlite_serves_one_instance_of_each(tmp_path: Path, counts: dict[str, int]) -> None:
-    for database in (None, "sqlite:////tmp/shared.db"):
-        both = manner(replicas=Replicas(**counts), database=database)
-        with pytest.raises(CommandFault, match=r"SQLite serves one .* --database postgresql://") as refused:
-            async with running_services(tmp_path / "data", manner=both):
-                pass
-        assert refused.value.exit_code == MISUSED
-    assert not (tmp_path / "data").exists()
-
-
 async def test_a_killed_service_comes_back_on_the_same_addresses(tmp_path: Path) -> None:
     notes: list[str] = []
-    async with running_services(tmp_path, manner=manner(notes)) as services:
+    async with running_services(tmp_path, manner=fakes(notes)) as services:
         before = {service: dict(addresses) for service, addresses in services.addresses.items()}
         pid = services.pids["engine"]
         services.kill("engine")
         await until(lambda: len(notes) == 2)
         assert services.addresses == before
         assert services.restarts == {"scoring": 0, "engine": 1, "lobby": 0}
-        told = json.loads((tmp_path / "services.json").read_text())["services"]["engine"]
-        assert told["pid"] == services.pids["engine"] != pid
+        assert known(tmp_path)["services"]["engine"]["pid"] == services.pids["engine"] != pid
     assert notes == [
         "the engine was killed by signal 9; it is started again",
         f"the engine listens on {before['engine']['listen']} again",
@@ -158,7 +130,7 @@ async def test_a_service_that_keeps_dying_is_given_up_with_one_clear_line(
     fate = tmp_path / "engine.fate"
     notes: list[str] = []
     with pytest.raises(CommandFault, match=r"the engine ended 4 times in a row .*engine\.log"):  # noqa: PT012 - see body
-        async with asyncio.timeout(DEADLINE_SECONDS), running_services(tmp_path, manner=manner(notes)) as services:
+        async with asyncio.timeout(DEADLINE_SECONDS), running_services(tmp_path, manner=fakes(notes)) as services:
             fate.write_text("fade")
             services.kill("engine")
             await until(lambda: services.restarts["engine"] == 1)
@@ -175,36 +147,32 @@ async def test_a_database_that_is_away_for_half_a_minute_is_waited_for() -> None
     assert 30 < sum(waits) < 60
 
 
-async def test_a_service_that_dies_at_the_start_is_told_with_the_end_of_its_log(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("instance", "fate", "settings", "said", "code"),
+    [
+        ("engine", "die", {}, r"the engine ended with exit code 3 .*\n  engine has a bad day$", FAILED),
+        ("engine-2", "refuse", MANY, "^the engine-2 cannot run: its key is missing: make one$", MISUSED),
+        ("door", "refuse", {"door": DoorChoice().flags}, "^the door cannot run: its key is missing", MISUSED),
+        ("scoring", "hang", {}, r"the scoring was not ready within 0\.5 seconds", FAILED),
+    ],
+)
+async def test_an_instance_that_does_not_start_is_told_and_none_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, instance: str, fate: str, settings: Any, said: str, code: int
+) -> None:
+    if fate == "hang":
+        monkeypatch.setattr(supervisor, "START_SECONDS", 0.5)
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "engine.log").write_text("an older story\n")
-    (tmp_path / "engine.fate").write_text("die")
-    with pytest.raises(CommandFault, match=r"the engine ended with exit code 3 .*\n  engine has a bad day$"):
-        async with running_services(tmp_path, manner=manner()):
-            pass
-    assert diary(tmp_path) == ["scoring up", "scoring drained"]
-
-
-async def test_an_instance_that_cannot_run_as_it_is_told_says_so_in_one_line_and_none_is_left(tmp_path: Path) -> None:
-    (tmp_path / "engine-2.fate").write_text("refuse")
-    with pytest.raises(CommandFault) as refused:
-        async with running_services(tmp_path, manner=many()):
-            pass
-    assert refused.value.message == "the engine-2 cannot run: its key is missing: make one"
-    assert refused.value.exit_code == MISUSED
-    ups = {line.split()[0] for line in diary(tmp_path) if line.endswith("up")}
-    assert ups <= {"scoring", "scoring-2", "engine", "engine-3"}
-    assert diary(tmp_path)[-1].startswith("scoring")
-
-
-async def test_a_service_that_is_never_ready_is_not_waited_for_for_ever(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(supervisor, "START_SECONDS", 0.5)
-    (tmp_path / "scoring.fate").write_text("hang")
-    with pytest.raises(CommandFault, match=r"the scoring was not ready within 0\.5 seconds"):
-        async with running_services(tmp_path, manner=manner()):
-            pass
+    (tmp_path / f"{instance}.fate").write_text(fate)
+    with pytest.raises(CommandFault, match=said) as refused:
+        async with running_services(tmp_path, manner=fakes(**settings)):
+            pytest.fail("the services started")
+    assert refused.value.exit_code == code
+    if instance != "scoring":
+        assert f"{instance} up" not in diary(tmp_path)
+        assert diary(tmp_path)[-1].startswith("scoring")
+        assert diary(tmp_path)[-1].endswith("drained")
+        assert ("lobby drained" in diary(tmp_path)) == (instance == "door")
 
 
 def test_a_port_in_use_is_named() -> None:
@@ -222,11 +190,11 @@ def test_blocks_of_ports_do_not_overlap() -> None:
 
 
 async def test_two_supervisors_never_share_a_folder(tmp_path: Path) -> None:
-    async with running_services(tmp_path, manner=manner()):
+    async with running_services(tmp_path, manner=fakes()):
         with pytest.raises(CommandFault, match=r"services run in .* already"):
-            async with running_services(tmp_path, manner=manner()):
+            async with running_services(tmp_path, manner=fakes()):
                 pass
-    async with running_services(tmp_path, manner=manner()):
+    async with running_services(tmp_path, manner=fakes()):
         pass
 
 
@@ -234,7 +202,7 @@ async def test_an_impatient_second_cancellation_kills(tmp_path: Path) -> None:
     entered = asyncio.Event()
 
     async def run() -> None:
-        async with running_services(tmp_path, manner=manner()) as services:
+        async with running_services(tmp_path, manner=fakes()) as services:
             pids.update(services.pids)
             services.kill("lobby", signal.SIGSTOP)  # it cannot drain
             entered.set()

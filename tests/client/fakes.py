@@ -3,30 +3,35 @@
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, NoReturn, Self
+from enum import Enum, auto
+from functools import partial
+from typing import Any, NoReturn, Self, TypeVar
 
 import grpc
-from google.protobuf import any_pb2
+from google.protobuf.descriptor import ServiceDescriptor
 from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
 from google.rpc import error_details_pb2, status_pb2
 from grpc_status import rpc_status
 
-from croupier_api.v1 import (
-    engine_pb2,
-    lobby_pb2,
-    scoring_pb2,
-    table_pb2,
-)
-from croupier_api.v1.cards_pb2 import CARD_2C, CARD_3C, CARD_4C, CARD_5C, CARD_JK, Card
+from croupier_api.v1 import engine_pb2, lobby_pb2, scoring_pb2, table_pb2
+from croupier_api.v1.cards_pb2 import CARD_2C, CARD_3C, CARD_4C, CARD_5C, Card
 from croupier_client.retry import RetryPolicy
-from tests.ports import reserved_port
 
+M = TypeVar("M", bound=Message)
+SERVICES = [
+    lobby_pb2.DESCRIPTOR.services_by_name["LobbyService"],
+    engine_pb2.DESCRIPTOR.services_by_name["EngineService"],
+    scoring_pb2.DESCRIPTOR.services_by_name["ScoringService"],
+]
+"""Those that players call."""
 HAND = (CARD_2C, CARD_3C, CARD_4C, CARD_5C)
+RANKING = (table_pb2.RankGroup(seats=[0]), table_pb2.RankGroup(seats=[1]))
+MOVE = engine_pb2.PlayResponse(resume_notice=engine_pb2.ResumeNotice())
+"""The last message of a stream that is to be opened again somewhere else."""
 QUICK = RetryPolicy(total_seconds=60, first_delay_seconds=0.01, most_delay_seconds=0.05)
 """Patience for tests whose fake recovers."""
 HASTY = RetryPolicy(total_seconds=0.5, first_delay_seconds=0.01, most_delay_seconds=0.02)
@@ -45,37 +50,47 @@ def play(card: Card.ValueType) -> table_pb2.Action:
     return table_pb2.Action(play=table_pb2.PlayAction(card=card))
 
 
+def abort(context: grpc.ServicerContext, status: status_pb2.Status) -> NoReturn:
+    """End the call with a rich status."""
+    context.abort_with_status(rpc_status.to_status(status))
+    raise AssertionError("abort_with_status raises")
+
+
+class Fault(Enum):
+    """How a stream goes wrong."""
+
+    NONE = auto()
+    DROP = auto()
+    """It breaks off."""
+    END = auto()
+    """It ends with OK."""
+    MOVE = auto()
+    """It tells that it is to be opened again, and ends."""
+    STALL = auto()
+    """It says nothing more, though the connection lives."""
+    BUSY = auto()
+    """An action is answered by asking for another attempt; all else goes well."""
+
+
 @dataclass(frozen=True)
 class Script:
-    """How one stream goes wrong; as it stands it goes well."""
+    """What happens to one stream; as it stands it goes well."""
 
-    refuse: grpc.StatusCode | None = None
-    """Refuse the stream at once."""
-    reason: str = ""
-    """The reason that goes with it."""
-    drop_at_action: int | None = None
-    """Break off instead of answering this action of the stream, from 1."""
+    fault: Fault = Fault.NONE
+    at_action: int = 1
+    """Which action of the stream meets the fault instead of an answer; 0: the fault comes before the first message.
+
+    A stream that brings no actions meets it after its first messages.
+    """
     apply_first: bool = True
-    """Whether that action is done before the stream breaks off."""
+    """Whether that action is done before the stream ends."""
     drop_code: grpc.StatusCode = grpc.StatusCode.UNAVAILABLE
-    end_at_once: bool = False
-    """End with OK before the first message."""
-    end_early: bool = False
-    """End with OK after the first messages."""
     skew: int = 0
     """Added to the sequence of every update that an action brings: 1 is a gap, -1 a repeat."""
     answer_first: bool = False
     """Send an action's answer in a message of its own before its update."""
-    busy_at_action: int | None = None
-    """Answer this action of the stream, from 1, with a refusal that asks for another attempt."""
     swallow_last_answer: bool = False
     """End the stream with the game, without the answer to the last action."""
-    move_first: bool = False
-    """Bring nothing but the notice that the stream is to be opened again."""
-    move_at_action: int | None = None
-    """Send that notice instead of answering this action of the stream, from 1; `apply_first` counts here too."""
-    stall_at_action: int | None = None
-    """Say nothing more instead of answering this action of the stream, from 1, though the connection lives."""
     resume_skew: int = 0
     """Added to the sequence after which a resumed stream goes on: 1 leaves an entry out, -1 repeats one."""
 
@@ -83,17 +98,10 @@ class Script:
 def refused(code: grpc.StatusCode, message: str, reason: str = "", rule: str = "") -> status_pb2.Status:
     """The rich status with which a service refuses."""
     status = status_pb2.Status(code=code.value[0], message=message)
-    detail = any_pb2.Any()
-    detail.Pack(error_details_pb2.ErrorInfo(reason=reason, domain="croupier", metadata={"rule": rule} if rule else {}))
     if reason:
-        status.details.append(detail)
+        metadata = {"rule": rule} if rule else {}
+        status.details.add().Pack(error_details_pb2.ErrorInfo(reason=reason, domain="croupier", metadata=metadata))
     return status
-
-
-def abort(context: grpc.ServicerContext, status: status_pb2.Status) -> NoReturn:
-    """End the call with a rich status."""
-    context.abort_with_status(rpc_status.to_status(status))
-    raise AssertionError("abort_with_status raises")
 
 
 def legal_after(sequence: int) -> table_pb2.LegalActions | None:
@@ -106,8 +114,10 @@ def told(update: engine_pb2.TableUpdate, answer: engine_pb2.ActionAnswer | None 
     return engine_pb2.PlayResponse(update=update, answer=answer, legal_actions=legal_after(update.sequence))
 
 
-MOVE = engine_pb2.PlayResponse(resume_notice=engine_pb2.ResumeNotice())
-"""The last message of a stream that is to be opened again somewhere else."""
+def refusing(request_id: str, code: int, reason: str, message: str, rule: str = "") -> engine_pb2.ActionAnswer:
+    """The answer that refuses an action."""
+    refusal = engine_pb2.Refusal(code=code, reason=reason, message=message, rule=rule)
+    return engine_pb2.ActionAnswer(request_id=request_id, refusal=refusal)
 
 
 class FakeTable:
@@ -142,15 +152,10 @@ class FakeTable:
         if laid:
             view.piles.add(name="trick", count=len(laid), cards=[table_pb2.PileCard(card=c, seat=0) for c in laid])
         if self.finished:
-            view.ranking.add(seats=[0])
-            view.ranking.add(seats=[1])
+            view.ranking.extend(RANKING)
         else:
             view.seats_to_act.append(0)
         return view
-
-    def legal(self) -> table_pb2.LegalActions | None:
-        """What seat 0 may do."""
-        return legal_after(self.laid)
 
     def snapshot(self) -> engine_pb2.Snapshot:
         """Everything up to now, for seat 0."""
@@ -159,8 +164,8 @@ class FakeTable:
             sequence=self.laid,
             viewer_seat=0,
             view=self.view(),
-            legal_actions=self.legal(),
-            revealed_seed="5eed" if self.finished else "",
+            legal_actions=legal_after(self.laid),
+            revealed_seed=self._revealed_seed(),
             proposal=self.proposal,
         )
 
@@ -173,28 +178,27 @@ class FakeTable:
             return self.answers[request.request_id]
 
     def _decide(self, request: engine_pb2.SubmitActionRequest) -> engine_pb2.ActionAnswer:
-        answer = engine_pb2.ActionAnswer(request_id=request.request_id)
         if request.HasField("expected_sequence") and request.expected_sequence != self.laid:
-            answer.refusal.CopyFrom(engine_pb2.Refusal(code=10, reason="STALE_SEQUENCE", message="moved on"))
-        elif self.finished or request.action != play(HAND[self.laid]):
-            answer.refusal.CopyFrom(
-                engine_pb2.Refusal(code=9, reason="ILLEGAL_ACTION", rule="LAY-1", message="lay the lowest card")
-            )
-        else:
-            self.updates.append(self._lay(request.action.play.card))
-            answer.sequence = self.laid
-        return answer
+            return refusing(request.request_id, 10, "STALE_SEQUENCE", "moved on")
+        if self.finished or request.action != play(HAND[self.laid]):
+            return refusing(request.request_id, 9, "ILLEGAL_ACTION", "lay the lowest card", "LAY-1")
+        self._lay(request.action.play.card)
+        return engine_pb2.ActionAnswer(request_id=request.request_id, sequence=self.laid)
 
-    def _lay(self, card: Card.ValueType) -> engine_pb2.TableUpdate:
-        last = card == HAND[-1]
+    def _lay(self, card: Card.ValueType) -> None:
+        update = engine_pb2.TableUpdate(sequence=self.laid + 1, seat=0)
+        self.updates.append(update)
         moved = table_pb2.CardsMoved(
             source=table_pb2.Place(hand=0), target=table_pb2.Place(pile="trick"), cards=[card], count=1
         )
-        facts = [table_pb2.Fact(cards_moved=moved)]
-        facts += [table_pb2.Fact(turn_changed=table_pb2.TurnChanged(phase="over"))] if last else []
-        ranking = [table_pb2.RankGroup(seats=[0]), table_pb2.RankGroup(seats=[1])]
-        facts += [table_pb2.Fact(game_ended=table_pb2.GameEnded(ranking=ranking))] if last else []
-        return engine_pb2.TableUpdate(sequence=self.laid + 1, seat=0, facts=facts, revealed_seed="5eed" if last else "")
+        update.facts.add(cards_moved=moved)
+        if self.finished:
+            update.facts.add(turn_changed=table_pb2.TurnChanged(phase="over"))
+            update.facts.add(game_ended=table_pb2.GameEnded(ranking=RANKING))
+        update.revealed_seed = self._revealed_seed()
+
+    def _revealed_seed(self) -> str:
+        return "5eed" if self.finished else ""
 
 
 class FakeCroupier:
@@ -203,265 +207,185 @@ class FakeCroupier:
     A replica of another one shares its table and takes its tokens.
     """
 
-    def __init__(
-        self,
-        *scripts: Script,
-        token_milliseconds: int = HOUR_MILLISECONDS,
-        replica_of: "FakeCroupier | None" = None,
-    ) -> None:
+    def __init__(self, *scripts: Script, replica_of: "FakeCroupier | None" = None) -> None:
         self.scripts = deque(scripts)
         self.unary_failures: deque[status_pb2.Status] = deque()
         """What each unary call to come is refused with."""
         self.table: FakeTable = replica_of.table if replica_of else FakeTable()
-        self.token_milliseconds = token_milliseconds
         self.access_tokens: set[str] = replica_of.access_tokens if replica_of else set()
-        self.refresh_tokens: set[str] = replica_of.refresh_tokens if replica_of else set()
+        self.refresh_tokens: set[str] = set()
         self.calls: list[str] = []
         self.metadata: list[dict[str, str | bytes]] = []
-        self.watched: list[engine_pb2.WatchTableRequest] = []
-        self.said: list[engine_pb2.ProposeRequest | engine_pb2.VoteRequest] = []
-        self.wishes: list[str] = []
-        """The names of the wishes to be matched, call by call."""
-        self.heard = threading.Semaphore(0)
-        """Released when a proposal or a vote was answered."""
+        self._requests: list[Message] = []
         self.hold = threading.Event()
         """Set to let streams that wait for it go on."""
-        self._held = ExitStack()
-        self.port = self._held.enter_context(reserved_port())
-        self.start()
-
-    def start(self) -> None:
-        """Listen, on the same port as before."""
         # As the services have it: whoever asks often whether they live is not sent away.
-        options = (("grpc.so_reuseport", 0), ("grpc.http2.max_ping_strikes", 0))
-        self._server = grpc.server(ThreadPoolExecutor(16), options=options)
-        for service, handlers in self._handlers().items():
-            handler = grpc.method_handlers_generic_handler(f"croupier_api.v1.{service}", handlers)
+        self._server = grpc.server(ThreadPoolExecutor(16), options=(("grpc.http2.max_ping_strikes", 0),))
+        for service in SERVICES:
+            handler = grpc.method_handlers_generic_handler(service.full_name, self._handlers(service))
             self._server.add_generic_rpc_handlers((handler,))
-        self._server.add_insecure_port(self.address)
+        self.address = f"127.0.0.1:{self._server.add_insecure_port('127.0.0.1:0')}"
+        """Where it listens."""
         self._server.start()
 
-    def _handlers(self) -> "dict[str, dict[str, grpc.RpcMethodHandler[Any, Any]]]":
-        unary, stream = grpc.unary_unary_rpc_method_handler, grpc.unary_stream_rpc_method_handler
-        return {
-            "LobbyService": {
-                "SignIn": unary(self.sign_in, lobby_pb2.SignInRequest.FromString, _serialized),
-                "RefreshToken": unary(self.refresh_token, lobby_pb2.RefreshTokenRequest.FromString, _serialized),
-                "ListGames": unary(self.list_games, lobby_pb2.ListGamesRequest.FromString, _serialized),
-                "CreateTable": unary(self.create_table, lobby_pb2.CreateTableRequest.FromString, _serialized),
-                "QuickMatch": stream(self.quick_match, lobby_pb2.QuickMatchRequest.FromString, _serialized),
-            },
-            "EngineService": {
-                "GetView": unary(self.get_view, engine_pb2.GetViewRequest.FromString, _serialized),
-                "Propose": unary(self.propose, engine_pb2.ProposeRequest.FromString, _serialized),
-                "Vote": unary(self.vote, engine_pb2.VoteRequest.FromString, _serialized),
-                "SubmitAction": unary(self.submit_action, engine_pb2.SubmitActionRequest.FromString, _serialized),
-                "WatchTable": stream(self.watch_table, engine_pb2.WatchTableRequest.FromString, _serialized),
-                "Play": grpc.stream_stream_rpc_method_handler(
-                    self.play, engine_pb2.PlayRequest.FromString, _serialized
-                ),
-            },
-            "ScoringService": {
-                "GetLeaderboard": unary(
-                    self.get_leaderboard, scoring_pb2.GetLeaderboardRequest.FromString, _serialized
-                ),
-            },
+    def asked(self, kind: type[M]) -> list[M]:
+        """The requests of a kind, in the order in which they came."""
+        return [request for request in self._requests if isinstance(request, kind)]
+
+    def _handlers(self, service: ServiceDescriptor) -> "dict[str, grpc.RpcMethodHandler[Any, Any]]":
+        streams: dict[str, Callable[..., Iterator[Message]]] = {
+            "QuickMatch": self._quick_match,
+            "WatchTable": self._watch_table,
         }
+        handlers: dict[str, grpc.RpcMethodHandler[Any, Any]] = {}
+        for rpc in service.methods:
+            request, response = GetMessageClass(rpc.input_type), GetMessageClass(rpc.output_type)
+            codec = (request.FromString, response.SerializeToString)
+            if rpc.name == "Play":
+                handlers[rpc.name] = grpc.stream_stream_rpc_method_handler(self._play, *codec)
+            elif rpc.name in streams:
+                handlers[rpc.name] = grpc.unary_stream_rpc_method_handler(streams[rpc.name], *codec)
+            else:
+                handlers[rpc.name] = grpc.unary_unary_rpc_method_handler(partial(self._answer, rpc.name), *codec)
+        return handlers
 
     def stop(self) -> None:
         """Break every connection off."""
         self.hold.set()
         self._server.stop(None).wait()
 
-    @property
-    def address(self) -> str:
-        """Where it listens."""
-        return f"127.0.0.1:{self.port}"
-
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.stop()
-        self._held.close()
 
-    def end_access_tokens(self) -> None:
-        """No access token that was given is taken any more."""
-        self.access_tokens.clear()
+    def _answer(self, name: str, request: Any, context: grpc.ServicerContext) -> Message:
+        self._enter(name, context, request)
+        match name:
+            case "SignIn":
+                player = lobby_pb2.Player(player_id=f"player of {request.device_secret}", name=request.name)
+                return lobby_pb2.SignInResponse(player=player, tokens=self._tokens())
+            case "RefreshToken":
+                if request.refresh_token not in self.refresh_tokens:
+                    abort(context, refused(grpc.StatusCode.UNAUTHENTICATED, "used up", "UNKNOWN_TOKEN"))
+                self.refresh_tokens.remove(request.refresh_token)
+                return lobby_pb2.RefreshTokenResponse(tokens=self._tokens())
+            case "SubmitAction":
+                return engine_pb2.SubmitActionResponse(sequence=self.table.submit(request).sequence)
+            case "Propose":
+                return engine_pb2.ProposeResponse(sequence=self.table.laid + 1)
+            case "Vote":
+                return engine_pb2.VoteResponse(sequence=self.table.laid + 1)
+            case "GetView":
+                return engine_pb2.GetViewResponse(snapshot=self.table.snapshot())
+            case "CreateTable":
+                table = lobby_pb2.Table(table_id="t1", game=request.game, options=request.options)
+                return lobby_pb2.CreateTableResponse(table=table)
+            case "ListGames":
+                return lobby_pb2.ListGamesResponse(games=[engine_pb2.GameDescription(game="laying")])
+            case "GetLeaderboard":
+                return scoring_pb2.GetLeaderboardResponse(lines=[scoring_pb2.LeaderboardLine(position=1)])
+        raise NotImplementedError(name)
 
-    def sign_in(self, request: lobby_pb2.SignInRequest, context: grpc.ServicerContext) -> lobby_pb2.SignInResponse:
-        self.calls.append("SignIn")
-        self._fail(context)
-        player = lobby_pb2.Player(player_id=f"player of {request.device_secret}", name=request.name)
-        return lobby_pb2.SignInResponse(player=player, tokens=self._tokens())
-
-    def refresh_token(
-        self, request: lobby_pb2.RefreshTokenRequest, context: grpc.ServicerContext
-    ) -> lobby_pb2.RefreshTokenResponse:
-        self.calls.append("RefreshToken")
-        self._fail(context)
-        if request.refresh_token not in self.refresh_tokens:
-            abort(context, refused(grpc.StatusCode.UNAUTHENTICATED, "the refresh token is used up", "UNKNOWN_TOKEN"))
-        self.refresh_tokens.remove(request.refresh_token)
-        return lobby_pb2.RefreshTokenResponse(tokens=self._tokens())
-
-    def list_games(
-        self, request: lobby_pb2.ListGamesRequest, context: grpc.ServicerContext
-    ) -> lobby_pb2.ListGamesResponse:
-        self._enter("ListGames", context)
-        return lobby_pb2.ListGamesResponse(games=[engine_pb2.GameDescription(game="laying")])
-
-    def create_table(
-        self, request: lobby_pb2.CreateTableRequest, context: grpc.ServicerContext
-    ) -> lobby_pb2.CreateTableResponse:
-        self._enter("CreateTable", context)
-        return lobby_pb2.CreateTableResponse(
-            table=lobby_pb2.Table(table_id="t1", game=request.game, options=request.options)
-        )
-
-    def quick_match(
+    def _quick_match(
         self, request: lobby_pb2.QuickMatchRequest, context: grpc.ServicerContext
     ) -> Iterator[lobby_pb2.QuickMatchResponse]:
-        self.wishes.append(request.request_id)
-        self._enter("QuickMatch", context)
+        self._enter("QuickMatch", context, request)
         script = self._script()
         yield lobby_pb2.QuickMatchResponse(ticket_id="w1", waiting=1)
-        if script.end_early:
-            context.abort(grpc.StatusCode.UNAVAILABLE, "lost")
+        if script.fault is Fault.DROP:
+            context.abort(script.drop_code, "lost")
         yield lobby_pb2.QuickMatchResponse(ticket_id="w1", waiting=2, table=lobby_pb2.Table(table_id="t1"))
 
-    def get_view(self, request: engine_pb2.GetViewRequest, context: grpc.ServicerContext) -> engine_pb2.GetViewResponse:
-        self._enter("GetView", context)
-        return engine_pb2.GetViewResponse(snapshot=self.table.snapshot())
-
-    def submit_action(
-        self, request: engine_pb2.SubmitActionRequest, context: grpc.ServicerContext
-    ) -> engine_pb2.SubmitActionResponse:
-        self._enter("SubmitAction", context)
-        return engine_pb2.SubmitActionResponse(sequence=self.table.submit(request).sequence)
-
-    def propose(self, request: engine_pb2.ProposeRequest, context: grpc.ServicerContext) -> engine_pb2.ProposeResponse:
-        """Say that the next entry, which nobody has seen yet, makes the proposal."""
-        self.said.append(request)
-        self._enter("Propose", context)
-        self.heard.release()
-        return engine_pb2.ProposeResponse(sequence=self.table.laid + 1)
-
-    def vote(self, request: engine_pb2.VoteRequest, context: grpc.ServicerContext) -> engine_pb2.VoteResponse:
-        """Say that the next entry, which nobody has seen yet, is the vote."""
-        self.said.append(request)
-        self._enter("Vote", context)
-        self.heard.release()
-        return engine_pb2.VoteResponse(sequence=self.table.laid + 1)
-
-    def get_leaderboard(
-        self, request: scoring_pb2.GetLeaderboardRequest, context: grpc.ServicerContext
-    ) -> scoring_pb2.GetLeaderboardResponse:
-        self._enter("GetLeaderboard", context)
-        return scoring_pb2.GetLeaderboardResponse(lines=[scoring_pb2.LeaderboardLine(position=1)])
-
-    def watch_table(
+    def _watch_table(
         self, request: engine_pb2.WatchTableRequest, context: grpc.ServicerContext
     ) -> Iterator[engine_pb2.WatchTableResponse]:
         self._enter("WatchTable", context)
         script = self._script()
-        self._refuse(script, context)
         messages, laid = self._begin(request, script)
-        messages += [MOVE] if script.move_at_action else []
+        messages += [MOVE] if script.fault is Fault.MOVE else []
         for message in messages:
             yield engine_pb2.WatchTableResponse.FromString(message.SerializeToString())
-        if script.end_early or script.move_at_action:
+        if script.fault is not Fault.NONE:
             return
         self.hold.wait()
         for update in self.table.updates[laid:]:
             yield engine_pb2.WatchTableResponse(update=update, legal_actions=legal_after(update.sequence))
 
-    def play(
+    def _play(
         self, request_iterator: Iterator[engine_pb2.PlayRequest], context: grpc.ServicerContext
     ) -> Iterator[engine_pb2.PlayResponse]:
         self._enter("Play", context)
         script = self._script()
-        self._refuse(script, context)
-        if script.end_at_once:
-            return
-        if script.move_first:
-            yield MOVE
+        if not script.at_action:
+            yield from self._fail(script, context)
             return
         yield from self._begin(next(request_iterator).watch, script)[0]
-        if script.end_early or self.table.finished:
+        if self.table.finished:
             return
         for number, request in enumerate(request_iterator, 1):
-            if number == script.drop_at_action:
-                if script.apply_first:
-                    self.table.submit(request.action)
-                context.abort(script.drop_code, "lost")
-            if number == script.move_at_action:
-                if script.apply_first:
-                    self.table.submit(request.action)
-                yield MOVE
-                return
-            if number == script.stall_at_action:
-                self.hold.wait()
-                return
-            if number == script.busy_at_action:
-                refusal = engine_pb2.Refusal(code=14, reason="STORE_FAILED", message="send it again")
-                answer = engine_pb2.ActionAnswer(request_id=request.action.request_id, refusal=refusal)
-                yield engine_pb2.PlayResponse(answer=answer)
+            meets_fault = script.fault is not Fault.NONE and number == script.at_action
+            if meets_fault and script.fault is Fault.BUSY:
+                yield engine_pb2.PlayResponse(answer=refusing(request.action.request_id, 14, "STORE_FAILED", "again"))
                 continue
-            yield from self._answer(script, request.action)
+            if meets_fault:
+                if script.apply_first:
+                    self.table.submit(request.action)
+                yield from self._fail(script, context)
+                return
+            yield from self._act(script, request.action)
             if self.table.finished:
                 return
 
+    def _fail(self, script: Script, context: grpc.ServicerContext) -> Iterator[engine_pb2.PlayResponse]:
+        match script.fault:
+            case Fault.DROP:
+                context.abort(script.drop_code, "lost")
+            case Fault.MOVE:
+                yield MOVE
+            case Fault.STALL:
+                self.hold.wait()
+
     def _begin(self, watch: engine_pb2.WatchTableRequest, script: Script) -> tuple[list[engine_pb2.PlayResponse], int]:
         """What a stream begins with, and up to which sequence that goes."""
-        self.watched.append(watch)
+        self._requests.append(watch)
         with self.table.lock:
             laid = self.table.laid
-            after = watch.after_sequence + script.resume_skew
-            missed = self.table.updates[max(0, after) :] if watch.HasField("after_sequence") else []
-            snapshot = None if watch.HasField("after_sequence") else self.table.snapshot()
-        messages = [told(update) for update in missed]
-        messages += [engine_pb2.PlayResponse(snapshot=snapshot)] if snapshot else []
+            if watch.HasField("after_sequence"):
+                messages = [told(update) for update in self.table.updates[watch.after_sequence + script.resume_skew :]]
+            else:
+                messages = [engine_pb2.PlayResponse(snapshot=self.table.snapshot())]
         messages.append(engine_pb2.PlayResponse(heartbeat=engine_pb2.Heartbeat(sequence=laid)))
         messages.append(engine_pb2.PlayResponse(reaction=engine_pb2.Reaction(seat=1, reaction="clap")))
         return messages, laid
 
-    def _answer(self, script: Script, request: engine_pb2.SubmitActionRequest) -> Iterator[engine_pb2.PlayResponse]:
+    def _act(self, script: Script, request: engine_pb2.SubmitActionRequest) -> Iterator[engine_pb2.PlayResponse]:
         laid = self.table.laid
         answer: engine_pb2.ActionAnswer | None = self.table.submit(request)
         if script.swallow_last_answer and self.table.finished:
             answer = None
-        if self.table.laid == laid:
+        if self.table.laid == laid or script.answer_first:
             yield engine_pb2.PlayResponse(answer=answer)
+        if self.table.laid == laid:
             return
         update = engine_pb2.TableUpdate()
         update.CopyFrom(self.table.updates[-1])
         update.sequence += script.skew
-        if script.answer_first:
-            yield engine_pb2.PlayResponse(answer=answer)
-            yield told(update)
-        else:
-            yield told(update, answer)
+        yield told(update, None if script.answer_first else answer)
 
     def _script(self) -> Script:
         return self.scripts.popleft() if self.scripts else Script()
 
-    def _refuse(self, script: Script, context: grpc.ServicerContext) -> None:
-        if script.refuse is not None:
-            abort(context, refused(script.refuse, "the fake refuses", script.reason))
-
-    def _enter(self, name: str, context: grpc.ServicerContext) -> None:
-        """Note the call, and let nobody in without a token that lives."""
+    def _enter(self, name: str, context: grpc.ServicerContext, request: Message | None = None) -> None:
+        """Note the call, and let nobody in without a token that lives, but for those who ask for one."""
         self.calls.append(name)
+        self._requests += [request] if request else []
         metadata = dict(context.invocation_metadata())
         self.metadata.append(metadata)
-        if str(metadata.get("authorization")).removeprefix("Bearer ") not in self.access_tokens:
+        token = str(metadata.get("authorization")).removeprefix("Bearer ")
+        if name not in ("SignIn", "RefreshToken") and token not in self.access_tokens:
             abort(context, refused(grpc.StatusCode.UNAUTHENTICATED, "the access token has ended", "TOKEN_ENDED"))
-        self._fail(context)
-
-    def _fail(self, context: grpc.ServicerContext) -> None:
         if self.unary_failures:
             abort(context, self.unary_failures.popleft())
 
@@ -471,15 +395,7 @@ class FakeCroupier:
         self.refresh_tokens.add(f"refresh{number}")
         return lobby_pb2.Tokens(
             access_token=f"access{number}",
-            access_expires_milliseconds=self.token_milliseconds,
+            access_expires_milliseconds=HOUR_MILLISECONDS,
             refresh_token=f"refresh{number}",
-            refresh_expires_milliseconds=self.token_milliseconds * 24,
+            refresh_expires_milliseconds=HOUR_MILLISECONDS * 24,
         )
-
-
-def _serialized(message: Message) -> bytes:
-    return message.SerializeToString()
-
-
-UNKNOWN_CARD = play(CARD_JK)
-"""An action that the fake's rules forbid."""

@@ -1,36 +1,23 @@
-"""What only the blocking channel has: threads, its own bots, and greenlets in a process of their own."""
+"""What only the blocking channel has: its own bots, and greenlets in a process of their own."""
 
 import subprocess
 import sys
-import threading
 from functools import partial
 from pathlib import Path
 from random import Random
 
 from croupier_client import BlockingClient, Endpoints, play_game_blocking, random_legal
-from tests.client.fakes import QUICK, FakeCroupier, Script, since_start
-
-SECRET = "a secret of this device"
-
-
-def client_of(fake: FakeCroupier) -> BlockingClient:
-    return BlockingClient(Endpoints.single(fake.address), SECRET, "Kari", policy=QUICK, clock=since_start)
-
-
-def test_threads_sign_in_once() -> None:
-    with FakeCroupier() as fake, client_of(fake) as client:
-        threads = [threading.Thread(target=client.list_games) for _ in range(5)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    assert fake.calls.count("SignIn") == 1
-    assert fake.calls.count("ListGames") == 5
+from tests.client.conftest import SECRET
+from tests.client.fakes import FakeCroupier, Fault, Script
 
 
 def test_bot_plays_a_game() -> None:
-    scripts = [Script(answer_first=True, drop_at_action=2), Script(busy_at_action=1)]
-    with FakeCroupier(*scripts) as fake, client_of(fake) as client, client.play("t1") as table:
+    scripts = [Script(Fault.DROP, at_action=2, answer_first=True), Script(Fault.BUSY)]
+    with (
+        FakeCroupier(*scripts) as fake,
+        BlockingClient(Endpoints.single(fake.address), SECRET) as client,
+        client.play("t1") as table,
+    ):
         play_game_blocking(table, partial(random_legal, random=Random(1)))
         assert table.ranking == ((0,), (1,))
 
@@ -58,7 +45,7 @@ print([game.value for game in games])
 
 
 def test_greenlets_play_under_gevent() -> None:
-    broken = Script(drop_at_action=2)
+    broken = Script(Fault.DROP, at_action=2)
     with FakeCroupier(broken) as first, FakeCroupier(broken) as second:
         done = subprocess.run(
             [sys.executable, "-c", GREENLETS, first.address, second.address],

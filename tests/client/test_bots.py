@@ -29,38 +29,25 @@ def chance() -> random.Random:
     return random.Random(seed)
 
 
-def test_listed_actions_are_all_chosen_at_times(chance: random.Random) -> None:
-    table = table_with("actions { pass {} } actions { draw {} } actions { match {} }")
-    assert {random_legal(table, chance).WhichOneof("verb") for _ in range(200)} == {"pass", "draw", "match"}
+def test_listed_actions_and_choices_are_all_chosen_at_times(chance: random.Random) -> None:
+    table = table_with("actions { pass {} } actions { draw {} } actions { match {} } " + KEEP + SWAP)
+    verbs = {random_legal(table, chance).WhichOneof("verb") for _ in range(300)}
+    assert verbs == {"pass", "draw", "match", "keep", "swap"}
 
 
-def test_choices_are_expanded(chance: random.Random) -> None:
-    table = table_with("actions { pass {} } " + KEEP + SWAP)
-    verbs = {random_legal(table, chance).WhichOneof("verb") for _ in range(200)}
-    assert verbs == {"pass", "keep", "swap"}
+@pytest.mark.parametrize(("legal", "verb", "sizes"), [(KEEP, "keep", {1, 2, 3}), (SWAP, "swap", {0, 1, 2})])
+def test_cards_fit_their_choice(chance: random.Random, legal: str, verb: str, sizes: set[int]) -> None:
+    choice = table_with(legal).legal_actions.choices[0]
+    actions = [choose_cards(choice, chance) for _ in range(300)]
+    assert {action.WhichOneof("verb") for action in actions} == {verb}
+    made = [action.keep if verb == "keep" else action.swap for action in actions]
+    assert {len(one.cards) for one in made} == sizes
+    assert all(not Counter(one.cards) - Counter(choice.cards) for one in made)
+    assert {one.trump for one in made if isinstance(one, pb.KeepAction)} == set(choice.suits)
 
 
-def test_keep_fits_its_choice(chance: random.Random) -> None:
-    choice = table_with(KEEP).legal_actions.choices[0]
-    made = [choose_cards(choice, chance).keep for _ in range(300)]
-    assert {len(keep.cards) for keep in made} == {1, 2, 3}
-    assert {keep.trump for keep in made} == set(choice.suits)
-    assert all(not Counter(keep.cards) - Counter(choice.cards) for keep in made)
-
-
-def test_swap_fits_its_choice(chance: random.Random) -> None:
-    choice = table_with(SWAP).legal_actions.choices[0]
-    made = [choose_cards(choice, chance) for _ in range(300)]
-    assert {len(action.swap.cards) for action in made} == {0, 1, 2}
-    assert {action.WhichOneof("verb") for action in made} == {"swap"}
-    assert all(not Counter(action.swap.cards) - Counter(choice.cards) for action in made)
-
-
-def test_nothing_to_choose_from(chance: random.Random) -> None:
+def test_nothing_is_chosen_out_of_turn_or_from_a_newer_choice(chance: random.Random) -> None:
     with pytest.raises(ValueError, match="not this seat's turn"):
         random_legal(table_with(""), chance)
-
-
-def test_choice_from_the_future(chance: random.Random) -> None:
     with pytest.raises(ValueError, match="newer"):
         choose_cards(pb.CardChoice(), chance)

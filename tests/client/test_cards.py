@@ -14,25 +14,18 @@ def test_every_card_there_and_back() -> None:
         assert len(card_text(card)) == 2
 
 
-def test_cards() -> None:
+def test_cards_and_suits() -> None:
     assert cards_text([CARD_5H, CARD_TC, CARD_JK]) == "5H TC JK"
     assert card_from_text(" tc ") == CARD_TC
     assert card_text(CARD_UNSPECIFIED) == "??"
-
-
-@pytest.mark.parametrize("text", ["", "1H", "H5", "unspecified", "10H"])
-def test_no_card(text: str) -> None:
-    with pytest.raises(ValueError, match="is no card"):
-        card_from_text(text)
-
-
-def test_suits() -> None:
     assert [suit_from_text(text) for text in ("hearts", "H", "h", "Hearts")] == [SUIT_HEARTS] * 4
     assert (suit_text(SUIT_HEARTS), suit_text(SUIT_UNSPECIFIED)) == ("hearts", "no suit")
 
 
-@pytest.mark.parametrize("text", ["", "x", "heart", "unspecified"])
-def test_no_suit(text: str) -> None:
+@pytest.mark.parametrize("text", ["", "1H", "H5", "x", "heart", "unspecified", "10H"])
+def test_neither_card_nor_suit(text: str) -> None:
+    with pytest.raises(ValueError, match="is no card"):
+        card_from_text(text)
     with pytest.raises(ValueError, match="is no suit"):
         suit_from_text(text)
 

@@ -1,23 +1,17 @@
-"""Both channels against a fake whose streams break, repeat, leave out, refuse and end."""
+"""Both channels where services answer, refuse, and stay away for good."""
 
 import asyncio
-from collections.abc import Callable
 from functools import partial
 from random import Random
-from typing import Any, TypeAlias
+from typing import Any
 
 import grpc
 import pytest
 
-from croupier_api.v1 import engine_pb2
+from croupier_api.v1 import engine_pb2, lobby_pb2
 from croupier_client import (
-    BlockingClient,
-    Client,
-    Endpoints,
     IllegalAction,
-    NotFound,
     PermissionDenied,
-    RetryPolicy,
     SequenceError,
     StaleSequence,
     TimedOut,
@@ -26,157 +20,87 @@ from croupier_client import (
     play_game,
     random_legal,
 )
-from tests.client.fakes import (
-    HAND,
-    HASTY,
-    HOUR_MILLISECONDS,
-    QUICK,
-    UNKNOWN_CARD,
-    FakeCroupier,
-    Script,
-    play,
-    refused,
-    since_start,
-)
-from tests.client.threads import InThreads
+from tests.client.conftest import SECRET, Connects
+from tests.client.fakes import HAND, HASTY, HOUR_MILLISECONDS, FakeCroupier, Fault, Script, play, refused
+from tests.waiting import until
 
-PATIENCE_SECONDS = 60.0
-SECRET = "a secret of this device"
-
-
-Connects: TypeAlias = Callable[..., Any]
-"""Makes a client of a fake, to be used like `Client`."""
-
-
-@pytest.fixture(params=["asyncio", "blocking"])
-def client_of(request: pytest.FixtureRequest) -> Connects:
-    """A client of each of the two channels."""
-
-    def connect(fake: FakeCroupier, policy: RetryPolicy = QUICK, clock: Callable[[], int] = since_start) -> Any:
-        endpoints = Endpoints.single(fake.address)
-        if request.param == "asyncio":
-            return Client(endpoints, SECRET, "Kari", policy=policy, clock=clock)
-        return InThreads(BlockingClient(endpoints, SECRET, "Kari", policy=policy, clock=clock))
-
-    return connect
-
-
-# A write that meets the end of a stream may hide how it ended: then the client asks again, and is refused again.
-REFUSED_FOR_GOOD = [Script(refuse=grpc.StatusCode.PERMISSION_DENIED, reason="NOT_YOUR_SEAT")] * 9
+UNAVAILABLE = refused(grpc.StatusCode.UNAVAILABLE, "draining", "DRAINING")
 
 
 async def lay_all(table: Any) -> None:
     for card in HAND[table.sequence :]:
-        await table.act(play(card))
+        assert await table.act(play(card)) == table.sequence
 
 
-async def test_calls_sign_in_by_themselves_and_carry_metadata(client_of: Connects) -> None:
+async def test_calls_sign_in_once_by_themselves_and_carry_metadata(client_of: Connects) -> None:
     with FakeCroupier() as fake:
         async with client_of(fake) as client:
-            assert client.player is None
-            assert [game.game for game in (await client.list_games()).games] == ["laying"]
+            assert not client.player
+            listed = await asyncio.gather(*(client.list_games() for _ in range(5)))
+            assert [game.game for answer in listed for game in answer.games] == ["laying"] * 5
             created = await client.create_table(game="laying", seats=2, options={"jokers": True, "points": 3})
             assert dict(created.table.options.values) == {"jokers": "true", "points": "3"}
             assert (await client.get_leaderboard(game="laying")).lines[0].position == 1
             assert (await client.get_view(table_id="t1")).snapshot == fake.table.snapshot()
-            assert client.player is not None
             assert client.player.player_id == f"player of {SECRET}"
-    assert fake.calls == ["SignIn", "ListGames", "CreateTable", "GetLeaderboard", "GetView"]
-    assert "x-table-id" not in fake.metadata[0]
+    assert fake.calls == ["SignIn", *["ListGames"] * 5, "CreateTable", "GetLeaderboard", "GetView"]
+    assert "authorization" not in fake.metadata[0]
+    assert "x-table-id" not in fake.metadata[1]
     assert fake.metadata[-1]["x-table-id"] == "t1"
     assert len({metadata["x-request-id"] for metadata in fake.metadata}) == len(fake.metadata)
 
 
-async def test_concurrent_calls_sign_in_once(client_of: Connects) -> None:
-    with FakeCroupier() as fake:
-        async with client_of(fake) as client:
-            await asyncio.gather(*(client.list_games() for _ in range(5)))
-    assert fake.calls.count("SignIn") == 1
-
-
-async def test_token_is_refreshed_before_it_ends(client_of: Connects) -> None:
+async def test_a_token_is_exchanged_when_it_is_refused_and_before_it_ends(client_of: Connects) -> None:
     now = 0
     with FakeCroupier() as fake:
         async with client_of(fake, clock=lambda: now) as client:
-            await client.list_games()
-            now = HOUR_MILLISECONDS - 1000
-            await client.list_games()
-    assert fake.calls == ["SignIn", "ListGames", "RefreshToken", "ListGames"]
-
-
-async def test_token_that_is_not_taken_is_refreshed_once(client_of: Connects) -> None:
-    with FakeCroupier() as fake:
-        async with client_of(fake) as client:
-            await client.list_games()
-            fake.end_access_tokens()
-            await client.create_table(game="laying", seats=2)
-    assert fake.calls == ["SignIn", "ListGames", "CreateTable", "RefreshToken", "CreateTable"]
-
-
-async def test_refresh_that_fails_leads_to_a_new_sign_in(client_of: Connects) -> None:
-    with FakeCroupier() as fake:
-        async with client_of(fake) as client:
             await client.sign_in()
-            fake.end_access_tokens()
+            fake.access_tokens.clear()
+            await client.create_table(game="laying", seats=2)
+            assert fake.calls == ["SignIn", "CreateTable", "RefreshToken", "CreateTable"]
+            fake.access_tokens.clear()
             fake.refresh_tokens.clear()
             await client.list_games()
-    assert fake.calls == ["SignIn", "ListGames", "RefreshToken", "SignIn", "ListGames"]
+            assert fake.calls[4:] == ["ListGames", "RefreshToken", "SignIn", "ListGames"]
+            now = HOUR_MILLISECONDS - 1000
+            await client.list_games()
+            assert fake.calls[8:] == ["RefreshToken", "ListGames"]
+            assert client.player.name == "Kari"
 
 
-async def test_client_that_stays_unknown_gets_an_error(client_of: Connects) -> None:
-    with FakeCroupier(token_milliseconds=HOUR_MILLISECONDS) as fake:
+async def test_only_idempotent_calls_are_tried_again_and_a_token_is_refused_once(client_of: Connects) -> None:
+    with FakeCroupier() as fake:
         async with client_of(fake) as client:
             await client.sign_in()
+            fake.unary_failures.extend([UNAVAILABLE] * 3)
+            await client.list_games()
+            assert not fake.unary_failures
+            fake.unary_failures.append(UNAVAILABLE)
+            with pytest.raises(Unavailable) as caught:
+                await client.create_table(game="laying", seats=2)
+            assert (caught.value.message, caught.value.reason) == ("draining", "DRAINING")
+            assert fake.calls.count("CreateTable") == 1
             fake.unary_failures.extend([refused(grpc.StatusCode.UNAUTHENTICATED, "who?")] * 9)
             with pytest.raises(Unauthenticated, match="who"):
                 await client.list_games()
 
 
-async def test_only_idempotent_calls_are_tried_again(client_of: Connects) -> None:
-    unavailable = refused(grpc.StatusCode.UNAVAILABLE, "draining", "DRAINING")
-    with FakeCroupier() as fake:
+async def test_quick_match_shows_how_the_wish_stands_and_survives_a_lost_connection(client_of: Connects) -> None:
+    with FakeCroupier(Script(), Script(Fault.DROP)) as fake:
         async with client_of(fake) as client:
-            await client.sign_in()
-            fake.unary_failures.extend([unavailable] * 3)
-            await client.list_games()
-            assert not fake.unary_failures
-            fake.unary_failures.append(unavailable)
-            with pytest.raises(Unavailable) as caught:
-                await client.create_table(game="laying", seats=2)
-    assert caught.value.reason == "DRAINING"
-    assert fake.calls.count("CreateTable") == 1
-
-
-async def test_refused_call_tells_everything(client_of: Connects) -> None:
-    with FakeCroupier() as fake:
-        async with client_of(fake) as client:
-            await client.sign_in()
-            fake.unary_failures.append(refused(grpc.StatusCode.NOT_FOUND, "no such table", "UNKNOWN_TABLE", "R-1"))
-            with pytest.raises(NotFound) as caught:
-                await client.get_view(table_id="t9")
-    assert (caught.value.message, caught.value.reason, caught.value.rule) == ("no such table", "UNKNOWN_TABLE", "R-1")
-
-
-async def test_quick_match_survives_a_lost_connection(client_of: Connects) -> None:
-    with FakeCroupier(Script(end_early=True)) as fake:
-        async with client_of(fake) as client:
+            assert [answer.waiting async for answer in client.quick_match(game="laying", seats=2)] == [1, 2]
             assert (await client.quick_match_until_seated(game="laying", seats=2)).table_id == "t1"
             assert (await client.quick_match_until_seated(game="laying", seats=2, request_id="mine")).table_id == "t1"
-    first, again, other = fake.wishes
+    _, first, again, other = (request.request_id for request in fake.asked(lobby_pb2.QuickMatchRequest))
     assert first == again != other == "mine"
 
 
-async def test_quick_match_shows_how_the_wish_stands(client_of: Connects) -> None:
-    with FakeCroupier() as fake:
-        async with client_of(fake) as client:
-            assert [answer.waiting async for answer in client.quick_match(game="laying", seats=2)] == [1, 2]
-
-
-async def test_whole_game(client_of: Connects) -> None:
-    with FakeCroupier() as fake:
+@pytest.mark.parametrize("answer_first", [False, True])
+async def test_whole_game(client_of: Connects, answer_first: bool) -> None:
+    with FakeCroupier(Script(answer_first=answer_first)) as fake:
         async with client_of(fake) as client, client.play("t1") as table:
             assert table.view == fake.table.view()
-            assert [await table.act(play(card)) for card in HAND] == [1, 2, 3, 4]
+            await lay_all(table)
             assert table.view == fake.table.view()
             assert table.ranking == ((0,), (1,))
             kinds = [type(event).__name__ async for event in table]
@@ -184,166 +108,75 @@ async def test_whole_game(client_of: Connects) -> None:
 
 
 async def test_bot_plays_a_game(client_of: Connects) -> None:
-    with FakeCroupier(Script(drop_at_action=2)) as fake:
+    with FakeCroupier(Script(Fault.DROP, at_action=2)) as fake:
         async with client_of(fake) as client, client.play("t1") as table:
             await play_game(table, partial(random_legal, random=Random(1)))
             assert table.finished
             assert table.revealed_seed == "5eed"
 
 
-async def test_bot_decides_anew_when_others_were_faster(client_of: Connects) -> None:
-    with FakeCroupier() as fake:
-        async with client_of(fake) as client, client.play("t1") as table:
-            await table.act(play(HAND[0]))
-            with pytest.raises(StaleSequence):
-                await table.act(play(HAND[1]), expected_sequence=0)
-            await table.act(play(HAND[1]), expected_sequence=1)
-
-
-async def test_act_waits_until_the_action_is_in_the_view(client_of: Connects) -> None:
-    with FakeCroupier(Script(answer_first=True)) as fake:
-        async with client_of(fake) as client, client.play("t1") as table:
-            for card in HAND:
-                assert await table.act(play(card)) == table.sequence
-
-
-async def test_proposals_and_votes_are_sent_until_answered_and_wait_until_seen(
-    client_of: Connects,
-) -> None:
+async def test_proposals_and_votes_are_sent_until_answered_and_wait_until_seen(client_of: Connects) -> None:
+    refusal = refused(grpc.StatusCode.FAILED_PRECONDITION, "not now", "ILLEGAL_ACTION", "LAY-2")
     with FakeCroupier() as fake:
         fake.table.proposal = engine_pb2.Proposal(sequence=7, name="again")
         async with client_of(fake) as client, client.play("t1") as table:
-            fake.unary_failures.append(refused(grpc.StatusCode.UNAVAILABLE, "lost"))
+            fake.unary_failures.append(refusal)
+            with pytest.raises(IllegalAction) as caught:
+                await table.propose("never")
+            assert caught.value.rule == "LAY-2"
+            fake.unary_failures.append(UNAVAILABLE)
             proposing = asyncio.create_task(table.propose("again"))
             voting = asyncio.create_task(table.vote(agree=True))
-            for _ in range(2):
-                assert await asyncio.to_thread(fake.heard.acquire, timeout=PATIENCE_SECONDS)
+            await until(lambda: fake.calls.count("Propose") + fake.calls.count("Vote") == 4)
+            # Its answer comes after those to the calls before.
+            await client.list_games()
             assert not proposing.done()
             assert not voting.done()
             await table.act(play(HAND[0]))
             assert (await proposing, await voting) == (1, 1)
-    assert len(fake.said) == 3
-    proposed = [said for said in fake.said if isinstance(said, engine_pb2.ProposeRequest)]
-    voted = [said for said in fake.said if isinstance(said, engine_pb2.VoteRequest)]
+    proposed, voted = fake.asked(engine_pb2.ProposeRequest)[1:], fake.asked(engine_pb2.VoteRequest)
+    assert len(proposed) + len(voted) == 3
     assert all((request.table_id, request.proposal) == ("t1", "again") for request in proposed)
     assert all((request.proposal_sequence, request.agree) == (7, True) for request in voted)
     assert len({request.request_id for request in proposed}) == len({request.request_id for request in voted}) == 1
 
 
-async def test_a_proposal_that_is_refused_tells_why(client_of: Connects) -> None:
-    with FakeCroupier() as fake:
-        async with client_of(fake) as client, client.play("t1") as table:
-            fake.unary_failures.append(
-                refused(grpc.StatusCode.FAILED_PRECONDITION, "not now", "ILLEGAL_ACTION", "LAY-2")
-            )
-            with pytest.raises(IllegalAction) as caught:
-                await table.propose("again")
-            assert caught.value.rule == "LAY-2"
-
-
-async def test_action_that_could_not_be_stored_is_sent_again(client_of: Connects) -> None:
-    with FakeCroupier(Script(busy_at_action=2)) as fake:
-        async with client_of(fake) as client, client.play("t1") as table:
-            await lay_all(table)
-    assert fake.calls.count("Play") == 1
-
-
-async def test_refused_action_leaves_the_stream_open(client_of: Connects) -> None:
+async def test_a_refused_action_tells_why_and_leaves_the_stream_open(client_of: Connects) -> None:
     with FakeCroupier() as fake:
         async with client_of(fake) as client, client.play("t1") as table:
             with pytest.raises(IllegalAction) as caught:
-                await table.act(UNKNOWN_CARD)
+                await table.act(play(HAND[1]))
             assert (caught.value.rule, caught.value.message) == ("LAY-1", "lay the lowest card")
+            await table.act(play(HAND[0]), expected_sequence=0)
+            with pytest.raises(StaleSequence):
+                await table.act(play(HAND[1]), expected_sequence=0)
             await lay_all(table)
     assert fake.calls.count("Play") == 1
 
 
-@pytest.mark.parametrize("apply_first", [True, False])
-@pytest.mark.parametrize(
-    "code", [grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.INTERNAL]
-)
-async def test_action_survives_a_lost_stream(client_of: Connects, apply_first: bool, code: grpc.StatusCode) -> None:
-    broken = Script(drop_at_action=1, apply_first=apply_first, drop_code=code)
-    with FakeCroupier(Script(drop_at_action=2, apply_first=apply_first), broken, broken) as fake:
-        async with client_of(fake) as client, client.play("t1") as table:
-            await lay_all(table)
-            assert table.view == fake.table.view()
-        first, second = fake.table.submitted[0], fake.table.submitted[1]
-        assert fake.table.submitted.count(first) == 1
-        assert fake.table.submitted.count(second) == (4 if apply_first else 1)
-        assert [watch.after_sequence for watch in fake.watched[1:]] == [1] + [2 if apply_first else 1] * 2
-    assert not fake.watched[0].HasField("after_sequence")
-
-
-async def test_stream_that_ends_too_early_is_opened_again(client_of: Connects) -> None:
-    with FakeCroupier(Script(end_early=True), Script(end_early=True)) as fake:
-        async with client_of(fake) as client, client.play("t1") as table:
-            await lay_all(table)
-    assert fake.calls.count("Play") == 3
-
-
-async def test_last_answer_is_asked_for_when_the_game_took_it_along(client_of: Connects) -> None:
-    with FakeCroupier(Script(swallow_last_answer=True)) as fake:
-        async with client_of(fake) as client, client.play("t1") as table:
-            await lay_all(table)
-            assert table.sequence == len(HAND)
-    assert fake.calls[-1] == "SubmitAction"
-    assert len(fake.table.answers) == len(HAND)
-
-
-async def test_action_survives_a_restart_of_the_service(client_of: Connects) -> None:
-    with FakeCroupier() as fake:
-        async with client_of(fake) as client, client.play("t1") as table:
-            await table.act(play(HAND[0]))
-            await asyncio.to_thread(fake.stop)
-            acting = asyncio.create_task(table.act(play(HAND[1])))
-            await asyncio.to_thread(fake.start)
-            assert await acting == 2
-            await lay_all(table)
-
-
-async def test_token_ends_while_the_table_is_played(client_of: Connects) -> None:
-    with FakeCroupier(Script(drop_at_action=1)) as fake:
-        async with client_of(fake) as client, client.play("t1") as table:
-            fake.end_access_tokens()
-            await lay_all(table)
-    assert fake.calls[:3] == ["SignIn", "Play", "Play"]
-    assert fake.calls[-2:] == ["RefreshToken", "Play"]
-
-
-@pytest.mark.parametrize("skew", [1, -1])
-async def test_gap_or_repeat_ends_the_table(client_of: Connects, skew: int) -> None:
-    with FakeCroupier(Script(skew=skew)) as fake:
-        async with client_of(fake) as client, client.play("t1") as table:
-            with pytest.raises(SequenceError):
-                await table.act(play(HAND[0]))
-            assert table.sequence == 0
-            with pytest.raises(SequenceError):
-                await table.changed()
-            with pytest.raises(SequenceError):
-                [event async for event in table]
-
-
-async def test_table_that_one_may_not_play_at(client_of: Connects) -> None:
-    with FakeCroupier(*REFUSED_FOR_GOOD) as fake:
+async def test_a_table_that_one_may_not_play_at(client_of: Connects) -> None:
+    # A write that meets the end of a stream may hide how it ended: then the client asks again, and is refused again.
+    refusal = Script(Fault.DROP, at_action=0, drop_code=grpc.StatusCode.PERMISSION_DENIED)
+    with FakeCroupier(*[refusal] * 9) as fake:
         async with client_of(fake) as client:
             with pytest.raises(PermissionDenied):
                 async with client.play("t1"):
                     pytest.fail("the table opened")
 
 
-async def test_patience_ends_with_streams_that_end_at_once(client_of: Connects) -> None:
-    with FakeCroupier(*[Script(end_at_once=True)] * 999) as fake:
-        async with client_of(fake, HASTY) as client:
+@pytest.mark.parametrize("fault", [Fault.END, Fault.MOVE])
+async def test_patience_ends_with_streams_that_bring_nothing(client_of: Connects, fault: Fault) -> None:
+    with FakeCroupier(*[Script(fault, at_action=0)] * 999) as fake:
+        async with client_of(fake, policy=HASTY) as client:
             with pytest.raises(Unavailable, match="ended before the game was over"):
                 async with client.play("t1"):
                     pytest.fail("the table opened")
     assert fake.calls.count("Play") < 99
 
 
-async def test_patience_ends(client_of: Connects) -> None:
+async def test_patience_ends_with_nobody_there(client_of: Connects) -> None:
     with FakeCroupier() as fake:
-        async with client_of(fake, HASTY) as client:
+        async with client_of(fake, policy=HASTY) as client:
             await client.sign_in()
             fake.stop()
             with pytest.raises(Unavailable):
@@ -362,14 +195,19 @@ async def test_waiting_has_a_limit(client_of: Connects) -> None:
             await table.changed(after=0)
 
 
-async def test_spectator_follows_to_the_end(client_of: Connects) -> None:
-    with FakeCroupier(Script(), Script(end_early=True)) as fake:
-        async with client_of(fake) as client, client.play("t1") as played, client.watch("t1") as watched:
-            await lay_all(played)
-            fake.hold.set()
-            updates = [event.sequence async for event in watched if isinstance(event, engine_pb2.TableUpdate)]
-            assert updates == [1, 2, 3, 4]
-            assert watched.view == played.view
+@pytest.mark.parametrize("skew", [1, -1])
+@pytest.mark.parametrize("is_resumed", [False, True])
+async def test_a_gap_or_a_repeat_ends_the_table(client_of: Connects, is_resumed: bool, skew: int) -> None:
+    resumed = [Script(Fault.MOVE, at_action=3), Script(resume_skew=skew)]
+    with FakeCroupier(*resumed if is_resumed else [Script(skew=skew)]) as fake:
+        async with client_of(fake) as client, client.play("t1") as table:
+            with pytest.raises(SequenceError):
+                await lay_all(table)
+            assert table.sequence == (2 if is_resumed else 0)
+            with pytest.raises(SequenceError):
+                await table.changed()
+            with pytest.raises(SequenceError):
+                [event async for event in table]
 
 
 async def test_closing_lets_go_of_those_who_wait(client_of: Connects) -> None:

@@ -1,9 +1,9 @@
-"""When a session needs care, and what goes with a call."""
+"""When a session needs care."""
 
 import pytest
 
 from croupier_api.v1 import lobby_pb2
-from croupier_client.session import Session, call_metadata
+from croupier_client.session import Session
 
 MARGIN = 1000
 
@@ -28,49 +28,26 @@ def test_new_session_needs_sign_in() -> None:
 
 
 @pytest.mark.parametrize(
-    ("now", "refresh", "sign_in"),
+    ("refresh_ends", "now", "refresh", "sign_in"),
     [
-        (0, False, False),
-        (10_000 - MARGIN - 1, False, False),
-        (10_000 - MARGIN, True, False),
-        (50_000 - MARGIN - 1, True, False),
-        (50_000 - MARGIN, False, True),
-        (90_000, False, True),
+        (50_000, 0, False, False),
+        (50_000, 10_000 - MARGIN - 1, False, False),
+        (50_000, 10_000 - MARGIN, True, False),
+        (50_000, 50_000 - MARGIN - 1, True, False),
+        (50_000, 50_000 - MARGIN, False, True),
+        (50_000, 90_000, False, True),
+        (0, 5_000, False, False),
     ],
 )
-def test_tokens_are_exchanged_before_they_end(now: int, refresh: bool, sign_in: bool) -> None:
-    session = session_with(10_000, 50_000)
+def test_tokens_are_exchanged_before_they_end(refresh_ends: int, now: int, refresh: bool, sign_in: bool) -> None:
+    session = session_with(10_000, refresh_ends)
     assert (session.needs_refresh(now), session.needs_sign_in(now)) == (refresh, sign_in)
-
-
-def test_access_token_may_outlive_the_refresh_token() -> None:
-    session = session_with(10_000, 0)
-    assert (session.needs_refresh(5000), session.needs_sign_in(5000)) == (False, False)
-
-
-def test_rejected_token_is_exchanged_at_once() -> None:
-    session = session_with(10_000, 50_000).rejected("access")
-    assert (session.needs_refresh(0), session.needs_sign_in(0)) == (True, False)
-    assert session.access_token == ""
-    assert session.refresh_call().request == lobby_pb2.RefreshTokenRequest(refresh_token="refresh")
 
 
 def test_rejection_of_an_older_token_means_nothing() -> None:
     session = session_with(10_000, 50_000)
     assert session.rejected("the one before") == session
-
-
-def test_refresh_brings_new_tokens_and_keeps_the_player() -> None:
-    tokens = lobby_pb2.Tokens(access_token="new", access_expires_milliseconds=99_000)
-    session = session_with(0, 50_000).refreshed(lobby_pb2.RefreshTokenResponse(tokens=tokens))
-    assert session.access_token == "new"
-    assert session.player == lobby_pb2.Player(player_id="p", name="Kari")
-    assert not session.needs_refresh(20_000)
-
-
-def test_after_a_failed_refresh_the_device_secret_is_next() -> None:
-    session = session_with(0, 50_000).refresh_failed()
-    assert (session.needs_refresh(0), session.needs_sign_in(0)) == (False, True)
+    assert session.rejected("access").needs_refresh(0)
 
 
 def test_secrets_are_not_in_the_text_of_a_session() -> None:
@@ -78,12 +55,3 @@ def test_secrets_are_not_in_the_text_of_a_session() -> None:
     assert "secret" not in text
     assert "access" not in text
     assert "Kari" in text
-
-
-def test_metadata() -> None:
-    assert call_metadata(access_token="a", table_id="t", request_id="r") == (
-        ("authorization", "Bearer a"),
-        ("x-table-id", "t"),
-        ("x-request-id", "r"),
-    )
-    assert call_metadata(access_token="", table_id="", request_id="r") == (("x-request-id", "r"),)

@@ -6,7 +6,7 @@ from croupier_api.v1 import engine_pb2, table_pb2
 from croupier_client import FailedPrecondition, FoldError, LimitReached, SequenceError, StaleSequence, Table
 from croupier_client.backlog import Backlog
 from croupier_client.table import MOST_UNANSWERED
-from tests.client.fakes import HAND, FakeTable, play, told
+from tests.client.fakes import HAND, FakeTable, play, refusing, told
 
 
 def opened_table() -> tuple[Table, FakeTable]:
@@ -22,21 +22,15 @@ def lay_next(fake: FakeTable) -> engine_pb2.TableUpdate:
     return fake.updates[-1]
 
 
-def test_stream_begins_with_a_snapshot_and_goes_on_after_what_was_seen() -> None:
-    table = Table("t1")
-    assert table.watch_request() == engine_pb2.WatchTableRequest(table_id="t1")
-    table, fake = opened_table()
-    assert table.watch_request() == engine_pb2.WatchTableRequest(table_id="t1", after_sequence=0)
-    table.receive(told(lay_next(fake)))
-    assert table.watch_request() == engine_pb2.WatchTableRequest(table_id="t1", after_sequence=1)
-
-
 def test_snapshot_sets_everything() -> None:
     table, fake = opened_table()
     assert (table.seat, table.sequence, table.info.game, table.opened) == (0, 0, "laying", True)
     assert table.view == fake.view()
     assert table.to_act
     assert not table.finished
+    lay_next(fake)
+    table.receive_snapshot(fake.snapshot())
+    assert (table.sequence, table.view) == (1, fake.view())
 
 
 def test_seat_of_a_spectator_is_none() -> None:
@@ -97,46 +91,38 @@ def test_a_vote_names_what_is_proposed_and_there_is_none_on_nothing() -> None:
     assert again.request == engine_pb2.ProposeRequest(table_id="t1", request_id="a1", proposal="again")
 
 
-@pytest.mark.parametrize("sequence", [0, 1, 3, 9])
-def test_gap_or_repeat_is_a_fault_and_changes_nothing(sequence: int) -> None:
+def trick_taken(sequence: int, seat: int) -> engine_pb2.PlayResponse:
+    fact = table_pb2.Fact(trick_taken=table_pb2.TrickTaken(seat=seat))
+    return told(engine_pb2.TableUpdate(sequence=sequence, facts=[fact]))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "expected", "got"),
+    [
+        *((trick_taken(sequence, 0), 2, sequence) for sequence in (0, 1, 3, 9)),
+        (engine_pb2.PlayResponse(heartbeat=engine_pb2.Heartbeat(sequence=2)), 1, 2),
+        (engine_pb2.PlayResponse(snapshot=FakeTable().snapshot()), 1, 0),
+    ],
+)
+def test_gap_or_repeat_is_a_fault_and_changes_nothing(wrong: engine_pb2.PlayResponse, expected: int, got: int) -> None:
     table, fake = opened_table()
     table.receive(told(lay_next(fake)))
-    before = table.view
-    wrong = engine_pb2.TableUpdate(sequence=sequence, facts=[table_pb2.Fact(trick_taken=table_pb2.TrickTaken())])
     with pytest.raises(SequenceError) as caught:
-        table.receive(told(wrong))
-    assert (caught.value.expected, caught.value.got) == (2, sequence)
-    assert table.view == before
-    assert table.sequence == 1
+        table.receive(wrong)
+    assert (caught.value.expected, caught.value.got) == (expected, got)
+    assert (table.sequence, table.view) == (1, fake.view())
 
 
 def test_update_without_snapshot_is_a_fault() -> None:
     with pytest.raises(SequenceError):
-        Table("t1").receive_update(engine_pb2.TableUpdate(sequence=1), table_pb2.LegalActions())
+        Table("t1").receive(trick_taken(1, 0))
 
 
 def test_fact_that_does_not_fit_changes_nothing() -> None:
     table, fake = opened_table()
-    fact = table_pb2.Fact(trick_taken=table_pb2.TrickTaken(seat=7))
     with pytest.raises(FoldError):
-        table.receive_update(engine_pb2.TableUpdate(sequence=1, facts=[fact]), table_pb2.LegalActions())
+        table.receive(trick_taken(1, 7))
     assert (table.sequence, table.view) == (0, fake.view())
-
-
-def test_heartbeat_ahead_tells_of_a_lost_entry() -> None:
-    table, _ = opened_table()
-    table.receive(engine_pb2.PlayResponse(heartbeat=engine_pb2.Heartbeat(sequence=0)))
-    with pytest.raises(SequenceError):
-        table.receive(engine_pb2.PlayResponse(heartbeat=engine_pb2.Heartbeat(sequence=1)))
-
-
-def test_snapshot_may_replace_but_not_go_back() -> None:
-    table, fake = opened_table()
-    lay_next(fake)
-    table.receive_snapshot(fake.snapshot())
-    assert (table.sequence, table.view) == (1, fake.view())
-    with pytest.raises(SequenceError):
-        table.receive_snapshot(FakeTable().snapshot())
 
 
 def test_reaction_is_an_event_and_a_heartbeat_is_not() -> None:
@@ -193,37 +179,15 @@ def test_action_is_settled_when_it_is_in_the_view() -> None:
     assert table.take_outcome(request.request_id) == 1
 
 
-def test_event_and_answer_may_come_at_once() -> None:
-    table, fake = opened_table()
-    request = table.submit(play(HAND[0]))
-    answer = fake.submit(request)
-    table.receive(told(fake.updates[0], answer))
-    assert table.settled(request.request_id)
-
-
-def test_refusal_is_raised_once() -> None:
+def test_refusal_is_raised_once_and_means_nothing_to_others() -> None:
     table, _ = opened_table()
-    refusal = engine_pb2.Refusal(code=10, reason="STALE_SEQUENCE", message="moved on")
-    request = table.submit(play(HAND[0]))
-    table.receive_answer(engine_pb2.ActionAnswer(request_id=request.request_id, refusal=refusal))
-    assert table.settled(request.request_id)
+    table.submit(play(HAND[0]))
+    for request_id in ("a0", "of another life"):
+        table.receive_answer(refusing(request_id, 10, "STALE_SEQUENCE", "moved on"))
+    assert table.settled("a0")
     with pytest.raises(StaleSequence, match="moved on"):
-        table.take_outcome(request.request_id)
-    assert not table.settled(request.request_id)
-
-
-def test_action_may_be_submitted_again() -> None:
-    table, _ = opened_table()
-    request = table.submit(play(HAND[0]))
-    table.receive_answer(engine_pb2.ActionAnswer(request_id=request.request_id, sequence=9))
-    assert table.unanswered() == ()
-    table.submit_again(request)
-    assert table.unanswered() == (request,)
-
-
-def test_answer_that_nobody_waits_for_is_passed_over() -> None:
-    table, _ = opened_table()
-    table.receive_answer(engine_pb2.ActionAnswer(request_id="of another life", sequence=1))
+        table.take_outcome("a0")
+    assert not table.settled("a0")
     assert not table.settled("of another life")
 
 

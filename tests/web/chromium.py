@@ -1,26 +1,22 @@
-"""Headless Chromium, driven over a pipe by the DevTools protocol."""
+"""Headless Chromium, driven by the DevTools protocol."""
 
 import base64
-import fcntl
 import hashlib
 import itertools
 import json
-import os
-import select
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+import websocket
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 ANSWER_SECONDS = 60.0
-END_SECONDS = 10.0
-HIGH_DESCRIPTOR = 20
-READ_BYTES = 65_536
+POLL_SECONDS = 0.02
 FLAGS = (
     "--headless",
     "--disable-gpu",
@@ -29,7 +25,7 @@ FLAGS = (
     "--no-first-run",
     # Its sandbox cannot be had in many containers; it is shown nothing but our own page here.
     "--no-sandbox",
-    "--remote-debugging-pipe",
+    "--remote-debugging-port=0",
 )
 
 
@@ -43,11 +39,9 @@ def pin(certificate: Path) -> str:
 class Page:
     """A page in a browser."""
 
-    def __init__(self, commands: int, events: int) -> None:
-        self._commands = commands
-        self._events = events
+    def __init__(self, browser: Any) -> None:
+        self._browser = browser
         self._numbers = itertools.count(1)
-        self._unread = b""
         self._happened: set[str] = set()
         self._session: dict[str, str] = {}
 
@@ -60,9 +54,8 @@ class Page:
         self._call("Log.enable")
         self._happened.clear()
         self._call("Page.navigate", url=url)
-        deadline = time.monotonic() + ANSWER_SECONDS
         while "Page.loadEventFired" not in self._happened:
-            self._next(deadline)
+            self._next()
 
     def evaluate(self, expression: str) -> Any:
         """What an expression, or the promise that it gives, comes to; raises AssertionError for what it throws."""
@@ -81,23 +74,14 @@ class Page:
 
     def _call(self, method: str, **parameters: Any) -> Any:
         number = next(self._numbers)
-        command = {"id": number, "method": method, "params": parameters, **self._session}
-        os.write(self._commands, json.dumps(command).encode() + b"\0")
-        deadline = time.monotonic() + ANSWER_SECONDS
-        while (answer := self._next(deadline)).get("id") != number:
+        self._browser.send(json.dumps({"id": number, "method": method, "params": parameters, **self._session}))
+        while (answer := self._next()).get("id") != number:
             pass
         assert "error" not in answer, answer["error"]
         return answer["result"]
 
-    def _next(self, deadline: float) -> dict[str, Any]:
-        while b"\0" not in self._unread:
-            ready, _, _ = select.select([self._events], [], [], max(deadline - time.monotonic(), 0))
-            assert ready, "the browser says nothing"
-            read = os.read(self._events, READ_BYTES)
-            assert read, "the browser has ended"
-            self._unread += read
-        message, _, self._unread = self._unread.partition(b"\0")
-        said: dict[str, Any] = json.loads(message)
+    def _next(self) -> dict[str, Any]:
+        said: dict[str, Any] = json.loads(self._browser.recv())
         self._happened.add(said.get("method", ""))
         if said.get("method") == "Log.entryAdded":
             print(f"the browser notes: {said['params']['entry']['text']}")
@@ -108,37 +92,23 @@ class Page:
 def opened_page(program: str, folder: Path, url: str, trusted_pin: str) -> Iterator[Page]:
     """A page in a browser of its own, which trusts the usual authorities and the one key that is pinned."""
     flags = [*FLAGS, f"--user-data-dir={folder}", f"--ignore-certificate-errors-spki-list={trusted_pin}"]
-    for_browser, commands = _pipe()
-    events, of_browser = _pipe()
-    # The browser reads descriptor 3 and writes 4.
-    shell = ["bash", "-c", f'exec "$@" 3<&{for_browser} 4>&{of_browser}', "bash", program, *flags]
     with (folder / "browser.log").open("wb") as log:
-        process = subprocess.Popen(shell, pass_fds=(for_browser, of_browser), stdout=log, stderr=log)
-    for theirs in (for_browser, of_browser):
-        os.close(theirs)
+        process = subprocess.Popen([program, *flags], stdout=log, stderr=log)
     try:
-        page = Page(commands, events)
-        page.open(url)
-        yield page
+        with closing(_connection(folder / "DevToolsActivePort")) as browser:
+            page = Page(browser)
+            page.open(url)
+            yield page
     finally:
-        _end(process)
-        for ours in (commands, events):
-            os.close(ours)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    process.terminate()
-    try:
-        process.wait(END_SECONDS)
-    except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
 
 
-def _pipe() -> tuple[int, int]:
-    """What is read and what is written of a pipe, out of the way of the two that the browser wants."""
-    ends = os.pipe()
-    read, write = (fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR) for end in ends)
-    for end in ends:
-        os.close(end)
-    return read, write
+def _connection(where: Path) -> Any:
+    """To the browser, which writes down where it listens: a port, and the path of its socket."""
+    deadline = time.monotonic() + ANSWER_SECONDS
+    while not where.exists() or len(written := where.read_text().splitlines()) < 2:
+        assert time.monotonic() < deadline, "the browser says nothing"
+        time.sleep(POLL_SECONDS)
+    port, path = written
+    return websocket.create_connection(f"ws://127.0.0.1:{port}{path}", timeout=ANSWER_SECONDS, suppress_origin=True)

@@ -1,12 +1,9 @@
-"""A person in a browser, one with curl and one with the native client play at the same table, with TLS on."""
+"""A person in a browser and one with the native client play at the same table, with TLS on."""
 
 import json
 import secrets
-import subprocess
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -19,8 +16,6 @@ from tests.web.built_client import Node
 from tests.web.chromium import Page, opened_page, pin
 from tests.web.conftest import House
 
-CALL_SECONDS = 20
-GAME_SECONDS = 60
 OTHER_PIN = "A" * 43 + "="
 
 pytestmark = [pytest.mark.browser, pytest.mark.gateway, pytest.mark.slow]
@@ -63,87 +58,27 @@ def outcome(page: Page) -> tuple[str, str]:
     return state, words
 
 
-@dataclass
-class Curl:
-    """A person with curl, who plays the first of what is allowed."""
-
-    house: House
-    table_path: str
-    token: str = ""
-    ranking: list[list[int]] = field(default_factory=list)
-
-    def join(self) -> None:
-        """Sign in, take a seat and be ready."""
-        signed_in = self.ask("/v1/sign-in", {"device_secret": secrets.token_urlsafe(), "name": "<b>Curl</b>"})
-        self.token = signed_in["tokens"]["access_token"]
-        self.ask(f"{self.table_path}:join", {})
-        self.ask(f"{self.table_path}:ready", {"ready": True})
-
-    def play(self) -> None:
-        """Follow the table as lines of JSON, and act whenever there is something to do, to the end of the game."""
-        follow = self.command(f"{self.table_path}/events", "--no-buffer", "--max-time", str(GAME_SECONDS))
-        with subprocess.Popen(follow, stdout=subprocess.PIPE, text=True) as following:
-            assert following.stdout is not None
-            for line in following.stdout:
-                self.hear(json.loads(line))
-        assert following.returncode == 0
-
-    def hear(self, message: dict[str, Any]) -> None:
-        """One line of the stream."""
-        update, snapshot = message.get("update") or {}, message.get("snapshot") or {}
-        for fact in update.get("facts", ()):
-            if "game_ended" in fact:
-                self.ranking = [group["seats"] for group in fact["game_ended"]["ranking"]]
-        legal = message.get("legal_actions") or snapshot.get("legal_actions") or {}
-        if legal.get("actions"):
-            name = str(update.get("sequence", snapshot.get("sequence")))
-            self.ask(f"{self.table_path}/actions", {"request_id": name, "action": legal["actions"][0]})
-
-    def ask(self, path: str, body: Any) -> Any:
-        """One call."""
-        done = subprocess.run(
-            self.command(path, "--fail-with-body", "--json", json.dumps(body), "--max-time", str(CALL_SECONDS)),
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return json.loads(done.stdout)
-
-    def command(self, path: str, *flags: str) -> list[str]:
-        identity = ["--header", f"authorization: Bearer {self.token}"] if self.token else []
-        trust = ["--cacert", str(self.house.authority)]
-        curl = str(program("curl", install="apt-get install curl"))
-        return [curl, "--silent", "--show-error", *trust, *identity, *flags, self.house.address + path]
-
-
-def test_browser_curl_and_native_client_finish_a_game(house: House, node: Node, tmp_path: Path) -> None:
+def test_a_browser_and_a_native_client_finish_a_game(house: House, node: Node, tmp_path: Path) -> None:
     seed = secrets.randbelow(2**32)
     print(f"the seed of the native player is {seed}; put it in place of secrets.randbelow to repeat it")
     endpoints = Endpoints.single(f"localhost:{house.port}", Tls(house.authority.read_bytes()))
     with (
         at_the_page(house, tmp_path) as page,
-        BlockingClient(endpoints, secrets.token_urlsafe(), "Native") as client,
-        ThreadPoolExecutor(1) as thread,
+        BlockingClient(endpoints, secrets.token_urlsafe(), "<b>Native</b>") as client,
     ):
-        ask_for_a_table(page, house, game="thulla", seats=3, bots=0)
+        ask_for_a_table(page, house, game="thulla", seats=2, bots=0)
         table_id = opened_table(page)
-        curl = Curl(house, f"/v1/tables/{table_id}")
-        curl.join()
         client.join_table(table_id=table_id)
         client.set_ready(table_id=table_id)
-        playing = thread.submit(curl.play)
         with client.play(table_id) as table:
             play_game_blocking(table, lambda seen: random_legal(seen, Random(seed + seen.sequence)))
-            ranking = [list(group) for group in table.ranking]
             names = [seat.name for seat in table.info.seats]
-        playing.result(GAME_SECONDS)
-        told = ", then ".join(" and ".join(names[seat] for seat in group) for group in ranking)
+            told = ", then ".join(" and ".join(names[seat] for seat in group) for group in table.ranking)
         assert outcome(page) == ("over", f"the game is over: {told}")
         shown = page.evaluate("[...document.querySelectorAll('#scores li')].map((line) => line.textContent)")
         assert [line.rpartition(": ")[0] for line in shown] == names
     # A name is shown as it was given, and is no part of the page.
-    assert names == ["Web", "<b>Curl</b>", "Native"]
-    assert curl.ranking == ranking
+    assert names == ["Web", "<b>Native</b>"]
 
 
 def test_the_page_is_whole_as_it_comes(house: House, node: Node, tmp_path: Path) -> None:

@@ -5,10 +5,10 @@ import secrets
 import subprocess
 import time
 from typing import Any
-from urllib.request import urlopen
 
 import pytest
 
+from loadtest.watch.scrape import Scrape, scrape
 from tests.web.built_client import FOLDER, Node
 from tests.web.conftest import House
 
@@ -67,11 +67,10 @@ def test_a_game_goes_on_when_a_process_was_killed(house: House, node: Node, inst
 
 def actions(house: House) -> float:
     """How many actions the engine has answered, by its metrics."""
-    address = house.services.addresses["engine"]["metrics"]
-    with urlopen(f"http://{address}/metrics", timeout=GAME_SECONDS) as answer:
-        lines = answer.read().decode().splitlines()
-    of_actions = (line for line in lines if line.startswith("croupier_rpc_calls_total") and "SubmitAction" in line)
-    return sum(float(line.rpartition(" ")[2]) for line in of_actions)
+    read = scrape(house.services.addresses["engine"]["metrics"], 0)
+    assert isinstance(read, Scrape)
+    calls = ((labels, value) for (name, labels), value in read.samples.items() if name == "croupier_rpc_calls_total")
+    return sum(value for labels, value in calls if "SubmitAction" in str(labels))
 
 
 def test_node_does_not_trust_whom_it_was_not_told_to(house: House, node: Node) -> None:
