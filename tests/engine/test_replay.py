@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise, product
 from random import Random
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ from croupier.engine.replay import ReplayFault, verify_replay, write_replay
 from croupier.engine.shuffles import commitment
 from croupier.games.catalogue import GAMES
 from croupier.games.interface import SeatActed
-from tests.engine.play import ROUNDS, bots, every_game, make_config, people, walk, whole_log
+from tests.engine.play import ROUNDS, SEED, bots, every_game, make_config, people, walk, whole_log
 
 CANNOT_BE_KNOWN = {"table_id", "player_id", "name"}
 """Nothing in a game follows from these; only their kind can be checked."""
@@ -63,6 +64,7 @@ def found_in(lines: list[str], number: int, value: object) -> int:
 def test_what_was_written_is_true(game: str, seed: int) -> None:
     for seats in GAMES[game].seats:
         config = make_config(game, seats=(*people(seats - 1), *bots(1)), options=ROUNDS.get(game))
+        config = replace(config, client_seeds=(b"added",) * seats)
         steps = list(walk(config, Random(seed)))
         summary = verify_replay("\n".join(written(config, seed)))
         assert (summary.table_id, summary.game) == ("t1", game)
@@ -208,18 +210,15 @@ def test_a_time_that_is_none_or_before_the_last_is_found(at: str) -> None:
     assert found_in(lines, 3, json.loads(lines[3]) | {"at": at}) == 4
 
 
-@pytest.mark.parametrize(("seed_bytes", "line"), [(32, 2), (31, 1), (0, 1)])
+@pytest.mark.parametrize(
+    ("other", "added", "line"), [(bytes(32), {}, 2), (bytes(31), {}, 1), (b"", {}, 1), (SEED, {"0": "aa"}, 2)]
+)
 def test_another_seed_that_fits_its_commitment_is_found_by_its_length_or_at_the_first_deal(
-    seed_bytes: int, line: int
+    other: bytes, added: dict[str, str], line: int
 ) -> None:
-    lines, other = written(make_config("thulla"), 1), bytes(seed_bytes)
-    header = json.loads(lines[0]) | {"seed": other.hex(), "commitment": commitment(other)}
-    assert found_in(lines, 0, header) == line
-
-
-def test_what_seats_added_to_the_seed_is_found_at_the_first_deal() -> None:
     lines = written(make_config("thulla"), 1)
-    assert found_in(lines, 0, json.loads(lines[0]) | {"client_seeds": {"0": "aa"}}) == 2
+    changed = {"seed": other.hex(), "commitment": commitment(other), "client_seeds": added}
+    assert found_in(lines, 0, json.loads(lines[0]) | changed) == line
 
 
 def test_what_is_cut_off_or_added_is_found() -> None:

@@ -37,42 +37,29 @@ def a_stream() -> Subscription:
 
 
 @every_game
-async def test_a_stream_resumed_after_any_sequence_gives_the_bytes_of_the_live_one(
+async def test_a_stream_that_is_resumed_or_joined_at_any_time_goes_on_with_the_bytes_of_the_live_one(
     engine: Bench, monkeypatch: pytest.MonkeyPatch, game: str, seed: int
 ) -> None:
     monkeypatch.setattr(streams, "LONGEST_QUEUE_MESSAGES", 10**6)
+    random = Random(seed)
     config = make_config(game, GAMES[game].seats[-1], options=ROUNDS.get(game))
     table = await open_table(engine, config)
     live = {viewer: table.subscribe(viewer, 0) for viewer in viewers(config)}
-    await play_on(table, Random(seed))
+    await play_on(table, random, most=random.randrange(20))
+    at, joined = table.state.sequence, {viewer: table.subscribe(viewer, None) for viewer in live}
+    await play_on(table, random)
     again = await take_up(engine, "t1")
     last = table.state.sequence
-    points = sorted({*range(12), *Random(seed).sample(range(last), min(last, 12)), last - 1, last})
+    points = sorted({*range(12), *random.sample(range(last), min(last, 12)), last - 1, last})
     for viewer, stream in live.items():
         messages = await until_end(stream)
         assert [parsed(message).update.sequence for message in messages] == list(range(1, last + 1))
         for after in points:
             assert await until_end(table.subscribe(viewer, after)) == messages[after:]
         assert await until_end(again.subscribe(viewer, last // 2)) == messages[last // 2 :]
-
-
-@every_game
-async def test_a_stream_joined_at_any_time_begins_with_the_view_and_goes_on_without_a_gap(
-    engine: Bench, game: str, seed: int
-) -> None:
-    random = Random(seed)
-    config = make_config(game)
-    table = await open_table(engine, config)
-    for _ in range(20):
-        if table.state.is_over:
-            return
-        stream = table.subscribe(random.choice(viewers(config)), None)
-        at = table.state.sequence
-        await act_once(table, random)
-        first, *rest = [parsed(message) for message in await taken(stream)]
-        assert first.snapshot.sequence == at
-        assert [message.update.sequence for message in rest] == list(range(at + 1, table.state.sequence + 1))
-        table.audience.leave(stream)
+        snapshot, *rest = await until_end(joined[viewer])
+        assert parsed(snapshot).snapshot.sequence == at
+        assert rest == messages[at:]
 
 
 async def test_a_snapshot_says_everything_about_the_table_and_who_looks(engine: Bench) -> None:
