@@ -12,7 +12,7 @@ from croupier.engine.sql_store import SqlTableStore
 from croupier.engine.store import SequenceTaken, StoredTable, TableMark
 from tests.engine.databases import entry, loaded, opened
 from tests.engine.fakes import START
-from tests.engine.play import make_config, whole_log
+from tests.engine.play import ROUNDS, make_config, whole_log
 
 ENDED = START + 2
 LAST = TableMark(2, finished=True)
@@ -39,6 +39,7 @@ async def answers(store: SqlTableStore, last: int) -> list[Any]:
         *[await store.entries_after("t1", sequence) for sequence in (0, 1, last, last + 5)],
         await store.entries_beyond({"t1": last - 1, "nowhere": 0}),
         await store.statuses(["t1", "nowhere"]),
+        await store.statuses([]),
         await store.open_counts(),
         await store.claim_unreported(START + 10**12, START, 10),
         await store.claim_overdue(START + 10**12, START, 10),
@@ -47,14 +48,16 @@ async def answers(store: SqlTableStore, last: int) -> list[Any]:
 
 
 @pytest.mark.parametrize("game", ["solo", "thulla"])
-async def test_whatever_is_asked_has_the_same_answer_as_before(
+async def test_a_whole_log_is_stored_and_whatever_is_asked_has_the_same_answer_once_it_is_archived(
     store: SqlTableStore, database: AsyncEngine, game: str, seed: int
 ) -> None:
-    config = make_config(game)
+    config = make_config(game, options=ROUNDS[game])
     log = whole_log(config, Random(seed))
     await store.prepare(config, START)
     await store.open(config, log[:1])
-    await store.append("t1", log[1:], LAST)
+    for start in range(1, len(log) - 1, 7):
+        await store.append("t1", log[start : min(start + 7, len(log) - 1)], None)
+    await store.append("t1", log[-1:], LAST)
     await store.set_reports_done("t1", 2)
     before = await answers(store, len(log))
     assert await store.compact(log[-1].at + 1, 10) == 1
@@ -63,28 +66,26 @@ async def test_whatever_is_asked_has_the_same_answer_as_before(
     assert await loaded(store) == StoredTable("finished", config, tuple(log))
 
 
-async def test_only_tables_that_ended_long_ago_and_told_scoring_everything_are_archived(
+async def test_only_tables_that_ended_long_ago_and_told_scoring_everything_are_archived_and_forgotten(
     store: SqlTableStore, database: AsyncEngine
 ) -> None:
-    await finished(store, "done")
+    for number in range(5):
+        await finished(store, f"t{number}")
     await finished(store, "unreported", reports_done=1)
     await opened(store, "open")
     await store.prepare(make_config(table_id="prepared"), START)
-    assert [await store.compact(before, 10) for before in (ENDED, ENDED + 1, ENDED + 1)] == [0, 1, 0]
-    assert await rows(database) == [3, 3, 1, 1]
-    await store.set_reports_done("unreported", 2)
-    assert await store.compact(ENDED + 1, 10) == 1
-    statuses = {"done": "finished", "unreported": "finished", "open": "open", "prepared": "prepared"}
-    assert await store.statuses(list(statuses)) == statuses
-
-
-async def test_so_many_are_archived_and_forgotten_at_a_time(store: SqlTableStore, database: AsyncEngine) -> None:
-    for number in range(5):
-        await finished(store, f"t{number}")
+    assert await store.compact(ENDED, 10) == 0
     assert [await store.compact(ENDED + 1, 2) for _ in range(4)] == [2, 2, 1, 0]
+    assert await rows(database) == [3, 3, 1, 5]
+    for done in (2, 1):
+        await store.set_reports_done("unreported", done)
+        assert await store.reports_done("unreported") == 2
+    assert await store.compact(ENDED + 1, 10) == 1
+    statuses = {"t0": "finished", "unreported": "finished", "open": "open", "prepared": "prepared"}
+    assert await store.statuses(list(statuses)) == statuses
     assert await store.forget(ENDED, 10) == 0
-    assert [await store.forget(ENDED + 1, 2) for _ in range(4)] == [2, 2, 1, 0]
-    assert await rows(database) == [0, 0, 0, 0]
+    assert [await store.forget(ENDED + 1, 4) for _ in range(3)] == [4, 2, 0]
+    assert await rows(database) == [2, 1, 1, 0]
 
 
 async def test_tables_that_were_never_opened_are_forgotten(store: SqlTableStore, database: AsyncEngine) -> None:

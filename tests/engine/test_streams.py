@@ -82,23 +82,6 @@ async def test_a_snapshot_says_everything_about_the_table_and_who_looks(engine: 
         assert not snapshot.HasField("legal_actions")
 
 
-async def test_a_reader_that_stands_still_is_closed_and_the_others_are_not_slowed(
-    engine: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(streams, "LONGEST_QUEUE_MESSAGES", 3)
-    table = await open_table(engine, make_config())
-    asleep, awake = table.subscribe(SPECTATOR, None), table.subscribe(SPECTATOR, 1)
-    for sequence in (2, 3, 4):
-        assert not asleep.closed
-        await act_once(table, Random(1))
-        assert [parsed(message).update.sequence for message in await taken(awake)] == [sequence]
-    with pytest.raises(LimitReached) as refusal:
-        await soon(asleep.next())
-    assert refusal.value.reason == "SLOW_READER"
-    assert (asleep.closed, awake.closed) == (True, False)
-    assert engine.count("croupier_slow_readers_closed_total") == 1
-
-
 async def test_a_stream_holds_so_many_messages_and_answers_beside_what_it_has_missed() -> None:
     stream = a_stream()
     missed, new = [b"missed"] * 2 * LONGEST_QUEUE_MESSAGES, [b"new"] * LONGEST_QUEUE_MESSAGES
@@ -110,6 +93,9 @@ async def test_a_stream_holds_so_many_messages_and_answers_beside_what_it_has_mi
         assert not stream.closed
         put(b"x")
     assert stream.closed
+    with pytest.raises(LimitReached) as refusal:
+        await soon(stream.next())
+    assert refusal.value.reason == "SLOW_READER"
 
 
 async def test_one_who_waits_hears_at_once_of_a_message_and_of_the_end() -> None:
