@@ -9,26 +9,17 @@ import pytest
 from google.protobuf.json_format import ParseDict
 from google.protobuf.message import DecodeError
 
-from croupier.engine.codec import (
-    decode_action,
-    decode_clock,
-    decode_options,
-    decode_seat,
-    encode_action,
-    encode_clock,
-    encode_game,
-    encode_legal,
-    encode_options,
-    encode_seat,
-    option_text,
-    read_option,
-)
+from croupier.engine import codec
 from croupier.engine.fact_codec import StreamEncoder, encode_accepted, encode_fact, encode_refused, encode_snapshot
 from croupier.engine.log import (
     ActedBy,
     ClockConfig,
     Entry,
+    LoggedEvent,
+    Proposed,
     SeatConfig,
+    TimeCredited,
+    Voted,
     body_to_json,
     config_from_json,
     config_to_json,
@@ -36,41 +27,48 @@ from croupier.engine.log import (
 )
 from croupier.engine.streams import message_of
 from croupier.engine.table import advance, new_table
-from croupier.games.actions import (
-    PLAYS,
-    Action,
-    Bid,
-    Call,
-    Draw,
-    Keep,
-    Match,
-    NameTrump,
-    Pass,
-    Play,
-    Swap,
-    ThrowDown,
-    Yield,
-)
+from croupier.games import actions
 from croupier.games.catalogue import GAMES, bots_of
 from croupier.games.facts import SPECTATOR, Marked, RoundStarted, SeatOut
-from croupier.games.interface import CardChoice, CardsShuffled, Legal, OptionValue, SeatActed, resolve_options
+from croupier.games.interface import (
+    CardChoice,
+    CardsShuffled,
+    Legal,
+    OptionValue,
+    ProposalAgreed,
+    SeatActed,
+    resolve_options,
+)
 from croupier.runtime.errors import IllegalNow, MalformedRequest
 from croupier_api.v1 import engine_pb2, table_pb2
 from tests.engine.play import every_game, make_config, parsed, viewers, walk
 
-BARE: tuple[Action, ...] = (Pass(), Match(), Yield(), Draw(), ThrowDown())
-CARDS: tuple[Action, ...] = (Keep(), Keep((3, 2, 1), 2), Keep((), 0), Swap(()), Swap((5, 52)), Call(None), Call(51))
-ACTIONS: tuple[Action, ...] = (
-    *(*BARE, *CARDS, *PLAYS),
-    *(Play(card, suit) for card in (0, 51, 52) for suit in range(4)),
-    *(Bid(bid) for bid in (0, -20, 110, "vip", "")),
-    *(NameTrump(trump, do) for trump, do in ((0, False), (3, True))),
+BARE: tuple[actions.Action, ...] = (
+    actions.Pass(),
+    actions.Match(),
+    actions.Yield(),
+    actions.Draw(),
+    actions.ThrowDown(),
 )
-SHUFFLES = CardsShuffled((51, 0, 52, 7), (3, 0)), CardsShuffled((1,)), CardsShuffled((), (2,))
+KEPT: tuple[tuple[tuple[int, ...], int | None], ...] = (((), None), ((3, 2, 1), 2), ((), 0))
+ACTIONS: tuple[actions.Action, ...] = (
+    *(*BARE, *actions.PLAYS),
+    *(actions.Play(card, suit) for card in (0, 51, 52) for suit in range(4)),
+    *(actions.Bid(bid) for bid in (0, -20, 110, "vip", "")),
+    *(actions.Keep(cards, trump) for cards, trump in KEPT),
+    *(actions.Swap(cards) for cards in ((), (5, 52))),
+    *(actions.Call(card) for card in (None, 0, 51)),
+    *(actions.NameTrump(trump, do) for trump, do in ((0, False), (3, True))),
+)
+OTHERS: tuple[LoggedEvent, ...] = (
+    *(CardsShuffled((51, 0, 52, 7), (3, 0)), CardsShuffled((1,)), CardsShuffled((), (2,))),
+    *(Proposed(2, "redeal", 7), Voted(1, 5, agree=True), Voted(0, 5, agree=False), TimeCredited(1_500)),
+    ProposalAgreed("redeal"),
+)
 ENTRIES = (
     *(Entry(7, 1_790_000_000_001, 5, SeatActed(3, action), request_id='é"\n\u2028 x') for action in ACTIONS),
-    *(Entry(1, 5, 0, SeatActed(0, Pass()), by) for by in ActedBy),
-    *(Entry(1, 5, 0, shuffled) for shuffled in SHUFFLES),
+    *(Entry(1, 5, 0, SeatActed(0, actions.Pass()), by) for by in ActedBy),
+    *(Entry(1, 5, 0, event) for event in OTHERS),
 )
 
 
@@ -93,8 +91,8 @@ def test_a_config_comes_back_from_its_text() -> None:
 
 
 def test_every_action_comes_back_from_its_message() -> None:
-    messages = [table_pb2.Action.FromString(encode_action(action).SerializeToString()) for action in ACTIONS]
-    assert tuple(map(decode_action, messages)) == ACTIONS
+    messages = [table_pb2.Action.FromString(codec.encode_action(action).SerializeToString()) for action in ACTIONS]
+    assert tuple(map(codec.decode_action, messages)) == ACTIONS
     verbs = {message.WhichOneof("verb") for message in messages}
     assert verbs == {field.name for field in table_pb2.Action.DESCRIPTOR.fields}
 
@@ -120,7 +118,7 @@ MALFORMED: tuple[dict[str, Any], ...] = (
 @pytest.mark.parametrize("fields", MALFORMED, ids=str)
 def test_what_is_no_action_is_refused_with_its_field(fields: dict[str, Any]) -> None:
     with pytest.raises(MalformedRequest) as refusal:
-        decode_action(ParseDict(fields, table_pb2.Action()))
+        codec.decode_action(ParseDict(fields, table_pb2.Action()))
     assert refusal.value.reason == "MALFORMED_ACTION"
     assert refusal.value.field.startswith("action")
 
@@ -130,37 +128,37 @@ def test_random_bytes_are_an_action_or_refused(seed: int) -> None:
     for _ in range(3000):
         raw = bytes([random.randrange(1, 17) << 3 | 2]) + random.randbytes(random.randrange(8))
         try:
-            action = decode_action(table_pb2.Action.FromString(raw))
+            action = codec.decode_action(table_pb2.Action.FromString(raw))
         except (DecodeError, MalformedRequest):
             continue
-        assert decode_action(encode_action(action)) == action
+        assert codec.decode_action(codec.encode_action(action)) == action
 
 
 @pytest.mark.parametrize("value", [True, False, 0, 3, -7, 100_000, "word", "two words", ""])
 def test_an_option_comes_back_from_its_text(value: OptionValue) -> None:
-    text = option_text(value)
-    assert read_option(text, type(value)) == value
-    assert type(read_option(text, type(value))) is type(value)
+    text = codec.option_text(value)
+    assert codec.read_option(text, type(value)) == value
+    assert type(codec.read_option(text, type(value))) is type(value)
 
 
 def test_options_are_written_as_json_writes_them_and_words_bare() -> None:
-    assert dict(encode_options({"a": True, "b": 3, "c": "word"}).values) == {"a": "true", "b": "3", "c": "word"}
+    assert dict(codec.encode_options({"a": True, "b": 3, "c": "word"}).values) == {"a": "true", "b": "3", "c": "word"}
 
 
 def test_a_text_of_another_type_stays_a_word_for_the_rules_to_refuse() -> None:
     for text in ("True", "1", "yes", ""):
-        assert read_option(text, bool) == text
+        assert codec.read_option(text, bool) == text
     for text in ("", "-", "--1", "1.0", "1e3", " 1", "+1", "٣", "true", "9" * 40):
-        assert read_option(text, int) == text
+        assert codec.read_option(text, int) == text
 
 
 @every_game
 def test_every_default_of_a_game_is_understood_from_its_description(game: str) -> None:
-    rules, described = GAMES[game], encode_game(GAMES[game])
+    rules, described = GAMES[game], codec.encode_game(GAMES[game])
     fewest, most = rules.seats[0], rules.seats[-1]
     assert (described.game, described.min_seats, described.max_seats) == (game, fewest, most)
     message = table_pb2.GameOptions(values={option.name: option.default_value for option in described.options})
-    decoded = decode_options(message, rules.options(most))
+    decoded = codec.decode_options(message, rules.options(most))
     assert resolve_options(rules, most, decoded) == resolve_options(rules, most, {})
     for option in described.options:
         assert option.type in ("boolean", "integer", "word")
@@ -171,15 +169,15 @@ def test_every_default_of_a_game_is_understood_from_its_description(game: str) -
 
 def test_clocks_and_seats_come_back() -> None:
     clock = ClockConfig(30_000, 60_000, 700)
-    assert decode_clock(encode_clock(clock)) == clock
+    assert codec.decode_clock(codec.encode_clock(clock)) == clock
     for seat in (SeatConfig("p", "Name"), SeatConfig("", "Computer", "random")):
-        assert decode_seat(encode_seat(seat)) == seat
-    assert decode_seat(table_pb2.SeatInfo(player_id="p", name="C", bot="random")) == SeatConfig("", "C", "random")
+        assert codec.decode_seat(codec.encode_seat(seat)) == seat
+    assert codec.decode_seat(table_pb2.SeatInfo(player_id="p", name="C", bot="random")) == SeatConfig("", "C", "random")
 
 
 def test_choices_say_their_verb_cards_counts_and_suits() -> None:
-    legal = Legal((), (CardChoice(Keep, (0, 0, 52), 1, 2, (0, 3)), CardChoice(Swap, (1,), 0, 1)))
-    keep, swap = encode_legal(legal).choices
+    legal = Legal((), (CardChoice(actions.Keep, (0, 0, 52), 1, 2, (0, 3)), CardChoice(actions.Swap, (1,), 0, 1)))
+    keep, swap = codec.encode_legal(legal).choices
     assert (keep.verb, swap.verb) == (table_pb2.CARD_CHOICE_VERB_KEEP, table_pb2.CARD_CHOICE_VERB_SWAP)
     assert list(keep.cards) == [1, 1, 53]
     assert (keep.min_cards, keep.max_cards) == (1, 2)
@@ -211,7 +209,7 @@ def test_joined_bytes_are_the_message_built_whole(game: str, seed: int) -> None:
             whole = parsed(encoder.update(config, made, facts))
             whole.answer.CopyFrom(engine_pb2.ActionAnswer(request_id="r", sequence=7))
             if viewer in made.after.seats_to_act:
-                whole.legal_actions.CopyFrom(encode_legal(made.after.game.legal_actions(viewer)))
+                whole.legal_actions.CopyFrom(codec.encode_legal(made.after.game.legal_actions(viewer)))
             assert joined == whole
             watched = engine_pb2.WatchTableResponse.FromString(raw)
             assert (watched.update, watched.legal_actions) == (joined.update, joined.legal_actions)

@@ -46,7 +46,9 @@ ACTION.action.play.card = 1  # type: ignore[assignment]
 async def tables(engine: Bench) -> Tables:
     remember_caller(Caller("p0", "Player 0"))
     await open_table(engine, make_config(seat_count=3))
-    return Tables(engine.services, bytes, most_open_tables=3)
+    tables = Tables(engine.services, bytes, most_open_tables=3)
+    await tables.get("t1")
+    return tables
 
 
 @pytest.fixture

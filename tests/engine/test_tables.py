@@ -186,6 +186,7 @@ async def test_a_finished_table_leaves_memory_and_can_still_be_read(tables: Tabl
     tables.tidy(IDLE_MILLISECONDS)
     assert set(tables.in_memory) == {"t1"}
     await play_on(table, Random(seed))
+    await table.must_be_over()
     tables.tidy(IDLE_MILLISECONDS)
     assert set(tables.in_memory) == set()
     assert (await tables.get("t1")).state == table.state
