@@ -3,17 +3,15 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
 
 from prometheus_client import CollectorRegistry
-from sqlalchemy import Table, insert, text
+from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.entry_writer import EntryWriter
-from croupier.engine.log import Entry, TableConfig, body_to_json, config_to_json
+from croupier.engine.log import Entry, TableConfig
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.postgres_writer import PostgresWriter
-from croupier.engine.schema import DEADLINES, ENTRIES, TABLES
 from croupier.engine.sql_store import SqlTableStore
 from croupier.engine.sqlite_writer import SqliteWriter
 from croupier.engine.store import StoredTable
@@ -81,21 +79,6 @@ async def opened(store: SqlTableStore, table_id: str = "t1", first: Sequence[Ent
     await store.prepare(config, START)
     assert await store.open(config, first)
     return config
-
-
-async def opened_at_once(database: AsyncEngine, table_ids: Sequence[str]) -> None:
-    """Many tables like those that opened() makes."""
-    config, first = make_config(), entry(1)
-    kept = {"game": config.game, "rules_version": config.rules_version, "seed": config.seed, "created_at": START}
-    columns = {"sequence": first.sequence, "at": first.at, "deadline": first.deadline, "body": body_to_json(first)}
-    rows: dict[Table, dict[str, Any]] = {
-        TABLES: {"status": "open", "config": config_to_json(config), **kept},
-        ENTRIES: columns,
-        DEADLINES: {"at": first.deadline},
-    }
-    async with database.begin() as connection:
-        for table, values in rows.items():
-            await connection.execute(insert(table), [{"table_id": table_id, **values} for table_id in table_ids])
 
 
 async def loaded(store: SqlTableStore, table_id: str = "t1") -> StoredTable:

@@ -170,14 +170,10 @@ class MemoryTableStore:
         kept = self.tables[table_id]
         kept.reports_done = max(kept.reports_done, count)
 
-    async def compact(self, finished_before: int, limit: int) -> int:
+    async def compact(self, before: int, limit: int) -> int:
         return 0
 
-    async def forget(self, finished_before: int, limit: int) -> int:
-        return 0
-
-    async def forget_prepared(self, prepared_before: int, limit: int) -> int:
-        return 0
+    forget = forget_prepared = compact
 
 
 class FakeRoll:
@@ -243,11 +239,6 @@ class RecordingLogger:
         return [event for at, event, _ in self.lines if at == level]
 
 
-def first_choice(bound: int) -> int:
-    """The chance of computer players: none."""
-    return 0
-
-
 @dataclass
 class Bench:
     """What an engine is made of here."""
@@ -269,24 +260,19 @@ class Bench:
 
 
 def bench(clock: FakeClock, store: MemoryTableStore, scoring: FakeScoring, roll: FakeRoll | None = None) -> Bench:
-    """An engine's services on these fakes."""
-    logger = RecordingLogger()
-    metrics = EngineMetrics(CollectorRegistry())
-    reporter = Reporter(store, scoring, clock, metrics, logger)
-    kept = roll or FakeRoll()
-    background = Background(logger)
-    thinkers = ProcessThinkers(0, metrics, logger)
+    """An engine's services on these fakes; chance is always 0."""
+    logger, metrics, roll = RecordingLogger(), EngineMetrics(CollectorRegistry()), roll or FakeRoll()
     services = EngineServices(
         store=store,
         encoder=StreamEncoder(),
         metrics=metrics,
         clock=clock,
-        choose=first_choice,
+        choose=lambda bound: 0,
         logger=logger,
-        background=background,
-        reporter=reporter,
-        thinkers=thinkers,
-        attendance=Attendance(kept, "e", lambda: True, clock, logger),
+        background=Background(logger),
+        reporter=Reporter(store, scoring, clock, metrics, logger),
+        thinkers=ProcessThinkers(0, metrics, logger),
+        attendance=Attendance(roll, "e", lambda: True, clock, logger),
         news=NoNews(),
     )
-    return Bench(clock, store, scoring, logger, services, kept)
+    return Bench(clock, store, scoring, logger, services, roll)

@@ -1,7 +1,7 @@
 """Tables of any game, and ways to play them on."""
 
 import asyncio
-from collections.abc import Awaitable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from random import Random
 from typing import TypeVar
 
@@ -118,21 +118,29 @@ async def play_on(table: LiveTable, random: Random, most: int = 10_000) -> None:
         await act_once(table, random)
 
 
-def walk(config: TableConfig, random: Random, most: int = 10_000) -> Iterator[Step]:
+def act_by_chance(config: TableConfig, table: TableState, at: int, random: Random) -> list[Step]:
+    """A legal action, now and then because time has run out."""
+    seat, action = choice(table, random)
+    by = random.choice((ActedBy.PLAYER, ActedBy.PLAYER, ActedBy.TIMEOUT))
+    request_id = f"r{table.sequence}" if by is ActedBy.PLAYER else ""
+    return advance(config, table, at, SeatActed(seat, action), by, request_id)
+
+
+def walk(
+    config: TableConfig,
+    random: Random,
+    go_on: Callable[[TableConfig, TableState, int, Random], list[Step]] = act_by_chance,
+) -> Iterator[Step]:
     """A random game without an engine, step by step; time passes between the actions."""
-    at = START
-    table = new_table(config)
+    at, table = START, new_table(config)
     steps = advance(config, table, at, None)
-    for _ in range(most):
+    while True:
         yield from steps
         table = steps[-1].after
         if table.is_over:
             return
         at += random.randrange(45_000)
-        seat, action = choice(table, random)
-        by = random.choice((ActedBy.PLAYER, ActedBy.PLAYER, ActedBy.TIMEOUT))
-        request = f"r{table.sequence}" if by is ActedBy.PLAYER else ""
-        steps = advance(config, table, at, SeatActed(seat, action), by, request)
+        steps = go_on(config, table, at, random)
 
 
 def whole_log(config: TableConfig, random: Random) -> list[Entry]:

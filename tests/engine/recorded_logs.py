@@ -7,12 +7,10 @@ writes those that are missing.
 import hashlib
 import json
 import sys
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from random import Random
 
 from croupier.engine.log import (
-    ActedBy,
     Entry,
     Proposed,
     TableConfig,
@@ -25,14 +23,13 @@ from croupier.engine.log import (
 )
 from croupier.engine.proposals import refusal_of
 from croupier.engine.replay import write_replay
-from croupier.engine.table import Step, TableState, advance, new_table, steps_of
+from croupier.engine.table import Step, TableState, advance, steps_of
 from croupier.engine.voting import steps_when_agreed
 from croupier.games.actions import action_to_json
 from croupier.games.cards import notation
 from croupier.games.catalogue import GAMES, rules_of
-from croupier.games.interface import Legal, SeatActed
-from tests.engine.fakes import START
-from tests.engine.play import ROUNDS, choice, make_config
+from croupier.games.interface import Legal
+from tests.engine.play import ROUNDS, act_by_chance, make_config, walk
 
 FOLDER = Path(__file__).parent / "recorded"
 
@@ -40,16 +37,6 @@ FOLDER = Path(__file__).parent / "recorded"
 def path_of(game: str, rules_version: int) -> Path:
     """The file of a version of a game's rules."""
     return FOLDER / f"{game}-{rules_version}.jsonl"
-
-
-def write(path: Path, config: TableConfig, entries: Iterable[Entry]) -> None:
-    """Write a log with its digest; raises FileExistsError rather than change one."""
-    log = list(entries)
-    columns = [config.table_id, config.game, config.rules_version, config.seed.hex(), config_to_json(config)]
-    rows = [[entry.sequence, entry.at, entry.deadline, body_to_json(entry)] for entry in log]
-    with path.open("x") as file:
-        for line in (columns, *rows, [digest(config, log)]):
-            file.write(json.dumps(line) + "\n")
 
 
 def read(path: Path) -> tuple[TableConfig, list[Entry], str]:
@@ -79,20 +66,8 @@ def _legal(legal: Legal) -> list[object]:
     return [[action_to_json(action) for action in legal.actions], choices]
 
 
-def play(config: TableConfig, random: Random) -> Iterator[Step]:
-    """A game by chance in which time runs out and is given back, and seats agree on whatever can be proposed."""
-    at, table = START, new_table(config)
-    steps = advance(config, table, at, None)
-    while True:
-        yield from steps
-        table = steps[-1].after
-        if table.is_over:
-            return
-        at += random.randrange(45_000)
-        steps = _next_steps(config, table, at, random)
-
-
-def _next_steps(config: TableConfig, table: TableState, at: int, random: Random) -> list[Step]:
+def _go_on(config: TableConfig, table: TableState, at: int, random: Random) -> list[Step]:
+    """Play by chance, in which time is given back, and seats agree on whatever can be proposed."""
     chance = random.random()
     if chance < 0.04:
         return advance(config, table, at, TimeCredited(random.randrange(1, 5_000)))
@@ -101,10 +76,7 @@ def _next_steps(config: TableConfig, table: TableState, at: int, random: Random)
     ]
     if chance < 0.15 and proposals:
         return _agree(config, table, at, random.choice(proposals))
-    seat, action = choice(table, random)
-    by = random.choice((ActedBy.PLAYER, ActedBy.PLAYER, ActedBy.TIMEOUT))
-    request_id = f"r{table.sequence}" if by is ActedBy.PLAYER else ""
-    return advance(config, table, at, SeatActed(seat, action), by, request_id)
+    return act_by_chance(config, table, at, random)
 
 
 def _agree(config: TableConfig, table: TableState, at: int, proposal: str) -> list[Step]:
@@ -119,10 +91,14 @@ def main() -> None:
     """Write the logs that are missing, those of the current rules."""
     for game, rules in GAMES.items():
         path = path_of(game, rules.rules_version)
-        if not path.exists():
-            config = make_config(game, rules.seats[-1], options=ROUNDS.get(game), table_id=f"recorded-{path.stem}")
-            write(path, config, [made.entry for made in play(config, Random(f"recorded {path.stem}"))])
-            sys.stdout.write(f"wrote {path}\n")
+        if path.exists():
+            continue
+        config = make_config(game, rules.seats[-1], options=ROUNDS.get(game), table_id=f"recorded-{path.stem}")
+        log = [made.entry for made in walk(config, Random(f"recorded {path.stem}"), _go_on)]
+        columns = [config.table_id, config.game, config.rules_version, config.seed.hex(), config_to_json(config)]
+        rows = [[entry.sequence, entry.at, entry.deadline, body_to_json(entry)] for entry in log]
+        path.write_text("".join(json.dumps(line) + "\n" for line in (columns, *rows, [digest(config, log)])))
+        sys.stdout.write(f"wrote {path}\n")
 
 
 if __name__ == "__main__":

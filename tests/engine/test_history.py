@@ -6,22 +6,16 @@ from random import Random
 import pytest
 
 from croupier.engine.history import CHUNK, History
-from croupier.engine.log import Entry
 from tests.engine.databases import entry
 
 LENGTHS = (0, 1, CHUNK, 2 * CHUNK - 1, 2 * CHUNK, 2 * CHUNK + 1, 5 * CHUNK + 7)
 
 
-def history_of(length: int) -> tuple[History, list[Entry]]:
+@pytest.mark.parametrize("length", LENGTHS)
+def test_a_history_is_a_list_of_its_entries(length: int) -> None:
     history, entries = History(), [entry(number, deadline=number) for number in range(1, length + 1)]
     for each in entries:
         history.append(each)
-    return history, entries
-
-
-@pytest.mark.parametrize("length", LENGTHS)
-def test_a_history_is_a_list_of_its_entries(length: int) -> None:
-    history, entries = history_of(length)
     assert len(history) == length
     assert list(history) == entries
     assert list(reversed(history)) == entries[::-1]
@@ -38,7 +32,7 @@ def test_what_is_packed_takes_a_fraction_of_the_memory(seed: int) -> None:
     try:
         history, before = History(), tracemalloc.get_traced_memory()[0]
         for number in range(1, 20 * CHUNK):
-            history.append(entry(number, deadline=number)._replace(request_id=random.randbytes(16).hex()))
+            history.append(entry(number, request=random.randbytes(16).hex(), deadline=number))
         used = tracemalloc.get_traced_memory()[0] - before
     finally:
         tracemalloc.stop()

@@ -1,9 +1,10 @@
 """Migrations of the engine's database."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from random import Random
 
 from alembic import command
+from alembic.config import Config
 from sqlalchemy import Connection, inspect, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -29,8 +30,8 @@ FIRST_ENTRIES = """INSERT INTO entries (table_id, sequence, at, deadline, body)
     VALUES (:table_id, :sequence, :at, :deadline, :body)"""
 
 
-def to_the_first_schema(connection: Connection) -> None:
-    command.upgrade(alembic_config(connection, "croupier.engine"), "0001")
+def to_the_first_schema(connection: Connection, go: Callable[[Config, str], None]) -> None:
+    go(alembic_config(connection, "croupier.engine"), "0001")
 
 
 async def old_table(connection: AsyncConnection, table_id: str, status: str, log: Sequence[Entry], done: int) -> None:
@@ -44,56 +45,33 @@ async def old_table(connection: AsyncConnection, table_id: str, status: str, log
         await connection.execute(text(FIRST_ENTRIES), {"table_id": table_id, "body": body_to_json(entry), **columns})
 
 
-async def test_tables_of_the_first_version_are_taken_over(empty_url: str, seed: int) -> None:
+async def test_tables_of_the_first_version_are_taken_over_also_after_going_back(empty_url: str, seed: int) -> None:
     database = open_database(empty_url)
     log = whole_log(make_config(), Random(seed))
     last = log[-1].at
+    statuses = {"prepared": "prepared", "new": "open", "open": "open", "unreported": "finished", "finished": "finished"}
+    lengths = {"prepared": 0, "new": 1, "open": 7, "unreported": len(log), "finished": len(log)}
     async with database.begin() as connection:
-        await connection.run_sync(to_the_first_schema)
-        await old_table(connection, "prepared", "prepared", [], 0)
-        await old_table(connection, "new", "open", log[:1], 0)
-        await old_table(connection, "open", "open", log[:7], 0)
-        await old_table(connection, "unreported", "finished", log, 1)
-        await old_table(connection, "finished", "finished", log, 2)
+        await connection.run_sync(to_the_first_schema, command.upgrade)
+        for table_id, status in statuses.items():
+            await old_table(connection, table_id, status, log[: lengths[table_id]], 2 * (table_id == "finished"))
+    assert await migrate(database, "croupier.engine")
+    async with database.begin() as connection:
+        await connection.run_sync(to_the_first_schema, command.downgrade)
+        names = await connection.run_sync(lambda its: set(inspect(its).get_table_names()))
+        rows = (await connection.execute(text("SELECT count(*) FROM entries"))).scalar_one()
+    assert (names, rows) == ({"tables", "entries", "engine_schema_version"}, sum(lengths.values()))
     assert await migrate(database, "croupier.engine")
     async with running(store_on(database)) as store:
-        statuses = await store.statuses(["prepared", "new", "open", "unreported", "finished"])
-        assert statuses == {
-            "prepared": "prepared",
-            "new": "open",
-            "open": "open",
-            "unreported": "finished",
-            "finished": "finished",
-        }
-        for table_id, length in (("new", 1), ("open", 7), ("finished", len(log)), ("prepared", 0)):
+        assert await store.statuses(list(statuses)) == statuses
+        for table_id, length in lengths.items():
             assert list((await loaded(store, table_id)).entries) == log[:length]
         due = sorted([(log[0].deadline, "new"), (log[6].deadline, "open")])
         assert await store.claim_overdue(due[0][0], last, 10) == []
         for deadline, table_id in due:
             assert await store.claim_overdue(deadline + 1, 2 * last, 10) == [table_id]
         assert set(await store.claim_unreported(last, last, 10)) == {"new", "open", "unreported"}
-        assert await store.compact(last, 10) == 0
-        assert await store.compact(last + 1, 10) == 1
+        assert [await store.compact(before, 10) for before in (last, last + 1)] == [0, 1]
         assert list((await loaded(store, "finished")).entries) == log
         await store.append("open", [log[7]], None)
-    await database.dispose()
-
-
-async def test_what_the_first_version_stored_is_still_there_after_going_back(empty_url: str, seed: int) -> None:
-    def back(connection: Connection) -> None:
-        command.downgrade(alembic_config(connection, "croupier.engine"), "0001")
-
-    database = open_database(empty_url)
-    log = whole_log(make_config(), Random(seed))
-    async with database.begin() as connection:
-        await connection.run_sync(to_the_first_schema)
-        await old_table(connection, "open", "open", log[:7], 0)
-    await migrate(database, "croupier.engine")
-    async with database.begin() as connection:
-        await connection.run_sync(back)
-        names = await connection.run_sync(lambda its: set(inspect(its).get_table_names()))
-        rows = (await connection.execute(text("SELECT count(*) FROM entries"))).scalar_one()
-    assert (names, rows) == ({"tables", "entries", "engine_schema_version"}, 7)
-    await migrate(database, "croupier.engine")
-    assert list((await loaded(store_on(database), "open")).entries) == log[:7]
     await database.dispose()

@@ -1,21 +1,42 @@
 """A replay that was written is true, and one that was touched anywhere is not."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise, product
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from croupier.engine.log import ActedBy, SeatConfig, TableConfig
 from croupier.engine.replay import ReplayFault, verify_replay, write_replay
-from croupier.engine.shuffles import commitment, shuffle, stream_key
-from croupier.games.actions import action_from_json
+from croupier.engine.shuffles import commitment
 from croupier.games.catalogue import GAMES
-from croupier.games.interface import IllegalAction, InvalidOption, SeatActed, ShuffleNeeded, State, resolve_options
-from tests.engine.play import ROUNDS, every_game, make_config, people, walk, whole_log
+from croupier.games.interface import SeatActed
+from tests.engine.play import ROUNDS, SEED, bots, every_game, make_config, people, walk, whole_log
 
-Header = dict[str, Any]
+CANNOT_BE_KNOWN = {"table_id", "player_id", "name"}
+"""Nothing in a game follows from these; only their kind can be checked."""
+MAY_BE_ANOTHER_GAME = {"options", "seat", "action"}
+"""What these say could have happened otherwise, as long as it is of the same kind."""
+MISSING = object()
+
+
+def nested(depth: int) -> Any:
+    return [nested(depth - 1)] if depth else 0
+
+
+WRONG: tuple[Any, ...] = (
+    *(None, True, -1, 0, 10**9, 0.5, "", "x", [], ["x"], nested(200)),
+    *({}, {"x": 1}, {"0": 5}, {"0": ""}, {"7": "aa"}),
+)
+UNREADABLE = (
+    *("[" * 100_000, '{"a":' * 100_000, "[" * 100_000 + "]" * 100_000),
+    *("1" * 100_000, '{"seq":' + "1" * 100_000 + "}"),
+    *("", "null", "[]", '"text"', "NaN", '{"seq":NaN,"at":Infinity}', "\x00", "\ud800"),
+    '{"seq":2,"at":"2026-11-21T09:00:00.123Z","seat":1e400,"action":{"type":"pass"}}',
+)
 
 
 def written(config: TableConfig, seed: int) -> list[str]:
@@ -27,23 +48,23 @@ def written(config: TableConfig, seed: int) -> list[str]:
     return write_replay(config, log).splitlines()
 
 
-def fault(lines: list[str]) -> ReplayFault:
+def fault_line(lines: list[str]) -> int:
+    """The line in which a fault is found."""
     with pytest.raises(ReplayFault) as caught:
         verify_replay("\n".join(lines) + "\n")
-    return caught.value
+    return caught.value.line
 
 
-def changed(line: str, change: Callable[[Any], object]) -> str:
-    value = json.loads(line)
-    change(value)
-    return json.dumps(value)
+def found_in(lines: list[str], number: int, value: object) -> int:
+    """The line in which a fault is found once one line says something else."""
+    return fault_line([*lines[:number], json.dumps(value), *lines[number + 1 :]])
 
 
 @every_game
 def test_what_was_written_is_true(game: str, seed: int) -> None:
     for seats in GAMES[game].seats:
-        computer = SeatConfig("", "Computer", "random")
-        config = make_config(game, seats=(*people(seats - 1), computer), options=ROUNDS.get(game))
+        config = make_config(game, seats=(*people(seats - 1), *bots(1)), options=ROUNDS.get(game))
+        config = replace(config, client_seeds=(b"added",) * seats)
         steps = list(walk(config, Random(seed)))
         summary = verify_replay("\n".join(written(config, seed)))
         assert (summary.table_id, summary.game) == ("t1", game)
@@ -54,8 +75,7 @@ def test_what_was_written_is_true(game: str, seed: int) -> None:
 
 def test_the_header_is_as_the_format_says() -> None:
     seats = (SeatConfig("p0", "Ünï"), SeatConfig("", "Computer", "random"))
-    config = make_config("thulla", seats=seats)
-    header = json.loads(written(config, 1)[0])
+    header = json.loads(written(make_config("thulla", seats=seats), 1)[0])
     assert header["players"] == [
         {"seat": 0, "player_id": "p0", "name": "Ünï", "bot": False},
         {"seat": 1, "player_id": "", "name": "Computer", "bot": True},
@@ -67,96 +87,82 @@ def test_the_header_is_as_the_format_says() -> None:
     assert header["commitment"] == commitment(bytes.fromhex(header["seed"]))
 
 
-def scalars(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """The ways to everything in a JSON value that is neither a list nor an object."""
-    if isinstance(value, dict | list):
-        items = value.items() if isinstance(value, dict) else enumerate(value)
-        return [way for key, inner in items for way in scalars(inner, (*path, key))]
-    return [path]
-
-
 def others(value: Any) -> list[Any]:
     """What a value could be changed to; the first are of the same kind."""
-    if isinstance(value, bool):
-        return [not value, int(value)]
-    if isinstance(value, int):
-        return [value + 1, float(value), str(value), *([bool(value)] if value in (0, 1) else [])]
-    if isinstance(value, str):
-        return [value + "0", value[:-1], value.lower() if value.lower() != value else value + " ", 0, None, []]
-    return ["null"]
+    match value:
+        case bool():
+            return [not value, int(value)]
+        case int():
+            return [value + 1, float(value), str(value), *([bool(value)] if value in (0, 1) else [])]
+        case str():
+            other_case = value.lower() if value.lower() != value else value + " "
+            return [value + "0", value[:-1], other_case, 0, None, []]
+        case list():
+            return [each for each in (value[::-1], value + value[:1]) if each != value]
+        case dict():
+            return [value | {"more": 1}]
+        case _:
+            return ["null"]
 
 
-def put(value: Any, path: tuple[Any, ...], new: Any) -> None:
-    for key in path[:-1]:
-        value = value[key]
-    value[path[-1]] = new
+class Change(NamedTuple):
+    """A JSON value that is another one in a single place."""
+
+    path: tuple[Any, ...]
+    old: Any
+    new: Any
+    whole: Any
+
+    def may_be_true(self) -> bool:
+        """Whether a replay that says so can be true, though perhaps another game's."""
+        if self.path[:1] == ("auto",) and (self.old, self.new) == ("timeout", MISSING):
+            return True  # Whether the player himself decided does not follow from anything.
+        if self.path and self.path[-1] in CANNOT_BE_KNOWN:
+            return isinstance(self.new, str)
+        if self.path and self.path[-1] == "bot":
+            return isinstance(self.new, bool)  # It shows first in what he does.
+        is_alike = type(self.new) is type(self.old) and not isinstance(self.new, str | dict)
+        return is_alike and self.path[0] in MAY_BE_ANOTHER_GAME
 
 
-def _is_possible(header: Header) -> bool:
-    try:
-        resolve_options(GAMES[header["game"]], header["seats"], header["options"])
-    except InvalidOption:
-        return False
-    return True
-
-
-CANNOT_BE_KNOWN = {"table_id", "player_id", "name"}
-"""Nothing in a game follows from these; only their kind can be checked."""
-
-
-def _state_before(config: TableConfig, lines: list[str]) -> State:
-    """The table after these lines."""
-    state = GAMES[config.game].new(config.seat_count, config.options)
-    for text in lines[1:]:
-        line = json.loads(text)
-        if "seq" not in line:
-            continue
-        if isinstance(due := state.awaiting, ShuffleNeeded):
-            state, _ = state.apply(shuffle(stream_key(config.seed, config.client_seeds), due))
-        else:
-            state, _ = state.apply(SeatActed(line["seat"], action_from_json(line["action"])))
-    return state
-
-
-def _is_legal(state: State, touched: dict[str, Any]) -> bool:
-    """Whether the rules would take another action there."""
-    if type(touched["seat"]) is not int:
-        return False
-    try:
-        state.apply(SeatActed(touched["seat"], action_from_json(touched["action"])))
-    except (IllegalAction, ValueError):
-        return False
-    return True
+def changes(value: Any) -> Iterator[Change]:
+    """All single changes of a JSON value, with the ways to their places."""
+    yield from (Change((), value, other, other) for other in others(value))
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        if isinstance(value, dict):
+            yield Change((key,), inner, MISSING, {each: value[each] for each in value if each != key})
+        for change in changes(inner):
+            whole = value.copy()
+            whole[key] = change.whole
+            yield change._replace(path=(key, *change.path), whole=whole)
 
 
 @every_game
-def test_every_single_changed_value_is_found_in_its_line(game: str, seed: int) -> None:
-    config = make_config(game, seats=(*people(GAMES[game].seats[0] - 1), SeatConfig("", "Computer", "random")))
-    lines = written(config, seed)
-    random = Random(seed)
-    chosen = sorted(
-        {0, 1, 2, 3, len(lines) - 1, len(lines) - 2, *random.sample(range(len(lines)), min(12, len(lines)))}
-    )
-    for number in chosen:
-        value = json.loads(lines[number])
-        ways = scalars(value)
-        state = _state_before(config, lines[:number])
-        for path in random.sample(ways, min(10, len(ways))):
-            old = value
-            for key in path:
-                old = old[key]
-            for new in others(old):
-                if (path[-1] in CANNOT_BE_KNOWN and isinstance(new, str)) or path[-1] == "at":
-                    continue
-                touched = json.loads(lines[number])
-                put(touched, path, new)
-                if path[0] == "options" and _is_possible(touched):
-                    continue  # Another option may change nothing in this very game.
-                if path[0] in ("action", "seat") and _is_legal(state, touched):
-                    continue  # It is another game, and perhaps one that comes to the same.
-                found = fault([*lines[:number], json.dumps(touched), *lines[number + 1 :]])
-                # Who is a computer player shows first in what he does.
-                assert found.line == number + 1 or path[-1] == "bot", (path, old, new, str(found))
+def test_every_single_change_is_found_in_its_line(game: str, seed: int) -> None:
+    lines = written(make_config(game, seats=(*people(GAMES[game].seats[0] - 1), *bots(1))), seed)
+    random, last = Random(seed), len(lines) - 1
+    for number in sorted({0, 1, 2, 3, last - 1, last, *random.sample(range(last), min(12, last))}):
+        possible = [change for change in changes(json.loads(lines[number])) if not change.may_be_true()]
+        for change in possible if number == 0 else random.sample(possible, min(40, len(possible))):
+            # Without the lines that follow, which do not matter and take long to read.
+            assert found_in(lines[: number + 1], number, change.whole) == number + 1, change
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_a_value_of_another_kind_is_a_fault_and_no_crash(number: int) -> None:
+    lines = written(make_config("thulla"), 1)
+    right = json.loads(lines[number])
+    for key, wrong in product(right, WRONG):
+        is_unknown = key in CANNOT_BE_KNOWN and isinstance(wrong, str)
+        if not is_unknown and json.dumps(wrong) != json.dumps(right[key]):
+            assert found_in(lines[: number + 1], number, right | {key: wrong}) == number + 1, (key, wrong)
+
+
+@pytest.mark.parametrize("line", UNREADABLE, ids=range(len(UNREADABLE)))
+def test_a_line_that_cannot_be_read_is_a_fault_and_no_crash(line: str) -> None:
+    lines = written(make_config("thulla"), 1)
+    for number in (0, 1, 2):
+        assert fault_line([*lines[:number], line, *lines[number + 1 :]]) == number + 1
 
 
 @every_game
@@ -164,175 +170,75 @@ def test_every_missing_repeated_or_exchanged_line_is_found(game: str, seed: int)
     lines = written(make_config(game), seed)
     last = len(lines)
     for number in sorted({*range(6), last - 1, last - 2, *Random(seed).sample(range(last), min(15, last))}):
-        without = [*lines[:number], *lines[number + 1 :]]
-        assert fault(without).line == number + 1
-        assert fault([*lines[: number + 1], *lines[number:]]).line == number + 2
-        if number + 1 < last:
-            swapped = [*lines[:number], lines[number + 1], lines[number], *lines[number + 2 :]]
-            assert fault(swapped).line == number + 1
+        before, line, after = lines[:number], lines[number], lines[number + 1 :]
+        assert fault_line([*before, *after]) == number + 1
+        assert fault_line([*before, line, line, *after]) == number + 2
+        if after:
+            assert fault_line([*before, after[0], line, *after[1:]]) == number + 1
 
 
-def test_every_key_that_is_missing_or_too_much_is_found(seed: int) -> None:
-    config = make_config("thulla", seats=(*people(2), SeatConfig("", "Computer", "random")))
-    lines = written(config, seed)
-    for number in range(len(lines)):
-        for key in json.loads(lines[number]):
-            if key == "auto" and json.loads(lines[number])[key] == "timeout":
-                continue  # Whether the player himself decided does not follow from anything.
-            touched = changed(lines[number], lambda value, key=key: value.pop(key))  # type: ignore[misc]
-            assert fault([*lines[:number], touched, *lines[number + 1 :]]).line == number + 1
-        touched = changed(lines[number], lambda value: value.update(more=1))
-        assert fault([*lines[:number], touched, *lines[number + 1 :]]).line == number + 1
+def test_only_a_computer_player_is_marked_as_one(seed: int) -> None:
+    lines = written(make_config("thulla", seats=(*people(1), *bots(1))), seed)
+    header = json.loads(lines[0])
+    for seat in range(2):
+        players = [who | {"bot": who["bot"] ^ (who["seat"] == seat)} for who in header["players"]]
+        assert found_in(lines, 0, header | {"players": players}) > 1
+    wrong = {0: ("bot", "player"), 1: ("timeout", "player")}
+    for number, line in enumerate(map(json.loads, lines[:10])):
+        for auto in wrong.get(line.get("seat"), ()):
+            assert found_in(lines, number, line | {"auto": auto}) == number + 1
 
 
-def test_a_computer_player_is_marked_as_one_and_a_person_never(seed: int) -> None:
-    lines = written(make_config("thulla", seats=(*people(1), SeatConfig("", "C", "random"))), seed)
-    for number, line in enumerate(lines):
-        value = json.loads(line)
-        if "action" not in value:
-            continue
-        for auto in {"timeout", "bot", "player"} - ({"timeout", "bot"} if value["seat"] == 0 else {"bot"}):
-            value["auto"] = auto
-            assert fault([*lines[:number], json.dumps(value), *lines[number + 1 :]]).line == number + 1
-        if value["seat"] == 0:
-            value["auto"] = "bot"
-            assert fault([*lines[:number], json.dumps(value), *lines[number + 1 :]]).line == number + 1
-        if number > 8:
-            return
+def test_an_action_that_the_rules_refuse_is_found_in_its_line(seed: int) -> None:
+    """The next player plays the very card that was just played; or the seat that just played does so again."""
+    lines = written(make_config("thulla"), seed)
+    plays = [(number, line) for number, line in enumerate(map(json.loads, lines)) if "action" in line]
+    for (_, line), (number, following) in pairwise(plays[:5]):
+        assert found_in(lines, number, following | {"action": line["action"]}) == number + 1
+        assert found_in(lines, number, following | {"seat": 1 - following["seat"]}) == number + 1
+
+
+WRONG_TIMES = (
+    *("", "2026-11-21", "2026-11-31T09:00:00.123Z", "2026-11-21 09:00:00.123Z", "2026-11-21T09:00:00.123456Z"),
+    *("9999-99-99T99:99:99.999Z", "1999-11-21T09:00:00.123Z", "٢٠٢٦-11-21T09:00:00.123Z"),
+)
+
+
+@pytest.mark.parametrize("at", WRONG_TIMES)
+def test_a_time_that_is_none_or_before_the_last_is_found(at: str) -> None:
+    lines = written(make_config("thulla"), 1)
+    assert found_in(lines, 3, json.loads(lines[3]) | {"at": at}) == 4
 
 
 @pytest.mark.parametrize(
-    "at",
-    [
-        "",
-        "2026-11-21",
-        "2026-13-21T09:00:00.123Z",
-        "2026-11-31T09:00:00.123Z",
-        "2026-11-21T25:00:00.123Z",
-        "2026-11-21 09:00:00.123Z",
-        "2026-11-21T09:00:00.123456Z",
-        "2026-11-21T09:00:00.12xZ",
-        "9999-99-99T99:99:99.999Z",
-        "1999-11-21T09:00:00.123Z",
-        "٢٠٢٦-11-21T09:00:00.123Z",
-        5,
-        None,
-    ],
+    ("other", "added", "line"), [(bytes(32), {}, 2), (bytes(31), {}, 1), (b"", {}, 1), (SEED, {"0": "aa"}, 2)]
 )
-def test_a_time_that_is_none_or_before_the_last_is_found(at: object) -> None:
+def test_another_seed_that_fits_its_commitment_is_found_by_its_length_or_at_the_first_deal(
+    other: bytes, added: dict[str, str], line: int
+) -> None:
     lines = written(make_config("thulla"), 1)
-    touched = changed(lines[3], lambda value: value.update(at=at))
-    assert fault([*lines[:3], touched, *lines[4:]]).line == 4
-
-
-HEADER_FAULTS: dict[str, Callable[[Header], object]] = {
-    "another version": lambda h: h.update(replay=2),
-    "an unknown game": lambda h: h.update(game="snap"),
-    "a game that is a list": lambda h: h.update(game=[]),
-    "other rules": lambda h: h.update(rules_version=99),
-    "rules that are true": lambda h: h.update(rules_version=True),
-    "no seats": lambda h: h.update(seats=0),
-    "too many seats": lambda h: h.update(seats=10**9),
-    "seats that are a word": lambda h: h.update(seats="2"),
-    "seats that are null": lambda h: h.update(seats=None),
-    "options that are a list": lambda h: h.update(options=[]),
-    "no options": lambda h: h.update(options={}),
-    "an unknown option": lambda h: h["options"].update(x=1),
-    "an impossible option": lambda h: h["options"].update(best_of=2),
-    "another commitment": lambda h: h.update(commitment="00" * 32),
-    "a commitment that is a number": lambda h: h.update(commitment=5),
-    "a seed that is not hexadecimal": lambda h: h.update(seed="zz"),
-    "a seed that is a number": lambda h: h.update(seed=5),
-    "a seed with blanks": lambda h: h.update(seed=" ".join(h["seed"])),
-    "an empty seed": lambda h: h.update(seed="", commitment=commitment(b"")),
-    "client seeds that are a list": lambda h: h.update(client_seeds=[]),
-    "a client seed that is a number": lambda h: h.update(client_seeds={"0": 5}),
-    "a client seed of no seat": lambda h: h.update(client_seeds={"7": "aa"}),
-    "an empty client seed": lambda h: h.update(client_seeds={"0": ""}),
-    "no players": lambda h: h.update(players=[]),
-    "players that are an object": lambda h: h.update(players={}),
-    "a player that is a word": lambda h: h.update(players=["x", "y"]),
-    "a player too many": lambda h: h["players"].append(h["players"][0]),
-    "players in another order": lambda h: h["players"].reverse(),
-    "a player without a name": lambda h: h["players"][0].pop("name"),
-    "a player whose name is a number": lambda h: h["players"][0].update(name=5),
-    "a table that is a number": lambda h: h.update(table_id=5),
-}
-
-
-@pytest.mark.parametrize("change", HEADER_FAULTS.values(), ids=HEADER_FAULTS)
-def test_a_fault_in_the_header_is_found_in_line_1(change: Callable[[Header], object]) -> None:
-    lines = written(make_config("thulla"), 1)
-    assert fault([changed(lines[0], change), *lines[1:]]).line == 1
-
-
-def test_another_seed_that_fits_its_commitment_is_found_at_the_first_deal() -> None:
-    lines = written(make_config("thulla"), 1)
-    other = changed(lines[0], lambda header: header.update(seed="00" * 32, commitment=commitment(bytes(32))))
-    assert fault([other, *lines[1:]]).line == 2
+    changed = {"seed": other.hex(), "commitment": commitment(other), "client_seeds": added}
+    assert found_in(lines, 0, json.loads(lines[0]) | changed) == line
 
 
 def test_what_is_cut_off_or_added_is_found() -> None:
     lines = written(make_config("thulla"), 1)
     for length in range(1, len(lines)):
-        found = fault(lines[:length])
-        assert found.line == length + 1
-        assert "ends before" in str(found)
-    for more in ("", "{}", lines[-1], "x"):
-        assert fault([*lines, more, "{}"] if more == "" else [*lines, more]).line == len(lines) + 1
-    assert fault([*lines[:-1], lines[-1][:-5]]).line == len(lines)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "[" * 100_000,
-        '{"a":' * 100_000,
-        "[" * 100_000 + "]" * 100_000,
-        "1" * 100_000,
-        '{"seq":' + "1" * 100_000 + "}",
-        "null",
-        "[]",
-        '"text"',
-        "NaN",
-        '{"seq":NaN,"at":Infinity}',
-        "\x00",
-        "\ud800",
-        '{"seq":1,"at":{},"action":[],"seat":[]}',
-        '{"seq":2,"at":"2026-11-21T09:00:00.123Z","seat":{"a":[]},"action":{"type":["play"]},"auto":{}}',
-        '{"seq":2,"at":"2026-11-21T09:00:00.123Z","seat":0,"action":{"type":"play","card":["5H"]}}',
-        '{"seq":2,"at":"2026-11-21T09:00:00.123Z","seat":0,"action":null}',
-        '{"seq":2,"at":"2026-11-21T09:00:00.123Z","seat":1e400,"action":{"type":"pass"}}',
-        '{"seq":2,"at":"2026-11-21T09:00:00.123Z","seat":0,"action":{"type":"pass"},"auto":[]}',
-    ],
-    ids=range(18),
-)
-def test_whatever_a_line_holds_the_answer_is_a_fault_and_no_crash(line: str) -> None:
-    lines = written(make_config("thulla"), 1)
-    for number in (0, 1, 2):
-        assert fault([*lines[:number], line, *lines[number + 1 :]]).line == number + 1
-
-
-def test_nested_values_within_a_header_are_a_fault(seed: int) -> None:
-    lines = written(make_config("thulla"), 1)
-    deep: Any = 0
-    for _ in range(200):
-        deep = [deep]
-    for key in json.loads(lines[0]):
-        touched = changed(lines[0], lambda header, key=key: header.update({key: deep}))  # type: ignore[misc]
-        assert fault([touched, *lines[1:]]).line == 1
-
-
-def test_an_empty_file_is_a_fault() -> None:
+        assert fault_line(lines[:length]) == length + 1
+    for more in ("{}", lines[-1], "x"):
+        assert fault_line([*lines, more]) == len(lines) + 1
+    assert fault_line([*lines[:-1], lines[-1][:-5]]) == len(lines)
     with pytest.raises(ReplayFault):
         verify_replay("")
 
 
 def test_random_bytes_in_a_file_are_found_or_change_nothing(seed: int) -> None:
+    def certain(line: str) -> dict[str, Any]:
+        """What follows from the game."""
+        return {key: value for key, value in json.loads(line).items() if key not in ("at", "table_id", "players")}
+
     random = Random(seed)
-    lines = written(make_config("thulla"), seed)
-    text = "\n".join(lines)
-    kept = [json.loads(line) for line in lines]
+    text = "\n".join(written(make_config("thulla"), seed))
     for _ in range(150):
         at = random.randrange(len(text))
         touched = text[:at] + chr(random.choice((random.randrange(32, 127), random.randrange(0x3000)))) + text[at + 1 :]
@@ -340,7 +246,4 @@ def test_random_bytes_in_a_file_are_found_or_change_nothing(seed: int) -> None:
             verify_replay(touched)
         except ReplayFault:
             continue
-        now = [json.loads(line) for line in touched.splitlines()]
-        for before, after in zip(kept, now, strict=True):
-            same = {key: value for key, value in before.items() if key not in ("at", "table_id", "players")}
-            assert same == {key: value for key, value in after.items() if key not in ("at", "table_id", "players")}
+        assert list(map(certain, touched.splitlines())) == list(map(certain, text.splitlines()))

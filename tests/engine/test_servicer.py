@@ -1,6 +1,7 @@
 """Streams of the service that end badly, by a call that the tests hold in their hands."""
 
 import asyncio
+from random import Random
 from typing import Any
 
 import grpc
@@ -16,7 +17,7 @@ from croupier.runtime.player_limit import SECOND, PlayerLimit
 from croupier.runtime.stream_places import StreamPlaces
 from croupier_api.v1 import engine_pb2
 from tests.engine.fakes import Bench
-from tests.engine.play import CLOCK, parsed, people, soon, take_up
+from tests.engine.play import act_once, make_config, open_table, parsed, play_on, soon, take_up
 from tests.waiting import settled
 
 
@@ -43,21 +44,28 @@ ACTION.action.play.card = 1  # type: ignore[assignment]
 
 @pytest.fixture
 async def tables(engine: Bench) -> Tables:
-    tables = Tables(engine.services, bytes, most_open_tables=3)
-    await tables.prepare("t1", "thulla", 3, {}, CLOCK)
-    await tables.open("t1", people(3), [b""] * 3)
     remember_caller(Caller("p0", "Player 0"))
+    await open_table(engine, make_config(seat_count=3))
+    tables = Tables(engine.services, bytes, most_open_tables=3)
+    await tables.get("t1")
     return tables
 
 
 @pytest.fixture
 def servicer(engine: Bench, tables: Tables) -> EngineServicer:
-    return EngineServicer(tables, engine.services.metrics, StreamPlaces(2, 2))
+    return EngineServicer(tables, engine.services.metrics, StreamPlaces(2, 1))
 
 
 def play(servicer: EngineServicer, call: Call) -> asyncio.Task[None]:
     context: Any = call
     return asyncio.create_task(servicer.play(None, context))
+
+
+async def ended(*playing: asyncio.Task[None]) -> None:
+    """End streams as their clients do."""
+    for task in playing:
+        task.cancel()
+    await asyncio.gather(*playing, return_exceptions=True)
 
 
 async def test_a_fault_of_the_program_ends_the_stream_instead_of_leaving_it_deaf(
@@ -85,10 +93,7 @@ async def test_a_writer_that_its_reader_holds_up_is_cut_off(
     monkeypatch.setattr(call, "write", stands_still)
     playing = play(servicer, call)
     await soon(writing.wait())
-    table = await tables.get("t1")
-    for _ in range(4):
-        (seat,) = table.state.seats_to_act
-        await table.act(seat, table.state.game.legal_actions(seat).actions[0], f"r{table.state.sequence}", None)
+    await play_on(await tables.get("t1"), Random(1), most=4)
     engine.clock.advance(round(LONGEST_WRITE_SECONDS * 1000) - 1)
     await settled()
     assert not playing.done()
@@ -112,53 +117,28 @@ async def test_a_first_message_that_does_not_come_is_waited_for_so_long(
 async def test_what_was_seen_at_another_engine_can_be_resumed_from_here(
     servicer: EngineServicer, tables: Tables, engine: Bench
 ) -> None:
-    other = await take_up(engine.another_engine(), "t1")
-    (seat,) = other.state.seats_to_act
-    await other.act(seat, other.state.game.legal_actions(seat).actions[0], "r", None)
+    await act_once(await take_up(engine.another_engine(), "t1"), Random(1))
     watch = engine_pb2.WatchTableRequest(table_id="t1", after_sequence=2)
     playing = play(servicer, call := Call(engine_pb2.PlayRequest(watch=watch)))
-    table = await tables.get("t1")
     await settled()
+    table = await tables.get("t1")
     assert table.state.sequence == 2
-    (seat,) = table.state.seats_to_act
-    await table.act(seat, table.state.game.legal_actions(seat).actions[0], "r", None)
+    await act_once(table, Random(1))
     assert parsed(await soon(call.wrote.get())).update.sequence == 3
-    playing.cancel()
+    await ended(playing)
 
 
 async def test_a_client_that_says_no_more_goes_on_watching(servicer: EngineServicer, tables: Tables) -> None:
-    call = Call(WATCH)
-    call.requests.put_nowait(grpc.aio.EOF)
-    playing = play(servicer, call)
-    assert parsed(await soon(call.wrote.get())).snapshot.sequence == 1
-    table = await tables.get("t1")
-    (seat,) = table.state.seats_to_act
-    await table.act(seat, table.state.game.legal_actions(seat).actions[0], "r", None)
-    assert parsed(await soon(call.wrote.get())).update.sequence == 2
-    playing.cancel()
-
-
-async def test_an_engine_has_so_many_streams_and_one_that_ends_makes_room(
-    servicer: EngineServicer, engine: Bench
-) -> None:
-    calls = [Call(WATCH) for _ in range(3)]
-    first, second, third = (play(servicer, call) for call in calls)
-    with pytest.raises(LimitReached) as refusal:
-        await soon(third)
-    assert refusal.value.reason == "STREAMS"
-    assert engine.count("croupier_streams") == 2
-    for task in (first, second):
-        task.cancel()
-    await asyncio.gather(first, second, return_exceptions=True)
-    assert engine.count("croupier_streams") == 0
-    again = play(servicer, call := Call(WATCH))
-    await soon(call.wrote.get())
-    again.cancel()
-
-
-async def test_a_player_has_so_many_streams_and_others_have_theirs(engine: Bench, tables: Tables) -> None:
-    servicer = EngineServicer(tables, engine.services.metrics, StreamPlaces(3, 1))
     playing = play(servicer, call := Call(WATCH))
+    call.requests.put_nowait(grpc.aio.EOF)
+    assert parsed(await soon(call.wrote.get())).snapshot.sequence == 1
+    await act_once(await tables.get("t1"), Random(1))
+    assert parsed(await soon(call.wrote.get())).update.sequence == 2
+    await ended(playing)
+
+
+async def test_streams_take_places_of_their_player_and_give_them_back(servicer: EngineServicer, engine: Bench) -> None:
+    first = play(servicer, call := Call(WATCH))
     await soon(call.wrote.get())
     context: Any = Call()
     for again in (play(servicer, Call(WATCH)), anext(servicer.watch_table(WATCH.watch, context))):
@@ -168,14 +148,18 @@ async def test_a_player_has_so_many_streams_and_others_have_theirs(engine: Bench
     remember_caller(Caller("p1", "Player 1"))
     other = play(servicer, call := Call(WATCH))
     await soon(call.wrote.get())
-    for task in (playing, other):
-        task.cancel()
+    assert engine.count("croupier_streams") == 2
+    await ended(first, other)
+    assert engine.count("croupier_streams") == 0
+    again = play(servicer, call := Call(WATCH))
+    await soon(call.wrote.get())
+    await ended(again)
 
 
 async def test_messages_beyond_what_a_player_may_send_are_held_back(engine: Bench, tables: Tables) -> None:
     limit = PlayerLimit(20, 3, lambda: SECOND)
     servicer = EngineServicer(tables, engine.services.metrics, StreamPlaces(2, 2), limit)
-    requests = [engine_pb2.PlayRequest(action=ACTION) for _ in range(5)]
+    requests = [engine_pb2.PlayRequest(action=ACTION) for _ in range(6)]
     playing = play(servicer, call := Call(WATCH, *requests))
     answers: list[engine_pb2.ActionAnswer] = []
     for milliseconds, come in ((0, 3), (49, 0), (1, 1), (99, 0), (1, 1)):
@@ -185,20 +169,10 @@ async def test_messages_beyond_what_a_player_may_send_are_held_back(engine: Benc
         new = [message.answer for message in messages if message.HasField("answer")]
         assert len(new) == come
         answers += new
-    assert {answer.refusal.reason for answer in answers} == {"NOT_YOUR_TURN"}
-    assert engine.count("croupier_rpc_limited_total", method=PLAY) == 2
+    assert {answer.refusal.reason for answer in answers} == {"ILLEGAL_ACTION"}
+    assert engine.count("croupier_rpc_limited_total", method=PLAY) == 3
     with pytest.raises(LimitReached):
         limit.take("p0")
-    playing.cancel()
-
-
-async def test_a_stream_that_ends_while_a_message_is_held_back_leaves_nothing(engine: Bench, tables: Tables) -> None:
-    servicer = EngineServicer(tables, engine.services.metrics, StreamPlaces(2, 2), PlayerLimit(1, 1, lambda: SECOND))
-    requests = [engine_pb2.PlayRequest(action=ACTION) for _ in range(2)]
-    playing = play(servicer, call := Call(WATCH, *requests))
-    await soon(call.wrote.get())
-    await settled()
-    assert engine.count("croupier_rpc_limited_total", method=PLAY) == 1
-    playing.cancel()
-    await asyncio.gather(playing, return_exceptions=True)
+    # A stream that ends while a message is held back leaves nothing.
+    await ended(playing)
     assert engine.count("croupier_streams") == 0

@@ -1,19 +1,22 @@
 """The store on a real SQLite file and on a real PostgreSQL."""
 
 import asyncio
+from collections.abc import Sequence
 from random import Random
+from unittest.mock import AsyncMock
 
 import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from croupier.engine.log import Entry
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.sql_store import SqlTableStore
-from croupier.engine.store import SequenceTaken, StoredTable, TableMark
+from croupier.engine.store import SequenceTaken, TableMark
 from croupier.runtime.database import is_reachable, open_database
 from croupier.runtime.errors import Unavailable
-from tests.engine.databases import another_store, entry, loaded, opened, sequences, without
+from tests.engine.databases import entry, loaded, opened, running, sequences, without
 from tests.engine.fakes import START
 from tests.engine.play import make_config, soon, whole_log
 from tests.waiting import settled
@@ -21,27 +24,10 @@ from tests.waiting import settled
 LATER = START + 60_000
 
 
-async def test_a_whole_log_comes_back_as_it_was_stored(store: SqlTableStore, seed: int) -> None:
-    config = make_config("thulla", 4, options={"best_of": 3})
-    log = whole_log(config, Random(seed))
-    assert await store.prepare(config, START) == config
-    assert await store.open(config, log[:1])
-    for number in range(1, len(log), 7):
-        await store.append("t1", log[number : number + 7], None)
-    assert await loaded(store) == StoredTable("open", config, tuple(log))
-    assert await store.entries_after("t1", 5) == tuple(log[5:])
-    assert await store.entries_after("t1", len(log)) == ()
-
-
-async def test_preparing_again_gives_what_was_prepared_first(store: SqlTableStore) -> None:
-    first = make_config(seed=b"1" * 32)
-    assert await store.prepare(first, START) == first
-    assert await store.prepare(make_config(seed=b"2" * 32), START + 5) == first
-
-
-async def test_preparing_at_the_same_time_gives_all_the_same_seed(store: SqlTableStore) -> None:
+async def test_whoever_prepares_a_table_gets_the_same_seed(store: SqlTableStore) -> None:
     kept = await asyncio.gather(*(store.prepare(make_config(seed=bytes([n]) * 32), START) for n in range(8)))
-    assert len({config.seed for config in kept}) == 1
+    again = await store.prepare(make_config(seed=b"other"), START + 5)
+    assert [*kept, again] == [make_config(seed=again.seed)] * 9
 
 
 async def test_a_table_is_opened_once(store: SqlTableStore) -> None:
@@ -54,68 +40,50 @@ async def test_a_table_is_opened_once(store: SqlTableStore) -> None:
     assert (await loaded(store)).entries == (entry(1),)
 
 
-async def test_what_waits_is_committed_together(idle: SqlTableStore, metrics: EngineMetrics) -> None:
-    for number in range(5):
-        await opened(idle, f"t{number}")
-    appends = [asyncio.create_task(idle.append(f"t{number}", [entry(2), entry(3)], None)) for number in range(5)]
+async def outcomes_of(
+    store: SqlTableStore, *appends: tuple[str, Sequence[Entry], TableMark | None]
+) -> list[BaseException | None]:
+    """What comes of appends that all wait already when the store begins to commit."""
+    waiting = [asyncio.create_task(store.append(*append)) for append in appends]
     await settled()
-    committing = asyncio.create_task(idle.run())
-    await soon(asyncio.gather(*appends))
-    assert metrics.registry.get_sample_value("croupier_commit_rows_count") == 1
+    async with running(store):
+        return await soon(asyncio.gather(*waiting, return_exceptions=True))
+
+
+@pytest.mark.parametrize(("most", "commits"), [(500, 1), (2, 3)])
+async def test_what_waits_is_committed_together_as_far_as_one_commit_can_carry(
+    idle: SqlTableStore, metrics: EngineMetrics, monkeypatch: pytest.MonkeyPatch, most: int, commits: int
+) -> None:
+    monkeypatch.setattr("croupier.engine.sql_store.LARGEST_COMMIT_APPENDS", most)
+    names = [f"t{number}" for number in range(5)]
+    for name in names:
+        await opened(idle, name)
+    await outcomes_of(idle, *((name, [entry(2), entry(3)], None) for name in names))
+    assert [sequences(await loaded(idle, name)) for name in names] == [[1, 2, 3]] * 5
+    assert metrics.registry.get_sample_value("croupier_commit_rows_count") == commits
     assert metrics.registry.get_sample_value("croupier_commit_rows_sum") == 10
     assert metrics.registry.get_sample_value("croupier_append_seconds_count") == 5
-    idle.close()
-    await soon(committing)
 
 
 async def test_one_that_lost_a_race_harms_no_other_of_its_commit(idle: SqlTableStore) -> None:
     for number in range(4):
         await opened(idle, f"t{number}")
-    appends = [
-        idle.append("t0", [entry(2)], None),
-        idle.append("t1", [entry(1)], TableMark(9, finished=True)),
-        idle.append("t2", [entry(2)], TableMark(1, finished=True)),
-        idle.append("t3", [entry(2, "first"), entry(3)], None),
-        idle.append("t3", [entry(2, "second")], None),
-        idle.append("nowhere", [entry(1)], None),
-    ]
-    waiting = [asyncio.create_task(append) for append in appends]
-    await settled()
-    committing = asyncio.create_task(idle.run())
-    outcomes = await soon(asyncio.gather(*waiting, return_exceptions=True))
-    assert [type(outcome) for outcome in outcomes] == [
-        *(type(None), SequenceTaken, type(None), type(None)),
-        *(SequenceTaken, SequenceTaken),
-    ]
+    outcomes = await outcomes_of(
+        idle,
+        ("t0", [entry(2)], None),
+        ("t1", [entry(1), entry(2)], TableMark(9, finished=True)),
+        ("t2", [entry(2)], TableMark(1, finished=True)),
+        ("t3", [entry(2, "first"), entry(3)], None),
+        ("t3", [entry(2, "second")], None),
+        ("nowhere", [entry(1)], None),
+    )
+    won, lost = type(None), SequenceTaken
+    assert [type(outcome) for outcome in outcomes] == [won, lost, won, won, lost, lost]
     assert [len((await loaded(idle, f"t{number}")).entries) for number in range(4)] == [2, 1, 2, 3]
     assert await idle.statuses(["t0", "t1", "t2", "nowhere"]) == {"t0": "open", "t1": "open", "t2": "finished"}
     assert (await loaded(idle, "t3")).entries[1].request_id == "first"
-    idle.close()
-    await soon(committing)
-
-
-async def test_an_append_of_several_entries_is_stored_whole_or_not_at_all(store: SqlTableStore) -> None:
-    await opened(store)
-    await store.append("t1", [entry(2, "theirs")], None)
-    with pytest.raises(SequenceTaken):
-        await store.append("t1", [entry(2, "mine"), entry(3, "mine")], TableMark(5, finished=True))
-    assert [each.request_id for each in (await loaded(store)).entries] == ["", "theirs"]
-    assert await store.claim_unreported(LATER, LATER, 10) == []
-
-
-async def test_more_than_one_commit_can_carry_is_stored_all_the_same(
-    idle: SqlTableStore, metrics: EngineMetrics, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("croupier.engine.sql_store.LARGEST_COMMIT_APPENDS", 3)
-    for number in range(10):
-        await opened(idle, f"t{number}")
-    appends = [asyncio.create_task(idle.append(f"t{number}", [entry(2)], None)) for number in range(10)]
-    await settled()
-    idle.close()
-    await soon(idle.run())
-    await soon(asyncio.gather(*appends))
-    assert metrics.registry.get_sample_value("croupier_commit_rows_count") == 4
-    assert [sequences(await loaded(idle, f"t{number}")) for number in range(10)] == [[1, 2]] * 10
+    assert await idle.claim_unreported(LATER, LATER, 10) == ["t2"]
+    assert await idle.open_counts() == {"thulla": 3}
 
 
 async def test_an_append_whose_caller_has_gone_is_stored(idle: SqlTableStore) -> None:
@@ -128,67 +96,21 @@ async def test_an_append_whose_caller_has_gone_is_stored(idle: SqlTableStore) ->
     assert len((await loaded(idle)).entries) == 2
 
 
-async def test_whoever_waits_hears_that_the_database_is_gone(store: SqlTableStore, database: AsyncEngine) -> None:
-    await opened(store)
-    async with without(database, "entries"):
-        with pytest.raises((SQLAlchemyError, Unavailable)):
-            await soon(store.append("t1", [entry(2)], None))
-    await soon(store.append("t1", [entry(2)], None))
-
-
-async def test_a_failure_of_the_database_names_no_card_and_no_seed(
+async def test_a_failure_of_the_database_is_heard_names_no_card_and_no_seed_and_passes(
     store: SqlTableStore, database: AsyncEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def nothing(table_id: str) -> None:
-        return None
-
     await opened(store)
     log = whole_log(make_config(), Random(1))
     async with without(database, "entries"):
         with pytest.raises((SQLAlchemyError, Unavailable)) as failure:
             await soon(store.append("t1", log[1:2], None))
     assert "play" not in f"{failure.value} {failure.value.__cause__}"
-    monkeypatch.setattr(store, "load", nothing)
+    await soon(store.append("t1", log[1:2], None))
+    monkeypatch.setattr(store, "load", AsyncMock(return_value=None))
     async with without(database, "tables"):
         with pytest.raises((SQLAlchemyError, Unavailable)) as failure:
             await store.prepare(make_config(table_id="t2", seed=b"SECRETSECRETSECRETSECRETSECRETSE"), START)
     assert "SECRET" not in f"{failure.value} {failure.value.__cause__}"
-
-
-async def test_statuses_and_reports_follow_the_marks(store: SqlTableStore) -> None:
-    for table_id in ("t1", "t2", "t3"):
-        await opened(store, table_id)
-    await store.prepare(make_config(table_id="t4"), START)
-    await store.append("t1", [entry(2)], TableMark(2, finished=False))
-    await store.append("t2", [entry(2)], TableMark(1, finished=True))
-    assert await store.open_counts() == {"thulla": 2}
-    assert await store.statuses(["t1", "t2", "t3", "t4", "t5"]) == {
-        "t1": "open",
-        "t2": "finished",
-        "t3": "open",
-        "t4": "prepared",
-    }
-    assert await store.statuses([]) == {}
-    assert sorted(await store.claim_unreported(LATER, LATER, 10)) == ["t1", "t2"]
-    await store.set_reports_done("t1", 2)
-    await store.set_reports_done("t1", 1)
-    assert await store.reports_done("t1") == 2
-    assert await store.claim_unreported(LATER + 1, LATER + 1, 10) == ["t2"]
-
-
-async def test_an_unknown_table_is_none(store: SqlTableStore) -> None:
-    assert await store.load("nowhere") is None
-    assert await store.entries_after("nowhere", 0) == ()
-
-
-async def test_of_two_stores_that_append_the_same_one_does(store: SqlTableStore, database_url: str) -> None:
-    await opened(store)
-    async with another_store(database_url, "e2") as other:
-        outcomes = await asyncio.gather(
-            *(each.append("t1", [entry(2)], None) for each in (store, other)), return_exceptions=True
-        )
-        assert sorted(type(outcome).__name__ for outcome in outcomes) == ["NoneType", "SequenceTaken"]
-        assert await other.entries_after("t1", 0) == await store.entries_after("t1", 0)
 
 
 async def test_commits_to_a_file_survive_a_loss_of_power(sqlite_url: str) -> None:

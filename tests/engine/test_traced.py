@@ -14,18 +14,20 @@ from croupier.engine.log import TableConfig
 from croupier.engine.metrics import EngineMetrics
 from croupier.engine.services import EngineServices
 from croupier.engine.sql_store import SqlTableStore
+from croupier.engine.store import StoredTable
 from croupier.engine.table import advance, new_table
 from croupier.engine.traced import TracedStore, taken_up
 from croupier.games.actions import Pass
 from croupier.runtime import opentelemetry_traces
 from croupier.runtime.errors import IllegalNow
 from croupier.runtime.opentelemetry_traces import OpenTelemetryTraces, open_traces
-from tests.engine.databases import running, writer_on
+from tests.engine.databases import loaded, running, writer_on
 from tests.engine.fakes import START, Bench, FakeClock, RecordingLogger
-from tests.engine.play import act_once, bots, choice, make_config, people, soon
+from tests.engine.play import act_once, bots, make_config, people, soon
 from tests.waiting import settled, until
 
 METHOD = "/croupier_api.v1.EngineService/SubmitAction"
+CALL = METHOD.removeprefix("/")
 
 
 @dataclass
@@ -41,9 +43,7 @@ class House:
     async def open(self, config: TableConfig) -> LiveTable:
         await self.store.prepare(config, START)
         await self.store.open(config, [made.entry for made in advance(config, new_table(config), START, None)])
-        stored = await self.store.load(config.table_id)
-        assert stored
-        return taken_up(stored, self.services)
+        return taken_up(await loaded(self.store, config.table_id), self.services)
 
     async def act(self, table: LiveTable) -> int:
         with self.traces.serve(METHOD, ""):
@@ -63,10 +63,6 @@ async def house(engine: Bench, database: AsyncEngine, metrics: EngineMetrics, mo
     return House(traces, exporter, store, replace(engine.services, store=store, traces=traces), engine.clock)
 
 
-def named(spans: list[Any], name: str) -> list[Any]:
-    return [span for span in spans if span.name == name]
-
-
 def parents(spans: list[Any]) -> dict[str, str | None]:
     names = {span.context.span_id: span.name for span in spans}
     return {span.name: names[span.parent.span_id] if span.parent else None for span in spans}
@@ -76,20 +72,19 @@ async def test_an_action_is_one_trace_from_the_call_to_the_streams(house: House)
     table = await house.open(make_config())
     async with running(house.store):
         sequence = await soon(house.act(table))
-    spans = house.spans()
-    call = METHOD.removeprefix("/")
-    assert parents(spans) == {
-        call: None,
-        "act": call,
+    spans = {span.name: span for span in house.spans()}
+    assert parents(list(spans.values())) == {
+        CALL: None,
+        "act": CALL,
         "decide": "act",
         "append": "act",
         "commit": "append",
         "deliver": "act",
     }
-    assert len({span.context.trace_id for span in spans}) == 1
-    [act], [deliver] = named(spans, "act"), named(spans, "deliver")
-    assert act.attributes == {"croupier.table_id": "t1", "croupier.game": "thulla", "croupier.sequence": sequence}
-    assert deliver.attributes["croupier.table_id"] == "t1"
+    assert len({span.context.trace_id for span in spans.values()}) == 1
+    about = {"croupier.table_id": "t1", "croupier.game": "thulla", "croupier.sequence": sequence}
+    assert spans["act"].attributes == about
+    assert spans["deliver"].attributes["croupier.table_id"] == "t1"
 
 
 async def test_a_commit_is_linked_with_all_that_wait_for_it(house: House) -> None:
@@ -99,49 +94,37 @@ async def test_a_commit_is_linked_with_all_that_wait_for_it(house: House) -> Non
     async with running(house.store):
         await soon(asyncio.gather(*acting))
     spans = house.spans()
-    [commit] = named(spans, "commit")
-    appends = named(spans, "append")
+    [commit] = [span for span in spans if span.name == "commit"]
+    appends = [span for span in spans if span.name == "append"]
     assert {link.context.span_id for link in commit.links} == {append.context.span_id for append in appends}
     assert [[link.context.span_id for link in append.links] for append in appends] == [[commit.context.span_id]] * 3
 
 
 async def test_what_is_refused_names_no_card(house: House) -> None:
     table = await house.open(make_config())
-    seat, _ = choice(table.state, Random(1))
-    async with running(house.store):
-        with house.traces.serve(METHOD, ""), pytest.raises(IllegalNow):
-            await soon(table.act(seat, Pass(), "r", None))
+    with house.traces.serve(METHOD, ""), pytest.raises(IllegalNow):
+        await table.act(0, Pass(), "r", None)
     spans = house.spans()
-    assert {span.name for span in spans} == {METHOD.removeprefix("/"), "act", "decide"}
+    assert {span.name for span in spans} == {CALL, "act", "decide"}
     assert all(not span.events and span.status.description is None for span in spans)
 
 
-async def persons_turn(house: House, table: LiveTable, after: int = 0) -> None:
-    """Let time pass for computer players, too little for anybody's to run out, until the person is to act again."""
-
-    def is_so() -> bool:
-        house.clock.advance(100)
-        return table.state.sequence > after and 0 in table.state.seats_to_act
-
-    await until(is_so)
-
-
 async def test_what_computer_players_do_after_an_action_is_no_part_of_it(house: House) -> None:
-    config = make_config(seats=(*people(1), *bots(2)))
+    def is_persons_turn_after(table: LiveTable, sequence: int) -> bool:
+        """Let time pass for computer players, too little for anybody's to run out."""
+        house.clock.advance(100)
+        return table.state.sequence > sequence and 0 in table.state.seats_to_act
+
     async with running(house.store):
         # As when a Play stream takes the table up: what it starts goes on while the stream does.
         with house.traces.serve("/croupier_api.v1.EngineService/Play", ""):
-            table = await house.open(config)
-            await persons_turn(house, table)
+            table = await house.open(make_config(seats=(*people(1), *bots(2))))
+            await until(lambda: is_persons_turn_after(table, 0))
             acted = await act_once(table, Random(1))
-            await persons_turn(house, table, acted)
+            await until(lambda: is_persons_turn_after(table, acted))
     names = sorted(span.name for span in house.spans())
     assert names == ["act", "append", "commit", "croupier_api.v1.EngineService/Play", "decide", "deliver"]
 
 
-async def test_tables_and_stores_are_plain_ones_without_traces(engine: Bench) -> None:
-    config = make_config()
-    await engine.store.open(config, [made.entry for made in advance(config, new_table(config), START, None)])
-    stored = await engine.store.load(config.table_id)
-    assert stored
-    assert type(taken_up(stored, engine.services)) is LiveTable
+async def test_a_table_is_a_plain_one_without_traces(engine: Bench) -> None:
+    assert type(taken_up(StoredTable("open", make_config(), ()), engine.services)) is LiveTable
