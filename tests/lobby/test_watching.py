@@ -1,28 +1,17 @@
 """Streams are told of changed tables, and of nothing that they may not know."""
 
-import asyncio
-from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
-from typing import TypeVar
 
 import pytest
 
 from croupier.lobby.assembly import Lobby
-from croupier.lobby.forming import TableWish
-from croupier.lobby.tables import TableClock, TableState
+from croupier.lobby.tables import TableState
 from croupier.lobby.watching import PENDING_LIMIT, TableFeed
 from croupier.runtime.errors import LimitReached, NotFound, Unavailable
-from tests.lobby.fakes import PATIENCE_SECONDS, FakeClock, forming_table, player
+from tests.lobby.fakes import PAIRS, FakeClock, forming_table
 from tests.lobby.house import House
-
-ADA, BOB, EVE = player(1), player(2), player(3)
-PAIRS = TableWish("pairs", 2, {}, TableClock(30, 60), private=False)
-Item = TypeVar("Item")
-
-
-async def following(stream: AsyncGenerator[Item, None]) -> Item:
-    return await asyncio.wait_for(anext(stream), PATIENCE_SECONDS)
+from tests.lobby.matches import ADA, BOB, EVE, following
 
 
 async def test_one_table_is_followed_to_its_end(lobby: Lobby) -> None:
