@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import grpc
+import pytest
 import structlog
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from google.rpc import error_details_pb2, status_pb2
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
     # The stubs for asyncio exist for the type checker only.
     from croupier_api.v1.scoring_pb2_grpc import ScoringControlServiceAsyncStub, ScoringServiceAsyncStub
 
+on_both_databases = pytest.mark.parametrize(
+    "database_url", ["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)], indirect=True
+)
+"""For what the ledger does; what is above it does not know the database."""
 CALL_SECONDS = 60.0
 FINISHED = 1_790_000_000_000
 Metadata = tuple[tuple[str, str], ...]

@@ -56,12 +56,10 @@ async def test_it_serves_until_told_to_stop(keys: Keys, database_url: str, tmp_p
     assert program.returncode == 0
 
 
-@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 @pytest.mark.parametrize(
     ("name", "value", "word"),
     [
         ("database", "nonsense", "--database"),
-        ("database", "sqlite+aiosqlite:////nowhere/at/all/scoring.db", "cannot be used"),
         ("database", "sqlite://", "croupier migrate --service scoring --database sqlite://"),
         ("lobby_public_key", "/nowhere/lobby.pub", "/nowhere/lobby.pub"),
         ("engine_public_key", __file__, __file__),
@@ -78,14 +76,3 @@ def test_settings_that_cannot_be_used(
     own_lines = [line for line in capfd.readouterr().err.splitlines() if line.startswith("croupier serve scoring: ")]
     assert len(own_lines) == 1
     assert word in own_lines[0]
-
-
-def test_missing_settings_are_told_together(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    names = ("DATABASE", "LOBBY_PUBLIC_KEY", "ENGINE_PUBLIC_KEY")
-    for name in names:
-        monkeypatch.delenv(f"CROUPIER_{name}", raising=False)
-    with pytest.raises(SystemExit) as ended:
-        main([])
-    assert ended.value.code == 2
-    told = capfd.readouterr().err
-    assert all(name in told for name in names)
