@@ -39,7 +39,7 @@ def overlay(folder: Path, image: Mapping[str, str]) -> Path:
 def test_the_version_is_the_tag(image: Mapping[str, str], called: str, tmp_path: Path) -> None:
     objects = rendered(overlay(tmp_path, image))
     assert main_container(named(objects, "Job", "migrate-0.2.0"))["image"] == called
-    assert list(the_version_is_one(objects)) == []
+    assert list(the_version_is_one.check(objects)) == []
 
 
 @pytest.mark.parametrize(
