@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,8 +20,6 @@ from croupier.lobby.tables import Table
 from croupier.lobby.tickets import Wish
 from croupier.runtime.database import transaction
 from croupier.runtime.errors import IllegalNow, LimitReached, Unauthenticated, Unavailable
-from croupier.runtime.schema_versions import migrate_database
-from loadtest.postgres import PostgresServer, postgres_server
 from tests.lobby.fakes import PAIRS, FakeEngine, on_both_databases, on_postgresql, player
 from tests.lobby.house import House
 from tests.lobby.matches import ADA, BOB
@@ -162,37 +160,6 @@ async def test_who_came_first_is_seated_first_wherever_he_came(house: House, eng
         await asyncio.gather(*(lobby.matching.settled() for lobby in made))
     together = {frozenset(seat.name for seat in seats) for seats in engine.opened.values()}
     assert together == {frozenset(f"Player {first + n}" for n in range(3)) for first in (0, 3, 6)}
-
-
-@pytest.mark.slow
-@on_postgresql
-async def test_a_database_that_goes_away_and_comes_back(house: House, own_server: PostgresServer) -> None:
-    house.url = own_server.url("postgres")
-    await migrate_database(house.url, ["croupier.lobby"])
-    wish = Wish("pairs", 2)
-    async with lobbies(house, running=True, reconcile_seconds=1) as made, asyncio.timeout(PATIENCE_SECONDS):
-        waiting = made[0].matching.quick_match(ADA, wish, b"")
-        await anext(waiting)
-        own_server.kill()
-        for call in (
-            made[1].reception.sign_in("a secret of one device", "Ada"),
-            made[1].forming.create(BOB, PAIRS),
-            made[1].forming.get(BOB.player_id, "0" * 32),
-            anext(made[1].matching.quick_match(BOB, wish, b"")),
-        ):
-            with pytest.raises(Unavailable):
-                await call
-        own_server.start()
-        async with aclosing(made[2].matching.quick_match(BOB, wish, b"")) as stream:
-            tables = [news.table async for news in stream if news.table]
-        assert [news.table async for news in waiting if news.table] == tables
-
-
-@pytest.fixture
-def own_server() -> Iterator[PostgresServer]:
-    """A server that a test may end."""
-    with postgres_server() as server:
-        yield server
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,6 @@ from typing import Any, TypeAlias
 import grpc
 import pytest
 import structlog
-from google.rpc import error_details_pb2
-from grpc_status import rpc_status
 from prometheus_client import CollectorRegistry
 
 from croupier.lobby.assembly import Lobby
@@ -27,6 +25,7 @@ from loadtest.faults.proxy import Lane
 from tests.lobby.fakes import SILENT, FakeClock, FakeEngine, FakeEngineServicer
 from tests.lobby.house import House
 from tests.lobby.matches import running, until_streams
+from tests.scoring.house import Refusal, refusal
 from tests.waiting import PATIENCE_SECONDS
 
 Adder: TypeAlias = Callable[[grpc.aio.Server], None]
@@ -108,17 +107,9 @@ def ada_at(address: str, clock: FakeClock) -> Client:
     return Client(Endpoints.single(address), "the secret of device 1", "Ada", clock=clock)
 
 
-async def refused(call: Any) -> tuple[str, str, str]:
-    """The code, the reason and the field with which a call is refused."""
-    with pytest.raises(grpc.aio.AioRpcError) as refusal:
-        await (call.read() if isinstance(call, grpc.aio.UnaryStreamCall) else call)
-    info, bad = error_details_pb2.ErrorInfo(), error_details_pb2.BadRequest()
-    for detail in rpc_status.from_call(refusal.value).details:
-        detail.Unpack(info)
-        detail.Unpack(bad)
-    assert info.domain == "croupier"
-    field = bad.field_violations[0].field if bad.field_violations else ""
-    return refusal.value.code().name, info.reason, field
+async def refused(call: Any) -> Refusal:
+    """How a call is refused, which may be a stream."""
+    return await refusal(call.read() if isinstance(call, grpc.aio.UnaryStreamCall) else call)
 
 
 CLOCK = table_pb2.Clock(action_seconds=7, bot_delay_milliseconds=8)

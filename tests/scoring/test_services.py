@@ -7,17 +7,8 @@ import pytest
 from croupier.scoring.codec import read_round_entry
 from croupier_api.v1 import scoring_pb2 as pb
 from croupier_api.v1 import table_pb2
-from tests.scoring.house import (
-    ANNA_AND_BEN,
-    FINISHED,
-    House,
-    Refusal,
-    computer,
-    person,
-    refusal,
-    result_entry,
-    round_entry,
-)
+from tests.contract.house import computer, person
+from tests.scoring.house import ANNA_AND_BEN, FINISHED, House, Refusal, refusal, result_entry, round_entry
 
 
 async def test_a_score_sheet(house: House) -> None:
