@@ -63,7 +63,7 @@ async def waits(lobby: Lobby, name: str) -> int:
 
 
 @on_both_databases
-async def test_the_same_wish_gets_the_same_table_again_at_any_replica_and_after_a_restart(
+async def test_the_same_wish_gets_the_same_table_at_any_replica_after_a_restart_and_after_its_end(
     house: House, engine: FakeEngine
 ) -> None:
     async with house.lobby() as one, house.lobby() as other:
@@ -72,15 +72,11 @@ async def test_the_same_wish_gets_the_same_table_again_at_any_replica_and_after_
             assert await again(lobby) == table
     async with house.lobby() as late:
         assert await again(late) == table
-    assert list(engine.opened) == [table.table_id]
-
-
-async def test_also_when_the_game_is_over(lobby: Lobby, engine: FakeEngine) -> None:
-    table = await told(lobby)
-    engine.finished.add(table.table_id)
-    await lobby.reconciler.finish_tables()
-    found = await again(lobby)
+        engine.finished.add(table.table_id)
+        await late.reconciler.finish_tables()
+        found = await again(late)
     assert (found.table_id, found.state) == (table.table_id, TableState.FINISHED)
+    assert list(engine.opened) == [table.table_id]
 
 
 @pytest.mark.parametrize("name", [NAME, "another wish", ""])

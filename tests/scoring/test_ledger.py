@@ -150,6 +150,7 @@ async def test_a_database_that_cannot_be_reached_is_unavailable(tmp_path: Path) 
     assert refused.value.retry_after_seconds
 
 
+@on_both_databases
 async def test_tables_of_computer_players_only_are_entered(ledger: Ledger) -> None:
     bots = dataclasses.replace(SHEET, seats=(Seat("", "Computer", "random"),) * 3)
     assert await enter(ledger, RESULT, bots)
