@@ -74,7 +74,8 @@ async def test_an_engine_that_knows_the_key_and_comes_later(late: int) -> None:
         await task
 
 
-async def test_an_engine_that_does_not_know_the_key_and_comes_later(late: int) -> None:
-    with pytest.raises(ValueError, match="does not take this lobby's key"):
-        async with asking(checked(f"127.0.0.1:{late}")) as task, engine(OTHER_KEY, late):
-            await until_stopped_or_refused(task)
+async def test_an_engine_that_does_not_know_the_key_and_comes_later_than_another(late: int) -> None:
+    async with asyncio.timeout(PATIENCE_SECONDS), engine(KEY) as right:
+        with pytest.raises(ValueError, match="does not take this lobby's key"):
+            async with asking(checked(right, f"127.0.0.1:{late}")) as task, engine(OTHER_KEY, late):
+                await until_stopped_or_refused(task)

@@ -63,11 +63,14 @@ def kinds(found: Sequence[object]) -> Counter[str]:
 
 
 @on_both_databases
-async def test_a_host_has_so_many_tables_and_no_more(house: House) -> None:
+async def test_a_host_has_so_many_tables_and_no_more(house: House, engine: FakeEngine) -> None:
     async with lobbies(house, hosted_tables_limit=4) as made:
         found = await outcomes(*(lobby.forming.create(ADA, PAIRS) for _ in range(5) for lobby in made))
+        engine.calls.clear()
         with pytest.raises(LimitReached) as refusal:
             await made[0].forming.create(ADA, PAIRS)
+        # The engine is not asked to prepare what cannot be.
+        assert engine.calls == []
         await made[0].forming.create(BOB, PAIRS)
     assert refusal.value.reason == "HOSTED_TABLES"
     assert kinds(found) == {Table.__name__: 4, LimitReached.__name__: 11}
