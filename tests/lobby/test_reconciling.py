@@ -1,5 +1,6 @@
 """What was left undone is looked after."""
 
+import asyncio
 from dataclasses import replace
 
 import pytest
@@ -9,10 +10,11 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from croupier.lobby import reconciling
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.tables import TableState
-from croupier.runtime.errors import NotFound, Unauthenticated
+from croupier.runtime.errors import NotFound, ServiceError, Unauthenticated
 from tests.lobby.fakes import PAIRS, SILENT, FakeClock, FakeEngine, on_both_databases, player
 from tests.lobby.house import House
 from tests.lobby.matches import ADA, BOB
+from tests.waiting import until
 
 ALONE = replace(PAIRS, game="alone", seats=1)
 
@@ -66,6 +68,23 @@ async def test_games_that_are_over_are_noted_in_bounded_batches(
         await lobby.reconciler.finish_tables()
     states = [await state_of(lobby, table_id) for table_id in table_ids]
     assert states == [TableState.FINISHED] * 4 + [TableState.PLAYING]
+
+
+@pytest.mark.parametrize("failure", [SILENT, RuntimeError("a defect")])
+async def test_a_step_that_fails_is_tried_again(lobby: Lobby, engine: FakeEngine, failure: ServiceError) -> None:
+    table_id = await playing(lobby)
+    engine.finished.add(table_id)
+    engine.failure = failure
+    going_round = asyncio.create_task(lobby.reconciler.run(pause_seconds=0.01))
+    await until(lambda: "table_statuses" in engine.calls)
+    engine.failure = None
+
+    async def is_finished() -> bool:
+        return await state_of(lobby, table_id) is TableState.FINISHED
+
+    await until(is_finished)
+    going_round.cancel()
+    await asyncio.wait([going_round])
 
 
 @on_both_databases

@@ -34,7 +34,8 @@ async def test_changes_that_wait_become_one_and_never_go_back() -> None:
             feed.publish(forming_table(version=version))
         async with aclosing(subscription.changes()) as changes:
             assert (await following(changes)).version == 4
-            feed.publish(forming_table(version=3))
+            for version in (4, 3):
+                feed.publish(forming_table(version=version))
             feed.publish(forming_table(version=1, number=2))
             assert (await following(changes)).table_id == forming_table(number=2).table_id
             feed.publish(forming_table(version=5))
