@@ -5,9 +5,13 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from k8s.dashboards.catalogue import DASHBOARDS
+from k8s.dashboards.calls import CALLS
+from k8s.dashboards.door import DOOR
+from k8s.dashboards.engines import ENGINES
 from k8s.dashboards.grafana import grafana
+from k8s.dashboards.house import HOUSE
 
+DASHBOARDS = (HOUSE, ENGINES, CALLS, DOOR)
 FOLDER = Path(__file__).parents[1] / "components" / "monitoring" / "dashboards"
 
 

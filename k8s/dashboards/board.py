@@ -1,6 +1,6 @@
 """What a dashboard is: rows of panels, each of which asks Prometheus something and says what the answer means."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -24,40 +24,43 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """An expression of Prometheus, and the name of its lines, with labels in double braces."""
+    """An expression of Prometheus, the name of its lines, with labels in double braces, and what its figures are."""
 
     expression: str
     legend: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """One picture; `meaning` says what to look for in it."""
-
-    title: str
-    meaning: str
-    queries: tuple[Query, ...]
     unit: Unit = Unit.NUMBER
-    form: Form = Form.LINES
+
+    def called(self, legend: str) -> "Query":
+        """The same with another name for its lines."""
+        return replace(self, legend=legend)
+
+    def divided(self, divisor: int) -> "Query":
+        """The same in a larger unit."""
+        return replace(self, expression=f"{self.expression} / {divisor}")
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """Panels side by side under a heading."""
+class Panel:
+    """One picture in the unit of its queries; `meaning` says what to look for in it."""
 
-    title: str
-    panels: tuple[Panel, ...]
+    def __init__(
+        self, title: str, meaning: str, *queries: Query, unit: Unit | None = None, form: Form = Form.LINES
+    ) -> None:
+        self.title = title
+        self.meaning = meaning
+        self.queries = queries
+        self.unit = unit or queries[0].unit
+        self.form = form
 
 
 @dataclass(frozen=True, slots=True)
 class Dashboard:
-    """A page; `uid` is its name in addresses and of its file."""
+    """A page of rows of panels by their heading; `uid` is its name in addresses and of its file."""
 
     uid: str
     title: str
-    rows: tuple[Row, ...]
+    rows: dict[str, tuple[Panel, ...]]
 
     @property
     def panels(self) -> tuple[Panel, ...]:
         """All panels, in order."""
-        return tuple(panel for row in self.rows for panel in row.panels)
+        return tuple(panel for row in self.rows.values() for panel in row)

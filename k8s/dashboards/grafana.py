@@ -45,13 +45,13 @@ def _namespace_variable() -> dict[str, Any]:
 
 def _panels(dashboard: Dashboard) -> Iterator[dict[str, Any]]:
     number, top = 1, 0
-    for row in dashboard.rows:
+    for title, row in dashboard.rows.items():
         place = {"x": 0, "y": top, "w": WIDTH, "h": 1}
-        yield {"id": number, "type": "row", "title": row.title, "gridPos": place, "panels": []}
+        yield {"id": number, "type": "row", "title": title, "gridPos": place, "panels": []}
         number, top = number + 1, top + 1
-        width = WIDTH // len(row.panels)
-        height = max(_height(panel) for panel in row.panels)
-        for column, panel in enumerate(row.panels):
+        width = WIDTH // len(row)
+        height = max(_height(panel) for panel in row)
+        for column, panel in enumerate(row):
             yield _panel(panel, number, {"x": column * width, "y": top, "w": width, "h": height})
             number += 1
         top += height

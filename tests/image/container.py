@@ -43,11 +43,7 @@ class Image:
 
     def run_python(self, program: str) -> tuple[int, str]:
         """Run a program in place of its entry point; gives the exit code and what was said."""
-        return _ended(self.start_python(program, subprocess.PIPE))
-
-    def start_python(self, program: str, said: IO[bytes] | int) -> "Container":
-        """Run a program in place of its entry point; `said` gets what it writes."""
-        return self._start(["python", "-c", program], said, {})
+        return _ended(self._start(["python", "-c", program], subprocess.PIPE, {}))
 
     def _start(self, command: Sequence[str], said: IO[bytes] | int, environment: Mapping[str, str]) -> "Container":
         own = dict(line.split("=", 1) for line in self.configuration["Env"])

@@ -4,13 +4,12 @@ import json
 import os
 import stat
 import struct
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.image.container import SECONDS, Image
+from tests.image.container import Image
 
 INSTALLERS = {"pip", "pip3", "pip3.11", "uv", "ensurepip", "setuptools", "wheel", "virtualenv"}
 COMPILERS = {"cc", "gcc", "g++", "c++", "clang", "ld", "as", "make", "cargo", "rustc", "go"}
@@ -103,15 +102,6 @@ def is_compiled(source: Path) -> bool:
     flags, modified, size = struct.unpack("<III", header[4:])
     state = source.stat()
     return flags == UNCHECKED_HASH or (modified, size) == (int(state.st_mtime), state.st_size)
-
-
-def test_what_runs_in_it_does_not_outlive_who_runs_it(image: Image) -> None:
-    said = image.start_python("import time; print('here', flush=True); time.sleep(600)", subprocess.PIPE).process
-    assert said.stdout is not None
-    assert said.stdout.readline() == b"here\n"
-    said.kill()
-    # Ends with the last process that could still say something.
-    said.communicate(timeout=SECONDS)
 
 
 def test_labels_say_what_it_is(image: Image) -> None:

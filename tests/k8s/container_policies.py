@@ -20,9 +20,15 @@ from croupier.runtime.settings import ENVIRONMENT_PREFIX, known_settings, read_s
 from croupier.scoring.settings import ScoringSettings
 from tests.k8s.building import Object
 from tests.k8s.objects import (
+    ENV,
+    FIRST,
+    MAIN,
+    POD,
     PROBES,
     SERVICES,
+    Break,
     container_of,
+    detects,
     each_container,
     environment,
     main_container,
@@ -82,6 +88,11 @@ def configured(objects: Sequence[Object]) -> Iterator[tuple[Object, Object, dict
             yield owner, container, {name.removeprefix(prefix).lower(): value for name, value in given.items()}
 
 
+@detects(
+    Break("Deployment", "engine", f"{MAIN}/args", ["serve", "lobby"]),
+    Break("Deployment", "door", f"{POD}/containers/drain/command/2", "croupier.door.drains"),
+    Break("Job", "migrate-", f"{MAIN}/args", ["migrate", "--all"]),
+)
 def commands_exist(objects: Sequence[Object]) -> Iterator[str]:
     """A container of our image runs a command that exists, with options that it has."""
     for _, container, who in each_container(objects):
@@ -108,6 +119,12 @@ def _faults_of_command(container: Object) -> Iterator[str]:
         yield f"is refused: {fault.format_message()}"
 
 
+@detects(
+    Break("Deployment", "scoring"),
+    Break("Deployment", "engine", f"{ENV}/CROUPIER_LISTEN/name", "CROUPIER_LISTENS"),
+    Break("Deployment", "engine", f"{ENV}/CROUPIER_SIGNING_KEY"),
+    Break("Deployment", "engine", f"{ENV}/CROUPIER_DRAIN_SECONDS/name", "CROUPIER_SHUFFLE_SEED"),
+)
 def settings_are_accepted(objects: Sequence[Object]) -> Iterator[str]:
     """All four programs are there once; each variable is a setting, required ones are given, each value is accepted."""
     found = sorted(container["name"] for _, container, _ in configured(objects))
@@ -127,6 +144,11 @@ def settings_are_accepted(objects: Sequence[Object]) -> Iterator[str]:
                 yield f"{printed.getvalue()}{title(owner)} cannot read its settings: {fault}"
 
 
+@detects(
+    Break("Deployment", "lobby", f"{ENV}/CROUPIER_METRICS_LISTEN/value", "127.0.0.1:7719"),
+    Break("Deployment", "lobby", f"{MAIN}/ports/health"),
+    Break("Deployment", "door", f"{MAIN}/ports/0/name"),
+)
 def ports_are_those_of_the_settings(objects: Sequence[Object]) -> Iterator[str]:
     """A pod names exactly the ports on which its settings let it listen, and none of them is on loopback."""
     for owner, container, given in configured(objects):
@@ -142,6 +164,11 @@ def ports_are_those_of_the_settings(objects: Sequence[Object]) -> Iterator[str]:
             yield f"{title(owner)} has a port without a name"
 
 
+@detects(
+    Break("Deployment", "engine", f"{MAIN}/livenessProbe/grpc/service"),
+    Break("Deployment", "engine", f"{MAIN}/startupProbe/grpc/port", 7720),
+    Break("Deployment", "door", f"{MAIN}/startupProbe/httpGet/port", "metric"),
+)
 def probes_ask_the_right_port(objects: Sequence[Object]) -> Iterator[str]:
     """gRPC probes ask the health port, liveness without the database; other probes ask a named port of the pod."""
     for owner, container, who in each_container(objects):
@@ -157,6 +184,10 @@ def probes_ask_the_right_port(objects: Sequence[Object]) -> Iterator[str]:
                     yield f"{who}: {kind} does not ask the port health for {service!r}"
 
 
+@detects(
+    Break("Deployment", "engine", f"{ENV}/CROUPIER_SCORING_CONTROL/value", "dns:///scoring:7730"),
+    Break("Deployment", "door", f"{FIRST}/env/CROUPIER_LOBBY/value", "engine:7720"),
+)
 def addresses_lead_to_the_right_port(objects: Sequence[Object]) -> Iterator[str]:
     """Each setting that names another service names its Service and the port for this caller."""
     for owner, _, given in configured(objects):
@@ -181,6 +212,11 @@ def secrets_of(owner: Object, volume_name: str | None = None) -> list[str]:
     return found
 
 
+@detects(
+    Break("Deployment", "engine", f"{POD}/volumes/tls/secret/secretName", "lobby-tls"),
+    Break("Deployment", "engine", f"{POD}/volumes/keys/projected/defaultMode"),
+    Break("Job", "migrate-", f"{ENV}/CROUPIER_DATABASE/valueFrom/secretKeyRef/key", "url"),
+)
 def secrets_are_those_that_exist(objects: Sequence[Object]) -> Iterator[str]:
     """Each Secret and key that is named is one of SECRETS and its holder's, and is readable for its group only."""
     for owner in with_pods(objects):
@@ -202,6 +238,7 @@ def secrets_are_those_that_exist(objects: Sequence[Object]) -> Iterator[str]:
                 yield f"{who} reads {wanted['key']} of the Secret {wanted['name']}"
 
 
+@detects(Break("Deployment", "engine", f"{ENV}/CROUPIER_TLS_CA"))
 def mutual_tls_is_everywhere_or_nowhere(objects: Sequence[Object]) -> Iterator[str]:
     """The three settings of mutual TLS are given to all services and the gateway, or to none."""
     wanted = dict.fromkeys(SERVICES, MUTUAL_TLS) | {"configuration": MUTUAL_TLS_OF_THE_GATEWAY}
@@ -212,6 +249,10 @@ def mutual_tls_is_everywhere_or_nowhere(objects: Sequence[Object]) -> Iterator[s
         yield f"mutual TLS is set in part: {given}"
 
 
+@detects(
+    Break("Deployment", "engine", f"{POD}/volumes/temporary/emptyDir/sizeLimit"),
+    Break("Deployment", "engine", f"{MAIN}/volumeMounts/temporary"),
+)
 def volumes_are_limited_and_temporary_files_possible(objects: Sequence[Object]) -> Iterator[str]:
     """Each emptyDir has a size limit, each container a /tmp; no variables of Services reach a program."""
     for owner in with_pods(objects):
@@ -226,6 +267,10 @@ def volumes_are_limited_and_temporary_files_possible(objects: Sequence[Object]) 
             yield f"{who} has no {TEMPORARY}"
 
 
+@detects(
+    Break("Deployment", "door", f"{MAIN}/volumeMounts/configuration"),
+    Break("Deployment", "door", f"{POD}/containers/drain/args/0", "127.0.0.1:7710"),
+)
 def the_gateway_finds_its_configuration(objects: Sequence[Object]) -> Iterator[str]:
     """Envoy reads what the init container wrote to the same volume, and `drain` asks Envoy's administration."""
     making, envoy, drain = (container_of(objects, "door", name) for name in ("configuration", "door", "drain"))
@@ -240,6 +285,7 @@ def the_gateway_finds_its_configuration(objects: Sequence[Object]) -> Iterator[s
         yield f"drain asks {drain['args'][0]}, where Envoy's administration is not"
 
 
+@detects(Break("Deployment", "door", f"{POD}/containers/traces"))
 def the_traces_of_the_gateway_are_forwarded(objects: Sequence[Object]) -> Iterator[str]:
     """Envoy sends its traces to a container of its pod, which forwards them to the collector of the services."""
     endpoints = {container["name"]: given.get("traces_endpoint") for _, container, given in configured(objects)}
@@ -251,6 +297,7 @@ def the_traces_of_the_gateway_are_forwarded(objects: Sequence[Object]) -> Iterat
         yield f"traces for {endpoints['configuration']} are not forwarded by {relays}"
 
 
+@detects(Break("Job", "load-workers", "spec/parallelism", 2))
 def the_load_test_finds_the_gateway(objects: Sequence[Object]) -> Iterator[str]:
     """The master waits for as many workers as there are, and its gateway is a Service."""
     for workers in [one for one in of_kind(objects, "Job") if one["metadata"]["name"] == "load-workers"]:
@@ -262,6 +309,10 @@ def the_load_test_finds_the_gateway(objects: Sequence[Object]) -> Iterator[str]:
             yield f"{title(workers)} find no gateway at {given['DOOR']}"
 
 
+@detects(
+    Break("Job", "migrate-", f"{MAIN}/args", ["migrate", "--service", "lobby"]),
+    Break("Deployment", "engine", f"{FIRST}/args", ["migrate"]),
+)
 def the_schema_is_migrated_before(objects: Sequence[Object]) -> Iterator[str]:
     """One Job migrates everything, waits for the database and is retried; services wait for it in an init container."""
     job = named(objects, "Job", "migrate-")
@@ -272,19 +323,3 @@ def the_schema_is_migrated_before(objects: Sequence[Object]) -> Iterator[str]:
         waiting = [one.get("args", []) for one in pod(owner).get("initContainers", [])]
         if not any(one[:3] == ["migrate", "--service", name] and "--wait" in one for one in waiting):
             yield f"{title(owner)} does not wait for its schema"
-
-
-POLICIES = (
-    commands_exist,
-    settings_are_accepted,
-    ports_are_those_of_the_settings,
-    probes_ask_the_right_port,
-    addresses_lead_to_the_right_port,
-    secrets_are_those_that_exist,
-    mutual_tls_is_everywhere_or_nowhere,
-    volumes_are_limited_and_temporary_files_possible,
-    the_gateway_finds_its_configuration,
-    the_traces_of_the_gateway_are_forwarded,
-    the_load_test_finds_the_gateway,
-    the_schema_is_migrated_before,
-)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from tests.k8s.building import Object
-from tests.k8s.objects import named, of_kind, pod_labels, pods_of, ports, selects, title, with_pods
+from tests.k8s.objects import Break, detects, named, of_kind, pod_labels, pods_of, ports, selects, title, with_pods
 
 ANYWHERE = "anywhere"
 
@@ -98,6 +98,7 @@ def _names(peer: Object, pods: dict[str, dict[str, str]]) -> list[str]:
     return [ANYWHERE]
 
 
+@detects(Break("NetworkPolicy", "nobody", "spec/policyTypes", ["Ingress"]))
 def everything_is_closed_by_default(objects: Sequence[Object]) -> Iterator[str]:
     """One policy is for all pods, in both directions, and opens nothing."""
     spec = named(objects, "NetworkPolicy", "nobody")["spec"]
@@ -106,6 +107,7 @@ def everything_is_closed_by_default(objects: Sequence[Object]) -> Iterator[str]:
         yield "the NetworkPolicy nobody does not close everything"
 
 
+@detects(Break("NetworkPolicy", "engine", "spec/ingress/0/from/0/podSelector", {}))
 def arrows_have_two_ends(objects: Sequence[Object]) -> Iterator[str]:
     """Within the namespace neither side opens what the other does not."""
     pods = {name for name, _, _ in pods_of(objects)}
@@ -115,6 +117,7 @@ def arrows_have_two_ends(objects: Sequence[Object]) -> Iterator[str]:
             yield f"only one side opens the port {one.port} of {one.called} to {one.caller}"
 
 
+@detects(Break("Service", "engine", "spec/ports/0/targetPort", "players"))
 def services_lead_to_open_ports(objects: Sequence[Object]) -> Iterator[str]:
     """Each port of a Service is a named port of its pods, and somebody may reach it."""
     reachable = {(one.called, one.port) for one in arrows(objects)}
@@ -128,6 +131,3 @@ def services_lead_to_open_ports(objects: Sequence[Object]) -> Iterator[str]:
             for port in service["spec"]["ports"]:
                 if (pod_labels(owner)["app.kubernetes.io/name"], numbers.get(port["targetPort"])) not in reachable:
                     yield f"{title(service)}: nobody may reach the port {port['name']} of {title(owner)}"
-
-
-POLICIES = (everything_is_closed_by_default, arrows_have_two_ends, services_lead_to_open_ports)

@@ -2,7 +2,7 @@
 
 import copy
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,11 @@ DATABASE_LABEL = "cnpg.io/cluster"
 POD_OWNERS = ("Deployment", "StatefulSet", "Job")
 SCALERS = ("HorizontalPodAutoscaler", "ScaledObject")
 SERVICES = ("lobby", "engine", "scoring")
+POD = "spec/template/spec"
+MAIN = f"{POD}/containers/0"
+FIRST = f"{POD}/initContainers/0"
+ENV = f"{MAIN}/env"
+"""Paths of a pod, of its first container and init container, and of that container's variables."""
 PROBES = ("startupProbe", "readinessProbe", "livenessProbe")
 _UNITS = {"": 1, "m": 1e-3, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
 
@@ -155,6 +160,19 @@ class Break:
         else:
             place[_key(place, last)] = self.value
         return broken
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What all objects of a folder have to meet; `check` gives the faults, and each of the breaks is one."""
+
+    check: Callable[[Sequence[Object]], Iterator[str]]
+    breaks: tuple[Break, ...]
+
+
+def detects(*breaks: Break) -> Callable[[Callable[[Sequence[Object]], Iterator[str]]], Policy]:
+    """Make a function a policy that detects these breaks."""
+    return lambda check: Policy(check, breaks)
 
 
 def _key(place: Any, step: str) -> Any:

@@ -11,11 +11,17 @@ from tests.k8s.building import Object
 from tests.k8s.exported import exported
 from tests.k8s.expressions import faults
 from tests.k8s.objects import (
+    ENV,
+    FIRST,
+    MAIN,
     NAME_LABEL,
+    POD,
     SCALERS,
     SERVICES,
+    Break,
     container_of,
     containers,
+    detects,
     each_container,
     environment,
     main_container,
@@ -52,6 +58,10 @@ PASSWORD_IN_A_URL = re.compile(r"\w+://[^\s/:@]*:[^\s/@]+@")
 NAME_OF_A_SECRET = re.compile(r"PASSWORD|TOKEN|SECRET(?!S_FOLDER)|CREDENTIAL")
 
 
+@detects(
+    Break("Deployment", "lobby", "metadata/labels", {"app.kubernetes.io/version": "0.0.9"}),
+    Break("Deployment", "engine", f"{FIRST}/image", "registry.example.org/croupier:0.0.9"),
+)
 def the_version_is_one(objects: Sequence[Object]) -> Iterator[str]:
     """All containers of ours have one image tag, and the migration's name and the labels are that tag."""
     job = named(objects, "Job", "migrate-")
@@ -73,6 +83,11 @@ def _name_and_tag(image: str) -> tuple[str, str]:
     return name, tag
 
 
+@detects(
+    Break("Deployment", "scoring", f"{POD}/topologySpreadConstraints"),
+    Break("PodDisruptionBudget", "door", "spec/maxUnavailable", 0),
+    Break("PodDisruptionBudget", "lobby", "spec/selector/matchLabels", {"app.kubernetes.io/name": "motor"}),
+)
 def instances_are_replaced_one_by_one(objects: Sequence[Object]) -> Iterator[str]:
     """A new instance is ready before an old one ends, they spread over nodes, and a node can be drained."""
     for name in ALL_SERVICES:
@@ -90,6 +105,7 @@ def instances_are_replaced_one_by_one(objects: Sequence[Object]) -> Iterator[str
             yield f"{title(owner)} has no disruption budget by which a node can be drained"
 
 
+@detects(Break("Deployment", "engine", f"{POD}/terminationGracePeriodSeconds", 30))
 def there_is_time_to_drain(objects: Sequence[Object]) -> Iterator[str]:
     """The grace period is longer than preStop and drain together, and preStop outlasts the callers' caches."""
     for name in ALL_SERVICES:
@@ -103,6 +119,12 @@ def there_is_time_to_drain(objects: Sequence[Object]) -> Iterator[str]:
             yield f"{title(owner)} is killed before it has drained"
 
 
+@detects(
+    Break("HorizontalPodAutoscaler", "lobby"),
+    Break("Deployment", "lobby", "spec/replicas", 2),
+    Break("ScaledObject", "engine", "spec/maxReplicaCount", 2),
+    Break("ScaledObject", "engine", "spec/triggers/0/metadata/query", "sum(croupier_stream)"),
+)
 def one_autoscaler_scales_each_service_slowly(objects: Sequence[Object]) -> Iterator[str]:
     """Where one service is scaled all are, each by one autoscaler that alone sets the number, and down slowly."""
     scaled = [one["spec"]["scaleTargetRef"]["name"] for one in of_kind(objects, *SCALERS)]
@@ -131,6 +153,7 @@ def _bounds(autoscaler: Object) -> tuple[int, int]:
     return least, most
 
 
+@detects(Break("Service", "engine", "spec/clusterIP"), Break("Service", "door", "spec/externalTrafficPolicy"))
 def names_resolve_to_replicas(objects: Sequence[Object]) -> Iterator[str]:
     """Callers see every replica, also during a failover of the database; the gateway sees its clients' addresses."""
     for name in SERVICES:
@@ -144,6 +167,7 @@ def names_resolve_to_replicas(objects: Sequence[Object]) -> Iterator[str]:
         yield "Service door hides the addresses of clients"
 
 
+@detects(Break("Job", "load-workers", f"{POD}/priorityClassName", "croupier-serving"))
 def services_have_priority_over_the_load_test(objects: Sequence[Object]) -> Iterator[str]:
     """Every pod has a priority class; only those of the load test are below zero."""
     values = {one["metadata"]["name"]: one["value"] for one in of_kind(objects, "PriorityClass")}
@@ -153,6 +177,7 @@ def services_have_priority_over_the_load_test(objects: Sequence[Object]) -> Iter
             yield f"{title(owner)} has the priority of others"
 
 
+@detects(Break("Namespace", "croupier", "metadata/labels", {}))
 def the_namespace_is_restricted(objects: Sequence[Object]) -> Iterator[str]:
     """The cluster refuses pods that do not meet the Pod Security Standard `restricted`."""
     for one in of_kind(objects, "Namespace"):
@@ -160,6 +185,11 @@ def the_namespace_is_restricted(objects: Sequence[Object]) -> Iterator[str]:
             yield f"{title(one)} admits pods with privileges"
 
 
+@detects(
+    Break("Deployment", "engine", f"{MAIN}/volumeMounts/keys/name", "key"),
+    Break("Deployment", "engine", f"{MAIN}/resources/requests/memory", "4Gi"),
+    Break("ConfigMap", "load-"),
+)
 def references_exist(objects: Sequence[Object]) -> Iterator[str]:
     """Volumes, claims and ConfigMaps that containers name exist, and requests are below limits."""
     there = {(one["kind"], one["metadata"]["name"]) for one in objects}
@@ -181,6 +211,10 @@ def references_exist(objects: Sequence[Object]) -> Iterator[str]:
             yield f"{title(owner)} needs {missing}"
 
 
+@detects(
+    Break("PodMonitor", "croupier", "spec/selector/matchExpressions/0/values", ["door"]),
+    Break("PodMonitor", "croupier", "spec/podMetricsEndpoints/0/port", "figures"),
+)
 def metrics_are_collected(objects: Sequence[Object]) -> Iterator[str]:
     """Each PodMonitor selects all services, reads a port that they have, and names jobs as the rules do."""
     for monitor in of_kind(objects, "PodMonitor"):
@@ -195,6 +229,10 @@ def metrics_are_collected(objects: Sequence[Object]) -> Iterator[str]:
                 yield f"{title(monitor)} does not name jobs as rules do"
 
 
+@detects(
+    Break("Deployment", "engine", f"{ENV}/CROUPIER_DATABASE", {"name": "X", "value": "postgresql://a:b@c/d"}),
+    Break("ConfigMap", "dashboards", "kind", "Secret"),
+)
 def no_secret_is_written_down(objects: Sequence[Object]) -> Iterator[str]:
     """No object is a Secret, no variable holds one, no text is a private key or a URL with a password."""
     for one in objects:
@@ -208,6 +246,10 @@ def no_secret_is_written_down(objects: Sequence[Object]) -> Iterator[str]:
                 yield f"{who}: {variable['name']} is written down"
 
 
+@detects(
+    Break("Cluster", "postgres", "spec/postgresql/parameters/max_connections", "350"),
+    Break("Cluster", "postgres", "spec/resources/limits/memory", "1Gi"),
+)
 def the_database_accepts_all_connections(objects: Sequence[Object]) -> Iterator[str]:
     """With every autoscaler at its maximum and in a roll-out, the database has connections and memory for all."""
     for cluster in of_kind(objects, "Cluster"):
@@ -225,6 +267,7 @@ def the_database_accepts_all_connections(objects: Sequence[Object]) -> Iterator[
             yield f"{title(cluster)} needs {memory / 2**20:.0f} MiB for {most} connections"
 
 
+@detects(Break("Cluster", "postgres", "spec/instances", 2))
 def the_database_can_lose_an_instance(objects: Sequence[Object]) -> Iterator[str]:
     """A commit waits for a standby, one standby may be lost, and the operator's labels are its own."""
     for one in of_kind(objects, "Cluster"):
@@ -236,6 +279,7 @@ def the_database_can_lose_an_instance(objects: Sequence[Object]) -> Iterator[str
                 yield f"{title(one)} and its operator both set {label}"
 
 
+@detects(Break("Deployment", "door", f"{FIRST}/env/0", {"name": "CROUPIER_CONNECTIONS_LIMIT", "value": "40000"}))
 def the_gateway_has_memory_for_its_connections(objects: Sequence[Object]) -> Iterator[str]:
     """It refuses connections and calls before the cluster kills it for its memory."""
     making, envoy = (container_of(objects, "door", name) for name in ("configuration", "door"))
@@ -245,20 +289,3 @@ def the_gateway_has_memory_for_its_connections(objects: Sequence[Object]) -> Ite
         yield f"the gateway needs {needed / 2**20:.0f} MiB for {settings.connections_limit} connections"
     if own >= quantity(envoy["resources"]["limits"]["memory"]):
         yield "the gateway is killed for its memory before it refuses anything"
-
-
-POLICIES = (
-    the_version_is_one,
-    instances_are_replaced_one_by_one,
-    there_is_time_to_drain,
-    one_autoscaler_scales_each_service_slowly,
-    names_resolve_to_replicas,
-    services_have_priority_over_the_load_test,
-    the_namespace_is_restricted,
-    references_exist,
-    metrics_are_collected,
-    no_secret_is_written_down,
-    the_database_accepts_all_connections,
-    the_database_can_lose_an_instance,
-    the_gateway_has_memory_for_its_connections,
-)

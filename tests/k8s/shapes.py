@@ -12,43 +12,28 @@ _DURATION = {"type": "string", "pattern": r"^\d+(ms|s|m|h)$"}
 
 
 def _closed(required: tuple[str, ...] = (), **properties: Any) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(required),
-        "additionalProperties": False,
-    }
+    shape = {"type": "object", "properties": properties, "additionalProperties": False}
+    return {**shape, "required": list(required)}
+
+
+def _list(**properties: Any) -> dict[str, Any]:
+    return {"type": "array", "items": _closed(**properties)}
 
 
 def _object(version: str, spec: Any) -> dict[str, Any]:
     metadata = _closed(("name",), name=_TEXT, namespace=_TEXT, labels=_LABELS)
-    return _closed(
-        ("apiVersion", "kind", "metadata", "spec"),
-        apiVersion={"const": version},
-        kind=_TEXT,
-        metadata=metadata,
-        spec=spec,
-    )
+    required = ("apiVersion", "kind", "metadata", "spec")
+    return _closed(required, apiVersion={"const": version}, kind=_TEXT, metadata=metadata, spec=spec)
 
 
+_RELABELINGS = _list(sourceLabels=_TEXTS, targetLabel=_TEXT, replacement=_TEXT)
 _POD_MONITOR = _closed(
     ("selector", "podMetricsEndpoints"),
     selector=_ANY,
-    podMetricsEndpoints={
-        "type": "array",
-        "items": _closed(
-            port=_TEXT,
-            path=_TEXT,
-            interval=_DURATION,
-            scrapeTimeout=_DURATION,
-            relabelings={
-                "type": "array",
-                "items": _closed(sourceLabels=_TEXTS, targetLabel=_TEXT, replacement=_TEXT),
-            },
-        ),
-    },
+    podMetricsEndpoints=_list(
+        port=_TEXT, path=_TEXT, interval=_DURATION, scrapeTimeout=_DURATION, relabelings=_RELABELINGS
+    ),
 )
-
 _STORAGE = _closed(("size",), size={"type": "string", "pattern": r"^\d+Gi$"})
 _PINNED_IMAGE = {"type": "string", "pattern": r":\d+\.\d+"}
 _CLUSTER = _closed(
@@ -78,16 +63,13 @@ _SCALED = _closed(
     maxReplicaCount=_NUMBER,
     pollingInterval=_NUMBER,
     advanced=_closed(horizontalPodAutoscalerConfig=_closed(behavior=_ANY)),
-    triggers={
-        "type": "array",
-        "items": _closed(
-            ("type", "metadata"),
-            type={"enum": ["prometheus", "cpu"]},
-            metricType={"enum": ["Utilization"]},
-            # KEDA reads all of these as texts.
-            metadata=_LABELS,
-        ),
-    },
+    # KEDA reads all of the metadata as texts.
+    triggers=_list(
+        required=("type", "metadata"),
+        type={"enum": ["prometheus", "cpu"]},
+        metricType={"enum": ["Utilization"]},
+        metadata=_LABELS,
+    ),
 )
 
 SHAPES: Mapping[str, Mapping[str, Any]] = {

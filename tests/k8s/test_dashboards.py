@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from k8s.dashboards.__main__ import FOLDER, files
+from k8s.dashboards.__main__ import DASHBOARDS, FOLDER, files
 from k8s.dashboards.board import Dashboard
-from k8s.dashboards.catalogue import DASHBOARDS
 from k8s.dashboards.house import FAILED
 from tests.k8s.exported import exported
 from tests.k8s.expressions import faults

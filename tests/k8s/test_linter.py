@@ -8,14 +8,12 @@ from typing import Any
 import pytest
 
 from tests.k8s.building import FOLDERS, ROOT, build, write
-from tests.k8s.objects import Break, named
+from tests.k8s.objects import MAIN, POD, Break, named
 from tests.k8s.running import ended
 from tests.programs import program
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
-POD = "spec/template/spec"
-MAIN = f"{POD}/containers/0"
 BREAKS: Mapping[str, Break] = {
     "CKV_K8S_8": Break("Deployment", "engine", f"{MAIN}/livenessProbe"),
     "CKV_K8S_9": Break("Deployment", "engine", f"{MAIN}/readinessProbe"),

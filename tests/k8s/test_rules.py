@@ -11,7 +11,7 @@ from croupier.door.settings import DoorSettings
 from croupier.engine.settings import EngineSettings
 from croupier.lobby.settings import LobbySettings
 from croupier.runtime.settings import known_settings
-from k8s.dashboards.catalogue import DASHBOARDS
+from k8s.dashboards.__main__ import DASHBOARDS
 from tests.k8s.building import ROOT
 from tests.k8s.exported import exported
 from tests.k8s.expressions import faults

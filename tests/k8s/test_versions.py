@@ -25,21 +25,18 @@ def overlay(folder: Path, image: Mapping[str, str]) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("image", "called"),
+    ("name", "digest", "called"),
     [
-        ({"newName": "ghcr.io/cards/croupier", "newTag": "0.2.0"}, "ghcr.io/cards/croupier:0.2.0"),
-        ({"newName": "localhost:5000/croupier", "newTag": "0.2.0"}, "localhost:5000/croupier:0.2.0"),
-        (
-            {"newName": "ghcr.io/cards/croupier", "newTag": "0.2.0", "digest": DIGEST},
-            f"ghcr.io/cards/croupier:0.2.0@{DIGEST}",
-        ),
+        ("ghcr.io/cards/croupier", {}, "ghcr.io/cards/croupier:0.2.0"),
+        ("localhost:5000/croupier", {}, "localhost:5000/croupier:0.2.0"),
+        ("ghcr.io/cards/croupier", {"digest": DIGEST}, f"ghcr.io/cards/croupier:0.2.0@{DIGEST}"),
     ],
     ids=["tag", "port", "digest"],
 )
-def test_the_version_is_the_tag(image: Mapping[str, str], called: str, tmp_path: Path) -> None:
-    objects = rendered(overlay(tmp_path, image))
+def test_the_version_is_the_tag(name: str, digest: dict[str, str], called: str, tmp_path: Path) -> None:
+    objects = rendered(overlay(tmp_path, {"newName": name, "newTag": "0.2.0", **digest}))
     assert main_container(named(objects, "Job", "migrate-0.2.0"))["image"] == called
-    assert list(the_version_is_one(objects)) == []
+    assert list(the_version_is_one.check(objects)) == []
 
 
 @pytest.mark.parametrize(

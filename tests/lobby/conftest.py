@@ -13,9 +13,9 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.store import Store
 from croupier.runtime.database import open_database
-from croupier.runtime.schema_versions import migrate
+from croupier.runtime.schema_versions import migrate_database
 from tests.databases import copy_database
-from tests.lobby.fakes import FakeClock, FakeEngine, SilentLogger
+from tests.lobby.fakes import FakeClock, FakeEngine
 from tests.lobby.house import House
 
 
@@ -23,13 +23,7 @@ from tests.lobby.house import House
 def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A database file with the schema, to be copied: migrating takes longer than most tests."""
     file = tmp_path_factory.mktemp("lobby") / "migrated.db"
-
-    async def make() -> None:
-        engine = open_database(f"sqlite+aiosqlite:///{file}")
-        await migrate(engine, "croupier.lobby")
-        await engine.dispose()
-
-    asyncio.run(make())
+    asyncio.run(migrate_database(f"sqlite:///{file}", ["croupier.lobby"]))
     return file
 
 
@@ -78,13 +72,8 @@ def seed(request: pytest.FixtureRequest) -> int:
 
 
 @pytest.fixture
-def logger() -> SilentLogger:
-    return SilentLogger()
-
-
-@pytest.fixture
-def house(database_url: str, engine: FakeEngine, clock: FakeClock, seed: int, logger: SilentLogger) -> House:
-    return House(database_url, engine, clock, random.Random(seed), Ed25519PrivateKey.generate(), logger)
+def house(database_url: str, engine: FakeEngine, clock: FakeClock, seed: int) -> House:
+    return House(database_url, engine, clock, random.Random(seed), Ed25519PrivateKey.generate())
 
 
 @pytest.fixture

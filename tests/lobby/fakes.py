@@ -1,16 +1,16 @@
-"""What the lobby's tests share: a clock, an engine in memory, and the same engine behind gRPC."""
+"""A clock, an engine in memory and the same engine behind gRPC, players and tables."""
 
 import hashlib
-import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from croupier.lobby import codec
 from croupier.lobby.engine_port import GameDescription, OptionDescription, Preparation
+from croupier.lobby.forming import TableWish
 from croupier.lobby.players import Player
-from croupier.lobby.settings import LobbySettings
 from croupier.lobby.tables import FREE_SEAT, Seat, Table, TableClock, TableState
 from croupier.runtime.errors import MalformedRequest, NotFound, ServiceError, Unavailable
 from croupier_api.v1 import engine_pb2 as pb
@@ -20,7 +20,7 @@ POSTGRESQL = pytest.param("postgresql", marks=pytest.mark.postgres)
 on_postgresql = pytest.mark.parametrize("database_url", [POSTGRESQL], indirect=True)
 on_both_databases = pytest.mark.parametrize("database_url", ["sqlite", POSTGRESQL], indirect=True)
 """For what the stores do; what is above them does not know the database."""
-PATIENCE_SECONDS = 60.0
+PAIRS = TableWish("pairs", 2, {}, TableClock(30, 60), private=False)
 START = 1_700_000_000_000
 SILENT = Unavailable("ENGINE_UNAVAILABLE", "the engine cannot answer now: try again", retry_after_seconds=1)
 ROUNDS = OptionDescription("rounds", "integer", "3", ("1..10",), "How many rounds are played.")
@@ -63,7 +63,7 @@ class FakeEngine:
         self._begin("prepare_table")
         known = {description.game: description for description in GAMES}
         if game not in known:
-            raise MalformedRequest("UNKNOWN_GAME", f"no game {game!r}", field="game", metadata={"game": game})
+            raise MalformedRequest("UNKNOWN_GAME", f"no game {game!r}", field="game")
         if not known[game].min_seats <= seats <= known[game].max_seats:
             raise MalformedRequest("SEATS", f"{game} is not for {seats}", field="seats")
         allowed = {option.name: option.default_value for option in known[game].options}
@@ -99,71 +99,26 @@ class FakeEngineServicer(engine_pb2_grpc.EngineControlServiceServicer):
 
     async def DescribeGames(self, request: pb.DescribeGamesRequest, context: Any) -> pb.DescribeGamesResponse:
         games = await self._engine.describe_games()
-        return pb.DescribeGamesResponse(
-            games=[
-                pb.GameDescription(
-                    game=game.game,
-                    name=game.name,
-                    summary=game.summary,
-                    min_seats=game.min_seats,
-                    max_seats=game.max_seats,
-                    rules_version=game.rules_version,
-                    options=[
-                        pb.OptionDescription(
-                            name=option.name,
-                            type=option.type,
-                            default_value=option.default_value,
-                            allowed_values=option.allowed_values,
-                            meaning=option.meaning,
-                        )
-                        for option in game.options
-                    ],
-                    bots=game.bots,
-                )
-                for game in games
-            ]
-        )
+        return pb.DescribeGamesResponse(games=[codec.write_game(game) for game in games])
 
     async def PrepareTable(self, request: pb.PrepareTableRequest, context: Any) -> pb.PrepareTableResponse:
-        asked = request.clock
-        clock = TableClock(asked.action_seconds, asked.reserve_seconds, asked.bot_delay_milliseconds)
         made = await self._engine.prepare_table(
-            request.table_id, request.game, request.seats, dict(request.options.values), clock
+            request.table_id, request.game, request.seats, request.options.values, codec.read_clock(request.clock)
         )
         options = table_pb2.GameOptions(values=dict(made.options))
-        return pb.PrepareTableResponse(options=options, clock=asked, commitment=made.commitment, rules_version=1)
+        return pb.PrepareTableResponse(options=options, clock=request.clock, commitment=made.commitment)
 
     async def OpenTable(self, request: pb.OpenTableRequest, context: Any) -> pb.OpenTableResponse:
         self.opened.append(request)
-        seats = [
-            Seat(seat.player_id, seat.name, seat.bot, True, seed)
-            for seat, seed in zip(request.seats, request.client_seeds, strict=True)
-        ]
+        seeds = zip(request.seats, request.client_seeds, strict=True)
+        seats = [Seat(seat.player_id, seat.name, seat.bot, True, seed) for seat, seed in seeds]
         await self._engine.open_table(request.table_id, seats)
         return pb.OpenTableResponse()
 
     async def GetTableStatuses(self, request: pb.GetTableStatusesRequest, context: Any) -> pb.GetTableStatusesResponse:
-        statuses = await self._engine.table_statuses(request.table_ids)
-        return pb.GetTableStatusesResponse(
-            statuses=[pb.TableStatus(table_id=table_id, finished=over) for table_id, over in statuses.items()]
-        )
-
-
-class SilentLogger:
-    """A logger that keeps what it hears."""
-
-    def __init__(self) -> None:
-        self.events: list[tuple[str, dict[str, Any]]] = []
-
-    def info(self, event: str, **fields: Any) -> None:
-        self.events.append((event, fields))
-
-    warning = error = debug = info
-
-
-def settings(**changes: Any) -> LobbySettings:
-    given: dict[str, Any] = {"database": "", "signing_key": Path("unused"), "engine_control": "127.0.0.1:1"}
-    return LobbySettings(**given | changes)
+        told = await self._engine.table_statuses(request.table_ids)
+        statuses = [pb.TableStatus(table_id=table_id, finished=over) for table_id, over in told.items()]
+        return pb.GetTableStatusesResponse(statuses=statuses)
 
 
 def player(number: int) -> Player:
@@ -172,23 +127,19 @@ def player(number: int) -> Player:
 
 def forming_table(seats: int = 2, number: int = 1, **changes: Any) -> Table:
     """A table of which player 1 is host."""
-    values: dict[str, Any] = {
-        "table_id": f"{number:032x}",
-        "state": TableState.FORMING,
-        "game": "pairs",
-        "options": {"rounds": "3"},
-        "clock": TableClock(30, 60),
-        "seats": (Seat(player(1).player_id, player(1).name), *[FREE_SEAT] * (seats - 1)),
-        "host_player_id": player(1).player_id,
-        "private": False,
-        "invite_code": "",
-        "commitment": "c0ffee",
-        "created_milliseconds": START,
-        "touched_milliseconds": START,
-    }
-    return Table(**values | changes)
-
-
-def real_now() -> int:
-    """Milliseconds since 1970 UTC."""
-    return time.time_ns() // 1_000_000
+    host = player(1)
+    table = Table(
+        table_id=f"{number:032x}",
+        state=TableState.FORMING,
+        game="pairs",
+        options={"rounds": "3"},
+        clock=TableClock(30, 60),
+        seats=(Seat(host.player_id, host.name), *[FREE_SEAT] * (seats - 1)),
+        host_player_id=host.player_id,
+        private=False,
+        invite_code="",
+        commitment="c0ffee",
+        created_milliseconds=START,
+        touched_milliseconds=START,
+    )
+    return replace(table, **changes)

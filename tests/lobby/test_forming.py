@@ -7,14 +7,13 @@ import pytest
 
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.engine_port import Preparation
-from croupier.lobby.forming import CODE_LETTERS, FORMING, TableWish
+from croupier.lobby.forming import CODE_LETTERS, FORMING
 from croupier.lobby.tables import Table, TableClock, TableState
-from croupier.runtime.errors import IllegalNow, LimitReached, MalformedRequest, NotFound, ServiceError
-from tests.lobby.fakes import SILENT, FakeClock, FakeEngine, on_both_databases, player
-from tests.lobby.house import House
+from croupier.runtime.errors import IllegalNow, MalformedRequest, NotFound
+from tests.lobby.fakes import PAIRS, SILENT, FakeClock, FakeEngine, on_both_databases, player
+from tests.lobby.matches import ADA, BOB
 
-ADA, BOB, EVE = player(1), player(2), player(3)
-PAIRS = TableWish("pairs", 2, {}, TableClock(30, 60), private=False)
+ALONE = replace(PAIRS, game="alone", seats=1)
 
 
 async def ready(lobby: Lobby, table: Table, *players: str) -> Table:
@@ -23,41 +22,11 @@ async def ready(lobby: Lobby, table: Table, *players: str) -> Table:
     return table
 
 
-async def test_a_table_is_prepared_before_it_is_shown(lobby: Lobby, engine: FakeEngine) -> None:
-    table = await lobby.forming.create(ADA, replace(PAIRS, options={"rounds": "5"}))
-    assert engine.prepared == {table.table_id: ("pairs", 2)}
-    assert (dict(table.options), len(table.commitment)) == ({"rounds": "5"}, 64)
-    assert await lobby.forming.get(BOB.player_id, table.table_id) == table
-
-
-@pytest.mark.parametrize(
-    ("wish", "reason", "field"),
-    [
-        (replace(PAIRS, game="whist"), "UNKNOWN_GAME", "game"),
-        (replace(PAIRS, seats=9), "SEATS", "seats"),
-        (replace(PAIRS, seats=4_000_000_000), "SEATS", "seats"),
-        (replace(PAIRS, options={"colour": "red"}), "OPTION", "options.colour"),
-    ],
-)
-async def test_what_the_engine_refuses_is_passed_on_and_nothing_is_stored(
-    lobby: Lobby, wish: TableWish, reason: str, field: str
-) -> None:
+async def test_what_the_engine_refuses_is_passed_on_and_nothing_is_stored(lobby: Lobby) -> None:
     with pytest.raises(MalformedRequest) as refusal:
-        await lobby.forming.create(ADA, wish)
-    assert (refusal.value.reason, refusal.value.field) == (reason, field)
+        await lobby.forming.create(ADA, replace(PAIRS, options={"colour": "red"}))
+    assert (refusal.value.reason, refusal.value.field) == ("OPTION", "options.colour")
     assert await lobby.forming.public("", tuple(TableState), None, 10) == []
-
-
-async def test_a_table_opens_when_the_last_gets_ready(lobby: Lobby, engine: FakeEngine) -> None:
-    table = await lobby.forming.create(ADA, PAIRS)
-    await lobby.forming.join(BOB, table.table_id)
-    assert (await ready(lobby, table, ADA.player_id)).state is TableState.FORMING
-    assert engine.opened == {}
-    assert (await ready(lobby, table, BOB.player_id)).state is TableState.PLAYING
-    seats = engine.opened[table.table_id]
-    assert [(seat.name, seat.client_seed) for seat in seats] == [("Player 1", b"1"), ("Player 2", b"2")]
-    again = await lobby.forming.set_ready(BOB.player_id, table.table_id, True, b"other")
-    assert again.state is TableState.PLAYING
 
 
 async def test_a_bot_for_the_last_seat_opens_a_ready_table(lobby: Lobby, engine: FakeEngine) -> None:
@@ -77,7 +46,7 @@ async def test_bots_that_the_game_has_not_are_refused(lobby: Lobby, game: str, b
 
 
 async def test_a_silent_engine_leaves_the_table_to_the_next_set_ready(lobby: Lobby, engine: FakeEngine) -> None:
-    table = await lobby.forming.create(ADA, replace(PAIRS, game="alone", seats=1))
+    table = await lobby.forming.create(ADA, ALONE)
     engine.failure = SILENT
     waiting = await ready(lobby, table, ADA.player_id)
     assert waiting.state is TableState.OPENING
@@ -88,20 +57,9 @@ async def test_a_silent_engine_leaves_the_table_to_the_next_set_ready(lobby: Lob
 
 
 async def test_a_table_that_the_engine_refuses_for_ever_closes(lobby: Lobby, engine: FakeEngine) -> None:
-    table = await lobby.forming.create(ADA, replace(PAIRS, game="alone", seats=1))
+    table = await lobby.forming.create(ADA, ALONE)
     engine.prepared.clear()
     assert (await ready(lobby, table, ADA.player_id)).state is TableState.CLOSED
-
-
-async def test_a_forming_table_survives_a_restart(house: House, engine: FakeEngine) -> None:
-    async with house.lobby() as lobby:
-        table = await lobby.forming.create(ADA, replace(PAIRS, private=True))
-        await lobby.forming.join_invited(BOB, table.invite_code)
-        table = await ready(lobby, table, ADA.player_id)
-    async with house.lobby() as lobby:
-        assert await lobby.forming.get(BOB.player_id, table.table_id) == table
-        assert (await ready(lobby, table, BOB.player_id)).state is TableState.PLAYING
-    assert [seat.client_seed for seat in engine.opened[table.table_id]] == [b"1", b"2"]
 
 
 async def test_private_tables_are_entered_by_invite_code_only(lobby: Lobby) -> None:
@@ -140,37 +98,6 @@ async def test_an_invite_code_that_is_taken_is_drawn_again(lobby: Lobby) -> None
     assert len({first.invite_code, second.invite_code, third.invite_code}) == 3
 
 
-async def test_a_player_hosts_so_many_tables_and_no_more(house: House) -> None:
-    async with house.lobby(hosted_tables_limit=3) as lobby:
-        results = await asyncio.gather(*(lobby.forming.create(ADA, PAIRS) for _ in range(8)), return_exceptions=True)
-        tables = [result for result in results if isinstance(result, Table)]
-        assert len(tables) == 3
-        refused = [result.reason for result in results if isinstance(result, LimitReached)]
-        assert refused == ["HOSTED_TABLES"] * 5
-        await lobby.forming.create(BOB, PAIRS)
-        await lobby.forming.leave(ADA.player_id, tables[0].table_id)
-        await lobby.forming.create(ADA, PAIRS)
-
-
-async def test_many_who_want_the_last_seats_at_once_get_just_those(lobby: Lobby) -> None:
-    table = await lobby.forming.create(ADA, replace(PAIRS, seats=5))
-    calls = (lobby.forming.join(player(number), table.table_id) for number in range(2, 42))
-    results = await asyncio.gather(*calls, return_exceptions=True)
-    assert sum(isinstance(result, Table) for result in results) == 4
-    assert {result.reason for result in results if isinstance(result, ServiceError)} == {"TABLE_FULL"}
-    seated = [seat.player_id for seat in (await lobby.forming.get(ADA.player_id, table.table_id)).seats]
-    winners = {player(number).player_id for number, result in enumerate(results, 2) if isinstance(result, Table)}
-    assert len(set(seated)) == 5
-    assert set(seated) == winners | {ADA.player_id}
-
-
-async def test_a_player_who_joins_twice_at_once_sits_once(lobby: Lobby) -> None:
-    table = await lobby.forming.create(ADA, replace(PAIRS, seats=4))
-    await asyncio.gather(*(lobby.forming.join(BOB, table.table_id) for _ in range(6)))
-    now = await lobby.forming.get(ADA.player_id, table.table_id)
-    assert [seat.player_id for seat in now.seats].count(BOB.player_id) == 1
-
-
 async def test_everybody_ready_at_once_opens_once(lobby: Lobby, engine: FakeEngine) -> None:
     table = await lobby.forming.create(ADA, replace(PAIRS, seats=5))
     others = [player(number) for number in range(2, 6)]
@@ -196,10 +123,11 @@ async def test_pages_are_newest_first_without_gap_or_repeat(lobby: Lobby, clock:
     assert await lobby.forming.public("", [TableState.PLAYING], None, 10) == []
 
 
-async def test_the_commitment_and_clock_are_what_the_engine_said(lobby: Lobby, engine: FakeEngine) -> None:
+async def test_a_table_is_as_the_engine_prepared_it(lobby: Lobby, engine: FakeEngine) -> None:
     async def prepare(*_: object) -> Preparation:
         return Preparation({"rounds": "9"}, TableClock(5, 6, 7), "beef")
 
     engine.prepare_table = prepare  # type: ignore[method-assign, assignment]
     table = await lobby.forming.create(ADA, PAIRS)
     assert (table.clock, dict(table.options), table.commitment) == (TableClock(5, 6, 7), {"rounds": "9"}, "beef")
+    assert await lobby.forming.get(BOB.player_id, table.table_id) == table

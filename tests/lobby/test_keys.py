@@ -1,68 +1,81 @@
-"""A lobby whose key an engine does not know ends with one line that says so, also when the engine answers late."""
+"""A lobby whose key an engine does not know finds that out, also when the engine answers late."""
 
 import asyncio
-from asyncio.subprocess import Process
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
-import grpc
 import pytest
-from grpc_health.v1 import health_pb2, health_pb2_grpc
+import structlog
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from prometheus_client import CollectorRegistry
 
-from tests.lobby.fakes import PATIENCE_SECONDS
-from tests.lobby.processes import Place
+from croupier.lobby import engine_keys
+from croupier.lobby.engine_keys import check_keys
+from croupier.lobby.settings import LobbySettings
+from croupier.runtime.identity import ENGINE_CONTROL_AUDIENCE, TokenIssuer, TokenVerifier
+from croupier.runtime.interceptor import Authenticator, CallInterceptor
+from croupier.runtime.metrics import RpcMetrics
+from croupier.runtime.server import listen
+from croupier.runtime.service import asking, until_stopped_or_refused
+from croupier_api.v1 import engine_pb2_grpc
+from tests.lobby.fakes import FakeClock, FakeEngine, FakeEngineServicer
 from tests.ports import reserved_port
-from tests.waiting import until
+from tests.waiting import PATIENCE_SECONDS
+
+KEY, OTHER_KEY = Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()
+CLOCK = FakeClock()
 
 
-@pytest.fixture
-def place(tmp_path: Path, database_url: str) -> Place:
-    return Place.new(tmp_path, database_url)
+@asynccontextmanager
+async def engine(key: Ed25519PrivateKey, port: int = 0) -> AsyncIterator[str]:
+    """An engine that knows a lobby by this key, and where it listens."""
+    service = FakeEngineServicer(FakeEngine())
+    verifier = TokenVerifier(key.public_key(), ENGINE_CONTROL_AUDIENCE, CLOCK)
+    listener = await listen(
+        f"127.0.0.1:{port}",
+        [],
+        lambda server: engine_pb2_grpc.add_EngineControlServiceServicer_to_server(service, server),
+        CallInterceptor(Authenticator(verifier), RpcMetrics(CollectorRegistry()), structlog.get_logger()),
+    )
+    yield listener.address
+    await listener.server.stop(None)
 
 
-async def last_words(process: Process) -> list[str]:
-    """The lines that the program itself wrote, once it has ended as for wrong settings."""
+async def checked(*engines: str) -> None:
+    """Check the key at engines."""
+    settings = LobbySettings(database="", signing_key=Path("own.pem"), engine_control=",".join(engines))
+    issuer = TokenIssuer(KEY, ENGINE_CONTROL_AUDIENCE, 60, CLOCK)
     async with asyncio.timeout(PATIENCE_SECONDS):
-        _, said = await process.communicate()
-    assert process.returncode == 2
-    return [line for line in said.decode().splitlines() if line.startswith("croupier serve lobby: ")]
+        await check_keys(settings, issuer, None, structlog.get_logger())
+
+
+async def test_engines_that_know_the_key() -> None:
+    async with engine(KEY) as one, engine(KEY) as other:
+        await checked(one, other)
+
+
+async def test_a_key_that_one_of_the_engines_does_not_know() -> None:
+    async with engine(KEY) as right, engine(OTHER_KEY) as wrong:
+        with pytest.raises(ValueError, match=rf"the engine at {wrong} does not .* of own.pem as --lobby-public-key"):
+            await checked(right, wrong)
 
 
 @pytest.fixture
-def port() -> Iterator[int]:
-    """Of an engine that comes later than the lobby that is told of it."""
+def late(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """The port of an engine that comes later than the lobby."""
+    monkeypatch.setattr(engine_keys, "PAUSE_SECONDS", 0.01)
     with reserved_port() as port:
         yield port
 
 
-async def test_a_key_that_an_engine_does_not_know(place: Place) -> None:
-    async with (
-        place.engine("first") as (_, right),
-        place.engine("second") as (_, wrong),
-        place.lobby(right, wrong) as process,
-    ):
-        (line,) = await last_words(process)
-    assert f"the engine at {wrong} does not take this lobby's key" in line
-    assert f"the public key of {place.folder}/first.pem as --lobby-public-key" in line
-    assert not (place.folder / "ready").exists()
+async def test_an_engine_that_knows_the_key_and_comes_later(late: int) -> None:
+    async with asking(checked(f"127.0.0.1:{late}")) as task, engine(KEY, late):
+        await task
 
 
-@pytest.mark.slow
-async def test_an_engine_that_does_not_know_the_key_and_comes_later(place: Place, port: int) -> None:
-    async with place.lobby(f"127.0.0.1:{port}") as process:
-        await place.listens(process)
-        async with place.engine("second", port) as (_, address):
-            (line,) = await last_words(process)
-    assert f"the engine at {address} does not take this lobby's key" in line
-
-
-@pytest.mark.slow
-async def test_an_engine_that_knows_the_key_and_comes_later(place: Place, port: int) -> None:
-    async with place.lobby(f"127.0.0.1:{port}") as process, asyncio.timeout(PATIENCE_SECONDS):
-        listens = await place.listens(process)
-        async with place.engine("first", port) as (engine, _), grpc.aio.insecure_channel(listens) as channel:
-            await until(lambda: "describe_games" in engine.calls)
-            await health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest())
-            process.terminate()
-            _, said = await process.communicate()
-    assert process.returncode == 0, said
+async def test_an_engine_that_does_not_know_the_key_and_comes_later_than_another(late: int) -> None:
+    async with asyncio.timeout(PATIENCE_SECONDS), engine(KEY) as right:
+        with pytest.raises(ValueError, match="does not take this lobby's key"):
+            async with asking(checked(right, f"127.0.0.1:{late}")) as task, engine(OTHER_KEY, late):
+                await until_stopped_or_refused(task)

@@ -10,16 +10,24 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.matching import MatchNews
 from croupier.lobby.store import Store
-from croupier.lobby.table_store import TableStore
 from croupier.lobby.tables import Table, TableState
 from croupier.lobby.ticket_store import TicketStore
-from croupier.lobby.tickets import MATCHED_SECONDS, Ticket, Wish
-from tests.lobby.fakes import PATIENCE_SECONDS, START, FakeClock, FakeEngine, forming_table, player
+from croupier.lobby.tickets import MATCHED_SECONDS, Ticket
+from tests.lobby.fakes import START, FakeClock, FakeEngine, forming_table, on_both_databases, player
 from tests.lobby.house import House
-from tests.lobby.matches import following, match_all, running, seated, until_streams
+from tests.lobby.matches import (
+    ADA,
+    BOB,
+    EVE,
+    TWO,
+    following,
+    match_all,
+    running,
+    seated,
+    until_streams,
+    waiting,
+)
 
-ADA, BOB, EVE = player(1), player(2), player(3)
-TWO = Wish("pairs", 2)
 NAME = "the wish of Ada"
 
 
@@ -32,6 +40,14 @@ async def told(lobby: Lobby, name: str = NAME) -> Table:
     return table
 
 
+async def told_to_bob(lobby: Lobby) -> Table:
+    """The table of both, which Ada was not told, for she broke off."""
+    ada, bob = await waiting(lobby, ADA, BOB, request_id=NAME)
+    await match_all(lobby)
+    await ada.aclose()
+    return await seated(bob)
+
+
 async def again(lobby: Lobby, name: str = NAME) -> Table:
     async with running(lobby):
         return await seated(lobby.matching.quick_match(ADA, TWO, b"", name))
@@ -39,48 +55,35 @@ async def again(lobby: Lobby, name: str = NAME) -> Table:
 
 async def waits(lobby: Lobby, name: str) -> int:
     """How many wait once Ada has called by a name, which gives her a ticket that is not matched."""
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        stream = lobby.matching.quick_match(ADA, TWO, b"", name)
-        news = await following(stream)
-        await stream.aclose()
-        assert news.table is None
-        return news.waiting
+    stream = lobby.matching.quick_match(ADA, TWO, b"", name)
+    news = await following(stream)
+    await stream.aclose()
+    assert news.table is None
+    return news.waiting
 
 
-async def test_the_same_wish_gets_the_same_table_again_and_again(lobby: Lobby, engine: FakeEngine) -> None:
-    table = await told(lobby)
-    for _ in range(3):
-        assert await again(lobby) == table
-    assert list(engine.opened) == [table.table_id]
-
-
-async def test_also_at_another_replica_and_after_a_restart(house: House, engine: FakeEngine) -> None:
+@on_both_databases
+async def test_the_same_wish_gets_the_same_table_at_any_replica_after_a_restart_and_after_its_end(
+    house: House, engine: FakeEngine
+) -> None:
     async with house.lobby() as one, house.lobby() as other:
         table = await told(one)
-        assert await again(other) == table
+        for lobby in (one, other, one):
+            assert await again(lobby) == table
     async with house.lobby() as late:
         assert await again(late) == table
-    assert list(engine.opened) == [table.table_id]
-
-
-async def test_also_when_the_game_is_over(lobby: Lobby, engine: FakeEngine) -> None:
-    table = await told(lobby)
-    engine.finished.add(table.table_id)
-    await lobby.reconciler.finish_tables()
-    found = await again(lobby)
+        engine.finished.add(table.table_id)
+        await late.reconciler.finish_tables()
+        found = await again(late)
     assert (found.table_id, found.state) == (table.table_id, TableState.FINISHED)
+    assert list(engine.opened) == [table.table_id]
 
 
 @pytest.mark.parametrize("name", [NAME, "another wish", ""])
 async def test_a_game_that_was_over_before_it_was_told_is_told_to_the_wish_that_led_to_it(
     lobby: Lobby, engine: FakeEngine, clock: FakeClock, name: str
 ) -> None:
-    ada, bob = (lobby.matching.quick_match(one, TWO, b"", NAME) for one in (ADA, BOB))
-    await following(ada)
-    await following(bob)
-    await match_all(lobby)
-    await ada.aclose()
-    table = await seated(bob)
+    table = await told_to_bob(lobby)
     engine.finished.add(table.table_id)
     await lobby.reconciler.finish_tables()
     clock.advance(60)
@@ -89,6 +92,14 @@ async def test_a_game_that_was_over_before_it_was_told_is_told_to_the_wish_that_
         assert (await again(lobby)).table_id == table.table_id
     else:
         assert await waits(lobby, name) == 1
+
+
+async def test_a_table_that_still_runs_and_was_not_told_waits_for_its_player(lobby: Lobby, clock: FakeClock) -> None:
+    table = await told_to_bob(lobby)
+    clock.advance(3600)
+    await lobby.reconciler.forget()
+    assert await again(lobby, "another wish") == table
+    assert await waits(lobby, "") == 1
 
 
 @pytest.mark.parametrize(("first", "second"), [(NAME, "another wish"), (NAME, ""), ("", NAME), ("", "")])
@@ -118,10 +129,9 @@ async def test_whoever_was_told_does_not_wait_and_is_not_matched(lobby: Lobby, e
         assert (await asking).table
     await match_all(lobby)
     assert len(engine.opened) == 1
-    for stream in (repeated, eve):
-        await stream.aclose()
 
 
+@on_both_databases
 async def test_told_tickets_are_forgotten_in_time(lobby: Lobby, clock: FakeClock, database: AsyncEngine) -> None:
     table = await told(lobby)
     await match_all(lobby)
@@ -135,34 +145,19 @@ async def test_told_tickets_are_forgotten_in_time(lobby: Lobby, clock: FakeClock
     await lobby.reconciler.forget()
     async with database.connect() as connection:
         assert (await connection.execute(text("SELECT count(*) FROM lobby_tickets"))).scalar() == 0
-    assert await waits(lobby, NAME) == 1
-
-
-async def test_a_table_that_still_runs_and_was_not_told_waits_for_its_player(lobby: Lobby, clock: FakeClock) -> None:
-    ada, bob = (lobby.matching.quick_match(one, TWO, b"", NAME) for one in (ADA, BOB))
-    await following(ada)
-    await following(bob)
-    await match_all(lobby)
-    await ada.aclose()
-    table = await seated(bob)
-    clock.advance(3600)
-    await lobby.reconciler.forget()
-    assert await again(lobby, "another wish") == table
 
 
 async def test_a_table_that_is_told_at_the_very_moment_of_a_new_wish_does_not_answer_it(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tables, tickets, attend_again = TableStore(store), TicketStore(store), TicketStore.attend_again
+    tickets, attend_again = TicketStore(store), TicketStore.attend_again
 
     def ticket(number: int, ticket_id: str, name: str) -> Ticket:
         return Ticket(ticket_id, player(number).player_id, "", TWO, b"", START, request_id=name)
 
     for number in (1, 2):
         await tickets.take(ticket(number, f"t{number}", NAME), f"s{number}", START)
-    playing = forming_table(state=TableState.PLAYING)
-    assert await tickets.match(TWO, START, lambda _: playing)
-    assert await tables.table(playing.table_id)
+    assert await tickets.match(TWO, START, lambda _: forming_table(state=TableState.PLAYING))
 
     async def attend_again_too_late(self: TicketStore, held: Ticket, wanted: Ticket, stream_id: str, now: int) -> bool:
         await self.deliver("s1", START)
@@ -177,14 +172,13 @@ async def test_whoever_calls_while_others_are_looked_up_is_told_his_table_and_no
     lobby: Lobby, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = await told(lobby)
-    eve, repeated = lobby.matching.quick_match(EVE, TWO, b""), lobby.matching.quick_match(ADA, TWO, b"", NAME)
-    await following(eve)
+    others, repeated = await waiting(lobby, EVE), lobby.matching.quick_match(ADA, TWO, b"", NAME)
     outcomes, calls = TicketStore.outcomes, list[asyncio.Future[MatchNews]]()
 
     async def and_ada_calls(store: TicketStore, stream_ids: Collection[str]) -> dict[str, Table | None]:
         found = await outcomes(store, stream_ids)
         calls.append(asyncio.ensure_future(anext(repeated)))
-        await until_streams(lobby, 2)
+        await until_streams(lobby, 1 + len(others))
         return found
 
     with monkeypatch.context() as patch:
@@ -192,5 +186,3 @@ async def test_whoever_calls_while_others_are_looked_up_is_told_his_table_and_no
         await lobby.matching.tick()
     await lobby.matching.tick()
     assert (await calls[0]).table == table
-    for stream in (repeated, eve):
-        await stream.aclose()

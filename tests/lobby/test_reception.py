@@ -1,5 +1,7 @@
 """Players sign in and stay signed in."""
 
+from collections.abc import Callable
+
 import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -15,23 +17,22 @@ from tests.lobby.house import House
 SECRET = "a secret of sixteen or more"
 
 
-@pytest.mark.parametrize("secret", ["", "fifteen letters", "x" * 257])
-def test_a_secret_has_16_to_256_characters(secret: str) -> None:
+@pytest.mark.parametrize(
+    ("check", "text", "field"),
+    [
+        *((device_hash, secret, "device_secret") for secret in ("", "fifteen letters", "x" * 257)),
+        *((checked_name, name, "name") for name in ("x" * 33, "new\nline", "null\0", "bidi \u202e", "zero\u200bwidth")),
+    ],
+)
+def test_what_is_no_secret_or_name_is_refused(check: Callable[[str], str], text: str, field: str) -> None:
     with pytest.raises(MalformedRequest) as refusal:
-        device_hash(secret)
-    assert (refusal.value.reason, refusal.value.field) == ("DEVICE_SECRET", "device_secret")
-    assert not secret or secret not in refusal.value.message
+        check(text)
+    assert refusal.value.field == field
+    assert check is checked_name or not text or text not in refusal.value.message
 
 
 def test_secrets_of_the_lengths_at_both_ends_are_taken() -> None:
     assert device_hash("x" * 16) != device_hash("x" * 256)
-
-
-@pytest.mark.parametrize("name", ["x" * 33, "new\nline", "null\0", "bidi \u202e", "zero\u200bwidth"])
-def test_names_that_cannot_be_shown_are_refused(name: str) -> None:
-    with pytest.raises(MalformedRequest) as refusal:
-        checked_name(name)
-    assert refusal.value.field == "name"
 
 
 @pytest.mark.parametrize(("name", "shown"), [("  Ada ", "Ada"), ("x" * 32, "x" * 32), ("Åse 🂡", "Åse 🂡"), (" ", "")])
@@ -39,14 +40,11 @@ def test_names_are_trimmed(name: str, shown: str) -> None:
     assert checked_name(name) == shown
 
 
-async def test_the_same_secret_is_the_same_player_after_a_restart(house: House) -> None:
-    async with house.lobby() as lobby:
-        first, _, new = await lobby.reception.sign_in(SECRET, "Ada")
-        assert new
-    async with house.lobby() as lobby:
-        again, _, new = await lobby.reception.sign_in(SECRET, "")
-        other, _, _ = await lobby.reception.sign_in(SECRET + "!", "Ada")
-    assert (again, new) == (first, False)
+async def test_the_same_secret_is_the_same_player(lobby: Lobby) -> None:
+    first, _, is_first_new = await lobby.reception.sign_in(SECRET, "Ada")
+    again, _, is_new = await lobby.reception.sign_in(SECRET, "")
+    other, _, _ = await lobby.reception.sign_in(SECRET + "!", "Ada")
+    assert (again, is_first_new, is_new) == (first, True, False)
     assert other.player_id != first.player_id
 
 
@@ -68,7 +66,7 @@ async def test_the_access_token_says_who_the_player_is_until_it_ends(house: Hous
         verifier.verify(tokens.access_token)
 
 
-async def test_a_refresh_token_is_exchanged_once_also_after_a_restart(house: House) -> None:
+async def test_refresh_tokens_follow_each_other_also_after_a_restart(house: House) -> None:
     async with house.lobby() as lobby:
         _, tokens, _ = await lobby.reception.sign_in(SECRET, "Ada")
     async with house.lobby() as lobby:

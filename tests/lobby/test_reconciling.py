@@ -1,5 +1,6 @@
 """What was left undone is looked after."""
 
+import asyncio
 from dataclasses import replace
 
 import pytest
@@ -8,15 +9,14 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.lobby import reconciling
 from croupier.lobby.assembly import Lobby
-from croupier.lobby.forming import TableWish
-from croupier.lobby.tables import TableClock, TableState
-from croupier.runtime.errors import NotFound, Unauthenticated
-from tests.lobby.fakes import SILENT, FakeClock, FakeEngine, on_both_databases, player
+from croupier.lobby.tables import TableState
+from croupier.runtime.errors import NotFound, ServiceError, Unauthenticated
+from tests.lobby.fakes import PAIRS, SILENT, FakeClock, FakeEngine, on_both_databases, player
 from tests.lobby.house import House
+from tests.lobby.matches import ADA, BOB
+from tests.waiting import until
 
-pytestmark = on_both_databases
-ADA, BOB = player(1), player(2)
-ALONE = TableWish("alone", 1, {}, TableClock(30, 60), private=False)
+ALONE = replace(PAIRS, game="alone", seats=1)
 
 
 async def playing(lobby: Lobby, number: int = 1) -> str:
@@ -57,6 +57,7 @@ async def test_a_table_that_was_changed_just_now_is_left_to_whoever_did(
     assert engine.opened == {}
 
 
+@on_both_databases
 async def test_games_that_are_over_are_noted_in_bounded_batches(
     lobby: Lobby, engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -69,6 +70,24 @@ async def test_games_that_are_over_are_noted_in_bounded_batches(
     assert states == [TableState.FINISHED] * 4 + [TableState.PLAYING]
 
 
+@pytest.mark.parametrize("failure", [SILENT, RuntimeError("a defect")])
+async def test_a_step_that_fails_is_tried_again(lobby: Lobby, engine: FakeEngine, failure: ServiceError) -> None:
+    table_id = await playing(lobby)
+    engine.finished.add(table_id)
+    engine.failure = failure
+    going_round = asyncio.create_task(lobby.reconciler.run(pause_seconds=0.01))
+    await until(lambda: "table_statuses" in engine.calls)
+    engine.failure = None
+
+    async def is_finished() -> bool:
+        return await state_of(lobby, table_id) is TableState.FINISHED
+
+    await until(is_finished)
+    going_round.cancel()
+    await asyncio.wait([going_round])
+
+
+@on_both_databases
 async def test_forming_tables_that_nobody_touched_for_an_hour_close(lobby: Lobby, clock: FakeClock) -> None:
     idle = await lobby.forming.create(ADA, replace(ALONE, seats=2))
     busy = await lobby.forming.create(ADA, replace(ALONE, seats=2))
@@ -80,6 +99,7 @@ async def test_forming_tables_that_nobody_touched_for_an_hour_close(lobby: Lobby
     assert await state_of(lobby, busy.table_id) is TableState.FORMING
 
 
+@on_both_databases
 async def test_what_has_ended_is_forgotten_in_time(lobby: Lobby, clock: FakeClock, database: AsyncEngine) -> None:
     _, tokens, _ = await lobby.reception.sign_in("a secret of this device", "Ada")
     table = await lobby.forming.create(ADA, ALONE)
@@ -99,14 +119,16 @@ async def test_what_has_ended_is_forgotten_in_time(lobby: Lobby, clock: FakeCloc
         assert (await connection.execute(text("SELECT count(*) FROM lobby_sign_ins"))).scalar() == 0
 
 
+@on_both_databases
 async def test_tables_are_counted_by_game_and_state(lobby: Lobby) -> None:
     await playing(lobby)
     table = await lobby.forming.create(ADA, ALONE)
-    registry = lobby.reconciler.metrics.registry
-    forming = {"game": "alone", "state": "FORMING"}
-    await lobby.reconciler.count()
-    assert registry.get_sample_value("croupier_lobby_tables", {"game": "alone", "state": "PLAYING"}) == 1
-    assert registry.get_sample_value("croupier_lobby_tables", forming) == 1
+    value = lobby.reconciler.metrics.registry.get_sample_value
+
+    async def counted(state: str) -> float | None:
+        await lobby.reconciler.count()
+        return value("croupier_lobby_tables", {"game": "alone", "state": state})
+
+    assert [await counted("PLAYING"), await counted("FORMING")] == [1, 1]
     await lobby.forming.leave(ADA.player_id, table.table_id)
-    await lobby.reconciler.count()
-    assert registry.get_sample_value("croupier_lobby_tables", forming) is None
+    assert await counted("FORMING") is None

@@ -1,49 +1,34 @@
 """The lobby over real gRPC, with an engine behind real gRPC."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import grpc
 import pytest
-from google.rpc import error_details_pb2
-from grpc_status import rpc_status
+import structlog
 from prometheus_client import CollectorRegistry
 
+from croupier.lobby.assembly import Lobby
 from croupier.lobby.engine_channel import EngineChannel
 from croupier.lobby.servicer import OPEN_METHODS, SERVICE_NAME
 from croupier.runtime.identity import ENGINE_CONTROL_AUDIENCE, PLAYER_AUDIENCE, TokenIssuer, TokenVerifier
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
 from croupier.runtime.metrics import RpcMetrics
 from croupier.runtime.server import listen
-from croupier_api.v1 import engine_pb2_grpc, lobby_pb2_grpc, table_pb2
+from croupier_api.v1 import engine_pb2, engine_pb2_grpc, lobby_pb2_grpc, table_pb2
 from croupier_api.v1 import lobby_pb2 as pb
 from croupier_client import Client, Endpoints
 from loadtest.faults.proxy import Lane
-from tests.lobby.fakes import PATIENCE_SECONDS, SILENT, FakeClock, FakeEngine, FakeEngineServicer, SilentLogger
+from tests.lobby.fakes import SILENT, FakeClock, FakeEngine, FakeEngineServicer
 from tests.lobby.house import House
-from tests.lobby.matches import until_streams
+from tests.lobby.matches import running, until_streams
+from tests.scoring.house import Refusal, refusal
+from tests.waiting import PATIENCE_SECONDS
 
-
-@dataclass
-class Front:
-    """A lobby that serves, and who is signed in at it."""
-
-    stub: "lobby_pb2_grpc.LobbyServiceAsyncStub"
-    engine: FakeEngine
-    engine_service: FakeEngineServicer
-    registry: CollectorRegistry
-    issuer: TokenIssuer
-    lobby: Any
-    address: str
-
-    async def sign_in(self, number: int) -> "Guest":
-        request = pb.SignInRequest(device_secret=f"the secret of device {number}", name=f"Player {number}")
-        response = await self.stub.SignIn(request)
-        token = response.tokens.access_token
-        return Guest(self.stub, response.player.player_id, (("authorization", f"Bearer {token}"),))
+Adder: TypeAlias = Callable[[grpc.aio.Server], None]
 
 
 @dataclass
@@ -58,6 +43,23 @@ class Guest:
         return getattr(self.stub, method)(request, metadata=self.metadata, timeout=PATIENCE_SECONDS)
 
 
+@dataclass
+class Front:
+    """A lobby that serves."""
+
+    stub: "lobby_pb2_grpc.LobbyServiceAsyncStub"
+    engine: FakeEngine
+    engine_service: FakeEngineServicer
+    lobby: Lobby
+    address: str
+
+    async def sign_in(self, number: int) -> Guest:
+        request = pb.SignInRequest(device_secret=f"the secret of device {number}", name=f"Player {number}")
+        response = await self.stub.SignIn(request)
+        token = response.tokens.access_token
+        return Guest(self.stub, response.player.player_id, (("authorization", f"Bearer {token}"),))
+
+
 @pytest.fixture
 def audience() -> str:
     """For whom the lobby signs what it says to the engine."""
@@ -65,37 +67,27 @@ def audience() -> str:
 
 
 @pytest.fixture
-async def front(
-    house: House, engine: FakeEngine, clock: FakeClock, logger: SilentLogger, audience: str
-) -> AsyncIterator[Front]:
+async def front(house: House, engine: FakeEngine, clock: FakeClock, audience: str) -> AsyncIterator[Front]:
     async with AsyncExitStack() as stack:
-        service, public = FakeEngineServicer(engine), house.key.public_key()
+        service, logger = FakeEngineServicer(engine), structlog.get_logger()
 
-        def interceptor(own: str, registry: CollectorRegistry, open_methods: frozenset[str]) -> CallInterceptor:
-            authenticator = Authenticator(TokenVerifier(public, own, clock), open_methods)
-            return CallInterceptor(authenticator, RpcMetrics(registry), logger)
+        async def served(services: list[str], add: Adder, own: str, open_methods: frozenset[str]) -> tuple[str, Any]:
+            verifier = TokenVerifier(house.key.public_key(), own, clock)
+            metrics = RpcMetrics(CollectorRegistry())
+            interceptor = CallInterceptor(Authenticator(verifier, open_methods), metrics, logger)
+            listener = await listen("127.0.0.1:0", services, add, interceptor)
+            stack.push_async_callback(listener.server.stop, None)
+            return listener.address, await stack.enter_async_context(grpc.aio.insecure_channel(listener.address))
 
-        behind = await listen(
-            "127.0.0.1:0",
-            [],
-            lambda server: engine_pb2_grpc.add_EngineControlServiceServicer_to_server(service, server),
-            interceptor(ENGINE_CONTROL_AUDIENCE, CollectorRegistry(), frozenset()),
-        )
-        stack.push_async_callback(behind.server.stop, None)
-        channel = await stack.enter_async_context(grpc.aio.insecure_channel(behind.address))
+        def add_engine(server: grpc.aio.Server) -> None:
+            engine_pb2_grpc.add_EngineControlServiceServicer_to_server(service, server)
+
+        _, channel = await served([], add_engine, ENGINE_CONTROL_AUDIENCE, frozenset())
         house.engine = EngineChannel(channel, TokenIssuer(house.key, audience, 60, clock), 5, logger)
         lobby = await stack.enter_async_context(house.lobby())
-        registry = CollectorRegistry()
-        listener = await listen(
-            "127.0.0.1:0", [SERVICE_NAME], lobby.add_to, interceptor(PLAYER_AUDIENCE, registry, OPEN_METHODS)
-        )
-        matching = asyncio.create_task(lobby.matching.run())
-        stack.push_async_callback(asyncio.wait, [matching])
-        stack.callback(matching.cancel)
-        stack.push_async_callback(listener.server.stop, None)
-        own = await stack.enter_async_context(grpc.aio.insecure_channel(listener.address))
-        issuer = TokenIssuer(house.key, PLAYER_AUDIENCE, 900, clock)
-        yield Front(lobby_pb2_grpc.LobbyServiceStub(own), engine, service, registry, issuer, lobby, listener.address)
+        await stack.enter_async_context(running(lobby))
+        address, own = await served([SERVICE_NAME], lobby.add_to, PLAYER_AUDIENCE, OPEN_METHODS)
+        yield Front(lobby_pb2_grpc.LobbyServiceStub(own), engine, service, lobby, address)
 
 
 @asynccontextmanager
@@ -115,25 +107,20 @@ def ada_at(address: str, clock: FakeClock) -> Client:
     return Client(Endpoints.single(address), "the secret of device 1", "Ada", clock=clock)
 
 
-async def refused(call: Any) -> tuple[str, str, str]:
-    """The code, the reason and the field with which a call is refused."""
-    with pytest.raises(grpc.aio.AioRpcError) as refusal:
-        await (call.read() if isinstance(call, grpc.aio.UnaryStreamCall) else call)
-    info, bad = error_details_pb2.ErrorInfo(), error_details_pb2.BadRequest()
-    for detail in rpc_status.from_call(refusal.value).details:
-        detail.Unpack(info)
-        detail.Unpack(bad)
-    assert info.domain == "croupier"
-    field = bad.field_violations[0].field if bad.field_violations else ""
-    return refusal.value.code().name, info.reason, field
+async def refused(call: Any) -> Refusal:
+    """How a call is refused, which may be a stream."""
+    return await refusal(call.read() if isinstance(call, grpc.aio.UnaryStreamCall) else call)
+
+
+CLOCK = table_pb2.Clock(action_seconds=7, bot_delay_milliseconds=8)
 
 
 async def test_from_sign_in_to_the_first_deal(front: Front) -> None:
     ada, bob = await front.sign_in(1), await front.sign_in(2)
-    created = await ada.call("CreateTable", pb.CreateTableRequest(game="pairs", seats=3, private=True))
+    created = await ada.call("CreateTable", pb.CreateTableRequest(game="pairs", seats=3, private=True, clock=CLOCK))
     table = created.table
     assert table.state == pb.TABLE_STATE_FORMING
-    assert (table.clock.action_seconds, table.clock.reserve_seconds, table.clock.bot_delay_milliseconds) == (30, 60, 0)
+    assert table.clock == table_pb2.Clock(action_seconds=7, reserve_seconds=60, bot_delay_milliseconds=8)
     assert dict(table.options.values) == {"rounds": "3"}
     assert table.host_player_id == ada.player_id
     watch = ada.call("WatchTables", pb.WatchTablesRequest(table_id=table.table_id))
@@ -159,11 +146,24 @@ async def test_from_sign_in_to_the_first_deal(front: Front) -> None:
 
 async def test_games_are_listed_as_the_engine_describes_them(front: Front) -> None:
     games = (await (await front.sign_in(1)).call("ListGames", pb.ListGamesRequest())).games
-    assert [(game.game, game.min_seats, game.max_seats, list(game.bots)) for game in games] == [
-        ("pairs", 2, 5, ["clever", "random"]),
-        ("alone", 1, 3, []),
-    ]
-    assert games[0].options[0].allowed_values == ["1..10"]
+    rounds = engine_pb2.OptionDescription(
+        name="rounds",
+        type="integer",
+        default_value="3",
+        allowed_values=["1..10"],
+        meaning="How many rounds are played.",
+    )
+    pairs = engine_pb2.GameDescription(
+        game="pairs",
+        name="Pairs",
+        summary="A game of the tests.",
+        min_seats=2,
+        max_seats=5,
+        rules_version=1,
+        options=[rounds],
+        bots=["clever", "random"],
+    )
+    assert (games[0], games[1].game) == (pairs, "alone")
 
 
 async def test_tables_are_listed_in_pages(front: Front, clock: FakeClock) -> None:
@@ -172,32 +172,21 @@ async def test_tables_are_listed_in_pages(front: Front, clock: FakeClock) -> Non
     for _ in range(5):
         clock.advance(1)
         made.append((await ada.call("CreateTable", pb.CreateTableRequest(game="pairs", seats=2))).table.table_id)
-    seen, token = [], ""
-    while True:
-        request = pb.ListTablesRequest(state=pb.TABLE_STATE_FORMING, page_size=2, page_token=token)
+    pages, request = list[list[str]](), pb.ListTablesRequest(state=pb.TABLE_STATE_FORMING, page_size=2)
+    while not pages or request.page_token:
         page = await ada.call("ListTables", request)
-        seen += [table.table_id for table in page.tables]
-        token = page.next_page_token or ""
-        if not token:
-            break
-        other = pb.ListTablesRequest(page_size=2, page_token=token)
-        assert await refused(ada.call("ListTables", other)) == ("INVALID_ARGUMENT", "PAGE_TOKEN", "page_token")
-    assert seen == made[::-1]
+        pages.append([table.table_id for table in page.tables])
+        request.page_token = page.next_page_token
+    assert pages == [made[4:2:-1], made[2:0:-1], made[:1]]
 
 
-async def test_quick_match_seats_players_together(front: Front) -> None:
-    guests = [await front.sign_in(number) for number in range(4)]
-
-    async def match(guest: Guest) -> pb.Table:
-        request = pb.QuickMatchRequest(game="pairs", seats=2, client_seed=guest.player_id[:4].encode())
-        tables: list[pb.Table] = [news.table async for news in guest.call("QuickMatch", request)]
-        return tables[-1]
-
-    tables = await asyncio.gather(*(match(guest) for guest in guests))
-    assert {table.state for table in tables} == {pb.TABLE_STATE_PLAYING}
-    assert sorted(seat.occupant.player_id for table in tables for seat in table.seats) == sorted(
-        guest.player_id for guest in guests for _ in range(2)
-    )
+async def test_a_page_token_is_of_one_filter(front: Front) -> None:
+    ada = await front.sign_in(1)
+    for _ in range(2):
+        await ada.call("CreateTable", pb.CreateTableRequest(game="pairs", seats=2))
+    page = await ada.call("ListTables", pb.ListTablesRequest(state=pb.TABLE_STATE_FORMING, page_size=1))
+    other = pb.ListTablesRequest(page_size=1, page_token=page.next_page_token)
+    assert await refused(ada.call("ListTables", other)) == ("INVALID_ARGUMENT", "PAGE_TOKEN", "page_token")
 
 
 async def test_an_answer_that_is_lost_on_its_way_is_had_again(front: Front, clock: FakeClock) -> None:
@@ -207,13 +196,15 @@ async def test_an_answer_that_is_lost_on_its_way_is_had_again(front: Front, cloc
         await anext(answers)
         lane.swallow()
         bob = await front.sign_in(2)
-        wish = pb.QuickMatchRequest(game="pairs", seats=2)
+        wish = pb.QuickMatchRequest(game="pairs", seats=2, client_seed=b"bob")
         (table,) = [news.table async for news in bob.call("QuickMatch", wish) if news.HasField("table")]
         await until_streams(front.lobby, 0)
         async with asyncio.timeout(PATIENCE_SECONDS):
             lane.reset()
             assert [answer.table.table_id async for answer in answers if answer.HasField("table")] == [table.table_id]
-        assert list(front.engine.opened) == [table.table_id]
+        assert table.state == pb.TABLE_STATE_PLAYING
+        (opened,) = front.engine_service.opened
+        assert (opened.table_id, sorted(opened.client_seeds)) == (table.table_id, [b"", b"bob"])
         # The next wish is another one.
         assert not (await anext(aiter(ada.quick_match(game="pairs", seats=2)))).HasField("table")
 
@@ -328,8 +319,5 @@ async def test_an_engine_that_does_not_know_the_lobby_is_unavailable(front: Fron
 async def test_sign_ins_and_matches_are_counted(front: Front) -> None:
     for number in (1, 1, 2):
         await front.sign_in(number)
-    registry = front.lobby.reconciler.metrics.registry
-    counted = {
-        new: registry.get_sample_value("croupier_lobby_sign_ins_total", {"new": new}) for new in ("true", "false")
-    }
-    assert counted == {"true": 2, "false": 1}
+    value = front.lobby.reconciler.metrics.registry.get_sample_value
+    assert [value("croupier_lobby_sign_ins_total", {"new": new}) for new in ("true", "false")] == [2, 1]

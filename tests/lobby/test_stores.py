@@ -1,9 +1,10 @@
 """What the stores promise whatever the services above them check."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,16 +18,35 @@ from croupier.lobby.ticket_store import TicketStore
 from croupier.lobby.tickets import Ticket, Wish, matched_table
 from tests.lobby.fakes import START, forming_table, on_both_databases, player
 
+TWO = Wish("pairs", 2)
+
+
+@pytest.fixture
+def tables(store: Store) -> TableStore:
+    return TableStore(store)
+
+
+@pytest.fixture
+async def tickets(store: Store) -> TicketStore:
+    """With two players who wait."""
+    tickets = TicketStore(store)
+    for number in (1, 2):
+        ticket = Ticket(f"t{number}", player(number).player_id, "", TWO, b"", START + number)
+        await tickets.take(ticket, f"s{number}", START)
+    return tickets
+
+
+def called(table_id: str) -> Callable[[Sequence[Ticket]], Table]:
+    """Makes the table of a match."""
+    return partial(matched_table, table_id, forming_table().clock, START)
+
 
 @on_both_databases
-async def test_a_table_comes_back_as_it_was(store: Store) -> None:
-    bot, person = (
-        Seat(name="Bot 2", bot="clever", ready=True),
-        Seat("b" * 32, "Åse 🂡", ready=True, client_seed=b"\0\xff"),
-    )
+async def test_a_table_comes_back_as_it_was(tables: TableStore) -> None:
+    bot = Seat(name="Bot 2", bot="clever", ready=True)
+    person = Seat("b" * 32, "Åse 🂡", ready=True, client_seed=b"\0\xff")
     table = forming_table(4, private=True, invite_code="ABCD2345")
     table = replace(table, seats=(table.seats[0], bot, table.seats[2], person))
-    tables = TableStore(store)
     assert await tables.add(table, 20)
     assert await tables.table(table.table_id) == table
     assert await tables.invited("ABCD2345") == table
@@ -34,63 +54,52 @@ async def test_a_table_comes_back_as_it_was(store: Store) -> None:
 
 
 @on_both_databases
-async def test_a_change_of_an_older_version_is_refused(store: Store) -> None:
-    tables = TableStore(store)
+async def test_a_change_of_an_older_version_is_refused(tables: TableStore) -> None:
     await tables.add(forming_table(), 20)
-    assert await tables.update(forming_table(version=2, commitment="first"))
+    first = forming_table(version=2, commitment="first")
+    assert await tables.update(first)
     assert not await tables.update(forming_table(version=2, commitment="second"))
     assert not await tables.update(forming_table(number=2, version=2))
-    stored = await tables.table(forming_table().table_id)
-    assert stored is not None
-    assert stored.commitment == "first"
+    assert await tables.table(first.table_id) == first
 
 
 @on_both_databases
-async def test_the_store_itself_counts_the_tables_of_a_host(store: Store) -> None:
-    tables = TableStore(store)
+async def test_the_store_itself_counts_the_tables_of_a_host(tables: TableStore) -> None:
     assert [await tables.add(forming_table(number=number), 2) for number in (1, 2, 3)] == [True, True, False]
     await tables.update(replace(closed(forming_table()), version=2))
     assert await tables.add(forming_table(number=3), 2)
 
 
 @on_both_databases
-async def test_an_invite_code_belongs_to_one_table(store: Store) -> None:
-    tables = TableStore(store)
+async def test_an_invite_code_belongs_to_one_table(tables: TableStore) -> None:
     await tables.add(forming_table(private=True, invite_code="ABCD2345"), 20)
     with pytest.raises(InviteCodeTaken):
         await tables.add(forming_table(number=2, private=True, invite_code="ABCD2345"), 20)
 
 
 @on_both_databases
-async def test_a_match_that_cannot_be_stored_seats_nobody(store: Store) -> None:
-    tables, tickets, wish = TableStore(store), TicketStore(store), Wish("pairs", 2)
-    for number in (1, 2):
-        ticket = Ticket(f"t{number}", player(number).player_id, "", wish, b"", START + number)
-        await tickets.take(ticket, f"s{number}", START)
+async def test_a_match_that_cannot_be_stored_seats_nobody(tables: TableStore, tickets: TicketStore) -> None:
     taken = forming_table()
     await tables.add(taken, 20)
     with pytest.raises(IntegrityError):
-        await tickets.match(wish, START, lambda found: matched_table(taken.table_id, taken.clock, START, found))
-    assert await tickets.waiting(START) == {wish: 2}
-    assert await tickets.match(wish, START, lambda found: matched_table("m", taken.clock, START, found))
+        await tickets.match(TWO, START, called(taken.table_id))
+    assert await tickets.waiting(START) == {TWO: 2}
+    assert await tickets.match(TWO, START, called("m"))
     assert await tickets.waiting(START) == {}
-    assert await tickets.match(wish, START, lambda found: matched_table("n", taken.clock, START, found)) is None
+    assert await tickets.match(TWO, START, called("n")) is None
 
 
-async def test_a_match_from_which_another_process_took_somebody_seats_nobody(store: Store, database_file: Path) -> None:
-    tables, tickets, wish = TableStore(store), TicketStore(store), Wish("pairs", 2)
-    for number in (1, 2):
-        ticket = Ticket(f"t{number}", player(number).player_id, "", wish, b"", START + number)
-        await tickets.take(ticket, f"s{number}", START)
-
+async def test_a_match_from_which_another_process_took_somebody_seats_nobody(
+    tables: TableStore, tickets: TicketStore, database_file: Path
+) -> None:
     def make_while_another_takes(found: Sequence[Ticket]) -> Table:
         with closing(sqlite3.connect(database_file)) as connection, connection:
             connection.execute("UPDATE lobby_tickets SET table_id = 'other' WHERE ticket_id = 't1'")
-        return matched_table("m", forming_table().clock, START, found)
+        return called("m")(found)
 
-    assert await tickets.match(wish, START, make_while_another_takes) is None
+    assert await tickets.match(TWO, START, make_while_another_takes) is None
     assert await tables.table("m") is None
-    assert await tickets.waiting(START) == {wish: 1}
+    assert await tickets.waiting(START) == {TWO: 1}
 
 
 def test_the_invite_code_is_written_for_those_who_sit_there_only() -> None:

@@ -28,10 +28,10 @@ def database_file(migrated: Path, tmp_path: Path) -> Path:
     return copy_database(migrated, tmp_path / "scoring.db")
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
+@pytest.fixture
 def database_url(request: pytest.FixtureRequest) -> str:
-    """A new database with the ledger's tables, on each kind of server."""
-    if request.param == "sqlite":
+    """A new database with the ledger's tables: SQLite, or what the test is parametrised with."""
+    if getattr(request, "param", "sqlite") == "sqlite":
         return f"sqlite:///{request.getfixturevalue('database_file')}"
     url: str = request.getfixturevalue("new_database")("croupier.scoring")
     return url

@@ -1,13 +1,13 @@
 """A scoring service on loopback with keys of its own, and the words that tests speak with it."""
 
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import grpc
+import pytest
 import structlog
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from google.rpc import error_details_pb2, status_pb2
@@ -29,19 +29,17 @@ from croupier.scoring.settings import ScoringSettings
 from croupier_api.v1 import scoring_pb2 as pb
 from croupier_api.v1 import table_pb2
 from croupier_api.v1.scoring_pb2_grpc import ScoringControlServiceStub, ScoringServiceStub
+from tests.contract.house import CALL_SECONDS, Metadata, now, person
 
 if TYPE_CHECKING:
     # The stubs for asyncio exist for the type checker only.
     from croupier_api.v1.scoring_pb2_grpc import ScoringControlServiceAsyncStub, ScoringServiceAsyncStub
 
-CALL_SECONDS = 60.0
+on_both_databases = pytest.mark.parametrize(
+    "database_url", ["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)], indirect=True
+)
+"""For what the ledger does; what is above it does not know the database."""
 FINISHED = 1_790_000_000_000
-Metadata = tuple[tuple[str, str], ...]
-
-
-def now() -> int:
-    """Milliseconds since 1970 UTC."""
-    return time.time_ns() // 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +132,7 @@ async def open_house(keys: Keys, database: str) -> AsyncIterator[House]:
         yield House(keys, registry, ScoringServiceStub(players), ScoringControlServiceStub(control), players, control)
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(NamedTuple):
     """How a call was refused."""
 
     code: str
@@ -154,19 +151,11 @@ async def refusal(call: Awaitable[Any]) -> Refusal:
         for detail in status.details:
             for message in (info, request):
                 detail.Unpack(message)
+        if info.reason:
+            assert info.domain == "croupier"
         fields = [violation.field for violation in request.field_violations]
         return Refusal(error.code().name, info.reason, *(fields or [""]))
     raise AssertionError(f"the call was answered: {answer}")
-
-
-def person(player_id: str, name: str = "") -> table_pb2.SeatInfo:
-    """A seat with a person."""
-    return table_pb2.SeatInfo(player_id=player_id, name=name or player_id.capitalize())
-
-
-def computer(kind: str = "random") -> table_pb2.SeatInfo:
-    """A seat with a computer player."""
-    return table_pb2.SeatInfo(name=f"Computer ({kind})", bot=kind)
 
 
 ANNA_AND_BEN = (person("anna"), person("ben"))

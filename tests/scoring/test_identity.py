@@ -7,7 +7,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from croupier.runtime.identity import ENGINE_CONTROL_AUDIENCE, PLAYER_AUDIENCE, SCORING_CONTROL_AUDIENCE
 from croupier_api.v1 import scoring_pb2 as pb
 from croupier_api.v1.scoring_pb2_grpc import ScoringControlServiceStub, ScoringServiceStub
-from tests.scoring.house import CALL_SECONDS, House, Keys, Metadata, bearer, now, refusal, result_entry, round_entry
+from tests.contract.house import CALL_SECONDS, Metadata, now
+from tests.scoring.house import House, Keys, bearer, refusal, result_entry, round_entry
 
 PLAYERS_METHODS = {
     "GetScoreSheet": pb.GetScoreSheetRequest(table_id="t1"),

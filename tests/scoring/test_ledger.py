@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from croupier.runtime.database import open_database
-from croupier.runtime.errors import AlreadyExists, NotFound, Unavailable
+from croupier.runtime.errors import AlreadyExists, Unavailable
 from croupier.scoring.ledger import Count, Ledger, Result, Round, Seat, Sheet
 from croupier.scoring.records import LeaderboardLine, Records
 from croupier.scoring.standings import Statistics
+from tests.scoring.house import on_both_databases
 
 SHEET = Sheet("t1", "solo", (Seat("anna", "Anna", ""), Seat("", "Computer", "random"), Seat("ben", "Ben", "")))
 FIRST = Round(
@@ -26,6 +27,7 @@ FIRST = Round(
 SECOND = Round(2, (-1, 1, 0), (2, 1, -3), (), counts=(Count("tricks", 1, 4), Count("tricks", 0, 2)))
 RESULT = Result(((0,), (1, 2)), (2, 1, -3), 1_790_000_000_000)
 ALL: tuple[Round | Result, ...] = (FIRST, SECOND, RESULT)
+ORDERS = list(itertools.permutations(ALL))
 
 
 @pytest.fixture
@@ -47,15 +49,17 @@ async def enter(ledger: Ledger, entry: Round | Result, sheet: Sheet = SHEET) -> 
     return await ledger.enter_result(sheet, entry)
 
 
-@pytest.mark.parametrize("order", list(itertools.permutations((FIRST, SECOND, RESULT))))
-async def test_any_order_gives_the_same_sheet(ledger: Ledger, order: tuple[Round | Result, ...]) -> None:
-    for entry in order:
-        assert await enter(ledger, entry)
+@on_both_databases
+@pytest.mark.parametrize("order", ORDERS)
+async def test_any_order_and_any_repetition_gives_the_same(ledger: Ledger, order: tuple[Round | Result, ...]) -> None:
+    assert [await enter(ledger, entry) for entry in (*order, *order[::-1], *order)] == [True] * 3 + [False] * 6
     found = await ledger.score_sheet("t1")
     assert (found.sheet, found.rounds, found.result) == (SHEET, (FIRST, SECOND), RESULT)
     records = Records(ledger.database)
-    assert await records.statistics("anna") == (Statistics("solo", 1, 1, 1, (("solos", 1), ("tricks", 9))),)
-    assert await records.statistics("ben") == (Statistics("solo", 1, 0, 2, (("tricks", 6),)),)
+    anna = Statistics("solo", 1, 1, 1, (("solos", 1), ("tricks", 9)))
+    ben = Statistics("solo", 1, 0, 2, (("tricks", 6),))
+    assert [await records.statistics(player_id) for player_id in ("anna", "ben", "")] == [(anna,), (ben,), ()]
+    assert [line.statistics for line in await records.leaderboard("solo", None, 10)] == [anna, ben]
 
 
 async def test_a_sheet_without_result(ledger: Ledger) -> None:
@@ -66,39 +70,7 @@ async def test_a_sheet_without_result(ledger: Ledger) -> None:
     assert await Records(ledger.database).statistics("anna") == ()
 
 
-async def test_an_unknown_table(ledger: Ledger) -> None:
-    with pytest.raises(NotFound):
-        await ledger.score_sheet("t1")
-
-
-@pytest.mark.parametrize("entry", [FIRST, RESULT])
-async def test_the_same_again_is_fine(ledger: Ledger, entry: Round | Result) -> None:
-    assert await enter(ledger, entry)
-    before = await ledger.score_sheet("t1")
-    assert not await enter(ledger, entry)
-    assert await ledger.score_sheet("t1") == before
-    lines = await Records(ledger.database).leaderboard("solo", None, 10)
-    assert all(line.statistics.games_finished == 1 for line in lines)
-
-
-@pytest.mark.parametrize("order", list(itertools.permutations((FIRST, SECOND, RESULT))))
-async def test_counts_are_the_same_however_often_entries_come(
-    ledger: Ledger, order: tuple[Round | Result, ...]
-) -> None:
-    for entry in (*order, *order[::-1], *order):
-        await enter(ledger, entry)
-    lines = await Records(ledger.database).leaderboard("solo", None, 10)
-    assert [line.statistics.counts for line in lines] == [(("solos", 1), ("tricks", 9)), (("tricks", 6),)]
-
-
-async def test_a_round_that_is_refused_counts_nothing(ledger: Ledger) -> None:
-    for entry in (FIRST, RESULT):
-        await enter(ledger, entry)
-    with pytest.raises(AlreadyExists):
-        await enter(ledger, dataclasses.replace(FIRST, counts=(Count("tricks", 2, 9),)))
-    assert (await Records(ledger.database).statistics("ben"))[0].counts == (("tricks", 6),)
-
-
+@on_both_databases
 async def test_counts_are_those_of_the_seat_over_the_finished_tables_of_the_game(ledger: Ledger) -> None:
     swapped = dataclasses.replace(SHEET, table_id="t2", seats=SHEET.seats[::-1])
     other_game = dataclasses.replace(SHEET, table_id="t3", game="jossing")
@@ -135,32 +107,15 @@ CHANGES: list[tuple[Round | Result, Sheet]] = [
 async def test_something_else_changes_nothing(ledger: Ledger, entry: Round | Result, sheet: Sheet) -> None:
     await enter(ledger, FIRST)
     await enter(ledger, RESULT)
-    before = await ledger.score_sheet("t1")
+    records = Records(ledger.database)
+    before = await ledger.score_sheet("t1"), await records.leaderboard("solo", None, 10)
     with pytest.raises(AlreadyExists) as refused:
         await enter(ledger, entry, sheet)
     assert refused.value.reason == "LEDGER_CONFLICT"
-    assert await ledger.score_sheet("t1") == before
+    assert (await ledger.score_sheet("t1"), await records.leaderboard("solo", None, 10)) == before
 
 
-async def test_the_same_from_many_at_once_is_entered_once(ledger: Ledger) -> None:
-    entries: list[Round | Result] = [FIRST, SECOND, RESULT] * 5
-    news = await asyncio.gather(*(enter(ledger, entry) for entry in entries))
-    assert sum(news) == 3
-    assert (await ledger.score_sheet("t1")).rounds == (FIRST, SECOND)
-    assert await Records(ledger.database).statistics("ben") == (Statistics("solo", 1, 0, 2, (("tricks", 6),)),)
-
-
-async def test_a_restart_loses_nothing(database_url: str) -> None:
-    for entry in (FIRST, RESULT):
-        async with opened(database_url) as ledger:
-            assert await enter(ledger, entry)
-    async with opened(database_url) as ledger:
-        found = await ledger.score_sheet("t1")
-        assert (found.sheet, found.rounds, found.result) == (SHEET, (FIRST,), RESULT)
-        counts = (("solos", 1), ("tricks", 7))
-        assert await Records(ledger.database).statistics("anna") == (Statistics("solo", 1, 1, 1, counts),)
-
-
+@on_both_databases
 async def test_the_same_from_two_replicas_at_once_is_entered_once(database_url: str) -> None:
     """Every entry of ten tables, twice at each replica, all at the same moment."""
     sheets = [dataclasses.replace(SHEET, table_id=f"t{number}") for number in range(10)]
@@ -177,6 +132,7 @@ async def test_the_same_from_two_replicas_at_once_is_entered_once(database_url: 
         assert await Records(other.database).statistics("ben") == (Statistics("solo", 10, 0, 20, (("tricks", 60),)),)
 
 
+@on_both_databases
 async def test_of_two_different_entries_at_once_one_is_refused(database_url: str) -> None:
     async with opened(database_url) as one, opened(database_url) as other:
         changed = dataclasses.replace(FIRST, headline="something else")
@@ -194,20 +150,13 @@ async def test_a_database_that_cannot_be_reached_is_unavailable(tmp_path: Path) 
     assert refused.value.retry_after_seconds
 
 
-async def test_computer_players_have_no_statistics(ledger: Ledger) -> None:
-    await enter(ledger, RESULT)
-    lines = await Records(ledger.database).leaderboard("solo", None, 10)
-    assert [line.player_id for line in lines] == ["anna", "ben"]
-    assert await Records(ledger.database).statistics("") == ()
-
-
+@on_both_databases
 async def test_tables_of_computer_players_only_are_entered(ledger: Ledger) -> None:
     bots = dataclasses.replace(SHEET, seats=(Seat("", "Computer", "random"),) * 3)
     assert await enter(ledger, RESULT, bots)
     assert await Records(ledger.database).results("solo", "", None, 10) == ((bots, RESULT),)
 
 
-# Places by game: (player, places); a player's games are tables with as many seats as the worst place needs.
 CAREERS = {
     "most_wins": (1, 1, 1, 4, 4, 4),
     "two_wins_better_average": (1, 1, 2),
@@ -216,14 +165,7 @@ CAREERS = {
     "two_wins_fewer_games_too": (1, 1, 4),
     "never": (2,),
 }
-EXPECTED = [
-    "most_wins",
-    "two_wins_better_average",
-    "two_wins_more_games",
-    "two_wins_fewer_games",
-    "two_wins_fewer_games_too",
-    "never",
-]
+"""Places by player, in the order of the leaderboard; they are entered in another."""
 
 
 async def enter_careers(ledger: Ledger) -> None:
@@ -237,23 +179,20 @@ async def enter_careers(ledger: Ledger) -> None:
             await ledger.enter_result(Sheet(f"t{number}-{game}", "solo", seats), result)
 
 
-async def test_the_order_of_the_leaderboard(ledger: Ledger) -> None:
-    await enter_careers(ledger)
-    lines = await Records(ledger.database).leaderboard("solo", None, 10)
-    assert [line.player_id for line in lines] == EXPECTED
-    expected = LeaderboardLine("two_wins_more_games", "two_wins_more_games 5", Statistics("solo", 6, 2, 12))
-    assert lines[2] == expected
-
-
-@pytest.mark.parametrize("after", range(len(EXPECTED)))
-async def test_the_leaderboard_goes_on_after_any_line(ledger: Ledger, after: int) -> None:
+@on_both_databases
+async def test_the_order_of_the_leaderboard_which_goes_on_after_any_line(ledger: Ledger) -> None:
     await enter_careers(ledger)
     records = Records(ledger.database)
     lines = await records.leaderboard("solo", None, 10)
-    assert await records.leaderboard("solo", lines[after], 10) == lines[after + 1 :]
-    assert await records.leaderboard("solo", lines[after], 1) == lines[after + 1 : after + 2]
+    assert [line.player_id for line in lines] == list(CAREERS)
+    expected = LeaderboardLine("two_wins_more_games", "two_wins_more_games 5", Statistics("solo", 6, 2, 12))
+    assert lines[2] == expected
+    for number, line in enumerate(lines, 1):
+        assert await records.leaderboard("solo", line, 10) == lines[number:]
+        assert await records.leaderboard("solo", line, 1) == lines[number : number + 1]
 
 
+@on_both_databases
 async def test_the_name_is_that_of_the_last_table_of_any_game(ledger: Ledger) -> None:
     for table_id, game, name, finished in (("a", "solo", "Newest", 30), ("b", "jossing", "Old", 10)):
         sheet = Sheet(table_id, game, (Seat("anna", name, ""),))

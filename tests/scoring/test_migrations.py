@@ -9,6 +9,7 @@ from croupier.scoring.records import Records
 from croupier.scoring.schema import METADATA
 from croupier.scoring.standings import Statistics
 from tests.migrations import differences, migrated, up_to_date
+from tests.scoring.house import on_both_databases
 
 PACKAGE = "croupier.scoring"
 SHEET = Sheet("t1", "110", (Seat("anna", "Anna", ""), Seat("ben", "Ben", "")))
@@ -47,6 +48,7 @@ async def test_the_way_back_keeps_rounds(tmp_path: Path) -> None:
         assert (await Ledger(database).score_sheet("t1")).rounds == (Round(1, (3, 0), (3, 0), ("won", "")),)
 
 
+@on_both_databases
 async def test_migrations_make_the_schema_that_the_code_expects(database_url: str) -> None:
     async with up_to_date(database_url, PACKAGE) as database, database.connect() as connection:
         assert await connection.run_sync(differences, METADATA, "scoring_schema_version") == []

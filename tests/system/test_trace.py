@@ -28,7 +28,6 @@ TRACEPARENT = ("traceparent", f"00-{TRACE}-{PARENT}-01")
 WITH_DOOR = Manner(door=lambda _: [])
 pytestmark = pytest.mark.gateway
 ENDPOINT = "CROUPIER_TRACES_ENDPOINT"
-AWAY = "the collector takes no spans"
 REFUSAL = "the action has no verb"
 ENGINE = "croupier_api.v1.EngineService"
 CONTROL, LEDGER = "croupier_api.v1.EngineControlService", "croupier_api.v1.ScoringControlService"
@@ -150,16 +149,3 @@ async def test_one_action_is_seen_from_the_client_to_the_ledger(
         check_ways(collector.seen)
         check_nothing_hidden(collector, player_id)
         check_log(services)
-
-
-@pytest.mark.slow
-async def test_a_game_goes_on_without_the_collector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with asyncio.timeout(DEADLINE_SECONDS):
-        async with collecting() as gone:
-            pass
-        monkeypatch.setenv(ENDPOINT, gone.address)
-        async with running_services(tmp_path, manner=WITH_DOOR) as services:
-            await play(services)
-            assert set(services.restarts.values()) == {0}
-            await until(lambda: AWAY in services.folder.log_file("door").read_text())
-        assert AWAY in services.folder.log_file("engine").read_text()

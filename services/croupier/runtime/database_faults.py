@@ -5,6 +5,7 @@ import socket
 from collections.abc import Mapping
 from types import MappingProxyType
 
+import asyncpg
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
@@ -30,17 +31,20 @@ _WORDS: Mapping[str, str] = MappingProxyType(
 
 
 def is_passing(fault: BaseException) -> bool:
-    """Whether a fault is that the database cannot be used just now, so that the same may succeed later."""
-    if isinstance(fault, OperationalError | InterfaceError | PoolTimeout | OSError):
+    """Whether a fault is that the database cannot be used just now, so that the same may succeed later.
+
+    It is the driver's own fault where a connection is lost after it was opened and before SQLAlchemy has set it up.
+    """
+    if isinstance(fault, OperationalError | InterfaceError | asyncpg.InterfaceError | PoolTimeout | OSError):
         return True
-    if not isinstance(fault, DBAPIError):
+    if not isinstance(fault, DBAPIError | asyncpg.PostgresError):
         return False
     code = sql_state(fault)
     return (
-        fault.connection_invalidated
+        getattr(fault, "connection_invalidated", False)
         or code.startswith(_PASSING_CLASSES)
         or code in _PASSING_CODES
-        or type(fault.orig).__name__ == _STALE_PLAN
+        or type(getattr(fault, "orig", fault)).__name__ == _STALE_PLAN
     )
 
 
