@@ -3,7 +3,6 @@
 import asyncio
 import json
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -66,13 +65,6 @@ async def test_a_finished_table_has_its_answers_its_updates_its_status_and_its_r
     assert json.loads(replay.replay.splitlines()[0])["seed"] == view.revealed_seed
 
 
-def samples(page: str) -> Iterator[tuple[str, float]]:
-    for line in page.splitlines():
-        if line and not line.startswith("#"):
-            name, _, value = line.rpartition(" ")
-            yield name, float(value)
-
-
 async def played(engine: Engine) -> tuple[str, list[str]]:
     """A game with refusals, reactions, resumed streams and odd bytes; gives what must stay secret of it."""
     async with visit(engine) as house:
@@ -101,8 +93,7 @@ async def played(engine: Engine) -> tuple[str, list[str]]:
 
 async def test_metrics_and_logs_tell_of_a_game_but_of_no_card_token_or_seed(own_engine: Engine) -> None:
     table, secrets = await played(own_engine)
-    page = own_engine.metrics_page()
-    values = dict(samples(page))
+    page, values = own_engine.metrics_page(), own_engine.metrics()
     assert 20 < values['croupier_actions_accepted_total{game="thulla"}'] < 2000
     assert values['croupier_actions_refused_total{reason="ILLEGAL_ACTION"}'] >= 5
     assert values["croupier_append_seconds_count"] > values['croupier_actions_accepted_total{game="thulla"}']

@@ -17,8 +17,7 @@ FALLBACKS = "croupier_thinking_fallbacks_total"
 
 def value(engine: Engine, name: str) -> float:
     """The sum of a metric over its labels."""
-    lines = engine.metrics_page().splitlines()
-    return sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith(name))
+    return sum(value for metric, value in engine.metrics().items() if metric.startswith(name))
 
 
 def children(engine: Engine) -> list[int]:

@@ -12,7 +12,7 @@ from croupier.runtime.schema_versions import migrate_database
 from croupier_api.v1 import engine_pb2 as pb
 from loadtest.postgres import postgres_server
 from tests.conftest import Databases
-from tests.contract.house import CALL_SECONDS, Engine, House, Stream, refusal, visit
+from tests.contract.house import CALL_SECONDS, Engine, House, Stream, refusal, rest_of, visit
 
 AT_ONCE_SECONDS = 50.0
 """Far more than it takes, and less than an action's time, at whose end an engine would look by itself."""
@@ -33,7 +33,7 @@ def pair(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iter
     both = first, Engine(folder / "second")
     for engine in both:
         # One that let streams and calls have all of their time would not end while it is waited for.
-        engine.flags = ("--database", url, "--drain-seconds", "60")
+        engine.start("--database", url, "--drain-seconds", "60")
     try:
         yield both
     finally:
@@ -45,9 +45,8 @@ def pair(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iter
 def engines(pair: tuple[Engine, Engine]) -> tuple[Engine, Engine]:
     """Both of them run, also after a test that ended one."""
     for engine in pair:
-        engine.launch()
-    for engine in pair:
-        engine.await_ready()
+        if engine.process is None:
+            engine.start()
     return pair
 
 
@@ -69,29 +68,19 @@ async def updates(stream: Stream, count: int) -> list[int]:
 
 
 async def test_what_one_engine_stores_streams_at_the_other_show_at_once(engines: tuple[Engine, Engine]) -> None:
+    """The same request at both at the same time is carried out once."""
     async with visit(engines[0]) as here, visit(engines[1]) as there:
         table = await here.new_table()
         streams = [await following(house, table, "eve", 0) for house in (here, there)]
-        for stream in streams:
-            assert await updates(stream, 1) == [1]
-        for sequence in range(2, 12):
-            house = (here, there)[sequence % 2]
-            player, view = await house.turn(table)
-            assert await house.submit(table, player, view.legal_actions.actions[-1]) == sequence
+        for sequence in range(1, 10):
             for stream in streams:
                 assert await updates(stream, 1) == [sequence]
+            asked = ((here,), (there,), (here, there))[sequence % 3]
+            player, view = await asked[0].turn(table)
+            answers = (house.submit(table, player, view.legal_actions.actions[-1], f"r{sequence}") for house in asked)
+            assert set(await asyncio.gather(*answers)) == {sequence + 1}
         for stream in streams:
             stream.cancel()
-
-
-async def test_the_same_request_at_both_at_the_same_time_is_carried_out_once(engines: tuple[Engine, Engine]) -> None:
-    async with visit(engines[0]) as here, visit(engines[1]) as there:
-        table = await here.new_table()
-        for sequence in range(2, 12):
-            player, view = await there.turn(table)
-            action = view.legal_actions.actions[-1]
-            both = (house.submit(table, player, action, f"r{sequence}") for house in (here, there))
-            assert await asyncio.gather(*both) == [sequence, sequence]
 
 
 @pytest.mark.parametrize("end", [Engine.stop, Engine.kill], ids=["stopped", "killed"])
@@ -108,11 +97,7 @@ async def test_a_table_goes_on_at_the_other_engine(
         assert await updates(stream, 2) == [1, 2]
         code = await asyncio.to_thread(end, first)
         if end is Engine.stop:
-            last = await asyncio.wait_for(stream.read(), CALL_SECONDS)
-            while last.WhichOneof("event") in (None, "heartbeat"):
-                last = await asyncio.wait_for(stream.read(), CALL_SECONDS)
-            assert last.WhichOneof("event") == "resume_notice"
-            assert await stream.read() is grpc.aio.EOF
+            assert (await asyncio.wait_for(rest_of(stream), CALL_SECONDS))[-1].WhichOneof("event") == "resume_notice"
             assert await stream.code() is grpc.StatusCode.OK
             assert code == 0
         assert await there.submit(table, player, action, "r") == 2
