@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from structlog.testing import CapturingLogger
 
 from croupier.runtime.database import is_reachable, open_database, transaction
 from croupier.runtime.errors import Unavailable
@@ -14,7 +15,6 @@ from croupier.runtime.notifications import hear_notifications
 from loadtest.postgres import PostgresServer, postgres_server
 from tests.waiting import PATIENCE_SECONDS, until
 
-LIMIT_SECONDS = 2.0
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
 
@@ -28,14 +28,6 @@ def own_server() -> Iterator[PostgresServer]:
 @pytest.fixture
 async def database(own_server: PostgresServer) -> AsyncIterator[AsyncEngine]:
     opened = open_database(own_server.url("postgres"))
-    yield opened
-    await opened.dispose()
-
-
-@pytest.fixture
-async def hasty(own_server: PostgresServer) -> AsyncIterator[AsyncEngine]:
-    """One whose commands must come soon, so that nobody waits for long for those that do not come."""
-    opened = open_database(own_server.url("postgres"), command_seconds=LIMIT_SECONDS)
     yield opened
     await opened.dispose()
 
@@ -71,12 +63,9 @@ async def test_a_server_that_was_killed(own_server: PostgresServer, database: As
 
 
 async def test_a_server_that_is_killed_within_a_transaction(own_server: PostgresServer, database: AsyncEngine) -> None:
-    def restart() -> None:
-        own_server.kill()
-        own_server.start()
-
     with pytest.raises(Unavailable):
-        await ask_twice(database, restart)
+        await ask_twice(database, own_server.kill)
+    own_server.start()
     assert await ask(database) == 1
 
 
@@ -88,7 +77,9 @@ async def test_connections_that_are_cut(own_server: PostgresServer, database: As
     assert await ask(database) == 1
 
 
-async def test_a_server_that_falls_silent(own_server: PostgresServer, hasty: AsyncEngine) -> None:
+async def test_a_server_that_falls_silent(own_server: PostgresServer) -> None:
+    # Commands must come soon, so that nobody waits for long for those that do not come.
+    hasty = open_database(own_server.url("postgres"), command_seconds=2)
     await ask(hasty)
     own_server.pause()
     try:
@@ -99,6 +90,7 @@ async def test_a_server_that_falls_silent(own_server: PostgresServer, hasty: Asy
         own_server.resume()
     assert await ask(hasty) == 1
     assert hasty.pool.checkedout() == 0  # type: ignore[attr-defined]
+    await hasty.dispose()
 
 
 async def test_a_lock_that_is_not_given_back_does_not_hold_up_for_ever(database: AsyncEngine) -> None:
@@ -178,7 +170,9 @@ async def test_what_is_wrong_in_itself_is_not_unavailable(database: AsyncEngine)
 async def test_notifications_are_heard_again_after_a_loss(own_server: PostgresServer, database: AsyncEngine) -> None:
     heard: asyncio.Queue[str] = asyncio.Queue()
     begun = asyncio.Event()
-    hearing = asyncio.create_task(hear_notifications(database, {"news": heard.put_nowait}, begun.set, Silent()))
+    hearing = asyncio.create_task(
+        hear_notifications(database, {"news": heard.put_nowait}, begun.set, CapturingLogger())
+    )
     try:
         for way in (own_server.kill, own_server.stop):
             async with asyncio.timeout(PATIENCE_SECONDS):
@@ -191,10 +185,3 @@ async def test_notifications_are_heard_again_after_a_loss(own_server: PostgresSe
     finally:
         hearing.cancel()
         await asyncio.wait([hearing])
-
-
-class Silent:
-    """A logger that says nothing."""
-
-    def warning(self, _event: str, **_fields: object) -> None:
-        """Say nothing."""
