@@ -3,15 +3,11 @@
 import asyncio
 import json
 import re
-from typing import Any
 
-import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
-from croupier.engine.__main__ import seed_source
 from croupier.engine.replay import verify_replay
-from croupier.engine.settings import EngineSettings
 from croupier_api.v1 import engine_pb2 as pb
 from croupier_api.v1 import table_pb2
 from tests.contract.house import CALL_SECONDS, Engine, House, computer, person, refusal, visit
@@ -118,13 +114,3 @@ async def test_metrics_and_logs_tell_of_a_game_but_of_no_card_token_or_seed(own_
         assert not CARD.findall(text)
         for secret in secrets:
             assert secret not in text
-
-
-async def test_an_address_that_all_can_reach_is_refused_with_a_fixed_seed(shared_engine: Engine) -> None:
-    folder = shared_engine.folder
-    given: dict[str, Any] = {"database": "", "lobby_public_key": folder, "signing_key": folder, "scoring_control": ""}
-    for addresses in ({"listen": "0.0.0.0:7720"}, {"control_listen": "[::]:7721"}):
-        with pytest.raises(ValueError, match="loopback"):
-            seed_source(EngineSettings(**given | addresses, shuffle_seed="x"))
-    fixed = seed_source(EngineSettings(**given, shuffle_seed="x"))
-    assert fixed(32) == fixed(32) != seed_source(EngineSettings(**given, shuffle_seed="y"))(32)

@@ -2,15 +2,15 @@
 
 import socket
 import sqlite3
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
 
-from croupier.engine.__main__ import local_clock, main
+from croupier.engine.__main__ import local_clock, main, seed_source
 from croupier.engine.settings import EngineSettings
 from croupier.runtime.identity import write_new_key_pair
 from tests.databases import copy_database
@@ -80,6 +80,8 @@ def database(engine_file: Path, tmp_path: Path) -> str:
         ({"clock_offset_milliseconds": "5000", "listen": "0.0.0.0:0"}, "loopback"),
         ({"clock_offset_milliseconds": "5000", "control_listen": "[::]:0"}, "loopback"),
         ({"clock_offset_milliseconds": "soon"}, "--clock-offset-milliseconds"),
+        ({"shuffle_seed": "x", "listen": "0.0.0.0:0"}, "loopback"),
+        ({"shuffle_seed": "x", "control_listen": "[::]:0"}, "loopback"),
     ],
 )
 def test_what_cannot_be_used_is_told(starting: Starting, tmp_path: Path, changes: dict[str, str], said: str) -> None:
@@ -124,10 +126,18 @@ def test_a_scoring_service_that_knows_another_key_is_told(starting: Starting, da
     assert "--engine-public-key" in said
 
 
-def test_a_clock_is_off_by_what_was_said() -> None:
-    def clock(offset: str) -> Callable[[], int]:
-        settings = EngineSettings(Path(), Path(), "", database="", clock_offset_milliseconds=offset)
-        return local_clock(settings)
+def settings(**changes: Any) -> EngineSettings:
+    return EngineSettings(Path(), Path(), "", database="", **changes)
 
-    assert 4_000 < clock("5000")() - clock("0")() < 6_000
-    assert -6_000 < clock("-5000")() - clock("0")() < -4_000
+
+def test_a_clock_is_off_by_what_was_said() -> None:
+    def difference(offset: str) -> int:
+        return local_clock(settings(clock_offset_milliseconds=offset))() - local_clock(settings())()
+
+    assert 4_000 < difference("5000") < 6_000
+    assert -6_000 < difference("-5000") < -4_000
+
+
+def test_a_fixed_seed_gives_the_same_deals() -> None:
+    one, same, other = (seed_source(settings(shuffle_seed=seed)) for seed in ("x", "x", "y"))
+    assert one(32) == same(32) != other(32)

@@ -15,13 +15,11 @@ from croupier.runtime.identity import (
     TokenIssuer,
     load_private_key,
 )
-from croupier_api.v1 import engine_pb2
-from croupier_api.v1.engine_pb2_grpc import EngineServiceStub
 from croupier_api.v1.table_pb2 import Clock
 from croupier_client import Client, Endpoints
 from tests.door.doors import Door, counted
 from tests.tables import opened_table
-from tests.waiting import PATIENCE_SECONDS, until
+from tests.waiting import PATIENCE_SECONDS
 
 RATE, BURST = 2, 6
 FLAGS = (f"--player-calls-per-second={RATE}", f"--player-burst={BURST}")
@@ -93,36 +91,3 @@ async def test_the_client_waits_and_plays_on(services: BackgroundServices) -> No
                 assert await table.your_turn()
                 await table.act(table.legal_actions.actions[0])
             assert table.resumes == 0
-
-
-async def test_a_flood_in_a_stream_holds_up_nobody_else(services: BackgroundServices, door: Door) -> None:
-    endpoints = Endpoints.single(door.address)
-    async with (
-        asyncio.timeout(PATIENCE_SECONDS),
-        Client(endpoints, "a client that never stops", "Bo") as client,
-        grpc.aio.insecure_channel(door.address) as channel,
-    ):
-        table_id = await opened_table(client)
-        tokens = client.session.tokens
-        assert tokens is not None
-        metadata = (("authorization", f"Bearer {tokens.access_token}"), ("x-table-id", table_id))
-        call: Any = EngineServiceStub(channel).Play(metadata=metadata)
-        await call.write(engine_pb2.PlayRequest(watch=engine_pb2.WatchTableRequest(table_id=table_id)))
-        before, began = limited(services, "engine")["Play"], time.monotonic()
-        flooding = asyncio.create_task(flood(call))
-        await until(lambda: limited(services, "engine")["Play"] >= before + 2)
-        for _ in range(20):
-            answer = await asyncio.to_thread(door.ask, "GET", PATHS["engine"], token=door.token())
-            assert answer.status in (404, 429)
-        held_back = limited(services, "engine")["Play"] - before
-        assert held_back <= RATE * (time.monotonic() - began) + BURST
-        assert not flooding.done()
-        flooding.cancel()
-        call.cancel()
-
-
-async def flood(call: Any) -> None:
-    """Send the largest messages for as long as they are taken."""
-    action = engine_pb2.SubmitActionRequest(request_id="x" * 60_000)
-    while True:
-        await call.write(engine_pb2.PlayRequest(action=action))

@@ -83,9 +83,7 @@ async def test_a_command_trusts_the_authority_that_it_is_given(house: House, tmp
 
 
 def signed_in(door: Door, secret: str) -> str:
-    """A token, by JSON."""
-    token: str = door.ask("POST", "/v1/sign-in", {"device_secret": secret}).json["tokens"]["access_token"]
-    return token
+    return str(door.ask("POST", "/v1/sign-in", {"device_secret": secret}).json["tokens"]["access_token"])
 
 
 def test_a_table_by_json_from_first_to_last(house: House) -> None:

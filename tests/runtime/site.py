@@ -16,6 +16,7 @@ from croupier.runtime.interceptor import Authenticator, CallInterceptor
 from croupier.runtime.metrics import RpcMetrics
 from croupier.runtime.player_limit import PlayerLimit
 from croupier.runtime.server import Listener, listen
+from croupier.runtime.tls import Tls
 from croupier.runtime.traces import Traces
 from croupier_api.v1 import lobby_pb2 as pb
 from croupier_api.v1 import lobby_pb2_grpc
@@ -88,12 +89,17 @@ def interceptor(
 
 
 @asynccontextmanager
-async def opened_site(limit: PlayerLimit | None = None, traces: Traces | None = None) -> AsyncIterator[Site]:
-    servicer, registry, logger = Servicer(), CollectorRegistry(), CapturingLogger()  # type: ignore[abstract]
-    add = partial(lobby_pb2_grpc.add_LobbyServiceServicer_to_server, servicer)
-    listener = await listen("127.0.0.1:0", [LOBBY[1:]], add, interceptor(registry, logger, limit, traces))
+async def opened_site(
+    servicer: Servicer | None = None,
+    tls: Tls | None = None,
+    limit: PlayerLimit | None = None,
+    traces: Traces | None = None,
+) -> AsyncIterator[Site]:
+    served, registry, logger = servicer or Servicer(), CollectorRegistry(), CapturingLogger()  # type: ignore[abstract]
+    add = partial(lobby_pb2_grpc.add_LobbyServiceServicer_to_server, served)
+    listener = await listen("127.0.0.1:0", [LOBBY[1:]], add, interceptor(registry, logger, limit, traces), tls)
     async with grpc.aio.insecure_channel(listener.address) as channel:
-        yield Site(servicer, listener, channel, lobby_pb2_grpc.LobbyServiceStub(channel), registry, logger)
+        yield Site(served, listener, channel, lobby_pb2_grpc.LobbyServiceStub(channel), registry, logger)
     await listener.server.stop(None)
 
 

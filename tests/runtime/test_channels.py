@@ -119,11 +119,7 @@ def test_targets(addresses: str, target: str) -> None:
 @pytest.mark.parametrize(
     ("addresses", "fault"),
     [
-        ("", "'' is not an address"),
-        ("engine", "'engine' is not an address"),
-        (":1", "':1' is not an address"),
-        ("engine:http", "'engine:http' is not an address"),
-        ("engine:0", "'engine:0' is not an address"),
+        *((each, f"'{each}' is not an address") for each in ("", "engine", ":1", "engine:http", "engine:0")),
         ("127.0.0.1:1,", "'' is not an address"),
         ("127.0.0.1:1,engine:2", "engine:2 is a name"),
         ("127.0.0.1:1,[::1]:2", "mixes IPv4 and IPv6"),

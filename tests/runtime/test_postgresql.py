@@ -93,17 +93,24 @@ async def test_a_server_that_falls_silent(own_server: PostgresServer) -> None:
     await hasty.dispose()
 
 
-async def test_a_lock_that_is_not_given_back_does_not_hold_up_for_ever(database: AsyncEngine) -> None:
-    async def hold(limit: str) -> None:
-        async with transaction(database) as connection:
-            await connection.execute(text(f"SET LOCAL lock_timeout = '{limit}'"))
-            await connection.execute(text("SELECT pg_advisory_xact_lock(7)"))
+DEADLOCK, LOCK_TIMEOUT, OUT_OF_MEMORY, UNKNOWN_TABLE = "40P01", "55P03", "53200", "42P01"
 
-    async with transaction(database) as holder:
-        await holder.execute(text("SELECT pg_advisory_xact_lock(7)"))
-        with pytest.raises(Unavailable):
-            await hold("100ms")
-    await hold("100ms")
+
+async def fail_with(database: AsyncEngine, code: str) -> None:
+    async with transaction(database) as connection:
+        await connection.execute(text(f"DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '{code}'; END $$"))
+
+
+@pytest.mark.parametrize("code", [DEADLOCK, LOCK_TIMEOUT, OUT_OF_MEMORY])
+async def test_what_passes_by_itself_is_unavailable(database: AsyncEngine, code: str) -> None:
+    with pytest.raises(Unavailable):
+        await fail_with(database, code)
+    assert await ask(database) == 1
+
+
+async def test_what_is_wrong_in_itself_is_not(database: AsyncEngine) -> None:
+    with pytest.raises(DBAPIError):
+        await fail_with(database, UNKNOWN_TABLE)
 
 
 WAITS_FOR_STANDBY = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
@@ -141,30 +148,9 @@ async def test_whoever_is_cancelled_ends(database: AsyncEngine) -> None:
                 await asking
 
 
-async def test_two_who_wait_for_each_other(database: AsyncEngine) -> None:
-    held = asyncio.Barrier(2)
-
-    async def lock(first: int, second: int) -> None:
-        async with transaction(database) as connection:
-            # Sooner than a command takes too long.
-            await connection.execute(text("SET LOCAL deadlock_timeout = '20ms'"))
-            await connection.execute(text(f"SELECT pg_advisory_xact_lock({first})"))
-            await held.wait()
-            await connection.execute(text(f"SELECT pg_advisory_xact_lock({second})"))
-
-    outcomes = await asyncio.gather(lock(1, 2), lock(2, 1), return_exceptions=True)
-    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["NoneType", "Unavailable"]
-
-
 async def test_many_more_than_there_are_connections_take_turns(database: AsyncEngine) -> None:
     assert await asyncio.gather(*(ask(database) for _ in range(300))) == [1] * 300
     assert database.pool.size() == 10  # type: ignore[attr-defined]
-
-
-async def test_what_is_wrong_in_itself_is_not_unavailable(database: AsyncEngine) -> None:
-    with pytest.raises(DBAPIError):
-        async with transaction(database) as connection:
-            await connection.execute(text("SELECT nonsense"))
 
 
 async def test_notifications_are_heard_again_after_a_loss(own_server: PostgresServer, database: AsyncEngine) -> None:

@@ -127,7 +127,7 @@ async def test_a_stream_that_is_cancelled_closes_its_generator_and_is_counted(si
 
 async def test_a_player_who_calls_too_often_is_refused_and_nobody_else() -> None:
     now = 0
-    async with opened_site(PlayerLimit(2, 3, lambda: now)) as limited:
+    async with opened_site(limit=PlayerLimit(2, 3, lambda: now)) as limited:
         for method in ("GetTable", "WatchTables", "GetTable"):
             await limited.ask(method, bearer())
         for method in ("GetTable", "WatchTables"):

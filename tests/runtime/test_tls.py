@@ -4,7 +4,7 @@ import asyncio
 import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,6 @@ from typing import Any
 
 import grpc
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import (
     BestAvailableEncryption,
     Encoding,
@@ -25,17 +24,15 @@ from structlog.testing import CapturingLogger
 
 from croupier.runtime.certificates import CertificateAndKey, new_certificate
 from croupier.runtime.channels import open_channel
-from croupier.runtime.identity import PLAYER_AUDIENCE, TokenVerifier
-from croupier.runtime.interceptor import Authenticator, CallInterceptor
-from croupier.runtime.metrics import RpcMetrics, export_expiry
-from croupier.runtime.server import Listener, listen
+from croupier.runtime.metrics import export_expiry
+from croupier.runtime.server import Listener
 from croupier.runtime.settings import TlsSettings
 from croupier.runtime.tls import Tls, TlsFiles, tls_in_use
+from croupier_api.v1 import lobby_pb2 as pb
 from tests.certificates import LONG_AGO, NOW, SOON, UNSPOKEN, House, der, replace
+from tests.runtime.site import LOBBY, Servicer, opened_site
 from tests.waiting import PATIENCE_SECONDS, until
 
-METHOD = "/tests.Service/WhoAmI"
-CALL_SECONDS = PATIENCE_SECONDS
 HOUSE, ANOTHER_HOUSE = House(), House()
 
 
@@ -222,14 +219,27 @@ def test_metrics_tell_when_the_certificate_ends(files: TlsFiles) -> None:
 # Connections
 
 
+class WhoAmI(Servicer):
+    """Tells callers which certificate they came with; waits before that while it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_open = asyncio.Event()
+
+    async def SignIn(self, request: pb.SignInRequest, context: Any) -> pb.SignInResponse:
+        if request.name:
+            await self.is_open.wait()
+        return pb.SignInResponse(player=pb.Player(name=context.auth_context()["x509_pem_cert"][0]))
+
+
 @dataclass
 class Port:
-    """A server that tells callers which certificate they came with, and waits while it is told to."""
+    """Where an engine listens, with its certificate."""
 
+    servicer: WhoAmI
     listener: Listener
     tls: Tls
     files: TlsFiles
-    is_open: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def address(self) -> str:
@@ -244,26 +254,9 @@ class Port:
 
 @asynccontextmanager
 async def port(files: TlsFiles, opened_at: datetime = NOW) -> AsyncIterator[Port]:
-    tls = Tls(files, lambda: milliseconds(opened_at), CapturingLogger())
-
-    async def who_am_i(request: bytes, context: Any) -> bytes:
-        if request:
-            await made.is_open.wait()
-        shown: bytes = context.auth_context()["x509_pem_cert"][0]
-        return shown
-
-    handlers: dict[str, Any] = {"WhoAmI": grpc.unary_unary_rpc_method_handler(who_am_i)}
-    handler = grpc.method_handlers_generic_handler("tests.Service", handlers)
-    nobody = TokenVerifier(Ed25519PrivateKey.generate().public_key(), PLAYER_AUDIENCE, milliseconds)
-    interceptor = CallInterceptor(
-        Authenticator(nobody, frozenset({METHOD})), RpcMetrics(CollectorRegistry()), CapturingLogger()
-    )
-    listener = await listen("127.0.0.1:0", [], lambda it: it.add_generic_rpc_handlers((handler,)), interceptor, tls)
-    made = Port(listener, tls, files)
-    try:
-        yield made
-    finally:
-        await listener.server.stop(None)
+    tls, servicer = Tls(files, lambda: milliseconds(opened_at), CapturingLogger()), WhoAmI()  # type: ignore[abstract]
+    async with opened_site(servicer, tls) as site:
+        yield Port(servicer, site.listener, tls, files)
 
 
 @pytest.fixture
@@ -272,10 +265,10 @@ async def engine(files: TlsFiles) -> AsyncIterator[Port]:
         yield running
 
 
-async def who_am_i(channel: grpc.aio.Channel, request: bytes = b"") -> bytes:
-    method: Any = channel.unary_unary(METHOD)
-    answer: bytes = await method(request, timeout=CALL_SECONDS)
-    return answer
+async def who_am_i(channel: grpc.aio.Channel, name: str = "") -> bytes:
+    method: Any = channel.unary_unary(f"{LOBBY}/SignIn", pb.SignInRequest.SerializeToString)
+    answer = await method(pb.SignInRequest(name=name), timeout=PATIENCE_SECONDS)
+    return pb.SignInResponse.FromString(answer).player.name.encode()
 
 
 async def refusal(channel: grpc.aio.Channel) -> str:
@@ -331,7 +324,7 @@ async def test_a_service_that_does_not_prove_who_it_is_is_not_believed(
 async def test_new_connections_get_the_new_certificate_and_streams_go_on(engine: Port) -> None:
     new = HOUSE.issue("engine")
     async with grpc.aio.secure_channel(engine.address, HOUSE.credentials(HOUSE.issue("lobby"))) as channel:
-        stream = health_pb2_grpc.HealthStub(channel).Watch(health_pb2.HealthCheckRequest(), timeout=CALL_SECONDS)
+        stream = health_pb2_grpc.HealthStub(channel).Watch(health_pb2.HealthCheckRequest(), timeout=PATIENCE_SECONDS)
         assert (await stream.read()).status == health_pb2.HealthCheckResponse.SERVING
         assert not await engine.shows(new)
         replace(engine.files, new)
@@ -351,13 +344,13 @@ async def test_a_channel_goes_over_to_its_new_certificate_and_ends_calls_on_the_
     files = HOUSE.files(tmp_path / "lobby", lobby)
     tls = opened(files)
     async with open_channel(engine.address, tls, "engine") as channel:
-        waiting = asyncio.ensure_future(who_am_i(channel, b"wait"))
+        waiting = asyncio.ensure_future(who_am_i(channel, "wait"))
         assert der(await who_am_i(channel)) == der(lobby.certificate)
         replace(files, new)
         look(tls)
         assert der(await who_am_i(channel)) == der(new.certificate)
         assert not waiting.done()
-        engine.is_open.set()
+        engine.servicer.is_open.set()
         assert der(await waiting) == der(lobby.certificate)
 
 
