@@ -13,12 +13,9 @@ from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import grpc
-import pytest
-from google.rpc import error_details_pb2
-from grpc_status import rpc_status
 
 from croupier.runtime.identity import (
     ENGINE_CONTROL_AUDIENCE,
@@ -135,26 +132,6 @@ class Engine:
         return self.player("lobby", ENGINE_CONTROL_AUDIENCE)
 
 
-class Refusal(NamedTuple):
-    """How a call was refused; `rule` is empty where no rule speaks."""
-
-    code: str
-    reason: str
-    rule: str = ""
-
-
-async def refusal(call: Awaitable[Any]) -> Refusal:
-    """The refusal that a call must end with: what its status and its ErrorInfo say."""
-    with pytest.raises(grpc.aio.AioRpcError) as raised:
-        await asyncio.wait_for(call, CALL_SECONDS)
-    info, status = error_details_pb2.ErrorInfo(), rpc_status.from_call(raised.value)
-    for detail in status.details if status else ():
-        detail.Unpack(info)
-    if info.reason:
-        assert info.domain == "croupier"
-    return Refusal(raised.value.code().name, info.reason, info.metadata.get("rule", ""))
-
-
 async def rest_of(stream: Stream) -> list[Any]:
     """Every message that is still to come of a stream that ends."""
     messages = []
@@ -201,13 +178,13 @@ class House:
         answer = await self.players.SubmitAction(request, metadata=self.engine.player(player_id), timeout=CALL_SECONDS)
         return answer.sequence
 
-    async def turn(self, table_id: str, *players: str) -> tuple[str, pb.Snapshot]:
-        """Whose turn it is, with what he sees; computer players are waited for."""
+    async def turn(self, table_id: str) -> tuple[str, pb.Snapshot]:
+        """Which person's turn it is, with what he sees; computer players are waited for."""
         watch = self.players.WatchTable(
             pb.WatchTableRequest(table_id=table_id), metadata=self.engine.player("eve"), timeout=CALL_SECONDS
         )
         while await watch.read() is not grpc.aio.EOF:
-            for player_id in players or ("anna", "ben"):
+            for player_id in ("anna", "ben"):
                 view = await self.view(table_id, player_id)
                 if view.HasField("legal_actions"):
                     watch.cancel()

@@ -10,7 +10,8 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from croupier.engine.replay import verify_replay
 from croupier_api.v1 import engine_pb2 as pb
 from croupier_api.v1 import table_pb2
-from tests.contract.house import CALL_SECONDS, Engine, House, computer, person, refusal, visit
+from tests.contract.house import CALL_SECONDS, Engine, House, computer, person, visit
+from tests.refusals import refusal
 
 ENGINE, CONTROL = "croupier_api.v1.EngineService", "croupier_api.v1.EngineControlService"
 CARD = re.compile(r"(?<![0-9A-Za-z+/=_.-])(?:[2-9TJQKA][CDHS]|JK)(?![0-9A-Za-z+/=_.-])")

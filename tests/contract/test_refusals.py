@@ -11,12 +11,13 @@ from google.protobuf.message import Message
 from croupier.runtime.identity import ENGINE_CONTROL_AUDIENCE
 from croupier_api.v1 import engine_pb2 as pb
 from croupier_api.v1 import table_pb2
-from tests.contract.house import CONTROL, SERVICE, House, Refusal, computer, person, refusal, rest_of
+from tests.contract.house import CONTROL, SERVICE, House, computer, person, rest_of
+from tests.refusals import refusal
 
 PASS = table_pb2.Action()
 getattr(PASS, "pass").SetInParent()
 CONTROL_CALLS = ("DescribeGames", "PrepareTable", "OpenTable", "GetTableStatuses")
-UNAUTHENTICATED = Refusal("UNAUTHENTICATED", "UNAUTHENTICATED")
+UNAUTHENTICATED = ("UNAUTHENTICATED", "UNAUTHENTICATED")
 
 
 def play_card(card: int) -> table_pb2.Action:
@@ -38,6 +39,11 @@ def requests(table_id: str) -> dict[str, Message]:
     }
 
 
+async def refused(call: Awaitable[Any]) -> tuple[str, str]:
+    """The code and the reason."""
+    return (await refusal(call))[:2]
+
+
 def raw(house: House, request: Message, method: str, player_id: str) -> Awaitable[Any]:
     return house.raw(SERVICE + method, request.SerializeToString(), house.engine.player(player_id))
 
@@ -57,25 +63,25 @@ async def test_every_call_says_that_a_table_is_unknown_also_one_that_is_only_pre
     assert sorted(requests("")) == sorted(pb.DESCRIPTOR.services_by_name["EngineService"].methods_by_name)
     for table_id in ("nowhere", prepared):
         for method, request in requests(table_id).items():
-            assert await refusal(raw(house, request, method, "anna")) == Refusal("NOT_FOUND", "UNKNOWN_TABLE"), method
-    assert await refusal(house.open("nowhere", [person("anna")] * 2)) == Refusal("NOT_FOUND", "UNKNOWN_TABLE")
+            assert await refused(raw(house, request, method, "anna")) == ("NOT_FOUND", "UNKNOWN_TABLE"), method
+    assert await refused(house.open("nowhere", [person("anna")] * 2)) == ("NOT_FOUND", "UNKNOWN_TABLE")
 
 
 async def test_every_call_refuses_what_is_not_for_the_caller_or_not_now(house: House, table: str) -> None:
     asked = requests(table)
     for method in ("SubmitAction", "React", "Propose", "Vote"):
-        refused = await refusal(raw(house, asked[method], method, "eve"))
-        assert refused == Refusal("PERMISSION_DENIED", "NOT_YOUR_TABLE"), method
+        told = await refused(raw(house, asked[method], method, "eve"))
+        assert told == ("PERMISSION_DENIED", "NOT_YOUR_TABLE"), method
     ahead = pb.WatchTableRequest(table_id=table, after_sequence=2**64 - 1)
     for method, request, expected in (
-        ("Propose", asked["Propose"], Refusal("INVALID_ARGUMENT", "UNKNOWN_PROPOSAL")),
-        ("Vote", asked["Vote"], Refusal("FAILED_PRECONDITION", "NOTHING_PROPOSED")),
-        ("Vote", pb.VoteRequest(table_id=table, request_id="x" * 65), Refusal("INVALID_ARGUMENT", "TEXT_LENGTH")),
-        ("GetReplay", asked["GetReplay"], Refusal("FAILED_PRECONDITION", "TABLE_NOT_FINISHED")),
-        ("WatchTable", ahead, Refusal("INVALID_ARGUMENT", "SEQUENCE_AHEAD")),
-        ("GetView", pb.GetViewRequest(table_id="x" * 10_000), Refusal("INVALID_ARGUMENT", "TEXT_LENGTH")),
+        ("Propose", asked["Propose"], ("INVALID_ARGUMENT", "UNKNOWN_PROPOSAL")),
+        ("Vote", asked["Vote"], ("FAILED_PRECONDITION", "NOTHING_PROPOSED")),
+        ("Vote", pb.VoteRequest(table_id=table, request_id="x" * 65), ("INVALID_ARGUMENT", "TEXT_LENGTH")),
+        ("GetReplay", asked["GetReplay"], ("FAILED_PRECONDITION", "TABLE_NOT_FINISHED")),
+        ("WatchTable", ahead, ("INVALID_ARGUMENT", "SEQUENCE_AHEAD")),
+        ("GetView", pb.GetViewRequest(table_id="x" * 10_000), ("INVALID_ARGUMENT", "TEXT_LENGTH")),
     ):
-        assert await refusal(raw(house, request, method, "anna")) == expected
+        assert await refused(raw(house, request, method, "anna")) == expected
     await unchanged(house, table)
 
 
@@ -84,14 +90,14 @@ async def test_no_call_is_served_without_a_token_for_its_port(house: House, tabl
     engine = house.engine
     for method, request in requests(table).items():
         for metadata in ((), engine.lobby()):
-            refused = await refusal(house.raw(SERVICE + method, request.SerializeToString(), metadata))
-            assert refused == UNAUTHENTICATED, method
+            told = await refused(house.raw(SERVICE + method, request.SerializeToString(), metadata))
+            assert told == UNAUTHENTICATED, method
     for method in CONTROL_CALLS:
         for metadata in ((), engine.player("lobby"), engine.player("engine", ENGINE_CONTROL_AUDIENCE, key="engine")):
-            assert await refusal(house.raw(CONTROL + method, b"", metadata)) == UNAUTHENTICATED, method
+            assert await refused(house.raw(CONTROL + method, b"", metadata)) == UNAUTHENTICATED, method
     for method in CONTROL_CALLS[1:]:
-        refused = await refusal(house.raw(CONTROL + method, b"", engine.player("anna", ENGINE_CONTROL_AUDIENCE)))
-        assert refused == Refusal("PERMISSION_DENIED", "LOBBY_ONLY"), method
+        told = await refused(house.raw(CONTROL + method, b"", engine.player("anna", ENGINE_CONTROL_AUDIENCE)))
+        assert told == ("PERMISSION_DENIED", "LOBBY_ONLY"), method
 
 
 async def test_neither_port_serves_the_other_ones_calls(house: House) -> None:
@@ -122,7 +128,7 @@ async def test_a_play_stream_is_one_watch_and_then_actions(
         await stream.write(pb.PlayRequest(watch=pb.WatchTableRequest(table_id=table)))
         assert (await stream.read()).snapshot.sequence == 1
     await (stream.done_writing() if message is None else stream.write(message))
-    assert await refusal(rest_of(stream)) == Refusal("INVALID_ARGUMENT", "MALFORMED_MESSAGE")
+    assert await refused(rest_of(stream)) == ("INVALID_ARGUMENT", "MALFORMED_MESSAGE")
     await unchanged(house, table)
 
 
@@ -130,9 +136,9 @@ async def test_an_action_that_is_refused_names_the_rule_and_changes_nothing(hous
     player, view = await house.turn(table)
     held = map(play_card, view.view.seats[view.viewer_seat].cards)
     illegal = next(action for action in held if action not in view.legal_actions.actions)
-    refused = await refusal(house.submit(table, player, illegal))
-    assert refused[:2] == ("FAILED_PRECONDITION", "ILLEGAL_ACTION")
-    assert refused.rule.startswith("THU-")
+    told = await refusal(house.submit(table, player, illegal))
+    assert told[:2] == ("FAILED_PRECONDITION", "ILLEGAL_ACTION")
+    assert told.rule.startswith("THU-")
     await unchanged(house, table)
 
 
@@ -174,14 +180,14 @@ async def test_what_cannot_be_prepared_or_opened_is_refused(house: House) -> Non
         ({"options": table_pb2.GameOptions(values={"best_of": "three"})}, "OPTION"),
         ({"clock": None}, "CLOCK"),
     ):
-        assert await refusal(house.prepare(table_id, **changes)) == Refusal("INVALID_ARGUMENT", reason)
+        assert await refused(house.prepare(table_id, **changes)) == ("INVALID_ARGUMENT", reason)
     await house.prepare(table_id)
     unknown_bot = [person("anna"), computer("genius")]
-    assert await refusal(house.open(table_id, unknown_bot)) == Refusal("INVALID_ARGUMENT", "UNKNOWN_BOT")
+    assert await refused(house.open(table_id, unknown_bot)) == ("INVALID_ARGUMENT", "UNKNOWN_BOT")
     for _ in range(2):
         await house.open(table_id, two)
-    assert await refusal(house.open(table_id, two[::-1])) == Refusal("ALREADY_EXISTS", "TABLE_OPEN")
-    assert await refusal(house.prepare(table_id, seats=3)) == Refusal("ALREADY_EXISTS", "TABLE_EXISTS")
+    assert await refused(house.open(table_id, two[::-1])) == ("ALREADY_EXISTS", "TABLE_OPEN")
+    assert await refused(house.prepare(table_id, seats=3)) == ("ALREADY_EXISTS", "TABLE_EXISTS")
 
 
 async def test_statuses_are_for_so_many_tables(house: House, table: str) -> None:
@@ -191,4 +197,4 @@ async def test_statuses_are_for_so_many_tables(house: House, table: str) -> None
     )
     assert [(status.table_id, status.finished) for status in answer.statuses] == [(table, False)]
     call = house.control.GetTableStatuses(pb.GetTableStatusesRequest(table_ids=["x"] * 501), metadata=metadata)
-    assert await refusal(call) == Refusal("INVALID_ARGUMENT", "TOO_MANY_IDS")
+    assert await refused(call) == ("INVALID_ARGUMENT", "TOO_MANY_IDS")

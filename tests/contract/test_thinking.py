@@ -41,7 +41,7 @@ async def play_until_thought(house: House, name: str) -> None:
     for _ in range(20):
         if value(house.engine, name):
             return
-        _, view = await house.turn(table, "anna")
+        _, view = await house.turn(table)
         await house.submit(table, "anna", view.legal_actions.actions[-1])
     raise AssertionError("nobody thought")
 

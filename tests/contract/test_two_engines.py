@@ -11,7 +11,8 @@ import pytest
 from croupier.runtime.schema_versions import migrate_database
 from croupier_api.v1 import engine_pb2 as pb
 from loadtest.postgres import postgres_server
-from tests.contract.house import CALL_SECONDS, Engine, House, Stream, refusal, rest_of, visit
+from tests.contract.house import CALL_SECONDS, Engine, House, Stream, rest_of, visit
+from tests.refusals import refusal
 
 AT_ONCE_SECONDS = 50.0
 """Far more than it takes, and less than an action's time, at whose end an engine would look by itself."""

@@ -1,15 +1,13 @@
 """Every way a call can end, over a real connection."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable
-from typing import Any, NamedTuple
+from collections.abc import AsyncIterator
+from typing import Any
 
 import grpc
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from google.rpc import error_details_pb2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
-from grpc_status import rpc_status
 from prometheus_client import CollectorRegistry
 
 from croupier.runtime import errors
@@ -17,6 +15,7 @@ from croupier.runtime.player_limit import SECOND, PlayerLimit
 from croupier.runtime.server import LARGEST_PROBE_BYTES, LIVE, announce, drain, listen, probe_port
 from croupier_api.v1 import lobby_pb2 as pb
 from croupier_api.v1 import lobby_pb2_grpc
+from tests.refusals import refusal
 from tests.runtime.site import LOBBY, REQUESTS, Metadata, Site, bearer, interceptor, opened_site
 from tests.waiting import PATIENCE_SECONDS, until
 
@@ -30,30 +29,6 @@ async def site() -> AsyncIterator[Site]:
         yield opened
 
 
-class Refusal(NamedTuple):
-    """How a call was refused."""
-
-    code: str
-    reason: str
-    message: str
-    rule: str
-    field: str
-    retry_milliseconds: int
-
-
-async def refused(call: Awaitable[Any]) -> Refusal:
-    with pytest.raises(grpc.aio.AioRpcError) as raised:
-        await call
-    info, bad, retry = error_details_pb2.ErrorInfo(), error_details_pb2.BadRequest(), error_details_pb2.RetryInfo()
-    for detail in rpc_status.from_call(raised.value).details:
-        for message in (info, bad, retry):
-            detail.Unpack(message)
-    assert info.domain == "croupier"
-    field = "".join(violation.field for violation in bad.field_violations)
-    said, delay = raised.value.details() or "", retry.retry_delay.ToMilliseconds()
-    return Refusal(raised.value.code().name, info.reason, said, info.metadata.get("rule", ""), field, delay)
-
-
 async def test_a_good_call_knows_its_caller_and_is_counted(site: Site) -> None:
     response = await site.stub.GetTable(pb.GetTableRequest(table_id="t"), metadata=bearer())
     assert (response.table.table_id, response.table.game) == ("t", "ada")
@@ -65,14 +40,14 @@ async def test_a_good_call_knows_its_caller_and_is_counted(site: Site) -> None:
 @pytest.mark.parametrize("method", ["GetTable", "WatchTables"])
 async def test_malformed_protobuf_is_an_invalid_argument(site: Site, method: str) -> None:
     call: Any = site.channel.unary_unary(f"{LOBBY}/{method}")
-    assert (await refused(call(b"\xff\xff\xff", metadata=bearer())))[:2] == ("INVALID_ARGUMENT", "MALFORMED_MESSAGE")
+    assert (await refusal(call(b"\xff\xff\xff", metadata=bearer())))[:2] == ("INVALID_ARGUMENT", "MALFORMED_MESSAGE")
     assert site.counted("calls_total", method, code="INVALID_ARGUMENT") == 1
 
 
 async def test_an_unknown_method_is_unimplemented(site: Site) -> None:
     for method in (f"{LOBBY}/Cheat", "/nobody.Knows/This"):
         call: Any = site.channel.unary_unary(method)
-        assert (await refused(call(b"", metadata=bearer())))[:2] == ("UNIMPLEMENTED", "UNKNOWN_METHOD")
+        assert (await refusal(call(b"", metadata=bearer())))[:2] == ("UNIMPLEMENTED", "UNKNOWN_METHOD")
     labels = {"method": "unknown", "code": "UNIMPLEMENTED"}
     assert site.registry.get_sample_value("croupier_rpc_calls_total", labels) == 2
 
@@ -89,8 +64,8 @@ async def test_every_error_keeps_its_code_reason_and_details(
     call = getattr(site.stub, method)(REQUESTS[method](), metadata=bearer())
     if method == "WatchTables":
         await call.read()
-    refusal = await refused(call.read() if method == "WatchTables" else call)
-    assert refusal == (kind.code.name, "REASON", "what and how", "X-1", "part", 1500)
+    told = await refusal(call.read() if method == "WatchTables" else call)
+    assert told == (kind.code.name, "REASON", "what and how", "X-1", "part", 1500)
     assert site.counted("calls_total", method, code=kind.code.name) == 1
 
 
@@ -99,7 +74,7 @@ async def test_a_token_that_does_not_hold_is_unauthenticated_where_one_is_needed
     site: Site, metadata: Metadata
 ) -> None:
     for method in ("GetTable", "WatchTables"):
-        assert (await refused(site.ask(method, metadata)))[:2] == ("UNAUTHENTICATED", "UNAUTHENTICATED")
+        assert (await refusal(site.ask(method, metadata)))[:2] == ("UNAUTHENTICATED", "UNAUTHENTICATED")
     await site.ask("SignIn", metadata)
 
 
@@ -108,9 +83,9 @@ async def test_an_unexpected_exception_is_internal_with_a_bare_text_and_in_the_l
         raise RuntimeError("the ace of spades")
 
     site.servicer.act = act
-    refusal = await refused(site.ask("GetTable", bearer()))
-    assert refusal[:2] == ("INTERNAL", "INTERNAL")
-    assert "ace" not in refusal.message
+    told = await refusal(site.ask("GetTable", bearer()))
+    assert told[:2] == ("INTERNAL", "INTERNAL")
+    assert "ace" not in told.message
     (logged,) = [call.kwargs for call in site.logger.calls if call.method_name == "error"]
     assert isinstance(logged["exc_info"], RuntimeError)
     assert site.counted("calls_total", "GetTable", code="INTERNAL") == 1
@@ -131,9 +106,9 @@ async def test_a_player_who_calls_too_often_is_refused_and_nobody_else() -> None
         for method in ("GetTable", "WatchTables", "GetTable"):
             await limited.ask(method, bearer())
         for method in ("GetTable", "WatchTables"):
-            refusal = await refused(limited.ask(method, bearer()))
-            assert refusal[:2] == ("RESOURCE_EXHAUSTED", "TOO_MANY_CALLS")
-            assert refusal.retry_milliseconds == 500
+            told = await refusal(limited.ask(method, bearer()))
+            assert told[:2] == ("RESOURCE_EXHAUSTED", "TOO_MANY_CALLS")
+            assert told.retry_milliseconds == 500
             assert limited.counted("limited_total", method) == 1
             assert limited.counted("calls_total", method, code="RESOURCE_EXHAUSTED") == 1
         await limited.ask("GetTable", bearer("bob"))
