@@ -3,7 +3,6 @@
 import http.client
 import json
 import re
-import socket
 import ssl
 import subprocess
 import sys
@@ -86,18 +85,12 @@ class Door:
             "localhost", self.port, timeout=PATIENCE_SECONDS, source_address=here, context=context
         )
 
-    def raw(self) -> socket.socket:
-        """A connection for bytes of any kind."""
-        connection = self.connection()
-        connection.connect()
-        made: socket.socket = connection.sock
-        return made
-
     def say(self, request: bytes) -> Answer | None:
         """What is answered to bytes of any kind, or nothing where the connection was closed without a word."""
-        with self.raw() as connection:
-            connection.sendall(request)
-            answer = http.client.HTTPResponse(connection)
+        with closing(self.connection()) as connection:
+            connection.connect()
+            connection.sock.sendall(request)
+            answer = http.client.HTTPResponse(connection.sock)
             try:
                 answer.begin()
             except (http.client.HTTPException, OSError):

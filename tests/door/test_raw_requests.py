@@ -66,6 +66,10 @@ def test_http_of_another_time(house: House) -> None:
     refused(said(house, b"GET /v1/games HTTP/1.0\r\n\r\n"), 426, INVALID, "HTTP/1.1 and HTTP/2")
 
 
+def test_headers_that_do_not_come_to_an_end(house: House) -> None:
+    refused(said(house, SIGN_IN), 408, grpc.StatusCode.DEADLINE_EXCEEDED, "took too long to arrive")
+
+
 def test_a_path_that_is_an_address(house: House) -> None:
     """A door is no proxy: it does not go where the request names, but asks the service that the path stands for."""
     request = with_token(house.door, b"GET http://127.0.0.1:1/v1/games HTTP/1.1\r\nhost: x\r\n")

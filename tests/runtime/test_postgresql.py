@@ -7,13 +7,11 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
-from structlog.testing import CapturingLogger
 
 from croupier.runtime.database import is_reachable, open_database, transaction
 from croupier.runtime.errors import Unavailable
-from croupier.runtime.notifications import hear_notifications
 from loadtest.postgres import PostgresServer, postgres_server
-from tests.waiting import PATIENCE_SECONDS, until
+from tests.waiting import until
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
@@ -151,23 +149,3 @@ async def test_whoever_is_cancelled_ends(database: AsyncEngine) -> None:
 async def test_many_more_than_there_are_connections_take_turns(database: AsyncEngine) -> None:
     assert await asyncio.gather(*(ask(database) for _ in range(300))) == [1] * 300
     assert database.pool.size() == 10  # type: ignore[attr-defined]
-
-
-async def test_notifications_are_heard_again_after_a_loss(own_server: PostgresServer, database: AsyncEngine) -> None:
-    heard: asyncio.Queue[str] = asyncio.Queue()
-    begun = asyncio.Event()
-    hearing = asyncio.create_task(
-        hear_notifications(database, {"news": heard.put_nowait}, begun.set, CapturingLogger())
-    )
-    try:
-        for way in (own_server.kill, own_server.stop):
-            async with asyncio.timeout(PATIENCE_SECONDS):
-                await begun.wait()
-                begun.clear()
-                own_server.run_sql("postgres", "NOTIFY news, 'it'")
-                assert await heard.get() == "it"
-            way()
-            own_server.start()
-    finally:
-        hearing.cancel()
-        await asyncio.wait([hearing])
