@@ -49,6 +49,7 @@ def refused_over_grpc(call: Callable[..., object], token: str | None = None, req
     with pytest.raises(grpc.RpcError) as fault:
         call(request, metadata=metadata, timeout=PATIENCE_SECONDS)
     assert isinstance(fault.value, grpc.Call)
+    assert fault.value.details()
     return fault.value.code()
 
 
