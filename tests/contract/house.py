@@ -9,14 +9,13 @@ import sys
 import time
 import urllib.request
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import grpc
-from google.rpc import error_details_pb2, status_pb2
 
 from croupier.runtime.identity import (
     ENGINE_CONTROL_AUDIENCE,
@@ -70,16 +69,8 @@ class Engine:
         return f"sqlite:///{self.folder}/engine.db"
 
     def start(self, *more: str) -> "Engine":
-        """Start the process, with more flags from now on, and wait until it is ready."""
+        """Start the process, with more flags from now on, and wait until it is ready; what it logs goes to one file."""
         self.flags += more
-        self.launch()
-        self.await_ready()
-        return self
-
-    def launch(self) -> None:
-        """Start the process if it does not run; what it logs is added to one file."""
-        if self.process is not None:
-            return
         self.ready_file.unlink(missing_ok=True)
         command = [
             *(sys.executable, "-m", "croupier.engine"),
@@ -90,15 +81,12 @@ class Engine:
         ]
         with self.log_path.open("ab") as log:
             self.process = subprocess.Popen(command, stderr=log, stdout=log)
-
-    def await_ready(self) -> None:
-        """Wait until the process is ready."""
         until = time.monotonic() + PATIENCE_SECONDS
-        while not (self.ready_file.exists() and self.ready_file.read_text()):
-            assert self.process is not None
+        while not self.ready_file.exists():
             assert self.process.poll() is None, self.log_path.read_text()
             assert time.monotonic() < until, "the engine did not get ready"
             time.sleep(0.02)
+        return self
 
     def kill(self) -> None:
         """End the process as a loss of power would."""
@@ -131,59 +119,21 @@ class Engine:
         with urllib.request.urlopen(f"http://{self.address('metrics')}/metrics", timeout=CALL_SECONDS) as page:
             return str(page.read().decode())
 
-    def token(
-        self, subject: str, audience: str = PLAYER_AUDIENCE, key: str = "lobby", clock: Callable[[], int] = now
-    ) -> str:
-        return TokenIssuer(load_private_key(self.folder / f"{key}.pem"), audience, 60, clock).issue(subject, "Name")[0]
+    def metrics(self) -> dict[str, float]:
+        """The values of all metrics by their names with labels."""
+        lines = [line.rpartition(" ") for line in self.metrics_page().splitlines() if not line.startswith("#")]
+        return {name: float(value) for name, _, value in lines}
 
-    def player(self, player_id: str) -> Metadata:
-        return bearer(self.token(player_id))
+    def player(self, player_id: str, audience: str = PLAYER_AUDIENCE, key: str = "lobby") -> Metadata:
+        issuer = TokenIssuer(load_private_key(self.folder / f"{key}.pem"), audience, 60, now)
+        return (("authorization", f"Bearer {issuer.issue(player_id, 'Name')[0]}"),)
 
     def lobby(self) -> Metadata:
-        return bearer(self.token("lobby", ENGINE_CONTROL_AUDIENCE))
-
-
-def bearer(token: str) -> Metadata:
-    return (("authorization", f"Bearer {token}"),)
-
-
-class Refusal(NamedTuple):
-    """How a call was refused; `rule` is empty where no rule speaks."""
-
-    code: str
-    reason: str
-    rule: str = ""
-
-
-def refusal_of(error: grpc.aio.AioRpcError) -> Refusal:
-    """What a status and its ErrorInfo say."""
-    details = dict(error.trailing_metadata() or ()).get("grpc-status-details-bin", b"")
-    status = status_pb2.Status.FromString(details if isinstance(details, bytes) else details.encode())
-    info = error_details_pb2.ErrorInfo()
-    for detail in status.details:
-        detail.Unpack(info)
-    if info.reason:
-        assert info.domain == "croupier"
-        assert status.code == error.code().value[0]
-    return Refusal(error.code().name, info.reason, info.metadata.get("rule", ""))
-
-
-async def refusal(call: Awaitable[Any]) -> Refusal:
-    """The refusal that a call must end with."""
-    try:
-        answer = await asyncio.wait_for(call, CALL_SECONDS)
-    except grpc.aio.AioRpcError as error:
-        return refusal_of(error)
-    raise AssertionError(f"the call was answered: {answer}")
-
-
-async def all_of(call: Any) -> list[Any]:
-    """Every message of a stream that ends."""
-    return [message async for message in call]
+        return self.player("lobby", ENGINE_CONTROL_AUDIENCE)
 
 
 async def rest_of(stream: Stream) -> list[Any]:
-    """Every message of a stream that was read from already."""
+    """Every message that is still to come of a stream that ends."""
     messages = []
     while (message := await stream.read()) is not grpc.aio.EOF:
         messages.append(message)
@@ -197,24 +147,16 @@ class House:
     engine: Engine
     players_channel: Any
     control_channel: Any
+    players: "EngineServiceAsyncStub"
+    control: "EngineControlServiceAsyncStub"
 
-    @property
-    def players(self) -> "EngineServiceAsyncStub":
-        stub: EngineServiceAsyncStub = EngineServiceStub(self.players_channel)
-        return stub
-
-    @property
-    def control(self) -> "EngineControlServiceAsyncStub":
-        stub: EngineControlServiceAsyncStub = EngineControlServiceStub(self.control_channel)
-        return stub
-
-    async def prepare(self, table_id: str, **changes: Any) -> pb.PrepareTableResponse:
+    async def prepare(self, table_id: str, **changes: Any) -> None:
         asked: dict[str, Any] = {"game": "thulla", "seats": 2, "clock": table_pb2.Clock(action_seconds=60)}
         request = pb.PrepareTableRequest(table_id=table_id, **(asked | changes))
-        return await self.control.PrepareTable(request, metadata=self.engine.lobby(), timeout=CALL_SECONDS)
+        await self.control.PrepareTable(request, metadata=self.engine.lobby(), timeout=CALL_SECONDS)
 
-    async def open(self, table_id: str, seats: Sequence[table_pb2.SeatInfo], seeds: Sequence[bytes] = ()) -> None:
-        request = pb.OpenTableRequest(table_id=table_id, seats=seats, client_seeds=seeds or [b""] * len(seats))
+    async def open(self, table_id: str, seats: Sequence[table_pb2.SeatInfo]) -> None:
+        request = pb.OpenTableRequest(table_id=table_id, seats=seats, client_seeds=[b""] * len(seats))
         await self.control.OpenTable(request, metadata=self.engine.lobby(), timeout=CALL_SECONDS)
 
     async def new_table(self, *seats: table_pb2.SeatInfo, **changes: Any) -> str:
@@ -231,27 +173,22 @@ class House:
         )
         return answer.snapshot
 
-    async def submit(
-        self, table_id: str, player_id: str, action: table_pb2.Action, request_id: str = "", **more: Any
-    ) -> int:
-        request = pb.SubmitActionRequest(
-            table_id=table_id, request_id=request_id or uuid.uuid4().hex, action=action, **more
-        )
+    async def submit(self, table_id: str, player_id: str, action: table_pb2.Action, request_id: str = "") -> int:
+        request = pb.SubmitActionRequest(table_id=table_id, request_id=request_id or uuid.uuid4().hex, action=action)
         answer = await self.players.SubmitAction(request, metadata=self.engine.player(player_id), timeout=CALL_SECONDS)
         return answer.sequence
 
-    async def turn(self, table_id: str, *players: str) -> tuple[str, pb.Snapshot]:
-        """Whose turn it is, with what he sees; computer players are waited for."""
-        for _ in range(10):
-            at = (await self.view(table_id, "eve")).sequence
-            for player_id in players or ("anna", "ben"):
+    async def turn(self, table_id: str) -> tuple[str, pb.Snapshot]:
+        """Which person's turn it is, with what he sees; computer players are waited for."""
+        watch = self.players.WatchTable(
+            pb.WatchTableRequest(table_id=table_id), metadata=self.engine.player("eve"), timeout=CALL_SECONDS
+        )
+        while await watch.read() is not grpc.aio.EOF:
+            for player_id in ("anna", "ben"):
                 view = await self.view(table_id, player_id)
                 if view.HasField("legal_actions"):
+                    watch.cancel()
                     return player_id, view
-            request = pb.WatchTableRequest(table_id=table_id, after_sequence=at)
-            watch = self.players.WatchTable(request, metadata=self.engine.player("eve"), timeout=CALL_SECONDS)
-            await watch.read()
-            watch.cancel()
         raise AssertionError("nobody is to act")
 
     def play(self, player_id: str) -> Stream:
@@ -263,9 +200,9 @@ class House:
             pb.PlayResponse.FromString,
         )(metadata=metadata, timeout=CALL_SECONDS)
 
-    def raw(self, method: str, request: bytes, metadata: Metadata, control: bool = False) -> Awaitable[Any]:
-        """A unary call with any bytes."""
-        channel = self.control_channel if control else self.players_channel
+    def raw(self, method: str, request: bytes, metadata: Metadata) -> Awaitable[Any]:
+        """A call, of any method of the port that it belongs to, with one message of any bytes."""
+        channel = self.control_channel if method.startswith(CONTROL) else self.players_channel
         call: Awaitable[Any] = channel.unary_unary(method)(request, metadata=metadata, timeout=CALL_SECONDS)
         return call
 
@@ -292,9 +229,9 @@ class House:
         return acknowledged
 
 
-def person(player_id: str, name: str = "") -> table_pb2.SeatInfo:
+def person(player_id: str) -> table_pb2.SeatInfo:
     """A seat with a person."""
-    return table_pb2.SeatInfo(player_id=player_id, name=name or player_id.capitalize())
+    return table_pb2.SeatInfo(player_id=player_id, name=player_id.capitalize())
 
 
 def computer(kind: str = "random") -> table_pb2.SeatInfo:
@@ -309,4 +246,4 @@ async def visit(engine: Engine) -> AsyncIterator[House]:
         grpc.aio.insecure_channel(engine.address("listen")) as players,
         grpc.aio.insecure_channel(engine.address("control")) as control,
     ):
-        yield House(engine, players, control)
+        yield House(engine, players, control, EngineServiceStub(players), EngineControlServiceStub(control))

@@ -3,19 +3,15 @@
 import asyncio
 import json
 import re
-from collections.abc import Iterator
-from typing import Any
 
-import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
-from croupier.engine.__main__ import seed_source
 from croupier.engine.replay import verify_replay
-from croupier.engine.settings import EngineSettings
 from croupier_api.v1 import engine_pb2 as pb
 from croupier_api.v1 import table_pb2
-from tests.contract.house import CALL_SECONDS, Engine, House, computer, person, refusal, visit
+from tests.contract.house import CALL_SECONDS, Engine, House, computer, person, visit
+from tests.refusals import refusal
 
 ENGINE, CONTROL = "croupier_api.v1.EngineService", "croupier_api.v1.EngineControlService"
 CARD = re.compile(r"(?<![0-9A-Za-z+/=_.-])(?:[2-9TJQKA][CDHS]|JK)(?![0-9A-Za-z+/=_.-])")
@@ -66,13 +62,6 @@ async def test_a_finished_table_has_its_answers_its_updates_its_status_and_its_r
     assert json.loads(replay.replay.splitlines()[0])["seed"] == view.revealed_seed
 
 
-def samples(page: str) -> Iterator[tuple[str, float]]:
-    for line in page.splitlines():
-        if line and not line.startswith("#"):
-            name, _, value = line.rpartition(" ")
-            yield name, float(value)
-
-
 async def played(engine: Engine) -> tuple[str, list[str]]:
     """A game with refusals, reactions, resumed streams and odd bytes; gives what must stay secret of it."""
     async with visit(engine) as house:
@@ -101,8 +90,7 @@ async def played(engine: Engine) -> tuple[str, list[str]]:
 
 async def test_metrics_and_logs_tell_of_a_game_but_of_no_card_token_or_seed(own_engine: Engine) -> None:
     table, secrets = await played(own_engine)
-    page = own_engine.metrics_page()
-    values = dict(samples(page))
+    page, values = own_engine.metrics_page(), own_engine.metrics()
     assert 20 < values['croupier_actions_accepted_total{game="thulla"}'] < 2000
     assert values['croupier_actions_refused_total{reason="ILLEGAL_ACTION"}'] >= 5
     assert values["croupier_append_seconds_count"] > values['croupier_actions_accepted_total{game="thulla"}']
@@ -127,13 +115,3 @@ async def test_metrics_and_logs_tell_of_a_game_but_of_no_card_token_or_seed(own_
         assert not CARD.findall(text)
         for secret in secrets:
             assert secret not in text
-
-
-async def test_an_address_that_all_can_reach_is_refused_with_a_fixed_seed(shared_engine: Engine) -> None:
-    folder = shared_engine.folder
-    given: dict[str, Any] = {"database": "", "lobby_public_key": folder, "signing_key": folder, "scoring_control": ""}
-    for addresses in ({"listen": "0.0.0.0:7720"}, {"control_listen": "[::]:7721"}):
-        with pytest.raises(ValueError, match="loopback"):
-            seed_source(EngineSettings(**given | addresses, shuffle_seed="x"))
-    fixed = seed_source(EngineSettings(**given, shuffle_seed="x"))
-    assert fixed(32) == fixed(32) != seed_source(EngineSettings(**given, shuffle_seed="y"))(32)

@@ -11,8 +11,8 @@ import pytest
 from croupier.runtime.schema_versions import migrate_database
 from croupier_api.v1 import engine_pb2 as pb
 from loadtest.postgres import postgres_server
-from tests.conftest import Databases
-from tests.contract.house import CALL_SECONDS, Engine, House, Stream, refusal, visit
+from tests.contract.house import CALL_SECONDS, Engine, House, Stream, rest_of, visit
+from tests.refusals import refusal
 
 AT_ONCE_SECONDS = 50.0
 """Far more than it takes, and less than an action's time, at whose end an engine would look by itself."""
@@ -23,32 +23,22 @@ GAVE_UP = 1
 """The exit code of an engine that has ended without waiting for anything any longer."""
 
 
-@pytest.fixture(scope="module")
-def pair(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Engine, Engine]]:
+@pytest.fixture
+def pair(new_database: Callable[..., str], tmp_path: Path) -> Iterator[tuple[Engine, Engine]]:
     """Two engines with the same keys on one database."""
-    url, folder = databases.server.url(databases.take(("croupier.engine",))), tmp_path_factory.mktemp("engines")
-    (folder / "first").mkdir()
-    first = Engine.new(folder / "first")
-    shutil.copytree(first.folder, folder / "second")
-    both = first, Engine(folder / "second")
-    for engine in both:
-        # One that let streams and calls have all of their time would not end while it is waited for.
-        engine.flags = ("--database", url, "--drain-seconds", "60")
+    url = new_database("croupier.engine")
+    (tmp_path / "first").mkdir()
+    first = Engine.new(tmp_path / "first")
+    shutil.copytree(first.folder, tmp_path / "second")
+    both = first, Engine(tmp_path / "second")
     try:
+        for engine in both:
+            # One that let streams and calls have all of their time would not end while it is waited for.
+            engine.start("--database", url, "--drain-seconds", "60")
         yield both
     finally:
         for engine in both:
             engine.kill()
-
-
-@pytest.fixture
-def engines(pair: tuple[Engine, Engine]) -> tuple[Engine, Engine]:
-    """Both of them run, also after a test that ended one."""
-    for engine in pair:
-        engine.launch()
-    for engine in pair:
-        engine.await_ready()
-    return pair
 
 
 async def following(house: House, table: str, player: str, after: int) -> Stream:
@@ -68,60 +58,29 @@ async def updates(stream: Stream, count: int) -> list[int]:
     return sequences
 
 
-async def test_what_one_engine_stores_streams_at_the_other_show_at_once(engines: tuple[Engine, Engine]) -> None:
-    async with visit(engines[0]) as here, visit(engines[1]) as there:
+async def test_what_one_engine_stores_the_other_shows_at_once_and_goes_on_with(pair: tuple[Engine, Engine]) -> None:
+    """Also what both are asked for at the same time, which is carried out once."""
+    async with visit(pair[0]) as here, visit(pair[1]) as there:
         table = await here.new_table()
         streams = [await following(house, table, "eve", 0) for house in (here, there)]
-        for stream in streams:
-            assert await updates(stream, 1) == [1]
-        for sequence in range(2, 12):
-            house = (here, there)[sequence % 2]
-            player, view = await house.turn(table)
-            assert await house.submit(table, player, view.legal_actions.actions[-1]) == sequence
+        for sequence in range(1, 10):
             for stream in streams:
                 assert await updates(stream, 1) == [sequence]
-        for stream in streams:
-            stream.cancel()
-
-
-async def test_the_same_request_at_both_at_the_same_time_is_carried_out_once(engines: tuple[Engine, Engine]) -> None:
-    async with visit(engines[0]) as here, visit(engines[1]) as there:
-        table = await here.new_table()
-        for sequence in range(2, 12):
-            player, view = await there.turn(table)
-            action = view.legal_actions.actions[-1]
-            both = (house.submit(table, player, action, f"r{sequence}") for house in (here, there))
-            assert await asyncio.gather(*both) == [sequence, sequence]
-
-
-@pytest.mark.parametrize("end", [Engine.stop, Engine.kill], ids=["stopped", "killed"])
-async def test_a_table_goes_on_at_the_other_engine(
-    engines: tuple[Engine, Engine], end: Callable[[Engine], object]
-) -> None:
-    first, second = engines
-    async with visit(first) as here, visit(second) as there:
-        table = await here.new_table()
-        stream = await following(here, table, "anna", 0)
-        player, view = await here.turn(table)
-        action = view.legal_actions.actions[-1]
-        assert await here.submit(table, player, action, "r") == 2
-        assert await updates(stream, 2) == [1, 2]
-        code = await asyncio.to_thread(end, first)
-        if end is Engine.stop:
-            last = await asyncio.wait_for(stream.read(), CALL_SECONDS)
-            while last.WhichOneof("event") in (None, "heartbeat"):
-                last = await asyncio.wait_for(stream.read(), CALL_SECONDS)
-            assert last.WhichOneof("event") == "resume_notice"
-            assert await stream.read() is grpc.aio.EOF
-            assert await stream.code() is grpc.StatusCode.OK
-            assert code == 0
-        assert await there.submit(table, player, action, "r") == 2
-        again = await following(there, table, "anna", 1)
-        assert await updates(again, 1) == [2]
+            asked = ((here,), (there,), (here, there))[sequence % 3]
+            player, view = await asked[0].turn(table)
+            action, name = view.legal_actions.actions[-1], f"r{sequence}"
+            answers = (house.submit(table, player, action, name) for house in asked)
+            assert set(await asyncio.gather(*answers)) == {sequence + 1}
+        assert await asyncio.to_thread(pair[0].stop) == 0
+        told = await asyncio.wait_for(rest_of(streams[0]), CALL_SECONDS)
+        assert told[-1].WhichOneof("event") == "resume_notice"
+        assert await streams[0].code() is grpc.StatusCode.OK
+        assert await there.submit(table, player, action, name) == 10
+        again = await following(there, table, "eve", 9)
+        assert await updates(again, 1) == [10]
         player, view = await there.turn(table)
-        assert await there.submit(table, player, view.legal_actions.actions[-1]) == 3
-        assert await updates(again, 1) == [3]
-        again.cancel()
+        assert await there.submit(table, player, view.legal_actions.actions[-1]) == 11
+        assert await updates(again, 1) == [11]
 
 
 @pytest.mark.slow

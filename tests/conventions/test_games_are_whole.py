@@ -47,20 +47,12 @@ def test_the_page_has_every_option_with_its_default(game: Game) -> None:
 
 
 @every_game
-def test_worked_positions_are_tests(game: Game) -> None:
+def test_worked_positions_perft_numbers_and_playthroughs_are_there(game: Game) -> None:
     assert cases(TESTS / f"test_{game.id}_examples.py") >= FEWEST_POSITIONS
-
-
-@every_game
-def test_perft_numbers_are_tested_and_on_the_page(game: Game) -> None:
     assert sum(name.startswith(f"{game.id}-") for name in PERFT) >= FEWEST_PERFTS
     assert "perft" in page(game).lower()
-
-
-@every_game
-def test_every_playthrough_is_recorded_and_none_is_left_over(game: Game) -> None:
     wanted = {f"{name}.jsonl" for name, *_ in playthroughs(game)}
-    assert {path.name for path in (FOLDER / game.id).iterdir()} == wanted
+    assert {path.name for path in (FOLDER / game.id).iterdir()} == wanted, "one is missing or left over"
 
 
 @every_game

@@ -2,25 +2,27 @@
 
 import http.client
 import json
-import os
 import re
-import socket
 import ssl
 import subprocess
 import sys
 import time
+import urllib.request
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import grpc
 
+from croupier.cli.background import BackgroundServices
 from croupier.runtime.identity import PLAYER_AUDIENCE, TokenIssuer, load_private_key, write_new_key_pair
+from tests.waiting import PATIENCE_SECONDS
 
-DEADLINE_SECONDS = 60.0
-CALL_SECONDS = 60.0
+_NONE: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +56,15 @@ def tells_nothing_of_the_door(answer: Answer) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """Where a door is, the authority that vouches for it (None without TLS), and the key that players' tokens need."""
+    """Where a door is, the authority that vouches for it (None without TLS), and the key that players' tokens need.
+
+    `caller` is the address from which it is asked.
+    """
 
     address: str
     authority: Path | None
     lobby_key: Path
+    caller: str = "127.0.0.1"
 
     @property
     def port(self) -> int:
@@ -71,53 +77,43 @@ class Door:
 
     def connection(self) -> http.client.HTTPConnection:
         """A connection for HTTP/1.1."""
+        here = (self.caller, 0)
         if self.authority is None:
-            return http.client.HTTPConnection("127.0.0.1", self.port, timeout=CALL_SECONDS)
+            return http.client.HTTPConnection("127.0.0.1", self.port, PATIENCE_SECONDS, here)
         context = ssl.create_default_context(cafile=self.authority)
-        return http.client.HTTPSConnection("localhost", self.port, timeout=CALL_SECONDS, context=context)
-
-    def raw(self) -> socket.socket:
-        """A connection for bytes of any kind."""
-        plain = socket.create_connection(("127.0.0.1", self.port), CALL_SECONDS)
-        if self.authority is None:
-            return plain
-        context = ssl.create_default_context(cafile=self.authority)
-        return context.wrap_socket(plain, server_hostname="localhost")
+        return http.client.HTTPSConnection(
+            "localhost", self.port, timeout=PATIENCE_SECONDS, source_address=here, context=context
+        )
 
     def say(self, request: bytes) -> Answer | None:
         """What is answered to bytes of any kind, or nothing where the connection was closed without a word."""
-        with self.raw() as connection:
-            connection.sendall(request)
-            answer = http.client.HTTPResponse(connection)
+        with closing(self.connection()) as connection:
+            connection.connect()
+            connection.sock.sendall(request)
+            answer = http.client.HTTPResponse(connection.sock)
             try:
                 answer.begin()
             except (http.client.HTTPException, OSError):
                 return None
-            return Answer(answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read())
+            return _read(answer)
 
     def ask(
-        self,
-        method: str,
-        path: str,
-        body: Any = None,
-        *,
-        token: str | None = None,
-        headers: Mapping[str, str] | None = None,
+        self, method: str, path: str, body: Any = None, *, token: str | None = None, headers: Mapping[str, str] = _NONE
     ) -> Answer:
         """One request with JSON, or with bytes as they are, on a connection of its own."""
-        sent = dict(headers or {})
+        sent = dict(headers)
         if token is not None:
             sent["authorization"] = f"Bearer {token}"
         if body is not None and not isinstance(body, bytes):
             sent.setdefault("content-type", "application/json")
             body = json.dumps(body).encode()
-        connection = self.connection()
-        try:
+        with closing(self.connection()) as connection:
             connection.request(method, path, body, sent)
-            answer = connection.getresponse()
-            return Answer(answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read())
-        finally:
-            connection.close()
+            return _read(connection.getresponse())
+
+
+def _read(answer: http.client.HTTPResponse) -> Answer:
+    return Answer(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
 
 
 @contextmanager
@@ -125,32 +121,31 @@ def opened_door(
     folder: Path, *flags: str, authority: Path | None = None, keys: tuple[Path, Path] | None = None
 ) -> Iterator[Door]:
     """A door with these flags, in front of nobody unless they name somebody; `keys` are a lobby's, else new ones."""
-    key, public = keys or new_keys(folder)
-    ready = folder / "ready.json"
-    ready.unlink(missing_ok=True)
+    key, public = keys or (folder / "lobby.private.pem", folder / "lobby.public.pem")
+    write_new_key_pair(key, public)
+    ready, log = folder / "ready.json", folder / "door.log"
     ports = ("--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0", f"--ready-file={ready}", "--drain-seconds=1")
     command = [sys.executable, "-m", "croupier.door", f"--lobby-public-key={public}", *ports, *flags]
-    with (folder / "door.log").open("wb") as log:
-        process = subprocess.Popen(command, stderr=log, stdout=log, env=dict(os.environ))
+    with log.open("wb") as said:
+        process = subprocess.Popen(command, stderr=said, stdout=said)
     try:
-        yield Door(_address(process, ready, folder / "door.log"), authority, key)
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not ready.exists():
+            assert process.poll() is None, log.read_text()
+            assert time.monotonic() < deadline, log.read_text()
+            time.sleep(0.02)
+        yield Door(json.loads(ready.read_text())["listen"], authority, key)
     finally:
         process.terminate()
-        process.wait(DEADLINE_SECONDS)
+        process.wait(PATIENCE_SECONDS)
 
 
-def new_keys(folder: Path) -> tuple[Path, Path]:
-    """The private and the public key of a lobby that is not there."""
-    pair = folder / "lobby.private.pem", folder / "lobby.public.pem"
-    write_new_key_pair(*pair)
-    return pair
-
-
-def _address(process: subprocess.Popen[bytes], ready: Path, log: Path) -> str:
-    deadline = time.monotonic() + DEADLINE_SECONDS
-    while not ready.exists():
-        assert process.poll() is None, log.read_text()
-        assert time.monotonic() < deadline, log.read_text()
-        time.sleep(0.02)
-    address: str = json.loads(ready.read_text())["listen"]
-    return address
+def counted(services: BackgroundServices, service: str, metric: str) -> dict[str, float]:
+    """A metric of a service, summed up for each method."""
+    with urllib.request.urlopen(f"http://{services.addresses[service]['metrics']}/metrics", timeout=10) as page:
+        lines = page.read().decode().splitlines()
+    counts: defaultdict[str, float] = defaultdict(float)
+    for line in lines:
+        if named := re.match(rf'{metric}{{.*method="[^"]*?(\w+)".*}} (.+)', line):
+            counts[named[1]] += float(named[2])
+    return counts

@@ -1,13 +1,13 @@
 """Whoever sends something bad gets the right status and a sentence, and nobody else notices."""
 
-import asyncio
 import json
+import sys
 import time
 import urllib.request
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
@@ -15,13 +15,10 @@ import pytest
 from croupier.door.admin import Admin
 from croupier.runtime.identity import ENGINE_CONTROL_AUDIENCE, PLAYER_AUDIENCE, write_new_key_pair
 from croupier_api.v1 import engine_pb2, lobby_pb2, scoring_pb2
-from croupier_api.v1.lobby_pb2_grpc import LobbyServiceStub
 from tests.door.conftest import House
-from tests.door.doors import CALL_SECONDS, Answer, Door, opened_door, refused, tells_nothing_of_the_door
+from tests.door.doors import Answer, Door, opened_door, refused, tells_nothing_of_the_door
+from tests.waiting import PATIENCE_SECONDS
 
-SLOW_CONNECTIONS = 100
-QUIET_ASKS = 40
-PATIENCE_SECONDS = 60.0
 pytestmark = pytest.mark.gateway
 LIST_GAMES = "/croupier_api.v1.LobbyService/ListGames"
 CONTROL = [
@@ -46,29 +43,30 @@ def channel(house: House) -> Iterator[grpc.Channel]:
         yield channel
 
 
-def tokens(door: Door, tmp_path: Path) -> dict[str, str | None]:
-    write_new_key_pair(tmp_path / "other.pem", tmp_path / "other.pub")
-    good = door.token()
-    return {
-        "absent": None,
-        "not a token": "secret",
-        "expired": door.token(age_seconds=3600),
-        "forged": door.token(key=tmp_path / "other.pem"),
-        "altered": good[:-8] + ("AAAAAAAA" if not good.endswith("AAAAAAAA") else "BBBBBBBB"),
-        "for services": door.token(audience=ENGINE_CONTROL_AUDIENCE),
-    }
+def refused_over_grpc(call: Callable[..., object], token: str | None = None, request: Any = b"") -> grpc.StatusCode:
+    """How a call with the native client is refused."""
+    metadata = (("authorization", f"Bearer {token}"),) if token else ()
+    with pytest.raises(grpc.RpcError) as fault:
+        call(request, metadata=metadata, timeout=PATIENCE_SECONDS)
+    assert isinstance(fault.value, grpc.Call)
+    assert fault.value.details()
+    return fault.value.code()
 
 
 def test_without_a_good_token_nobody_comes_in(door: Door, channel: grpc.Channel, tmp_path: Path) -> None:
-    assert door.ask("GET", "/v1/games", token=door.token()).status == 200
-    for token in tokens(door, tmp_path).values():
+    write_new_key_pair(tmp_path / "other.pem", tmp_path / "other.pub")
+    good = door.token()
+    assert door.ask("GET", "/v1/games", token=good).status == 200
+    for token in (
+        None,
+        "secret",
+        door.token(age_seconds=3600),
+        door.token(key=tmp_path / "other.pem"),
+        good[:-8] + good[-16:-8],
+        door.token(audience=ENGINE_CONTROL_AUDIENCE),
+    ):
         refused(door.ask("GET", "/v1/games", token=token), 401, grpc.StatusCode.UNAUTHENTICATED, "access token")
-        metadata = (("authorization", f"Bearer {token}"),) if token else ()
-        with pytest.raises(grpc.RpcError) as fault:
-            LobbyServiceStub(channel).ListGames(lobby_pb2.ListGamesRequest(), metadata=metadata)
-        assert isinstance(fault.value, grpc.Call)
-        assert fault.value.code() is grpc.StatusCode.UNAUTHENTICATED
-        assert fault.value.details().startswith("no valid access token")
+        assert refused_over_grpc(channel.unary_unary(LIST_GAMES), token) is grpc.StatusCode.UNAUTHENTICATED
 
 
 @pytest.mark.parametrize("scheme", ["bearer", "BEARER"])
@@ -82,21 +80,12 @@ def test_a_token_in_another_form_is_none(door: Door, form: str) -> None:
     refused(answer, 401, grpc.StatusCode.UNAUTHENTICATED, "access token")
 
 
-def test_a_token_in_the_query_is_none(door: Door) -> None:
-    assert door.ask("GET", f"/v1/games?access_token={door.token()}").status == 401
-
-
 @pytest.mark.parametrize("path", [*CONTROL, *REFLECTION])
 def test_what_is_not_for_players_is_not_there(door: Door, channel: grpc.Channel, path: str) -> None:
-    call = channel.unary_unary(path, request_serializer=bytes, response_deserializer=bytes)
     for audience in (PLAYER_AUDIENCE, ENGINE_CONTROL_AUDIENCE):
-        metadata = (("authorization", f"Bearer {door.token(audience=audience)}"),)
-        with pytest.raises(grpc.RpcError) as fault:
-            call(b"", metadata=metadata, timeout=CALL_SECONDS)
-        assert isinstance(fault.value, grpc.Call)
         is_guarded = path.startswith("/croupier_api.") and audience != PLAYER_AUDIENCE
         expected = grpc.StatusCode.UNAUTHENTICATED if is_guarded else grpc.StatusCode.UNIMPLEMENTED
-        assert fault.value.code() is expected
+        assert refused_over_grpc(channel.unary_unary(path), door.token(audience=audience)) is expected
 
 
 @pytest.mark.parametrize(
@@ -116,7 +105,7 @@ def test_wrong_content_types(door: Door, path: str, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["application/grpcfoo", "application/grpc-web+json", "text/application/grpc"])
 def test_what_only_looks_like_grpc(door: Door, kind: str) -> None:
-    answer = door.ask("POST", LIST_GAMES, b"\0" * 5, token=door.token(), headers={"content-type": kind})
+    answer = door.ask("POST", LIST_GAMES, b"", token=door.token(), headers={"content-type": kind})
     refused(answer, 415, grpc.StatusCode.INVALID_ARGUMENT, "content type")
 
 
@@ -199,10 +188,8 @@ def test_too_much(door: Door, channel: grpc.Channel) -> None:
     refused(many, 431, grpc.StatusCode.RESOURCE_EXHAUSTED, "headers are too large")
     body = door.ask("POST", "/v1/tables", {"game": large}, token=token)
     refused(body, 413, grpc.StatusCode.RESOURCE_EXHAUSTED, "body is too large")
-    with pytest.raises(grpc.RpcError) as fault:
-        LobbyServiceStub(channel).SignIn(lobby_pb2.SignInRequest(device_secret=large))
-    assert isinstance(fault.value, grpc.Call)
-    assert fault.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    sign_in: Any = channel.unary_unary("/croupier_api.v1.LobbyService/SignIn")
+    assert refused_over_grpc(sign_in, request=large.encode()) is grpc.StatusCode.RESOURCE_EXHAUSTED
 
 
 def test_as_much_as_the_door_lets_through_is_taken_behind_it(door: Door) -> None:
@@ -216,6 +203,7 @@ def test_paths_that_could_be_read_in_two_ways(door: Door) -> None:
     assert door.ask("GET", "/v1/tables/a%2fb/view", token=token).status == 400
     assert door.ask("GET", "/v1/games", token=token, headers={"x_table_id": "a"}).status == 400
     assert door.ask("GET", "//v1/../v1/games").status == 401
+    assert door.ask("GET", f"/v1/games?access_token={token}").status == 401
 
 
 def test_an_address_that_asks_too_often(tmp_path: Path) -> None:
@@ -226,15 +214,16 @@ def test_an_address_that_asks_too_often(tmp_path: Path) -> None:
         limited = [answer for answer in answers if answer.status != 200]
         assert limited
         refused(limited[0], 429, grpc.StatusCode.RESOURCE_EXHAUSTED, "too many requests")
+        if sys.platform == "linux":
+            # Only there is more than one loopback address.
+            assert replace(narrow, caller="127.0.0.2").ask("GET", "/healthz").status == 200
         web = narrow.ask("POST", LIST_GAMES, b"", headers={"content-type": "application/grpc-web+proto"})
         assert_refused_over_grpc(web, grpc.StatusCode.RESOURCE_EXHAUSTED)
         metadata = (("authorization", f"Bearer {narrow.token()}"),)
         with grpc.insecure_channel(narrow.address) as channel:
-            call = LobbyServiceStub(channel).ListGames
-            futures = [
-                call.future(lobby_pb2.ListGamesRequest(), metadata=metadata, timeout=CALL_SECONDS) for _ in range(12)
-            ]
-            codes = {future.code() for future in futures}
+            list_games: Any = channel.unary_unary(LIST_GAMES)
+            calls = [list_games.future(b"", metadata=metadata, timeout=PATIENCE_SECONDS) for _ in range(12)]
+            codes = {call.code() for call in calls}
         # Nobody stands behind this door: what is not limited is UNAVAILABLE.
         assert grpc.StatusCode.RESOURCE_EXHAUSTED in codes
         assert codes <= {grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.UNAVAILABLE}
@@ -265,35 +254,3 @@ def test_services_that_are_not_there(tmp_path: Path) -> None:
     with opened_door(tmp_path, "--lobby=127.0.0.1:1") as lonely:
         answer = lonely.ask("GET", "/v1/games", token=lonely.token())
         refused(answer, 503, grpc.StatusCode.UNAVAILABLE, "does not answer at the moment")
-
-
-def trickle(door: Door, beginning: bytes, drop: bytes) -> bool:
-    """Send slowly; whether the door has had enough of it in the end."""
-    ends = time.monotonic() + PATIENCE_SECONDS
-    with door.raw() as connection:
-        connection.settimeout(0.2)
-        try:
-            connection.sendall(beginning)
-            while time.monotonic() < ends:
-                connection.sendall(drop)
-                with suppress(TimeoutError):
-                    if not connection.recv(4096):
-                        return True
-        except OSError:
-            return True
-    return False
-
-
-@pytest.mark.slow
-async def test_who_sends_slowly_is_sent_away_and_nobody_else_waits(house: House) -> None:
-    head = b"POST /v1/sign-in HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"
-    ways = ((head, b"x-a: b\r\n"), (head + b"content-length: 60000\r\n\r\n", b" "))
-    with ThreadPoolExecutor(SLOW_CONNECTIONS) as threads:
-        slow = [
-            asyncio.get_running_loop().run_in_executor(threads, trickle, house.door, *ways[number % 2])
-            for number in range(SLOW_CONNECTIONS)
-        ]
-        token = house.door.token()
-        for _ in range(QUIET_ASKS):
-            assert (await asyncio.to_thread(house.door.ask, "GET", "/v1/tables", token=token)).status == 200
-        assert all(await asyncio.gather(*slow))

@@ -1,7 +1,7 @@
 """Draining: Envoy is asked to send its clients elsewhere, and calls that are under way are waited for."""
 
-import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -22,10 +22,6 @@ class FakeEnvoy(ThreadingHTTPServer):
         self.asked: list[str] = []
         self.calls, self.refused = calls, refused
 
-    @property
-    def address(self) -> str:
-        return f"127.0.0.1:{self.server_port}"
-
 
 class Asked(BaseHTTPRequestHandler):
     server: FakeEnvoy
@@ -40,32 +36,28 @@ class Asked(BaseHTTPRequestHandler):
 
     def answer(self, status: int, text: str) -> None:
         self.send_response(status)
-        self.send_header("content-length", str(len(text)))
         self.end_headers()
         self.wfile.write(text.encode())
 
-    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
-        """Nothing."""
-
 
 @contextmanager
-def fake_envoy(calls: int = 0, refused: str = "") -> Iterator[FakeEnvoy]:
-    with FakeEnvoy(calls, refused) as server:
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+def fake_envoy(calls: int = 0, refused: str = "") -> Iterator[tuple[FakeEnvoy, Admin]]:
+    with FakeEnvoy(calls, refused) as server, ThreadPoolExecutor(1) as thread:
+        thread.submit(server.serve_forever, 0.01)
         try:
-            yield server
+            yield server, Admin(f"127.0.0.1:{server.server_port}")
         finally:
             server.shutdown()
 
 
 async def test_clients_are_asked_to_go_and_their_calls_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(admin, "STREAM_POLL_SECONDS", 0.01)
-    with fake_envoy(calls=3) as envoy:
-        await Admin(envoy.address).drain(SECONDS)
+    with fake_envoy(calls=3) as (envoy, administration):
+        await administration.drain(SECONDS)
         assert (envoy.asked, envoy.calls) == ([HEALTH, LISTENERS], 0)
 
 
 @pytest.mark.parametrize("path", [HEALTH, LISTENERS])
 async def test_an_envoy_that_does_not_do_it_is_told_of(path: str) -> None:
-    with fake_envoy(refused=path) as envoy, pytest.raises(OSError, match="with 404: no such thing"):
-        await Admin(envoy.address).drain(SECONDS)
+    with fake_envoy(refused=path) as (_, administration), pytest.raises(OSError, match="with 404: no such thing"):
+        await administration.drain(SECONDS)

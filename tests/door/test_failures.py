@@ -10,7 +10,6 @@ import pytest
 
 from croupier.cli.background import started_services
 from croupier_client import Client, play_game, random_legal
-from croupier_client.aio_table import AsyncTable
 from tests.door.conftest import House
 from tests.tables import opened_table
 from tests.waiting import until
@@ -27,7 +26,9 @@ async def test_a_game_goes_on_when_the_door_was_killed(house: House) -> None:
         Client(house.endpoints, "the door is killed", "Ada") as client,
         client.play(await opened_table(client)) as table,
     ):
-        await act(table, ACTIONS_BEFORE)
+        for _ in range(ACTIONS_BEFORE):
+            assert await table.your_turn()
+            await table.act(table.legal_actions.actions[0])
         house.services.kill("door")
         await play_game(table, lambda seen: random_legal(seen, Random(3)))
         assert table.ranking
@@ -38,12 +39,6 @@ async def test_a_game_goes_on_when_the_door_was_killed(house: House) -> None:
 async def until_told(house: House, instance: str, ended: int) -> None:
     """Wait until the services tell of another process for one that has ended; it may serve before."""
     await until(lambda: house.services.pids[instance] != ended)
-
-
-async def act(table: AsyncTable, times: int) -> None:
-    for _ in range(times):
-        assert await table.your_turn()
-        await table.act(table.legal_actions.actions[0])
 
 
 def envoys(parent: int) -> list[int]:

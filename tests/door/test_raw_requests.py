@@ -7,52 +7,49 @@ import grpc
 import pytest
 
 from tests.door.conftest import House
-from tests.door.doors import Door, refused
+from tests.door.doors import Answer, Door, refused
 
 pytestmark = pytest.mark.gateway
 INVALID = grpc.StatusCode.INVALID_ARGUMENT
 HEAD = b"GET /v1/games HTTP/1.1\r\nhost: x\r\n"
 SIGN_IN = b"POST /v1/sign-in HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"
 SWITCH = b"connection: upgrade\r\nupgrade: websocket\r\n\r\n"
-UNREADABLE = {
-    "no HTTP at all": b"\x00\xffhello\r\n\r\n",
-    "an unknown method": b"FOO /v1/games HTTP/1.1\r\nhost: x\r\n\r\n",
-    "a header with a space in its name": HEAD + b"a b: c\r\n\r\n",
-    "a length below zero": SIGN_IN + b"content-length: -1\r\n\r\n",
-    "two lengths": SIGN_IN + b"content-length: 2\r\ncontent-length: 3\r\n\r\n{}",
-    "a length and chunks": SIGN_IN + b"content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
-    "chunks of no length": SIGN_IN + b"transfer-encoding: chunked\r\n\r\nzz\r\n",
-}
-SAID_MORE_OF = {
-    b"GET /v1/games HTTP/1.1\r\n\r\n": "'host' is missing",
-    b"GET /v1/games HTTP/1.1\r\nhost: a b<>\r\n\r\n": "'host' is neither a name nor an address",
-    HEAD + b"a: \x00\r\n\r\n": "a character that is not allowed",
-    HEAD + b"a_b: c\r\n\r\n": "cannot have '_'",
-    b"GET /v1/games#a HTTP/1.1\r\nhost: x\r\n\r\n": "read in two ways",
-    b"GET /v1/tables/a%2fb HTTP/1.1\r\nhost: x\r\n\r\n": "read in two ways",
-    b"GET /v1/tables/a%00b HTTP/1.1\r\nhost: x\r\n\r\n": "read in two ways",
-    b"GET /v1/tables/a%5Cb HTTP/1.1\r\nhost: x\r\n\r\n": "read in two ways",
-}
+BREAKS_A_RULE, READ_IN_TWO_WAYS = "it breaks a rule of HTTP", "read in two ways"
+CHUNKED = SIGN_IN + b"transfer-encoding: chunked"
+UNREADABLE = [
+    (b"\x00\xffhello\r\n\r\n", BREAKS_A_RULE),
+    (b"FOO /v1/games HTTP/1.1\r\nhost: x\r\n\r\n", BREAKS_A_RULE),
+    (HEAD + b"a b: c\r\n\r\n", BREAKS_A_RULE),
+    (SIGN_IN + b"content-length: -1\r\n\r\n", BREAKS_A_RULE),
+    (SIGN_IN + b"content-length: 2\r\ncontent-length: 3\r\n\r\n{}", BREAKS_A_RULE),
+    (CHUNKED + b"\r\ncontent-length: 2\r\n\r\n0\r\n\r\n", BREAKS_A_RULE),
+    (CHUNKED + b"\r\n\r\nzz\r\n", BREAKS_A_RULE),
+    (SIGN_IN + b"content-encoding: gzip\r\ncontent-length: 4\r\n\r\n\x1f\x8b\x08\x00", "the request cannot be read: "),
+    (b"GET /v1/games HTTP/1.1\r\n\r\n", "'host' is missing"),
+    (b"GET /v1/games HTTP/1.1\r\nhost: a b<>\r\n\r\n", "'host' is neither a name nor an address"),
+    (HEAD + b"a: \x00\r\n\r\n", "a character that is not allowed"),
+    (HEAD + b"a_b: c\r\n\r\n", "cannot have '_'"),
+    *(
+        (b"GET /v1/%b HTTP/1.1\r\nhost: x\r\n\r\n" % path, READ_IN_TWO_WAYS)
+        for path in (b"games#a", b"tables/a%2fb", b"tables/a%00b", b"tables/a%5Cb")
+    ),
+]
 
 
-@pytest.mark.parametrize("request_bytes", UNREADABLE.values(), ids=UNREADABLE.keys())
-def test_what_cannot_be_read(house: House, request_bytes: bytes) -> None:
-    answer = house.door.say(request_bytes)
+def said(house: House, request: bytes) -> Answer:
+    answer = house.door.say(request)
     assert answer is not None
-    refused(answer, 400, INVALID, "it breaks a rule of HTTP")
+    return answer
 
 
-@pytest.mark.parametrize(("request_bytes", "sentence"), SAID_MORE_OF.items())
+@pytest.mark.parametrize(("request_bytes", "sentence"), UNREADABLE)
 def test_it_is_said_what_cannot_be_read(house: House, request_bytes: bytes, sentence: str) -> None:
-    answer = house.door.say(request_bytes)
-    assert answer is not None
-    refused(answer, 400, INVALID, sentence)
+    refused(said(house, request_bytes), 400, INVALID, sentence)
 
 
 @pytest.mark.parametrize("coding", [b"xchunked", b"gzip, chunked", b"chunked\r\ntransfer-encoding: identity"])
 def test_bodies_in_other_pieces_than_chunks(house: House, coding: bytes) -> None:
-    answer = house.door.say(SIGN_IN + b"transfer-encoding: " + coding + b"\r\n\r\n0\r\n\r\n")
-    assert answer is not None
+    answer = said(house, SIGN_IN + b"transfer-encoding: " + coding + b"\r\n\r\n0\r\n\r\n")
     refused(answer, 501, grpc.StatusCode.UNIMPLEMENTED, "in chunks")
 
 
@@ -62,30 +59,21 @@ def with_token(door: Door, request: bytes) -> bytes:
 
 @pytest.mark.parametrize("head", [HEAD, b"CONNECT a:1 HTTP/1.1\r\nhost: a:1\r\n"], ids=["upgrade", "connect"])
 def test_a_connection_stays_what_it_is(house: House, head: bytes) -> None:
-    answer = house.door.say(with_token(house.door, head) + SWITCH)
-    assert answer is not None
-    refused(answer, 400, INVALID, "neither Upgrade nor CONNECT")
+    refused(said(house, with_token(house.door, head) + SWITCH), 400, INVALID, "neither Upgrade nor CONNECT")
 
 
 def test_http_of_another_time(house: House) -> None:
-    answer = house.door.say(b"GET /v1/games HTTP/1.0\r\n\r\n")
-    assert answer is not None
-    refused(answer, 426, INVALID, "HTTP/1.1 and HTTP/2")
+    refused(said(house, b"GET /v1/games HTTP/1.0\r\n\r\n"), 426, INVALID, "HTTP/1.1 and HTTP/2")
+
+
+def test_headers_that_do_not_come_to_an_end(house: House) -> None:
+    refused(said(house, SIGN_IN), 408, grpc.StatusCode.DEADLINE_EXCEEDED, "took too long to arrive")
 
 
 def test_a_path_that_is_an_address(house: House) -> None:
     """A door is no proxy: it does not go where the request names, but asks the service that the path stands for."""
-    answer = house.door.say(
-        with_token(house.door, b"GET http://127.0.0.1:1/v1/games HTTP/1.1\r\nhost: x\r\n") + b"\r\n"
-    )
-    assert answer is not None
-    assert answer.json["games"]
-
-
-def test_a_body_in_a_coding_that_nobody_asked_for(house: House) -> None:
-    answer = house.door.say(SIGN_IN + b"content-encoding: gzip\r\ncontent-length: 4\r\n\r\n\x1f\x8b\x08\x00")
-    assert answer is not None
-    refused(answer, 400, INVALID, "the request cannot be read: ")
+    request = with_token(house.door, b"GET http://127.0.0.1:1/v1/games HTTP/1.1\r\nhost: x\r\n")
+    assert said(house, request + b"\r\n").json["games"]
 
 
 def test_words_in_the_clear_at_a_door_with_tls(house: House) -> None:
@@ -97,9 +85,7 @@ def test_words_in_the_clear_at_a_door_with_tls(house: House) -> None:
 
 
 def test_what_is_no_text_in_a_header_stands_in_no_log(house: House) -> None:
-    answer = house.door.say(with_token(house.door, HEAD) + b"x-table-id: secret\xff\r\n\r\n")
-    assert answer is not None
-    assert answer.status == 200
+    assert said(house, with_token(house.door, HEAD) + b"x-table-id: secret\xff\r\n\r\n").status == 200
     log = house.services.folder.log_file("lobby").read_text()
     assert "Traceback" not in log
     assert "secret" not in log

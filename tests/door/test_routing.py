@@ -2,11 +2,9 @@
 
 import ssl
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +12,11 @@ import grpc
 import pytest
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
-from croupier.door.checks import now_utc
-from croupier.runtime.certificates import CertificateAndKey, new_authority, new_certificate
 from croupier_api.v1 import engine_pb2, table_pb2
 from croupier_api.v1.engine_pb2_grpc import EngineServiceStub
-from tests.door.doors import DEADLINE_SECONDS, Door, opened_door, refused
+from tests.certificates import House, der, replace
+from tests.door.doors import Door, opened_door, refused
+from tests.waiting import until
 
 pytestmark = pytest.mark.gateway
 TABLES = [f"table{number}" for number in range(24)]
@@ -42,21 +40,17 @@ class FakeEngine:
         self.answering = threading.Event()
         self.answering.set()
         self._server = grpc.server(ThreadPoolExecutor(8), options=[("grpc.so_reuseport", 0)])
+        unary, answer = grpc.unary_unary_rpc_method_handler, engine_pb2.GetViewResponse.SerializeToString
         handlers: dict[str, Any] = {
-            "GetView": grpc.unary_unary_rpc_method_handler(
-                self._view, engine_pb2.GetViewRequest.FromString, engine_pb2.GetViewResponse.SerializeToString
-            ),
-            "React": grpc.unary_unary_rpc_method_handler(self._view, engine_pb2.ReactRequest.FromString, lambda _: b""),
+            "GetView": unary(self._view, engine_pb2.GetViewRequest.FromString, answer),
+            "React": unary(self._view, engine_pb2.ReactRequest.FromString, lambda _: b""),
         }
         self._server.add_generic_rpc_handlers([grpc.method_handlers_generic_handler(SERVICE, handlers)])
         servicer = health.HealthServicer()
         servicer.set("", health_pb2.HealthCheckResponse.SERVING)
         health_pb2_grpc.add_HealthServicer_to_server(servicer, self._server)
-        address = "127.0.0.1:0"
-        if credentials is None:
-            port = self._server.add_insecure_port(address)
-        else:
-            port = self._server.add_secure_port(address, credentials)
+        server, here = self._server, "127.0.0.1:0"
+        port = server.add_secure_port(here, credentials) if credentials else server.add_insecure_port(here)
         self.address = f"127.0.0.1:{port}"
 
     def _view(self, request: Any, context: grpc.ServicerContext) -> engine_pb2.GetViewResponse:
@@ -186,61 +180,32 @@ def test_a_client_that_gave_up_is_not_worked_for_any_longer(engines: Sequence[Fa
         asked.answering.set()
 
 
-@pytest.fixture(scope="module")
-def authority() -> CertificateAndKey:
-    return new_authority("test", 10, now_utc() - timedelta(hours=2))
-
-
-def write_pair(folder: Path, name: str, pair: CertificateAndKey) -> None:
-    """Put a certificate and its key into place as files are replaced in earnest: by renaming."""
-    for suffix, content in (("key", pair.key), ("pem", pair.certificate)):
-        partial = folder / f"{name}.{suffix}.partial"
-        partial.write_bytes(content)
-        partial.replace(folder / f"{name}.{suffix}")
-
-
-def credentials(authority: CertificateAndKey, name: str) -> grpc.ServerCredentials:
-    """Of a server that asks for a certificate."""
-    pair = new_certificate(authority, [name], 5, now_utc())
-    return grpc.ssl_server_credentials([(pair.key, pair.certificate)], authority.certificate, require_client_auth=True)
-
-
 @pytest.mark.parametrize(
     ("name", "signed_by_ours", "status"), [("engine", True, 200), ("scoring", True, 503), ("engine", False, 503)]
 )
-def test_services_are_spoken_to_by_mutual_tls(
-    tmp_path: Path, authority: CertificateAndKey, name: str, signed_by_ours: bool, status: int
-) -> None:
+def test_services_are_spoken_to_by_mutual_tls(tmp_path: Path, name: str, signed_by_ours: bool, status: int) -> None:
     """A server of another name, or one that somebody else vouches for, is no engine."""
-    (tmp_path / "ca.pem").write_bytes(authority.certificate)
-    write_pair(tmp_path, "door", new_certificate(authority, ["door"], 5, now_utc()))
-    signer = authority if signed_by_ours else new_authority("other", 10, now_utc())
-    flags = (f"--upstream-{kind}={tmp_path}/{file}" for kind, file in UPSTREAM)
-    with (
-        FakeEngine(credentials(signer, name)).running() as engine,
-        opened_door(tmp_path, f"--engine={engine.address}", *flags) as door,
-    ):
+    ours = House()
+    engines = (ours if signed_by_ours else House()).issue(name)
+    files = ours.files(tmp_path / "door", ours.issue("door"))
+    flags = (f"--upstream-certificate={files.certificate}", f"--upstream-key={files.key}", f"--upstream-ca={files.ca}")
+    asks = grpc.ssl_server_credentials(
+        [(engines.key, engines.certificate)], ours.authority.certificate, require_client_auth=True
+    )
+    with FakeEngine(asks).running() as engine, opened_door(tmp_path, f"--engine={engine.address}", *flags) as door:
         assert door.ask("GET", "/v1/tables/one/view", token=door.token()).status == status
 
 
-UPSTREAM = (("certificate", "door.pem"), ("key", "door.key"), ("ca", "ca.pem"))
+async def test_a_new_certificate_is_taken_without_a_restart(tmp_path: Path) -> None:
+    house = House()
+    files = house.files(tmp_path / "door", house.issue("localhost"))
+    flags = (f"--certificate={files.certificate}", f"--key={files.key}")
+    with opened_door(tmp_path, *flags, authority=files.ca) as door:
+        new = house.issue("localhost")
+        replace(files, new)
+        await until(lambda: shown(door) == der(new.certificate))
 
 
-def test_a_new_certificate_is_taken_without_a_restart(tmp_path: Path, authority: CertificateAndKey) -> None:
-    (tmp_path / "ca.pem").write_bytes(authority.certificate)
-    write_pair(tmp_path, "door", new_certificate(authority, ["localhost"], 5, now_utc()))
-    flags = (f"--certificate={tmp_path}/door.pem", f"--key={tmp_path}/door.key")
-    with opened_door(tmp_path, *flags, authority=tmp_path / "ca.pem") as door:
-        before = shown(door)
-        write_pair(tmp_path, "door", new_certificate(authority, ["localhost"], 6, now_utc()))
-        deadline = time.monotonic() + DEADLINE_SECONDS
-        while shown(door) == before:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-
-
-def shown(door: Door) -> bytes | None:
+def shown(door: Door) -> bytes:
     """The certificate that the door shows."""
-    with door.raw() as connection:
-        assert isinstance(connection, ssl.SSLSocket)
-        return connection.getpeercert(binary_form=True)
+    return der(ssl.get_server_certificate(("127.0.0.1", door.port)).encode())

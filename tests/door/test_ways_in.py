@@ -19,7 +19,7 @@ from croupier.cli.reach import front_door, signed_in_client, trust
 from croupier.door.bindings import call_path
 from croupier_api.v1 import engine_pb2, lobby_pb2
 from croupier_api.v1.table_pb2 import Clock
-from croupier_client import BlockingClient, Client, play_game, random_legal
+from croupier_client import Client, play_game, random_legal
 from tests.door.conftest import House, another_door
 from tests.door.doors import Door
 from tests.programs import program
@@ -28,21 +28,6 @@ from tests.tables import opened_table
 pytestmark = pytest.mark.gateway
 README = Path(__file__).parents[2] / "README.md"
 DEADLINE_SECONDS = 60.0
-
-
-async def test_a_native_client_plays_a_game(house: House) -> None:
-    async with asyncio.timeout(DEADLINE_SECONDS), Client(house.endpoints, "native, with a secret", "Ada") as client:
-        table_id = await opened_table(client)
-        async with client.play(table_id) as table:
-            await play_game(table, lambda seen: random_legal(seen, Random(1)))
-            assert table.ranking
-        assert (await client.get_replay(table_id=table_id)).replay
-        await client.get_leaderboard(game="thulla")
-
-
-def test_the_blocking_client_comes_in_too(house: House) -> None:
-    with BlockingClient(house.endpoints, "blocking, with a secret", "Bo") as client:
-        assert client.list_games().games
 
 
 async def test_a_client_whose_token_ends_early_gets_a_new_one(house: House) -> None:
@@ -98,9 +83,7 @@ async def test_a_command_trusts_the_authority_that_it_is_given(house: House, tmp
 
 
 def signed_in(door: Door, secret: str) -> str:
-    """A token, by JSON."""
-    token: str = door.ask("POST", "/v1/sign-in", {"device_secret": secret}).json["tokens"]["access_token"]
-    return token
+    return str(door.ask("POST", "/v1/sign-in", {"device_secret": secret}).json["tokens"]["access_token"])
 
 
 def test_a_table_by_json_from_first_to_last(house: House) -> None:
@@ -150,7 +133,7 @@ def taken_seats(line: bytes) -> int:
 
 
 def framed(message: bytes) -> bytes:
-    return b"\0" + struct.pack(">I", len(message)) + message
+    return struct.pack(">BI", 0, len(message)) + message
 
 
 def frames(body: bytes) -> list[tuple[int, bytes]]:
@@ -179,13 +162,16 @@ def test_a_browser_asks_by_grpc_web(house: House, text: bool) -> None:
     assert b"grpc-status:0" in trailers.replace(b" ", b"")
 
 
-async def test_a_browser_follows_a_table_by_grpc_web(house: House) -> None:
+async def test_a_native_client_plays_a_game_that_a_browser_follows(house: House) -> None:
     async with asyncio.timeout(DEADLINE_SECONDS), Client(house.endpoints, "host, with a secret", "Di") as client:
         table_id = await opened_table(client, clock=Clock(bot_delay_milliseconds=1))
         heard = asyncio.create_task(asyncio.to_thread(follow, house.door, table_id))
         async with client.play(table_id) as table:
             await play_game(table, lambda seen: random_legal(seen, Random(2)))
+            assert table.ranking
             last = table.sequence
+        assert (await client.get_replay(table_id=table_id)).replay
+        await client.get_leaderboard(game="thulla")
         events = await heard
     assert events[0].HasField("snapshot")
     seen = [event.update.sequence for event in events if event.HasField("update")]

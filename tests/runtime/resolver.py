@@ -2,7 +2,10 @@
 
 import asyncio
 import struct
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
 
 _HEADER = struct.Struct("!6H")
 _QUESTION = struct.Struct("!2H")
@@ -25,26 +28,22 @@ def answer(question: bytes, addresses: Sequence[str]) -> bytes:
     return _HEADER.pack(number, _ANSWER_FLAGS, 1, len(addresses), 0, 0) + asked + records
 
 
-class Resolver(asyncio.DatagramProtocol):
-    """The server; `addresses` are those of every name."""
-
+class _Resolver(asyncio.DatagramProtocol):
     def __init__(self, addresses: Sequence[str]) -> None:
         self._addresses = addresses
-        self._transport: asyncio.DatagramTransport | None = None
 
-    async def open(self) -> str:
-        """Listen on a free port of 127.0.0.1; returns host:port."""
-        loop = asyncio.get_running_loop()
-        self._transport, _ = await loop.create_datagram_endpoint(lambda: self, ("127.0.0.1", 0))
-        host, port = self._transport.get_extra_info("sockname")
-        return f"{host}:{port}"
+    def connection_made(self, transport: Any) -> None:
+        self._transport = transport
 
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
-        """Answer a question."""
-        if self._transport is not None:
-            self._transport.sendto(answer(data, self._addresses), addr)
+        self._transport.sendto(answer(data, self._addresses), addr)
 
-    def close(self) -> None:
-        """Stop answering."""
-        if self._transport is not None:
-            self._transport.close()
+
+@asynccontextmanager
+async def resolving(addresses: Sequence[str]) -> AsyncIterator[str]:
+    """Answer with these addresses on a free port of 127.0.0.1; gives its host:port."""
+    listening = asyncio.get_running_loop().create_datagram_endpoint(partial(_Resolver, addresses), ("127.0.0.1", 0))
+    transport, _ = await listening
+    host, port = transport.get_extra_info("sockname")
+    yield f"{host}:{port}"
+    transport.close()

@@ -14,7 +14,7 @@ from google.protobuf.descriptor_pb2 import MethodOptions
 from croupier.runtime.addresses import addresses_of
 from croupier.runtime.channels import open_channel, target_of
 from croupier_api.v1 import engine_pb2, scoring_pb2
-from tests.runtime.resolver import Resolver
+from tests.runtime.resolver import resolving
 
 METHOD = "/tests.Service/Method"
 CALL_SECONDS = 10.0
@@ -56,9 +56,8 @@ async def call(channel: grpc.aio.Channel) -> str:
 async def test_who_was_replaced_as_a_whole_is_found_by_name_within_seconds() -> None:
     asked: Counter[str] = Counter()
     hosts = ["127.0.0.2"]
-    resolver = Resolver(hosts)
-    names = await resolver.open()
     async with (
+        resolving(hosts) as names,
         AsyncExitStack() as first,
         replica("new", asked, "127.0.0.3:0") as new,
         open_channel(f"dns://{names}/engine:{port_of(new)}") as channel,
@@ -68,7 +67,6 @@ async def test_who_was_replaced_as_a_whole_is_found_by_name_within_seconds() -> 
         hosts[:] = ["127.0.0.3"]
         await first.aclose()
         assert await call(channel) == "new", "by itself the library would not look for half a minute"
-    resolver.close()
 
 
 async def test_replicas_are_called_by_turns_and_one_that_ends_is_left_out() -> None:
@@ -119,11 +117,7 @@ def test_targets(addresses: str, target: str) -> None:
 @pytest.mark.parametrize(
     ("addresses", "fault"),
     [
-        ("", "'' is not an address"),
-        ("engine", "'engine' is not an address"),
-        (":1", "':1' is not an address"),
-        ("engine:http", "'engine:http' is not an address"),
-        ("engine:0", "'engine:0' is not an address"),
+        *((each, f"'{each}' is not an address") for each in ("", "engine", ":1", "engine:http", "engine:0")),
         ("127.0.0.1:1,", "'' is not an address"),
         ("127.0.0.1:1,engine:2", "engine:2 is a name"),
         ("127.0.0.1:1,[::1]:2", "mixes IPv4 and IPv6"),

@@ -47,18 +47,6 @@ def test_a_token_gives_its_caller_back_until_it_ends() -> None:
         TokenVerifier(KEY.public_key(), PLAYER_AUDIENCE, lambda: expires).verify(token)
 
 
-def test_a_token_of_another_key_is_refused() -> None:
-    forged, _ = TokenIssuer(Ed25519PrivateKey.generate(), PLAYER_AUDIENCE, 900, lambda: NOW).issue("ada")
-    with pytest.raises(Unauthenticated):
-        VERIFY.verify(forged)
-
-
-def test_a_token_for_another_audience_is_refused() -> None:
-    foreign, _ = TokenIssuer(KEY, ENGINE_CONTROL_AUDIENCE, 900, lambda: NOW).issue("ada")
-    with pytest.raises(Unauthenticated):
-        VERIFY.verify(foreign)
-
-
 @pytest.mark.parametrize(
     "token",
     [
@@ -75,6 +63,8 @@ def test_a_token_for_another_audience_is_refused() -> None:
         jwt.encode(CLAIMS, "", algorithm="none"),
         jwt.encode(CLAIMS, KEY.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw), algorithm="HS256"),
         signed({})[:-4] + "AAAA",
+        signed({"aud": ENGINE_CONTROL_AUDIENCE}),
+        jwt.encode(CLAIMS, Ed25519PrivateKey.generate(), algorithm="EdDSA"),
     ],
 )
 def test_whatever_is_no_token_of_ours_is_unauthenticated(token: str) -> None:
@@ -112,16 +102,11 @@ def test_key_files_are_made_once_and_the_private_one_is_for_its_owner(tmp_path: 
 
 def test_files_that_hold_no_such_key_are_refused_without_showing_them(tmp_path: Path) -> None:
     other = generate_private_key(SECP256R1())
-    (tmp_path / "other.pem").write_bytes(other.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-    (tmp_path / "other.pub").write_bytes(
-        other.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-    )
+    (tmp_path / "pem").write_bytes(other.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    (tmp_path / "pub").write_bytes(other.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
     (tmp_path / "nonsense").write_text("a secret")
-    for read, names in (
-        (load_private_key, ["other.pem", "nonsense", "no"]),
-        (load_public_key, ["other.pub", "nonsense", "no"]),
-    ):
-        for name in names:
+    for read in (load_private_key, load_public_key):
+        for name in ("pem", "pub", "nonsense", "no"):
             with pytest.raises(ValueError, match="Ed25519") as refusal:
                 read(tmp_path / name)
             assert "a secret" not in str(refusal.value)

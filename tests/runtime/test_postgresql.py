@@ -10,11 +10,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from croupier.runtime.database import is_reachable, open_database, transaction
 from croupier.runtime.errors import Unavailable
-from croupier.runtime.notifications import hear_notifications
 from loadtest.postgres import PostgresServer, postgres_server
-from tests.waiting import PATIENCE_SECONDS, until
+from tests.waiting import until
 
-LIMIT_SECONDS = 2.0
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
 
@@ -28,14 +26,6 @@ def own_server() -> Iterator[PostgresServer]:
 @pytest.fixture
 async def database(own_server: PostgresServer) -> AsyncIterator[AsyncEngine]:
     opened = open_database(own_server.url("postgres"))
-    yield opened
-    await opened.dispose()
-
-
-@pytest.fixture
-async def hasty(own_server: PostgresServer) -> AsyncIterator[AsyncEngine]:
-    """One whose commands must come soon, so that nobody waits for long for those that do not come."""
-    opened = open_database(own_server.url("postgres"), command_seconds=LIMIT_SECONDS)
     yield opened
     await opened.dispose()
 
@@ -71,12 +61,9 @@ async def test_a_server_that_was_killed(own_server: PostgresServer, database: As
 
 
 async def test_a_server_that_is_killed_within_a_transaction(own_server: PostgresServer, database: AsyncEngine) -> None:
-    def restart() -> None:
-        own_server.kill()
-        own_server.start()
-
     with pytest.raises(Unavailable):
-        await ask_twice(database, restart)
+        await ask_twice(database, own_server.kill)
+    own_server.start()
     assert await ask(database) == 1
 
 
@@ -88,7 +75,9 @@ async def test_connections_that_are_cut(own_server: PostgresServer, database: As
     assert await ask(database) == 1
 
 
-async def test_a_server_that_falls_silent(own_server: PostgresServer, hasty: AsyncEngine) -> None:
+async def test_a_server_that_falls_silent(own_server: PostgresServer) -> None:
+    # Commands must come soon, so that nobody waits for long for those that do not come.
+    hasty = open_database(own_server.url("postgres"), command_seconds=2)
     await ask(hasty)
     own_server.pause()
     try:
@@ -99,19 +88,27 @@ async def test_a_server_that_falls_silent(own_server: PostgresServer, hasty: Asy
         own_server.resume()
     assert await ask(hasty) == 1
     assert hasty.pool.checkedout() == 0  # type: ignore[attr-defined]
+    await hasty.dispose()
 
 
-async def test_a_lock_that_is_not_given_back_does_not_hold_up_for_ever(database: AsyncEngine) -> None:
-    async def hold(limit: str) -> None:
-        async with transaction(database) as connection:
-            await connection.execute(text(f"SET LOCAL lock_timeout = '{limit}'"))
-            await connection.execute(text("SELECT pg_advisory_xact_lock(7)"))
+DEADLOCK, LOCK_TIMEOUT, OUT_OF_MEMORY, UNKNOWN_TABLE = "40P01", "55P03", "53200", "42P01"
 
-    async with transaction(database) as holder:
-        await holder.execute(text("SELECT pg_advisory_xact_lock(7)"))
-        with pytest.raises(Unavailable):
-            await hold("100ms")
-    await hold("100ms")
+
+async def fail_with(database: AsyncEngine, code: str) -> None:
+    async with transaction(database) as connection:
+        await connection.execute(text(f"DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '{code}'; END $$"))
+
+
+@pytest.mark.parametrize("code", [DEADLOCK, LOCK_TIMEOUT, OUT_OF_MEMORY])
+async def test_what_passes_by_itself_is_unavailable(database: AsyncEngine, code: str) -> None:
+    with pytest.raises(Unavailable):
+        await fail_with(database, code)
+    assert await ask(database) == 1
+
+
+async def test_what_is_wrong_in_itself_is_not(database: AsyncEngine) -> None:
+    with pytest.raises(DBAPIError):
+        await fail_with(database, UNKNOWN_TABLE)
 
 
 WAITS_FOR_STANDBY = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
@@ -149,52 +146,6 @@ async def test_whoever_is_cancelled_ends(database: AsyncEngine) -> None:
                 await asking
 
 
-async def test_two_who_wait_for_each_other(database: AsyncEngine) -> None:
-    held = asyncio.Barrier(2)
-
-    async def lock(first: int, second: int) -> None:
-        async with transaction(database) as connection:
-            # Sooner than a command takes too long.
-            await connection.execute(text("SET LOCAL deadlock_timeout = '20ms'"))
-            await connection.execute(text(f"SELECT pg_advisory_xact_lock({first})"))
-            await held.wait()
-            await connection.execute(text(f"SELECT pg_advisory_xact_lock({second})"))
-
-    outcomes = await asyncio.gather(lock(1, 2), lock(2, 1), return_exceptions=True)
-    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["NoneType", "Unavailable"]
-
-
 async def test_many_more_than_there_are_connections_take_turns(database: AsyncEngine) -> None:
     assert await asyncio.gather(*(ask(database) for _ in range(300))) == [1] * 300
     assert database.pool.size() == 10  # type: ignore[attr-defined]
-
-
-async def test_what_is_wrong_in_itself_is_not_unavailable(database: AsyncEngine) -> None:
-    with pytest.raises(DBAPIError):
-        async with transaction(database) as connection:
-            await connection.execute(text("SELECT nonsense"))
-
-
-async def test_notifications_are_heard_again_after_a_loss(own_server: PostgresServer, database: AsyncEngine) -> None:
-    heard: asyncio.Queue[str] = asyncio.Queue()
-    begun = asyncio.Event()
-    hearing = asyncio.create_task(hear_notifications(database, {"news": heard.put_nowait}, begun.set, Silent()))
-    try:
-        for way in (own_server.kill, own_server.stop):
-            async with asyncio.timeout(PATIENCE_SECONDS):
-                await begun.wait()
-                begun.clear()
-                own_server.run_sql("postgres", "NOTIFY news, 'it'")
-                assert await heard.get() == "it"
-            way()
-            own_server.start()
-    finally:
-        hearing.cancel()
-        await asyncio.wait([hearing])
-
-
-class Silent:
-    """A logger that says nothing."""
-
-    def warning(self, _event: str, **_fields: object) -> None:
-        """Say nothing."""

@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
+from structlog.testing import CapturingLogger
 
 from croupier.runtime.database import open_database, transaction
 from croupier.runtime.schema_versions import (
@@ -21,7 +21,6 @@ from loadtest.postgres import PostgresServer
 
 PACKAGE = "croupier.scoring"
 ALL = ("croupier.lobby", "croupier.engine", "croupier.scoring")
-LOW_PASSWORD = "sesame"
 
 
 @asynccontextmanager
@@ -31,27 +30,11 @@ async def opened(url: str) -> AsyncIterator[AsyncEngine]:
     await database.dispose()
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
-def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A database without any tables."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/x.db"
-    url: str = request.getfixturevalue("new_database")()
-    return url
-
-
-@pytest.fixture
-def low_user(postgres: PostgresServer) -> Callable[[str], str]:
-    """The URL of a database for a user who may connect and nothing else."""
-    postgres.run_sql("postgres", f"DROP ROLE IF EXISTS low; CREATE ROLE low LOGIN PASSWORD '{LOW_PASSWORD}'")
-    return lambda url: url.replace(f"croupier:{postgres.password}", f"low:{LOW_PASSWORD}")
-
-
-async def refusal(url: str, check: Callable[[AsyncEngine, str], Any] = check_schema) -> ValueError:
+async def refusal(url: str) -> ValueError:
     """How a service refuses a database: in one line without a password."""
     async with opened(url) as database:
         with pytest.raises(ValueError, match=r".+") as refused:
-            await check(database, PACKAGE)
+            await check_schema(database, PACKAGE)
         password = database.url.password
     said = str(refused.value)
     assert "\n" not in said
@@ -85,14 +68,10 @@ async def test_a_schema_that_is_missing(empty_url: str) -> None:
         assert await connection.run_sync(lambda sync: sync.dialect.get_table_names(sync)) == []
 
 
-async def test_a_schema_that_is_older(empty_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_schema_of_another_version(empty_url: str) -> None:
     await migrate_database(empty_url, [PACKAGE])
     await write_version(empty_url, "0001")
     assert 'are older than this version needs: run "croupier migrate' in str(await refusal(empty_url))
-
-
-async def test_a_schema_that_is_newer(empty_url: str) -> None:
-    await migrate_database(empty_url, [PACKAGE])
     await write_version(empty_url, "9999")
     assert "newer than this version: use the newer version" in str(await refusal(empty_url))
     with pytest.raises(ValueError, match="cannot be brought up to date: its tables of croupier's scoring are newer"):
@@ -108,19 +87,19 @@ async def test_the_command_to_run_names_the_service_where_each_has_a_file(
     assert f'run "croupier migrate --database {shown}"' in str(await refusal(shared))
 
 
-async def test_rights_that_are_missing(
-    postgres: PostgresServer, new_database: Callable[..., str], low_user: Callable[[str], str]
-) -> None:
+async def test_rights_that_are_missing(postgres: PostgresServer, new_database: Callable[..., str]) -> None:
+    postgres.run_sql("postgres", "DROP ROLE IF EXISTS low; CREATE ROLE low LOGIN PASSWORD 'sesame'")
     empty, url = new_database(), new_database()
     await migrate_database(url, [PACKAGE])
+    low, low_on_empty = (each.replace(f"croupier:{postgres.password}", "low:sesame") for each in (url, empty))
     with pytest.raises(ValueError, match="permission denied for schema public: grant it to this user"):
-        await migrate_database(low_user(empty), [PACKAGE])
-    assert "permission denied for table scoring_schema_version: grant it" in str(await refusal(low_user(url)))
+        await migrate_database(low_on_empty, [PACKAGE])
+    assert "permission denied for table scoring_schema_version: grant it" in str(await refusal(low))
     name = url.rpartition("/")[2]
     postgres.run_sql(name, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO low")
-    assert "the user low of the database may not INSERT in the table" in str(await refusal(low_user(url)))
+    assert "the user low of the database may not INSERT in the table" in str(await refusal(low))
     postgres.run_sql(name, "GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO low")
-    async with opened(low_user(url)) as database:
+    async with opened(low) as database:
         await check_schema(database, PACKAGE)
 
 
@@ -155,21 +134,12 @@ async def test_a_server_that_is_not_there(host: str, said: str) -> None:
 
 
 async def test_a_database_that_would_forget_commits(postgres: PostgresServer, new_database: Callable[..., str]) -> None:
-    url, heard = new_database(), Warnings()
+    url, heard = new_database(), CapturingLogger()
     async with opened(url) as database:
         await check_durability(database, heard)
-    assert heard.events == ["the database would lose what is committed if its machine stopped: fsync is off"]
+    (warning,) = heard.calls
+    assert "lose what is committed if its machine stopped: fsync is off" in warning.args[0]
     postgres.run_sql("postgres", f'ALTER DATABASE "{url.rpartition("/")[2]}" SET synchronous_commit = off')
     async with opened(url) as database:
         with pytest.raises(ValueError, match=r"synchronous_commit is off\): set it to on"):
             await check_durability(database, heard)
-
-
-class Warnings:
-    """A logger that keeps its warnings."""
-
-    def __init__(self) -> None:
-        self.events: list[str] = []
-
-    def warning(self, event: str) -> None:
-        self.events.append(event)

@@ -4,15 +4,14 @@ import asyncio
 import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import grpc
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import (
     BestAvailableEncryption,
     Encoding,
@@ -21,47 +20,42 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from prometheus_client import CollectorRegistry
+from structlog.testing import CapturingLogger
 
 from croupier.runtime.certificates import CertificateAndKey, new_certificate
 from croupier.runtime.channels import open_channel
-from croupier.runtime.identity import PLAYER_AUDIENCE, TokenVerifier
-from croupier.runtime.interceptor import Authenticator, CallInterceptor
-from croupier.runtime.metrics import RpcMetrics, export_expiry
-from croupier.runtime.server import Listener, listen
+from croupier.runtime.metrics import export_expiry
+from croupier.runtime.server import Listener
 from croupier.runtime.settings import TlsSettings
 from croupier.runtime.tls import Tls, TlsFiles, tls_in_use
+from croupier_api.v1 import lobby_pb2 as pb
 from tests.certificates import LONG_AGO, NOW, SOON, UNSPOKEN, House, der, replace
+from tests.runtime.site import LOBBY, Servicer, opened_site
 from tests.waiting import PATIENCE_SECONDS, until
 
-METHOD = "/tests.Service/WhoAmI"
-CALL_SECONDS = PATIENCE_SECONDS
 HOUSE, ANOTHER_HOUSE = House(), House()
 
 
-def milliseconds() -> int:
-    return int(NOW.timestamp() * 1000)
+def milliseconds(now: datetime = NOW) -> int:
+    return int(now.timestamp() * 1000)
 
 
-@dataclass
-class Logger:
-    lines: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
-
-    def info(self, event: str, **fields: Any) -> None:
-        self.lines.append((event, fields))
-
-    warning = info
-
-    @property
-    def events(self) -> list[str]:
-        return [event for event, _ in self.lines]
+def events(logger: CapturingLogger) -> list[str]:
+    return [call.args[0] for call in logger.calls]
 
 
 def settings_of(files: TlsFiles) -> TlsSettings:
     return TlsSettings(files.certificate, files.key, files.ca)
 
 
-def opened(files: TlsFiles, logger: Logger | None = None) -> Tls:
-    return Tls(files, milliseconds, logger or Logger())
+def opened(files: TlsFiles) -> Tls:
+    return Tls(files, milliseconds, CapturingLogger())
+
+
+def look(tls: Tls) -> None:
+    """Often enough to take new files."""
+    for _ in range(2):
+        tls.look()
 
 
 @pytest.fixture
@@ -108,7 +102,7 @@ async def test_files_that_cannot_be_used_are_named_and_not_shown(files: TlsFiles
     spoil, said = FAULTS[fault]
     spoil(files)
     with pytest.raises(ValueError, match=said) as refused:
-        async with tls_in_use(settings_of(files), (), milliseconds, Logger()):
+        async with tls_in_use(settings_of(files), (), milliseconds, CapturingLogger()):
             pytest.fail("it was taken")
     assert "BEGIN" not in str(refused.value)
     assert "garbage" not in str(refused.value)
@@ -125,19 +119,19 @@ async def test_files_that_cannot_be_used_are_named_and_not_shown(files: TlsFiles
 )
 async def test_a_part_of_the_settings_is_not_enough(settings: TlsSettings, missing: str) -> None:
     with pytest.raises(ValueError, match=missing):
-        async with tls_in_use(settings, (), milliseconds, Logger()):
+        async with tls_in_use(settings, (), milliseconds, CapturingLogger()):
             pytest.fail("it was taken")
 
 
 @pytest.mark.parametrize(("address", "warnings"), [("127.0.0.1:1", 0), ("0.0.0.0:1", 1), ("lobby:1", 1)])
 async def test_an_open_door_without_tls_is_told_once(files: TlsFiles, address: str, warnings: int) -> None:
-    logger = Logger()
+    logger = CapturingLogger()
     async with tls_in_use(TlsSettings(), (address,), milliseconds, logger) as tls:
         assert tls is None
-    assert len(logger.events) == warnings
+    assert len(events(logger)) == warnings
     async with tls_in_use(settings_of(files), (address,), milliseconds, logger) as tls:
         assert tls is not None
-    assert len(logger.events) == warnings
+    assert len(events(logger)) == warnings
 
 
 def test_one_authority_of_several_that_holds_is_enough(files: TlsFiles) -> None:
@@ -154,8 +148,8 @@ def test_no_secret_is_in_what_is_printed(files: TlsFiles) -> None:
 
 
 def test_new_files_are_taken_once_all_of_them_are_there(files: TlsFiles) -> None:
-    logger, new = Logger(), HOUSE.issue("engine")
-    tls = opened(files, logger)
+    logger, new = CapturingLogger(), HOUSE.issue("engine")
+    tls = Tls(files, milliseconds, logger)
     old = tls.identity
     tls.look()
     files.certificate.write_bytes(new.certificate)
@@ -166,7 +160,7 @@ def test_new_files_are_taken_once_all_of_them_are_there(files: TlsFiles) -> None
     tls.look()
     assert (tls.identity.certificate, tls.identity.key) == (new.certificate, new.key)
     tls.look()
-    assert logger.events == ["the new certificate is used from now on"]
+    assert events(logger) == ["the new certificate is used from now on"]
 
 
 def test_files_that_kubernetes_swaps_all_at_once_are_taken(tmp_path: Path) -> None:
@@ -177,33 +171,31 @@ def test_files_that_kubernetes_swaps_all_at_once_are_taken(tmp_path: Path) -> No
     tls = opened(TlsFiles(current / "tls.crt", current / "tls.key", current / "ca.crt"))
     (tmp_path / "next").symlink_to("second")
     (tmp_path / "next").replace(current)
-    for _ in range(2):
-        tls.look()
+    look(tls)
     assert tls.identity.certificate == (tmp_path / "second" / "tls.crt").read_bytes()
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_new_files_that_cannot_be_used_change_nothing_and_are_told_once(files: TlsFiles, fault: str) -> None:
-    logger = Logger()
-    tls = opened(files, logger)
+    logger = CapturingLogger()
+    tls = Tls(files, milliseconds, logger)
     old, before = tls.identity, files.contents()
     FAULTS[fault][0](files)
     for _ in range(4):
         tls.look()
     assert tls.identity is old
-    assert logger.events == ["the new certificate cannot be used, the old one is kept"]
-    assert "BEGIN" not in str(logger.lines)
+    assert events(logger) == ["the new certificate cannot be used, the old one is kept"]
+    assert "BEGIN" not in str(logger.calls)
     for path, content in zip((files.certificate, files.key, files.ca), before, strict=True):
         path.write_bytes(content or b"")
-    for _ in range(2):
-        tls.look()
+    look(tls)
     assert tls.identity == old
-    assert logger.events[1:] == ["the new certificate is used from now on"]
+    assert events(logger)[1:] == ["the new certificate is used from now on"]
 
 
 async def test_the_files_are_looked_at_by_themselves(files: TlsFiles, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("croupier.runtime.tls.LOOK_SECONDS", 0.001)
-    async with tls_in_use(settings_of(files), (), milliseconds, Logger()) as tls:
+    async with tls_in_use(settings_of(files), (), milliseconds, CapturingLogger()) as tls:
         assert tls is not None
         new = HOUSE.issue("engine")
         replace(files, new)
@@ -217,8 +209,7 @@ def test_metrics_tell_when_the_certificate_ends(files: TlsFiles) -> None:
     # A certificate's times have no fractions of a second.
     assert registry.get_sample_value(name) == int(SOON.timestamp())
     replace(files, new_certificate(HOUSE.authority, ["engine"], 5, NOW))
-    tls.look()
-    tls.look()
+    look(tls)
     assert registry.get_sample_value(name) == int((NOW + timedelta(days=5)).timestamp())
     nothing = CollectorRegistry()
     export_expiry(nothing, None)
@@ -228,57 +219,44 @@ def test_metrics_tell_when_the_certificate_ends(files: TlsFiles) -> None:
 # Connections
 
 
+class WhoAmI(Servicer):
+    """Tells callers which certificate they came with; waits before that while it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_open = asyncio.Event()
+
+    async def SignIn(self, request: pb.SignInRequest, context: Any) -> pb.SignInResponse:
+        if request.name:
+            await self.is_open.wait()
+        return pb.SignInResponse(player=pb.Player(name=context.auth_context()["x509_pem_cert"][0]))
+
+
 @dataclass
 class Port:
-    """A server that tells callers which certificate they came with, and waits while it is told to."""
+    """Where an engine listens, with its certificate."""
 
+    servicer: WhoAmI
     listener: Listener
     tls: Tls
     files: TlsFiles
-    is_open: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def address(self) -> str:
         return self.listener.address
 
-    def renew(self, issued: CertificateAndKey) -> None:
-        replace(self.files, issued)
-        self.tls.look()
-        self.tls.look()
-
-    async def certificate(self, caller: CertificateAndKey, folder: Path) -> bytes:
-        """What it shows to a new caller."""
-        own = HOUSE.files(folder, caller)
-        context = ssl.create_default_context(cafile=own.ca)
-        context.load_cert_chain(own.certificate, own.key)
-        context.set_alpn_protocols(["h2"])
-        host, _, port = self.address.rpartition(":")
-        _, writer = await asyncio.open_connection(host, int(port), ssl=context, server_hostname="engine")
-        shown: bytes = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
-        writer.transport.abort()
-        return shown
+    async def shows(self, issued: CertificateAndKey) -> bool:
+        """Whether this is the certificate that new callers see, with one of their own or without."""
+        host, _, number = self.address.rpartition(":")
+        shown = await asyncio.to_thread(ssl.get_server_certificate, (host, int(number)))
+        return der(shown.encode()) == der(issued.certificate)
 
 
 @asynccontextmanager
-async def port(files: TlsFiles) -> AsyncIterator[Port]:
-    tls = opened(files)
-
-    async def who_am_i(request: bytes, context: Any) -> bytes:
-        if request:
-            await made.is_open.wait()
-        shown: bytes = context.auth_context()["x509_pem_cert"][0]
-        return shown
-
-    handlers: dict[str, Any] = {"WhoAmI": grpc.unary_unary_rpc_method_handler(who_am_i)}
-    handler = grpc.method_handlers_generic_handler("tests.Service", handlers)
-    nobody = TokenVerifier(Ed25519PrivateKey.generate().public_key(), PLAYER_AUDIENCE, milliseconds)
-    interceptor = CallInterceptor(Authenticator(nobody, frozenset({METHOD})), RpcMetrics(CollectorRegistry()), Logger())
-    listener = await listen("127.0.0.1:0", [], lambda it: it.add_generic_rpc_handlers((handler,)), interceptor, tls)
-    made = Port(listener, tls, files)
-    try:
-        yield made
-    finally:
-        await listener.server.stop(None)
+async def port(files: TlsFiles, opened_at: datetime = NOW) -> AsyncIterator[Port]:
+    tls, servicer = Tls(files, lambda: milliseconds(opened_at), CapturingLogger()), WhoAmI()  # type: ignore[abstract]
+    async with opened_site(servicer, tls) as site:
+        yield Port(servicer, site.listener, tls, files)
 
 
 @pytest.fixture
@@ -287,10 +265,10 @@ async def engine(files: TlsFiles) -> AsyncIterator[Port]:
         yield running
 
 
-async def who_am_i(channel: grpc.aio.Channel, request: bytes = b"") -> bytes:
-    method: Any = channel.unary_unary(METHOD)
-    answer: bytes = await method(request, timeout=CALL_SECONDS)
-    return answer
+async def who_am_i(channel: grpc.aio.Channel, name: str = "") -> bytes:
+    method: Any = channel.unary_unary(f"{LOBBY}/SignIn", pb.SignInRequest.SerializeToString)
+    answer = await method(pb.SignInRequest(name=name), timeout=PATIENCE_SECONDS)
+    return pb.SignInResponse.FromString(answer).player.name.encode()
 
 
 async def refusal(channel: grpc.aio.Channel) -> str:
@@ -307,59 +285,54 @@ async def test_both_sides_prove_who_they_are(engine: Port, tmp_path: Path) -> No
         assert der(await who_am_i(channel)) == der(lobby.certificate)
 
 
-CALLERS: dict[str, CertificateAndKey | None] = {
-    "no certificate": None,
-    "another house's": ANOTHER_HOUSE.issue("lobby"),
-    "expired": HOUSE.issue("lobby", LONG_AGO),
-    "not yet": HOUSE.issue("lobby", SOON),
+CALLERS: dict[str, grpc.ChannelCredentials | None] = {
+    "no TLS": None,
+    "no certificate": HOUSE.credentials(None),
+    "another house's": HOUSE.credentials(ANOTHER_HOUSE.issue("lobby")),
+    "expired": HOUSE.credentials(HOUSE.issue("lobby", LONG_AGO)),
+    "not yet": HOUSE.credentials(HOUSE.issue("lobby", SOON)),
 }
 
 
 @pytest.mark.parametrize("caller", CALLERS)
 async def test_callers_without_a_good_certificate_are_not_let_in(engine: Port, caller: str) -> None:
-    await refusal(grpc.aio.secure_channel(engine.address, HOUSE.credentials(CALLERS[caller])))
-    async with grpc.aio.secure_channel(engine.address, HOUSE.credentials(HOUSE.issue("lobby"))) as channel:
+    given = CALLERS[caller]
+    address = engine.address
+    await refusal(grpc.aio.secure_channel(address, given) if given else grpc.aio.insecure_channel(address))
+    async with grpc.aio.secure_channel(address, HOUSE.credentials(HOUSE.issue("lobby"))) as channel:
         await who_am_i(channel)
 
 
-async def test_callers_without_tls_are_not_let_in(engine: Port) -> None:
-    await refusal(grpc.aio.insecure_channel(engine.address))
-
-
-async def test_a_service_is_not_taken_for_another(engine: Port, tmp_path: Path) -> None:
-    tls = opened(HOUSE.files(tmp_path / "engine-2", HOUSE.issue("engine")))
-    assert "Hostname" in await refusal(open_channel(engine.address, tls, "scoring"))
-
-
-async def test_a_service_of_another_house_is_not_believed(engine: Port, tmp_path: Path) -> None:
-    files = ANOTHER_HOUSE.files(tmp_path / "lobby", HOUSE.issue("lobby"))
-    assert "CERTIFICATE_VERIFY_FAILED" in await refusal(open_channel(engine.address, opened(files), "engine"))
-
-
-async def test_a_service_whose_certificate_has_expired_is_not_believed(tmp_path: Path) -> None:
-    files = HOUSE.files(tmp_path / "engine", HOUSE.issue("engine", LONG_AGO))
-    then = int(LONG_AGO.timestamp() * 1000)
-    fresh = HOUSE.files(tmp_path / "other", HOUSE.issue("engine"))
-    async with port(fresh) as engine:
+@pytest.mark.parametrize(
+    ("trusted", "name", "issued_at", "said"),
+    [
+        (HOUSE, "scoring", NOW, "Hostname"),
+        (ANOTHER_HOUSE, "engine", NOW, "CERTIFICATE_VERIFY_FAILED"),
         # What a port would go on showing that nobody gave a new certificate in time.
-        engine.tls.identity = Tls(files, lambda: then, Logger()).identity
-        tls = opened(HOUSE.files(tmp_path / "lobby", HOUSE.issue("lobby")))
-        assert "expired" in await refusal(open_channel(engine.address, tls, "engine"))
+        (HOUSE, "engine", LONG_AGO, "expired"),
+    ],
+)
+async def test_a_service_that_does_not_prove_who_it_is_is_not_believed(
+    files: TlsFiles, tmp_path: Path, trusted: House, name: str, issued_at: datetime, said: str
+) -> None:
+    replace(files, HOUSE.issue("engine", issued_at))
+    tls = opened(trusted.files(tmp_path / "lobby", HOUSE.issue("lobby")))
+    async with port(files, issued_at) as engine:
+        assert said in await refusal(open_channel(engine.address, tls, name))
 
 
-async def test_new_connections_get_the_new_certificate_and_streams_go_on(engine: Port, tmp_path: Path) -> None:
-    lobby, new = HOUSE.issue("lobby"), HOUSE.issue("engine")
-    old = engine.tls.identity.certificate
-    async with grpc.aio.secure_channel(engine.address, HOUSE.credentials(lobby)) as channel:
-        stream = health_pb2_grpc.HealthStub(channel).Watch(health_pb2.HealthCheckRequest(), timeout=CALL_SECONDS)
+async def test_new_connections_get_the_new_certificate_and_streams_go_on(engine: Port) -> None:
+    new = HOUSE.issue("engine")
+    async with grpc.aio.secure_channel(engine.address, HOUSE.credentials(HOUSE.issue("lobby"))) as channel:
+        stream = health_pb2_grpc.HealthStub(channel).Watch(health_pb2.HealthCheckRequest(), timeout=PATIENCE_SECONDS)
         assert (await stream.read()).status == health_pb2.HealthCheckResponse.SERVING
-        assert await engine.certificate(lobby, tmp_path / "first") == der(old)
-        engine.renew(new)
-        assert await engine.certificate(lobby, tmp_path / "second") == der(new.certificate)
+        assert not await engine.shows(new)
+        replace(engine.files, new)
+        look(engine.tls)
+        assert await engine.shows(new)
         engine.files.key.write_bytes(b"broken")
-        engine.tls.look()
-        engine.tls.look()
-        assert await engine.certificate(lobby, tmp_path / "third") == der(new.certificate)
+        look(engine.tls)
+        assert await engine.shows(new)
         await engine.listener.set_serving(False)
         assert (await stream.read()).status == health_pb2.HealthCheckResponse.NOT_SERVING
 
@@ -371,23 +344,21 @@ async def test_a_channel_goes_over_to_its_new_certificate_and_ends_calls_on_the_
     files = HOUSE.files(tmp_path / "lobby", lobby)
     tls = opened(files)
     async with open_channel(engine.address, tls, "engine") as channel:
-        waiting = asyncio.ensure_future(who_am_i(channel, b"wait"))
+        waiting = asyncio.ensure_future(who_am_i(channel, "wait"))
         assert der(await who_am_i(channel)) == der(lobby.certificate)
         replace(files, new)
-        tls.look()
-        tls.look()
+        look(tls)
         assert der(await who_am_i(channel)) == der(new.certificate)
         assert not waiting.done()
-        engine.is_open.set()
+        engine.servicer.is_open.set()
         assert der(await waiting) == der(lobby.certificate)
 
 
 async def test_a_new_authority_is_believed_from_then_on(engine: Port) -> None:
     stranger = ANOTHER_HOUSE.issue("lobby")
-    credentials = grpc.ssl_channel_credentials(HOUSE.authority.certificate, stranger.key, stranger.certificate)
+    credentials = HOUSE.credentials(stranger)
     await refusal(grpc.aio.secure_channel(engine.address, credentials))
     engine.files.ca.write_bytes(HOUSE.authority.certificate + ANOTHER_HOUSE.authority.certificate)
-    engine.tls.look()
-    engine.tls.look()
+    look(engine.tls)
     async with grpc.aio.secure_channel(engine.address, credentials) as channel:
         assert der(await who_am_i(channel)) == der(stranger.certificate)

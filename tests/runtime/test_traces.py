@@ -6,25 +6,20 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import grpc
 import pytest
 import structlog
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from prometheus_client import CollectorRegistry, generate_latest
+from structlog.testing import CapturingLogger
 
 from croupier.runtime import span_export
 from croupier.runtime.channels import open_channel
 from croupier.runtime.errors import IllegalNow
-from croupier.runtime.identity import PLAYER_AUDIENCE, TokenVerifier
-from croupier.runtime.interceptor import Authenticator, CallInterceptor
-from croupier.runtime.metrics import RpcMetrics
-from croupier.runtime.server import listen
 from croupier.runtime.settings import TracesSettings
 from croupier.runtime.span_export import BoundedExport
 from croupier.runtime.traced_calls import traced
@@ -32,66 +27,39 @@ from croupier.runtime.traces import MOST_WAITING_SPANS, Traces, export_dropped, 
 from croupier_api.v1 import lobby_pb2 as pb
 from croupier_api.v1 import lobby_pb2_grpc
 from tests.collector import TOLD, Collector, collecting
-from tests.engine.fakes import RecordingLogger
+from tests.runtime.site import Site, bearer, opened_site
 from tests.waiting import PATIENCE_SECONDS, until
 
-SECONDS = PATIENCE_SECONDS
 METHOD = "croupier_api.v1.LobbyService/GetTable"
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 
 
-class Servicer(lobby_pb2_grpc.LobbyServiceServicer):
-    """Knows one table, and tells secrets of all others."""
-
-    def __init__(self) -> None:
-        self.bound: dict[str, Any] = {}
-
-    async def GetTable(self, request: pb.GetTableRequest, context: Any) -> pb.GetTableResponse:
-        self.bound = structlog.contextvars.get_contextvars()
-        if request.table_id == "broken":
-            raise ZeroDivisionError("the ace of spades")
-        if request.table_id != "t1":
-            raise IllegalNow("SECRET", "the ace of spades")
-        return pb.GetTableResponse(table=pb.Table(game="the queen of hearts"))
-
-
-@dataclass
-class Site:
-    servicer: Servicer
-    stub: Any
-    traces: Traces
-    address: str
-
-
 @asynccontextmanager
-async def site(collector: Collector, ratio: float = 1.0) -> AsyncIterator[Site]:
+async def site(collector: Collector, ratio: float = 1.0) -> AsyncIterator[tuple[Site, Traces]]:
     """A service that calls itself; all spans are with the collector when it has ended."""
-    servicer, logger = Servicer(), RecordingLogger()  # type: ignore[abstract]
-    nobody = TokenVerifier(Ed25519PrivateKey.generate().public_key(), PLAYER_AUDIENCE, lambda: 0)
-    authenticator = Authenticator(nobody, frozenset({f"/{METHOD}"}))
-    async with traces_in_use(TracesSettings(collector.address, ratio), "lobby", logger) as traces:
+    async with traces_in_use(TracesSettings(collector.address, ratio), "lobby", CapturingLogger()) as traces:
         assert traces
-        interceptor = CallInterceptor(authenticator, RpcMetrics(CollectorRegistry()), logger, traces)
-        add = partial(lobby_pb2_grpc.add_LobbyServiceServicer_to_server, servicer)
-        listener = await listen("127.0.0.1:0", [], add, interceptor)
-        async with open_channel(listener.address, interceptors=traced(traces)) as channel:
-            yield Site(servicer, lobby_pb2_grpc.LobbyServiceStub(channel), traces, listener.address)
-        await listener.server.stop(None)
+        async with (
+            opened_site(traces=traces) as opened,
+            open_channel(opened.listener.address, interceptors=traced(traces)) as channel,
+        ):
+            yield opened._replace(stub=lobby_pb2_grpc.LobbyServiceStub(channel)), traces
 
 
-async def get(stub: Any, table_id: str = "t1", **how: Any) -> str:
-    try:
-        await stub.GetTable(pb.GetTableRequest(table_id=table_id), timeout=SECONDS, **how)
-    except grpc.aio.AioRpcError as error:
-        return error.code().name
-    return "OK"
+async def get(stub: Any, traceparent: str = "") -> str:
+    """The code of a call, by the site's own channel or from outside with this header."""
+    metadata = (*bearer("the queen of hearts"), *([("traceparent", traceparent)] if traceparent else []))
+    call = stub.GetTable(pb.GetTableRequest(table_id="t1"), timeout=PATIENCE_SECONDS, metadata=metadata)
+    return str((await call.code()).name)
 
 
 async def test_a_call_is_one_trace_from_caller_to_callee_with_ids_for_the_logs() -> None:
-    async with collecting() as collector, site(collector) as here:
+    bound: dict[str, Any] = {}
+    async with collecting() as collector, site(collector) as (here, traces):
+        here.servicer.act = lambda: bound.update(structlog.contextvars.get_contextvars())
         assert await get(here.stub) == "OK"
         assert await get(here.stub) == "OK"
-        assert here.traces.ids() == {}
+        assert traces.ids() == {}
     asked, served, *second = sorted(collector.seen, key=lambda seen: seen.span.start_time_unix_nano)
     assert (asked.service, asked.name, asked.parent) == ("croupier-lobby", METHOD, b"")
     assert (served.name, served.trace, served.parent) == (METHOD, asked.trace, asked.id)
@@ -102,14 +70,18 @@ async def test_a_call_is_one_trace_from_caller_to_callee_with_ids_for_the_logs()
         "croupier.table_id": "t1",
     }
     assert {each.trace for each in second} == {second[0].trace} != {asked.trace}
-    assert here.servicer.bound["trace_id"] == second[1].trace.hex()
-    assert here.servicer.bound["span_id"] == second[1].id.hex()
+    assert (bound["trace_id"], bound["span_id"]) == (second[1].trace.hex(), second[1].id.hex())
 
 
 async def test_spans_tell_codes_and_never_what_was_said() -> None:
-    async with collecting() as collector, site(collector) as here:
-        assert await get(here.stub, "t2") == "FAILED_PRECONDITION"
-        assert await get(here.stub, "broken") == "INTERNAL"
+    def fail(fault: Exception) -> None:
+        raise fault
+
+    async with collecting() as collector, site(collector) as (here, _):
+        here.servicer.act = partial(fail, IllegalNow("SECRET", "the ace of spades"))
+        assert await get(here.stub) == "FAILED_PRECONDITION"
+        here.servicer.act = partial(fail, ZeroDivisionError("the ace of spades"))
+        assert await get(here.stub) == "INTERNAL"
     codes = [each.told["rpc.response.status_code"] for each in collector.seen]
     assert sorted(codes) == ["FAILED_PRECONDITION"] * 2 + ["INTERNAL"] * 2
     assert {each.told["rpc.response.status_code"] for each in collector.seen if each.span.status.code} == {"INTERNAL"}
@@ -118,24 +90,26 @@ async def test_spans_tell_codes_and_never_what_was_said() -> None:
     assert b"queen" not in collector.raw
 
 
-@pytest.mark.parametrize(("ratio", "flags", "count"), [(0.0, "01", 1), (1.0, "00", 0), (0.0, "", 0), (1.0, "", 1)])
-async def test_a_callers_decision_is_kept_and_others_go_by_the_ratio(ratio: float, flags: str, count: int) -> None:
-    metadata = (("traceparent", f"00-{TRACE}-{PARENT}-{flags}"),) if flags else ()
+SAMPLED, UNSAMPLED, NO_TRACEPARENT = f"00-{TRACE}-{PARENT}-01", f"00-{TRACE}-{PARENT}-00", "x" * 999
+
+
+@pytest.mark.parametrize(
+    ("ratio", "traceparent", "count"),
+    [(0.0, SAMPLED, 1), (1.0, UNSAMPLED, 0), (0.0, "", 0), (1.0, "", 1), (1.0, NO_TRACEPARENT, 1)],
+)
+async def test_a_callers_decision_is_kept_and_others_go_by_the_ratio(
+    ratio: float, traceparent: str, count: int
+) -> None:
     async with (
         collecting() as collector,
-        site(collector, ratio) as here,
-        grpc.aio.insecure_channel(here.address) as channel,
+        site(collector, ratio) as (here, _),
+        grpc.aio.insecure_channel(here.listener.address) as outside,
     ):
-        assert await get(lobby_pb2_grpc.LobbyServiceStub(channel), metadata=metadata) == "OK"
+        assert await get(lobby_pb2_grpc.LobbyServiceStub(outside), traceparent) == "OK"
     assert len(collector.seen) == count
-    if flags == "01":
-        assert (collector.seen[0].trace.hex(), collector.seen[0].parent.hex()) == (TRACE, PARENT)
-
-
-async def test_what_is_no_traceparent_begins_a_trace() -> None:
-    async with collecting() as collector, site(collector) as here, grpc.aio.insecure_channel(here.address) as channel:
-        assert await get(lobby_pb2_grpc.LobbyServiceStub(channel), metadata=(("traceparent", "x" * 999),)) == "OK"
-    assert collector.seen[0].parent == b""
+    for each in collector.seen:
+        assert each.parent.hex() == (PARENT if traceparent == SAMPLED else "")
+        assert (each.trace.hex() == TRACE) == (traceparent == SAMPLED)
     assert b"xxx" not in collector.raw
 
 
@@ -151,7 +125,7 @@ class Slow(SpanExporter):
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         self.begun.set()
-        self.was_let_go = self.go.wait(SECONDS)
+        self.was_let_go = self.go.wait(PATIENCE_SECONDS)
         return self.result
 
     def shutdown(self) -> None:
@@ -174,10 +148,10 @@ def spans(export: BoundedExport) -> Callable[[int], None]:
 def test_no_more_spans_wait_than_allowed_and_the_others_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(span_export, "PAUSE_SECONDS", 0.01)
     exporter = Slow()
-    export = BoundedExport(exporter, RecordingLogger())
+    export = BoundedExport(exporter, CapturingLogger())
     make = spans(export)
     make(1)
-    assert exporter.begun.wait(SECONDS)
+    assert exporter.begun.wait(PATIENCE_SECONDS)
     make(MOST_WAITING_SPANS + 3)
     assert export.dropped() == {"too_many": 3, "not_taken": 0}
     exporter.go.set()
@@ -188,29 +162,32 @@ def test_no_more_spans_wait_than_allowed_and_the_others_are_counted(monkeypatch:
 
 async def test_the_end_does_not_wait_for_a_collector_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(span_export, "FLUSH_SECONDS", 0.05)
-    exporter, logger = Slow(), RecordingLogger()
+    exporter, logger = Slow(), CapturingLogger()
     exporter.result = SpanExportResult.FAILURE
     export = BoundedExport(exporter, logger)
     spans(export)(2)
     export.shutdown()
     await until(lambda: export.dropped() == {"too_many": 0, "not_taken": 2})
     assert exporter.was_let_go
-    assert logger.events("warning") == ["the collector takes no spans: they are dropped"]
+    assert [call.args for call in logger.calls] == [("the collector takes no spans: they are dropped",)]
 
 
 async def test_a_collector_that_is_away_costs_only_spans_and_is_told_of_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(span_export, "PAUSE_SECONDS", 0.01)
-    registry, logger = CollectorRegistry(), RecordingLogger()
+    registry, logger = CollectorRegistry(), CapturingLogger()
     async with collecting() as gone:
         pass
-    async with asyncio.timeout(SECONDS), traces_in_use(TracesSettings(gone.address), "lobby", logger) as traces:
+    async with (
+        asyncio.timeout(PATIENCE_SECONDS),
+        traces_in_use(TracesSettings(gone.address), "lobby", logger) as traces,
+    ):
         assert traces
         export_dropped(registry, traces)
         for _ in range(3):
             with traces.serve("/a/b", ""):
                 pass
     await until(lambda: traces.dropped()["not_taken"] == 3)
-    assert logger.events("warning") == ["the collector takes no spans: they are dropped"]
+    assert [call.args for call in logger.calls] == [("the collector takes no spans: they are dropped",)]
     assert b'croupier_dropped_spans_total{reason="not_taken"} 3.0' in generate_latest(registry)
 
 
@@ -218,7 +195,7 @@ async def test_a_collector_that_is_away_costs_only_spans_and_is_told_of_once(mon
 
 
 async def test_without_a_collector_there_is_nothing() -> None:
-    async with traces_in_use(TracesSettings(""), "lobby", RecordingLogger()) as traces:
+    async with traces_in_use(TracesSettings(""), "lobby", CapturingLogger()) as traces:
         assert traces is None
     export_dropped(CollectorRegistry(), traces)
     assert traced(traces) == []
@@ -242,7 +219,7 @@ def test_services_do_not_import_opentelemetry_unless_it_is_asked_for() -> None:
 )
 async def test_settings_that_cannot_be_used_are_told(settings: TracesSettings, said: str) -> None:
     with pytest.raises(ValueError, match=said):
-        await asyncio.wait_for(_opened(settings), SECONDS)
+        await asyncio.wait_for(_opened(settings), PATIENCE_SECONDS)
 
 
 async def test_without_the_library_it_is_told_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -253,5 +230,5 @@ async def test_without_the_library_it_is_told_how_to_get_it(monkeypatch: pytest.
 
 
 async def _opened(settings: TracesSettings) -> None:
-    async with traces_in_use(settings, "lobby", RecordingLogger()):
+    async with traces_in_use(settings, "lobby", CapturingLogger()):
         pass

@@ -1,0 +1,38 @@
+"""How services refuse calls, as their callers see it."""
+
+import asyncio
+from collections.abc import Awaitable
+from typing import Any, NamedTuple
+
+import grpc
+import pytest
+from google.rpc import error_details_pb2
+from grpc_status import rpc_status
+
+from tests.waiting import PATIENCE_SECONDS
+
+
+class Refusal(NamedTuple):
+    """What a status and its details say; empty where they say nothing."""
+
+    code: str
+    reason: str
+    message: str
+    rule: str
+    field: str
+    retry_milliseconds: int
+
+
+async def refusal(call: Awaitable[Any]) -> Refusal:
+    """The refusal that a call must end with."""
+    with pytest.raises(grpc.aio.AioRpcError) as raised:
+        await asyncio.wait_for(call, PATIENCE_SECONDS)
+    info, bad, retry = error_details_pb2.ErrorInfo(), error_details_pb2.BadRequest(), error_details_pb2.RetryInfo()
+    status = rpc_status.from_call(raised.value)
+    for detail in status.details if status else ():
+        for message in (info, bad, retry):
+            detail.Unpack(message)
+    assert info.domain == ("croupier" if info.reason else "")
+    field = "".join(violation.field for violation in bad.field_violations)
+    said, delay = raised.value.details() or "", retry.retry_delay.ToMilliseconds()
+    return Refusal(raised.value.code().name, info.reason, said, info.metadata.get("rule", ""), field, delay)
