@@ -31,7 +31,7 @@ class Manner(StrEnum):
 
     STEADY = "steady"
     LEAVER = "leaver"
-    """Leaves in the middle of a game and never comes back."""
+    """Leaves in the middle of a game, and comes back only when time is up."""
     FLAKY = "flaky"
     """Loses the stream now and then, and resumes it."""
     SLOW = "slow"

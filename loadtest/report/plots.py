@@ -109,31 +109,25 @@ def _knee_sentence(knee: Step | None) -> str:
 
 
 def over_time(result: Result, chart: Chart) -> Plot:
-    """What the moments of a run say of a few figures; a moment in which nothing was measured is a gap."""
+    """What the moments of a run say of a few figures; where no action was acknowledged, latency has a gap."""
     lines = {label: [getattr(one, name) for one in result.moments] for name, label in chart.lines.items()}
     most = ", ".join(f"{label} {chart.written(max(values))}" for label, values in lines.items() if any(values))
+    unit_seconds = 60 if result.moments[-1].seconds > MINUTES_FROM_SECONDS else 1
+    times = [one.seconds / unit_seconds for one in result.moments]
 
     def draw(axes: "Axes") -> None:
         for (label, values), colour in zip(lines.items(), COLOURS, strict=False):
-            axes.plot(*_points(result, chart, values), color=colour, label=label)
+            shown = [value or nan for value in values] if chart is LATENCY else values
+            axes.plot(times, shown, color=colour, label=label)
         if chart is LATENCY:
             _write_milliseconds(axes)
         else:
             axes.set_ylim(bottom=0)
             axes.yaxis.set_major_formatter(lambda value, _: chart.written(value))
-        axes.set_xlim(0, axes.dataLim.x1)
-        axes.set_xlabel("minutes" if _unit_seconds(result) > 1 else "seconds")
+        axes.set_xlim(0, times[-1])
+        axes.set_xlabel("minutes" if unit_seconds > 1 else "seconds")
 
     return _plot(f"{chart.name}-over-time", chart.title, f"At most: {most or 'not known'}.", draw)
-
-
-def _points(result: Result, chart: Chart, values: list[float]) -> tuple[list[float], list[float]]:
-    times = [one.seconds / _unit_seconds(result) for one in result.moments]
-    return times, [value or nan for value in values] if chart is LATENCY else values
-
-
-def _unit_seconds(result: Result) -> int:
-    return 60 if result.moments[-1].seconds > MINUTES_FROM_SECONDS else 1
 
 
 def _write_milliseconds(axes: "Axes") -> None:

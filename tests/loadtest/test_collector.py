@@ -25,13 +25,15 @@ def measures() -> Measures:
 
 
 def test_counts_and_gauges_of_all_processes_add_up(collector: Collector, measures: Measures) -> None:
-    for process, users in (("0", 3), ("1", 4), ("0", 5)):
+    for process, users, cpu in (("0", 3, 0.2), ("1", 4, 0.4), ("0", 5, 0.2), ("1", 4, 0.8)):
         measures.count("finished solo")
         measures.count("refused BUSY", 2)
-        collector.receive(process, report(measures, users=users))
-    assert collector.counted("finished ") == {"solo": 3}
-    assert collector.counted("refused ") == {"BUSY": 6}
+        collector.receive(process, report(measures, users=users, cpu=cpu))
+    assert collector.counted("finished ") == {"solo": 4}
+    assert collector.counted("refused ") == {"BUSY": 8}
     assert collector.gauge("users") == 9
+    collector.time_up()
+    assert collector.max_cpu == pytest.approx(0.6), "the average of the busiest"
 
 
 def test_a_slice_has_what_came_within_it(collector: Collector, measures: Measures) -> None:
@@ -76,13 +78,6 @@ def test_after_load_only_what_the_judge_finds_late_is_measured(collector: Collec
     collector.receive("0", report(measures))
     assert [one.name for one in collector.latencies()] == [SEEN_BY_ALL]
     assert (collector.counts["actions"], collector.counts_under_load["actions"]) == (1, 0)
-
-
-def test_the_cpu_of_the_busiest_process_is_an_average(collector: Collector, measures: Measures) -> None:
-    for process, cpu in (("0", 0.2), ("1", 0.4), ("0", 0.2), ("1", 0.8)):
-        collector.receive(process, report(measures, cpu=cpu))
-    collector.time_up()
-    assert collector.max_cpu == pytest.approx(0.6)
 
 
 def test_failures_come_most_often_first_with_what_was_said_first(collector: Collector) -> None:

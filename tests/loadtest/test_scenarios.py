@@ -10,7 +10,7 @@ import pytest
 from croupier_client import Tls
 from loadtest.players.seat import THOUGHT_OF_ACTION_TIME
 from loadtest.process.plan import USUAL_CONNECTIONS, Plan
-from loadtest.scenarios import SCENARIOS, Kind, Manner, Scenario, Thinking, read_manners
+from loadtest.scenarios import SCENARIOS, Kind, Manner, Scenario, Thinking
 
 PLAN = Plan("rush", 11, 1, "l:1", "e:2", "s:3")
 
@@ -39,15 +39,13 @@ def test_thinking_has_its_median_and_an_end() -> None:
     assert thinking.most_seconds <= 30 * THOUGHT_OF_ACTION_TIME
 
 
-def test_manners_are_read_with_their_weights() -> None:
-    assert read_manners("cheat=3, steady") == {Manner.CHEAT: 3, Manner.STEADY: 1}
-
-
 def test_what_is_chosen_otherwise_replaces_the_scenarios() -> None:
-    resolved = replace(PLAN, grace_seconds=7.0, judged_share=0.5, think_seconds=0.0, manners="cheat").resolved()
+    resolved = replace(
+        PLAN, grace_seconds=7.0, judged_share=0.5, think_seconds=0.0, manners="cheat=3, steady"
+    ).resolved()
     assert (resolved.grace_seconds, resolved.judged_share) == (7.0, 0.5)
     assert resolved.thinking.median_seconds == 0
-    assert resolved.manners == {Manner.CHEAT: 1}
+    assert resolved.manners == {Manner.CHEAT: 3, Manner.STEADY: 1}
     assert resolved.stages == SCENARIOS["rush"].stages
     assert PLAN.resolved() == SCENARIOS["rush"]
 

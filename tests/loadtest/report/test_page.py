@@ -141,6 +141,8 @@ def paths(moments: int, silent: int) -> int:
 
 def test_slices_without_actions_are_drawn_as_gaps() -> None:
     assert (paths(20, silent=-1), paths(20, silent=5)) == (3, 6)
+    nothing = [replace(one, p50=0.0, p95=0.0, p99=0.0, actions_per_second=0.0) for one in GREEN.moments]
+    assert over_time(replace(GREEN, moments=tuple(nothing)), LATENCY).summary == "At most: not known."
 
 
 def test_matplotlib_is_loaded_only_for_a_page() -> None:
