@@ -22,7 +22,7 @@ from croupier.games.interface import CardsShuffled, IllegalAction, ShuffleNeeded
 from croupier.games.thulla.state import ThullaState
 from croupier.scoring.ledger import Ledger, Result, Sheet
 
-HASTE_MILLISECONDS = 500
+HASTE_MILLISECONDS = 1_500
 Change: TypeAlias = Callable[[Any], object]
 """What is put in the place of the present one."""
 DEFECTS: dict[str, Callable[[], None]] = {}
@@ -147,8 +147,13 @@ def take_any_card(check: Callable[[ThullaState, Seat, Action], int]) -> object:
 
 @defect(Steward, "_when_to_act")
 def play_early(_: object) -> object:
-    """A seat is played for when it has thought for half a second."""
-    return lambda one, _: attrgetter("_table.state.at")(one) + HASTE_MILLISECONDS
+    """A seat is played for when it has thought for a second and a half, whether it was served meanwhile or not."""
+
+    async def run_out(one: Any, seat: Seat) -> None:
+        await one._store(seat, one._quick_decision(seat))
+
+    setattr(Steward, "_run_out", run_out)  # noqa: B010 - mypy lets nobody assign to a method
+    return lambda one, _: one._table.state.at + HASTE_MILLISECONDS
 
 
 @defect(Ledger, "enter_result")

@@ -129,18 +129,21 @@ def test_there_is_no_picture_without_figures() -> None:
     assert [*plots(EMPTY), *plots(replace(GREEN, moments=GREEN.moments[:1]))] == []
 
 
-def paths(moments: int, silent: int) -> int:
-    """Of how many pieces the lines of latencies consist where nothing was measured in one of the slices."""
+def lines(silent: int) -> list[str]:
+    """The lines of latencies where nothing was measured in one of the slices."""
     slices = [replace(one, p50=0.0, p95=0.0, p99=0.0) if at == silent else one for at, one in enumerate(GREEN.moments)]
-    svg = drawn(over_time(replace(GREEN, moments=tuple(slices[:moments])), LATENCY))
-    return sum(
-        path.count("M")
-        for path in re.findall(r'<g id="line2d_\d+">\s*<path d="([^"]*)" clip-path[^>]*stroke: #(?!808080)', svg)
-    )
+    svg = drawn(over_time(replace(GREEN, moments=tuple(slices[:20])), LATENCY))
+    return re.findall(r'<path d="([^"]*)" clip-path[^>]*stroke: #(?!808080)', svg)
+
+
+def lowest(paths: list[str]) -> float:
+    return max(float(y) for path in paths for y in re.findall(r"[ML] \S+ (\S+)", path))
 
 
 def test_slices_without_actions_are_drawn_as_gaps() -> None:
-    assert (paths(20, silent=-1), paths(20, silent=5)) == (3, 6)
+    whole, broken = lines(silent=-1), lines(silent=5)
+    assert ("".join(whole).count("M"), "".join(broken).count("M")) == (3, 6)
+    assert lowest(broken) == pytest.approx(lowest(whole), abs=1), "a line falls to nothing"
     nothing = [replace(one, p50=0.0, p95=0.0, p99=0.0, actions_per_second=0.0) for one in GREEN.moments]
     assert over_time(replace(GREEN, moments=tuple(nothing)), LATENCY).summary == "At most: not known."
 
