@@ -19,7 +19,7 @@ def from_json(text: str) -> Result:
 
 
 def _read(kind: Any, value: Any) -> Any:
-    if is_dataclass(kind):
+    if isinstance(kind, type) and is_dataclass(kind):
         hints = get_type_hints(kind)
         return kind(**{name: _read(hints[name], one) for name, one in value.items()})
     if get_origin(kind) is tuple:

@@ -17,7 +17,6 @@ def to_junit(result: Result) -> str:
     """One test suite for the run; whoever reads only this sees every reason for which it is red."""
     conditions = result.conditions
     suite = Element("testsuite", name=_text(f"croupier load test: {conditions.scenario}"))
-    suite.append(_properties(result))
     found = reasons(result)
     suite.append(_case("run", "verdict", verdict(result) if found else "", "\n".join(found)))
     suite.extend([*map(_limit, result.checks), *_invariants(result)])
@@ -31,16 +30,6 @@ def to_junit(result: Result) -> str:
     }
     indent(suite)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(suite, encoding="unicode") + "\n"
-
-
-def _properties(result: Result) -> Element:
-    conditions = result.conditions
-    properties = Element("properties")
-    listed = {name: str(getattr(conditions, name)) for name in ("seed", "command", "machine", "backend")}
-    versions = {f"version of {name}": version for name, version in conditions.versions.items()}
-    for name, value in {**listed, **versions}.items():
-        SubElement(properties, "property", name=_text(name), value=_text(value))
-    return properties
 
 
 def _limit(check: Check) -> Element:

@@ -42,7 +42,7 @@ class Findings:
         collector, under_load = self.collector, self.collector.counts_under_load
         compared = self._compared()
         verdicts = (*self._verdicts(unwell), standings)
-        broken = collector.violations({})
+        broken = collector.violations
         used = sum(one.cpu_seconds for one in self.watch.uses())
         actions = under_load["actions"]
         per_table, per_stream = memory_shares(self.watch.histories)
@@ -84,7 +84,7 @@ class Findings:
             shared=self.options.shared,
         )
         for violation in differences(compared):
-            self.collector.breaks(violation.invariant, violation.detail)
+            self.collector.breaks(violation)
         return compared
 
     def _verdicts(self, unwell: list[str]) -> Iterator[Check]:
@@ -108,7 +108,7 @@ class Findings:
     def _conditions(self, started_milliseconds: int, seconds: float, processes: int) -> Conditions:
         return Conditions(
             scenario=self.scenario.name,
-            seed=self.options.seed,
+            seed=self.options.plan.seed,
             command=self.options.command,
             started_milliseconds=started_milliseconds,
             seconds=seconds,

@@ -6,6 +6,7 @@ import pytest
 
 from loadtest.judge.violations import Invariant, Violation
 from loadtest.measures import ACKNOWLEDGED, SEEN_BY_ALL, Measures
+from loadtest.report.result import Broken
 from loadtest.runner.collector import Collector
 from loadtest.watch.watch import Use
 
@@ -92,11 +93,12 @@ def test_violations_are_counted_by_name_with_the_first_of_each(collector: Collec
     for table in ("t1", "t2"):
         measures.broken([Violation(Invariant.DEAL_UNFAIR, table, 7, "why")], "replay")
         collector.receive("0", report(measures))
-    collector.breaks("metrics_differ", "three, not two")
-    unfair, differ = collector.violations({"deal_unfair": "first.jsonl"})
-    assert (unfair.count, unfair.table_id, unfair.sequence, unfair.replay) == (2, "t1", 7, "first.jsonl")
-    assert (differ.invariant, differ.count, differ.replay) == ("metrics_differ", 1, "")
-    assert collector.replays["deal_unfair"] == "replay"
+    collector.breaks(Violation(Invariant.METRICS_DIFFER, "", 0, "three, not two"))
+    assert collector.violations == (
+        Broken("deal_unfair", 2, "t1", 7, "why"),
+        Broken("metrics_differ", 1, "", 0, "three, not two"),
+    )
+    assert collector.replays == {"deal_unfair": "replay", "metrics_differ": ""}
 
 
 def test_a_table_that_several_processes_judged_has_one_outcome(collector: Collector, measures: Measures) -> None:

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from croupier_client import Tls
+from croupier_client import Endpoints, Tls
 from loadtest.players.seat import THOUGHT_OF_ACTION_TIME
 from loadtest.process.plan import USUAL_CONNECTIONS, Plan
 from loadtest.scenarios import SCENARIOS, Kind, Manner, Scenario, Thinking
@@ -50,12 +50,12 @@ def test_what_is_chosen_otherwise_replaces_the_scenarios() -> None:
     assert PLAN.resolved() == SCENARIOS["rush"]
 
 
-def test_a_plan_is_the_same_after_it_was_sent() -> None:
-    for authorities in (None, "", "certificates"):
-        plan = replace(PLAN, authorities=authorities, manners="cheat", mix="solo")
-        assert Plan.from_json(json.loads(json.dumps(plan.to_json()))) == plan
-    found = [replace(PLAN, authorities=text).endpoints.tls for text in (None, "", "certificates")]
-    assert found == [None, Tls(), Tls(b"certificates")]
+@pytest.mark.parametrize("tls", [None, Tls(), Tls(b"certificates")])
+def test_a_plan_is_the_same_after_it_was_sent(tls: Tls | None) -> None:
+    endpoints = Endpoints("l:1", "e:2", "s:3", tls)
+    plan = replace(PLAN, manners="cheat", mix="solo").at(endpoints)
+    assert Plan.from_json(json.loads(json.dumps(plan.to_json()))) == plan
+    assert plan.endpoints == endpoints
 
 
 def test_a_gateway_gets_more_connections_for_more_users() -> None:
