@@ -11,10 +11,14 @@ from loadtest.runner.load_test import NOT_RUN, LoadTest
 from loadtest.runner.options import add_arguments
 from loadtest.runner.page import add_violations
 from loadtest.runner.shape import ScenarioShape
-from loadtest.runner.users import Browser, Matcher, Opener, Party, Spectator
+from loadtest.runner.users import user_of
 from loadtest.runner.worker import LoadWorker
+from loadtest.scenarios import Kind
 
 __all__ = ["Browser", "Matcher", "Opener", "Party", "ScenarioShape", "Spectator"]
+
+# Locust looks for classes among the names of this module.
+Party, Matcher, Spectator, Browser, Opener = map(user_of, Kind)
 
 
 def set_up(environment: Any, runner: Runner, web_ui: WebUI | None, **_: Any) -> None:

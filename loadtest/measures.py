@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from loadtest.judge.violations import Violation
@@ -65,15 +65,7 @@ class Measures:
         for violation in violations:
             kept = "" if violation.invariant in self._kept else replay[:LONGEST_REPLAY_CHARACTERS]
             self._kept.add(violation.invariant)
-            self._violations.append(
-                {
-                    "invariant": violation.invariant.value,
-                    "table_id": violation.table_id,
-                    "sequence": violation.sequence,
-                    "detail": violation.detail,
-                    "replay": kept,
-                }
-            )
+            self._violations.append(as_json(violation, kept))
 
     def take(self) -> Batch:
         """Everything since the last batch."""
@@ -89,6 +81,11 @@ class Measures:
         self.failures.clear()
         self._violations, self.judged = [], []
         return batch
+
+
+def as_json(violation: Violation, replay: str = "") -> dict[str, Any]:
+    """A violation as JSON holds it, with the replay that is kept with it."""
+    return {**asdict(violation), "invariant": violation.invariant.value, "replay": replay}
 
 
 def with_histograms(batch: Batch) -> Batch:

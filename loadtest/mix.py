@@ -1,6 +1,6 @@
 """What is played under load: games by weight, with several numbers of seats, house rules and computer players."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from random import Random
 from types import MappingProxyType
 from typing import NamedTuple
@@ -35,17 +35,23 @@ ALL_GAMES = ",".join(KINDS)
 
 def read_mix(text: str) -> tuple[Kind, ...]:
     """The kinds that "thulla=2,solo" names, with their weights; raises ValueError naming what is wrong."""
-    kinds: list[Kind] = []
+    weights = read_weights(text, KINDS)
+    return tuple(KINDS[game]._replace(weight=weight) for game, weight in weights.items())
+
+
+def read_weights(text: str, known: Collection[str]) -> dict[str, int]:
+    """The weights of known names in a text such as "thulla=2,solo"; raises ValueError naming what is wrong."""
+    weights: dict[str, int] = {}
     for part in text.split(","):
-        game, equals, weight = part.strip().partition("=")
-        if game not in KINDS:
-            raise ValueError(f"{game!r} is not played here: take of {', '.join(KINDS)}")
+        name, equals, weight = part.strip().partition("=")
+        if name not in known:
+            raise ValueError(f"there is no {name!r}: take of {', '.join(known)}")
         if equals and not (weight.isdecimal() and 1 <= int(weight) <= 100):
-            raise ValueError(f"{weight!r} is no weight of {game}: an integer from 1 to 100 is")
-        if any(kind.game == game for kind in kinds):
-            raise ValueError(f"{game} is named twice: give it a weight, such as {game}=2")
-        kinds.append(KINDS[game]._replace(weight=int(weight or 1)))
-    return tuple(kinds)
+            raise ValueError(f"{weight!r} is no weight of {name}: an integer from 1 to 100 is")
+        if name in weights:
+            raise ValueError(f"{name} is named twice: give it a weight, such as {name}=2")
+        weights[name] = int(weight or 1)
+    return weights
 
 
 def drawn(kinds: Sequence[Kind], random: Random) -> Kind:

@@ -111,7 +111,7 @@ class SeatRecord:
     timeouts: list[int] = field(default_factory=list)
     """The entries heard that acted for a seat because its time had run out."""
     left_milliseconds: int | None = None
-    """When he left for good before the game was over."""
+    """When he left before the game was over; from then on nobody can expect him."""
     reads_slowly: bool = False
     """Whether the time until he hears of something is his own doing."""
     hampered: bool = False

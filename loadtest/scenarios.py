@@ -10,6 +10,8 @@ from math import exp
 from random import Random
 from types import MappingProxyType
 
+from loadtest.mix import read_weights
+
 
 class Kind(StrEnum):
     """Who comes; each is a class of Locust users."""
@@ -31,7 +33,7 @@ class Manner(StrEnum):
 
     STEADY = "steady"
     LEAVER = "leaver"
-    """Leaves in the middle of a game and never comes back."""
+    """Leaves in the middle of a game, and comes back only when time is up."""
     FLAKY = "flaky"
     """Loses the stream now and then, and resumes it."""
     SLOW = "slow"
@@ -123,15 +125,13 @@ class Scenario:
         return [stage.load for stage in self.stages if stage.begins <= share][-1]
 
 
+def read_manners(text: str) -> dict[Manner, float]:
+    """The manners that "cheat=3,steady" names, with their weights; raises ValueError naming what is wrong."""
+    return {Manner(name): weight for name, weight in read_weights(text, [*Manner]).items()}
+
+
 HUMAN = Thinking(median_seconds=4.0)
-STEADY_PEOPLE = {
-    Manner.STEADY: 90,
-    Manner.FLAKY: 4,
-    Manner.LEAVER: 1,
-    Manner.SLOW: 2,
-    Manner.DUPLICATE: 2,
-    Manner.CHEAT: 1,
-}
+STEADY_PEOPLE = read_manners("steady=90,flaky=4,leaver=1,slow=2,duplicate=2,cheat=1")
 USUAL_CROWD = {Kind.PARTY: 0.8, Kind.MATCHER: 0.6, Kind.SPECTATOR: 0.1, Kind.BROWSER: 0.05, Kind.OPENER: 0.02}
 
 _ALL = (
@@ -141,15 +141,7 @@ _ALL = (
         tables=10,
         seconds=20,
         crowd={Kind.PARTY: 0.8, Kind.MATCHER: 0.8, Kind.SPECTATOR: 0.2, Kind.BROWSER: 0.2, Kind.OPENER: 0.2},
-        manners={
-            Manner.STEADY: 40,
-            Manner.FLAKY: 15,
-            Manner.LEAVER: 5,
-            Manner.SLOW: 5,
-            Manner.DUPLICATE: 10,
-            Manner.LATE: 10,
-            Manner.CHEAT: 15,
-        },
+        manners=read_manners("steady=40,flaky=15,leaver=5,slow=5,duplicate=10,late=10,cheat=15"),
         thinking=Thinking(median_seconds=0.1, most_seconds=1),
         storm_seconds=12,
         rereading=1,
@@ -186,7 +178,7 @@ _ALL = (
         tables=100,
         seconds=60,
         crowd={Kind.PARTY: 1, Kind.SPECTATOR: 0.2},
-        manners={Manner.STEADY: 70, Manner.FLAKY: 25, Manner.SLOW: 5},
+        manners=read_manners("steady=70,flaky=25,slow=5"),
         thinking=Thinking(median_seconds=0.5, most_seconds=5),
         storm_seconds=10,
         limits=Limits(p99_milliseconds=5000, failed_share=0.5),
@@ -197,7 +189,7 @@ _ALL = (
         tables=40,
         seconds=60,
         crowd={Kind.PARTY: 1, Kind.SPECTATOR: 0.1, Kind.BROWSER: 0.1, Kind.OPENER: 0.5},
-        manners={Manner.CHEAT: 55, Manner.DUPLICATE: 20, Manner.SLOW: 10, Manner.LEAVER: 5, Manner.STEADY: 10},
+        manners=read_manners("cheat=55,duplicate=20,slow=10,leaver=5,steady=10"),
         thinking=Thinking(median_seconds=0.2, most_seconds=2),
         limits=Limits(p99_milliseconds=1000, failed_share=0.01),
     ),
@@ -224,7 +216,7 @@ _ALL = (
         tables=10,
         seconds=30,
         crowd={Kind.PARTY: 1},
-        manners={Manner.STEADY: 100},
+        manners=read_manners("steady"),
         limits=Limits(p99_milliseconds=100, failed_share=0.0, generator_cpu=2.0),
         arrivals_per_second=100,
         rereading=0,
@@ -235,16 +227,3 @@ _ALL = (
     ),
 )
 SCENARIOS: Mapping[str, Scenario] = MappingProxyType({scenario.name: scenario for scenario in _ALL})
-
-
-def read_manners(text: str) -> dict[Manner, float]:
-    """The manners that "cheat=3,steady" names, with their weights; raises ValueError naming what is wrong."""
-    manners: dict[Manner, float] = {}
-    for part in text.split(","):
-        name, equals, weight = part.strip().partition("=")
-        if name not in list(Manner):
-            raise ValueError(f"nobody plays in the manner {name!r}: take of {', '.join(Manner)}")
-        if equals and not (weight.isdecimal() and 1 <= int(weight) <= 100):
-            raise ValueError(f"{weight!r} is no weight of {name}: an integer from 1 to 100 is")
-        manners[Manner(name)] = int(weight or 1)
-    return manners

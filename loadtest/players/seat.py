@@ -30,6 +30,8 @@ LOOKED_AT = 0.05
 REACTED = 0.02
 DROPPED = 0.15
 LEFT = 0.15
+AWAY_SECONDS = 1.0
+"""How often somebody who left asks whether others still play."""
 LATE_SECONDS = 0.5
 """So much beyond the time for an action somebody acts who is late."""
 LATE_RESERVE_MILLISECONDS = 5_000
@@ -65,12 +67,14 @@ class SeatPlayer:
         self._is_to_be_late = self._manner is Manner.LATE and action_seconds <= LATE_ACTION_SECONDS
 
     async def play(self) -> None:
-        """Play until the game is over, or is left or given up; whoever leaves last sees the table off."""
+        """Play until the game is over, or is left or given up; whoever leaves last sees the table off.
+
+        When time is up, whoever left comes back, so that the others need not wait for a time-out turn after turn.
+        """
         try:
-            async with self._client.seat(self._table_id, self._viewer) as seat:
-                if is_over := await self._turns(seat):
-                    self._world.tables.finished(self._table_id)
-                    await self._look(seat)
+            is_over = await self._follow()
+            if self._manner is Manner.LEAVER and not is_over and await self._is_missed():
+                is_over = await self._follow()
             if is_over and self._random.random() < self._world.manners.scenario.rereading:
                 await read_again(self._client, self._table_id, self._viewer)
         except CroupierError as error:
@@ -86,10 +90,25 @@ class SeatPlayer:
             finally:
                 await self._world.tables.see_off(record)
 
+    async def _follow(self) -> bool:
+        """Follow the table; False if the player leaves or gives up."""
+        async with self._client.seat(self._table_id, self._viewer) as seat:
+            if is_over := await self._turns(seat):
+                self._world.tables.finished(self._table_id)
+                await self._look(seat)
+        return is_over
+
+    async def _is_missed(self) -> bool:
+        """Stay away until time is up, or nobody plays at the table any more; whether somebody does."""
+        while (is_played := self._world.tables.is_played(self._table_id)) and not self._world.is_time_up:
+            await self._world.sleep(AWAY_SECONDS)
+        return is_played
+
     async def _turns(self, seat: Seat) -> bool:
         """Take turn after turn; False if the player leaves or gives up."""
+        has_stayed = self._viewer.left_milliseconds is None
         while await self._is_my_turn(seat):
-            if self._manner is Manner.LEAVER and self._random.random() < LEFT:
+            if self._manner is Manner.LEAVER and has_stayed and self._random.random() < LEFT:
                 self._viewer.left_milliseconds = wall_milliseconds()
                 return False
             await self._take_turn(seat)

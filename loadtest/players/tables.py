@@ -49,6 +49,12 @@ class Tables:
         """Somebody saw the end of a game."""
         self._records[table_id].is_finished = True
 
+    def is_played(self, table_id: str) -> bool:
+        """Whether a game is on, and one of its players here has not left it."""
+        record = self._records[table_id]
+        is_anybody_there = any(one.seat is not None and one.left_milliseconds is None for one in record.viewers)
+        return is_anybody_there and not record.is_finished
+
     def leave(self, table_id: str) -> TableRecord | None:
         """Somebody follows a table no longer; gives its record if he was the last, who is to see it off."""
         self._present[table_id] -= 1

@@ -27,9 +27,9 @@ class Plan:
     users: int
     """How many there are at full load, in all processes together."""
     seed: int
-    lobby: str
-    engine: str
-    scoring: str
+    lobby: str = ""
+    engine: str = ""
+    scoring: str = ""
     mix: str = ALL_GAMES
     grace_seconds: float | None = None
     silence_seconds: float = 30.0
@@ -40,6 +40,18 @@ class Plan:
     """As read_manners reads them, if not the scenario's."""
     authorities: str | None = None
     """TLS, by these certificates (PEM) or, if empty, by the usual ones; None for no TLS."""
+
+    def at(self, endpoints: Endpoints) -> "Plan":
+        """The same at these services."""
+        tls = endpoints.tls
+        authorities = None if tls is None else (tls.authorities or b"").decode()
+        return replace(
+            self,
+            lobby=endpoints.lobby,
+            engine=endpoints.engine,
+            scoring=endpoints.scoring,
+            authorities=authorities,
+        )
 
     @property
     def endpoints(self) -> Endpoints:
@@ -56,17 +68,16 @@ class Plan:
         return max(USUAL_CONNECTIONS, ceil(streams / STREAMS_OF_A_CONNECTION))
 
     def resolved(self) -> Scenario:
-        """The scenario with all that was chosen otherwise."""
-        scenario = SCENARIOS[self.scenario]
-        if self.grace_seconds is not None:
-            scenario = replace(scenario, grace_seconds=self.grace_seconds)
-        if self.judged_share is not None:
-            scenario = replace(scenario, judged_share=self.judged_share)
-        if self.manners:
-            scenario = replace(scenario, manners=read_manners(self.manners))
-        if self.think_seconds is not None:
-            scenario = replace(scenario, thinking=replace(scenario.thinking, median_seconds=self.think_seconds))
-        return scenario
+        """The scenario with all that was chosen otherwise; raises ValueError for manners that there are not."""
+        usual = SCENARIOS[self.scenario]
+        think = usual.thinking.median_seconds if self.think_seconds is None else self.think_seconds
+        return replace(
+            usual,
+            grace_seconds=usual.grace_seconds if self.grace_seconds is None else self.grace_seconds,
+            judged_share=usual.judged_share if self.judged_share is None else self.judged_share,
+            manners=read_manners(self.manners) if self.manners else usual.manners,
+            thinking=replace(usual.thinking, median_seconds=think),
+        )
 
     @property
     def ports(self) -> list[int]:

@@ -1,7 +1,5 @@
 """How figures are written for people; figures that are not known are written as a dash."""
 
-from math import isfinite
-
 UNKNOWN = "–"
 """Stands where nothing was measured."""
 SECONDS_FROM_MILLISECONDS = 10_000
@@ -10,13 +8,16 @@ SECONDS_FROM_MILLISECONDS = 10_000
 
 def number(value: float, digits: int = 0) -> str:
     """A number with its thousands apart."""
-    return f"{value:,.{digits}f}" if isfinite(value) else UNKNOWN
+    return f"{value:,.{digits}f}"
+
+
+def cores(value: float) -> str:
+    """A number of processor cores."""
+    return f"{value:.2f}"
 
 
 def milliseconds(value: float) -> str:
     """A time given in milliseconds, with as many digits as say something."""
-    if not isfinite(value):
-        return UNKNOWN
     if value >= SECONDS_FROM_MILLISECONDS:
         return f"{value / 1000:,.1f} s"
     return f"{value:.0f} ms" if value >= 10 else f"{value:.1f} ms"
@@ -24,8 +25,6 @@ def milliseconds(value: float) -> str:
 
 def size(count: float) -> str:
     """A number of bytes in binary units."""
-    if not isfinite(count):
-        return UNKNOWN
     for unit in ("B", "KiB", "MiB"):
         if abs(count) < 1024:
             return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
@@ -33,10 +32,13 @@ def size(count: float) -> str:
     return f"{count:,.2f} GiB"
 
 
+def megabytes(count: float) -> str:
+    """A number of bytes in decimal units, of which round numbers stand at an axis."""
+    return f"{number(count / 1e6)} MB"
+
+
 def duration(seconds: float) -> str:
     """A time given in seconds as hours, minutes and seconds."""
-    if not isfinite(seconds):
-        return UNKNOWN
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{seconds:.1f} s"
@@ -44,9 +46,7 @@ def duration(seconds: float) -> str:
 
 def change(first: float, last: float) -> str:
     """By how many percent something grew or shrank."""
-    if not first or not isfinite(first) or not isfinite(last):
-        return UNKNOWN
-    return f"{(last - first) / first:+.1%}"
+    return f"{(last - first) / first:+.1%}" if first else UNKNOWN
 
 
 def known(value: float, written: str) -> str:

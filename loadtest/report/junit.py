@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from loadtest.judge.violations import Invariant
-from loadtest.report.result import Broken, Check, Result
+from loadtest.report.result import Check, Result
 from loadtest.report.verdict import reasons, verdict
 
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -17,8 +17,9 @@ def to_junit(result: Result) -> str:
     """One test suite for the run; whoever reads only this sees every reason for which it is red."""
     conditions = result.conditions
     suite = Element("testsuite", name=_text(f"croupier load test: {conditions.scenario}"))
-    suite.append(_properties(result))
-    suite.extend([_verdict(result), *map(_limit, result.checks), *_invariants(result)])
+    found = reasons(result)
+    suite.append(_case("run", "verdict", verdict(result) if found else "", "\n".join(found)))
+    suite.extend([*map(_limit, result.checks), *_invariants(result)])
     suite.attrib |= {
         "tests": str(len(suite.findall("testcase"))),
         "failures": str(len(suite.findall("testcase/failure"))),
@@ -31,25 +32,6 @@ def to_junit(result: Result) -> str:
     return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(suite, encoding="unicode") + "\n"
 
 
-def _properties(result: Result) -> Element:
-    conditions = result.conditions
-    listed = {
-        "seed": str(conditions.seed),
-        "command": conditions.command,
-        "machine": conditions.machine,
-        "backend": conditions.backend,
-        **{f"version of {name}": version for name, version in conditions.versions.items()},
-    }
-    properties = Element("properties")
-    for name, value in listed.items():
-        SubElement(properties, "property", name=_text(name), value=_text(value))
-    return properties
-
-
-def _verdict(result: Result) -> Element:
-    return _case("run", "verdict", verdict(result) if reasons(result) else "", "\n".join(reasons(result)))
-
-
 def _limit(check: Check) -> Element:
     said = f"{check.measured}, limit {check.limit}"
     return _case("limits", check.name, "" if check.passed else said, f"{check.name}: {said}")
@@ -59,24 +41,16 @@ def _invariants(result: Result) -> Iterator[Element]:
     """Every invariant that can break; those that nothing was held against are skipped, not passed."""
     found = {broken.invariant: broken for broken in result.violations}
     for name in dict.fromkeys([*map(str, Invariant), *found]):
-        broken = found.get(name)
-        case = _case("invariants", name, _headline(broken), _whole(broken)) if broken else _case("invariants", name)
-        if broken is None and not _was_checked(result, name):
+        if broken := found.get(name):
+            place = f"table {broken.table_id}, sequence {broken.sequence}"
+            kept = f"\nkept in {broken.replay}" if broken.replay else ""
+            headline = f"{broken.count} times, first at {place}"
+            yield _case("invariants", name, headline, f"{place}\n{broken.detail}{kept}")
+            continue
+        case = _case("invariants", name)
+        if not (result.compared if name == Invariant.METRICS_DIFFER else result.tables_judged):
             SubElement(case, "skipped", message="nothing was held against it in this run")
         yield case
-
-
-def _was_checked(result: Result, name: str) -> bool:
-    return bool(result.compared if name == Invariant.METRICS_DIFFER else result.tables_judged)
-
-
-def _headline(broken: Broken) -> str:
-    return f"{broken.count} times, first at table {broken.table_id}, sequence {broken.sequence}"
-
-
-def _whole(broken: Broken) -> str:
-    kept = f"\nkept in {broken.replay}" if broken.replay else ""
-    return f"table {broken.table_id}\nsequence {broken.sequence}\n{broken.detail}{kept}"
 
 
 def _case(group: str, name: str, failure: str = "", detail: str = "") -> Element:

@@ -10,12 +10,11 @@ PERCENTILES = ("p50", "p90", "p95", "p99", "p999", "most")
 
 
 def to_text(result: Result) -> str:
-    """The summary as it is printed and kept."""
-    return "".join(f"{printable(line).rstrip()}\n" for line in summary_lines(result))
+    """The summary as it is printed and kept: what was played, how fast, what went wrong, under which conditions."""
+    return "".join(f"{printable(line).rstrip()}\n" for line in _lines(result))
 
 
-def summary_lines(result: Result) -> Iterator[str]:
-    """The lines of the summary: what was played, how fast, what went wrong, under which conditions."""
+def _lines(result: Result) -> Iterator[str]:
     yield from _played(result)
     yield from _latencies(result.latencies)
     yield from _steps(result)

@@ -1,8 +1,7 @@
 """Results as files, each of them whole or not there."""
 
-import os
 from collections.abc import Mapping
-from importlib.util import find_spec
+from contextlib import suppress
 from pathlib import Path
 
 from loadtest.report.encoding import to_json
@@ -15,7 +14,6 @@ FORMS = {"result.json": to_json, "junit.xml": to_junit, "summary.txt": to_text, 
 """By its file how a result is written: first the one from which all others can be made again."""
 NEEDED_BYTES = 4 * 2**20
 """What the results of a long run take, amply."""
-NEEDED_PACKAGES = ("jinja2", "matplotlib")
 
 
 class ReportFault(Exception):
@@ -24,16 +22,7 @@ class ReportFault(Exception):
 
 def check_folder(folder: Path) -> None:
     """Make the folder and see that results fit into it, so that no run is wasted; raises ReportFault."""
-    for package in NEEDED_PACKAGES:
-        if find_spec(package) is None:
-            raise ReportFault(f"the report needs {package}: pip install 'croupier[load]'")
-    tried = folder / f".tried.{os.getpid()}"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        _fill(tried, bytes(NEEDED_BYTES))
-        tried.unlink()
-    except OSError as fault:
-        raise _told(folder, fault) from None
+    write_text(folder, "tried", " " * NEEDED_BYTES).unlink()
 
 
 def write_results(result: Result, folder: Path) -> Mapping[str, Path]:
@@ -46,29 +35,15 @@ def write_results(result: Result, folder: Path) -> Mapping[str, Path]:
 
 def write_text(folder: Path, name: str, text: str) -> Path:
     """Write one file of the results, such as a replay, and give where it is; raises ReportFault."""
-    # What JSON can hold and UTF-8 cannot is escaped, as JSON would.
-    body = text.encode(errors="backslashreplace")
-    written, partial = folder / name, folder / f".{name}.{os.getpid()}"
+    partial = folder / f".{name}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _fill(partial, body)
-        partial.replace(written)
+        # What JSON can hold and UTF-8 cannot is escaped, as JSON would.
+        partial.write_text(text, encoding="utf-8", errors="backslashreplace")
+        return partial.replace(folder / name)
     except OSError as fault:
-        raise _told(folder, fault) from None
-    return written
-
-
-def _fill(file: Path, body: bytes) -> None:
-    """Write a file that is on the disk afterwards, or that is not there."""
-    try:
-        with file.open("wb") as opened:
-            opened.write(body)
-            opened.flush()
-            os.fsync(opened.fileno())
-    except OSError:
-        file.unlink(missing_ok=True)
-        raise
-
-
-def _told(folder: Path, fault: OSError) -> ReportFault:
-    return ReportFault(f"results cannot be written to {folder}: {fault.strerror}; name another folder or make room")
+        with suppress(OSError):
+            partial.unlink()
+        raise ReportFault(
+            f"results cannot be written to {folder}: {fault.strerror}; name another folder or make room"
+        ) from None

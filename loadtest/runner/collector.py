@@ -2,13 +2,16 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from hdrh.histogram import HdrHistogram
 
+from loadtest.judge.violations import Violation
 from loadtest.measures import (
     ACKNOWLEDGED,
     SEEN_BY_ALL,
+    as_json,
     histograms_of,
     latency_of,
     merge,
@@ -94,18 +97,16 @@ class Collector:
         self._cpu.setdefault(process, []).append(self._gauges[process]["cpu"])
 
     def _break(self, violation: Mapping[str, Any]) -> None:
-        name = violation["invariant"]
+        told = dict(violation)
+        name, replay = told["invariant"], told.pop("replay")
         first = self._broken.get(name)
         if first is None:
-            table_id, sequence, detail = violation["table_id"], violation["sequence"], violation["detail"]
-            self._broken[name] = Broken(name, 1, table_id, sequence, detail)
-            self.replays[name] = violation["replay"]
-        else:
-            self._broken[name] = Broken(name, first.count + 1, first.table_id, first.sequence, first.detail)
+            self.replays[name] = replay
+        self._broken[name] = replace(first, count=first.count + 1) if first is not None else Broken(count=1, **told)
 
-    def breaks(self, invariant: str, detail: str) -> None:
+    def breaks(self, violation: Violation) -> None:
         """Something broke that no table shows."""
-        self._break({"invariant": invariant, "table_id": "", "sequence": 0, "detail": detail, "replay": ""})
+        self._break(as_json(violation))
 
     def gauge(self, name: str) -> float:
         """The sum of a figure over all load processes just now."""
@@ -135,7 +136,7 @@ class Collector:
     def progress(self) -> str:
         """How the run goes, in one line, by the last slice."""
         last = self.moments[-1]
-        broken = sum(one.count for one in self._broken.values())
+        broken = sum(one.count for one in self.violations)
         users = f"{last.players} users, {last.tables} tables, {self.counts['tables judged']} judged"
         measured = f"{last.actions_per_second:.0f} actions/s, p99 {last.p99:.0f} ms, {broken} violations"
         return f"{last.seconds:6.0f} s  {users}, {measured}"
@@ -152,12 +153,10 @@ class Collector:
         self._is_under_load = False
         self.max_cpu = max((sum(cpu) / len(cpu) for cpu in self._cpu.values()), default=0.0)
 
-    def violations(self, files: Mapping[str, str]) -> tuple[Broken, ...]:
-        """All kinds of violations; `files` says by invariant where the first replay was kept."""
-        return tuple(
-            Broken(one.invariant, one.count, one.table_id, one.sequence, one.detail, files.get(one.invariant, ""))
-            for one in self._broken.values()
-        )
+    @property
+    def violations(self) -> tuple[Broken, ...]:
+        """All kinds of violations."""
+        return tuple(self._broken.values())
 
     @property
     def failures(self) -> tuple[Failure, ...]:

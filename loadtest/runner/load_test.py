@@ -75,7 +75,7 @@ class LoadTest:
     def violations(self) -> tuple[Broken, ...]:
         """All kinds of violations of the run that is on, or of the last one."""
         if self._run is not None:
-            return self._run.collector.violations({})
+            return self._run.collector.violations
         return self._result.violations if self._result is not None else ()
 
     def start_user(self, kind: Kind) -> str:

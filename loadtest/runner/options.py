@@ -12,7 +12,7 @@ from typing import Any
 from croupier_client import Endpoints, Tls
 from loadtest.mix import ALL_GAMES, read_mix
 from loadtest.process.plan import Plan
-from loadtest.scenarios import SCENARIOS, Kind, Scenario, read_manners
+from loadtest.scenarios import SCENARIOS, Kind, Scenario
 
 PEM = b"-----BEGIN CERTIFICATE-----"
 USUAL_SCENARIO = "smoke"
@@ -53,20 +53,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 class Options:
     """What is to be done; `endpoints` None means services of its own."""
 
-    scenario: str
-    users: int
+    plan: Plan
+    """What the load processes need to know, but for where the services are."""
     arrivals_per_second: float
     seconds: float
-    mix: str
-    seed: int
     is_seed_drawn: bool
     results: Path
-    grace_seconds: float | None
-    silence_seconds: float
-    think_seconds: float | None
-    judged_share: float | None
-    behaviours: str
-    """As read_manners reads them; empty for the scenario's."""
     endpoints: Endpoints | None
     metrics: Mapping[str, str]
     """Where instances serve their metrics, by name; those of services of its own are known."""
@@ -74,25 +66,6 @@ class Options:
     database: str
     engines: int
     command: str
-
-    def plan(self, endpoints: Endpoints) -> Plan:
-        """What the load processes need to know."""
-        tls = endpoints.tls
-        return Plan(
-            scenario=self.scenario,
-            users=self.users,
-            seed=self.seed,
-            lobby=endpoints.lobby,
-            engine=endpoints.engine,
-            scoring=endpoints.scoring,
-            mix=self.mix,
-            grace_seconds=self.grace_seconds,
-            silence_seconds=self.silence_seconds,
-            think_seconds=self.think_seconds,
-            judged_share=self.judged_share,
-            manners=self.behaviours,
-            authorities=None if tls is None else (tls.authorities or b"").decode(),
-        )
 
 
 def scenario_of(given: Namespace) -> Scenario:
@@ -117,20 +90,23 @@ def read_options(given: Namespace, host: str | None) -> Options:
     """The options of a run against `host`, or against services of its own; raises ValueError with one line."""
     scenario = scenario_of(given)
     seed = _number(given, "seed", 0, int)
-    options = Options(
+    plan = Plan(
         scenario=scenario.name,
         users=given.num_users or sum(people(given).values()),
-        arrivals_per_second=given.spawn_rate or scenario.arrivals_per_second,
-        seconds=given.run_time or scenario.seconds,
-        mix=given.mix,
         seed=secrets.randbelow(2**31) if seed is None else seed,
-        is_seed_drawn=seed is None,
-        results=Path(given.results or f"results/{time.strftime('%Y%m%d-%H%M%S')}-{scenario.name}"),
+        mix=given.mix,
         grace_seconds=_number(given, "grace", 0, float),
         silence_seconds=_number(given, "silence", 0, float) or float(USUAL_SILENCE),
         think_seconds=_number(given, "think", 0, float),
         judged_share=_number(given, "judged", 0, float, 1),
-        behaviours=given.behaviours,
+        manners=given.behaviours,
+    )
+    options = Options(
+        plan=plan,
+        arrivals_per_second=given.spawn_rate or scenario.arrivals_per_second,
+        seconds=given.run_time or scenario.seconds,
+        is_seed_drawn=seed is None,
+        results=Path(given.results or f"results/{time.strftime('%Y%m%d-%H%M%S')}-{scenario.name}"),
         endpoints=_endpoints(host or "", given.ca_file),
         metrics=_metrics(given.metrics),
         shared=given.shared,
@@ -139,32 +115,31 @@ def read_options(given: Namespace, host: str | None) -> Options:
         command="",
     )
     _check(options)
-    return _with_command(options, given, host or "")
+    return replace(options, command=_command(options, given, host or ""))
 
 
 def _check(options: Options) -> None:
-    read_mix(options.mix)
-    if options.behaviours:
-        read_manners(options.behaviours)
+    read_mix(options.plan.mix)
+    options.plan.resolved()
     if options.endpoints is not None and (options.database or options.engines > 1):
         raise ValueError("--database and --engines are for services of its own: leave them out where --host is named")
     if options.engines > 1 and not options.database:
         raise ValueError("several engines need a PostgreSQL database: name it with --database")
 
 
-def _with_command(options: Options, given: Namespace, host: str) -> Options:
-    """With the command that does the same again; a database's URL may hold a password, and is left to its owner."""
-    words = ["locust", "-f", "loadtest/locustfile.py", "--headless", "--tags", options.scenario]
-    words += ["-u", str(options.users), "-r", f"{options.arrivals_per_second:g}", "-t", f"{options.seconds:g}"]
+def _command(options: Options, given: Namespace, host: str) -> str:
+    """The command that does the same again; a database's URL may hold a password, and is left to its owner."""
+    words = ["locust", "-f", "loadtest/locustfile.py", "--headless", "--tags", options.plan.scenario]
+    words += ["-u", str(options.plan.users), "-r", f"{options.arrivals_per_second:g}", "-t", f"{options.seconds:g}"]
     words += ["--host", host] if host else []
     words += ["--processes", str(given.processes)] if given.processes else []
-    words += ["--seed", str(options.seed)]
+    words += ["--seed", str(options.plan.seed)]
     for name, settings in ARGUMENTS.items():
         value = getattr(given, name.replace("-", "_"))
         if name in ("tables", "seed") or value == settings.get("default", ""):
             continue
         words += [f"--{name}"] if value is True else [f"--{name}", "URL" if name == "database" else value]
-    return replace(options, command=shlex.join(words))
+    return shlex.join(words)
 
 
 def _number(given: Namespace, name: str, least: float, kind: type[Any], most: float = float("inf")) -> Any:

@@ -16,8 +16,7 @@ from loadtest.runner.limits import checks
 from loadtest.runner.options import Options
 from loadtest.scenarios import Scenario
 from loadtest.watch.counters import await_agreement, differences
-from loadtest.watch.growth import MEMORY, growth_checks
-from loadtest.watch.shares import memory_shares
+from loadtest.watch.growth import MEMORY, growth_checks, memory_shares
 from loadtest.watch.watch import Watch
 
 COUNTED_SECONDS = 20.0
@@ -43,9 +42,10 @@ class Findings:
         collector, under_load = self.collector, self.collector.counts_under_load
         compared = self._compared()
         verdicts = (*self._verdicts(unwell), standings)
-        broken = collector.violations({})
+        broken = collector.violations
         used = sum(one.cpu_seconds for one in self.watch.uses())
-        actions, shares = under_load["actions"], memory_shares(self.watch.histories)
+        actions = under_load["actions"]
+        per_table, per_stream = memory_shares(self.watch.histories)
         finished = collector.counts["tables finished"]
         return Result(
             conditions=self._conditions(started_milliseconds, seconds, processes),
@@ -66,8 +66,8 @@ class Findings:
             services=self.watch.uses(),
             compared=compared,
             server_cpu_milliseconds_per_thousand_actions=used * 1e6 / max(1, collector.counts["actions"]),
-            bytes_per_table=shares.per_table,
-            bytes_per_stream=shares.per_stream,
+            bytes_per_table=per_table,
+            bytes_per_stream=per_stream,
             generator_cpu=collector.max_cpu,
             bottleneck=_bottleneck(collector.max_cpu, self.scenario),
             checks=verdicts,
@@ -84,7 +84,7 @@ class Findings:
             shared=self.options.shared,
         )
         for violation in differences(compared):
-            self.collector.breaks(violation.invariant, violation.detail)
+            self.collector.breaks(violation)
         return compared
 
     def _verdicts(self, unwell: list[str]) -> Iterator[Check]:
@@ -108,7 +108,7 @@ class Findings:
     def _conditions(self, started_milliseconds: int, seconds: float, processes: int) -> Conditions:
         return Conditions(
             scenario=self.scenario.name,
-            seed=self.options.seed,
+            seed=self.options.plan.seed,
             command=self.options.command,
             started_milliseconds=started_milliseconds,
             seconds=seconds,

@@ -39,17 +39,17 @@ class Run:
     """
 
     def __init__(self, options: Options, processes: int, slice_seconds: float, also: Callable[[Message], None]) -> None:
-        scenario = SCENARIOS[options.scenario]
+        scenario = SCENARIOS[options.plan.scenario]
         self.options = options
         self.processes = processes
         self.collector = Collector()
-        self.stages = StagePlan(scenario, options.users, options.arrivals_per_second, options.seconds)
+        self.stages = StagePlan(scenario, options.plan.users, options.arrivals_per_second, options.seconds)
         self._slice_seconds = max(slice_seconds, options.seconds / MAX_MOMENTS)
         self._stack = ExitStack()
         check_folder(options.results)
         try:
             self._backend = self._stack.enter_context(_backend(options))
-            self.plan: Plan = options.plan(self._backend.endpoints)
+            self.plan: Plan = options.plan.at(self._backend.endpoints)
             self._watch = Watch(self._backend.metrics, time.monotonic)
             # Before anybody calls: what players are counted for is compared with what services count from here on.
             self._watch.sample()
@@ -73,7 +73,7 @@ class Run:
         """Begin to measure."""
         self._began, self._began_milliseconds = time.monotonic(), time.time_ns() // 1_000_000
         options = self.options
-        _say(f"{options.scenario}: {self.stages.scenario.meaning}; {options.seconds:g} seconds, to repeat:")
+        _say(f"{options.plan.scenario}: {self.stages.scenario.meaning}; {options.seconds:g} seconds, to repeat:")
         _say(f"  {options.command}")
         self._sampling = gevent.spawn(self._sample)
         self._warming = gevent.spawn_later(self.stages.warm_up_seconds, self.collector.warmed_up)
@@ -143,7 +143,7 @@ def _backend(options: Options) -> Iterator[Backend]:
     if options.endpoints is not None:
         yield Backend(options.endpoints, options.metrics, f"services at {options.endpoints.engine}")
         return
-    flags = dict.fromkeys(Replicas(engine=options.engines).all(), SCENARIOS[options.scenario].service_flags)
+    flags = dict.fromkeys(Replicas(engine=options.engines).all(), SCENARIOS[options.plan.scenario].service_flags)
     with own_backend(options.database, options.engines, flags) as backend:
         yield backend
 

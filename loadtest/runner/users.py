@@ -28,31 +28,6 @@ class PlayedUser(User):
         self.environment.load_test.stop_user(self.name)
 
 
-class Party(PlayedUser):
-    """People who sit down together and play table after table."""
-
-    kind = Kind.PARTY
-
-
-class Matcher(PlayedUser):
-    """Somebody who wishes for a game, plays with whom they are matched, and wishes again."""
-
-    kind = Kind.MATCHER
-
-
-class Spectator(PlayedUser):
-    """Somebody who watches tables of others."""
-
-    kind = Kind.SPECTATOR
-
-
-class Browser(PlayedUser):
-    """Somebody who looks through the lobby, at sheets and leaderboards."""
-
-    kind = Kind.BROWSER
-
-
-class Opener(PlayedUser):
-    """Somebody who opens tables and never starts them."""
-
-    kind = Kind.OPENER
+def user_of(kind: Kind) -> type[PlayedUser]:
+    """The class of the users of a kind, by which Locust's web page names them."""
+    return type(kind.value.title(), (PlayedUser,), {"kind": kind})

@@ -22,12 +22,7 @@ def compare(increases: Increases, clients: Mapping[str, int], *, shared: bool = 
     service was started again, or could not be read, they have counted at most as much. Where neither can be asked, the
     figure is left out.
     """
-    compared = (
-        _compared(counted, services, known, clients, shared=shared, is_whole=increases.is_whole)
-        for counted in COUNTED
-        for services, known in (_both(counted, increases, clients),)
-    )
-    return tuple(row for rows in compared for row in rows)
+    return tuple(row for one in COUNTED for row in _compared(one, increases, clients, shared=shared))
 
 
 def await_agreement(
@@ -70,37 +65,30 @@ def differences(compared: tuple[Compared, ...]) -> tuple[Violation, ...]:
     )
 
 
-def _both(
-    counted: Counted, increases: Increases, clients: Mapping[str, int]
-) -> tuple[Mapping[str, float], Mapping[str, float]]:
-    """What the services and the clients counted of a figure, by key."""
-    services: defaultdict[str, float] = defaultdict(float)
-    for (sample, labels), increase in increases.samples.items():
-        if sample in counted.metrics and (values := counted.values(dict(labels))) is not None:
-            services[key(counted.name, *values)] += increase
-    return services, {name: count for name, count in clients.items() if _belongs(name, counted.name)}
-
-
 def _compared(
-    counted: Counted,
-    services: Mapping[str, float],
-    known: Mapping[str, float],
-    clients: Mapping[str, int],
-    *,
-    shared: bool,
-    is_whole: bool,
+    counted: Counted, increases: Increases, clients: Mapping[str, int], *, shared: bool
 ) -> Iterator[Compared]:
+    is_whole = increases.is_whole
     has_most = not shared and not (counted.needs_all_heard and clients.get(UNHEARD_TABLES))
     if not has_most and not is_whole:
         return
     suffix = AT_LEAST if not has_most else AT_MOST if not is_whole else ""
-    for name in sorted({*services, *known}):
-        counts, clients_know = services.get(name, 0), known.get(name, 0)
+    services = _counted_by_services(counted, increases)
+    for name in sorted({*services, *(name for name in clients if _belongs(name, counted.name))}):
+        counts, known = services.get(name, 0), clients.get(name, 0)
         slack = _slack(counted, name, clients)
-        least = clients_know - slack if is_whole else -inf
-        most = clients_know + slack if has_most else inf
-        if counts or clients_know:
-            yield Compared(name + suffix, counts, clients_know, slack, agrees=least <= counts <= most)
+        least = known - slack if is_whole else -inf
+        most = known + slack if has_most else inf
+        if counts or known:
+            yield Compared(name + suffix, counts, known, slack, agrees=least <= counts <= most)
+
+
+def _counted_by_services(counted: Counted, increases: Increases) -> Mapping[str, float]:
+    services: defaultdict[str, float] = defaultdict(float)
+    for (sample, labels), increase in increases.samples.items():
+        if sample in counted.metrics and (values := counted.values(dict(labels))) is not None:
+            services[key(counted.name, *values)] += increase
+    return services
 
 
 def _slack(counted: Counted, name: str, clients: Mapping[str, int]) -> float:

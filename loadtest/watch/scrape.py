@@ -1,6 +1,7 @@
 """One reading of what an instance of a service tells of itself: its Prometheus page."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from typing import TypeAlias
@@ -8,7 +9,6 @@ from typing import TypeAlias
 from prometheus_client.parser import text_string_to_metric_families
 
 READ_SECONDS = 3.0
-LARGEST_PAGE_BYTES = 8 * 1024 * 1024
 KEPT_TYPES = frozenset({"counter", "gauge"})
 
 Labels: TypeAlias = tuple[tuple[str, str], ...]
@@ -55,15 +55,10 @@ def samples_of(page: str) -> Iterator[tuple[Key, float]]:
 
 def _page(address: str) -> str:
     # Not by urllib, which would ask a proxy where the environment names one.
-    connection = HTTPConnection(address, timeout=READ_SECONDS)
-    try:
+    with closing(HTTPConnection(address, timeout=READ_SECONDS)) as connection:
         connection.request("GET", "/metrics")
         response = connection.getresponse()
-        body = response.read(LARGEST_PAGE_BYTES + 1)
-    finally:
-        connection.close()
+        body = response.read()
     if response.status != 200:
         raise ValueError(f"it answers with {response.status} {response.reason}")
-    if len(body) > LARGEST_PAGE_BYTES:
-        raise ValueError(f"its page has more than {LARGEST_PAGE_BYTES} bytes")
     return body.decode()

@@ -3,25 +3,21 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from loadtest.report.result import Check, ServiceUse
 from loadtest.watch.growth import Reading, settled_reading
 from loadtest.watch.scrape import Key, Scrape, Unread, scrape
 
-MOST_READINGS = 2_000
 START_TIME = "process_start_time_seconds"
 FORMING = ("state", "FORMING")
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
-    """What all instances use together now: CPU cores since the reading before, memory, files, streams, tables."""
+class Use(NamedTuple):
+    """What all instances use together now: CPU cores since the reading before, and memory; 0 is what is not known."""
 
     cpu_cores: float = 0.0
     memory_bytes: int = 0
-    files: int = 0
-    streams: int = 0
-    tables: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,31 +56,20 @@ class Watch:
 
     @property
     def histories(self) -> Mapping[str, Sequence[Reading]]:
-        """What each instance used over time, oldest first; where there is too much of it, every other is forgotten."""
-        return {instance: tuple(watched.readings) for instance, watched in self._watched.items()}
-
-    @property
-    def missing(self) -> Mapping[str, str]:
-        """Why, by instance, those could not be read that were not at the beginning, or not the last time."""
-        return {instance: watched.missed for instance, watched in self._watched.items() if watched.missed}
+        """What each instance used over time, oldest first."""
+        return {instance: watched.readings for instance, watched in self._watched.items()}
 
     def check(self) -> Check:
         """Whether every instance could be read at the beginning and at the end."""
-        told = "; ".join(f"{instance}: {reason}" for instance, reason in self.missing.items())
+        told = "; ".join(f"{instance}: {one.missed}" for instance, one in self._watched.items() if one.missed)
         limit = "all read at the beginning and at the end"
         return Check("services watched", limit, told or f"{len(self._watched)} read", passed=not told)
 
     def use(self) -> Use:
-        """What all use now; 0 is what is not known."""
-        known = [watched.readings for watched in self._watched.values() if watched.readings]
-        last = [readings[-1] for readings in known]
-        return Use(
-            cpu_cores=sum(_cores(readings[-2], readings[-1]) for readings in known if len(readings) > 1),
-            memory_bytes=sum(reading.memory_bytes for reading in last),
-            files=sum(reading.files for reading in last),
-            streams=sum(reading.streams for reading in last),
-            tables=sum(reading.tables for reading in last),
-        )
+        """What all use now."""
+        known = [readings for readings in self.histories.values() if readings]
+        cores = sum(_cores(readings[-2], readings[-1]) for readings in known if len(readings) > 1)
+        return Use(cores, sum(readings[-1].memory_bytes for readings in known))
 
     def uses(self) -> tuple[ServiceUse, ...]:
         """What each instance used over the run; those that were never read are left out."""
@@ -104,6 +89,7 @@ class _Watched:
 
     readings: list[Reading] = field(default_factory=list)
     missed: str = ""
+    """Why it could not be read at the beginning, or the last time."""
     _first: Scrape | None = None
     _last: Scrape | None = None
     _counted: defaultdict[Key, float] = field(default_factory=lambda: defaultdict(float))
@@ -124,8 +110,6 @@ class _Watched:
         self.missed = self._was_late
         self._count(read)
         self.readings.append(self._reading(read))
-        if len(self.readings) > MOST_READINGS:
-            del self.readings[1:-1:2]
 
     def _count(self, read: Scrape) -> None:
         if self._last is None:
@@ -175,11 +159,8 @@ def _tables(read: Scrape) -> int:
 
     Those that only form are left out: who never starts one leaves it for an hour.
     """
-    running = sum(
-        value
-        for (name, labels), value in read.samples.items()
-        if name == "croupier_lobby_tables" and FORMING not in labels
-    )
+    lobby = [(labels, value) for (name, labels), value in read.samples.items() if name == "croupier_lobby_tables"]
+    running = sum(value for labels, value in lobby if FORMING not in labels)
     return int(read.total("croupier_tables_in_memory") + running)
 
 

@@ -1,15 +1,12 @@
-"""A service with one defect: `python -m tests.loadtest.defects DEFECT SERVICE FLAGS` starts it in a service's place."""
+"""A service with defects: `python -m tests.loadtest.defects NAME+NAME SERVICE FLAGS` starts it in a service's place."""
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from operator import attrgetter
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 from croupier.cli.child import main as run_child
-from croupier.cli.replicas import service_of
 from croupier.engine import audience, table
 from croupier.engine.audience import Audience
 from croupier.engine.cached import CachedTable
@@ -23,13 +20,24 @@ from croupier.games.actions import Action, Play
 from croupier.games.facts import Seat, Viewer
 from croupier.games.interface import CardsShuffled, IllegalAction, ShuffleNeeded
 from croupier.games.thulla.state import ThullaState
-from croupier.lobby.engine_port import GameDescription
-from croupier.lobby.games import GameCatalogue
 from croupier.scoring.ledger import Ledger, Result, Sheet
 
-NONE = "none"
-"""The name of no defect."""
-HASTE_MILLISECONDS = 500
+HASTE_MILLISECONDS = 1_500
+Change: TypeAlias = Callable[[Any], object]
+"""What is put in the place of the present one."""
+DEFECTS: dict[str, Callable[[], None]] = {}
+"""By name what makes this process have a defect until it ends."""
+
+
+def defect(owner: Any, name: str) -> Callable[[Change], Change]:
+    """A defect that replaces an attribute of a class or a module."""
+
+    def register(change: Change) -> Change:
+        key = change.__name__.replace("_", "-")
+        DEFECTS[key] = lambda: setattr(owner, name, change(getattr(owner, name)))
+        return change
+
+    return register
 
 
 class Every:
@@ -44,169 +52,126 @@ class Every:
         return self._count % self._times == 0
 
 
-def put(owner: Any, name: str, make: Callable[[Any], object]) -> None:
-    """Replace an attribute of a class or a module, by what is made of the present one, until this process ends."""
-    setattr(owner, name, make(getattr(owner, name)))
-
-
-def charge_reserves_twice() -> None:
+@defect(table, "clock_after")
+def charge_reserves_twice(clock_after: Callable[..., ClockState]) -> object:
     """What a player draws from the reserve is taken from it twice."""
 
-    def make(clock_after: Callable[..., ClockState]) -> object:
-        def twice(clock: ClockState, config: ClockConfig, entry: Entry, seats: tuple[int, ...]) -> ClockState:
-            after = clock_after(clock, config, entry, seats)
-            left = zip(clock.reserves, after.reserves, strict=True)
-            return after._replace(reserves=tuple(max(0, now - (before - now)) for before, now in left))
+    def twice(clock: ClockState, config: ClockConfig, entry: Entry, seats: tuple[int, ...]) -> ClockState:
+        after = clock_after(clock, config, entry, seats)
+        left = zip(clock.reserves, after.reserves, strict=True)
+        return after._replace(reserves=tuple(max(0, now - (before - now)) for before, now in left))
 
-        return twice
-
-    put(table, "clock_after", make)
+    return twice
 
 
-def leak_resumed() -> None:
+@defect(audience, "message_of")
+def leak_resumed(message_of: Callable[..., bytes]) -> object:
     """On resumed streams every seventh entry is told as if everything in it were for everybody."""
     is_time = Every(7)
 
-    def make(message_of: Callable[..., bytes]) -> object:
-        def open_to_all(encoder: Any, config: TableConfig, step: Step, viewer: Viewer) -> bytes:
-            return message_of(encoder, config, step._replace(public=True) if is_time() else step, viewer)
+    def open_to_all(encoder: Any, config: TableConfig, step: Step, viewer: Viewer) -> bytes:
+        return message_of(encoder, config, step._replace(public=True) if is_time() else step, viewer)
 
-        return open_to_all
-
-    put(audience, "message_of", make)
+    return open_to_all
 
 
-def resume_late() -> None:
+@defect(Audience, "resume")
+def resume_late(resume: Callable[..., Subscription]) -> object:
     """A stream that is resumed begins one entry after the one that was missed first."""
 
-    def make(resume: Callable[..., Subscription]) -> object:
-        def late(one: Audience, viewer: Viewer, state: TableState, missed: Iterable[Step]) -> Subscription:
-            return resume(one, viewer, state, islice(missed, 1, None))
+    def late(one: Audience, viewer: Viewer, state: TableState, missed: Iterable[Step]) -> Subscription:
+        return resume(one, viewer, state, islice(missed, 1, None))
 
-        return late
-
-    put(Audience, "resume", make)
+    return late
 
 
-def shuffle_badly() -> None:
+@defect(table, "shuffle")
+def shuffle_badly(shuffle: Callable[[bytes, ShuffleNeeded], CardsShuffled]) -> object:
     """The first card of a shuffled pack is put under it."""
 
-    def make(shuffle: Callable[[bytes, ShuffleNeeded], CardsShuffled]) -> object:
-        def turned(key: bytes, needed: ShuffleNeeded) -> CardsShuffled:
-            made = shuffle(key, needed)
-            return made._replace(cards=(*made.cards[1:], made.cards[0]))
+    def turned(key: bytes, needed: ShuffleNeeded) -> CardsShuffled:
+        made = shuffle(key, needed)
+        return made._replace(cards=(*made.cards[1:], made.cards[0]))
 
-        return turned
-
-    put(table, "shuffle", make)
+    return turned
 
 
-def exchange() -> None:
+@defect(LiveTable, "_steps_of_player")
+def exchange(steps_of: Callable[..., list[Step]]) -> object:
     """Now and then another legal action is stored in place of the one that is acknowledged."""
     is_time = Every(10)
 
-    def make(steps_of: Callable[..., list[Step]]) -> object:
-        def exchanging(one: LiveTable, seat: Seat, action: Action, request_id: str, expected: int | None) -> list[Step]:
-            steps = steps_of(one, seat, action, request_id, expected)
-            legal = one.state.game.legal_actions(seat).actions
-            if not is_time() or len(legal) < 2:
-                return steps
-            return steps_of(one, seat, legal[0] if legal[0] != action else legal[1], request_id, expected)
+    def exchanging(one: LiveTable, seat: Seat, action: Action, request_id: str, expected: int | None) -> list[Step]:
+        steps = steps_of(one, seat, action, request_id, expected)
+        legal = one.state.game.legal_actions(seat).actions
+        if not is_time() or len(legal) < 2:
+            return steps
+        return steps_of(one, seat, legal[0] if legal[0] != action else legal[1], request_id, expected)
 
-        return exchanging
-
-    put(LiveTable, "_steps_of_player", make)
+    return exchanging
 
 
-def forget_requests() -> None:
+@defect(CachedTable, "_answered")
+def forget_requests(_: object) -> object:
     """What was answered before is not remembered: a request that is sent again is a new one."""
-    put(CachedTable, "_answered", lambda _: lambda *_: None)
+    return lambda *_: None
 
 
-def count_repeats() -> None:
+@defect(CachedTable, "_answered")
+def count_repeats(answered: Callable[..., int | None]) -> object:
     """Actions that are sent again are counted as accepted again."""
 
-    def make(answered: Callable[..., int | None]) -> object:
-        def counting(one: CachedTable, request: Any, request_id: str) -> int | None:
-            known = answered(one, request, request_id)
-            if known is not None:
-                attrgetter("_accepted")(one).inc()
-            return known
+    def counting(one: CachedTable, request: Any, request_id: str) -> int | None:
+        known = answered(one, request, request_id)
+        if known is not None:
+            attrgetter("_accepted")(one).inc()
+        return known
 
-        return counting
-
-    put(CachedTable, "_answered", make)
+    return counting
 
 
-def take_any_card() -> None:
+@defect(ThullaState, "_check")
+def take_any_card(check: Callable[[ThullaState, Seat, Action], int]) -> object:
     """The rules of Thulla do not mind who does not follow suit."""
 
-    def make(check: Callable[[ThullaState, Seat, Action], int]) -> object:
-        def lenient(state: ThullaState, seat: Seat, action: Action) -> int:
-            try:
-                return check(state, seat, action)
-            except IllegalAction as refusal:
-                if refusal.rule == "THU-PLAY-3" and isinstance(action, Play):
-                    return action.card
-                raise
+    def lenient(state: ThullaState, seat: Seat, action: Action) -> int:
+        try:
+            return check(state, seat, action)
+        except IllegalAction as refusal:
+            if refusal.rule == "THU-PLAY-3" and isinstance(action, Play):
+                return action.card
+            raise
 
-        return lenient
-
-    put(ThullaState, "_check", make)
+    return lenient
 
 
-def play_early() -> None:
-    """A seat is played for when it has thought for half a second."""
-    put(Steward, "_when_to_act", lambda _: lambda one, _: attrgetter("_table.state.at")(one) + HASTE_MILLISECONDS)
+@defect(Steward, "_when_to_act")
+def play_early(_: object) -> object:
+    """A seat is played for when it has thought for a second and a half, whether it was served meanwhile or not."""
+
+    async def run_out(one: Any, seat: Seat) -> None:
+        await one._store(seat, one._quick_decision(seat))
+
+    setattr(Steward, "_run_out", run_out)  # noqa: B010 - mypy lets nobody assign to a method
+    return lambda one, _: one._table.state.at + HASTE_MILLISECONDS
 
 
-def lose_results() -> None:
+@defect(Ledger, "enter_result")
+def lose_results(_: object) -> object:
     """Results are taken and not entered."""
 
     async def losing(_: Ledger, __: Sheet, ___: Result) -> bool:
         return True
 
-    put(Ledger, "enter_result", lambda _: losing)
-
-
-def offer_later_rules() -> None:
-    """The lobby offers a later version of all games."""
-
-    def make(all_games: Callable[..., Any]) -> object:
-        async def later(one: GameCatalogue) -> Sequence[GameDescription]:
-            return [replace(game, rules_version=game.rules_version + 1) for game in await all_games(one)]
-
-        return later
-
-    put(GameCatalogue, "all", make)
-
-
-class Defect(NamedTuple):
-    """What is done to which service before it starts."""
-
-    service: str
-    make: Callable[[], None]
-
-
-ENGINE = (
-    charge_reserves_twice, leak_resumed, resume_late, shuffle_badly, exchange, forget_requests, count_repeats,
-    take_any_card, play_early,
-)  # fmt: skip
-DEFECTS: Mapping[str, Defect] = MappingProxyType(
-    {
-        make.__name__.replace("_", "-"): Defect(service, make)
-        for service, makes in (("engine", ENGINE), ("scoring", (lose_results,)), ("lobby", (offer_later_rules,)))
-        for make in makes
-    }
-)
+    return losing
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run a service, with the defect if it is the one that has it; returns the exit code."""
-    name, service, *flags = arguments
-    if name != NONE and DEFECTS[name].service == service_of(service):
-        DEFECTS[name].make()
-    return run_child([service, *flags])
+    """Run a service with all of these defects that are its own; returns the exit code."""
+    names, *service = arguments
+    for name in names.split("+"):
+        DEFECTS[name]()
+    return run_child(service)
 
 
 if __name__ == "__main__":

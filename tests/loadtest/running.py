@@ -18,8 +18,8 @@ RUN_SECONDS = 240.0
 RESULTS = "results"
 SMALL = ("--tables=2", "--run-time=4", "--think=0", "--grace=20", "--seed=1", "--mix=solo,thulla")
 """A run that takes as little as can be: of games that end soon."""
-STAYERS = "--behaviours=steady,flaky,duplicate"
-"""People whose games end, however soon: nobody waits for the time of those who left to run out."""
+PEOPLE = "--behaviours=steady,flaky,duplicate,leaver"
+"""All whose games end soon: whoever left comes back when time is up."""
 TIME = frozenset({"99 of 100 actions", "99 of 100 actions of each kind", "generator"})
 """The limits that a machine can fail to keep on which other tests run too."""
 
@@ -64,9 +64,9 @@ def assert_green(outcome: Outcome, scenario: str) -> None:
 
 
 @asynccontextmanager
-async def services_with(defect: str, folder: Path) -> AsyncIterator[list[str]]:
-    """Services of which one has a defect; the flags by which a load test reaches them."""
-    command = (sys.executable, "-m", "tests.loadtest.defects", defect)
+async def services_with(defects: Sequence[str], folder: Path) -> AsyncIterator[list[str]]:
+    """Services with these defects; the flags by which a load test reaches them."""
+    command = (sys.executable, "-m", "tests.loadtest.defects", "+".join(defects))
     async with running_services(folder, manner=Manner(command=command, grace_seconds=0)) as services:
         found = endpoints_of(services.addresses)
         metrics = ",".join(f"{name}={where['metrics']}" for name, where in services.addresses.items())
@@ -93,9 +93,3 @@ async def run_load_test(arguments: Sequence[str], folder: Path, scenario: str = 
     async with locust(given) as process, asyncio.timeout(RUN_SECONDS):
         output, errors = await process.communicate()
     return Outcome(process.returncode or 0, output.decode(), errors.decode(), results)
-
-
-async def run_with(defect: str, arguments: Sequence[str], folder: Path, scenario: str = "smoke") -> Outcome:
-    """Run a scenario against services of which one has a defect."""
-    async with services_with(defect, folder / "services") as flags:
-        return await run_load_test([*arguments, *flags], folder, scenario)

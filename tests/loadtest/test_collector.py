@@ -6,6 +6,7 @@ import pytest
 
 from loadtest.judge.violations import Invariant, Violation
 from loadtest.measures import ACKNOWLEDGED, SEEN_BY_ALL, Measures
+from loadtest.report.result import Broken
 from loadtest.runner.collector import Collector
 from loadtest.watch.watch import Use
 
@@ -25,13 +26,15 @@ def measures() -> Measures:
 
 
 def test_counts_and_gauges_of_all_processes_add_up(collector: Collector, measures: Measures) -> None:
-    for process, users in (("0", 3), ("1", 4), ("0", 5)):
+    for process, users, cpu in (("0", 3, 0.2), ("1", 4, 0.4), ("0", 5, 0.2), ("1", 4, 0.8)):
         measures.count("finished solo")
         measures.count("refused BUSY", 2)
-        collector.receive(process, report(measures, users=users))
-    assert collector.counted("finished ") == {"solo": 3}
-    assert collector.counted("refused ") == {"BUSY": 6}
+        collector.receive(process, report(measures, users=users, cpu=cpu))
+    assert collector.counted("finished ") == {"solo": 4}
+    assert collector.counted("refused ") == {"BUSY": 8}
     assert collector.gauge("users") == 9
+    collector.time_up()
+    assert collector.max_cpu == pytest.approx(0.6), "the average of the busiest"
 
 
 def test_a_slice_has_what_came_within_it(collector: Collector, measures: Measures) -> None:
@@ -78,13 +81,6 @@ def test_after_load_only_what_the_judge_finds_late_is_measured(collector: Collec
     assert (collector.counts["actions"], collector.counts_under_load["actions"]) == (1, 0)
 
 
-def test_the_cpu_of_the_busiest_process_is_an_average(collector: Collector, measures: Measures) -> None:
-    for process, cpu in (("0", 0.2), ("1", 0.4), ("0", 0.2), ("1", 0.8)):
-        collector.receive(process, report(measures, cpu=cpu))
-    collector.time_up()
-    assert collector.max_cpu == pytest.approx(0.6)
-
-
 def test_failures_come_most_often_first_with_what_was_said_first(collector: Collector) -> None:
     for what, why in (("rare", "a"), ("often", "b"), ("often", "c")):
         measures = Measures()
@@ -97,11 +93,12 @@ def test_violations_are_counted_by_name_with_the_first_of_each(collector: Collec
     for table in ("t1", "t2"):
         measures.broken([Violation(Invariant.DEAL_UNFAIR, table, 7, "why")], "replay")
         collector.receive("0", report(measures))
-    collector.breaks("metrics_differ", "three, not two")
-    unfair, differ = collector.violations({"deal_unfair": "first.jsonl"})
-    assert (unfair.count, unfair.table_id, unfair.sequence, unfair.replay) == (2, "t1", 7, "first.jsonl")
-    assert (differ.invariant, differ.count, differ.replay) == ("metrics_differ", 1, "")
-    assert collector.replays["deal_unfair"] == "replay"
+    collector.breaks(Violation(Invariant.METRICS_DIFFER, "", 0, "three, not two"))
+    assert collector.violations == (
+        Broken("deal_unfair", 2, "t1", 7, "why"),
+        Broken("metrics_differ", 1, "", 0, "three, not two"),
+    )
+    assert collector.replays == {"deal_unfair": "replay", "metrics_differ": ""}
 
 
 def test_a_table_that_several_processes_judged_has_one_outcome(collector: Collector, measures: Measures) -> None:

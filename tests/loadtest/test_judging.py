@@ -1,15 +1,15 @@
 """Which tables are judged, and what is reported of it."""
 
 import json
+import pickle
+import zlib
 from random import Random
-
-import pytest
 
 from croupier_api.v1 import engine_pb2, table_pb2
 from loadtest.account import account_of
 from loadtest.judge.violations import Invariant
 from loadtest.measures import Measures
-from loadtest.process.judging import Judging
+from loadtest.process.judging import Judging, verdict_on
 from loadtest.record import Answered, Heard, Noted, SeatRecord, Sent, TableRecord
 
 PATIENCE_SECONDS = 60.0
@@ -28,33 +28,35 @@ def table(name: str) -> TableRecord:
     return TableRecord(name, "solo", 4, viewers=[viewer], replays=["no replay"])
 
 
-@pytest.mark.parametrize(("share", "judged"), [(0.1, 1), (0.0, 0)])
-async def test_the_first_table_is_judged_unless_none_shall_be(share: float, judged: int) -> None:
+async def judged(records: list[TableRecord], share: float) -> Measures:
+    """What is measured of the tables that are judged, if chance chooses none."""
     measures = Measures()
     judging = Judging(measures, share, Never())
     try:
-        for name in ("t1", "t2", "t3"):
-            await judging.take(table(name))
+        for record in records:
+            await judging.take(record)
         await judging.finish(PATIENCE_SECONDS)
+        assert judging.waiting == 0
     finally:
         judging.close()
-    assert measures.counts["tables judged"] == judged
-    assert judging.waiting == 0
+    return measures
 
 
-@pytest.mark.parametrize("replays", [["no replay"], []])
-async def test_what_was_found_is_told_with_the_replay_or_else_what_was_heard(replays: list[str]) -> None:
-    measures, record = Measures(), table("t1")
-    record.replays = replays
-    judging = Judging(measures, 1.0, Random(1))
-    try:
-        await judging.take(record)
-        await judging.finish(PATIENCE_SECONDS)
-    finally:
-        judging.close()
-    found = {one["invariant"]: one for one in measures.take()["violations"]}
-    assert found["stream_silent"]["table_id"] == "t1"
-    assert found["stream_silent"]["replay"] == (replays[0] if replays else account_of(record))
+async def test_the_first_table_is_judged_and_told_with_its_replay() -> None:
+    measures = await judged([table("t1"), table("t2"), table("t3")], 0.1)
+    assert measures.counts["tables judged"] == 1
+    found = next(one for one in measures.take()["violations"] if one["invariant"] == "stream_silent")
+    assert (found["table_id"], found["replay"]) == ("t1", "no replay")
+
+
+async def test_no_table_is_judged_if_none_shall_be() -> None:
+    assert (await judged([table("t1")], 0.0)).counts["tables judged"] == 0
+
+
+def test_where_there_is_no_replay_what_was_heard_is_kept() -> None:
+    record = table("t1")
+    record.replays.clear()
+    assert verdict_on(zlib.compress(pickle.dumps(record))).kept == account_of(record)
 
 
 def test_an_account_has_everything_in_the_order_of_time() -> None:

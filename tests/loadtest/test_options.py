@@ -23,7 +23,7 @@ def read(*arguments: str, tags: str = "smoke", users: int | None = None, host: s
 
 def test_what_is_not_given_is_the_scenarios() -> None:
     options, rush = read(tags="rush"), SCENARIOS["rush"]
-    assert (options.users, options.seconds) == (sum(rush.people(rush.tables).values()), rush.seconds)
+    assert (options.plan.users, options.seconds) == (sum(rush.people(rush.tables).values()), rush.seconds)
     assert options.arrivals_per_second == rush.arrivals_per_second
     assert (options.endpoints, options.is_seed_drawn) == (None, True)
     assert options.results.parent == Path("results")
@@ -31,16 +31,17 @@ def test_what_is_not_given_is_the_scenarios() -> None:
 
 def test_what_is_given_is_taken() -> None:
     options = read("--tables=1", "--mix=solo", "--behaviours=cheat=2,steady", "--seed=5", "--think=0", tags="rush")
-    assert (options.users, options.mix, options.seed, options.is_seed_drawn) == (4, "solo", 5, False)
-    assert (options.behaviours, options.think_seconds) == ("cheat=2,steady", 0)
-    assert read("--tables=1", users=77).users == 77
+    plan = options.plan
+    assert (plan.users, plan.mix, plan.seed, options.is_seed_drawn) == (4, "solo", 5, False)
+    assert (plan.manners, plan.think_seconds) == ("cheat=2,steady", 0)
+    assert read("--tables=1", users=77).plan.users == 77
 
 
 def test_the_command_repeats_the_run_with_its_seed() -> None:
     options = read("--think=0", "--results=my results", users=9, host="h:1")
     assert options.command == (
         "locust -f loadtest/locustfile.py --headless --tags smoke -u 9 -r 20 -t 20 --host h:1 "
-        f"--seed {options.seed} --think 0 --results 'my results'"
+        f"--seed {options.plan.seed} --think 0 --results 'my results'"
     )
 
 
@@ -59,8 +60,8 @@ def test_metrics_are_read_by_name() -> None:
 
 
 WRONG = {
-    "a game that there is not": (["--mix=whist"], "", "'whist' is not played here"),
-    "a behaviour that there is not": (["--behaviours=rude"], "", "nobody plays in the manner 'rude'"),
+    "a game that there is not": (["--mix=whist"], "", "there is no 'whist': take of thulla"),
+    "a behaviour that there is not": (["--behaviours=rude"], "", "there is no 'rude': take of steady"),
     "no tables": (["--tables=0"], "", "--tables is a number from 1 on, not '0'"),
     "a seed that is none": (["--seed=x"], "", "--seed is a number from 0 on, not 'x'"),
     "a share that is none": (["--judged=2"], "", "--judged is a number from 0 to 1, not '2'"),

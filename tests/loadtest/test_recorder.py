@@ -4,7 +4,7 @@ import grpc
 import pytest
 
 from croupier_api.v1 import cards_pb2, engine_pb2, table_pb2
-from croupier_client import IllegalAction, Unavailable
+from croupier_client import CroupierError, IllegalAction, Unavailable
 from loadtest.measures import ACKNOWLEDGED, Measures, histograms_of
 from loadtest.players.recorder import Recorder
 from loadtest.record import Expected, SeatRecord
@@ -69,14 +69,19 @@ def test_slow_readers_are_not_timed(measures: Measures) -> None:
     assert histograms_of(measures.take()) == {}
 
 
-def test_a_refusal_is_kept_as_it_came(recorder: Recorder, record: SeatRecord, measures: Measures) -> None:
+@pytest.mark.parametrize(
+    ("reason", "counted"), [("NOT_YOUR_TURN", {"actions refused NOT_YOUR_TURN"}), ("BUSY", set[str]())]
+)
+def test_a_refusal_is_kept_as_it_came_and_counted_unless_clients_ask_again_after_it(
+    recorder: Recorder, record: SeatRecord, measures: Measures, reason: str, counted: set[str]
+) -> None:
     recorder.sends(request("a"), EXPECTED)
-    refusal = engine_pb2.Refusal(code=9, reason="NOT_YOUR_TURN", rule="R-1", message="wait")
+    refusal = engine_pb2.Refusal(code=9, reason=reason, rule="R-1", message="wait")
     recorder.hears(engine_pb2.PlayResponse(answer=engine_pb2.ActionAnswer(request_id="a", refusal=refusal)))
     sent, got = record.sent[0], record.answered[0]
     assert (sent.expected, sent.expected_sequence) == (EXPECTED, 4)
-    assert (got.sequence, got.code, got.reason, got.rule, got.message) == (None, 9, "NOT_YOUR_TURN", "R-1", "wait")
-    assert measures.counts["actions refused NOT_YOUR_TURN"] == 1
+    assert (got.sequence, got.code, got.reason, got.rule, got.message) == (None, 9, reason, "R-1", "wait")
+    assert {name for name in measures.counts if name.startswith("actions")} == counted
 
 
 def test_what_gets_no_answer_is_counted_once(recorder: Recorder, measures: Measures) -> None:
@@ -88,29 +93,29 @@ def test_what_gets_no_answer_is_counted_once(recorder: Recorder, measures: Measu
     assert measures.counts["unanswered actions solo"] == 1
 
 
-def test_a_call_that_failed_is_no_refusal(recorder: Recorder, record: SeatRecord, measures: Measures) -> None:
-    for name, error in (
-        ("a", Unavailable(grpc.StatusCode.UNAVAILABLE, "gone")),
-        ("b", IllegalAction(grpc.StatusCode.FAILED_PRECONDITION, "no", reason="ILLEGAL_ACTION")),
-    ):
-        recorder.sends(request(name), None)
-        recorder.ended(name, error)
-    assert [one.request_id for one in record.answered] == ["b"]
-    assert measures.counts["unanswered actions solo"] == 1
-    assert measures.counts["actions refused ILLEGAL_ACTION"] == 1
-
-
 def test_entries_for_which_time_ran_out_are_kept(recorder: Recorder, record: SeatRecord) -> None:
     for sequence, by in ((5, engine_pb2.ACTED_BY_TIMEOUT), (6, engine_pb2.ACTED_BY_BOT)):
         recorder.hears(engine_pb2.PlayResponse(update=engine_pb2.TableUpdate(sequence=sequence, acted_by=by)))
     assert record.timeouts == [5]
 
 
-def test_a_refusal_after_which_clients_ask_again_is_not_compared_with_the_services(
-    recorder: Recorder, record: SeatRecord, measures: Measures
+@pytest.mark.parametrize(
+    ("error", "answered", "counted"),
+    [
+        (Unavailable(grpc.StatusCode.UNAVAILABLE, "gone"), [], "unanswered actions solo"),
+        (
+            IllegalAction(grpc.StatusCode.FAILED_PRECONDITION, "no", reason="ILLEGAL_ACTION"),
+            ["ILLEGAL_ACTION"],
+            "actions refused ILLEGAL_ACTION",
+        ),
+        # Clients ask again after it, so that it is not compared with the services.
+        (Unavailable(grpc.StatusCode.UNAVAILABLE, "wait", reason="BUSY"), [], "unanswered actions solo"),
+    ],
+)
+def test_a_call_that_failed_is_no_refusal(
+    recorder: Recorder, record: SeatRecord, measures: Measures, error: CroupierError, answered: list[str], counted: str
 ) -> None:
-    for name, reason in (("a", "BUSY"), ("b", "NOT_YOUR_TURN")):
-        refusal = engine_pb2.Refusal(reason=reason)
-        recorder.hears(engine_pb2.PlayResponse(answer=engine_pb2.ActionAnswer(request_id=name, refusal=refusal)))
-    assert [one.reason for one in record.answered] == ["BUSY", "NOT_YOUR_TURN"]
-    assert {key for key in measures.counts if key.startswith("actions refused")} == {"actions refused NOT_YOUR_TURN"}
+    recorder.sends(request("a"), None)
+    recorder.ended("a", error)
+    assert [one.reason for one in record.answered] == answered
+    assert {name for name in measures.counts if "actions" in name} == {counted}

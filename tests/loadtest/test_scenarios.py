@@ -7,10 +7,10 @@ from random import Random
 
 import pytest
 
-from croupier_client import Tls
+from croupier_client import Endpoints, Tls
 from loadtest.players.seat import THOUGHT_OF_ACTION_TIME
 from loadtest.process.plan import USUAL_CONNECTIONS, Plan
-from loadtest.scenarios import SCENARIOS, Kind, Manner, Scenario, Thinking, read_manners
+from loadtest.scenarios import SCENARIOS, Kind, Manner, Scenario, Thinking
 
 PLAN = Plan("rush", 11, 1, "l:1", "e:2", "s:3")
 
@@ -39,25 +39,23 @@ def test_thinking_has_its_median_and_an_end() -> None:
     assert thinking.most_seconds <= 30 * THOUGHT_OF_ACTION_TIME
 
 
-def test_manners_are_read_with_their_weights() -> None:
-    assert read_manners("cheat=3, steady") == {Manner.CHEAT: 3, Manner.STEADY: 1}
-
-
 def test_what_is_chosen_otherwise_replaces_the_scenarios() -> None:
-    resolved = replace(PLAN, grace_seconds=7.0, judged_share=0.5, think_seconds=0.0, manners="cheat").resolved()
+    resolved = replace(
+        PLAN, grace_seconds=7.0, judged_share=0.5, think_seconds=0.0, manners="cheat=3, steady"
+    ).resolved()
     assert (resolved.grace_seconds, resolved.judged_share) == (7.0, 0.5)
     assert resolved.thinking.median_seconds == 0
-    assert resolved.manners == {Manner.CHEAT: 1}
+    assert resolved.manners == {Manner.CHEAT: 3, Manner.STEADY: 1}
     assert resolved.stages == SCENARIOS["rush"].stages
     assert PLAN.resolved() == SCENARIOS["rush"]
 
 
-def test_a_plan_is_the_same_after_it_was_sent() -> None:
-    for authorities in (None, "", "certificates"):
-        plan = replace(PLAN, authorities=authorities, manners="cheat", mix="solo")
-        assert Plan.from_json(json.loads(json.dumps(plan.to_json()))) == plan
-    found = [replace(PLAN, authorities=text).endpoints.tls for text in (None, "", "certificates")]
-    assert found == [None, Tls(), Tls(b"certificates")]
+@pytest.mark.parametrize("tls", [None, Tls(), Tls(b"certificates")])
+def test_a_plan_is_the_same_after_it_was_sent(tls: Tls | None) -> None:
+    endpoints = Endpoints("l:1", "e:2", "s:3", tls)
+    plan = replace(PLAN, manners="cheat", mix="solo").at(endpoints)
+    assert Plan.from_json(json.loads(json.dumps(plan.to_json()))) == plan
+    assert plan.endpoints == endpoints
 
 
 def test_a_gateway_gets_more_connections_for_more_users() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,27 +12,17 @@ from loadtest.scenarios import SCENARIOS
 RUSH = StagePlan(SCENARIOS["rush"], 50, 200, 100.0)
 
 
-class Clock:
-    """Stands until it is set."""
-
-    def __init__(self) -> None:
-        self.seconds = 1000.0
-
-    def __call__(self) -> float:
-        return self.seconds
+@pytest.fixture
+def clock() -> SimpleNamespace:
+    return SimpleNamespace(seconds=1000.0)
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def stages(clock: SimpleNamespace) -> Stages:
+    return Stages(lambda: clock.seconds)
 
 
-@pytest.fixture
-def stages(clock: Clock) -> Stages:
-    return Stages(clock)
-
-
-def ticks(stages: Stages, clock: Clock, plan: StagePlan, moments: Sequence[float]) -> list[Tick | None]:
+def ticks(stages: Stages, clock: SimpleNamespace, plan: StagePlan, moments: Sequence[float]) -> list[Tick | None]:
     """What is wanted at these moments of a run."""
     stages.begin(plan)
     began, found = clock.seconds, []
@@ -41,7 +32,7 @@ def ticks(stages: Stages, clock: Clock, plan: StagePlan, moments: Sequence[float
     return found
 
 
-def test_load_follows_the_stages_once_the_first_users_are_there(stages: Stages, clock: Clock) -> None:
+def test_load_follows_the_stages_once_the_first_users_are_there(stages: Stages, clock: SimpleNamespace) -> None:
     warm_up = RUSH.warm_up_seconds
     assert warm_up == 5 / 200
     found = ticks(stages, clock, RUSH, [0, *(warm_up + moment for moment in (19, 20.1, 69, 70.1, 99, 100.1))])
@@ -53,12 +44,12 @@ def test_users_settle_before_the_stages_begin() -> None:
     assert replace(RUSH, scenario=scenario).warm_up_seconds == 4 + 5 / 200
 
 
-def test_somebody_is_always_there(stages: Stages, clock: Clock) -> None:
+def test_somebody_is_always_there(stages: Stages, clock: SimpleNamespace) -> None:
     assert ticks(stages, clock, replace(RUSH, users=2), [0, 5]) == [(1, 200), (1, 200)]
 
 
 def test_before_a_run_the_first_stage_is_wanted_and_at_its_end_what_was_wanted_last(
-    stages: Stages, clock: Clock
+    stages: Stages, clock: SimpleNamespace
 ) -> None:
     stages.first = lambda: (7, 2.0)
     assert stages.tick() == (7, 2.0)

@@ -44,43 +44,30 @@ async def test_whoever_leaves_last_sees_the_table_off(house: House) -> None:
     assert len(house.tables) == 0
 
 
-def test_a_table_is_counted_by_one_of_its_people(house: House) -> None:
-    house.sit_down("p1", counts=True)
-    house.sit_down("p2")
-    house.tables.finished("t")
-    for _ in range(2):
-        house.tables.leave("t")
-    counts = house.measures.counts
-    assert (counts["tables opened"], counts["tables finished"], counts["finished solo"]) == (1, 1, 1)
-
-
-def test_a_table_whose_counter_is_played_elsewhere_is_not_counted_here(house: House) -> None:
-    house.sit_down("p2")
-    house.tables.finished("t")
-    house.tables.leave("t")
-    assert house.measures.counts["tables opened"] == 0
-    assert house.measures.counts["tables finished"] == 0
-
-
-def test_a_table_that_nobody_saw_end_is_counted_as_unheard(house: House) -> None:
-    house.sit_down("p1", counts=True)
-    house.tables.leave("t")
-    assert house.measures.counts["unheard tables"] == 1
-    assert house.measures.counts["tables finished"] == 0
-
-
-def test_an_entry_for_which_time_ran_out_is_counted_once_for_all_who_heard_it(house: House) -> None:
+@pytest.mark.parametrize(
+    ("counts", "finished", "counted"),
+    [
+        (True, True, {"tables opened": 1, "tables finished": 1, "finished solo": 1, "timeouts solo": 2}),
+        (True, False, {"tables opened": 1, "unheard tables": 1, "timeouts solo": 2}),
+        (False, True, {}),
+    ],
+    ids=["seen to end", "nobody saw the end", "counted elsewhere"],
+)
+def test_a_table_and_its_timeouts_are_counted_once_by_one_of_its_people(
+    house: House, counts: bool, finished: bool, counted: dict[str, int]
+) -> None:
     for player in ("p1", "p2"):
-        house.sit_down(player, counts=player == "p1").timeouts += [5, 7]
+        house.sit_down(player, counts=counts and player == "p1").timeouts += [5, 7]
+    if finished:
+        house.tables.finished("t")
     for _ in range(2):
         house.tables.leave("t")
-    assert house.measures.counts["timeouts solo"] == 2
+    assert +house.measures.counts == counted
 
 
 def test_the_first_commitment_that_was_seen_is_kept(house: House) -> None:
-    house.sit_down("p1", commitment="")
-    house.sit_down("p2", commitment="first")
-    house.sit_down("p3", commitment="second")
+    for player, commitment in (("p1", ""), ("p2", "first"), ("p3", "second")):
+        house.sit_down(player, commitment=commitment)
     assert [record.commitment for record in house.tables.remaining()] == ["first"]
 
 
@@ -92,10 +79,22 @@ def test_what_is_left_in_the_end_is_counted_and_forgotten(house: House) -> None:
     assert house.tables.remaining() == []
 
 
+def test_a_table_is_played_at_until_its_end_was_seen_or_all_its_players_have_left(house: House) -> None:
+    first, second, watching = (house.sit_down(player) for player in ("p1", "p2", "a spectator"))
+    first.seat, second.seat = 0, 1
+    played = [house.tables.is_played("t")]
+    for leaver in (first, second):
+        leaver.left_milliseconds = 5
+        played.append(house.tables.is_played("t"))
+    assert (played, watching.left_milliseconds) == ([True, True, False], None)
+    second.left_milliseconds = None
+    house.tables.finished("t")
+    assert not house.tables.is_played("t")
+
+
 def test_elsewhere_is_where_a_player_has_no_seat_and_the_game_is_on(house: House) -> None:
-    house.sit_down("p1", "t", counts=True)
-    house.sit_down("p2", "u", counts=True)
-    house.sit_down("p3", "over", counts=True)
+    for player, table in (("p1", "t"), ("p2", "u"), ("p3", "over")):
+        house.sit_down(player, table, counts=True)
     house.sit_down("a spectator", "of an earlier run")
     house.tables.finished("over")
     found = house.tables.elsewhere("p1", Random(1))

@@ -103,16 +103,16 @@ def test_what_is_unknown_of_one_method_or_game_excuses_no_other() -> None:
     }
 
 
-def test_services_that_others_use_have_counted_at_least_as_much() -> None:
-    name = "actions accepted solo, at least"
-    for clients, agrees in ((6, True), (7, True), (8, False)):
-        assert rows({ACCEPTED: 7}, {"actions accepted solo": clients}, shared=True)[name].agrees is agrees
-
-
-def test_services_that_were_started_again_have_counted_at_most_as_much() -> None:
-    name = "actions accepted solo, at most"
-    for clients, agrees in ((6, False), (7, True), (8, True)):
-        assert rows({ACCEPTED: 7}, {"actions accepted solo": clients}, whole=False)[name].agrees is agrees
+@pytest.mark.parametrize(
+    ("whole", "shared", "suffix", "agreeing"), [(True, True, "at least", (6, 7)), (False, False, "at most", (7, 8))]
+)
+def test_services_that_others_use_or_that_were_started_again_are_held_to_one_side(
+    whole: bool, shared: bool, suffix: str, agreeing: tuple[int, ...]
+) -> None:
+    name = f"actions accepted solo, {suffix}"
+    for clients in (6, 7, 8):
+        compared = rows({ACCEPTED: 7}, {"actions accepted solo": clients}, whole=whole, shared=shared)
+        assert compared[name].agrees is (clients in agreeing)
     assert rows({ACCEPTED: 7}, {"actions accepted solo": 1}, whole=False, shared=True) == {}
 
 

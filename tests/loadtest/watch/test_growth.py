@@ -1,6 +1,8 @@
 """What counts as growth."""
 
-from loadtest.watch.growth import SPARE_FILES, Reading, growth_checks, settled_reading
+import pytest
+
+from loadtest.watch.growth import SPARE_FILES, Reading, growth_checks, memory_shares, settled_reading
 
 MEGABYTE = 1_000_000
 
@@ -10,44 +12,39 @@ def history(*memory: int, apart: float = 60.0) -> list[Reading]:
     return [Reading(number * apart, 0.0, used * MEGABYTE, 30, 0, 0) for number, used in enumerate(memory)]
 
 
-def failed(*readings: Reading) -> list[str]:
-    return [check.name for check in growth_checks({"engine": readings}) if not check.passed]
+HOUR = history(*range(60))
+SETTLING = (50, 80, 95, 98, 99, 100, 105, 109)
+FIRST, SECOND = history(10, 10)
 
 
 def test_a_service_is_settled_after_five_minutes_or_a_fifth_of_a_shorter_run() -> None:
-    hour = history(*range(60))
-    assert settled_reading(hour).seconds == 300
-    assert settled_reading(hour[:11]).seconds == 120
-    assert settled_reading(hour[:1]).seconds == 0
-    later = [reading._replace(seconds=reading.seconds + 1000) for reading in hour]
-    assert settled_reading(later).seconds == 1300
+    later = [reading._replace(seconds=reading.seconds + 1000) for reading in HOUR]
+    settled = [settled_reading(readings).seconds for readings in (HOUR, HOUR[:11], HOUR[:1], later)]
+    assert settled == [300, 120, 0, 1300]
 
 
-def test_a_service_may_grow_until_it_is_settled_and_by_a_tenth_later() -> None:
-    assert failed(*history(50, 80, 95, 98, 99, 100, 105, 109, *[110] * 20)) == []
-    assert failed(*history(50, 80, 95, 98, 99, 100, 105, 109, *[111] * 20)) == ["engine memory"]
-    assert failed(*history(100, 100, 100, 50)) == []
-
-
-def test_what_a_service_does_not_tell_is_no_pass() -> None:
-    assert failed(*history(0, 0, 0)) == ["engine memory"]
-    assert failed() == ["engine readings"]
-    assert failed(*history(1)) == ["engine readings"]
-
-
-def test_files_streams_and_tables_come_back() -> None:
-    first, *_, last = readings = history(10, 10, 10, 10)
-    readings[1] = first._replace(files=500, streams=200, tables=100)
-    assert failed(*readings) == []
-    assert failed(first, last._replace(files=first.files + SPARE_FILES)) == []
-    assert failed(first, last._replace(files=first.files + SPARE_FILES + 1)) == ["engine files"]
-    assert failed(first, last._replace(streams=1)) == ["engine streams"]
-    assert failed(first, last._replace(tables=1)) == ["engine tables"]
-
-
-def test_a_restart_hides_growth() -> None:
-    first, second = history(10, 10)
-    assert failed(first, second._replace(restarts=1)) == ["engine restarts"]
+@pytest.mark.parametrize(
+    ("readings", "failed"),
+    [
+        (history(*SETTLING, *[110] * 20), []),
+        (history(*SETTLING, *[111] * 20), ["memory"]),
+        (history(100, 100, 100, 50), []),
+        (history(0, 0, 0), ["memory"]),
+        ([], ["readings"]),
+        (history(1), ["readings"]),
+        ([FIRST, SECOND._replace(files=500, streams=200, tables=100), *history(10, 10, 10)[2:]], []),
+        ([FIRST, SECOND._replace(files=FIRST.files + SPARE_FILES)], []),
+        ([FIRST, SECOND._replace(files=FIRST.files + SPARE_FILES + 1)], ["files"]),
+        ([FIRST, SECOND._replace(streams=1)], ["streams"]),
+        ([FIRST, SECOND._replace(tables=1)], ["tables"]),
+        ([FIRST, SECOND._replace(restarts=1)], ["restarts"]),
+    ],
+)
+def test_a_service_may_grow_until_it_is_settled_and_by_a_tenth_later(
+    readings: list[Reading], failed: list[str]
+) -> None:
+    checks = growth_checks({"engine": readings})
+    assert [check.name for check in checks if not check.passed] == [f"engine {name}" for name in failed]
 
 
 def test_checks_say_what_is_allowed_and_what_was_measured() -> None:
@@ -55,3 +52,9 @@ def test_checks_say_what_is_allowed_and_what_was_measured() -> None:
     by_name = {check.name: (check.limit, check.measured) for check in checks}
     assert by_name["engine streams"] == ("at most 0", "1")
     assert by_name["engine memory"][1] == "120.0 MiB"
+
+
+def test_memory_is_shared_among_the_tables_and_streams_that_there_were_most_of() -> None:
+    most = SECOND._replace(memory_bytes=FIRST.memory_bytes + 1000, tables=5, streams=20)
+    assert memory_shares({"engine-1": [FIRST, most, SECOND], "lobby": [most], "engine-2": []}) == (200, 50)
+    assert memory_shares({"engine": [FIRST, SECOND]}) == (0, 0)

@@ -1,52 +1,35 @@
 """Reading pages over a real connection: good ones, and every kind that is none."""
 
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Thread
 
 import pytest
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from croupier.runtime.metrics import serve_metrics
 from loadtest.watch import scrape as scraping
 from loadtest.watch.scrape import Scrape, Unread, samples_of, scrape
+from tests.ports import reserved_port
 
 
 @contextmanager
-def page_of(registry: CollectorRegistry) -> Iterator[str]:
-    server, address = serve_metrics(registry, "127.0.0.1:0")
-    try:
-        yield address
-    finally:
-        server.shutdown()
-        server.server_close()
-
-
-@contextmanager
-def answering(answer: Callable[[socket.socket], object]) -> Iterator[str]:
-    """Somebody who takes one connection and does with it what he likes."""
+def answering(said: str | None) -> Iterator[str]:
+    """Somebody who takes one connection and says this, or says nothing until the other one has gone."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def serve() -> None:
             connection, _ = listener.accept()
             with connection:
                 connection.recv(1024)
-                answer(connection)
+                connection.sendall((said or "").encode())
+                if said is None:
+                    connection.recv(1024)
 
         thread = Thread(target=serve, daemon=True)
         thread.start()
         yield f"127.0.0.1:{listener.getsockname()[1]}"
         thread.join(5)
-
-
-def saying(text: str) -> Callable[[socket.socket], object]:
-    return lambda connection: connection.sendall(text.encode())
-
-
-def reason(read: Scrape | Unread) -> str:
-    assert isinstance(read, Unread)
-    return read.reason
 
 
 def test_counters_and_gauges_are_read_by_name_and_labels() -> None:
@@ -56,7 +39,7 @@ def test_counters_and_gauges_are_read_by_name_and_labels() -> None:
     moves.labels("solo", "ben").inc(2)
     Gauge("tables", "Tables.", registry=registry).set(7)
     Histogram("seconds", "Not kept.", registry=registry).observe(1)
-    with page_of(registry) as address:
+    with answering(f"HTTP/1.0 200 OK\r\n\r\n{generate_latest(registry).decode()}") as address:
         read = scrape(address, 12.5)
     assert isinstance(read, Scrape)
     assert read.seconds == 12.5
@@ -71,33 +54,28 @@ def test_the_order_of_labels_means_nothing() -> None:
     assert dict(samples_of(one)) == dict(samples_of(other)) == {("moves_total", (("a", "1"), ("b", "2"))): 3}
 
 
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("HTTP/1.0 404 Not Found\r\n\r\nno", "404 Not Found"),
+        ("HTTP/1.0 200 OK\r\n\r\n{ this is no page }", ""),
+        ("hello", ""),
+        ("", ""),
+        (None, "timed out"),
+    ],
+)
+def test_a_page_that_is_none_is_told(said: str | None, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scraping, "READ_SECONDS", 0.1 if said is None else 60)
+    with answering(said) as address:
+        read = scrape(address, 0)
+    assert isinstance(read, Unread)
+    assert address in read.reason
+    assert reason in read.reason
+
+
 def test_an_address_where_nobody_listens_is_told() -> None:
-    with socket.socket() as nobody:
-        nobody.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{nobody.getsockname()[1]}"
-        assert address in reason(scrape(address, 0))
-    assert "nonsense:port" in reason(scrape("nonsense:port", 0))
-
-
-def test_a_page_that_is_none_is_told() -> None:
-    page = "HTTP/1.0 {}\r\nContent-Type: text/plain\r\n\r\n{}"
-    with answering(saying(page.format("404 Not Found", "no"))) as address:
-        assert "404 Not Found" in reason(scrape(address, 0))
-    with answering(saying(page.format("200 OK", "{ this is no page }"))) as address:
-        assert address in reason(scrape(address, 0))
-    with answering(saying("hello")) as address:
-        assert address in reason(scrape(address, 0))
-    with answering(lambda connection: None) as address:
-        assert address in reason(scrape(address, 0))
-
-
-def test_a_page_without_end_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scraping, "LARGEST_PAGE_BYTES", 1000)
-    with answering(saying("HTTP/1.0 200 OK\r\n\r\n" + "# nothing\n" * 200)) as address:
-        assert "more than 1000 bytes" in reason(scrape(address, 0))
-
-
-def test_one_that_takes_the_question_and_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scraping, "READ_SECONDS", 0.1)
-    with answering(lambda connection: connection.recv(1024)) as address:
-        assert "timed out" in reason(scrape(address, 0))
+    with reserved_port() as port:
+        for address in (f"127.0.0.1:{port}", "nonsense:port"):
+            read = scrape(address, 0)
+            assert isinstance(read, Unread)
+            assert address in read.reason
