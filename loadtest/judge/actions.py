@@ -1,38 +1,30 @@
 """Every acknowledged action stands in the log, as it was acknowledged and once; every answer is the right one."""
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Iterator, Sequence
 
-from croupier_api.v1 import table_pb2
 from loadtest.judge.log import Log
-from loadtest.judge.notation import act_of, canonical
+from loadtest.judge.notation import act_sent, canonical
 from loadtest.judge.refusals import BY_CIRCUMSTANCES, Bench, judged
 from loadtest.judge.replay import Replay, played_card
 from loadtest.judge.rules.interface import Act
 from loadtest.judge.streams import NEWS_MILLISECONDS
-from loadtest.judge.violations import Invariant, Violation
+from loadtest.judge.violations import Found, Invariant
 from loadtest.record import Answered, Sent
 
-_Named = TypeVar("_Named", Sent, Answered)
 
-
-def answers_wrong(table_id: str, bench: Bench) -> Iterator[Violation]:
+def answers_wrong(bench: Bench) -> Iterator[Found]:
     """What is wrong with the answers that one player got."""
-    record = bench.one.record
-    sent, answered = _by_name(record.sent), _by_name(record.answered)
-    for request_id, answers in answered.items():
+    for request_id, answers in bench.one.answered.items():
         sequences = sorted({answer.sequence for answer in answers if answer.sequence is not None})
         if len(sequences) > 1:
             detail = f"{bench.one.name}: one request was acknowledged as {sequences}"
-            yield Violation(Invariant.REPEAT_DIFFERS, table_id, sequences[0], detail)
-        for of, answer in _paired(bench, sent.get(request_id, []), answers):
+            yield Invariant.REPEAT_DIFFERS, sequences[0], detail
+        for of, answer in _paired(bench, bench.one.sent.get(request_id, []), answers):
             if sequences and _is_repeat_refused(of, answer, answers):
                 detail = f"{bench.one.name}: what was acknowledged is refused with {answer.reason} when it is repeated"
-                yield Violation(Invariant.REPEAT_DIFFERS, table_id, sequences[0], detail)
-                continue
-            for invariant, sequence, detail in judged(bench, of, answer):
-                yield Violation(invariant, table_id, sequence, detail)
+                yield Invariant.REPEAT_DIFFERS, sequences[0], detail
+            else:
+                yield from judged(bench, of, answer)
 
 
 def _is_repeat_refused(of: Sent, answer: Answered, answers: Sequence[Answered]) -> bool:
@@ -40,13 +32,6 @@ def _is_repeat_refused(of: Sent, answer: Answered, answers: Sequence[Answered]) 
     told_before = any(one.sequence is not None and one.at_milliseconds <= of.at_milliseconds for one in answers)
     is_refused = answer.sequence is None and answer.code not in BY_CIRCUMSTANCES
     return is_refused and told_before and of.expected is None
-
-
-def _by_name(all_of: Sequence[_Named]) -> Mapping[str, list[_Named]]:
-    named: dict[str, list[_Named]] = defaultdict(list)
-    for one in all_of:
-        named[one.request_id].append(one)
-    return named
 
 
 def _paired(bench: Bench, sent: Sequence[Sent], answers: Sequence[Answered]) -> Iterator[tuple[Sent, Answered]]:
@@ -63,25 +48,21 @@ def _paired(bench: Bench, sent: Sequence[Sent], answers: Sequence[Answered]) -> 
         yield of, answer
 
 
-def acknowledgements_broken(
-    table_id: str, bench: Bench, replay: Replay | None, *, has_rows: bool = False
-) -> Iterator[Violation]:
+def acknowledgements_broken(bench: Bench, replay: Replay | None, *, has_rows: bool) -> Iterator[Found]:
     """Acknowledged actions that do not stand in the log where and as they should.
 
     With rows these decide, not views that were received long after: an engine that hung may answer by what it knew.
     """
     one = bench.one
-    actions = {sent.request_id: act_of(table_pb2.Action.FromString(sent.action)) for sent in reversed(one.record.sent)}
     for answer in one.record.answered:
-        act = actions.get(answer.request_id)
-        if answer.sequence is None or act is None:
+        if answer.sequence is None or answer.request_id not in one.sent:
             continue
+        act = act_sent(one.sent[answer.request_id][0].action)
         there = _not_there(bench, answer.sequence, act, replay)
         if there is None and not has_rows:
             there = _not_to_be_seen(bench.log, answer)
         if there is not None:
-            detail = f"{act} was acknowledged to {one.name}, {there}"
-            yield Violation(Invariant.ACKNOWLEDGED_LOST, table_id, answer.sequence, detail)
+            yield Invariant.ACKNOWLEDGED_LOST, answer.sequence, f"{act} was acknowledged to {one.name}, {there}"
 
 
 def _not_there(bench: Bench, sequence: int, act: Act, replay: Replay | None) -> str | None:
@@ -111,7 +92,7 @@ def _not_to_be_seen(log: Log, answer: Answered) -> str | None:
     return f"and GetView was at {below[0]} long after that" if below else None
 
 
-def entries_unasked(table_id: str, seat: int, benches: Sequence[Bench], replay: Replay | None) -> Iterator[Violation]:
+def entries_unasked(seat: int, benches: Sequence[Bench], replay: Replay | None) -> Iterator[Found]:
     """Entries of a seat, made by nobody else, that its player did not send, or that stand there twice for one request.
 
     `benches` are all by which this player was at the table. What he got no answer to, or none from the engine, may
@@ -119,19 +100,19 @@ def entries_unasked(table_id: str, seat: int, benches: Sequence[Bench], replay: 
     """
     acknowledged, unanswered = set[int](), list[Act]()
     for bench in benches:
-        answered = _by_name(bench.one.record.answered)
-        for request_id, sent in _by_name(bench.one.record.sent).items():
-            told = {answer.sequence for answer in answered.get(request_id, []) if answer.sequence is not None}
+        for request_id, sent in bench.one.sent.items():
+            answers = bench.one.answered.get(request_id, [])
+            told = {answer.sequence for answer in answers if answer.sequence is not None}
             acknowledged |= told
-            if not told and not _is_refused(sent, answered.get(request_id, [])):
-                unanswered.append(act_of(table_pb2.Action.FromString(sent[0].action)))
+            if not told and not _is_refused(sent, answers):
+                unanswered.append(act_sent(sent[0].action))
     for sequence in benches[0].log.played_by(seat):
         if sequence in acknowledged:
             continue
         asked = next((act for act in unanswered if _can_be(benches[0], sequence, act, replay)), None)
         if asked is None:
             detail = f"seat {seat} did not ask for this entry, or it stands here again"
-            yield Violation(Invariant.ACTION_DOUBLED, table_id, sequence, detail)
+            yield Invariant.ACTION_DOUBLED, sequence, detail
         else:
             unanswered.remove(asked)
 

@@ -59,11 +59,7 @@ def log_of(followed: Sequence[Followed]) -> Log:
     last = max([*entries, *moments], default=0)
     ended = min((sequence for sequence, moment in moments.items() if moment.view.ranking), default=None)
     info = next((one.info for one in followed if one.info.table_id), table_pb2.TableInfo())
-    looks = [
-        (viewed.at_milliseconds, engine_pb2.Snapshot.FromString(viewed.snapshot).sequence)
-        for one in followed
-        for viewed in one.record.viewed
-    ]
+    looks = [(at, snapshot.sequence) for one in followed for at, snapshot in one.views]
     return Log(entries, asides, moments, last, ended, info, looks)
 
 

@@ -32,17 +32,26 @@ class Timeline:
     """
 
     def __init__(self, log: Log, followed: Sequence[Followed]) -> None:
+        heard = _first_heard(followed)
+        acknowledged = [
+            (one, answer, answer.sequence)
+            for one in followed
+            for answer in one.record.answered
+            if answer.sequence is not None
+        ]
+        told = [*heard.items(), *((sequence, answer.at_milliseconds) for _, answer, sequence in acknowledged)]
+        stored = {sequence: update.at_milliseconds for sequence, update in log.entries.items()}
+        # Nothing is told before it was stored.
+        self.ahead = min((at - stored[sequence] for sequence, at in told if sequence in stored), default=0)
         self._last = log.last
         self._is_over = log.ended is not None
-        self._asked = _asked_for(followed)
-        heard = _first_heard(followed)
-        ahead = self.ahead = _clock_ahead(log, heard, followed)
+        self._asked = [
+            (sequence, one.sent[answer.request_id][0].at_milliseconds)
+            for one, answer, sequence in acknowledged
+            if answer.request_id in one.sent
+        ]
         self._heard = _ascending(heard)
-        possible = {
-            sequence: min(heard.get(sequence, update.at_milliseconds + ahead), update.at_milliseconds + ahead)
-            for sequence, update in log.entries.items()
-        }
-        self._stored = _ascending(possible)
+        self._stored = _ascending({sequence: at + self.ahead for sequence, at in stored.items()})
 
     def reach(self, sent: Sent, answered: Answered) -> Reach:
         """Which entries were there when an action was judged: all that had been told before it was sent, at least."""
@@ -55,41 +64,14 @@ class Timeline:
         return Reach(first, last, is_certain)
 
 
-def _asked_for(followed: Sequence[Followed]) -> list[tuple[int, int]]:
-    """The acknowledged sequences, each with when its action was sent for the first time."""
-    asked: list[tuple[int, int]] = []
-    for one in followed:
-        sent_at = {sent.request_id: sent.at_milliseconds for sent in reversed(one.record.sent)}
-        asked += [
-            (answer.sequence, sent_at[answer.request_id])
-            for answer in one.record.answered
-            if answer.sequence is not None and answer.request_id in sent_at
-        ]
-    return asked
-
-
 def _first_heard(followed: Sequence[Followed]) -> dict[int, int]:
     heard: dict[int, int] = {}
     for one in followed:
         for sequence, moment in one.moments.items():
             heard[sequence] = min(heard.get(sequence, moment.heard_milliseconds), moment.heard_milliseconds)
-        for sequence, at in one.heard_at.items():
-            heard[sequence] = min(heard.get(sequence, at), at)
+        for sequence, told in one.heard.items():
+            heard[sequence] = min(heard.get(sequence, told.at_milliseconds), told.at_milliseconds)
     return heard
-
-
-def _clock_ahead(log: Log, heard: dict[int, int], followed: Sequence[Followed]) -> int:
-    """How far the players' clock is ahead of the services' at most: nothing is told before it was stored."""
-    told = list(heard.items())
-    told += [
-        (answer.sequence, answer.at_milliseconds)
-        for one in followed
-        for answer in one.record.answered
-        if answer.sequence is not None
-    ]
-    return min(
-        (at - log.entries[sequence].at_milliseconds for sequence, at in told if sequence in log.entries), default=0
-    )
 
 
 def _ascending(times: dict[int, int]) -> list[tuple[int, int]]:

@@ -3,22 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from loadtest.judge.deals import commitment_of
 from loadtest.judge.log import Log, replay_numbers
 from loadtest.judge.proof import Position, Proof, prove
-from loadtest.judge.replay import (
-    Replay,
-    Untrue,
-    added_differences,
-    entry_differences,
-    header_differences,
-    read,
-    seed_differences,
-)
+from loadtest.judge.replay import Replay, Untrue, entry_differences, header_differences, read, seeds_differ
 from loadtest.judge.rows import Rows, Unreadable, read_rows
 from loadtest.judge.stored import answers_differ, received_differs, replay_differs, rows_broken, shown_early
 from loadtest.judge.streams import Followed
-from loadtest.judge.violations import Invariant, Violation
+from loadtest.judge.violations import Found, Invariant
 from loadtest.record import TableRecord
 
 
@@ -32,7 +23,7 @@ class Records:
     rows: Rows | None
     numbers: Mapping[int, int]
     proof: Proof | None
-    violations: tuple[Violation, ...]
+    found: tuple[Found, ...]
 
     @property
     def positions(self) -> Mapping[int, Position]:
@@ -42,69 +33,55 @@ class Records:
 
 def read_records(record: TableRecord, followed: Sequence[Followed], log: Log) -> Records:
     """Read the replay and the rows, hold them against what was heard and each other, and play the game again."""
-    name, violations = record.table_id, list[Violation]()
-    rows, replay = _rows_of(record, violations), _replay_of(record, violations)
+    found: list[Found] = []
+    rows, replay = _rows_of(record, found), _replay_of(record, found)
     whole = rows if rows is not None and rows.is_whole else None
-    base = replay or (whole.replay(name) if whole is not None else None)
+    stored = whole.replay(record.table_id) if whole is not None else None
+    base = replay or stored
     if base is None:
-        found = _rows_differ(name, rows, None, followed, log, None) if rows is not None else ()
-        return Records(None, None, None, {}, None, (*violations, *found))
-    headers = [Violation(Invariant.REPLAY_UNTRUE, name, 0, it) for it in header_differences(base, log.info, followed)]
+        found += _rows_differ(rows, None, followed, log)
+        return Records(None, None, None, {}, None, tuple(found))
+    headers = [(Invariant.REPLAY_UNTRUE, 0, detail) for detail in header_differences(base, log.info, followed)]
     numbers = whole.numbers if whole is not None else replay_numbers(log, len(base.entries))
-    violations += [*headers, *_unfair(record, base, followed, log)]
+    found += [*headers, *seeds_differ(base, record.commitment, log.info, followed)]
     proof = prove(base) if not headers else None
     if replay is not None:
-        violations += entry_differences(name, replay, log, numbers)
-    if rows is not None:
-        violations += _rows_differ(name, rows, replay if whole is not None else None, followed, log, proof)
+        found += entry_differences(replay, log, numbers)
+    found += _rows_differ(rows, proof, followed, log)
+    if replay is not None and whole is not None and stored is not None:
+        found += replay_differs(whole, stored, replay, proof)
     sequences = {number: sequence for sequence, number in numbers.items()}
-    for fault in proof.faults if proof is not None else ():
-        is_log = replay is None and fault.invariant is Invariant.REPLAY_UNTRUE
-        invariant = Invariant.LOG_BROKEN if is_log else fault.invariant
-        violations.append(Violation(invariant, name, sequences.get(fault.number, fault.number), fault.detail))
-    return Records(base, replay, whole, numbers, proof, tuple(violations))
+    for invariant, number, detail in proof.faults if proof is not None else ():
+        is_log = replay is None and invariant is Invariant.REPLAY_UNTRUE
+        found.append((Invariant.LOG_BROKEN if is_log else invariant, sequences.get(number, number), detail))
+    return Records(base, replay, whole, numbers, proof, tuple(found))
 
 
-def _rows_of(record: TableRecord, violations: list[Violation]) -> Rows | None:
+def _rows_of(record: TableRecord, found: list[Found]) -> Rows | None:
     """The rows of the table, if there are any that can be read."""
-    if record.stored is None:
-        return None
     try:
-        return read_rows(record.stored)
+        return read_rows(record.stored) if record.stored is not None else None
     except Unreadable as fault:
-        violations.append(Violation(Invariant.LOG_BROKEN, record.table_id, fault.sequence, fault.detail))
+        found.append((Invariant.LOG_BROKEN, fault.sequence, fault.detail))
         return None
 
 
-def _replay_of(record: TableRecord, violations: list[Violation]) -> Replay | None:
+def _replay_of(record: TableRecord, found: list[Found]) -> Replay | None:
     """The replay, if there is one that can be read."""
-    for other in record.replays[1:]:
-        if other != record.replays[0]:
-            detail = "two viewers got different replays"
-            violations.append(Violation(Invariant.REPLAY_UNTRUE, record.table_id, 0, detail))
+    if len(set(record.replays)) > 1:
+        found.append((Invariant.REPLAY_UNTRUE, 0, "two viewers got different replays"))
     try:
         return read(record.replays[0]) if record.replays else None
     except Untrue as untrue:
-        violations.append(Violation(Invariant.REPLAY_UNTRUE, record.table_id, 0, untrue.detail))
+        found.append((Invariant.REPLAY_UNTRUE, 0, str(untrue)))
         return None
 
 
-def _rows_differ(
-    table_id: str, rows: Rows, replay: Replay | None, followed: Sequence[Followed], log: Log, proof: Proof | None
-) -> Iterator[Violation]:
-    yield from rows_broken(table_id, rows, proof)
-    yield from received_differs(table_id, rows, log)
-    if replay is not None:
-        yield from replay_differs(table_id, rows, replay, proof)
+def _rows_differ(rows: Rows | None, proof: Proof | None, followed: Sequence[Followed], log: Log) -> Iterator[Found]:
+    if rows is None:
+        return
+    yield from rows_broken(rows, proof)
+    yield from received_differs(rows, log)
     for one in followed:
-        yield from shown_early(table_id, one, rows)
-        yield from answers_differ(table_id, one, rows)
-
-
-def _unfair(record: TableRecord, replay: Replay, followed: Sequence[Followed], log: Log) -> Iterator[Violation]:
-    computed = commitment_of(bytes.fromhex(replay.header["seed"]))
-    found = [
-        *seed_differences(replay, record.commitment, log.info, computed),
-        *added_differences(replay, followed),
-    ]
-    return (Violation(Invariant.DEAL_UNFAIR, record.table_id, 0, detail) for detail in found)
+        yield from shown_early(one, rows)
+        yield from answers_differ(one, rows)

@@ -3,44 +3,27 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-import grpc
+from grpc import StatusCode
 
-from croupier_api.v1 import table_pb2
 from loadtest.judge.log import Log
-from loadtest.judge.notation import act_of, allows, legal_of
+from loadtest.judge.notation import act_sent, allows, legal_of
 from loadtest.judge.proof import Position
 from loadtest.judge.reach import Reach, Timeline
 from loadtest.judge.rules.interface import Act, Legal
 from loadtest.judge.rules.pages import is_known_rule
 from loadtest.judge.streams import Followed
-from loadtest.judge.violations import Invariant
+from loadtest.judge.violations import Found, Invariant
 from loadtest.record import Answered, Sent
 
-Found = tuple[Invariant, int, str]
-
-_CODES: Mapping[str, int] = {
-    "ILLEGAL_ACTION": grpc.StatusCode.FAILED_PRECONDITION.value[0],
-    "NOT_YOUR_TURN": grpc.StatusCode.FAILED_PRECONDITION.value[0],
-    "TABLE_FINISHED": grpc.StatusCode.FAILED_PRECONDITION.value[0],
-    "STALE_SEQUENCE": grpc.StatusCode.ABORTED.value[0],
-}
 _BY_THE_GAME = frozenset({"ILLEGAL_ACTION", "NOT_YOUR_TURN"})
-BY_CIRCUMSTANCES = frozenset(
-    code.value[0]
-    for code in (
-        grpc.StatusCode.CANCELLED,
-        grpc.StatusCode.DEADLINE_EXCEEDED,
-        grpc.StatusCode.RESOURCE_EXHAUSTED,
-        grpc.StatusCode.UNAUTHENTICATED,
-        grpc.StatusCode.UNAVAILABLE,
-    )
-)
-"""What connections, limits and tokens answer: no judgement of the action."""
-_BY_THE_WAY = frozenset(
-    code.value[0]
-    for code in (grpc.StatusCode.CANCELLED, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.UNAVAILABLE)
-)
+_CODES: Mapping[str, int] = {
+    **dict.fromkeys((*_BY_THE_GAME, "TABLE_FINISHED"), StatusCode.FAILED_PRECONDITION.value[0]),
+    "STALE_SEQUENCE": StatusCode.ABORTED.value[0],
+}
+_BY_THE_WAY = {code.value[0] for code in (StatusCode.CANCELLED, StatusCode.DEADLINE_EXCEEDED, StatusCode.UNAVAILABLE)}
 """What comes from connections and need not have a reason."""
+BY_CIRCUMSTANCES = _BY_THE_WAY | {StatusCode.RESOURCE_EXHAUSTED.value[0], StatusCode.UNAUTHENTICATED.value[0]}
+"""What connections, limits and tokens answer: no judgement of the action."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +69,7 @@ def judged(bench: Bench, sent: Sent, answer: Answered) -> Iterator[Found]:
             detail = f"{bench.one.name}: {sent.expected.name} was accepted as {answer.sequence}"
             yield Invariant.ILLEGAL_ACCEPTED, answer.sequence, f"{detail}, {sent.expected.reason} was due"
     else:
-        act, legal = act_of(table_pb2.Action.FromString(sent.action)), bench.legal_at(answer.sequence - 1)
+        act, legal = act_sent(sent.action), bench.legal_at(answer.sequence - 1)
         if legal is not None and not allows(legal, act):
             detail = f"{bench.one.name}: {act} was accepted, and was not legal after {answer.sequence - 1}"
             yield Invariant.ILLEGAL_ACCEPTED, answer.sequence, detail
@@ -96,7 +79,7 @@ def _became_legal(bench: Bench, sent: Sent, sequence: int) -> bool:
     """Whether what was illegal when it was sent was not any more when it was judged."""
     assert sent.expected is not None
     is_current = sent.expected_sequence in (None, sequence - 1)
-    act = act_of(table_pb2.Action.FromString(sent.action))
+    act = act_sent(sent.action)
     return sent.expected.reason in _BY_THE_GAME and is_current and bench.is_legal(act, sequence - 1)
 
 
@@ -106,24 +89,17 @@ def _refusal_wrong(bench: Bench, sent: Sent, answer: Answered) -> Iterator[Found
     if not is_told and not (answer.reason and answer.message.strip() and answer.code):
         detail = f"{name}: refused with code {answer.code}, reason {answer.reason!r}, message {answer.message!r}"
         yield Invariant.REFUSAL_WITHOUT_REASON, at, detail
-    if answer.reason in _BY_THE_GAME or (sent.expected is not None and sent.expected.by_rule and not answer.rule):
-        yield from _rule_wrong(bench, sent, answer)
+    if answer.reason in _BY_THE_GAME and not answer.rule:
+        yield Invariant.REFUSAL_WITHOUT_RULE, at, f"{name}: {answer.reason} names no rule"
+    elif answer.reason in _BY_THE_GAME and not is_known_rule(bench.log.info.game, answer.rule):
+        detail = f"{answer.rule} does not stand on the page of {bench.log.info.game}"
+        yield Invariant.REFUSAL_WITHOUT_RULE, at, detail
     if answer.reason in _CODES and answer.code != _CODES[answer.reason]:
         yield Invariant.WRONG_REFUSAL, at, f"{name}: {answer.reason} came with code {answer.code}"
     if sent.expected is not None:
         yield from _unexpected(bench, sent, answer)
     elif answer.code not in BY_CIRCUMSTANCES:
         yield from _unexcused(bench, sent, answer)
-
-
-def _rule_wrong(bench: Bench, sent: Sent, answer: Answered) -> Iterator[Found]:
-    at, game = sent.expected_sequence or 0, bench.log.info.game
-    if answer.reason not in _BY_THE_GAME:
-        return
-    if not answer.rule:
-        yield Invariant.REFUSAL_WITHOUT_RULE, at, f"{bench.one.name}: {answer.reason} names no rule"
-    elif not is_known_rule(game, answer.rule):
-        yield Invariant.REFUSAL_WITHOUT_RULE, at, f"{answer.rule} does not stand on the page of {game}"
 
 
 def _unexpected(bench: Bench, sent: Sent, answer: Answered) -> Iterator[Found]:
@@ -142,7 +118,7 @@ def _unexpected(bench: Bench, sent: Sent, answer: Answered) -> Iterator[Found]:
 def _unexcused(bench: Bench, sent: Sent, answer: Answered) -> Iterator[Found]:
     """A refusal for which the log shows no cause."""
     reach, expected = bench.timeline.reach(sent, answer), sent.expected_sequence
-    act, name = act_of(table_pb2.Action.FromString(sent.action)), bench.one.name
+    act, name = act_sent(sent.action), bench.one.name
     match answer.reason:
         case "STALE_SEQUENCE":
             if expected is None or (reach.is_certain and reach.last <= expected):
