@@ -7,6 +7,7 @@ round was scored. All of it lasts for a round.
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from typing import Any
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
@@ -47,7 +48,7 @@ def _collect(message: Message, found: list[tuple[str, int]]) -> None:
             for part in value:
                 _collect(part, found)
         else:
-            values = (value,) if isinstance(value, int | str | bytes) else value
+            values: Any = (value,) if isinstance(value, int | str | bytes) else value
             cards = values if field.enum_type is not None else (it for text in values for it in cards_written_in(text))
             found += ((where, card) for card in cards)
 
