@@ -17,7 +17,7 @@ BARE_VERBS = (
     pb.Action(draw=pb.DrawAction()),
 )
 LONGEST_REQUEST_BYTES = 64 * 1024
-ENGINE = "/croupier_api.v1.EngineService/"
+SUBMIT_ACTION = "/croupier_api.v1.EngineService/SubmitAction"
 
 
 class Attempt(NamedTuple):
@@ -29,27 +29,18 @@ class Attempt(NamedTuple):
 
 
 class Rubbish(NamedTuple):
-    """Bytes for an rpc that cannot take them, and the only refusals that are right, as status code and reason."""
+    """Bytes that are no action, and the only refusal that is right."""
 
     name: str
-    path: str
     body: bytes
-    refusals: frozenset[tuple[grpc.StatusCode, str]]
+    code: grpc.StatusCode
+    reason: str
 
 
-MALFORMED = Rubbish(
-    "malformed",
-    ENGINE + "SubmitAction",
-    b"\xff\xff\xff",
-    frozenset({(grpc.StatusCode.INVALID_ARGUMENT, "MALFORMED_MESSAGE")}),
+RUBBISH = (
+    Rubbish("malformed", b"\xff\xff\xff", grpc.StatusCode.INVALID_ARGUMENT, "MALFORMED_MESSAGE"),
+    Rubbish("oversized", bytes(LONGEST_REQUEST_BYTES + 1024), grpc.StatusCode.RESOURCE_EXHAUSTED, ""),
 )
-OVERSIZED = Rubbish(
-    "oversized",
-    ENGINE + "SubmitAction",
-    bytes(LONGEST_REQUEST_BYTES + 1024),
-    frozenset({(grpc.StatusCode.RESOURCE_EXHAUSTED, "")}),
-)
-RUBBISH = (MALFORMED, OVERSIZED)
 FOREIGN_REFUSALS = frozenset(
     {(grpc.StatusCode.PERMISSION_DENIED, "NOT_YOUR_TABLE"), (grpc.StatusCode.FAILED_PRECONDITION, "TABLE_FINISHED")}
 )

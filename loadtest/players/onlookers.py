@@ -44,12 +44,12 @@ async def _watch(world: World, client: PlayerClient, table: lobby_pb2.Table, ran
     until = world.now() + random.uniform(*WATCHED_SECONDS)
     try:
         async with client.gallery(table.table_id, viewer) as seat:
-            while not seat.table.finished and world.now() < until and not world.is_time_up:
+            while not seat.finished and world.now() < until and not world.is_time_up:
                 try:
                     await seat.changed(timeout_seconds=PAUSE_SECONDS)
                 except TimedOut:
                     continue
-            if not seat.table.finished:
+            if not seat.finished:
                 viewer.left_milliseconds = wall_milliseconds()
     finally:
         left = world.tables.leave(table.table_id)
