@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from croupier_api.v1 import table_pb2
 from loadtest.judge.knowledge import NOTHING_KNOWN, Shown, cards_in, cards_written_in
+from loadtest.judge.log import SLACK_MILLISECONDS
 from loadtest.judge.notation import CARDS
-from loadtest.judge.reach import SLACK_MILLISECONDS
 from loadtest.judge.streams import Followed, Message, differences, moment_of
 from loadtest.judge.violations import Found, Invariant
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from croupier_api.v1 import engine_pb2
+from loadtest.judge.answers import BY_CIRCUMSTANCES
 from loadtest.judge.log import Log
-from loadtest.judge.refusals import BY_CIRCUMSTANCES
 from loadtest.judge.streams import Followed
 from loadtest.judge.violations import Found, Invariant
 

@@ -5,16 +5,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from croupier_api.v1 import scoring_pb2
-from loadtest.judge.actions import acknowledgements_broken, answers_wrong, entries_unasked
+from loadtest.judge.answers import Bench, acknowledgements_broken, answers_wrong, entries_unasked
 from loadtest.judge.deadlines import broken_deadlines, times_broken, waited_in_vain
 from loadtest.judge.knowledge import Shown
 from loadtest.judge.lag import end_missed, late_entries, seen_by_all
-from loadtest.judge.log import Log, log_of
+from loadtest.judge.log import Log, Timeline, log_of
 from loadtest.judge.positions import views_against_rules
 from loadtest.judge.public import disagreements
-from loadtest.judge.reach import Timeline
 from loadtest.judge.records import Records, read_records
-from loadtest.judge.refusals import Bench
 from loadtest.judge.results import counted_in, ledger_differs, results_differ, rounds_told
 from loadtest.judge.secrecy import secrets_told, views_differ
 from loadtest.judge.standings import Occupant, Outcome
