@@ -86,7 +86,7 @@ def _illegal_card(table: Table, random: Random) -> Attempt | None:
 
 def _wrong_verb(table: Table, random: Random) -> Attempt:
     action = random.choice([verb for verb in BARE_VERBS if verb not in table.legal_actions.actions])
-    refusal = _expected("wrong verb", grpc.StatusCode.FAILED_PRECONDITION, "ILLEGAL_ACTION", by_rule=True)
+    refusal = _expected("wrong verb", grpc.StatusCode.FAILED_PRECONDITION, "ILLEGAL_ACTION")
     return Attempt(action, table.sequence, refusal)
 
 
@@ -101,7 +101,7 @@ def _stale_sequence(table: Table, random: Random) -> Attempt:
 
 
 def _illegal(name: str, table: Table, card: int, reason: str = "ILLEGAL_ACTION") -> Attempt:
-    refusal = _expected(name, grpc.StatusCode.FAILED_PRECONDITION, reason, by_rule=True)
+    refusal = _expected(name, grpc.StatusCode.FAILED_PRECONDITION, reason)
     return Attempt(_play(card), table.sequence, refusal)
 
 
@@ -109,6 +109,6 @@ def _play(card: int) -> pb.Action:
     return pb.Action(play=pb.PlayAction(card=cards_pb2.Card.ValueType(card)))
 
 
-def _expected(name: str, code: grpc.StatusCode, reason: str, *, by_rule: bool = False) -> Expected:
+def _expected(name: str, code: grpc.StatusCode, reason: str) -> Expected:
     number: int = code.value[0]
-    return Expected(name, number, reason, by_rule)
+    return Expected(name, number, reason)

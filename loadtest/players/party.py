@@ -1,5 +1,6 @@
 """People who play table after table, each in a manner of his own: as parties, or with whom they are matched."""
 
+import asyncio
 import time
 from collections.abc import Coroutine, Mapping, Sequence
 from itertools import count
@@ -64,11 +65,13 @@ async def _play_one(world: World, guests: Sequence[PlayerClient], random: Random
         for client in guests[: seats - has_bot]
     ]
     clock = _clock_for({one.manner for one in people})
-    table = await _formed(world, people, kind, seats, clock, random)
+    table = await _formed(people, kind, seats, clock, random)
     if table is None:
         world.measures.failed("opening a table: it was not opened", f"table of {kind.game} for {seats}")
         return
-    await world.together([seated(world, one, table, clock, random) for one in people])
+    async with asyncio.TaskGroup() as group:
+        for one in people:
+            group.create_task(seated(world, one, table, clock, random))
 
 
 def _clock_for(manners: set[Manner]) -> table_pb2.Clock:
@@ -97,7 +100,7 @@ def drawn_manner(world: World, random: Random) -> Manner:
 
 
 async def _formed(
-    world: World, people: Sequence[Person], kind: Kind, seats: int, clock: table_pb2.Clock, random: Random
+    people: Sequence[Person], kind: Kind, seats: int, clock: table_pb2.Clock, random: Random
 ) -> lobby_pb2.Table | None:
     """A table that is open, with a seat for each of these people; None if it was not opened in time."""
     host = people[0].client
@@ -108,12 +111,12 @@ async def _formed(
         await host.add_bot(table_id=table_id, bot="random")
     for person in people:
         await person.client.set_ready(table_id=table_id, client_seed=person.client_seed)
-    deadline = world.now() + OPENING_SECONDS
-    while world.now() < deadline:
+    deadline = time.monotonic() + OPENING_SECONDS
+    while time.monotonic() < deadline:
         table = (await host.get_table(table_id=table_id)).table
         if table.state != lobby_pb2.TABLE_STATE_FORMING:
             return table
-        await world.pause(POLL_SECONDS)
+        await asyncio.sleep(POLL_SECONDS)
     return None
 
 

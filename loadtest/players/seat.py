@@ -240,7 +240,7 @@ class SeatPlayer:
 
     async def _read_records(self, record: TableRecord) -> None:
         try:
-            await read_records(self._client, record, self._world.pause, self._sheet_seconds)
+            await read_records(self._client, record, self._sheet_seconds)
         except CroupierError as error:
             self._failed("reading the records", error)
 

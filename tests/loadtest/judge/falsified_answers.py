@@ -11,7 +11,7 @@ from loadtest.record import Answered, Expected, SeatRecord, Sent, TableRecord, V
 from tests.loadtest.judge.played import Asked, Cases, Falsify, Played, heard_at, hears, hears_instead, play, refused
 
 SEAT = 2
-ILLEGAL = Expected("illegal card", StatusCode.FAILED_PRECONDITION.value[0], "ILLEGAL_ACTION", by_rule=True)
+ILLEGAL = Expected("illegal card", StatusCode.FAILED_PRECONDITION.value[0], "ILLEGAL_ACTION")
 STALE = Expected("stale", StatusCode.ABORTED.value[0], "STALE_SEQUENCE")
 RULE = "THU-PLAY-3"
 

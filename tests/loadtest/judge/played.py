@@ -342,10 +342,10 @@ def heard_at(table: Played, sequence: int) -> int:
     return table.steps[sequence - 1].entry.at + PLAYERS_AHEAD + HEARD_AFTER
 
 
-def views(one: SeatRecord, table: Played, viewer: int, sequences: range) -> None:
-    """A viewer asks for his view."""
-    for sequence in sequences:
-        snapshot = table.snapshot(viewer, sequence).SerializeToString()
+def views(one: SeatRecord, table: Played, step: int) -> None:
+    """A viewer asks for his view now and then."""
+    for sequence in range(1, len(table.steps) + 1, step):
+        snapshot = table.snapshot(SPECTATOR if one.seat is None else one.seat, sequence).SerializeToString()
         one.viewed.append(Viewed(heard_at(table, sequence), snapshot))
 
 
@@ -367,7 +367,7 @@ def restless_record(table: Played, seed: int) -> TableRecord:
             if random.random() < 0.1:
                 drops[sequence] = random.choice((None, sequence, random.randint(begins_at, sequence)))
         record.viewers.append(seat_record(table, viewer, begins_at, drops))
-        views(record.viewers[-1], table, viewer, range(1, last + 1, 5))
+        views(record.viewers[-1], table, 5)
     return record
 
 
