@@ -103,7 +103,7 @@ def times_broken(
     """What is wrong with the times in rows; `to_act` says by sequence who is to act after it, as far as it is known."""
     action, reserve, bot_delay = rows.config["clock"]
     bots = frozenset(seat for seat, (_, _, bot) in enumerate(rows.config["seats"]) if bot)
-    clock = Clock(Times(action, reserve, bot_delay, bots), [reserve] * rows.config["seat_count"])
+    clock = Clock(Times(action, bot_delay, bots), [reserve] * rows.config["seat_count"])
     for row in rows.entries:
         for invariant, detail in _row_broken(row, clock, outages, late):
             yield invariant, row.sequence, detail

@@ -48,16 +48,9 @@ def public_part(update: engine_pb2.TableUpdate) -> bytes:
 
     A mark with the name of a face-down pile tells the seat that put cards there, and nobody else, which they were.
     """
-    public = engine_pb2.TableUpdate(
-        sequence=update.sequence,
-        at_milliseconds=update.at_milliseconds,
-        seat=update.seat if update.HasField("seat") else None,
-        acted_by=update.acted_by,
-        clock=update.clock,
-        revealed_seed=update.revealed_seed,
-        proposal=update.proposal if update.HasField("proposal") else None,
-        credited_milliseconds=update.credited_milliseconds,
-    )
+    public = engine_pb2.TableUpdate()
+    public.CopyFrom(update)
+    public.ClearField("facts")
     for fact in update.facts:
         kind = fact.WhichOneof("fact")
         if kind in _PUBLIC_FACTS and not is_face_down(fact.marked.mark.name):

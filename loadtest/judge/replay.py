@@ -66,8 +66,8 @@ def read(text: str) -> Replay:
         if set(line) == {"round", "scores", "totals"}:
             _take_round(line, entries)
         else:
-            entries.append(_entry(line, len(entries) + 1, entries[-1].at_milliseconds if entries else 0))
-            _check_event(line, len(entries), lines[0]["seats"])
+            after = entries[-1].at_milliseconds if entries else 0
+            entries.append(_entry(line, len(entries) + 1, after, lines[0]["seats"]))
     if set(lines[-1]) != {"result"} or set(lines[-1]["result"]) != {"ranking", "totals"}:
         raise Untrue("the last line is no result")
     return Replay(lines[0], entries, lines[-1]["result"])
@@ -87,19 +87,15 @@ def _check_header(header: Mapping[str, Any]) -> None:
         raise Untrue("the seed has not 32 bytes, or an empty one was not left out")
 
 
-def _entry(line: Mapping[str, Any], number: int, after: int) -> Entry:
-    at = milliseconds_of(line.get("at"))
+def _entry(line: Mapping[str, Any], number: int, after: int, seats: int) -> Entry:
+    at, seat, what = milliseconds_of(line.get("at")), line.get("seat", 0), line.get("event", line.get("action"))
     if set(line) not in _EVENT_KEYS or line["seq"] != number or line.get("auto", "bot") not in AUTO.values():
         raise Untrue(f"what should be entry {number} is something else")
     if at is None or at < after:
         raise Untrue(f"the time of entry {number} is none, or before that of the entry before")
-    return Entry(at, line, [])
-
-
-def _check_event(line: Mapping[str, Any], number: int, seats: int) -> None:
-    seat, what = line.get("seat", 0), line.get("event", line.get("action"))
     if type(seat) is not int or not 0 <= seat < seats or not isinstance(what, dict) or "type" not in what:
         raise Untrue(f"entry {number} has a seat that is none, or an event or action that is no object")
+    return Entry(at, line, [])
 
 
 def _take_round(line: Mapping[str, Any], entries: Sequence[Entry]) -> None:
@@ -112,7 +108,8 @@ def _take_round(line: Mapping[str, Any], entries: Sequence[Entry]) -> None:
 def header_differences(replay: Replay, info: table_pb2.TableInfo, followed: Sequence[Followed]) -> Iterator[str]:
     """Where the header does not tell what everybody was told about the table."""
     header = replay.header
-    options = {name: _option_text(value) for name, value in header["options"].items()}
+    given = header["options"].items()
+    options = {name: value if isinstance(value, str) else json.dumps(value) for name, value in given}
     players = [(who["player_id"], who["name"], who["bot"]) for who in header["players"]]
     pairs = {
         "table": (header["table_id"], info.table_id),
@@ -127,10 +124,6 @@ def header_differences(replay: Replay, info: table_pb2.TableInfo, followed: Sequ
     for seed in {moment.revealed_seed for one in followed for moment in one.moments.values()} - {""}:
         if seed != header["seed"]:
             yield "the replay's seed is not the one that was revealed at the table"
-
-
-def _option_text(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
 
 
 def entry_differences(replay: Replay, log: Log, numbers: Mapping[int, int]) -> Iterator[Found]:
