@@ -33,12 +33,11 @@ class Heard(NamedTuple):
 
 
 class Expected(NamedTuple):
-    """What the refusal of an attempt must say: the gRPC status code, the reason, and a rule if one must speak."""
+    """What the refusal of an attempt must say: the gRPC status code and the reason."""
 
     name: str
     code: int
     reason: str
-    by_rule: bool = False
 
 
 class Sent(NamedTuple):

@@ -85,7 +85,7 @@ class FaultLoad:
     def _new_client(self, name: str, measures: Measures, sleep: Sleep) -> PlayerClient:
         is_proxied, manners = name.startswith(PROXIED), self._load.manners
         connections, secret = self._proxied if is_proxied else self._direct, f"fault run {manners.seed} {name}"
-        client = _Client(connections, secret, name, measures, manners.matching_seconds, sleep)
+        client = _Client(connections, secret, name, measures, sleep)
         client.load = self
         if is_proxied:
             self._proxied_clients.append(client)

@@ -14,7 +14,6 @@ class Times(NamedTuple):
     """How much time there is, in milliseconds, and which seats are computer players'."""
 
     action: int
-    reserve: int
     bot_delay: int
     bots: frozenset[int]
 
@@ -94,19 +93,15 @@ def clock_at(
 
     Where several are to act and it is not the first entry, one deadline does not tell since when each of them is.
     """
-    clock = Clock(times_of(info), list(told.reserve_milliseconds), set(told.away_seats))
+    bots = frozenset(seat for seat, who in enumerate(info.seats) if who.bot)
+    given = info.clock
+    times = Times(given.action_seconds * 1000, given.bot_delay_milliseconds, bots)
+    clock = Clock(times, list(told.reserve_milliseconds), set(told.away_seats))
     seats = list(view.seats_to_act)
     allowed = min(map(clock.allowed, seats), default=0)
     is_told = is_first or len(seats) == 1
     clock.since = dict.fromkeys(seats, told.deadline_milliseconds - allowed if is_told else None)
     return clock
-
-
-def times_of(info: table_pb2.TableInfo) -> Times:
-    """The times of a table as its viewers were told them."""
-    bots = frozenset(seat for seat, who in enumerate(info.seats) if who.bot)
-    clock = info.clock
-    return Times(clock.action_seconds * 1000, clock.reserve_seconds * 1000, clock.bot_delay_milliseconds, bots)
 
 
 def passed_in(update: engine_pb2.TableUpdate, *, is_aside: bool) -> Passed:

@@ -5,7 +5,7 @@ round was scored. All of it lasts for a round.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -29,24 +29,28 @@ Shown = tuple[tuple[str, int], ...]
 
 def cards_in(message: Message) -> Shown:
     """Every card that a message holds, at any depth, in card fields and in texts, each with the field it stands in."""
-    return tuple(_cards_in(message))
+    found: list[tuple[str, int]] = []
+    _collect(message, found)
+    return tuple(found)
 
 
-def _cards_in(message: Message) -> Iterator[tuple[str, int]]:
+def _collect(message: Message, found: list[tuple[str, int]]) -> None:
     telling = _telling(message.DESCRIPTOR)
     for field, value in message.ListFields():
         where = telling.get(field.name)
         if where is None:
             continue
-        if isinstance(value, Mapping):
-            yield from ((where, card) for text in value.values() for card in cards_written_in(str(text)))
+        if isinstance(value, Message):
+            _collect(value, found)
+        elif isinstance(value, Mapping):
+            found += ((where, card) for text in value.values() for card in cards_written_in(str(text)))
         elif field.message_type is not None:
-            for part in (value,) if isinstance(value, Message) else value:
-                yield from _cards_in(part)
-        elif field.enum_type is not None:
-            yield from ((where, card) for card in _values(value))
+            for part in value:
+                _collect(part, found)
         else:
-            yield from ((where, card) for text in _values(value) for card in cards_written_in(text))
+            values: Any = (value,) if isinstance(value, int | str | bytes) else value
+            cards = values if field.enum_type is not None else (it for text in values for it in cards_written_in(text))
+            found += ((where, card) for card in cards)
 
 
 @lru_cache(maxsize=256)
@@ -62,10 +66,6 @@ def _can_tell(kind: Descriptor, field: FieldDescriptor) -> bool:
     if field.enum_type is not None:
         return field.enum_type.full_name == _CARD and f"{kind.name}.{field.name}" not in _CARDS_OF_NOBODY
     return field.cpp_type == FieldDescriptor.CPPTYPE_STRING
-
-
-def _values(value: Any) -> Iterable[Any]:
-    return (value,) if isinstance(value, int | str | bytes) else value
 
 
 def cards_written_in(text: str | bytes) -> Iterator[int]:

@@ -1,14 +1,14 @@
-"""Every entry is soon received on every stream that is open."""
+"""How soon entries are received: on every stream that is open, and by all who sit at the table."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from loadtest.judge.rows import Row, Rows
 from loadtest.judge.streams import Followed
-from loadtest.judge.violations import Invariant, Violation
+from loadtest.judge.violations import Found, Invariant
 from loadtest.record import Lag
 
 
-def late_entries(table_id: str, one: Followed, rows: Rows, lag: Lag, ahead: int) -> Iterator[Violation]:
+def late_entries(one: Followed, rows: Rows, lag: Lag, ahead: int) -> Iterator[Found]:
     """The first entry of each stream that a viewer received too late, or never.
 
     The players' clock is `ahead` of the services', in milliseconds.
@@ -33,19 +33,54 @@ def late_entries(table_id: str, one: Followed, rows: Rows, lag: Lag, ahead: int)
             late = came - max(stored, opened.at_milliseconds)
             if late > lag.most_milliseconds and stored >= lag.since_milliseconds:
                 detail = f"{one.name} had a stream for {late} ms on which a stored entry was not received"
-                yield Violation(Invariant.STREAM_SILENT, table_id, row.sequence, detail)
+                yield Invariant.STREAM_SILENT, row.sequence, detail
                 break
 
 
-def end_missed(table_id: str, one: Followed, rows: Rows) -> Iterator[Violation]:
+def end_missed(one: Followed, rows: Rows) -> Iterator[Found]:
     """A viewer who stayed to the end of a game, and never received it."""
     record, last = one.record, len(rows.entries)
     is_present = one.messages and not record.hampered and record.left_milliseconds is None
     if is_present and rows.stored.status == "finished" and max(it.sequence for it in one.messages) < last:
-        detail = f"{one.name} never received the end of the game, with {last}"
-        yield Violation(Invariant.STREAM_SILENT, table_id, one.last_heard[1], detail)
+        yield Invariant.STREAM_SILENT, one.last_heard[1], f"{one.name} never received the end of the game, with {last}"
 
 
 def _visible(row: Row, ahead: int) -> int:
     """From when on an entry may be received, by the players' clock."""
     return row.committed if row.committed is not None else row.at + ahead
+
+
+def seen_by_all(followed: Sequence[Followed], until_milliseconds: int | None) -> Iterator[int]:
+    """For each acknowledged action the milliseconds from sent to heard at the last seat of this record.
+
+    Seats that were not connected then, or read slowly, do not count; actions that were heard late, on a stream opened
+    after them, are left out, and so are those that were sent after a time.
+    """
+    seated = [one for one in followed if one.seat is not None and not one.record.reads_slowly]
+    for one in seated:
+        told: set[int] = set()
+        for answer in one.record.answered:
+            sent = one.sent.get(answer.request_id)
+            if answer.sequence is None or sent is None or answer.sequence in told:
+                continue
+            at = sent[0].at_milliseconds
+            if until_milliseconds is not None and at > until_milliseconds:
+                continue
+            told.add(answer.sequence)
+            live = [_live(other, answer.sequence, at) for other in seated if _is_connected(other, at)]
+            if live and None not in live:
+                yield max(heard for heard in live if heard is not None) - at
+
+
+def _is_connected(one: Followed, at: int) -> bool:
+    """Whether a viewer had a stream by then and had not left."""
+    opened, left = one.record.opened, one.record.left_milliseconds
+    return bool(opened) and opened[0].at_milliseconds <= at and (left is None or left > at)
+
+
+def _live(one: Followed, sequence: int, sent_at: int) -> int | None:
+    """When a viewer heard of an entry on a stream that was open when it was sent."""
+    heard, opened = one.heard.get(sequence), one.record.opened
+    if heard is None or heard.stream >= len(opened) or opened[heard.stream].at_milliseconds > sent_at:
+        return None
+    return heard.at_milliseconds

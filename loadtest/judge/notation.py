@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -49,6 +50,12 @@ def act_of(action: table_pb2.Action) -> Act:
             return {"type": "name_trump", "trump": _suit(action.name_trump.trump), "do": action.name_trump.do}
         case verb:
             return {"type": verb or "none"}
+
+
+@lru_cache(maxsize=1024)
+def act_sent(action: bytes) -> Act:
+    """The action of a request; nobody may change it."""
+    return act_of(table_pb2.Action.FromString(action))
 
 
 def _suit(number: int) -> str:

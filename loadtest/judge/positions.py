@@ -8,7 +8,7 @@ from loadtest.judge.notation import cards_of, legal_of, legal_texts
 from loadtest.judge.proof import Position
 from loadtest.judge.rules.interface import Legal, Pile
 from loadtest.judge.streams import Followed, Moment
-from loadtest.judge.violations import Invariant, Violation
+from loadtest.judge.violations import Found, Invariant
 
 _NOTHING = Legal([], [])
 _UNCOUNTED_PHASES = {"one_ten": frozenset({"kitty", "reshuffle"})}
@@ -20,29 +20,24 @@ _ROUND_IS_OVER = frozenset({"deal", "over"})
 
 
 def views_against_rules(
-    table_id: str, game: str, one: Followed, numbers: Mapping[int, int], positions: Mapping[int, Position]
-) -> Iterator[Violation]:
+    game: str, one: Followed, numbers: Mapping[int, int], positions: Mapping[int, Position]
+) -> Iterator[Found]:
     """Where a viewer saw something else than the rules, played by the judge, would show him."""
-    legal: dict[int, list[str]] = {}
     for sequence, moment in one.moments.items():
         position = positions.get(numbers.get(sequence, -1))
         if position is None:
             continue
         is_counted = moment.view.phase not in _UNCOUNTED_PHASES.get(game, ())
         for invariant, detail in _differences(moment, position, one.seat, is_counted=is_counted):
-            yield Violation(invariant, table_id, sequence, f"{one.name}: {detail}")
+            yield invariant, sequence, f"{one.name}: {detail}"
         is_open = game in _LAYS_HANDS_OPEN and moment.view.phase in _ROUND_IS_OVER
         for other, hand in enumerate(moment.view.seats):
             if hand.cards and other != one.seat and not is_open:
-                detail = f"{one.name} was shown the hand of seat {other}"
-                yield Violation(Invariant.HIDDEN_CARD_SEEN, table_id, sequence, detail)
+                yield Invariant.HIDDEN_CARD_SEEN, sequence, f"{one.name} was shown the hand of seat {other}"
         told = legal_texts(legal_of(moment.legal_actions))
-        allowed = _NOTHING if one.seat is None else position.legal.get(one.seat, _NOTHING)
-        own = legal[sequence] = legal_texts(allowed)
+        own = legal_texts(_NOTHING if one.seat is None else position.legal.get(one.seat, _NOTHING))
         if told != own:
-            yield Violation(
-                Invariant.RULES_BROKEN, table_id, sequence, f"{one.name} was told he may {told}, by the rules {own}"
-            )
+            yield Invariant.RULES_BROKEN, sequence, f"{one.name} was told he may {told}, by the rules {own}"
 
 
 def _differences(

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from loadtest.judge.deals import deal, table_key
-from loadtest.judge.replay import Entry, Replay
+from loadtest.judge.replay import Replay
 from loadtest.judge.rules.catalogue import RULES
-from loadtest.judge.rules.interface import Act, Card, Illegal, Legal, Pile, Round, Table
-from loadtest.judge.violations import Invariant
+from loadtest.judge.rules.interface import Act, Card, Illegal, Legal, Pile, Round, Shuffle, Table
+from loadtest.judge.violations import Found, Invariant
 
 
 class Position(NamedTuple):
@@ -23,21 +23,14 @@ class Position(NamedTuple):
     ranking: list[list[int]] | None
 
 
-class Fault(NamedTuple):
-    """What is wrong with an entry of a replay; 0 is the header."""
-
-    invariant: Invariant
-    number: int
-    detail: str
-
-
 @dataclass(frozen=True, slots=True)
 class Proof:
     """The table before the first entry and after each; it ends early at a fault after which it cannot go on."""
 
     positions: Sequence[Position]
     rounds: Sequence[Round]
-    faults: Sequence[Fault]
+    faults: Sequence[Found]
+    """Each by the number of its entry in the replay; 0 is the header."""
     shuffles: Mapping[int, tuple[list[Card], list[int]]]
     """By number of the entry the cards, and the numbers drawn, that follow from the seeds."""
 
@@ -55,7 +48,7 @@ def prove(replay: Replay) -> Proof | None:
     try:
         table = rules(replay.header["seats"], replay.header["options"])
     except (KeyError, TypeError, ValueError) as error:
-        return Proof((), (), [Fault(Invariant.REPLAY_UNTRUE, 0, f"the options are not the game's: {error!r}")], {})
+        return Proof((), (), [(Invariant.REPLAY_UNTRUE, 0, f"the options are not the game's: {error!r}")], {})
     run = _Run(replay, table)
     faults = list(run.faults())
     return Proof(run.positions, list(run.table.rounds), faults, run.shuffles)
@@ -71,74 +64,69 @@ class _Run:
         self._replay = replay
         self._key = table_key(bytes.fromhex(replay.header["seed"]), replay.added)
 
-    def faults(self) -> Iterator[Fault]:
+    def faults(self) -> Iterator[Found]:
         for number, entry in enumerate(self._replay.entries, start=1):
             if self.table.ranking is not None:
-                yield Fault(Invariant.REPLAY_UNTRUE, number, "the game was over before this entry")
+                yield Invariant.REPLAY_UNTRUE, number, "the game was over before this entry"
                 return
             rounds = len(self.table.rounds)
-            fault = self._play(number, entry)
-            if fault is not None:
-                yield fault
+            if (fault := self._play(number, entry.line)) is not None:
+                invariant, detail = fault
+                yield invariant, number, detail
                 return
             self.positions.append(_position(self.table))
             if self._replay.result is not None and self.table.rounds[rounds:] != entry.rounds:
                 detail = f"rounds told {entry.rounds}, by the rules {self.table.rounds[rounds:]}"
-                yield Fault(Invariant.RESULT_DIFFERS, number, detail)
+                yield Invariant.RESULT_DIFFERS, number, detail
         yield from self._result()
 
-    def _play(self, number: int, entry: Entry) -> Fault | None:
-        line = entry.line
-        if self.table.shuffle_wanted is not None:
-            return self._deal(number, line)
+    def _play(self, number: int, line: Mapping[str, Any]) -> tuple[Invariant, str] | None:
+        if (wanted := self.table.shuffle_wanted) is not None:
+            return self._deal(number, line, wanted)
         if "cards" in line:
-            return Fault(Invariant.RULES_BROKEN, number, "cards were shuffled though seats had to act")
+            return Invariant.RULES_BROKEN, "cards were shuffled though seats had to act"
         if "event" in line:
-            return self._agree(number, line["event"])
-        return self._act(number, line)
+            return self._agree(line["event"])
+        return self._act(line)
 
-    def _deal(self, number: int, line: Mapping[str, Any]) -> Fault | None:
-        wanted = self.table.shuffle_wanted
-        assert wanted is not None
+    def _deal(self, number: int, line: Mapping[str, Any], wanted: Shuffle) -> tuple[Invariant, str] | None:
         if "seat" in line:
-            return Fault(Invariant.RULES_BROKEN, number, f"seat {line['seat']} acted while cards had to be shuffled")
+            return Invariant.RULES_BROKEN, f"seat {line['seat']} acted while cards had to be shuffled"
         shuffled = self.shuffles[number] = deal(self._key, wanted)
         event = self.table.shuffled(*shuffled)
         is_row = "cards" in line
         if ((line["cards"], line["drawn"]) if is_row else line["event"]) != (shuffled if is_row else event):
-            return Fault(Invariant.DEAL_UNFAIR, number, "these cards do not follow from the seed and the seats' seeds")
+            return Invariant.DEAL_UNFAIR, "these cards do not follow from the seed and the seats' seeds"
         return None
 
-    def _agree(self, number: int, event: Act) -> Fault | None:
+    def _agree(self, event: Act) -> tuple[Invariant, str] | None:
         try:
             self.table.agree(event)
         except Illegal as illegal:
-            return Fault(Invariant.RULES_BROKEN, number, f"this could not happen at the table: {illegal}")
+            return Invariant.RULES_BROKEN, f"this could not happen at the table: {illegal}"
         return None
 
-    def _act(self, number: int, line: Mapping[str, Any]) -> Fault | None:
+    def _act(self, line: Mapping[str, Any]) -> tuple[Invariant, str] | None:
         seat, is_bot = line["seat"], self._replay.header["players"][line["seat"]]["bot"]
         if (line.get("auto") == "bot") != is_bot:
             detail = f"seat {seat} is {'a' if is_bot else 'no'} computer player, told is {line.get('auto')}"
-            return Fault(Invariant.REPLAY_UNTRUE, number, detail)
+            return Invariant.REPLAY_UNTRUE, detail
         try:
             self.table.act(seat, line["action"])
         except Illegal as illegal:
             invariant = Invariant.RULES_BROKEN if "auto" in line else Invariant.ILLEGAL_ACCEPTED
-            return Fault(invariant, number, f"seat {seat} did {line['action']}: {illegal}")
+            return invariant, f"seat {seat} did {line['action']}: {illegal}"
         return None
 
-    def _result(self) -> Iterator[Fault]:
+    def _result(self) -> Iterator[Found]:
         last, result = len(self._replay.entries), self._replay.result
         if result is None:
             return
         if self.table.ranking is None:
-            yield Fault(Invariant.REPLAY_UNTRUE, last, "the replay ends before the game does")
+            yield Invariant.REPLAY_UNTRUE, last, "the replay ends before the game does"
         elif (result["ranking"], result["totals"]) != (self.table.ranking, self.table.scores):
             own = f"by the rules {self.table.ranking} with {self.table.scores}"
-            yield Fault(
-                Invariant.RESULT_DIFFERS, last, f"result told {result['ranking']} with {result['totals']}, {own}"
-            )
+            yield Invariant.RESULT_DIFFERS, last, f"result told {result['ranking']} with {result['totals']}, {own}"
 
 
 def _position(table: Table) -> Position:

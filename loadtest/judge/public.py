@@ -5,31 +5,16 @@ from collections.abc import Iterator, Sequence
 from croupier_api.v1 import engine_pb2, table_pb2
 from loadtest.judge.knowledge import is_face_down, is_open
 from loadtest.judge.streams import Followed, Moment
-from loadtest.judge.violations import Invariant, Violation
+from loadtest.judge.violations import Found, Invariant
 
 _PUBLIC_FACTS = frozenset(
-    {
-        "round_started",
-        "trick_taken",
-        "seat_out",
-        "hand_revealed",
-        "marked",
-        "turn_changed",
-        "round_ended",
-        "game_ended",
-    }
+    ["round_started", "trick_taken", "seat_out", "hand_revealed", "marked", "turn_changed", "round_ended", "game_ended"]
 )
-_COUNTED_BY_ALL = frozenset(
-    {
-        table_pb2.MOVE_REASON_DEAL,
-        table_pb2.MOVE_REASON_DRAW,
-        table_pb2.MOVE_REASON_PENALTY,
-    }
-)
+_COUNTED_BY_ALL = (table_pb2.MOVE_REASON_DEAL, table_pb2.MOVE_REASON_DRAW, table_pb2.MOVE_REASON_PENALTY)
 """Why cards move face down before the eyes of all; other such moves may be told to their maker alone, or first."""
 
 
-def disagreements(table_id: str, followed: Sequence[Followed]) -> Iterator[Violation]:
+def disagreements(followed: Sequence[Followed]) -> Iterator[Found]:
     """Where two viewers were told different things about what everybody may know."""
     infos: dict[bytes, str] = {}
     updates: dict[int, tuple[bytes, str]] = {}
@@ -43,20 +28,19 @@ def disagreements(table_id: str, followed: Sequence[Followed]) -> Iterator[Viola
             digest = digests.get(body) or digests.setdefault(body, public_part(update))
             first, told = updates.setdefault(sequence, (digest, one.name))
             if first != digest:
-                yield _differs(table_id, sequence, told, one.name, "an entry")
+                yield _differs(sequence, told, one.name, "an entry")
         for sequence, moment in one.moments.items():
             public = _public_view(moment)
             first, told = moments.setdefault(sequence, (public, one.name))
             if first != public:
-                yield _differs(table_id, sequence, told, one.name, "the table")
+                yield _differs(sequence, told, one.name, "the table")
     if len(infos) > 1:
         one_name, other_name, *_ = infos.values()
-        yield _differs(table_id, 0, one_name, other_name, "what is fixed about the table")
+        yield _differs(0, one_name, other_name, "what is fixed about the table")
 
 
-def _differs(table_id: str, sequence: int, one: str, other: str, what: str) -> Violation:
-    detail = f"{one} and {other} were told different public facts about {what}"
-    return Violation(Invariant.PUBLIC_FACTS_DIFFER, table_id, sequence, detail)
+def _differs(sequence: int, one: str, other: str, what: str) -> Found:
+    return Invariant.PUBLIC_FACTS_DIFFER, sequence, f"{one} and {other} were told different public facts about {what}"
 
 
 def public_part(update: engine_pb2.TableUpdate) -> bytes:
@@ -64,16 +48,9 @@ def public_part(update: engine_pb2.TableUpdate) -> bytes:
 
     A mark with the name of a face-down pile tells the seat that put cards there, and nobody else, which they were.
     """
-    public = engine_pb2.TableUpdate(
-        sequence=update.sequence,
-        at_milliseconds=update.at_milliseconds,
-        seat=update.seat if update.HasField("seat") else None,
-        acted_by=update.acted_by,
-        clock=update.clock,
-        revealed_seed=update.revealed_seed,
-        proposal=update.proposal if update.HasField("proposal") else None,
-        credited_milliseconds=update.credited_milliseconds,
-    )
+    public = engine_pb2.TableUpdate()
+    public.CopyFrom(update)
+    public.ClearField("facts")
     for fact in update.facts:
         kind = fact.WhichOneof("fact")
         if kind in _PUBLIC_FACTS and not is_face_down(fact.marked.mark.name):

@@ -1,25 +1,22 @@
 """The replay and the rows of a table: read, held against what was received and each other, and played again."""
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from loadtest.judge.deals import commitment_of
+from loadtest.judge.answers import BY_CIRCUMSTANCES
 from loadtest.judge.log import Log, replay_numbers
+from loadtest.judge.notation import act_sent, canonical
 from loadtest.judge.proof import Position, Proof, prove
-from loadtest.judge.replay import (
-    Replay,
-    Untrue,
-    added_differences,
-    entry_differences,
-    header_differences,
-    read,
-    seed_differences,
-)
-from loadtest.judge.rows import Rows, Unreadable, read_rows
-from loadtest.judge.stored import answers_differ, received_differs, replay_differs, rows_broken, shown_early
+from loadtest.judge.replay import Replay, Untrue, entry_differences, header_differences, played_card, read, seeds_differ
+from loadtest.judge.rows import Row, Rows, Unreadable, read_rows
 from loadtest.judge.streams import Followed
-from loadtest.judge.violations import Invariant, Violation
-from loadtest.record import TableRecord
+from loadtest.judge.violations import Found, Invariant
+from loadtest.record import Answered, TableRecord
+
+AHEAD_MILLISECONDS = 200
+"""How far an engine's measure of the shared time may be ahead of the moment of the commit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +29,7 @@ class Records:
     rows: Rows | None
     numbers: Mapping[int, int]
     proof: Proof | None
-    violations: tuple[Violation, ...]
+    found: tuple[Found, ...]
 
     @property
     def positions(self) -> Mapping[int, Position]:
@@ -42,69 +39,186 @@ class Records:
 
 def read_records(record: TableRecord, followed: Sequence[Followed], log: Log) -> Records:
     """Read the replay and the rows, hold them against what was heard and each other, and play the game again."""
-    name, violations = record.table_id, list[Violation]()
-    rows, replay = _rows_of(record, violations), _replay_of(record, violations)
+    found: list[Found] = []
+    rows, replay = _rows_of(record, found), _replay_of(record, found)
     whole = rows if rows is not None and rows.is_whole else None
-    base = replay or (whole.replay(name) if whole is not None else None)
+    stored = whole.replay(record.table_id) if whole is not None else None
+    base = replay or stored
     if base is None:
-        found = _rows_differ(name, rows, None, followed, log, None) if rows is not None else ()
-        return Records(None, None, None, {}, None, (*violations, *found))
-    headers = [Violation(Invariant.REPLAY_UNTRUE, name, 0, it) for it in header_differences(base, log.info, followed)]
+        found += _rows_differ(rows, None, followed, log)
+        return Records(None, None, None, {}, None, tuple(found))
+    headers = [(Invariant.REPLAY_UNTRUE, 0, detail) for detail in header_differences(base, log.info, followed)]
     numbers = whole.numbers if whole is not None else replay_numbers(log, len(base.entries))
-    violations += [*headers, *_unfair(record, base, followed, log)]
+    found += [*headers, *seeds_differ(base, record.commitment, log.info, followed)]
     proof = prove(base) if not headers else None
     if replay is not None:
-        violations += entry_differences(name, replay, log, numbers)
-    if rows is not None:
-        violations += _rows_differ(name, rows, replay if whole is not None else None, followed, log, proof)
+        found += entry_differences(replay, log, numbers)
+    found += _rows_differ(rows, proof, followed, log)
+    if replay is not None and whole is not None and stored is not None:
+        found += replay_differs(whole, stored, replay, proof)
     sequences = {number: sequence for sequence, number in numbers.items()}
-    for fault in proof.faults if proof is not None else ():
-        is_log = replay is None and fault.invariant is Invariant.REPLAY_UNTRUE
-        invariant = Invariant.LOG_BROKEN if is_log else fault.invariant
-        violations.append(Violation(invariant, name, sequences.get(fault.number, fault.number), fault.detail))
-    return Records(base, replay, whole, numbers, proof, tuple(violations))
+    for invariant, number, detail in proof.faults if proof is not None else ():
+        is_log = replay is None and invariant is Invariant.REPLAY_UNTRUE
+        found.append((Invariant.LOG_BROKEN if is_log else invariant, sequences.get(number, number), detail))
+    return Records(base, replay, whole, numbers, proof, tuple(found))
 
 
-def _rows_of(record: TableRecord, violations: list[Violation]) -> Rows | None:
+def _rows_of(record: TableRecord, found: list[Found]) -> Rows | None:
     """The rows of the table, if there are any that can be read."""
-    if record.stored is None:
-        return None
     try:
-        return read_rows(record.stored)
+        return read_rows(record.stored) if record.stored is not None else None
     except Unreadable as fault:
-        violations.append(Violation(Invariant.LOG_BROKEN, record.table_id, fault.sequence, fault.detail))
+        found.append((Invariant.LOG_BROKEN, fault.sequence, fault.detail))
         return None
 
 
-def _replay_of(record: TableRecord, violations: list[Violation]) -> Replay | None:
+def _replay_of(record: TableRecord, found: list[Found]) -> Replay | None:
     """The replay, if there is one that can be read."""
-    for other in record.replays[1:]:
-        if other != record.replays[0]:
-            detail = "two viewers got different replays"
-            violations.append(Violation(Invariant.REPLAY_UNTRUE, record.table_id, 0, detail))
+    if len(set(record.replays)) > 1:
+        found.append((Invariant.REPLAY_UNTRUE, 0, "two viewers got different replays"))
     try:
         return read(record.replays[0]) if record.replays else None
     except Untrue as untrue:
-        violations.append(Violation(Invariant.REPLAY_UNTRUE, record.table_id, 0, untrue.detail))
+        found.append((Invariant.REPLAY_UNTRUE, 0, str(untrue)))
         return None
 
 
-def _rows_differ(
-    table_id: str, rows: Rows, replay: Replay | None, followed: Sequence[Followed], log: Log, proof: Proof | None
-) -> Iterator[Violation]:
-    yield from rows_broken(table_id, rows, proof)
-    yield from received_differs(table_id, rows, log)
-    if replay is not None:
-        yield from replay_differs(table_id, rows, replay, proof)
+def _rows_differ(rows: Rows | None, proof: Proof | None, followed: Sequence[Followed], log: Log) -> Iterator[Found]:
+    if rows is None:
+        return
+    yield from rows_broken(rows, proof)
+    yield from received_differs(rows, log)
     for one in followed:
-        yield from shown_early(table_id, one, rows)
-        yield from answers_differ(table_id, one, rows)
+        yield from shown_early(one, rows)
+        yield from answers_differ(one, rows)
 
 
-def _unfair(record: TableRecord, replay: Replay, followed: Sequence[Followed], log: Log) -> Iterator[Violation]:
-    computed = commitment_of(bytes.fromhex(replay.header["seed"]))
-    found = [
-        *seed_differences(replay, record.commitment, log.info, computed),
-        *added_differences(replay, followed),
+def rows_broken(rows: Rows, proof: Proof | None) -> Iterator[Found]:
+    """What is wrong with rows by themselves: gaps, time that runs backwards, doubled requests, the table's status."""
+    at = 0
+    for number, row in enumerate(rows.entries, start=1):
+        if row.sequence != number:
+            yield Invariant.LOG_BROKEN, row.sequence, f"the log should go on with {number}"
+            return
+        if row.at < at:
+            yield Invariant.LOG_BROKEN, number, f"stored at {row.at}, the entry before at {at}"
+        if row.committed is not None and row.at > row.committed + AHEAD_MILLISECONDS:
+            yield Invariant.LOG_BROKEN, number, f"stored at {row.at}, and committed at {row.committed} already"
+        at = row.at
+    requests = Counter((row.body["seat"], row.body["request"]) for row in rows.entries if "request" in row.body)
+    for (seat, request_id), count in requests.items():
+        if count > 1:
+            yield Invariant.ACTION_DOUBLED, 0, f"request {request_id} of seat {seat} is stored {count} times"
+    if proof is not None and not proof.faults and (proof.ranking is not None) != (rows.stored.status == "finished"):
+        detail = f"the table's status is {rows.stored.status}, by the rules the game is otherwise"
+        yield Invariant.LOG_BROKEN, len(rows.entries), detail
+
+
+def replay_differs(rows: Rows, own: Replay, replay: Replay, proof: Proof | None) -> Iterator[Found]:
+    """Where a replay does not tell exactly the events of the rows, which are `own` as a replay."""
+    if dict(own.header) != dict(replay.header):
+        yield Invariant.REPLAY_UNTRUE, 0, "the replay's header is not what is stored"
+    if len(own.entries) != len(replay.entries):
+        detail = f"the replay has {len(replay.entries)} entries, {len(own.entries)} events are stored"
+        yield Invariant.REPLAY_UNTRUE, 0, detail
+    shuffles = proof.shuffles if proof is not None else {}
+    pairs = zip(rows.numbers.items(), own.entries, replay.entries, strict=False)
+    for (sequence, number), stored, told in pairs:
+        if (stored.at_milliseconds, _comparable(stored.line)) != (told.at_milliseconds, _comparable(told.line)):
+            detail = f"stored is {dict(stored.line)}, the replay tells {dict(told.line)}"
+            yield Invariant.REPLAY_UNTRUE, sequence, detail
+        if number in shuffles and (stored.line.get("cards"), stored.line.get("drawn")) != shuffles[number]:
+            detail = "the cards that are stored do not follow from the seed and the seats' seeds"
+            yield Invariant.DEAL_UNFAIR, sequence, detail
+
+
+def _comparable(line: Mapping[str, Any]) -> object:
+    """A line without its number; of a shuffle, which a replay tells as the deal that came of it, just that."""
+    event = line.get("event")
+    if "cards" in line or (isinstance(event, dict) and event.get("type") in ("deal", "reshuffle")):
+        return "shuffle"
+    return event if event is not None else (line["seat"], canonical(line["action"]), line.get("auto"))
+
+
+def received_differs(rows: Rows, log: Log) -> Iterator[Found]:
+    """Entries that were received and are not what is stored, as far as it is public."""
+    for sequence, update in log.entries.items():
+        row = rows.by_sequence.get(sequence)
+        if row is None:
+            continue
+        card = played_card(update)
+        seat = update.seat if update.HasField("seat") else None
+        told = update.at_milliseconds, seat, update.acted_by, update.credited_milliseconds, sequence in log.asides, card
+        kept = row.body.get("action", {}).get("card", "") if card else ""
+        stored = row.at, row.body.get("seat"), row.by, row.credited, row.is_aside, kept
+        if told != stored:
+            yield Invariant.VIEW_DIFFERS, sequence, f"received was {told}, stored is {stored}"
+
+
+def shown_early(one: Followed, rows: Rows) -> Iterator[Found]:
+    """Entries that a viewer received before they were committed, or that are not stored."""
+    seen = [
+        (heard.at_milliseconds, message.sequence)
+        for heard, message in zip(one.record.heard, one.messages, strict=True)
+        if message.parsed.WhichOneof("event") in ("update", "snapshot")
     ]
-    return (Violation(Invariant.DEAL_UNFAIR, record.table_id, 0, detail) for detail in found)
+    seen += [(at, snapshot.sequence) for at, snapshot in one.views]
+    for at, sequence in seen:
+        if sequence and (why := _not_yet(rows.by_sequence.get(sequence), at)):
+            yield Invariant.SHOWN_BEFORE_STORED, sequence, f"{one.name} received the entry, {why}"
+
+
+def _not_yet(row: Row | None, at: int) -> str:
+    """Why something may not be known at a time; empty if it may."""
+    if row is None:
+        return "which is not stored"
+    if row.committed is not None and at < row.committed:
+        return f"which was committed {row.committed - at} ms later"
+    return ""
+
+
+def answers_differ(one: Followed, rows: Rows) -> Iterator[Found]:
+    """Acknowledged requests that are not stored as they were sent, and stored ones that were refused."""
+    sent = _bodies_sent(one)
+    stored = {
+        row.body["request"]: row for row in rows.entries if row.body.get("seat") == one.seat and "request" in row.body
+    }
+    for answer in one.record.answered:
+        bodies = sent.get(answer.request_id, [])
+        if answer.sequence is not None:
+            yield from _acknowledged(one, answer, bodies, rows.by_sequence.get(answer.sequence))
+            continue
+        row, is_final = stored.get(answer.request_id), answer.code not in BY_CIRCUMSTANCES
+        if row is not None and is_final and bodies == [_asked(row)]:
+            detail = f"request {answer.request_id} of {one.name} is stored, and was refused with {answer.reason}"
+            yield Invariant.WRONG_REFUSAL, row.sequence, detail
+
+
+def _acknowledged(one: Followed, answer: Answered, bodies: list[object], row: Row | None) -> Iterator[Found]:
+    sequence = answer.sequence or 0
+    is_there = row is not None and (row.body.get("seat"), row.body.get("request")) == (one.seat, answer.request_id)
+    if row is None or not is_there or (bodies and _asked(row) not in bodies):
+        there = "nothing" if row is None else dict(row.body)
+        detail = f"{bodies} as {answer.request_id} was acknowledged to {one.name}, stored is {there}"
+        yield Invariant.ACKNOWLEDGED_LOST, sequence, detail
+    elif why := _not_yet(row, answer.at_milliseconds):
+        yield Invariant.SHOWN_BEFORE_STORED, sequence, f"{one.name} was acknowledged an entry {why}"
+
+
+def _bodies_sent(one: Followed) -> Mapping[str, list[object]]:
+    """By request what was sent under that name, without repeats."""
+    bodies: dict[str, dict[object, None]] = defaultdict(dict)
+    for sent in one.record.sent:
+        bodies[sent.request_id][canonical(act_sent(sent.action))] = None
+    for said in one.record.said:
+        body = (said.proposal_sequence, said.agree) if said.proposal is None else said.proposal
+        bodies[said.request_id][body] = None
+    return {request_id: list(named) for request_id, named in bodies.items()}
+
+
+def _asked(row: Row) -> object:
+    """What a player asked for with a row, as `_bodies_sent` has it."""
+    body = row.body
+    if "action" in body:
+        return canonical(body["action"])
+    return (body["proposal"], body["agree"]) if "proposal" in body else body.get("proposed")

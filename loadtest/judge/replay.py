@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from croupier_api.v1 import engine_pb2, table_pb2
+from loadtest.judge.deals import commitment_of
 from loadtest.judge.log import Log
 from loadtest.judge.notation import AUTO, CARDS, milliseconds_of
 from loadtest.judge.rules.interface import Round
 from loadtest.judge.streams import Followed
-from loadtest.judge.violations import Invariant, Violation
+from loadtest.judge.violations import Found, Invariant
 
 _HEADER_KEYS = {
     "replay", "table_id", "game", "rules_version", "seats", "options", "players", "commitment", "seed", "client_seeds",
@@ -19,12 +20,7 @@ _EVENT_KEYS = ({"seq", "at", "event"}, {"seq", "at", "seat", "action"}, {"seq", 
 
 
 class Untrue(Exception):
-    """A text that is no replay; `number` is that of the last entry that could be read."""
-
-    def __init__(self, number: int, detail: str) -> None:
-        super().__init__(detail)
-        self.number = number
-        self.detail = detail
+    """A text that is no replay."""
 
 
 class Entry(NamedTuple):
@@ -61,62 +57,59 @@ def read(text: str) -> Replay:
     try:
         lines = [json.loads(line) for line in text.splitlines()]
     except ValueError:
-        raise Untrue(0, "a line is no JSON") from None
+        raise Untrue("a line is no JSON") from None
     if len(lines) < 2 or not all(isinstance(line, dict) for line in lines):
-        raise Untrue(0, "there is no header, or a line is no object")
+        raise Untrue("there is no header, or a line is no object")
     _check_header(lines[0])
     entries: list[Entry] = []
     for line in lines[1:-1]:
         if set(line) == {"round", "scores", "totals"}:
             _take_round(line, entries)
         else:
-            entries.append(_entry(line, len(entries) + 1, entries[-1].at_milliseconds if entries else 0))
-            _check_event(line, len(entries), lines[0]["seats"])
+            after = entries[-1].at_milliseconds if entries else 0
+            entries.append(_entry(line, len(entries) + 1, after, lines[0]["seats"]))
     if set(lines[-1]) != {"result"} or set(lines[-1]["result"]) != {"ranking", "totals"}:
-        raise Untrue(len(entries), "the last line is no result")
+        raise Untrue("the last line is no result")
     return Replay(lines[0], entries, lines[-1]["result"])
 
 
 def _check_header(header: Mapping[str, Any]) -> None:
     if set(header) != _HEADER_KEYS:
-        raise Untrue(0, f"the header has other keys: {', '.join(set(header) ^ _HEADER_KEYS)}")
+        raise Untrue(f"the header has other keys: {', '.join(set(header) ^ _HEADER_KEYS)}")
     seats = [player.get("seat") for player in header["players"]]
     if header["replay"] != 1 or seats != list(range(header["seats"])):
-        raise Untrue(0, "the header has another version, or has not one player for each seat in order")
+        raise Untrue("the header has another version, or has not one player for each seat in order")
     try:
         seeds = [bytes.fromhex(header["seed"]), *map(bytes.fromhex, header["client_seeds"].values())]
     except (ValueError, TypeError):
-        raise Untrue(0, "a seed of the header is not hexadecimal") from None
+        raise Untrue("a seed of the header is not hexadecimal") from None
     if len(seeds[0]) != 32 or not all(seeds):
-        raise Untrue(0, "the seed has not 32 bytes, or an empty one was not left out")
+        raise Untrue("the seed has not 32 bytes, or an empty one was not left out")
 
 
-def _entry(line: Mapping[str, Any], number: int, after: int) -> Entry:
-    at = milliseconds_of(line.get("at"))
+def _entry(line: Mapping[str, Any], number: int, after: int, seats: int) -> Entry:
+    at, seat, what = milliseconds_of(line.get("at")), line.get("seat", 0), line.get("event", line.get("action"))
     if set(line) not in _EVENT_KEYS or line["seq"] != number or line.get("auto", "bot") not in AUTO.values():
-        raise Untrue(number - 1, f"what should be entry {number} is something else")
+        raise Untrue(f"what should be entry {number} is something else")
     if at is None or at < after:
-        raise Untrue(number - 1, f"the time of entry {number} is none, or before that of the entry before")
-    return Entry(at, line, [])
-
-
-def _check_event(line: Mapping[str, Any], number: int, seats: int) -> None:
-    seat, what = line.get("seat", 0), line.get("event", line.get("action"))
+        raise Untrue(f"the time of entry {number} is none, or before that of the entry before")
     if type(seat) is not int or not 0 <= seat < seats or not isinstance(what, dict) or "type" not in what:
-        raise Untrue(number - 1, f"entry {number} has a seat that is none, or an event or action that is no object")
+        raise Untrue(f"entry {number} has a seat that is none, or an event or action that is no object")
+    return Entry(at, line, [])
 
 
 def _take_round(line: Mapping[str, Any], entries: Sequence[Entry]) -> None:
     told = sum(len(entry.rounds) for entry in entries)
     if not entries or line["round"] != told + 1:
-        raise Untrue(len(entries), f"round {line['round']} follows round {told}")
+        raise Untrue(f"round {line['round']} follows round {told}")
     entries[-1].rounds.append(Round(line["scores"], line["totals"]))
 
 
 def header_differences(replay: Replay, info: table_pb2.TableInfo, followed: Sequence[Followed]) -> Iterator[str]:
     """Where the header does not tell what everybody was told about the table."""
     header = replay.header
-    options = {name: _option_text(value) for name, value in header["options"].items()}
+    given = header["options"].items()
+    options = {name: value if isinstance(value, str) else json.dumps(value) for name, value in given}
     players = [(who["player_id"], who["name"], who["bot"]) for who in header["players"]]
     pairs = {
         "table": (header["table_id"], info.table_id),
@@ -133,18 +126,14 @@ def header_differences(replay: Replay, info: table_pb2.TableInfo, followed: Sequ
             yield "the replay's seed is not the one that was revealed at the table"
 
 
-def _option_text(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
-
-
-def entry_differences(table_id: str, replay: Replay, log: Log, numbers: Mapping[int, int]) -> Iterator[Violation]:
+def entry_differences(replay: Replay, log: Log, numbers: Mapping[int, int]) -> Iterator[Found]:
     """Where the replay does not tell what was heard."""
     for sequence, update in log.entries.items():
         number = numbers.get(sequence)
         if number is None:
             continue
         if not 1 <= number <= len(replay.entries):
-            yield Violation(Invariant.REPLAY_UNTRUE, table_id, sequence, "what was heard is not in the replay")
+            yield Invariant.REPLAY_UNTRUE, sequence, "what was heard is not in the replay"
             continue
         entry = replay.entries[number - 1]
         card = played_card(update)
@@ -153,9 +142,7 @@ def entry_differences(table_id: str, replay: Replay, log: Log, numbers: Mapping[
         seat = update.seat if update.HasField("seat") else None
         heard = update.at_milliseconds, seat, AUTO.get(update.acted_by, ""), card
         if stored != heard:
-            yield Violation(
-                Invariant.REPLAY_UNTRUE, table_id, sequence, f"the replay tells {stored}, what was heard is {heard}"
-            )
+            yield Invariant.REPLAY_UNTRUE, sequence, f"the replay tells {stored}, what was heard is {heard}"
 
 
 def played_card(update: engine_pb2.TableUpdate) -> str:
@@ -168,19 +155,22 @@ def played_card(update: engine_pb2.TableUpdate) -> str:
     return CARDS.get(played[0], "??") if len(played) == 1 else ""
 
 
-def seed_differences(replay: Replay, lobby: str, info: table_pb2.TableInfo, computed: str) -> Iterator[str]:
-    """Where commitments and seeds are not what they should be; `computed` is the hash of the replay's seed."""
-    header = replay.header
-    if header["commitment"] != computed:
+def seeds_differ(
+    replay: Replay, lobby: str, info: table_pb2.TableInfo, followed: Sequence[Followed]
+) -> Iterator[Found]:
+    """Where commitments and seeds are not what they should be, or a player's own seed is not as it was given."""
+    return ((Invariant.DEAL_UNFAIR, 0, detail) for detail in _unfair(replay, lobby, info, followed))
+
+
+def _unfair(replay: Replay, lobby: str, info: table_pb2.TableInfo, followed: Sequence[Followed]) -> Iterator[str]:
+    computed = commitment_of(bytes.fromhex(replay.header["seed"]))
+    if replay.header["commitment"] != computed:
         yield "the replay's commitment is not the hash of its seed"
     if info.commitment and info.commitment != computed:
         yield "the seed is not the one that was committed to at the table"
     if lobby and lobby != computed:
         yield "the seed is not the one that the lobby showed the commitment of"
 
-
-def added_differences(replay: Replay, followed: Sequence[Followed]) -> Iterator[str]:
-    """Players whose own seed is not in the replay as they gave it."""
     for one in followed:
         seed = one.record.client_seed
         if seed and one.seat is not None and replay.added[one.seat : one.seat + 1] != [seed]:

@@ -17,7 +17,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from loadtest.judge.deals import commitment_of
@@ -25,20 +24,24 @@ from loadtest.judge.notation import AUTO
 from loadtest.judge.replay import Entry, Replay
 from loadtest.record import StoredTable
 
-_AGREED: Mapping[str, Mapping[str, str]] = MappingProxyType(
-    {
-        "restart_same": MappingProxyType({"type": "restart_hand", "cards": "same"}),
-        "restart_new": MappingProxyType({"type": "restart_hand", "cards": "new"}),
-    }
+_BODIES: Sequence[Mapping[str, type]] = (
+    {"seat": int, "action": dict},
+    {"cards": str, "drawn": list},
+    {"agreed": str},
+    {"seat": int, "proposed": str, "expires": int},
+    {"seat": int, "proposal": int, "agree": bool},
+    {"credited": int},
 )
-"""What replays write of what seats agreed to."""
+_OF_ANY_BODY: Mapping[str, type] = {"by": int, "request": str}
+_AGREED = {"restart_same": "same", "restart_new": "new"}
+"""Which cards a hand is played again with, by what seats agreed to."""
 
 
 class Unreadable(Exception):
     """A row that has not the format above; `sequence` is that of its entry, 0 for the table's own row."""
 
     def __init__(self, sequence: int, detail: str) -> None:
-        super().__init__(detail)
+        super().__init__(sequence, detail)
         self.sequence = sequence
         self.detail = detail
 
@@ -77,8 +80,9 @@ class Row(NamedTuple):
         """The event as replays write it, only that a shuffle keeps its cards and numbers."""
         if "cards" in self.body:
             return {"cards": self.body["cards"].split(), "drawn": self.body["drawn"]}
-        if "agreed" in self.body:
-            return {"event": dict(_AGREED.get(self.body["agreed"], {"type": self.body["agreed"]}))}
+        if (agreed := self.body.get("agreed")) is not None:
+            restarted = {"type": "restart_hand", "cards": _AGREED.get(agreed)}
+            return {"event": restarted if agreed in _AGREED else {"type": agreed}}
         line = {"seat": self.body["seat"], "action": self.body["action"]}
         return line | ({"auto": AUTO[self.by]} if self.by in AUTO else {})
 
@@ -91,8 +95,10 @@ class Rows:
     config: Mapping[str, Any]
     entries: Sequence[Row]
     by_sequence: Mapping[int, Row]
+    events: Sequence[Row]
+    """Those that a replay tells."""
     numbers: Mapping[int, int]
-    """The number in a replay of each sequence that is an event of the game."""
+    """The number in a replay of each of their sequences."""
 
     @property
     def is_whole(self) -> bool:
@@ -118,7 +124,7 @@ class Rows:
             "seed": stored.seed.hex(),
             "client_seeds": {str(seat): added for seat, added in enumerate(config["client_seeds"]) if added},
         }
-        return Replay(header, [Entry(row.at, row.line, []) for row in self.entries if not row.is_aside], None)
+        return Replay(header, [Entry(row.at, row.line, []) for row in self.events], None)
 
 
 def read_rows(stored: StoredTable) -> Rows:
@@ -129,11 +135,9 @@ def read_rows(stored: StoredTable) -> Rows:
     except (ValueError, KeyError, TypeError) as error:
         raise Unreadable(0, f"the table's configuration cannot be read: {error!r}") from None
     entries = list(_entries(stored, config["seat_count"]))
-    numbers: dict[int, int] = {}
-    for row in entries:
-        if not row.is_aside:
-            numbers[row.sequence] = len(numbers) + 1
-    return Rows(stored, config, entries, {row.sequence: row for row in entries}, numbers)
+    events = [row for row in entries if not row.is_aside]
+    numbers = {row.sequence: number for number, row in enumerate(events, start=1)}
+    return Rows(stored, config, entries, {row.sequence: row for row in entries}, events, numbers)
 
 
 def _check_config(config: Mapping[str, Any]) -> None:
@@ -163,38 +167,10 @@ def _entries(stored: StoredTable, seats: int) -> Iterator[Row]:
 
 def _is_known(body: Mapping[str, Any], seats: int) -> bool:
     """Whether a body has the keys of one of those above, and values of their types."""
-    keys = frozenset(body) - {"request", "by"}
-    if "seat" in keys and not (type(body["seat"]) is int and 0 <= body["seat"] < seats):
+    if "seat" in body and not (type(body["seat"]) is int and 0 <= body["seat"] < seats):
         return False
-    return keys in _KEYS and all(isinstance(value, _TYPES[key]) for key, value in body.items())
-
-
-_TYPES: Mapping[str, type] = MappingProxyType(
-    {
-        "seat": int,
-        "action": dict,
-        "by": int,
-        "request": str,
-        "cards": str,
-        "drawn": list,
-        "agreed": str,
-        "credited": int,
-        "proposed": str,
-        "expires": int,
-        "proposal": int,
-        "agree": bool,
-    }
-)
-_KEYS = frozenset(
-    map(
-        frozenset,
-        (
-            {"seat", "action"},
-            {"cards", "drawn"},
-            {"agreed"},
-            {"credited"},
-            {"seat", "proposed", "expires"},
-            {"seat", "proposal", "agree"},
-        ),
-    )
-)
+    shape = next((shape for shape in _BODIES if shape.keys() == body.keys() - _OF_ANY_BODY.keys()), None)
+    if shape is None:
+        return False
+    types = {**shape, **_OF_ANY_BODY}
+    return all(isinstance(value, types[key]) for key, value in body.items())

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from croupier_api.v1 import scoring_pb2
-from loadtest.judge.ledger import Counts, places
+from loadtest.judge.results import Counts, places
 from loadtest.judge.violations import Invariant, Violation
 
 

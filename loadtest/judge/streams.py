@@ -1,15 +1,18 @@
 """Follows one viewer through all his streams: order, the fold of what he was told, and what he had before him."""
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from croupier_api.v1 import engine_pb2, table_pb2
 from croupier_client.errors import FoldError
 from croupier_client.view import fold
 from loadtest.judge.knowledge import NOTHING_KNOWN, known_after, shown_by
-from loadtest.judge.violations import Invariant, Violation
-from loadtest.record import Heard, SeatRecord
+from loadtest.judge.violations import Found, Invariant
+from loadtest.record import Answered, Heard, SeatRecord, Sent
+
+_Named = TypeVar("_Named", Sent, Answered)
 
 NEWS_MILLISECONDS = 5_000
 """So long another engine may not know yet what a stream of the first one told: see docs/guarantees.md."""
@@ -48,14 +51,22 @@ class Followed:
     moments: dict[int, Moment] = field(default_factory=dict)
     updates: dict[int, engine_pb2.TableUpdate] = field(default_factory=dict)
     """Entries by sequence, as they were told first."""
-    heard_at: dict[int, int] = field(default_factory=dict)
-    """When each of them was heard of first."""
-    heard_on: dict[int, int] = field(default_factory=dict)
-    """On which stream."""
+    heard: dict[int, Heard] = field(default_factory=dict)
+    """The messages that told them first."""
     messages: list[Message] = field(default_factory=list)
     last_heard: tuple[int, int] = (0, 0)
     """When the last message came, and which sequence the table had by it."""
-    violations: list[Violation] = field(default_factory=list)
+    found: list[Found] = field(default_factory=list)
+    views: list[tuple[int, engine_pb2.Snapshot]] = field(init=False)
+    """What GetView gave, and when."""
+    sent: dict[str, list[Sent]] = field(init=False)
+    """By request, those on purpose once more behind the first."""
+    answered: dict[str, list[Answered]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        record = self.record
+        self.views = [(it.at_milliseconds, engine_pb2.Snapshot.FromString(it.snapshot)) for it in record.viewed]
+        self.sent, self.answered = _by_request(record.sent), _by_request(record.answered)
 
     @property
     def name(self) -> str:
@@ -63,9 +74,16 @@ class Followed:
         return "a spectator" if self.seat is None else f"seat {self.seat}"
 
 
-def follow(table_id: str, record: SeatRecord, seats: int) -> Followed:
+def _by_request(all_of: Sequence[_Named]) -> dict[str, list[_Named]]:
+    named: dict[str, list[_Named]] = defaultdict(list)
+    for one in all_of:
+        named[one.request_id].append(one)
+    return dict(named)
+
+
+def follow(record: SeatRecord, seats: int) -> Followed:
     """Go through everything that one viewer of a table with so many seats received."""
-    walk = _Walk(table_id, Followed(record, record.seat), seats)
+    walk = _Walk(Followed(record, record.seat), seats)
     for heard in record.heard:
         walk.hear(heard)
     return walk.followed
@@ -83,9 +101,8 @@ class _Place:
 class _Walk:
     """Where a viewer is on each of his streams; an old one may still bring something when the next has begun."""
 
-    def __init__(self, table_id: str, followed: Followed, seats: int) -> None:
+    def __init__(self, followed: Followed, seats: int) -> None:
         self.followed = followed
-        self._table_id = table_id
         self._seats = seats
         self._bodies: dict[int, bytes] = {}
         """By sequence the message whose facts gave the moment that is kept."""
@@ -133,7 +150,7 @@ class _Walk:
         self.followed.info = snapshot.table
         self.followed.seat = snapshot.viewer_seat if snapshot.HasField("viewer_seat") else None
         place.sequence = snapshot.sequence
-        self._keep(place, _moment_of(heard, snapshot, self._known_at(snapshot)), "a snapshot")
+        self._keep(place, moment_of(heard.at_milliseconds, snapshot, self._known_at(snapshot)), "a snapshot")
 
     def _known_at(self, snapshot: engine_pb2.Snapshot) -> frozenset[int]:
         """What the snapshot shows, and what the viewer has seen before in the same round."""
@@ -162,8 +179,7 @@ class _Walk:
     def _note(self, heard: Heard, update: engine_pb2.TableUpdate) -> None:
         followed = self.followed
         told = followed.updates.setdefault(update.sequence, update)
-        followed.heard_at.setdefault(update.sequence, heard.at_milliseconds)
-        followed.heard_on.setdefault(update.sequence, heard.stream)
+        followed.heard.setdefault(update.sequence, heard)
         if told is not update and told != update:
             self._broken(Invariant.VIEW_DIFFERS, update.sequence, "an entry was told again in other words")
 
@@ -198,8 +214,7 @@ class _Walk:
             self._broken(name, sequence, f"a heartbeat names it, and the stream is at {place.sequence}")
 
     def _broken(self, invariant: Invariant, sequence: int, detail: str) -> None:
-        detail = f"{self.followed.name}: {detail}"
-        self.followed.violations.append(Violation(invariant, self._table_id, sequence, detail))
+        self.followed.found.append((invariant, sequence, f"{self.followed.name}: {detail}"))
 
 
 def _before_the_first_entry(seats: int) -> Moment:
@@ -208,9 +223,9 @@ def _before_the_first_entry(seats: int) -> Moment:
     return Moment(0, view, table_pb2.LegalActions(), engine_pb2.TurnClock(), "", NOTHING_KNOWN)
 
 
-def _moment_of(heard: Heard, snapshot: engine_pb2.Snapshot, known: frozenset[int]) -> Moment:
-    at, legal, seed = heard.at_milliseconds, snapshot.legal_actions, snapshot.revealed_seed
-    return Moment(at, snapshot.view, legal, snapshot.clock, seed, known)
+def moment_of(at: int, snapshot: engine_pb2.Snapshot, known: frozenset[int]) -> Moment:
+    """What a viewer has before him who is shown a snapshot."""
+    return Moment(at, snapshot.view, snapshot.legal_actions, snapshot.clock, snapshot.revealed_seed, known)
 
 
 def differences(one: Moment, other: Moment) -> Iterable[str]:

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from croupier_api.v1 import engine_pb2
+from loadtest.judge.answers import BY_CIRCUMSTANCES
 from loadtest.judge.log import Log
-from loadtest.judge.refusals import BY_CIRCUMSTANCES
 from loadtest.judge.streams import Followed
-from loadtest.judge.violations import Invariant, Violation
+from loadtest.judge.violations import Found, Invariant
 
 MARGIN_MILLISECONDS = 1_000
 """What happens so shortly before a deadline may be too late."""
@@ -26,21 +26,18 @@ class _TimeOut(NamedTuple):
     deadline: int
 
 
-def unexcused(table_id: str, log: Log, followed: Sequence[Followed], ahead: int) -> Iterator[Violation]:
+def unexcused(log: Log, followed: Sequence[Followed], ahead: int) -> Iterator[Found]:
     """Time-outs of players who were there; the players' clock is `ahead` of the services', in milliseconds."""
     for one in _time_outs(log):
-        yield from _too_early_for_people(table_id, one, log, followed)
+        yield from _too_early_for_people(one, log, followed)
         viewers = [viewer for viewer in followed if viewer.seat == one.seat]
-        if any(it.record.hampered or it.record.reads_slowly or _has_left(it) for it in viewers):
+        records = [viewer.record for viewer in viewers]
+        if any(it.hampered or it.reads_slowly or it.left_milliseconds is not None for it in records):
             continue
         for viewer in viewers:
             if one.sequence in viewer.updates and (why := _kept_from_acting(viewer, one, one.deadline + ahead)):
                 detail = f"the time of {viewer.name} ran out though its player {why}"
-                yield Violation(Invariant.TIMED_OUT_UNEXCUSED, table_id, one.sequence, detail)
-
-
-def _has_left(viewer: Followed) -> bool:
-    return viewer.record.left_milliseconds is not None
+                yield Invariant.TIMED_OUT_UNEXCUSED, one.sequence, detail
 
 
 def _time_outs(log: Log) -> Iterator[_TimeOut]:
@@ -64,7 +61,8 @@ def _is_by(log: Log, sequence: int, seat: int) -> bool:
 def _kept_from_acting(viewer: Followed, one: _TimeOut, deadline: int) -> str:
     """Why a player could not act, empty if they could; `deadline` is by the players' clock."""
     last, moment = deadline - MARGIN_MILLISECONDS, viewer.moments.get(one.asked)
-    asked = viewer.heard_at.get(one.asked, moment.heard_milliseconds if moment is not None else deadline)
+    heard = viewer.heard.get(one.asked)
+    asked = heard.at_milliseconds if heard else moment.heard_milliseconds if moment else deadline
     opened = viewer.record.opened
     if asked > last:
         was_there = bool(opened) and opened[0].at_milliseconds < last
@@ -84,7 +82,7 @@ def _kept_from_acting(viewer: Followed, one: _TimeOut, deadline: int) -> str:
     return ""
 
 
-def _too_early_for_people(table_id: str, one: _TimeOut, log: Log, followed: Sequence[Followed]) -> Iterator[Violation]:
+def _too_early_for_people(one: _TimeOut, log: Log, followed: Sequence[Followed]) -> Iterator[Found]:
     """A time-out that came too early by the clock of the players, whatever the times in the log say."""
     asked, acted = _first_received(one.asked, followed), _first_received(one.sequence, followed)
     entry = log.entries.get(one.asked)
@@ -95,15 +93,15 @@ def _too_early_for_people(table_id: str, one: _TimeOut, log: Log, followed: Sequ
     allowed = one.deadline - entry.at_milliseconds - given
     if acted - asked < allowed - RECEIVED_MILLISECONDS:
         detail = f"seat {one.seat} was played for after {acted - asked} ms by the players' clock, of {allowed}"
-        yield Violation(Invariant.PLAYED_FOR_TOO_EARLY, table_id, one.sequence, detail)
+        yield Invariant.PLAYED_FOR_TOO_EARLY, one.sequence, detail
 
 
 def _first_received(sequence: int, followed: Sequence[Followed]) -> int | None:
     """When an entry was received first by anybody; None unless that was on a stream that had been open before."""
     times = [
-        (one.heard_at[sequence], one.record.opened[one.heard_on[sequence]].at_milliseconds)
+        (heard.at_milliseconds, one.record.opened[heard.stream].at_milliseconds)
         for one in followed
-        if sequence in one.heard_at and one.heard_on[sequence] < len(one.record.opened)
+        if (heard := one.heard.get(sequence)) is not None and heard.stream < len(one.record.opened)
     ]
     first, opened = min(times, default=(0, 0))
     return first if opened < first - MARGIN_MILLISECONDS else None

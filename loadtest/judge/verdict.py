@@ -5,26 +5,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from croupier_api.v1 import scoring_pb2
-from loadtest.judge.actions import acknowledgements_broken, answers_wrong, entries_unasked
-from loadtest.judge.credits import times_broken
-from loadtest.judge.deadlines import broken_deadlines, waited_in_vain
+from loadtest.judge.answers import Bench, acknowledgements_broken, answers_wrong, entries_unasked
+from loadtest.judge.deadlines import broken_deadlines, times_broken, waited_in_vain
 from loadtest.judge.knowledge import Shown
-from loadtest.judge.lag import end_missed, late_entries
-from loadtest.judge.ledger import counted_in, ledger_differs
-from loadtest.judge.log import Log, log_of
+from loadtest.judge.lag import end_missed, late_entries, seen_by_all
+from loadtest.judge.log import Log, Timeline, log_of
 from loadtest.judge.positions import views_against_rules
 from loadtest.judge.public import disagreements
-from loadtest.judge.reach import Timeline
 from loadtest.judge.records import Records, read_records
-from loadtest.judge.refusals import Bench
-from loadtest.judge.results import rounds_told, sheet_differs, told_results_differ
+from loadtest.judge.results import counted_in, ledger_differs, results_differ, rounds_told
 from loadtest.judge.secrecy import secrets_told, views_differ
-from loadtest.judge.spans import seen_by_all
 from loadtest.judge.standings import Occupant, Outcome
 from loadtest.judge.streams import Followed, follow
 from loadtest.judge.timeouts import unexcused
-from loadtest.judge.violations import Invariant, Violation
-from loadtest.record import Noted, TableRecord
+from loadtest.judge.violations import Found, Invariant, Violation
+from loadtest.record import TableRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,30 +40,30 @@ class Verdict:
 
 def judge(record: TableRecord) -> Verdict:
     """Judge a table; a function of the record alone. What it raises is a defect of the judge."""
-    followed = [follow(record.table_id, viewer, record.seats) for viewer in record.viewers]
+    followed = [follow(viewer, record.seats) for viewer in record.viewers]
     log = log_of(followed)
     for one in followed:
         one.seat = _seat_of(one, log)
     records, timeline = read_records(record, followed, log), Timeline(log, followed)
-    violations = [
-        *(Violation(noted.invariant, record.table_id, noted.sequence, noted.detail) for noted in _noted(record)),
-        *(found for one in followed for found in one.violations),
-        *disagreements(record.table_id, followed),
-        *_secrets(record.table_id, followed),
-        *broken_deadlines(record.table_id, log, record.late_milliseconds),
-        *(waited_in_vain(record.table_id, log, followed) if record.late_milliseconds is not None else ()),
-        *records.violations,
-        *_actions(record.table_id, followed, log, records, timeline),
-        *_views(record, followed, records),
+    found = [
+        *(noted for viewer in record.viewers for noted in viewer.noted),
+        *(it for one in followed for it in one.found),
+        *disagreements(followed),
+        *_of_viewers(record, followed, records),
+        *broken_deadlines(log, record.late_milliseconds),
+        *(waited_in_vain(log, followed, timeline.ahead) if record.late_milliseconds is not None else ()),
+        *records.found,
+        *_actions(followed, log, records, timeline),
         *_results(record, followed, log, records),
         *_times(record, log, records),
-        *unexcused(record.table_id, log, followed, timeline.ahead),
+        *unexcused(log, followed, timeline.ahead),
         *_lag(record, followed, records, timeline.ahead),
     ]
+    violations = tuple(Violation(invariant, record.table_id, *where) for invariant, *where in found)
     is_proved = records.proof is not None and records.proof.ranking is not None and not records.proof.faults
-    seen = seen_by_all(followed, record.timed_until_milliseconds)
+    seen = tuple(seen_by_all(followed, record.timed_until_milliseconds))
     outcome = _outcome(record, log, records) if is_proved else None
-    return Verdict(tuple(violations), _checks_made(record, followed, log, records), is_proved, tuple(seen), outcome)
+    return Verdict(violations, _checks_made(record, followed, log, records), is_proved, seen, outcome)
 
 
 def _outcome(record: TableRecord, log: Log, records: Records) -> Outcome | None:
@@ -94,88 +89,70 @@ def _seat_of(one: Followed, log: Log) -> int | None:
     return one.seat if one.seat is not None or not sitting else sitting[0]
 
 
-def _noted(record: TableRecord) -> Iterator[Noted]:
-    return (noted for viewer in record.viewers for noted in viewer.noted)
-
-
-def _secrets(table_id: str, followed: Iterable[Followed]) -> Iterator[Violation]:
+def _of_viewers(record: TableRecord, followed: Iterable[Followed], records: Records) -> Iterator[Found]:
     shown: dict[bytes, Shown] = {}
+    positions = records.positions
     for one in followed:
-        yield from secrets_told(table_id, one, shown)
-        yield from views_differ(table_id, one)
+        yield from secrets_told(one, shown)
+        yield from views_differ(one)
+        yield from views_against_rules(record.game, one, records.numbers, positions)
 
 
-def _actions(
-    table_id: str, followed: Sequence[Followed], log: Log, records: Records, timeline: Timeline
-) -> Iterator[Violation]:
+def _actions(followed: Sequence[Followed], log: Log, records: Records, timeline: Timeline) -> Iterator[Found]:
     positions = records.positions
     by_player: dict[str, list[Bench]] = defaultdict(list)
     for one in followed:
         bench = Bench(one, log, timeline, records.numbers, positions)
         by_player[one.record.player_id].append(bench)
-        yield from answers_wrong(table_id, bench)
-        yield from acknowledgements_broken(table_id, bench, records.replay, has_rows=records.rows is not None)
+        yield from answers_wrong(bench)
+        yield from acknowledgements_broken(bench, records.replay, has_rows=records.rows is not None)
     for benches in by_player.values():
         seat = next((bench.one.seat for bench in benches if bench.one.seat is not None), None)
         if seat is not None:
-            yield from entries_unasked(table_id, seat, benches, records.replay)
+            yield from entries_unasked(seat, benches, records.replay)
 
 
-def _views(record: TableRecord, followed: Iterable[Followed], records: Records) -> Iterator[Violation]:
-    positions = records.positions
-    for one in followed if positions else ():
-        yield from views_against_rules(record.table_id, record.game, one, records.numbers, positions)
-
-
-def _results(record: TableRecord, followed: Sequence[Followed], log: Log, records: Records) -> Iterator[Violation]:
+def _results(record: TableRecord, followed: Sequence[Followed], log: Log, records: Records) -> Iterator[Found]:
     sheet = scoring_pb2.GetScoreSheetResponse.FromString(record.sheet) if record.sheet is not None else None
-    for one in followed:
-        found = list(told_results_differ(one, records.replay)) if records.replay is not None else []
-        if sheet is not None:
-            found += sheet_differs(sheet, one, records.replay)
-        for detail in found:
-            yield Violation(Invariant.RESULT_DIFFERS, record.table_id, log.last, detail)
+    for detail in results_differ(followed, records.replay, sheet):
+        yield Invariant.RESULT_DIFFERS, log.last, detail
     proof = records.proof
     if record.ledger is not None and proof is not None and proof.ranking is not None:
         for detail in ledger_differs(record.ledger, log, proof.rounds, proof.ranking, proof.positions[-1].scores):
-            yield Violation(Invariant.LEDGER_DIFFERS, record.table_id, log.last, detail)
+            yield Invariant.LEDGER_DIFFERS, log.last, detail
 
 
-def _times(record: TableRecord, log: Log, records: Records) -> Iterator[Violation]:
-    rows = records.rows
+def _times(record: TableRecord, log: Log, records: Records) -> Iterator[Found]:
+    rows, positions, number = records.rows, records.positions, 0
     if rows is None:
         return iter(())
-    positions = records.positions
     to_act = {sequence: list(moment.view.seats_to_act) for sequence, moment in log.moments.items()}
-    number = 0
     for row in rows.entries:
         number = rows.numbers.get(row.sequence, number)
         if (position := positions.get(number)) is not None:
             to_act[row.sequence] = sorted(position.legal)
-    return times_broken(record.table_id, rows, to_act, record.outages, record.late_milliseconds)
+    return times_broken(rows, to_act, record.outages, record.late_milliseconds)
 
 
-def _lag(record: TableRecord, followed: Sequence[Followed], records: Records, ahead: int) -> Iterator[Violation]:
-    for one in followed if records.rows is not None else ():
-        assert records.rows is not None
+def _lag(record: TableRecord, followed: Sequence[Followed], records: Records, ahead: int) -> Iterator[Found]:
+    rows = records.rows
+    for one in followed if rows is not None else ():
+        assert rows is not None
         if record.is_finished:
-            yield from end_missed(record.table_id, one, records.rows)
+            yield from end_missed(one, rows)
         if record.lag is not None:
-            yield from late_entries(record.table_id, one, records.rows, record.lag, ahead)
+            yield from late_entries(one, rows, record.lag, ahead)
 
 
 def _checks_made(record: TableRecord, followed: Sequence[Followed], log: Log, records: Records) -> Mapping[str, int]:
     checks = Counter[str]()
     for one in followed:
         checks["entries"] += len(one.updates)
-        checks["views"] += len(one.record.viewed) + sum(sequence in records.numbers for sequence in one.moments)
+        checks["views"] += len(one.views) + sum(sequence in records.numbers for sequence in one.moments)
         for answer in one.record.answered:
             checks["acknowledgements" if answer.sequence is not None else "refusals"] += 1
-    checks["deadlines"] = sum(
-        log.moments[sequence - 1].clock.deadline_milliseconds > 0
-        for sequence in log.entries
-        if sequence - 1 in log.moments
-    )
+    before = [log.moments[sequence - 1] for sequence in log.entries if sequence - 1 in log.moments]
+    checks["deadlines"] = sum(moment.clock.deadline_milliseconds > 0 for moment in before)
     checks["deals"] = len(records.proof.shuffles) if records.proof is not None else 0
     checks["rows"] = len(records.rows.entries) if records.rows is not None else 0
     checks["ledgers"] = int(record.ledger is not None)

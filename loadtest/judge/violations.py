@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeAlias
 
 
 class Invariant(StrEnum):
@@ -53,3 +54,7 @@ class Violation:
     table_id: str
     sequence: int
     detail: str
+
+
+Found: TypeAlias = tuple[Invariant, int, str]
+"""The same at the table that is judged: invariant, sequence and detail."""

@@ -3,9 +3,8 @@
 from collections.abc import Callable, Coroutine, Mapping
 from types import MappingProxyType
 
-from loadtest.players.matcher import matcher
 from loadtest.players.onlookers import browser, opener, spectator
-from loadtest.players.party import party
+from loadtest.players.party import matcher, party
 from loadtest.players.world import World
 from loadtest.scenarios import Kind
 

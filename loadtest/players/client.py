@@ -21,8 +21,8 @@ from loadtest.record import SeatRecord
 from loadtest.watch.counted import rpc_key
 
 PATIENCE = RetryPolicy(total_seconds=60)
-CONNECTIONS_OF_A_SERVICE = 4
-"""So many connections to each service are shared by all players of a process."""
+MATCHING_SECONDS = 30.0
+"""How long somebody waits for others who wish for the same game."""
 OPTIONS = (*CHANNEL_OPTIONS, ("grpc.use_local_subchannel_pool", 1))
 """gRPC shares one connection between channels with equal options; this option turns that off."""
 
@@ -30,7 +30,7 @@ OPTIONS = (*CHANNEL_OPTIONS, ("grpc.use_local_subchannel_pool", 1))
 class Connections:
     """The channels to each service that the players of a process share in turn."""
 
-    def __init__(self, endpoints: Endpoints, per_service: int = CONNECTIONS_OF_A_SERVICE) -> None:
+    def __init__(self, endpoints: Endpoints, per_service: int) -> None:
         self.endpoints = endpoints
         self._shares: list[Mapping[Service, grpc.aio.Channel]] = [
             {service: _channel(address, endpoints.tls) for service, address in endpoints.by_service().items()}
@@ -57,18 +57,11 @@ class PlayerClient(Client):
     """A player's client; every attempt at a call is timed, and every refusal and failure counted."""
 
     def __init__(
-        self,
-        connections: Connections,
-        device_secret: str,
-        name: str,
-        measures: Measures,
-        matching_seconds: float,
-        sleep: Sleep,
+        self, connections: Connections, device_secret: str, name: str, measures: Measures, sleep: Sleep
     ) -> None:
         super().__init__(connections.endpoints, device_secret, name, policy=PATIENCE)
         self._channels_shared = connections.share()
         self._measures = measures
-        self._matching_seconds = matching_seconds
         self._sleep = sleep
 
     def _channel(self, service: Service) -> grpc.aio.Channel:
@@ -97,7 +90,7 @@ class PlayerClient(Client):
         wishing = asyncio.ensure_future(
             self.quick_match_until_seated(game=game, seats=seats, client_seed=client_seed, request_id=new_request_id())
         )
-        waiting = asyncio.ensure_future(self._sleep(self._matching_seconds))
+        waiting = asyncio.ensure_future(self._sleep(MATCHING_SECONDS))
         try:
             await asyncio.wait({wishing, waiting}, return_when=asyncio.FIRST_COMPLETED)
             if not wishing.done():
@@ -126,11 +119,11 @@ NewClient: TypeAlias = Callable[[str, Measures, Sleep], PlayerClient]
 """Makes the client of the player with this name, which counts there and waits no longer than `sleep` lets it."""
 
 
-def new_clients(connections: Connections, seed: int, matching_seconds: float) -> NewClient:
+def new_clients(connections: Connections, seed: int) -> NewClient:
     """Clients over shared connections; the same seed and name are the same player again."""
 
     def new_client(name: str, measures: Measures, sleep: Sleep) -> PlayerClient:
-        return PlayerClient(connections, f"load test {seed} {name}", name, measures, matching_seconds, sleep)
+        return PlayerClient(connections, f"load test {seed} {name}", name, measures, sleep)
 
     return new_client
 

@@ -1,5 +1,6 @@
 """People who do not play: spectators, those who look through the lobby, and those who open tables for nobody."""
 
+import time
 from collections import deque
 from random import Random
 
@@ -41,15 +42,15 @@ async def _watch(world: World, client: PlayerClient, table: lobby_pb2.Table, ran
     assert client.player is not None
     record = TableRecord(table.table_id, table.game, len(table.seats), table.commitment)
     viewer = world.tables.sit_down(record, client.player.player_id, Manner.STEADY)
-    until = world.now() + random.uniform(*WATCHED_SECONDS)
+    until = time.monotonic() + random.uniform(*WATCHED_SECONDS)
     try:
         async with client.gallery(table.table_id, viewer) as seat:
-            while not seat.table.finished and world.now() < until and not world.is_time_up:
+            while not seat.finished and time.monotonic() < until and not world.is_time_up:
                 try:
                     await seat.changed(timeout_seconds=PAUSE_SECONDS)
                 except TimedOut:
                     continue
-            if not seat.table.finished:
+            if not seat.finished:
                 viewer.left_milliseconds = wall_milliseconds()
     finally:
         left = world.tables.leave(table.table_id)

@@ -1,6 +1,7 @@
 """Keeps what one viewer of a table hears, sends and is answered, and takes the times of his actions."""
 
 import time
+from typing import Any
 
 from croupier_api.v1 import engine_pb2
 from croupier_client import Client, CroupierError
@@ -51,14 +52,14 @@ class Recorder:
         if answer.WhichOneof("outcome") == "sequence":
             self.accepted(answer.request_id, answer.sequence)
             return
-        refusal = answer.refusal
-        one = Answered(
-            wall_milliseconds(), answer.request_id, None, refusal.code, refusal.reason, refusal.rule, refusal.message
-        )
-        self.record.answered.append(one)
         self._under_way.pop(answer.request_id, None)
-        self.measures.count(f"refused {refusal.reason}")
-        count_refused_action(self.measures, refusal.reason)
+        self.measures.count(f"refused {answer.refusal.reason}")
+        self._refused(answer.request_id, answer.refusal.code, answer.refusal)
+
+    def _refused(self, request_id: str, code: int, told: engine_pb2.Refusal | CroupierError) -> None:
+        refusal = Answered(wall_milliseconds(), request_id, None, code, told.reason, told.rule, told.message)
+        self.record.answered.append(refusal)
+        count_refused_action(self.measures, told.reason)
 
     def sends(self, request: engine_pb2.SubmitActionRequest, expected: Expected | None) -> None:
         """An action is sent, for the first time or on purpose once more."""
@@ -88,30 +89,16 @@ class Recorder:
             return
         if is_failure(error) or not error.reason:
             self.measures.count(f"unanswered actions {self._game}")
-            return
-        count_refused_action(self.measures, error.reason)
-        self.record.answered.append(
-            Answered(
-                wall_milliseconds(), request_id, None, error.code.value[0], error.reason, error.rule, error.message
-            )
-        )
+        else:
+            self._refused(request_id, error.code.value[0], error)
 
     async def calls(self, client: Client, table_id: str, attempt: Attempt, request_id: str) -> int:
         """Send an action by a call of its own; gives its sequence, raises CroupierError."""
-        request = engine_pb2.SubmitActionRequest(
-            table_id=table_id,
-            request_id=request_id,
-            action=attempt.action,
-            expected_sequence=attempt.expected_sequence,
-        )
-        self.sends(request, attempt.expected)
+        asked: dict[str, Any] = {"table_id": table_id, "request_id": request_id, "action": attempt.action}
+        asked["expected_sequence"] = attempt.expected_sequence
+        self.sends(engine_pb2.SubmitActionRequest(**asked), attempt.expected)
         try:
-            answer = await client.submit_action(
-                table_id=table_id,
-                request_id=request_id,
-                action=attempt.action,
-                expected_sequence=attempt.expected_sequence,
-            )
+            answer = await client.submit_action(**asked)
         except CroupierError as error:
             self.ended(request_id, error)
             raise

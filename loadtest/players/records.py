@@ -1,6 +1,6 @@
 """Reads what the services keep of a table that is over."""
 
-from collections.abc import Awaitable, Callable
+import asyncio
 from contextlib import aclosing
 from itertools import chain, repeat
 
@@ -15,12 +15,10 @@ from loadtest.record import Heard, Noted, Opened, SeatRecord, TableRecord
 SHEET_POLLS_SECONDS = (0.1, 0.3, 0.5, 1.0, 2.0, 5.0)
 
 
-async def read_records(
-    client: PlayerClient, record: TableRecord, pause: Callable[[float], Awaitable[None]], patience_seconds: float
-) -> None:
+async def read_records(client: PlayerClient, record: TableRecord, patience_seconds: float) -> None:
     """Add the replay and the score sheet to the record, and note a result that is missing; raises CroupierError."""
     record.replays.append((await client.get_replay(table_id=record.table_id)).replay)
-    sheet = await _finished_sheet(client, record.table_id, pause, patience_seconds)
+    sheet = await _finished_sheet(client, record.table_id, patience_seconds)
     if sheet is not None:
         record.sheet = sheet.SerializeToString()
         return
@@ -42,7 +40,7 @@ async def read_again(client: PlayerClient, table_id: str, viewer: SeatRecord) ->
 
 
 async def _finished_sheet(
-    client: PlayerClient, table_id: str, pause: Callable[[float], Awaitable[None]], patience_seconds: float
+    client: PlayerClient, table_id: str, patience_seconds: float
 ) -> scoring_pb2.GetScoreSheetResponse | None:
     """The score sheet once the result is on it: the engine reports after the players have received the end."""
     waited = 0.0
@@ -55,6 +53,6 @@ async def _finished_sheet(
             pass
         if waited >= patience_seconds:
             break
-        await pause(seconds)
+        await asyncio.sleep(seconds)
         waited += seconds
     return None

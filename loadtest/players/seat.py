@@ -125,7 +125,7 @@ class SeatPlayer:
                 return await seat.your_turn(timeout_seconds=self._world.manners.silence_seconds)
             except TimedOut:
                 await self._look(seat)
-                self._check_overdue(seat.table)
+                self._check_overdue(seat)
 
     def _check_overdue(self, table: Table) -> None:
         """Note a table that waits beyond its deadline; raises TimedOut."""
@@ -138,18 +138,18 @@ class SeatPlayer:
     async def _take_turn(self, seat: Seat) -> None:
         if self._manner is Manner.FLAKY and self._random.random() < DROPPED:
             seat.drop()
-        await self._think(seat.table)
-        if self._manner is Manner.CHEAT and seat.table.to_act:
+        await self._think(seat)
+        if self._manner is Manner.CHEAT and seat.to_act:
             await self._cheat(seat)
-        if not seat.table.to_act or seat.table.finished:
+        if not seat.to_act or seat.finished:
             return
         await self._act(seat)
         if self._random.random() < LOOKED_AT:
             await self._look(seat)
         if self._random.random() < REACTED:
             await self._react()
-        if self._manner is Manner.CHEAT and not seat.table.to_act and not seat.table.finished:
-            await self._attempt(seat, cheats.out_of_turn(seat.table, self._random))
+        if self._manner is Manner.CHEAT and not seat.to_act and not seat.finished:
+            await self._attempt(seat, cheats.out_of_turn(seat, self._random))
 
     async def _think(self, table: Table) -> None:
         thought = min(self._world.manners.scenario.thinking.seconds(self._random), self._longest_thought)
@@ -163,7 +163,7 @@ class SeatPlayer:
     # Acting
 
     async def _act(self, seat: Seat) -> None:
-        table = seat.table
+        table = seat
         action = random_legal(table, self._random)
         # Where several may act at once, others move the table on, and what was legal stays so.
         seen = table.sequence if len(table.view.seats_to_act) == 1 else None
@@ -182,10 +182,9 @@ class SeatPlayer:
 
     async def _attempt(self, seat: Seat, attempt: cheats.Attempt, request_id: str = "") -> int | None:
         """Send an action; None if it was refused or failed, which the record tells too."""
-        expected = attempt.expected
-        if expected is not None:
-            self._world.measures.count(f"probe {expected.name}")
-        by_call = bool(request_id) or (expected is not None and self._random.random() < 0.5)
+        if attempt.expected is not None:
+            self._world.measures.count(f"probe {attempt.expected.name}")
+        by_call = bool(request_id) or (attempt.expected is not None and self._random.random() < 0.5)
         try:
             return await seat.attempt(attempt, request_id=request_id, by_call=by_call)
         except TimedOut as error:
@@ -205,7 +204,7 @@ class SeatPlayer:
     # Asking for refusals
 
     async def _cheat(self, seat: Seat) -> None:
-        await self._attempt(seat, cheats.on_turn(seat.table, self._random))
+        await self._attempt(seat, cheats.on_turn(seat, self._random))
         match self._random.randrange(8):
             case 0:
                 await self._send_rubbish(self._random.choice(cheats.RUBBISH))
@@ -214,24 +213,24 @@ class SeatPlayer:
 
     async def _send_rubbish(self, rubbish: cheats.Rubbish) -> None:
         self._world.measures.count(f"probe {rubbish.name}")
-        error = await self._client.send_bytes(rubbish.path, rubbish.body)
-        self._judge(rubbish.name, error, rubbish.refusals)
+        error = await self._client.send_bytes(cheats.SUBMIT_ACTION, rubbish.body)
+        self._judge(rubbish.name, error, frozenset({(rubbish.code, rubbish.reason)}))
 
     async def _act_elsewhere(self, seat: Seat) -> None:
         player = self._viewer.player_id
         other = self._world.tables.elsewhere(player, self._random)
-        if other is None or not seat.table.legal_actions.actions:
+        if other is None or not seat.legal_actions.actions:
             return
         self._world.measures.count("probe another's table")
-        request_id, action = f"elsewhere-{self._random.getrandbits(48):x}", seat.table.legal_actions.actions[0]
+        request_id, action = f"elsewhere-{self._random.getrandbits(48):x}", seat.legal_actions.actions[0]
+        refusal = None
         try:
             await self._client.submit_action(table_id=other.table_id, request_id=request_id, action=action)
         except CroupierError as error:
+            refusal = error
             if error.reason:
                 count_refused_action(self._world.measures, error.reason)
-            self._judge("another's table", error, cheats.FOREIGN_REFUSALS)
-        else:
-            self._judge("another's table", None, cheats.FOREIGN_REFUSALS)
+        self._judge("another's table", refusal, cheats.FOREIGN_REFUSALS)
 
     def _judge(self, name: str, error: CroupierError | None, refusals: frozenset[tuple[grpc.StatusCode, str]]) -> None:
         if error is None:
@@ -254,13 +253,13 @@ class SeatPlayer:
         try:
             await seat.changed(after=snapshot.sequence - 1, timeout_seconds=self._world.manners.silence_seconds)
         except TimedOut:
-            detail = f"GetView has been at {snapshot.sequence} for long, the stream is at {seat.table.sequence}"
-            self._note(Invariant.STREAM_SILENT, seat.table.sequence, detail)
+            detail = f"GetView has been at {snapshot.sequence} for long, the stream is at {seat.sequence}"
+            self._note(Invariant.STREAM_SILENT, seat.sequence, detail)
             raise
 
     async def _read_records(self, record: TableRecord) -> None:
         try:
-            await read_records(self._client, record, self._world.pause, self._sheet_seconds)
+            await read_records(self._client, record, self._sheet_seconds)
         except CroupierError as error:
             self._failed("reading the records", error)
 

@@ -10,7 +10,7 @@ import grpc
 from croupier_api.v1 import engine_pb2, table_pb2
 from croupier_client import AsyncTable, AsyncWatchedTable, Client, CroupierError, Event, Unavailable
 from croupier_client.callers import M
-from croupier_client.table import Table, new_request_id
+from croupier_client.table import new_request_id
 from loadtest.measures import Measures
 from loadtest.players.cheats import Attempt
 from loadtest.players.counting import counted_stream
@@ -43,11 +43,6 @@ class WatchedTable(AsyncWatchedTable):
         super().__init__(client, table_id)
         self._recorder = recorder
 
-    @property
-    def table(self) -> Table:
-        """What is known of the table."""
-        return self
-
     def receive(self, message: engine_pb2.PlayResponse | engine_pb2.WatchTableResponse) -> Event | None:
         """Take in a message of the stream."""
         self._recorder.hears(message)
@@ -71,11 +66,6 @@ class Seat(AsyncTable):
         self._is_flaky = recorder.record.manner == Manner.FLAKY
         self._expected: Expected | None = None
         self._under_way: asyncio.Future[Any] | None = None
-
-    @property
-    def table(self) -> Table:
-        """What is known of the table."""
-        return self
 
     def drop(self) -> None:
         """Lose the stream, as a phone does; it is resumed."""

@@ -1,7 +1,7 @@
 """The tables at which people of this process sit: their records, until everybody has left and they are judged."""
 
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from random import Random
 
 from loadtest.measures import Measures
@@ -19,7 +19,8 @@ class Tables:
 
     def __init__(self, measures: Measures, hand_over: Callable[[TableRecord], Awaitable[None]]) -> None:
         self._measures = measures
-        self._hand_over = hand_over
+        self.see_off = hand_over
+        """Hands a record to the judge, as soon as there is room."""
         self._records: dict[str, TableRecord] = {}
         self._present: dict[str, int] = {}
         self._counted: set[str] = set()
@@ -39,8 +40,7 @@ class Tables:
             self._counted.add(record.table_id)
             self._measures.count("tables opened")
         kept.commitment = kept.commitment or record.commitment
-        is_slow = manner is Manner.SLOW
-        viewer = SeatRecord(player_id, manner=manner.value, client_seed=client_seed, reads_slowly=is_slow)
+        viewer = SeatRecord(player_id, manner=manner.value, client_seed=client_seed, reads_slowly=manner is Manner.SLOW)
         kept.viewers.append(viewer)
         self._present[record.table_id] = self._present.get(record.table_id, 0) + 1
         return viewer
@@ -96,20 +96,16 @@ class Tables:
         self._counted.clear()
         return records
 
-    async def see_off(self, record: TableRecord) -> None:
-        """Hand a record to the judge, as soon as there is room."""
-        await self._hand_over(record)
-
     def elsewhere(self, player_id: str, random: Random) -> TableRecord | None:
         """A table in play that was opened here and where this player has no seat.
 
         At tables that are only watched here he may sit from an earlier run, under the same name.
         """
-        others = list(self._others(player_id))
+        others = [
+            record
+            for record in list(self._records.values())[:50]
+            if record.table_id in self._counted
+            and not record.is_finished
+            and all(viewer.player_id != player_id for viewer in record.viewers)
+        ]
         return random.choice(others) if others else None
-
-    def _others(self, player_id: str) -> Iterator[TableRecord]:
-        for record in list(self._records.values())[:50]:
-            is_ours = record.table_id in self._counted
-            if is_ours and not record.is_finished and all(viewer.player_id != player_id for viewer in record.viewers):
-                yield record

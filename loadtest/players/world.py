@@ -1,8 +1,7 @@
 """What behaviour needs of the world that it is played in."""
 
 import asyncio
-import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -26,8 +25,6 @@ class Manners:
     """Of how many different games people may wish to be matched at a time: too many, and they wait in vain."""
     silence_seconds: float = 30.0
     """A stream that brought nothing for so long is compared with GetView."""
-    matching_seconds: float = 30.0
-    """How long somebody waits for others who wish for the same game."""
 
 
 async def sleep_until(end: asyncio.Event, seconds: float) -> None:
@@ -61,23 +58,9 @@ class World:
         """No further game for these people."""
         self._is_leaving = True
 
-    def now(self) -> float:
-        """Seconds of a clock that only goes forward."""
-        return time.monotonic()
-
     async def sleep(self, seconds: float) -> None:
         """Let time pass; not longer than until time is up."""
         await sleep_until(self._time_up, seconds)
-
-    async def pause(self, seconds: float) -> None:
-        """Let time pass, also when time is up."""
-        await asyncio.sleep(seconds)
-
-    async def together(self, behaviours: Sequence[Coroutine[None, None, None]]) -> None:
-        """Let several people do something at the same time."""
-        async with asyncio.TaskGroup() as group:
-            for behaviour in behaviours:
-                group.create_task(behaviour)
 
     def guest(self, name: str) -> PlayerClient:
         """A new player of this name, for this run."""

@@ -48,7 +48,7 @@ async def _run() -> None:
     manners, measures = plan.for_all(), Measures()
     connections = Connections(plan.endpoints, plan.connections)
     judging = Judging(measures, manners.scenario.judged_share, Random(f"{plan.seed} judging"))
-    new_client = new_clients(connections, plan.seed, manners.matching_seconds)
+    new_client = new_clients(connections, plan.seed)
     program = Program(plan, Load(manners, new_client, judging.take, measures), judging)
     try:
         await program.run(orders)

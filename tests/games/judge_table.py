@@ -17,13 +17,10 @@ from croupier.games.solo import SoloState
 from croupier.games.thulla import ThullaState
 from loadtest.judge.rules.interface import Card, Options, Round, Table
 from loadtest.judge.rules.jossing import JossingTable
-from loadtest.judge.rules.one_oh_one import OneOhOneTable
-from loadtest.judge.rules.one_ten import OneTenTable
-from loadtest.judge.rules.one_ten.exchange import Exchange
-from loadtest.judge.rules.one_ten.play import Play
-from loadtest.judge.rules.one_ten.round import OneTenRound
-from loadtest.judge.rules.solo import SoloTable
+from loadtest.judge.rules.one_oh_one.table import OneOhOneTable
+from loadtest.judge.rules.one_ten.table import OneTenTable
 from loadtest.judge.rules.solo.hand import Hand
+from loadtest.judge.rules.solo.table import SoloTable
 from loadtest.judge.rules.thulla import ThullaTable
 
 ENDED_BY = {"loser": "101-END-2", "max_rounds": "101-END-4", "one_left": "101-ELIM-1"}
@@ -128,51 +125,33 @@ def _one_oh_one(state: OneOhOneState) -> OneOhOneTable:
 
 
 def _one_ten(state: OneTenState) -> OneTenTable:
-    seats, progress = state.table.seats, state.progress
+    seats, progress, lying, auction = state.table.seats, state.progress, state.exchange, state.auction
     table = OneTenTable(seats, _options("one_ten", seats, state.table))
     table.hands, table.round_number, table.scores = _hands(state.hands), progress.round_number, list(progress.totals)
-    table.ranking = [list(group) for group in progress.ranking] or None
+    table.ranking, table.hand_size = [list(group) for group in progress.ranking] or None, state.table.hand_size
+    table.phase = {"kitty": "exchange", "tricks": "play"}.get(state.phase, state.phase)
     if progress.dealer is None:
         return table
-    lying, auction = state.exchange, state.auction
-    begun = OneTenRound(progress.dealer, table.hands, notation(lying.kitty), notation(lying.stock), table.options)
-    table.round = begun
-    bidding = begun.bidding
-    bidding.passed = {seat for seat in range(seats) if auction.passed >> seat & 1}
-    bidding.high_bidder, bidding.amount = auction.bidder if auction.amount else None, auction.amount
+    table.dealer, table.stock = progress.dealer, notation(lying.stock)
+    table.kitty = notation(lying.kitty) if state.phase == "bidding" else ["?"] * 5
+    table.passed = {seat for seat in range(seats) if auction.passed >> seat & 1}
+    table.high_bidder, table.amount = auction.bidder if auction.amount else None, auction.amount
     if state.phase == "bidding":
-        bidding.speaker = state.to_act[0]
+        table.speaker = state.to_act[0]
         return table
-    bidding.speaker, bidding.winner = None, auction.bidder
-    begun.exchange = _exchange(state, table)
-    if state.phase not in ("kitty", "reshuffle"):
-        begun.play = _tricks(state, table)
-    return table
-
-
-def _exchange(state: OneTenState, table: OneTenTable) -> Exchange:
-    winner, lying, size = state.auction.bidder, state.exchange, state.table.hand_size
-    exchange = Exchange(table.hands, winner, [], str(table.options["swap_timing"]))
-    exchange.hand_size, exchange.kitty = size, ["?"] * 5
-    exchange.dealt = [["?"] * size for _ in table.hands]
-    exchange.put_away = notation(lying.put_away)
-    exchange.trump = None if lying.trump == UNNAMED else SUITS[lying.trump]
+    table.winner, table.put_away = auction.bidder, notation(lying.put_away)
+    table.dealt = [["?"] * table.hand_size for _ in table.hands]
+    table.trump = "" if lying.trump == UNNAMED else SUITS[lying.trump]
     waiting = {*state.to_act} if state.phase == "kitty" else set()
-    if exchange.trump or exchange.swap_timing == "during":
-        acted = [seat for seat in range(state.table.seats) if seat not in waiting | {winner}]
-        exchange.discards = {seat: notation(lying.discards[seat]) for seat in acted}
-    return exchange
-
-
-def _tricks(state: OneTenState, table: OneTenTable) -> Play:
-    seats, leader = state.table.seats, state.winners[-1] if state.winners else state.auction.bidder
-    play = Play(table.hands, leader, SUITS[state.exchange.trump], str(table.options["force_out"]))
-    play.hand_size, play.trick = state.table.hand_size, _laid(state.trick)
+    if table.trump or table.options["swap_timing"] == "during":
+        acted = [seat for seat in range(seats) if seat not in waiting | {table.winner}]
+        table.discards = {seat: notation(lying.discards[seat]) for seat in acted}
+    table.leader, table.trick = state.winners[-1] if state.winners else table.winner, _laid(state.trick)
     if state.trick:
-        play.leader = state.trick[0].seat or 0
+        table.leader = state.trick[0].seat or 0
     taken = _laid(state.taken)
-    play.taken = [taken[at : at + seats] for at in range(0, len(taken), seats)]
-    return play
+    table.taken = [taken[at : at + seats] for at in range(0, len(taken), seats)]
+    return table
 
 
 def _solo(state: SoloState) -> SoloTable:

@@ -10,7 +10,7 @@ from loadtest.players.recorder import Recorder
 from loadtest.record import Expected, SeatRecord
 
 PLAY = table_pb2.Action(play=table_pb2.PlayAction(card=cards_pb2.CARD_AS))
-EXPECTED = Expected("out of turn", 9, "NOT_YOUR_TURN", by_rule=True)
+EXPECTED = Expected("out of turn", 9, "NOT_YOUR_TURN")
 
 
 @pytest.fixture

@@ -45,7 +45,7 @@ async def finish(services: BackgroundServices, record: TableRecord) -> None:
         async with recorded_table(party.clients[0], record.table_id, record.viewers[0]) as table:
             await play_seat(table, BotPlayer(table.info, Random(1)))
         record.is_finished = True
-        await read_records(party.clients[0], record, asyncio.sleep, DEADLINE_SECONDS)
+        await read_records(party.clients[0], record, DEADLINE_SECONDS)
 
 
 @pytest.mark.slow

@@ -4,8 +4,10 @@ Cards are texts ("QH", "JK") and actions are dictionaries as replays write them 
 lists and dictionaries that change, so that a rule reads here as its page says it.
 """
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple, TypeAlias
 
 Card: TypeAlias = str
 Act: TypeAlias = dict[str, Any]
@@ -63,40 +65,72 @@ class Round(NamedTuple):
     totals: list[int]
 
 
-class Table(Protocol):
+class Table(ABC):
     """A table of one game: made with the number of seats and all options, then given what happens, in order."""
 
-    hands: list[list[Card]]
-    """By seat, in any order."""
-    round_number: int
-    """From 1; 0 before the first deal."""
-    scores: list[int]
-    """Running totals by seat."""
-    rounds: list[Round]
-    """The rounds that were scored."""
-    ranking: list[list[int]] | None
-    """Groups of seats, best first, once the game is over."""
+    rule_of_proposals: str
+    """The rule by which seats can agree to nothing."""
+
+    def __init__(self, seats: int, options: Options) -> None:
+        self.seats = seats
+        self.options = options
+        self.hands: list[list[Card]] = [[] for _ in range(seats)]
+        """By seat, in any order."""
+        self.round_number = 0
+        """From 1; 0 before the first deal."""
+        self.scores = [0] * seats
+        """Running totals by seat."""
+        self.rounds: list[Round] = []
+        """The rounds that were scored."""
+        self.ranking: list[list[int]] | None = None
+        """Groups of seats, best first, once the game is over."""
 
     @property
+    @abstractmethod
     def shuffle_wanted(self) -> Shuffle | None:
         """What is to be shuffled before anybody may act."""
 
     @property
+    @abstractmethod
     def to_act(self) -> list[int]:
         """The seats that may act, ascending."""
 
     @property
+    @abstractmethod
     def piles(self) -> dict[str, Pile]:
         """The piles that hold cards, by the names of the game's page."""
 
+    @abstractmethod
     def legal(self, seat: int) -> Legal:
         """All that a seat may do now; nothing if it is not to act."""
 
+    @abstractmethod
     def shuffled(self, cards: list[Card], drawn: list[int]) -> Act:
-        """Deal, or go on, with shuffled cards: gives the event as the replay must write it."""
+        """Deal, or go on, with the cards that were wanted, shuffled: gives the event as the replay must write it."""
 
+    @abstractmethod
     def act(self, seat: int, action: Act) -> None:
         """Do what a seat did; raises Illegal, and then nothing has changed."""
 
     def agree(self, event: Act) -> None:
         """Do what all seats agreed to, an event of the replay; raises Illegal."""
+        raise Illegal(self.rule_of_proposals, f"{event} is nothing that seats can agree to here")
+
+    def score(self, points: list[int]) -> None:
+        """Write down what a round adds to the scores."""
+        self.scores = [total + own for total, own in zip(self.scores, points, strict=True)]
+        self.rounds.append(Round(points, list(self.scores)))
+
+    def dealt_singly(self, cards: list[Card], first: int) -> list[list[Card]]:
+        """The hands of all seats when the cards are dealt one at a time."""
+        return [cards[(seat - first) % self.seats :: self.seats] for seat in range(self.seats)]
+
+
+def grouped(seats: Iterable[int], merit: Callable[[int], Any]) -> list[list[int]]:
+    """Seats in groups of equal merit, those with the least first."""
+    return [list(group) for _, group in groupby(sorted(seats, key=merit), key=merit)]
+
+
+def open_piles(**piles: Sequence[tuple[Card, int | None]]) -> dict[str, Pile]:
+    """Those that hold cards; everybody sees them."""
+    return {name: Pile(list(cards), None) for name, cards in piles.items() if cards}

@@ -1,24 +1,20 @@
 """Jøssing once more, plainly: to be read beside docs/rules/jossing.md, whose rule ids stand in the comments."""
 
-from loadtest.judge.rules.interface import Act, Card, Illegal, Legal, Options, Pile, Round, Shuffle
+from loadtest.judge.rules.interface import Act, Card, Illegal, Legal, Options, Pile, Shuffle, Table, grouped, open_piles
 
 SUITS = "CDHS"
 RANKS = "23456789TJQKA"  # JOS-DECK-2
 
 
-class JossingTable:
-    """A game of Jøssing; fulfils `loadtest.judge.rules.interface.Table`. A section is called a round there."""
+class JossingTable(Table):
+    """A game of Jøssing; a section is called a round there."""
+
+    rule_of_proposals = "JOS-ACT-1"
 
     def __init__(self, seats: int, options: Options) -> None:
-        self.seats = seats
-        self.options = dict(options)
+        super().__init__(seats, options)
         copies = range(int(options["decks"]))
         self.deck = [rank + suit for suit in SUITS for rank in RANKS for _ in copies]  # JOS-DECK-1
-        self.hands: list[list[Card]] = [[] for _ in range(seats)]
-        self.scores = [0] * seats
-        self.rounds: list[Round] = []
-        self.ranking: list[list[int]] | None = None
-        self.round_number = 0
         self.phase = "deal"
         # The section: bids and tricks won by seat, the indicator, the trick and finished tricks as they were played.
         self.dealer = 0
@@ -65,9 +61,8 @@ class JossingTable:
     @property
     def piles(self) -> dict[str, Pile]:
         """The indicator, the trick and the finished tricks; all open."""
-        piles: dict[str, list[tuple[Card, int | None]]] = {"trick": [*self.trick], "taken": [*self.taken]}
-        piles["indicator"] = [] if self.indicator is None else [(self.indicator, None)]
-        return {name: Pile(cards, None) for name, cards in piles.items() if cards}
+        indicator = [] if self.indicator is None else [(self.indicator, None)]
+        return open_piles(trick=self.trick, taken=self.taken, indicator=indicator)
 
     def legal(self, seat: int) -> Legal:
         """The bids or cards that a seat may choose from."""
@@ -87,10 +82,8 @@ class JossingTable:
         assert not drawn, "no numbers are drawn in Jøssing"
         self.round_number += 1
         self.dealer = (int(self.options["first_dealer"]) + self.round_number - 1) % self.seats  # JOS-DEAL-1
-        self.hands = [[] for _ in range(self.seats)]
         count = self.cards_each(self.round_number) * self.seats
-        for number, card in enumerate(cards[:count]):
-            self.hands[(self.dealer + 1 + number) % self.seats].append(card)
+        self.hands = self.dealt_singly(cards[:count], self.dealer + 1)
         self.indicator = cards[count]
         self.bids = [None] * self.seats
         self.won = [0] * self.seats
@@ -190,14 +183,11 @@ class JossingTable:
 
     def end_section(self) -> None:
         """Score the section; the last one ends the game (JOS-END)."""
-        points = [self.points(seat) for seat in range(self.seats)]
-        self.scores = [total + own for total, own in zip(self.scores, points, strict=True)]
-        self.rounds.append(Round(points, list(self.scores)))
+        self.score([self.points(seat) for seat in range(self.seats)])
         self.phase = "deal"
         if self.round_number == self.sections:
             self.phase = "over"
-            totals = sorted(set(self.scores), reverse=True)
-            self.ranking = [[seat for seat in range(self.seats) if self.scores[seat] == total] for total in totals]
+            self.ranking = grouped(range(self.seats), lambda seat: -self.scores[seat])
 
     def points(self, seat: int) -> int:
         """JOS-SCORE."""
@@ -205,7 +195,3 @@ class JossingTable:
         if bid is None or bid != self.won[seat]:
             return 0
         return 10 + bid if self.options["scoring"] == "classic" else 5 * (bid + 1)
-
-    def agree(self, event: Act) -> None:
-        """Seats cannot agree on anything in Jøssing."""
-        raise Illegal("JOS-ACT-1", f"{event} is no event of Jøssing")

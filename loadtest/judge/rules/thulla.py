@@ -1,6 +1,6 @@
 """Thulla once more, plainly: to be read beside docs/rules/thulla.md, whose rule ids stand in the comments."""
 
-from loadtest.judge.rules.interface import Act, Card, Illegal, Legal, Options, Pile, Round, Shuffle
+from loadtest.judge.rules.interface import Act, Card, Illegal, Legal, Options, Pile, Shuffle, Table, grouped, open_piles
 
 SUITS = "CDHS"
 RANKS = "23456789TJQKA"
@@ -18,18 +18,14 @@ def points_of(hand: list[Card]) -> int:
     return sum(CARD_POINTS[card[0]] for card in hand)
 
 
-class ThullaTable:
-    """A match of Thulla; fulfils `loadtest.judge.rules.interface.Table`."""
+class ThullaTable(Table):
+    """A match of Thulla."""
+
+    rule_of_proposals = "THU-D9"
 
     def __init__(self, seats: int, options: Options) -> None:
-        self.seats = seats
-        self.options = dict(options)
+        super().__init__(seats, options)
         self.removed = PUT_ASIDE[: 52 % seats]
-        self.hands: list[list[Card]] = [[] for _ in range(seats)]
-        self.scores = [0] * seats
-        self.rounds: list[Round] = []
-        self.ranking: list[list[int]] | None = None
-        self.round_number = 0
         self.phase = "deal"
         self.ace_forced = False
         # The trick: who takes part, in the order of play; what lies there, as it was played.
@@ -64,9 +60,8 @@ class ThullaTable:
     @property
     def piles(self) -> dict[str, Pile]:
         """What was put aside, the trick and the waste; all open."""
-        piles: dict[str, list[tuple[Card, int | None]]] = {"trick": [*self.trick], "waste": [*self.waste]}
-        piles["removed"] = [(card, None) for card in self.removed if self.round_number]
-        return {name: Pile(cards, None) for name, cards in piles.items() if cards}
+        removed = [(card, None) for card in self.removed if self.round_number]
+        return open_piles(trick=self.trick, waste=self.waste, removed=removed)
 
     def legal(self, seat: int) -> Legal:
         """The cards that a seat may play."""
@@ -94,9 +89,7 @@ class ThullaTable:
         """One card at a time, the first to the dealer's left (THU-DEAL-2)."""
         self.round_number += 1
         dealer = (int(self.options["first_dealer"]) + self.round_number - 1) % self.seats  # THU-DEAL-1
-        self.hands = [[] for _ in range(self.seats)]
-        for number, card in enumerate(cards):
-            self.hands[(dealer + 1 + number) % self.seats].append(card)
+        self.hands = self.dealt_singly(cards, dealer + 1)
         self.waste, self.out, self.stall, self.charges = [], [], 0, [0] * self.seats
         self.phase = "play"
         self.begin_trick(self.starter(dealer, drawn))
@@ -227,9 +220,7 @@ class ThullaTable:
     def end_game(self, order: list[int]) -> None:
         """Score a game, and end the match or ask for the next deal (THU-SCORE, THU-MATCH)."""
         self.orders.append(order)
-        points = self.points(winner=order[0])
-        self.scores = [total + own for total, own in zip(self.scores, points, strict=True)]
-        self.rounds.append(Round(points, list(self.scores)))
+        self.score(self.points(winner=order[0]))
         self.phase = "over" if self.match_is_decided() else "deal"
         if self.phase == "over":
             self.ranking = self.ranked()
@@ -264,9 +255,4 @@ class ThullaTable:
             penalty = 0 if self.options["scoring"] == "none" else self.scores[seat]
             return penalty, -self.wins(seat), places
 
-        merits = sorted({merit(seat) for seat in range(self.seats)})
-        return [[seat for seat in range(self.seats) if merit(seat) == one] for one in merits]
-
-    def agree(self, event: Act) -> None:
-        """Seats cannot agree on anything in Thulla."""
-        raise Illegal("THU-D9", f"{event} is no event of Thulla")
+        return grouped(range(self.seats), merit)

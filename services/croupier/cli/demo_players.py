@@ -63,7 +63,7 @@ async def signed_in(plan: DemoPlan, endpoints: Endpoints) -> AsyncIterator[list[
 
     async def player(table: int, seat: int) -> PlayerClient:
         secret, name = plan.device_secret(table, seat), plan.player_name(table, seat)
-        client = PlayerClient(connections, secret, name, measures, PATIENCE_SECONDS, asyncio.sleep)
+        client = PlayerClient(connections, secret, name, measures, asyncio.sleep)
         async with few:
             await client.sign_in()
         return client
@@ -91,7 +91,7 @@ async def play_table(plan: DemoPlan, party: Party, show: Show) -> TableRecord:
         record.is_finished = True
         for client, viewer in zip(party.clients, record.viewers, strict=True):
             await read_again(client, record.table_id, viewer)
-        await read_records(party.clients[0], record, asyncio.sleep, PATIENCE_SECONDS)
+        await read_records(party.clients[0], record, PATIENCE_SECONDS)
     except CroupierError as error:
         record.viewers[0].noted.append(Noted(Invariant.TABLE_STUCK, 0, f"a player cannot go on: {error}"))
     return record

@@ -61,8 +61,7 @@ def attempt(one: SeatRecord, table: Played, random: Random, number: int) -> None
     came = judged_by_engine(table, table.steps[met - 1].after, one.seat, action, expected)
     if came.reason == LEGAL:
         return  # The log would be another one.
-    by_rule = due.reason in ("ILLEGAL_ACTION", "NOT_YOUR_TURN")
-    must_fail = Expected("attempt", CODES[due.reason].value[0], due.reason, by_rule) if due.reason != LEGAL else None
+    must_fail = Expected("attempt", CODES[due.reason].value[0], due.reason) if due.reason != LEGAL else None
     at = max(heard_at(table, sequence) + 1, table.steps[met - 1].entry.at + PLAYERS_AHEAD)
     sent = Sent(heard_at(table, sequence), f"attempt-{number}", action.SerializeToString(), expected, must_fail)
     code: int = CODES[came.reason].value[0]

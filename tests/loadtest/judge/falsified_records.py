@@ -7,230 +7,128 @@ from typing import Any
 from croupier_api.v1 import engine_pb2, scoring_pb2
 from loadtest.judge.violations import Invariant
 from loadtest.record import TableRecord
-from tests.loadtest.judge.played import Falsify, Played, changed, heard
+from tests.loadtest.judge.played import Cases, Falsify, Played, hears_instead
 
 SEAT = 2
+OTHER_SEED = "11" * 32
 Lines = list[dict[str, Any]]
 
 
-def rewrite(record: TableRecord, change: Callable[[Lines], object]) -> None:
-    """Change the lines of the replay."""
-    lines = [json.loads(line) for line in record.replays[0].splitlines()]
-    change(lines)
-    record.replays[0] = "".join(json.dumps(line) + "\n" for line in lines)
+def replayed(change: Callable[[Lines], object]) -> Falsify:
+    """The lines of the replay are others."""
+
+    def falsify(record: TableRecord, _: Played) -> None:
+        lines = [json.loads(line) for line in record.replays[0].splitlines()]
+        change(lines)
+        record.replays[0] = "".join(json.dumps(line) + "\n" for line in lines)
+
+    return falsify
 
 
-def entries_of(lines: Lines, seat: int = SEAT) -> Lines:
-    """The lines that tell what a seat did."""
-    return [line for line in lines if line.get("seat") == seat]
+def scored(change: Callable[[scoring_pb2.GetScoreSheetResponse], object]) -> Falsify:
+    """The score sheet is another."""
+
+    def falsify(record: TableRecord, _: Played) -> None:
+        sheet = scoring_pb2.GetScoreSheetResponse.FromString(record.sheet or b"")
+        change(sheet)
+        record.sheet = sheet.SerializeToString()
+
+    return falsify
 
 
-# Deals
+def told_first(change: Callable[[engine_pb2.Snapshot], object]) -> Falsify:
+    """All viewers receive another first snapshot."""
+
+    def falsify(record: TableRecord, _: Played) -> None:
+        for one in record.viewers:
+            hears_instead(one, 0, lambda message: change(message.snapshot))
+
+    return falsify
 
 
-def commit_to_another_seed(record: TableRecord, _: Played) -> None:
-    record.commitment = "00" * 32
+def told_last(change: Callable[[engine_pb2.TableUpdate], object]) -> Falsify:
+    """All viewers receive another last entry."""
 
+    def falsify(record: TableRecord, _: Played) -> None:
+        for one in record.viewers:
+            hears_instead(one, len(one.heard) - 1, lambda message: change(message.update))
 
-def commit_to_another_seed_at_the_table(record: TableRecord, _: Played) -> None:
-    for one in record.viewers:
-        message = heard(one, 0)
-        message.snapshot.table.commitment = "00" * 32
-        changed(one, 0, message)
-
-
-def write_another_commitment(record: TableRecord, _: Played) -> None:
-    rewrite(record, lambda lines: lines[0].update(commitment="00" * 32))
-
-
-def leave_out_what_a_player_added(record: TableRecord, _: Played) -> None:
-    rewrite(record, lambda lines: lines[0]["client_seeds"].pop(str(SEAT)))
-
-
-def exchange_two_cards(record: TableRecord, _: Played) -> None:
-    def exchange(lines: Lines) -> None:
-        hands = lines[1]["event"]["hands"]
-        hands[0][0], hands[1][0] = hands[1][0], hands[0][0]
-
-    rewrite(record, exchange)
-
-
-# The replay
-
-
-def tell_two_replays(record: TableRecord, _: Played) -> None:
-    record.replays.append(record.replays[0] + "\n")
-
-
-def write_no_json(record: TableRecord, _: Played) -> None:
-    record.replays[0] = record.replays[0].replace("}\n", "\n", 1)
-
-
-def leave_out_an_entry(record: TableRecord, _: Played) -> None:
-    rewrite(record, lambda lines: lines.pop(9))
-
-
-def write_another_time(record: TableRecord, _: Played) -> None:
-    rewrite(record, lambda lines: lines[9].update(at=lines[8]["at"]))
-
-
-def write_another_player(record: TableRecord, _: Played) -> None:
-    rewrite(record, lambda lines: lines[0]["players"][SEAT].update(player_id="somebody"))
-
-
-def write_another_option(record: TableRecord, _: Played) -> None:
-    rewrite(record, lambda lines: lines[0]["options"].update(start="draw"))
-
-
-def write_that_time_ran_out(record: TableRecord, _: Played) -> None:
-    rewrite(record, lambda lines: entries_of(lines)[3].update(auto="timeout"))
-
-
-def write_another_seed(record: TableRecord, _: Played) -> None:
-    rewrite(record, lambda lines: lines[0].update(seed="11" * 32))
-
-
-def write_nothing_at_the_end(record: TableRecord, _: Played) -> None:
-    rewrite(record, lambda lines: lines.pop())
-
-
-def write_something_twice(record: TableRecord, _: Played) -> None:
-    rewrite(record, lambda lines: lines.insert(9, lines[9]))
-
-
-def write_nonsense(record: TableRecord, _: Played) -> None:
-    rewrite(record, lambda lines: lines[9].update(seat="nobody", action=[1]))
-
-
-# The rules
-
-
-def _foreign_card(lines: Lines) -> str:
-    return str(lines[1]["event"]["hands"][SEAT + 1][0])
-
-
-def play_a_foreign_card(record: TableRecord, _: Played) -> None:
-    rewrite(record, lambda lines: entries_of(lines)[0]["action"].update(card=_foreign_card(lines)))
-
-
-def let_the_engine_play_a_foreign_card(record: TableRecord, _: Played) -> None:
-    def act(lines: Lines) -> None:
-        entries_of(lines)[0]["action"].update(card=_foreign_card(lines))
-        entries_of(lines)[0]["auto"] = "timeout"
-
-    rewrite(record, act)
+    return falsify
 
 
 def offer_less_than_is_legal(record: TableRecord, table: Played) -> None:
-    one = record.viewers[SEAT]
-    index = next(i for i in range(1, 60) if len(heard(one, i).legal_actions.actions) > 1)
-    message = heard(one, index)
-    del message.legal_actions.actions[0]
-    changed(one, index, message)
+    offered = [table.message(SEAT, sequence).legal_actions.actions for sequence in range(2, 60)]
+    index = next(index for index, actions in enumerate(offered, 1) if len(actions) > 1)
+    hears_instead(record.viewers[SEAT], index, lambda message: message.legal_actions.actions.pop(0))
 
 
-def ask_another_seat(record: TableRecord, _: Played) -> None:
-    for one in record.viewers:
-        message = heard(one, 0)
-        message.snapshot.view.seats_to_act[:] = [(message.snapshot.view.seats_to_act[0] + 1) % 4]
-        changed(one, 0, message)
+def _exchange_two_cards(lines: Lines) -> None:
+    hands = lines[1]["event"]["hands"]
+    hands[0][0], hands[1][0] = hands[1][0], hands[0][0]
 
 
-# Results
+def _played_by(lines: Lines, number: int = 0) -> dict[str, Any]:
+    """A line that tells what the seat did."""
+    return [line for line in lines if line.get("seat") == SEAT][number]
 
 
-def _last_facts(record: TableRecord, change: Callable[[engine_pb2.TableUpdate], object]) -> None:
-    for one in record.viewers:
-        message = heard(one, len(one.heard) - 1)
-        change(message.update)
-        changed(one, len(one.heard) - 1, message)
+def _play_a_foreign_card(lines: Lines, **fields: Any) -> None:
+    action = {"type": "play", "card": lines[1]["event"]["hands"][SEAT + 1][0]}
+    _played_by(lines).update(fields, action=action)
 
 
-def rank_otherwise(record: TableRecord, _: Played) -> None:
-    def turn(update: engine_pb2.TableUpdate) -> None:
-        ended = next(fact.game_ended for fact in update.facts if fact.HasField("game_ended"))
-        groups = [list(group.seats) for group in ended.ranking]
-        for group, seats in zip(ended.ranking, reversed(groups), strict=True):
-            group.seats[:] = seats
-
-    _last_facts(record, turn)
+def _rank_otherwise(update: engine_pb2.TableUpdate) -> None:
+    ranking = next(fact.game_ended.ranking for fact in update.facts if fact.HasField("game_ended"))
+    for group, seats in zip(ranking, [list(group.seats) for group in reversed(ranking)], strict=True):
+        group.seats[:] = seats
 
 
-def score_otherwise(record: TableRecord, _: Played) -> None:
-    def add(update: engine_pb2.TableUpdate) -> None:
-        ended = next(fact.round_ended for fact in update.facts if fact.HasField("round_ended"))
-        ended.totals[0] += 1
-
-    _last_facts(record, add)
+def _score_otherwise(update: engine_pb2.TableUpdate) -> None:
+    next(fact.round_ended for fact in update.facts if fact.HasField("round_ended")).totals[0] += 1
 
 
-def write_another_result(record: TableRecord, _: Played) -> None:
-    rewrite(record, lambda lines: lines[-1]["result"]["ranking"].reverse())
+def _score_a_round_otherwise(lines: Lines) -> None:
+    next(line for line in lines if "round" in line)["scores"][0] += 1
 
 
-def write_another_round(record: TableRecord, _: Played) -> None:
-    def add(lines: Lines) -> None:
-        ended = next(line for line in lines if "round" in line)
-        ended["scores"][0] += 1
-
-    rewrite(record, add)
-
-
-def _enter(record: TableRecord, change: Callable[[scoring_pb2.GetScoreSheetResponse], object]) -> None:
-    assert record.sheet is not None
-    sheet = scoring_pb2.GetScoreSheetResponse.FromString(record.sheet)
-    change(sheet)
-    record.sheet = sheet.SerializeToString()
-
-
-def enter_another_total(record: TableRecord, _: Played) -> None:
-    _enter(record, lambda sheet: sheet.result.totals.insert(0, 99))
-
-
-def enter_a_round_twice(record: TableRecord, _: Played) -> None:
-    _enter(record, lambda sheet: sheet.rounds.append(sheet.rounds[0]))
-
-
-def enter_another_headline(record: TableRecord, _: Played) -> None:
-    _enter(record, lambda sheet: setattr(sheet.rounds[0], "headline", "a walkover"))
-
-
-def enter_another_player(record: TableRecord, _: Played) -> None:
-    _enter(record, lambda sheet: setattr(sheet.result.seats[0], "player_id", "somebody"))
-
-
-def enter_another_end(record: TableRecord, _: Played) -> None:
-    _enter(record, lambda sheet: setattr(sheet.result, "finished_milliseconds", 1))
-
-
-RECORDS: dict[Falsify, Invariant] = {
-    commit_to_another_seed: Invariant.DEAL_UNFAIR,
-    commit_to_another_seed_at_the_table: Invariant.DEAL_UNFAIR,
-    write_another_commitment: Invariant.DEAL_UNFAIR,
-    leave_out_what_a_player_added: Invariant.DEAL_UNFAIR,
-    exchange_two_cards: Invariant.DEAL_UNFAIR,
-    write_another_seed: Invariant.DEAL_UNFAIR,
-    tell_two_replays: Invariant.REPLAY_UNTRUE,
-    write_no_json: Invariant.REPLAY_UNTRUE,
-    leave_out_an_entry: Invariant.REPLAY_UNTRUE,
-    write_another_time: Invariant.REPLAY_UNTRUE,
-    write_another_player: Invariant.REPLAY_UNTRUE,
-    write_another_option: Invariant.REPLAY_UNTRUE,
-    write_that_time_ran_out: Invariant.REPLAY_UNTRUE,
-    write_nothing_at_the_end: Invariant.REPLAY_UNTRUE,
-    write_something_twice: Invariant.REPLAY_UNTRUE,
-    write_nonsense: Invariant.REPLAY_UNTRUE,
-    play_a_foreign_card: Invariant.ILLEGAL_ACCEPTED,
-    let_the_engine_play_a_foreign_card: Invariant.RULES_BROKEN,
-    offer_less_than_is_legal: Invariant.RULES_BROKEN,
-    ask_another_seat: Invariant.RULES_BROKEN,
-    rank_otherwise: Invariant.RESULT_DIFFERS,
-    score_otherwise: Invariant.RESULT_DIFFERS,
-    write_another_result: Invariant.RESULT_DIFFERS,
-    write_another_round: Invariant.RESULT_DIFFERS,
-    enter_another_total: Invariant.RESULT_DIFFERS,
-    enter_a_round_twice: Invariant.RESULT_DIFFERS,
-    enter_another_headline: Invariant.RESULT_DIFFERS,
-    enter_another_end: Invariant.RESULT_DIFFERS,
-    enter_another_player: Invariant.RESULT_DIFFERS,
+RECORDS: Cases = {
+    Invariant.DEAL_UNFAIR: {
+        "commit_to_another_seed": lambda record, _: setattr(record, "commitment", OTHER_SEED),
+        "commit_to_another_seed_at_the_table": told_first(
+            lambda snapshot: setattr(snapshot.table, "commitment", OTHER_SEED)
+        ),
+        "write_another_commitment": replayed(lambda lines: lines[0].update(commitment=OTHER_SEED)),
+        "leave_out_what_a_player_added": replayed(lambda lines: lines[0]["client_seeds"].pop(str(SEAT))),
+        "exchange_two_cards": replayed(_exchange_two_cards),
+        "write_another_seed": replayed(lambda lines: lines[0].update(seed=OTHER_SEED)),
+    },
+    Invariant.REPLAY_UNTRUE: {
+        "tell_two_replays": lambda record, _: record.replays.append(record.replays[0] + "\n"),
+        "write_no_json": lambda record, _: record.replays.insert(0, record.replays.pop().replace("}\n", "\n", 1)),
+        "leave_out_an_entry": replayed(lambda lines: lines.pop(9)),
+        "write_another_time": replayed(lambda lines: lines[9].update(at=lines[8]["at"])),
+        "write_another_player": replayed(lambda lines: lines[0]["players"][SEAT].update(player_id="somebody")),
+        "write_another_option": replayed(lambda lines: lines[0]["options"].update(start="draw")),
+        "write_that_time_ran_out": replayed(lambda lines: _played_by(lines, 3).update(auto="timeout")),
+        "write_nothing_at_the_end": replayed(lambda lines: lines.pop()),
+        "write_something_twice": replayed(lambda lines: lines.insert(9, lines[9])),
+        "write_nonsense": replayed(lambda lines: lines[9].update(seat="nobody", action=[1])),
+    },
+    Invariant.ILLEGAL_ACCEPTED: {"play_a_foreign_card": replayed(_play_a_foreign_card)},
+    Invariant.RULES_BROKEN: {
+        "let_the_engine_play_a_foreign_card": replayed(lambda lines: _play_a_foreign_card(lines, auto="timeout")),
+        "offer_less_than_is_legal": offer_less_than_is_legal,
+        "ask_another_seat": told_first(lambda first: first.view.seats_to_act.append(first.view.seats_to_act.pop() ^ 1)),
+    },
+    Invariant.RESULT_DIFFERS: {
+        "rank_otherwise": told_last(_rank_otherwise),
+        "score_otherwise": told_last(_score_otherwise),
+        "write_another_result": replayed(lambda lines: lines[-1]["result"]["ranking"].reverse()),
+        "write_another_round": replayed(_score_a_round_otherwise),
+        "enter_another_total": scored(lambda sheet: sheet.result.totals.insert(0, 99)),
+        "enter_a_round_twice": scored(lambda sheet: sheet.rounds.append(sheet.rounds[0])),
+        "enter_another_headline": scored(lambda sheet: setattr(sheet.rounds[0], "headline", "a walkover")),
+        "enter_another_player": scored(lambda sheet: setattr(sheet.result.seats[0], "player_id", "somebody")),
+        "enter_another_end": scored(lambda sheet: setattr(sheet.result, "finished_milliseconds", 1)),
+    },
 }

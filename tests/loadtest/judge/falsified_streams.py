@@ -9,37 +9,53 @@ from croupier_api.v1 import cards_pb2, engine_pb2, table_pb2
 from croupier_client import card_text
 from croupier_client.cards import CardValue
 from loadtest.judge.violations import Invariant
-from loadtest.record import Noted, Opened, TableRecord, Viewed
-from tests.loadtest.judge.played import (
-    Falsify,
-    Played,
-    changed,
-    heard,
-    heard_at,
-    hears,
-    refused,
-    seat_record,
-)
+from loadtest.record import Heard, Noted, Opened, TableRecord, Viewed
+from tests.loadtest.judge.played import Cases, Falsify, Played, heard_at, hears, hears_instead, refused, seat_record
 
 SEAT = 2
 MIDDLE = 30
 """A message that tells of an entry, of the number above."""
 SEQUENCE = MIDDLE + 1
+Message = engine_pb2.PlayResponse
 
 
-def told(record: TableRecord, change: Callable[[engine_pb2.PlayResponse], object], viewer: int = SEAT) -> None:
-    """Change what one viewer was told in the middle."""
-    message = heard(record.viewers[viewer], MIDDLE)
-    change(message)
-    changed(record.viewers[viewer], MIDDLE, message)
+def told(change: Callable[[Message, Played], object], index: int = MIDDLE, *, to_all: bool = False) -> Falsify:
+    """One viewer receives another message than he should, or all do."""
+
+    def falsify(record: TableRecord, table: Played) -> None:
+        for one in record.viewers if to_all else record.viewers[SEAT : SEAT + 1]:
+            hears_instead(one, index, lambda message: change(message, table))
+
+    return falsify
 
 
-def told_all(record: TableRecord, change: Callable[[engine_pb2.PlayResponse], object]) -> None:
-    for viewer in range(len(record.viewers)):
-        told(record, change, viewer)
+def heard(change: Callable[[list[Heard]], object]) -> Falsify:
+    """One viewer receives other messages."""
+    return lambda record, _: change(record.viewers[SEAT].heard)
 
 
-def hidden_card(table: Played, sequence: int) -> CardValue:
+def beat(ahead: int) -> Falsify:
+    """A heartbeat names another sequence than the last."""
+
+    def falsify(record: TableRecord, table: Played) -> None:
+        sequence = len(table.steps) + ahead
+        hears(record.viewers[SEAT], table, 1, Message(heartbeat=engine_pb2.Heartbeat(sequence=sequence)))
+
+    return falsify
+
+
+def viewed(change: Callable[[engine_pb2.Snapshot, Played], object]) -> Falsify:
+    """GetView shows something else than the stream."""
+
+    def falsify(record: TableRecord, table: Played) -> None:
+        snapshot = table.snapshot(SEAT, SEQUENCE)
+        change(snapshot, table)
+        record.viewers[SEAT].viewed.append(Viewed(heard_at(table, SEQUENCE), snapshot.SerializeToString()))
+
+    return falsify
+
+
+def hidden_card(table: Played, sequence: int = SEQUENCE) -> CardValue:
     """A card that another seat holds since the deal, and that nobody has seen."""
     own = set(table.snapshot(SEAT, 1).view.seats[SEAT].cards)
     messages = [table.message(SEAT, one) for one in range(1, sequence + 1)]
@@ -47,31 +63,19 @@ def hidden_card(table: Played, sequence: int) -> CardValue:
     return next(card for card in cards_pb2.Card.values()[1:53] if card not in own | shown)
 
 
-# The order of entries
-
-
-def leave_out(record: TableRecord, _: Played) -> None:
-    del record.viewers[SEAT].heard[MIDDLE]
-
-
-def heartbeat_ahead(record: TableRecord, table: Played) -> None:
-    beat = engine_pb2.Heartbeat(sequence=len(table.steps) + 1)
-    hears(record.viewers[SEAT], table, 1, engine_pb2.PlayResponse(heartbeat=beat))
-
-
-def heartbeat_behind(record: TableRecord, table: Played) -> None:
-    beat = engine_pb2.Heartbeat(sequence=len(table.steps) - 1)
-    hears(record.viewers[SEAT], table, 1, engine_pb2.PlayResponse(heartbeat=beat))
+def moved_to(target: table_pb2.Place) -> Falsify:
+    """A viewer is told which hidden card came to a place."""
+    return told(
+        lambda message, table: message.update.facts.add(
+            cards_moved=table_pb2.CardsMoved(target=target, cards=[hidden_card(table)], count=1)
+        )
+    )
 
 
 def send_a_second_snapshot(record: TableRecord, table: Played) -> None:
     one = record.viewers[SEAT]
-    snapshot = engine_pb2.PlayResponse(snapshot=table.snapshot(SEAT, MIDDLE))
+    snapshot = Message(snapshot=table.snapshot(SEAT, MIDDLE))
     one.heard.insert(MIDDLE, one.heard[MIDDLE]._replace(body=snapshot.SerializeToString()))
-
-
-def begin_without_a_snapshot(record: TableRecord, _: Played) -> None:
-    del record.viewers[SEAT].heard[0]
 
 
 def skip_when_resumed(record: TableRecord, table: Played) -> None:
@@ -80,66 +84,15 @@ def skip_when_resumed(record: TableRecord, table: Played) -> None:
     del record.viewers[SEAT].heard[stream]
 
 
-def say_twice(record: TableRecord, _: Played) -> None:
-    messages = record.viewers[SEAT].heard
-    messages.insert(MIDDLE, messages[MIDDLE])
-
-
-def go_back_to_a_snapshot(record: TableRecord, table: Played) -> None:
-    one = record.viewers[SEAT]
-    one.heard.insert(MIDDLE, one.heard[0])
-
-
 def open_with_an_older_snapshot(record: TableRecord, table: Played) -> None:
     one = record.viewers[SEAT]
     one.opened.append(Opened(heard_at(table, len(table.steps)) + 60_000, None))
     one.heard.append(one.heard[0]._replace(at_milliseconds=one.opened[-1].at_milliseconds, stream=1))
 
 
-# What is hidden
-
-
-def tell_a_deal(record: TableRecord, table: Played) -> None:
-    moved = table_pb2.CardsMoved(target=table_pb2.Place(hand=SEAT + 1), cards=[hidden_card(table, SEQUENCE)], count=1)
-    told(record, lambda message: message.update.facts.add(cards_moved=moved))
-
-
-def tell_the_stock(record: TableRecord, table: Played) -> None:
-    moved = table_pb2.CardsMoved(target=table_pb2.Place(pile="stock"), cards=[hidden_card(table, SEQUENCE)], count=1)
-    told(record, lambda message: message.update.facts.add(cards_moved=moved))
-
-
 def tell_a_spectator(record: TableRecord, table: Played) -> None:
     record.viewers[SEAT] = seat_record(table, SPECTATOR)
-    moved = table_pb2.CardsMoved(target=table_pb2.Place(hand=0), cards=[hidden_card(table, SEQUENCE)], count=1)
-    told(record, lambda message: message.update.facts.add(cards_moved=moved))
-
-
-def open_a_hand(record: TableRecord, table: Played) -> None:
-    revealed = table_pb2.HandRevealed(seat=SEAT + 1, cards=[hidden_card(table, SEQUENCE)])
-    told(record, lambda message: message.update.facts.add(hand_revealed=revealed))
-
-
-def offer_a_foreign_card(record: TableRecord, table: Played) -> None:
-    card = hidden_card(table, SEQUENCE)
-    told(record, lambda message: message.legal_actions.actions.add(play={"card": card}))
-
-
-def show_a_hand_in_a_snapshot(record: TableRecord, table: Played) -> None:
-    message = heard(record.viewers[SEAT], 0)
-    message.snapshot.view.seats[SEAT + 1].cards.append(hidden_card(table, 1))
-    changed(record.viewers[SEAT], 0, message)
-
-
-def show_a_hand_in_get_view(record: TableRecord, table: Played) -> None:
-    snapshot = table.snapshot(SEAT, SEQUENCE)
-    snapshot.view.seats[SEAT + 1].cards.append(hidden_card(table, SEQUENCE))
-    record.viewers[SEAT].viewed.append(Viewed(heard_at(table, SEQUENCE), snapshot.SerializeToString()))
-
-
-def write_a_card_down(record: TableRecord, table: Played) -> None:
-    text = card_text(hidden_card(table, SEQUENCE))
-    told(record, lambda message: message.update.facts.add(marked={"mark": {"name": "hint", "value": f"it is {text}"}}))
+    moved_to(table_pb2.Place(hand=0))(record, table)
 
 
 def name_a_card_in_a_refusal(record: TableRecord, table: Played) -> None:
@@ -149,118 +102,85 @@ def name_a_card_in_a_refusal(record: TableRecord, table: Played) -> None:
     one.answered.append(answer._replace(message=text))
 
 
-def show_the_seed(record: TableRecord, table: Played) -> None:
-    told_all(record, lambda message: setattr(message.update, "revealed_seed", table.config.seed.hex()))
-
-
-def show_the_seed_in_a_snapshot(record: TableRecord, table: Played) -> None:
-    message = heard(record.viewers[SEAT], 0)
-    message.snapshot.revealed_seed = table.config.seed.hex()
-    changed(record.viewers[SEAT], 0, message)
-
-
-# What the facts add up to
-
-
-def tell_what_does_not_fit(record: TableRecord, _: Played) -> None:
-    told(record, lambda message: message.update.facts.add(trick_taken={"seat": 99}))
-
-
-def see_another_view(record: TableRecord, table: Played) -> None:
-    snapshot = table.snapshot(SEAT, SEQUENCE)
-    snapshot.view.seats[0].card_count += 1
-    record.viewers[SEAT].viewed.append(Viewed(heard_at(table, SEQUENCE), snapshot.SerializeToString()))
-
-
-def see_another_clock(record: TableRecord, table: Played) -> None:
-    snapshot = table.snapshot(SEAT, SEQUENCE)
-    snapshot.clock.deadline_milliseconds += 1
-    record.viewers[SEAT].viewed.append(Viewed(heard_at(table, SEQUENCE), snapshot.SerializeToString()))
-
-
 def tell_again_otherwise(record: TableRecord, table: Played) -> None:
     record.viewers[SEAT] = seat_record(table, SEAT, drops={MIDDLE + 5: MIDDLE - 5})
-    told(record, lambda message: setattr(message.update.facts.add().turn_changed, "phase", "play"))
+    told(lambda message, _: setattr(message.update.facts.add().turn_changed, "phase", "play"))(record, table)
 
 
-def hide_an_own_card(record: TableRecord, table: Played) -> None:
-    message = heard(record.viewers[SEAT], 0)
-    del message.snapshot.view.seats[SEAT].cards[0]
-    changed(record.viewers[SEAT], 0, message)
+def show_the_seed(told: engine_pb2.TableUpdate | engine_pb2.Snapshot, table: Played) -> None:
+    told.revealed_seed = table.config.seed.hex()
 
 
-def miscount_a_pile(record: TableRecord, table: Played) -> None:
-    for one in record.viewers:
-        message = heard(one, 0)
-        message.snapshot.view.piles.add(name="waste", count=2)
-        changed(one, 0, message)
+def _later(message: Message, _: Played) -> None:
+    message.update.clock.deadline_milliseconds += 5
 
 
-def count_the_clock_wrongly(record: TableRecord, _: Played) -> None:
-    def later(message: engine_pb2.PlayResponse) -> None:
-        message.update.clock.deadline_milliseconds += 5
-
-    told_all(record, later)
-
-
-# What all are told alike
-
-
-def tell_one_another_phase(record: TableRecord, _: Played) -> None:
-    told(record, lambda message: message.update.facts.add(turn_changed={"phase": "nap"}))
-
-
-def tell_one_another_time(record: TableRecord, _: Played) -> None:
-    told(record, lambda message: setattr(message.update, "at_milliseconds", message.update.at_milliseconds + 1))
-
-
-def tell_one_another_seat(record: TableRecord, _: Played) -> None:
-    told(record, lambda message: setattr(message.update, "acted_by", engine_pb2.ACTED_BY_BOT))
-
-
-def promise_one_another_seed(record: TableRecord, _: Played) -> None:
-    message = heard(record.viewers[SEAT], 0)
-    message.snapshot.table.commitment = "00" * 32
-    changed(record.viewers[SEAT], 0, message)
-
-
-def note_what_a_player_saw(record: TableRecord, _: Played) -> None:
-    record.viewers[SEAT].noted.append(Noted(Invariant.STREAM_SILENT, 7, "nothing came"))
-
-
-STREAMS: dict[Falsify, Invariant] = {
-    leave_out: Invariant.SEQUENCE_GAP,
-    heartbeat_ahead: Invariant.SEQUENCE_GAP,
-    heartbeat_behind: Invariant.SEQUENCE_REPEAT,
-    send_a_second_snapshot: Invariant.SEQUENCE_REPEAT,
-    begin_without_a_snapshot: Invariant.SEQUENCE_GAP,
-    skip_when_resumed: Invariant.SEQUENCE_GAP,
-    say_twice: Invariant.SEQUENCE_REPEAT,
-    go_back_to_a_snapshot: Invariant.SEQUENCE_REPEAT,
-    open_with_an_older_snapshot: Invariant.SEQUENCE_REPEAT,
-    tell_a_deal: Invariant.HIDDEN_CARD_SEEN,
-    tell_the_stock: Invariant.HIDDEN_CARD_SEEN,
-    tell_a_spectator: Invariant.HIDDEN_CARD_SEEN,
-    open_a_hand: Invariant.HIDDEN_CARD_SEEN,
-    offer_a_foreign_card: Invariant.HIDDEN_CARD_SEEN,
-    show_a_hand_in_a_snapshot: Invariant.HIDDEN_CARD_SEEN,
-    show_a_hand_in_get_view: Invariant.HIDDEN_CARD_SEEN,
-    write_a_card_down: Invariant.HIDDEN_CARD_SEEN,
-    name_a_card_in_a_refusal: Invariant.HIDDEN_CARD_SEEN,
-    show_the_seed: Invariant.SEED_SHOWN_EARLY,
-    show_the_seed_in_a_snapshot: Invariant.SEED_SHOWN_EARLY,
-    tell_what_does_not_fit: Invariant.VIEW_DIFFERS,
-    see_another_view: Invariant.VIEW_DIFFERS,
-    see_another_clock: Invariant.VIEW_DIFFERS,
-    tell_again_otherwise: Invariant.VIEW_DIFFERS,
-    hide_an_own_card: Invariant.VIEW_DIFFERS,
-    miscount_a_pile: Invariant.VIEW_DIFFERS,
-    count_the_clock_wrongly: Invariant.VIEW_DIFFERS,
-    tell_one_another_phase: Invariant.PUBLIC_FACTS_DIFFER,
-    tell_one_another_time: Invariant.PUBLIC_FACTS_DIFFER,
-    tell_one_another_seat: Invariant.PUBLIC_FACTS_DIFFER,
-    promise_one_another_seed: Invariant.PUBLIC_FACTS_DIFFER,
-    note_what_a_player_saw: Invariant.STREAM_SILENT,
+STREAMS: Cases = {
+    Invariant.SEQUENCE_GAP: {
+        "leave_out": heard(lambda messages: messages.pop(MIDDLE)),
+        "heartbeat_ahead": beat(1),
+        "begin_without_a_snapshot": heard(lambda messages: messages.pop(0)),
+        "skip_when_resumed": skip_when_resumed,
+    },
+    Invariant.SEQUENCE_REPEAT: {
+        "heartbeat_behind": beat(-1),
+        "send_a_second_snapshot": send_a_second_snapshot,
+        "say_twice": heard(lambda messages: messages.insert(MIDDLE, messages[MIDDLE])),
+        "go_back_to_a_snapshot": heard(lambda messages: messages.insert(MIDDLE, messages[0])),
+        "open_with_an_older_snapshot": open_with_an_older_snapshot,
+    },
+    Invariant.HIDDEN_CARD_SEEN: {
+        "tell_a_deal": moved_to(table_pb2.Place(hand=SEAT + 1)),
+        "tell_the_stock": moved_to(table_pb2.Place(pile="stock")),
+        "tell_a_spectator": tell_a_spectator,
+        "open_a_hand": told(
+            lambda message, table: message.update.facts.add(hand_revealed={"seat": 3, "cards": [hidden_card(table)]})
+        ),
+        "offer_a_foreign_card": told(
+            lambda message, table: message.legal_actions.actions.add(play={"card": hidden_card(table)})
+        ),
+        "show_a_hand_in_a_snapshot": told(
+            lambda message, table: message.snapshot.view.seats[3].cards.append(hidden_card(table, 1)), 0
+        ),
+        "show_a_hand_in_get_view": viewed(
+            lambda snapshot, table: snapshot.view.seats[3].cards.append(hidden_card(table))
+        ),
+        "write_a_card_down": told(
+            lambda message, table: message.update.facts.add(
+                marked={"mark": {"name": "hint", "value": f"it is {card_text(hidden_card(table))}"}}
+            )
+        ),
+        "name_a_card_in_a_refusal": name_a_card_in_a_refusal,
+    },
+    Invariant.SEED_SHOWN_EARLY: {
+        "show_the_seed": told(lambda message, table: show_the_seed(message.update, table), to_all=True),
+        "show_the_seed_in_a_snapshot": told(lambda message, table: show_the_seed(message.snapshot, table), 0),
+        "show_the_seed_in_get_view": viewed(lambda snapshot, table: show_the_seed(snapshot, table)),
+    },
+    Invariant.VIEW_DIFFERS: {
+        "tell_what_does_not_fit": told(lambda message, _: message.update.facts.add(trick_taken={"seat": 99})),
+        "see_another_view": viewed(lambda snapshot, _: setattr(snapshot.view.seats[0], "card_count", 99)),
+        "see_another_clock": viewed(lambda snapshot, _: setattr(snapshot.clock, "deadline_milliseconds", 1)),
+        "tell_again_otherwise": tell_again_otherwise,
+        "hide_an_own_card": told(lambda message, _: message.snapshot.view.seats[SEAT].cards.pop(0), 0),
+        "miscount_a_pile": told(
+            lambda message, _: message.snapshot.view.piles.add(name="waste", count=2), 0, to_all=True
+        ),
+        "count_the_clock_wrongly": told(_later, to_all=True),
+    },
+    Invariant.PUBLIC_FACTS_DIFFER: {
+        "tell_one_another_phase": told(lambda message, _: message.update.facts.add(turn_changed={"phase": "nap"})),
+        "tell_one_another_time": told(lambda message, _: setattr(message.update, "at_milliseconds", 1)),
+        "tell_one_another_seat": told(lambda message, _: setattr(message.update, "acted_by", engine_pb2.ACTED_BY_BOT)),
+        "promise_one_another_seed": told(
+            lambda message, _: setattr(message.snapshot.table, "commitment", "00" * 32), 0
+        ),
+    },
+    Invariant.STREAM_SILENT: {
+        "note_what_a_player_saw": lambda record, _: record.viewers[SEAT].noted.append(
+            Noted(Invariant.STREAM_SILENT, 7, "nothing came")
+        ),
+    },
 }
-NEED_A_REPLAY = frozenset({hide_an_own_card, miscount_a_pile})
+NEED_A_REPLAY = ("hide_an_own_card", "miscount_a_pile")
 """What is only found by the rules."""

@@ -1,7 +1,7 @@
 """True tables, played by the engine's own functions, as the records of their viewers would tell them."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
@@ -55,8 +55,10 @@ from loadtest.record import (
 )
 from tests.games.walk import sample_options
 
-Falsify: TypeAlias = Callable[[TableRecord, "Played"], None]
-"""Makes the record of a table untrue in one way, for which it is named."""
+Falsify: TypeAlias = Callable[[TableRecord, "Played"], object]
+"""Makes the record of a table untrue in one way."""
+Cases: TypeAlias = Mapping[Invariant, Mapping[str, Falsify]]
+"""By what is to be found, the ways by name."""
 TABLE = "table-1"
 BEGAN = 1_763_700_000_000
 PLAYERS_AHEAD = 40
@@ -340,10 +342,10 @@ def heard_at(table: Played, sequence: int) -> int:
     return table.steps[sequence - 1].entry.at + PLAYERS_AHEAD + HEARD_AFTER
 
 
-def views(one: SeatRecord, table: Played, viewer: int, sequences: range) -> None:
-    """A viewer asks for his view."""
-    for sequence in sequences:
-        snapshot = table.snapshot(viewer, sequence).SerializeToString()
+def views(one: SeatRecord, table: Played, step: int) -> None:
+    """A viewer asks for his view now and then."""
+    for sequence in range(1, len(table.steps) + 1, step):
+        snapshot = table.snapshot(SPECTATOR if one.seat is None else one.seat, sequence).SerializeToString()
         one.viewed.append(Viewed(heard_at(table, sequence), snapshot))
 
 
@@ -365,36 +367,29 @@ def restless_record(table: Played, seed: int) -> TableRecord:
             if random.random() < 0.1:
                 drops[sequence] = random.choice((None, sequence, random.randint(begins_at, sequence)))
         record.viewers.append(seat_record(table, viewer, begins_at, drops))
-        views(record.viewers[-1], table, viewer, range(1, last + 1, 5))
+        views(record.viewers[-1], table, 5)
     return record
 
 
 def left(record: TableRecord, viewer: int, sequence: int) -> None:
     """A viewer, who sent nothing more afterwards, has left when the table was at a sequence."""
     one = record.viewers[viewer]
-    messages = [message.update.sequence or message.snapshot.sequence for message in messages_of(one)]
-    del one.heard[1 + max(index for index, came in enumerate(messages) if came <= sequence) :]
+    messages = [engine_pb2.PlayResponse.FromString(heard.body) for heard in one.heard]
+    sequences = [message.update.sequence or message.snapshot.sequence for message in messages]
+    del one.heard[1 + max(index for index, came in enumerate(sequences) if came <= sequence) :]
     one.left_milliseconds = one.heard[-1].at_milliseconds
 
 
 # Changing what was recorded
 
 
-def changed(one: SeatRecord, index: int, message: engine_pb2.PlayResponse) -> None:
-    """Another message in place of what was heard."""
+def hears_instead(one: SeatRecord, index: int, change: Callable[[engine_pb2.PlayResponse], object]) -> None:
+    """A message that was heard is another one."""
+    message = engine_pb2.PlayResponse.FromString(one.heard[index].body)
+    change(message)
     one.heard[index] = one.heard[index]._replace(body=message.SerializeToString())
-
-
-def heard(one: SeatRecord, index: int) -> engine_pb2.PlayResponse:
-    """A message that was heard, to be changed."""
-    return engine_pb2.PlayResponse.FromString(one.heard[index].body)
 
 
 def play(card: int) -> table_pb2.Action:
     """Playing a card."""
     return table_pb2.Action(play=table_pb2.PlayAction(card=cards_pb2.Card.ValueType(card)))
-
-
-def messages_of(one: SeatRecord) -> Iterator[engine_pb2.PlayResponse]:
-    """All that was heard."""
-    return (engine_pb2.PlayResponse.FromString(message.body) for message in one.heard)

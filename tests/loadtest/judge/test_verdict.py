@@ -13,25 +13,14 @@ from croupier_client.cards import CardValue
 from loadtest.judge.verdict import judge
 from loadtest.judge.violations import Invariant
 from loadtest.record import Answered, Expected, Sent
-from tests.loadtest.judge.falsified_answers import ILLEGAL, RULE, answer, attempted, own, refusing, sent_for, tell_all
-from tests.loadtest.judge.falsified_records import (
-    RECORDS,
-    commit_to_another_seed,
-    leave_out_what_a_player_added,
-    play_a_foreign_card,
-    rank_otherwise,
-    rewrite,
-    score_otherwise,
-    write_another_time,
-)
-from tests.loadtest.judge.falsified_streams import leave_out
+from tests.loadtest.judge.falsified_answers import ILLEGAL, RULE, answer, own, sent_for, tell_all, tried
+from tests.loadtest.judge.falsified_records import RECORDS, replayed
+from tests.loadtest.judge.falsified_streams import SEAT, SEQUENCE, STREAMS
 from tests.loadtest.judge.played import (
     EVENTFUL,
-    Falsify,
     Played,
-    changed,
     found,
-    heard,
+    hears_instead,
     play,
     played,
     record_of,
@@ -39,20 +28,17 @@ from tests.loadtest.judge.played import (
     seat_record,
 )
 
-SEAT = 2
-SEQUENCE = 31
-
 
 def test_an_attempt_that_is_refused_as_it_must_be_is_no_violation() -> None:
     record, table = record_of(played()), played()
-    attempted(ILLEGAL, answer("ILLEGAL_ACTION", rule=RULE))(record, table)
+    tried(answer("ILLEGAL_ACTION", rule=RULE), ILLEGAL)(record, table)
     assert not judge(record).violations
 
 
 @pytest.mark.parametrize("code", [StatusCode.UNAVAILABLE, StatusCode.DEADLINE_EXCEEDED])
 def test_a_connection_that_fails_is_no_refusal(code: StatusCode) -> None:
     record, table = record_of(played()), played()
-    refusing("", code)(record, table)
+    tried(answer("", code))(record, table)
     assert not judge(record).violations
 
 
@@ -99,13 +85,13 @@ def test_computer_players_who_act_before_their_time_are_found() -> None:
     acted = [made.entry.sequence for made in table.steps if isinstance(made.entry.event, SeatActed)]
     sequence = next(one for one in acted if table.steps[one - 1].entry.acted_by is ActedBy.BOT)
     at = table.steps[sequence - 2].entry.at
-    tell_all(record, sequence, lambda update: setattr(update, "at_milliseconds", at))
+    tell_all(record, sequence, at_milliseconds=at)
     assert Invariant.PLAYED_FOR_TOO_EARLY in found(record)
 
 
 def test_a_table_with_a_fault_is_not_proved() -> None:
     record = record_of(played())
-    play_a_foreign_card(record, played())
+    RECORDS[Invariant.ILLEGAL_ACCEPTED]["play_a_foreign_card"](record, played())
     assert not judge(record).is_proved
 
 
@@ -116,9 +102,8 @@ def test_a_fault_of_the_replay_is_told_where_it_stands_in_the_log() -> None:
     acted = [made.entry for made in table.steps if made.entry.request_id and made.entry.sequence > asides[0]]
     entry = next(one for one in acted if one.acted_by is ActedBy.PLAYER)
     number = entry.sequence - sum(aside < entry.sequence for aside in asides)
-    rewrite(
-        record, lambda lines: next(one for one in lines if one.get("seq") == number).update(action={"type": "draw"})
-    )
+    draw = {"type": "draw"}
+    replayed(lambda lines: next(one for one in lines if one.get("seq") == number).update(action=draw))(record, table)
     sequences = [one.sequence for one in judge(record).violations if one.invariant is Invariant.ILLEGAL_ACCEPTED]
     assert sequences == [entry.sequence]
 
@@ -129,18 +114,27 @@ def test_a_game_without_rules_here_is_judged_on_everything_else(monkeypatch: pyt
     verdict = judge(record)
     assert not verdict.violations
     assert not verdict.is_proved
-    write_another_time(record, table)
-    commit_to_another_seed(record, table)
+    RECORDS[Invariant.REPLAY_UNTRUE]["write_another_time"](record, table)
+    RECORDS[Invariant.DEAL_UNFAIR]["commit_to_another_seed"](record, table)
     assert found(record) == {Invariant.REPLAY_UNTRUE, Invariant.DEAL_UNFAIR}
 
 
-@pytest.mark.parametrize("falsify", [leave_out_what_a_player_added, rank_otherwise, score_otherwise])
-def test_records_that_do_not_agree_are_found_without_rules(monkeypatch: pytest.MonkeyPatch, falsify: Falsify) -> None:
+@pytest.mark.parametrize(
+    ("invariant", "name"),
+    [
+        (Invariant.DEAL_UNFAIR, "leave_out_what_a_player_added"),
+        (Invariant.RESULT_DIFFERS, "rank_otherwise"),
+        (Invariant.RESULT_DIFFERS, "score_otherwise"),
+    ],
+)
+def test_records_that_do_not_agree_are_found_without_rules(
+    monkeypatch: pytest.MonkeyPatch, invariant: Invariant, name: str
+) -> None:
     monkeypatch.setattr("loadtest.judge.proof.RULES", {})
     record = record_of(played())
     record.sheet = None
-    falsify(record, played())
-    assert RECORDS[falsify] in found(record)
+    RECORDS[invariant][name](record, played())
+    assert invariant in found(record)
 
 
 def test_hands_that_stay_hidden_after_the_last_round_are_not_shown() -> None:
@@ -150,10 +144,8 @@ def test_hands_that_stay_hidden_after_the_last_round_are_not_shown() -> None:
     onlooker = seat_record(table, SPECTATOR, begins_at=last)
     record.viewers.append(onlooker)
     assert not found(record)
-    message = heard(onlooker, 0)
-    seat = next(seat for seat, cards in enumerate(_left_over(table)) if cards)
-    message.snapshot.view.seats[seat].cards[:] = _left_over(table)[seat]
-    changed(onlooker, 0, message)
+    seat, cards = next((seat, cards) for seat, cards in enumerate(_left_over(table)) if cards)
+    hears_instead(onlooker, 0, lambda message: message.snapshot.view.seats[seat].cards.extend(cards))
     assert Invariant.HIDDEN_CARD_SEEN in found(record)
 
 
@@ -164,7 +156,7 @@ def _left_over(table: Played) -> list[list[CardValue]]:
 
 def test_a_violation_names_its_table_and_place() -> None:
     record = record_of(played())
-    leave_out(record, played())
+    STREAMS[Invariant.SEQUENCE_GAP]["leave_out"](record, played())
     (violation,) = [one for one in judge(record).violations if one.invariant is Invariant.SEQUENCE_GAP]
     assert (violation.table_id, violation.sequence) == ("table-1", SEQUENCE + 1)
     assert f"seat {SEAT}" in violation.detail
@@ -175,9 +167,8 @@ def test_a_card_told_at_any_moment_is_found(seed: int) -> None:
     random, table = Random(seed), played("one_ten", seed, 4, EVENTFUL)
     record = record_of(table, (2,))
     index = random.randrange(1, 12)
-    message = heard(record.viewers[0], index)
     held = table.snapshot(3, index + 1).view.seats[3].cards
     card = next(card for card in held if card not in table.snapshot(2, index + 1).view.seats[2].cards)
-    message.update.facts.add(cards_moved={"target": {"hand": 3}, "cards": [card], "count": 1})
-    changed(record.viewers[0], index, message)
+    moved = {"target": {"hand": 3}, "cards": [card], "count": 1}
+    hears_instead(record.viewers[0], index, lambda message: message.update.facts.add(cards_moved=moved))
     assert Invariant.HIDDEN_CARD_SEEN in found(record)

@@ -1,5 +1,1 @@
 """101 once more, to be read beside docs/rules/one_oh_one.md, whose rule ids stand in the comments."""
-
-from loadtest.judge.rules.one_oh_one.table import OneOhOneTable
-
-__all__ = ["OneOhOneTable"]

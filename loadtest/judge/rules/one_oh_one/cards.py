@@ -1,6 +1,6 @@
-"""The pack, what each card does and what it costs."""
+"""The pack, what each card does, what it costs, and what becomes of scores."""
 
-from loadtest.judge.rules.interface import Card
+from loadtest.judge.rules.interface import Card, Options
 
 RANKS = "23456789TJQKA"
 SUITS = "CDHS"
@@ -46,3 +46,17 @@ def hand_points(hand: list[Card]) -> int:
     if all(is_queen(card) for card in hand):
         return sum(queen_points(card) for card in hand)
     return sum(COSTS[card[0]] for card in hand)
+
+
+def points_of(seat: int, winner: int, hand: list[Card], last_card: Card) -> int:
+    """What a round adds to the score of a seat that holds this hand when the winner has played his last card."""
+    if seat != winner:
+        return hand_points(hand)  # 101-POINTS-2
+    return -queen_points(last_card) if is_queen(last_card) else 0  # 101-POINTS-4
+
+
+def corrected(score: int, options: Options) -> int:
+    """A score after the options that set it to 0: 101-SCORE-2, then 101-SCORE-3."""
+    if options["floor_zero"] and score < 0:
+        score = 0
+    return 0 if options["exact_101_reset"] and score == 101 else score

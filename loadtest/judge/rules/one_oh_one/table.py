@@ -1,21 +1,37 @@
 """The table: deals, turns, the stock, and the end of rounds and of the game."""
 
-from loadtest.judge.rules.interface import Act, Card, Illegal, Legal, Options, Pile, Round, Shuffle
-from loadtest.judge.rules.one_oh_one.cards import SUITS, cards_taken, deck_of, in_order, is_queen, turn_missed
-from loadtest.judge.rules.one_oh_one.scoring import by_score, corrected, has_lost, points_of
+from loadtest.judge.rules.interface import (
+    Act,
+    Card,
+    Illegal,
+    Legal,
+    Options,
+    Pile,
+    Round,
+    Shuffle,
+    Table,
+    grouped,
+    open_piles,
+)
+from loadtest.judge.rules.one_oh_one.cards import (
+    SUITS,
+    cards_taken,
+    corrected,
+    deck_of,
+    in_order,
+    is_queen,
+    points_of,
+    turn_missed,
+)
 
 
-class OneOhOneTable:
-    """A table of 101, as `loadtest.judge.rules.interface.Table` describes it."""
+class OneOhOneTable(Table):
+    """A table of 101."""
+
+    rule_of_proposals = "101-PLAY-1"
 
     def __init__(self, seats: int, options: Options) -> None:
-        self.options = options
-        self.seats = seats
-        self.hands: list[list[Card]] = [[] for _ in range(seats)]
-        self.round_number = 0
-        self.scores = [0] * seats
-        self.rounds: list[Round] = []
-        self.ranking: list[list[int]] | None = None
+        super().__init__(seats, options)
         self.in_game = list(range(seats))
         self.dropped_out: list[list[int]] = []
         """The seats that dropped out together, those who went first in front."""
@@ -65,12 +81,8 @@ class OneOhOneTable:
     @property
     def piles(self) -> dict[str, Pile]:
         """The open `pile` and the `stock`, which nobody knows."""
-        piles = {}
-        if self.pile:
-            piles["pile"] = Pile(list(self.pile), None)
-        if self.stock:
-            piles["stock"] = Pile([(card, None) for card in self.stock], frozenset())  # 101-VIS-3
-        return piles
+        stock = Pile([(card, None) for card in self.stock], frozenset())  # 101-VIS-3
+        return open_piles(pile=self.pile) | ({"stock": stock} if self.stock else {})
 
     # What a seat may do.
 
@@ -124,16 +136,7 @@ class OneOhOneTable:
 
     def shuffled(self, cards: list[Card], drawn: list[int]) -> Act:
         """Deal a round, or lay a new stock and go on taking from it."""
-        wanted = self.shuffle_wanted
-        if wanted is None:
-            raise Illegal(self.ended_by or "101-DEAL-1", "nothing is to be shuffled")
-        if sorted(cards) != sorted(wanted.cards):
-            raise Illegal("101-DEAL-2" if self.dealing else "101-STOCK-3", "these are not the cards to shuffle")
-        if len(drawn) != len(wanted.draw_bounds) or any(
-            not 0 <= number < bound for number, bound in zip(drawn, wanted.draw_bounds, strict=True)
-        ):
-            raise Illegal("101-DEAL-3", "these are not the numbers to draw")
-        self.shuffles = wanted.shuffle_number
+        self.shuffles = 1 if self.dealing else self.shuffles + 1
         if self.dealing:
             return self.deal(cards, drawn[0] if self.starter is None else self.starter)
         self.stock = list(cards)
@@ -162,18 +165,13 @@ class OneOhOneTable:
     def act(self, seat: int, action: Act) -> None:
         """Play a card or draw one."""
         self.check_turn(seat)
-        if action == {"type": "draw"}:
-            rule = self.objection_to_drawing(seat)
-            if rule:
-                raise Illegal(rule, f"seat {seat} may not draw")
+        if action != {"type": "draw"}:
+            self.check_play(seat, action)
+            self.play(seat, action["card"], action.get("suit", ""))
+        elif rule := self.objection_to_drawing(seat):
+            raise Illegal(rule, f"seat {seat} may not draw")
+        else:
             self.draw(seat)
-            return
-        self.check_play(seat, action)
-        self.play(seat, action["card"], action.get("suit", ""))
-
-    def agree(self, event: Act) -> None:
-        """Refuse everything: there is nothing to propose at this table (101-PLAY-1)."""
-        raise Illegal("101-PLAY-1", f"there is nothing that all seats could agree to, not {event}")
 
     def check_turn(self, seat: int) -> None:
         """Raise Illegal unless it is the turn of a seat."""
@@ -248,10 +246,7 @@ class OneOhOneTable:
 
     def next_player(self, seat: int) -> int:
         """The next seat clockwise that is still in the game."""
-        seat = (seat + 1) % self.seats
-        while seat not in self.in_game:
-            seat = (seat + 1) % self.seats
-        return seat
+        return min(self.in_game, key=lambda other: (other - seat - 1) % self.seats)
 
     # The end of a round and of the game.
 
@@ -262,7 +257,7 @@ class OneOhOneTable:
         for seat in self.in_game:  # 101-SCORE-1
             points[seat] = points_of(seat, winner, self.hands[seat], self.pile[-1][0])
             self.scores[seat] = corrected(self.scores[seat] + points[seat], self.options)
-            if has_lost(self.scores[seat], self.options):
+            if self.scores[seat] >= (101 if self.options["lose_at"] == "reach" else 102):  # 101-END-1
                 losers.append(seat)
         self.rounds.append(Round(points, list(self.scores)))
         self.starter = winner  # 101-DEAL-3
@@ -282,6 +277,6 @@ class OneOhOneTable:
             self.ended_by = "101-END-4"
         if self.ended_by:
             self.dealing = False
-            self.ranking = by_score(self.in_game, self.scores)  # 101-END-3
-            for seats in reversed(self.dropped_out):  # 101-ELIM-3
-                self.ranking += by_score(seats, self.scores)
+            self.ranking = []
+            for seats in (self.in_game, *reversed(self.dropped_out)):  # 101-ELIM-3
+                self.ranking += grouped(seats, lambda seat: self.scores[seat])  # 101-END-3

@@ -9,29 +9,21 @@ LED_TRUMP = "trump"
 """What a trump asks for that is led; a plain card asks for its suit."""
 
 
-def _rows(texts: dict[str, str]) -> dict[str, list[Card]]:
-    return {suit: text.split() for suit, text in texts.items()}
-
-
 # 110-RANK-2, 110-RANK-3: the trumps of each trump suit, the highest first.
-TRUMPS = _rows(
-    {
-        "H": "5H JH JK AH KH QH TH 9H 8H 7H 6H 4H 3H 2H",
-        "D": "5D JD JK AH AD KD QD TD 9D 8D 7D 6D 4D 3D 2D",
-        "C": "5C JC JK AH AC KC QC 2C 3C 4C 6C 7C 8C 9C TC",
-        "S": "5S JS JK AH AS KS QS 2S 3S 4S 6S 7S 8S 9S TS",
-    }
-)
+TRUMPS = {
+    "H": ["5H", "JH", "JK", "AH", "KH", "QH", "TH", "9H", "8H", "7H", "6H", "4H", "3H", "2H"],
+    "D": ["5D", "JD", "JK", "AH", "AD", "KD", "QD", "TD", "9D", "8D", "7D", "6D", "4D", "3D", "2D"],
+    "C": ["5C", "JC", "JK", "AH", "AC", "KC", "QC", "2C", "3C", "4C", "6C", "7C", "8C", "9C", "TC"],
+    "S": ["5S", "JS", "JK", "AH", "AS", "KS", "QS", "2S", "3S", "4S", "6S", "7S", "8S", "9S", "TS"],
+}
 
 # 110-RANK-4, 110-RANK-5: the plain cards of each suit, the highest first.
-PLAIN = _rows(
-    {
-        "H": "KH QH JH TH 9H 8H 7H 6H 5H 4H 3H 2H",
-        "D": "KD QD JD TD 9D 8D 7D 6D 5D 4D 3D 2D AD",
-        "C": "KC QC JC AC 2C 3C 4C 5C 6C 7C 8C 9C TC",
-        "S": "KS QS JS AS 2S 3S 4S 5S 6S 7S 8S 9S TS",
-    }
-)
+PLAIN = {
+    "H": ["KH", "QH", "JH", "TH", "9H", "8H", "7H", "6H", "5H", "4H", "3H", "2H"],
+    "D": ["KD", "QD", "JD", "TD", "9D", "8D", "7D", "6D", "5D", "4D", "3D", "2D", "AD"],
+    "C": ["KC", "QC", "JC", "AC", "2C", "3C", "4C", "5C", "6C", "7C", "8C", "9C", "TC"],
+    "S": ["KS", "QS", "JS", "AS", "2S", "3S", "4S", "5S", "6S", "7S", "8S", "9S", "TS"],
+}
 
 
 def pack(decks: int) -> list[Card]:
@@ -71,12 +63,7 @@ def highest_trump(cards: list[Card], trump: str) -> int | None:
 def best_card(cards: list[Card], trump: str) -> int:
     """The index of the card that takes the trick, the led one first (110-TRICK-5, 110-RANK-6)."""
     index = highest_trump(cards, trump)
-    if index is not None:
-        return index
-    for best in PLAIN[cards[0][1]]:
-        if best in cards:
-            return cards.index(best)
-    raise ValueError(f"no card takes the trick: {cards}")
+    return index if index is not None else cards.index(next(best for best in PLAIN[cards[0][1]] if best in cards))
 
 
 def forced_out(hand: list[Card], trick: list[Card], trump: str) -> list[Card]:

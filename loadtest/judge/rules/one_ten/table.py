@@ -1,55 +1,90 @@
 """A table of 110 from the first deal to the ranking."""
 
-from loadtest.judge.rules.interface import Act, Card, Illegal, Legal, Options, Pile, Round, Shuffle
-from loadtest.judge.rules.one_ten.cards import pack
-from loadtest.judge.rules.one_ten.exchange import KITTY_SIZE
-from loadtest.judge.rules.one_ten.round import OneTenRound
-from loadtest.judge.rules.one_ten.scoring import PlayedRound, first_at_target, ranking_of, round_points
+from collections import Counter
+from typing import Any
+
+from loadtest.judge.rules.interface import Act, Card, Choice, Illegal, Legal, Options, Pile, Shuffle, Table, open_piles
+from loadtest.judge.rules.one_ten.cards import SUITS, ascending, pack, playable
+from loadtest.judge.rules.one_ten.scoring import PlayedRound, Trick, first_at_target, ranking_of, round_points, taker
+
+KITTY_SIZE = 5
+OUT_OF_TURN = {
+    "deal": "110-DEAL-5",
+    "bidding": "110-BID-1",
+    "exchange": "110-SWAP-1",
+    "reshuffle": "110-SWAP-6",
+    "play": "110-TRICK-3",
+    "over": "110-END-1",
+}
+"""By phase, the rule against acting out of turn."""
 
 
-class OneTenTable:
+class OneTenTable(Table):
     """110 for two to eight seats, as the judge plays it."""
 
-    def __init__(self, seats: int, options: Options) -> None:
-        self.seats = seats
-        self.options = options
-        self.pack = pack(int(options["decks"]))
-        self.hands: list[list[Card]] = [[] for _ in range(seats)]
-        self.round_number = 0
-        self.scores = [0] * seats
-        self.rounds: list[Round] = []
-        self.ranking: list[list[int]] | None = None
-        self.round: OneTenRound | None = None
+    rule_of_proposals = "110-DEAL-1"
 
-    @property
-    def hand_size(self) -> int:
-        """How many cards a hand has (110-DEAL-2)."""
-        if self.options["hand_size"] != "auto":
-            return int(self.options["hand_size"])
-        return 10 if 10 * self.seats + KITTY_SIZE <= len(self.pack) else 5
+    def __init__(self, seats: int, options: Options) -> None:
+        super().__init__(seats, options)
+        self.pack = pack(int(options["decks"]))
+        fits = 10 * seats + KITTY_SIZE <= len(self.pack)
+        chosen = options["hand_size"]
+        self.hand_size = int(chosen) if chosen != "auto" else 10 if fits else 5  # 110-DEAL-2
+        self.phase = "deal"
+        self.dealer: int | None = None
+        self.kitty: list[Card] = []
+        self.stock: list[Card] = []
+        # The bidding: who has passed, and the highest bid.
+        self.passed: set[int] = set()
+        self.high_bidder: int | None = None
+        self.amount = 0
+        self.speaker = 0
+        # The exchange: what was dealt, and what each seat has put away or discarded.
+        self.winner = 0
+        self.dealt: list[list[Card]] = []
+        self.trump = ""
+        self.put_away: list[Card] = []
+        self.discards: dict[int, list[Card]] = {}
+        # The tricks.
+        self.leader = 0
+        self.trick: Trick = []
+        self.taken: list[Trick] = []
+
+    # What is due
 
     @property
     def shuffle_wanted(self) -> Shuffle | None:
-        """The pack before a round, with the first dealer drawn before the first; or the put-away cards."""
-        if self.ranking is not None:
-            return None
-        if self.round is None:
-            return Shuffle(self.pack, [self.seats], 1, 1)  # 110-DEAL-3
-        if self.round.is_over:
-            return Shuffle(self.pack, [], self.round_number + 1, 1)
-        if self.round.to_reshuffle:
-            return Shuffle(self.round.to_reshuffle, [], self.round_number, 2)
-        return None
+        """The pack before a round, with the first dealer drawn before the first; or the put-away cards (110-SWAP-6)."""
+        if self.phase == "reshuffle":
+            return Shuffle(self.put_away, [], self.round_number, 2)
+        bounds = [self.seats] if self.dealer is None else []  # 110-DEAL-3
+        return Shuffle(self.pack, bounds, self.round_number + 1, 1) if self.phase == "deal" else None
 
     @property
     def to_act(self) -> list[int]:
-        """The seats that may act."""
-        return [] if self.round is None else self.round.to_act
+        """The speaker, all who have not exchanged cards, or the next seat clockwise from the leader (110-TRICK-3)."""
+        match self.phase:
+            case "bidding":
+                return [self.speaker]
+            case "exchange" if not self.trump and self.options["swap_timing"] == "after_trump":  # 110-SWAP-1
+                return [self.winner]
+            case "exchange":
+                acted = {*self.discards, self.winner} if self.trump else {*self.discards}
+                return [seat for seat in range(self.seats) if seat not in acted]
+            case "play":
+                return [(self.leader + len(self.trick)) % self.seats]
+        return []
 
     @property
     def piles(self) -> dict[str, Pile]:
-        """The piles that hold cards."""
-        return {} if self.round is None else with_cards(self.round.piles)
+        """What lies face down, known to the seat it comes from (110-VIS-2, 110-VIS-3), and the open cards."""
+        piles = open_piles(trick=self.trick, taken=[laid for trick in self.taken for laid in trick])
+        if self.phase == "bidding":
+            piles["kitty"] = face_down(self.kitty)
+        piles["stock"] = face_down(self.stock)  # 110-VIS-6
+        piles["put_away"] = face_down(self.put_away, self.winner)
+        piles |= {f"discards_{seat}": face_down(cards, seat) for seat, cards in self.discards.items()}
+        return {name: pile for name, pile in piles.items() if pile.cards}
 
     def hands_seen_by(self, viewer: int) -> list[list[Card]]:
         """All hands for a seat, or a spectator by any other number: his own as it is, the others to be counted.
@@ -57,7 +92,9 @@ class OneTenTable:
         Until the exchange is over other hands still pass for those that were dealt (110-VIS-1), whatever was kept or
         swapped. At all other times this is `hands`.
         """
-        return self.hands if self.round is None else self.round.hands_seen_by(viewer)
+        if self.phase not in ("exchange", "reshuffle"):
+            return self.hands
+        return [self.hands[seat] if seat == viewer else hand for seat, hand in enumerate(self.dealt)]
 
     def piles_seen_by(self, viewer: int) -> dict[str, Pile]:
         """The piles for a seat, or a spectator by any other number.
@@ -65,71 +102,218 @@ class OneTenTable:
         Until the exchange is over nobody sees what another put away or discarded, not even that there is such a pile,
         and the kitty lies where it was for all but the bid winner (110-VIS-4). At all other times this is `piles`.
         """
-        return {} if self.round is None else with_cards(self.round.piles_seen_by(viewer))
+        if self.phase not in ("exchange", "reshuffle"):
+            return self.piles
+        kitty = {} if viewer == self.winner else {"kitty": face_down(self.kitty)}
+        return kitty | {
+            name: pile for name, pile in self.piles.items() if pile.seen_by in (frozenset({viewer}), frozenset())
+        }
 
     def legal(self, seat: int) -> Legal:
-        """All that a seat may do; nothing if it is not to act."""
-        return Legal([], []) if self.round is None else self.round.legal(seat)
+        """All that a seat may do."""
+        if seat not in self.to_act:
+            return Legal([], [])
+        hand = list(self.hands[seat])
+        if self.phase == "bidding":
+            return Legal(self.calls(), [])
+        if self.phase == "play":
+            cards = sorted(set(self.playable(seat)[1]))
+            return Legal([{"type": "play", "card": card} for card in cards], [])
+        if seat == self.winner:
+            return Legal([], [Choice("keep", hand, self.hand_size, self.hand_size, SUITS)])
+        return Legal([], [Choice("swap", hand, 0, self.swap_limit, [])])
+
+    # The deal
 
     def shuffled(self, cards: list[Card], drawn: list[int]) -> Act:
-        """Deal, or slip the put-away cards under the stock; raises Illegal for other cards than those wanted."""
-        wanted = self.shuffle_wanted
-        if wanted is None:
-            raise Illegal("110-DEAL-1", "nothing is to be shuffled")
-        if sorted(cards) != sorted(wanted.cards):
-            raise Illegal("110-DEAL-4", f"{cards} are not {wanted.cards}")
-        if self.round is not None and not self.round.is_over:
-            self.round.reshuffled(list(cards))
-            return {"type": "reshuffle", "stock": list(cards)}
-        return self._deal(list(cards), drawn[0] if self.round is None else (self.round.dealer + 1) % self.seats)
+        """Deal, or place the put-away cards below the stock, so that all can draw (110-SWAP-6)."""
+        if self.phase == "deal":
+            return self.deal(list(cards), drawn[0] if self.dealer is None else (self.dealer + 1) % self.seats)
+        self.put_away = []
+        self.stock += cards
+        self.draw()
+        return {"type": "reshuffle", "stock": list(cards)}
+
+    def deal(self, cards: list[Card], dealer: int) -> Act:
+        """One card at a time from the dealer's left, then the kitty; the rest is the stock (110-DEAL-1, 110-DEAL-5)."""
+        count = self.hand_size * self.seats
+        self.hands = self.dealt_singly(cards[:count], dealer + 1)
+        self.kitty, self.stock = cards[count : count + KITTY_SIZE], cards[count + KITTY_SIZE :]
+        self.round_number += 1
+        self.phase = "bidding"
+        self.dealer, self.speaker = dealer, (dealer + 1) % self.seats  # 110-BID-1
+        self.passed, self.high_bidder, self.amount = set(), None, 0
+        self.trump, self.put_away, self.discards, self.taken = "", [], {}, []
+        hands = [list(hand) for hand in self.hands]
+        return {"type": "deal", "dealer": dealer, "hands": hands, "kitty": list(self.kitty), "stock": list(self.stock)}
 
     def act(self, seat: int, action: Act) -> None:
-        """Do what a seat did; raises Illegal."""
-        if self.ranking is not None:
-            raise Illegal("110-END-1", "the game is over")
-        if self.round is None or self.round.is_over:
-            raise Illegal("110-DEAL-5", "the cards are not dealt yet")
-        self.round.act(seat, action)
-        if self.round.is_over:
-            self._score(self.round)
+        """Call, exchange cards or play one."""
+        if seat not in self.to_act:
+            raise Illegal(OUT_OF_TURN[self.phase], f"seat {seat} is not to act")
+        if self.phase == "bidding":
+            self.call(action)
+        elif self.phase == "play":
+            self.play(seat, action)
+        else:
+            (self.keep if seat == self.winner else self.swap)(seat, action)
+            self.draw()
 
-    def agree(self, event: Act) -> None:
-        """Refuse it: nothing can be proposed to this table."""
-        raise Illegal("110-DEAL-1", f"{event}")
+    # The bidding
 
-    def _deal(self, cards: list[Card], dealer: int) -> Act:
-        """One card at a time from the dealer's left, then the kitty; the rest is the stock (110-DEAL-1, 110-DEAL-5)."""
-        hands: list[list[Card]] = [[] for _ in range(self.seats)]
-        for index in range(self.hand_size * self.seats):
-            hands[(dealer + 1 + index) % self.seats].append(cards.pop(0))
-        kitty, stock = cards[:KITTY_SIZE], cards[KITTY_SIZE:]
-        event = {"type": "deal", "dealer": dealer, "hands": [list(hand) for hand in hands]}
-        event |= {"kitty": list(kitty), "stock": list(stock)}
-        self.hands = hands
-        self.round_number += 1
-        self.round = OneTenRound(dealer, hands, kitty, stock, self.options)
-        return event
+    @property
+    def ladder(self) -> list[int]:
+        """The amounts that can be bid (110-BID-2)."""
+        top = {"short": 30, "round_max": 5 * self.hand_size + 5, "long": 110}[str(self.options["bid_ladder"])]
+        return list(range(15, top + 1, 5))
 
-    def _score(self, done: OneTenRound) -> None:
-        assert done.exchange is not None
-        assert done.play is not None
+    def calls(self) -> list[Act]:
+        """All that the speaker may call, in the order of the page."""
+        calls: list[Act] = [{"type": "bid", "amount": n} for n in self.ladder if n > self.amount]  # 110-BID-3
+        if self.speaker != self.dealer:
+            return [*calls, {"type": "pass"}]  # 110-BID-4
+        if self.high_bidder is None:
+            return calls  # 110-BID-7
+        return [*calls, {"type": "match"}, {"type": "pass"}]  # 110-BID-5
+
+    def call(self, action: Act) -> None:
+        """Do what the speaker calls, and go on to the first contender clockwise from it (110-BID-8)."""
+        if action not in self.calls() or (action["type"] == "bid" and type(action["amount"]) is not int):
+            raise self.refused_call(action)
+        caller, verb = self.speaker, action["type"]
+        if verb == "pass":
+            self.passed.add(caller)
+        else:
+            self.high_bidder, self.amount = caller, action.get("amount", self.amount)
+        clockwise = [(caller + step) % self.seats for step in range(1, self.seats)]
+        contenders = [seat for seat in clockwise if self.contends(seat)]
+        if verb == "match" and self.options["dealer_match"] == "wins":  # 110-BID-6
+            contenders = []
+        if contenders:
+            self.speaker = contenders[0]
+        elif self.high_bidder is not None:
+            self.phase, self.winner = "exchange", self.high_bidder
+            self.dealt = [list(hand) for hand in self.hands]
+            self.hands[self.winner] += self.kitty  # 110-KEEP-1
+
+    def contends(self, seat: int) -> bool:
+        """Whether a seat may still bid higher, or match as the dealer (110-BID-9)."""
+        if seat in self.passed or seat == self.high_bidder:
+            return False
+        return self.amount < self.ladder[-1] or seat == self.dealer
+
+    def refused_call(self, action: Act) -> Illegal:
+        """The rule against a call."""
+        kind, amount = action.get("type"), action.get("amount")
+        if kind == "bid":
+            on_ladder = type(amount) is int and amount in self.ladder
+            return Illegal("110-BID-3" if on_ladder else "110-BID-2", f"{amount} on {self.amount}")
+        if kind in ("match", "pass") and self.speaker == self.dealer and self.high_bidder is None:
+            return Illegal("110-BID-7", "the dealer has to bid")
+        return Illegal("110-BID-5" if kind == "match" else "110-BID-3", f"{action}")
+
+    # The exchange
+
+    @property
+    def swap_limit(self) -> int:
+        """How many cards a seat may swap (110-SWAP-2)."""
+        return {7: 2, 8: 1}.get(self.seats, 3)
+
+    def keep(self, winner: int, action: Act) -> None:
+        """The bid winner keeps a hand, puts the other cards away and names trump."""
+        if action.get("type") != "keep" or set(action) != {"type", "cards", "trump"}:
+            raise Illegal("110-KEEP-2", f"{action}")
+        if action["trump"] not in SUITS:
+            raise Illegal("110-KEEP-3", f"{action['trump']}")
+        kept, hand = action["cards"], self.hands[winner]
+        if not holds(hand, kept) or len(kept) != self.hand_size:
+            raise Illegal("110-KEEP-2", f"{kept} of {hand}")
+        self.put_away = ascending(without(hand, kept))
+        self.hands[winner] = list(kept)
+        self.trump = action["trump"]
+
+    def swap(self, seat: int, action: Act) -> None:
+        """Another discards some cards (110-SWAP-4)."""
+        if action.get("type") != "swap" or set(action) != {"type", "cards"}:
+            raise Illegal("110-SWAP-3", f"{action}")
+        cards, hand = action["cards"], self.hands[seat]
+        if not holds(hand, cards) or len(cards) > self.swap_limit:
+            raise Illegal("110-SWAP-2", f"{cards} of {hand}")
+        self.discards[seat] = ascending(cards)
+        self.hands[seat] = without(hand, cards)
+
+    def draw(self) -> None:
+        """Once all have acted, fill their hands clockwise from the bid winner's left (110-SWAP-4), and play."""
+        if self.phase == "exchange" and self.to_act:
+            return
+        if sum(map(len, self.discards.values())) > len(self.stock):
+            self.phase = "reshuffle"
+            return
+        for step in range(1, self.seats):
+            seat = (self.winner + step) % self.seats
+            count = len(self.discards[seat])
+            self.hands[seat] += self.stock[:count]
+            del self.stock[:count]
+        self.phase, self.leader = "play", self.winner  # 110-TRICK-1
+
+    # The tricks
+
+    def playable(self, seat: int) -> tuple[str, list[Card]]:
+        """What a seat may play, and the rule that decides."""
+        trick = [card for card, _ in self.trick]
+        return playable(self.hands[seat], trick, self.trump, str(self.options["force_out"]))
+
+    def play(self, seat: int, action: Act) -> None:
+        """Play a card; the last one of the last trick ends the round (110-TRICK-4)."""
+        if action.get("type") != "play" or set(action) != {"type", "card"}:
+            raise Illegal("110-TRICK-3", f"{action}")
+        card = action["card"]
+        rule, cards = self.playable(seat)
+        if card not in self.hands[seat]:
+            raise Illegal("110-PLAY-1", f"{card} is not in the hand")
+        if card not in cards:
+            raise Illegal(rule, f"{card} to {self.trick}")
+        self.hands[seat].remove(card)
+        self.trick.append((card, seat))
+        if len(self.trick) == self.seats:
+            self.leader = taker(self.trick, self.trump)  # 110-TRICK-6
+            self.taken.append(self.trick)
+            self.trick = []
+            if len(self.taken) == self.hand_size:
+                self.end_round()
+
+    def end_round(self) -> None:
+        """Score the round, and see whether the game is over."""
         played = PlayedRound(
-            tricks=done.play.taken,
-            trump=done.play.trump,
-            bid_winner=done.exchange.winner,
-            bid=done.bidding.amount,
+            tricks=self.taken,
+            trump=self.trump,
+            bid_winner=self.winner,
+            bid=self.amount,
             scores_before=self.scores,
             bonus_forfeit=str(self.options["bonus_forfeit"]),
             bonus_counts_for_bid=bool(self.options["bonus_counts_for_bid"]),
         )
-        points = round_points(played)
-        self.scores = [score + change for score, change in zip(self.scores, points, strict=True)]
-        self.rounds.append(Round(points, list(self.scores)))
-        winner = first_at_target(played)
-        if winner is not None or self.round_number == self.options["max_rounds"]:  # 110-END-1, 110-END-4
-            self.ranking = ranking_of(self.scores, winner)
+        self.score(round_points(played))
+        self.phase, first = "deal", first_at_target(played)
+        if first is not None or self.round_number == self.options["max_rounds"]:  # 110-END-1, 110-END-4
+            self.phase, self.ranking = "over", ranking_of(self.scores, first)
 
 
-def with_cards(piles: dict[str, Pile]) -> dict[str, Pile]:
-    """Those that are not empty."""
-    return {name: pile for name, pile in piles.items() if pile.cards}
+def face_down(cards: list[Card], seat: int | None = None) -> Pile:
+    """A pile that at most the seat knows from whose hand it comes."""
+    return Pile([(card, seat) for card in cards], frozenset() if seat is None else frozenset({seat}))
+
+
+def holds(hand: list[Card], cards: Any) -> bool:
+    """Whether these are cards of the hand, each as often as it is there (110-KEEP-2)."""
+    if not isinstance(cards, list) or not all(isinstance(card, str) for card in cards):
+        return False
+    return not Counter(cards) - Counter(hand)
+
+
+def without(hand: list[Card], cards: list[Card]) -> list[Card]:
+    """The hand less these cards."""
+    rest = list(hand)
+    for card in cards:
+        rest.remove(card)
+    return rest

@@ -1,8 +1,7 @@
 """The auction of solo, the question to keep a bid, trump, and the call."""
 
 from loadtest.judge.rules.interface import Act, Card, Options
-from loadtest.judge.rules.solo.cards import BLACK_QUEENS, SUITS, cards_of
-from loadtest.judge.rules.solo.hand import FOUR, NOBODY, Hand
+from loadtest.judge.rules.solo.hand import BLACK_QUEENS, FOUR, NOBODY, SUITS, Hand, cards_of
 
 BIDS = ["froke", "iss", "wedding", "solo", "solo_clubs", "solo_do", "solo_do_clubs"]  # SOLO-BID-2, lowest first
 SOLOS = ["solo", "solo_clubs", "solo_do", "solo_do_clubs"]
@@ -15,9 +14,8 @@ def bid_refusal(hand: Hand, seat: int, action: Act) -> str:
         return ""
     bid, cards = action["bid"], hand.cards[seat]
     both_queens = all(queen in cards for queen in BLACK_QUEENS)
-    for _, earlier in hand.said:
-        if earlier != "pass" and BIDS.index(bid) <= BIDS.index(earlier):
-            return "SOLO-BID-4"
+    if any(earlier != "pass" and BIDS.index(bid) <= BIDS.index(earlier) for _, earlier in hand.said):
+        return "SOLO-BID-4"
     if bid in CLUB_BIDS and not cards_of("C", cards):
         return "SOLO-BID-5"
     if bid == "wedding" and not both_queens:
@@ -35,10 +33,7 @@ def highest(hand: Hand) -> tuple[int, str]:
 
 def holder_of_both_queens(hand: Hand) -> int:
     """The seat that holds both black queens, or NOBODY."""
-    for seat in FOUR:
-        if all(queen in hand.cards[seat] for queen in BLACK_QUEENS):
-            return seat
-    return NOBODY
+    return next((seat for seat in FOUR if {*BLACK_QUEENS} <= {*hand.cards[seat]}), NOBODY)
 
 
 def seat_to_be_asked(hand: Hand, options: Options) -> int:
@@ -46,10 +41,7 @@ def seat_to_be_asked(hand: Hand, options: Options) -> int:
     overruled = {"iss": "froke"}
     if options["solo_keep"]:
         overruled |= {"solo_clubs": "solo", "solo_do_clubs": "solo_do"}
-    for seat, bid in hand.said:
-        if bid == overruled.get(highest(hand)[1]):
-            return seat
-    return NOBODY
+    return next((seat for seat, bid in hand.said if bid == overruled.get(highest(hand)[1])), NOBODY)
 
 
 def trump_refusal(hand: Hand, seat: int, action: Act, options: Options) -> str:
@@ -84,11 +76,9 @@ def calls(hand: Hand) -> tuple[str, list[Card]]:
 
 
 def _below_the_aces(cards: list[Card], open_suits: list[str]) -> list[Card]:
-    for rank in "KQJ":
-        lacking = [rank + suit for suit in open_suits if rank + suit not in cards + BLACK_QUEENS]
-        if lacking:
-            return lacking
-    return []
+    by_rank = [[rank + suit for suit in open_suits] for rank in "KQJ"]
+    lacking = [[card for card in called if card not in cards + BLACK_QUEENS] for called in by_rank]
+    return next(filter(None, lacking), [])
 
 
 def card_meant(hand: Hand, said: str) -> Card:

@@ -1,8 +1,9 @@
-"""The tricks of solo: which cards may be played, and when a hand is over."""
+"""The tricks of solo: which cards may be played, when a hand is over and what it is worth, and who is out."""
 
-from loadtest.judge.rules.interface import Card, Options
-from loadtest.judge.rules.solo.cards import cards_of, kind
-from loadtest.judge.rules.solo.hand import Hand
+from loadtest.judge.rules.interface import Card, Options, grouped
+from loadtest.judge.rules.solo.hand import FOUR, Hand, cards_of, kind
+
+OUT = 36
 
 
 def card_refusal(hand: Hand, seat: int, card: Card, options: Options) -> str:
@@ -52,3 +53,47 @@ def outcome(hand: Hand) -> str:
     if lost >= 4:  # SOLO-STOP-3
         return "failed"
     return "made" if won >= 5 and lost else ""  # SOLO-STOP-4
+
+
+def value(hand: Hand, made: bool, options: Options) -> int:
+    """What each winner of a hand gets, before the limit."""
+    base = {"froke": 2, "iss": 2, "wedding": 4}.get(hand.contract, 6)  # SOLO-SCORE-1
+    if hand.trump == "C":
+        base *= 2
+    if not made and options["fail_value"] == "base":  # SOLO-SCORE-4
+        return base
+    if hand.do:  # SOLO-SCORE-2
+        return base * int(options["do_factor"])
+    if hand.through:
+        return base * int(options["through_factor"])
+    return base
+
+
+def remaining_seats(scores: list[int]) -> list[int]:
+    """The seats that are not out (SOLO-END-1)."""
+    return [seat for seat in FOUR if scores[seat] < OUT]
+
+
+def scores_after(scores: list[int], winners: list[int], each: int, double_out: str) -> list[int]:
+    """The scores when each of the winners has been given his points, by the option `double_out`."""
+    after = list(scores)
+    for seat in winners:
+        after[seat] = min(OUT, scores[seat] + each)  # SOLO-SCORE-5
+    if remaining_seats(after):
+        return after
+    # SOLO-LAST-3: all who remained would be out.
+    remaining = remaining_seats(scores)
+    fewest = min(scores[seat] for seat in remaining)
+    lowest = [seat for seat in remaining if scores[seat] == fewest]
+    if double_out == "void" or len(lowest) > 1:
+        return list(scores)
+    after[lowest[0]] = fewest
+    return after
+
+
+def final_ranking(went_out: dict[int, int], ranking: str) -> list[list[int]]:
+    """Groups of seats, given by seat the hand in which it went out (SOLO-END-4)."""
+    buck = [seat for seat in FOUR if seat not in went_out]
+    if ranking == "buck_only":
+        return [sorted(went_out), buck]
+    return [*grouped(went_out, lambda seat: went_out[seat]), buck]

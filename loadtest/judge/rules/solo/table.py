@@ -2,7 +2,7 @@
 
 import json
 
-from loadtest.judge.rules.interface import Act, Card, Illegal, Legal, Options, Pile, Round, Shuffle
+from loadtest.judge.rules.interface import Act, Card, Illegal, Legal, Options, Pile, Shuffle, Table, open_piles
 from loadtest.judge.rules.solo.bidding import (
     BIDS,
     SOLOS,
@@ -15,10 +15,16 @@ from loadtest.judge.rules.solo.bidding import (
     seat_to_be_asked,
     trump_refusal,
 )
-from loadtest.judge.rules.solo.cards import DECK, SUITS, cards_of, winner
-from loadtest.judge.rules.solo.hand import FOUR, NOBODY, Hand, deal
-from loadtest.judge.rules.solo.play import card_refusal, may_throw_down, outcome
-from loadtest.judge.rules.solo.points import final_ranking, remaining_seats, scores_after, value
+from loadtest.judge.rules.solo.hand import DECK, FOUR, NOBODY, SUITS, Hand, cards_of, deal, winner
+from loadtest.judge.rules.solo.play import (
+    card_refusal,
+    final_ranking,
+    may_throw_down,
+    outcome,
+    remaining_seats,
+    scores_after,
+    value,
+)
 
 ACTIONS: dict[str, list[Act]] = {
     "auction": [{"type": "pass"}, *({"type": "bid", "bid": bid} for bid in BIDS)],
@@ -47,19 +53,15 @@ NO_SUCH = OF_ANOTHER_PHASE | {"auction": "SOLO-BID-2", "name_trump": "SOLO-TRUMP
 """By phase, the rule against what nobody could ever say with a verb that has its place."""
 
 
-class SoloTable:
-    """A table of solo, as loadtest.judge.rules.interface.Table."""
+class SoloTable(Table):
+    """A table of solo."""
 
     def __init__(self, seats: int, options: Options) -> None:
         if seats != 4:
             raise Illegal("SOLO-DECK-2", f"{seats} seats")
-        self.options = options
+        super().__init__(seats, options)
         self.hand = Hand()
         self.hands = self.hand.cards
-        self.round_number = 0
-        self.scores = [0, 0, 0, 0]
-        self.rounds: list[Round] = []
-        self.ranking: list[list[int]] | None = None
         self.went_out: dict[int, int] = {}
         self.dealer = NOBODY
         """Who deals next, or again if the hand is played with new cards."""
@@ -81,9 +83,7 @@ class SoloTable:
     @property
     def piles(self) -> dict[str, Pile]:
         """The trick on the table, and the finished ones of this hand."""
-        taken = [card for trick in self.hand.tricks for card in trick]
-        named = {"trick": list(self.hand.trick), "taken": taken}
-        return {name: Pile(cards, None) for name, cards in named.items() if cards}
+        return open_piles(trick=self.hand.trick, taken=[laid for trick in self.hand.tricks for laid in trick])
 
     def legal(self, seat: int) -> Legal:
         """All that a seat may do now."""
@@ -92,12 +92,9 @@ class SoloTable:
 
     def shuffled(self, cards: list[Card], drawn: list[int]) -> Act:
         """Deal the cards; `drawn` is the dealer of the very first deal."""
-        wanted = self.shuffle_wanted
-        if wanted is None or sorted(cards) != sorted(DECK) or len(drawn) != len(wanted.draw_bounds):
-            raise Illegal("SOLO-DEAL-3", "no deal is due, or it is not of the whole pack")
         if drawn:
             self.dealer = drawn[0]
-        self.round_number = wanted.round_number
+        self.round_number = len(self.rounds) + 1
         self.shuffles += 1
         self._begin(deal(cards, self.dealer, str(self.options["deal_start"]), str(self.options["deal_packets"])))
         return {"type": "deal", "dealer": self.dealer, "deck": list(cards)}
@@ -244,9 +241,7 @@ class SoloTable:
             self._end_hand(scores_after(self.scores, winners, each, str(self.options["double_out"])))
 
     def _end_hand(self, totals: list[int]) -> None:
-        points = [totals[seat] - self.scores[seat] for seat in FOUR]
-        self.scores = list(totals)
-        self.rounds.append(Round(points, list(totals)))
+        self.score([totals[seat] - self.scores[seat] for seat in FOUR])
         self.hand.turn = NOBODY
         for seat in FOUR:
             if seat not in remaining_seats(totals):
