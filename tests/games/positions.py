@@ -1,6 +1,7 @@
 """Lines of calls and plays in one notation for every game, followed by both implementations of the rules."""
 
 from collections.abc import Sequence
+from random import Random
 from typing import Any, TypeVar
 
 from croupier.games.actions import (
@@ -24,6 +25,7 @@ from croupier.games.facts import SPECTATOR, Fact, RoundEnded, Seat
 from croupier.games.interface import GameOver, SeatActed, SeatsToAct, ShuffleNeeded, State
 from croupier.games.solo.contracts import KINDS
 from tests.games.comparison import apply, rule_against
+from tests.games.walk import shuffle
 
 Table = TypeVar("Table", bound=State)
 WORDS: dict[str, Action] = {
@@ -113,9 +115,9 @@ def refusal(state: State, said: str | Action, seat: Seat | None = None) -> str:
     return rule_against(state, SeatActed(asked, action(said) if isinstance(said, str) else said))
 
 
-def refusals(state: State, said: str, seat: Seat | None = None) -> set[str]:
-    """The rules by which both refuse each of some words."""
-    return {refusal(state, one, seat) for one in said.split()}
+def refusals(state: State, said: str | Action, seat: Seat | None = None) -> set[str]:
+    """The rules by which both refuse each of some words, or an action."""
+    return {refusal(state, one, seat) for one in (said.split() if isinstance(said, str) else [said])}
 
 
 def hand(state: State, seat: Seat) -> set[str]:
@@ -141,6 +143,11 @@ def over(state: State) -> GameOver:
     """The end of the game."""
     assert isinstance(state.awaiting, GameOver)
     return state.awaiting
+
+
+def deal(state: Table, seed: int = 1) -> Table:
+    """The table after a deal by chance."""
+    return state.apply(shuffle(due(state), Random(seed)))[0]
 
 
 def first_legal(state: Table) -> Table:

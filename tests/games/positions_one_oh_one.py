@@ -1,16 +1,14 @@
 """Positions in the middle of a round of 101."""
 
 from collections.abc import Sequence
-from random import Random
 
 from croupier.games.cards import SUITS, cards, notation
-from croupier.games.facts import Fact, PileCard, Seat
+from croupier.games.facts import PileCard, Seat
 from croupier.games.hands import hand_of
-from croupier.games.interface import CardsShuffled, OptionValue, resolve_options
+from croupier.games.interface import OptionValue, resolve_options
 from croupier.games.one_oh_one import OneOhOne, OneOhOneState
 from croupier.games.one_oh_one.match import Match, circle
 from croupier.games.one_oh_one.table import Table
-from tests.games.positions import due
 
 ONE_OH_ONE = OneOhOne()
 
@@ -50,9 +48,3 @@ def position(
 def stock(state: OneOhOneState) -> str:
     """The stock, next card first."""
     return " ".join(notation(state.stock))
-
-
-def deal(state: OneOhOneState, seed: int = 1, starter: Seat = 0) -> tuple[OneOhOneState, tuple[Fact, ...]]:
-    """What a deal by chance makes of a table; the starter counts in the first round only."""
-    shuffled = Random(seed).sample(due(state).cards, len(due(state).cards))
-    return state.apply(CardsShuffled(tuple(shuffled), (starter,) if due(state).draw_bounds else ()))

@@ -10,14 +10,7 @@ from croupier.games.actions import Keep, Swap
 from croupier.games.bots import random_legal
 from croupier.games.catalogue import GAMES, bots_of
 from croupier.games.facts import View
-from croupier.games.interface import (
-    Bot,
-    CardChoice,
-    Game,
-    Legal,
-    OptionValue,
-    Seen,
-)
+from croupier.games.interface import Bot, CardChoice, Game, Legal, OptionValue, Seen
 from croupier.games.search import SearchBot
 from tests.games.laws import every_table, fits, tables
 from tests.games.seats import places, play_out, surely_better_than_even

@@ -6,14 +6,14 @@ import pytest
 
 from croupier.games.actions import PLAYS, Action, Bid, Pass
 from croupier.games.cards import STANDARD_DECK, card, cards, notation
-from croupier.games.facts import SPECTATOR, Called, CardsMoved, ContractChanged, Mark, RoundEnded, all_but, only
+from croupier.games.facts import SPECTATOR, CardsMoved, ContractChanged, RoundEnded, all_but, only
 from croupier.games.interface import CardsShuffled, IllegalAction, ProposalAgreed, SeatActed
 from croupier.games.jossing import JossingState, scoring
 from tests.games.comparison import rule_against
 from tests.games.fold import heard
-from tests.games.positions import acts, acts_with_facts, due, first_legal, hand, legal, over, pile, refusal
+from tests.games.positions import acts, deal, due, first_legal, hand, legal, over, pile, refusal
 from tests.games.positions_jossing import JOSSING, before, new, section, shuffled
-from tests.games.walk import shuffle, viewers, walk
+from tests.games.walk import viewers, walk
 
 THREE = "2C 3C | 5C 6D | 8C 9H"
 
@@ -24,9 +24,12 @@ def test_JOS_PLAYERS_2_three_to_six_is_a_hint_and_no_option_depends_on_it() -> N
     assert all(of_seats == names[0] for of_seats in names)
 
 
-def test_JOS_DECK_1_one_or_two_packs_without_jokers() -> None:
-    assert due(new(4)).cards == STANDARD_DECK
+def test_JOS_DECK_1_JOS_DECK_3_all_of_one_or_two_packs_without_jokers_are_shuffled_for_each_section() -> None:
     assert sorted(due(new(4, decks=2)).cards) == sorted(STANDARD_DECK * 2)
+    state = new(4)
+    for number in (1, 2, 3):
+        assert due(state) == (STANDARD_DECK, (), number, 1)
+        state = first_legal(deal(state))
 
 
 @pytest.mark.parametrize("trump", range(4))
@@ -36,17 +39,6 @@ def test_JOS_DECK_2_ranks_are_the_same_for_trumps_and_others(trump: int) -> None
         for suit in {led, trump}:
             of_suit = [value_of[card(rank + "CDHS"[suit])] for rank in "23456789TJQKA"]
             assert of_suit == sorted(set(of_suit))
-
-
-def test_JOS_DECK_3_the_whole_deck_is_shuffled_before_each_section() -> None:
-    state, random = new(3), Random(1)
-    for number in (1, 2, 3):
-        assert due(state) == (STANDARD_DECK, (), number, 1)
-        state, _ = state.apply(shuffle(due(state), random))
-        view = state.view(SPECTATOR)
-        assert [(seat.tricks_taken, seat.card_count) for seat in view.seats] == [(0, number)] * 3
-        assert ([pile.name for pile in view.piles], view.calls) == (["indicator"], ())
-        state = first_legal(state)
 
 
 def test_JOS_DEAL_2_one_card_at_a_time_from_the_left_of_the_dealer() -> None:
@@ -74,12 +66,6 @@ def test_JOS_DEAL_3_JOS_D9_the_same_suit_may_be_trump_again() -> None:
     assert (state.section.trump, again.section.trump) == (2, 2)
 
 
-def test_JOS_DEAL_4_the_deal_as_it_is_written() -> None:
-    state = new(3)
-    record = state.event_record(shuffled(state.table, "7C | AS | 2H", "5H", 0))
-    assert record == {"type": "deal", "hands": [["7C"], ["AS"], ["2H"]], "trump": "5H"}
-
-
 def test_JOS_DEAL_4_a_deal_that_is_not_due_or_not_valid_is_refused_and_nobody_acts_before_it() -> None:
     state, deck = new(3), STANDARD_DECK
     for wrong in (deck[1:], (1, *deck[1:]), (52, *deck[1:]), deck * 2):
@@ -102,20 +88,6 @@ def test_JOS_ACT_1_nothing_can_be_proposed() -> None:
 def test_JOS_BID_2_any_number_from_none_to_all(size: int) -> None:
     hands = " | ".join(" ".join(notation(range(start, start + size))) for start in (0, 13))
     assert legal(section(hands, "AS"), 0) == " ".join(map(str, range(size + 1)))
-
-
-def test_JOS_BID_4_JOS_BID_6_the_facts_of_secret_and_of_open_bids() -> None:
-    def called(state: JossingState, line: str) -> list[Called]:
-        _, facts = acts_with_facts(state, line)
-        return [fact for fact in facts if isinstance(fact, Called)]
-
-    secret, hooked = section(THREE, "5H"), section(THREE, "5H", dealer=1, hook=True)
-    first = [Called(1, None, all_but(1)), Called(1, Bid(2), only(1))]
-    second = [Called(2, None, all_but(2)), Called(2, Bid(0), only(2))]
-    shown = [Called(1, Bid(2), all_but(1)), Called(2, Bid(0), all_but(2)), Called(0, Bid(1))]
-    assert called(secret, "1:2 2:0 0:1") == [*first, *second, *shown]
-    opened = [Called(2, Bid(1), all_but(2)), Called(0, Bid(0))]
-    assert called(acts(hooked, "2:1"), "0:0 1:2") == [*opened, Called(1, Bid(2))]
 
 
 def test_JOS_BID_4_what_the_others_bid_makes_no_difference_before_all_are_in(seed: int) -> None:
@@ -142,17 +114,6 @@ def learned(state: JossingState, seat: int) -> list[object]:
         except IllegalAction as refused:
             told.append((refused.rule, str(refused)))
     return told
-
-
-def test_the_marks_of_a_section() -> None:
-    state = section(THREE, "5H", game_type="up_and_down")
-    assert state.view(SPECTATOR).marks == (Mark("cards", None, "2"), Mark("sections", None, "20"))
-
-
-def test_bids_stay_on_the_table_until_the_next_deal() -> None:
-    state = acts(section("2C | 3C", "5H"), "1:0 0:1 3C 2C")
-    assert state.view(0).calls == (Called(1, Bid(0)), Called(0, Bid(1)))
-    assert state.apply(CardsShuffled(STANDARD_DECK))[0].view(0).calls == ()
 
 
 @pytest.mark.parametrize(("game_type", "sections"), [("up", 6), ("up_and_down", 12)])

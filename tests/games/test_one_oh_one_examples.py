@@ -7,8 +7,8 @@ import pytest
 from croupier.games.cards import cards
 from croupier.games.facts import Seat
 from croupier.games.interface import CardsShuffled
-from tests.games.positions import acts, acts_with_facts, due, ended, hand, legal, may, pile, to_act
-from tests.games.positions_one_oh_one import deal, new, position, stock
+from tests.games.positions import acts, acts_with_facts, deal, due, ended, hand, legal, may, pile, to_act
+from tests.games.positions_one_oh_one import new, position, stock
 
 HEARTS, CLUBS, COVERS = {"ordered": "H"}, {"ordered": "C"}, {"covers": True}
 STRICT = COVERS | {"queen_covers_six": False}
@@ -147,11 +147,6 @@ def test_the_scores_after_a_round(
     assert state.phase == ("over" if ranking else "deal")
 
 
-def test_who_dropped_out_gets_no_cards() -> None:
-    state, _ = deal(acts(position(f"9C | {FOUR_LEFT}", "TC", scores=FOUR, **OUT), "9C"))
-    assert [len(hand(state, seat)) for seat in range(4)] == [5, 0, 5, 0]
-
-
 def test_the_round_that_the_page_tells() -> None:
     hands = [cards("8C KH 9D JS 8H"), cards("6C 9C AD QH TD"), cards("AC 8D 7D 9S TH")]
     top = [value for turn in zip(*hands, strict=True) for value in turn] + [*cards("TS JC")]
@@ -162,4 +157,4 @@ def test_the_round_that_the_page_tells() -> None:
     state, facts = acts_with_facts(state, "2:7D 1:QH/S")
     assert dict(ended(facts).details)["hand_0"].split() == ["JC", "8H", "KH", "TS", "JS"]
     assert ended(facts).points == state.scores == (26, -40, 27)
-    assert to_act(deal(state)[0]) == 1
+    assert to_act(deal(state)) == 1

@@ -33,7 +33,7 @@ def following(trump: str, trick: str, held: str, **options: Any) -> OneTenState:
         pytest.param("S", "7S", "2S JS KC", "2S JS", "", id="110-EX-6 110-PLAY-4"),
         pytest.param("S", "7S", "JS KC 2D", "JS KC 2D", "", id="110-EX-7 110-REN-2 110-D11 110-PLAY-5"),
         pytest.param("S", "7S", "5S JK AH KC", "5S JK AH KC", "", id="110-EX-8"),
-        pytest.param("S", "AH", "2S KH KC", "2S", "", id="110-EX-9"),
+        pytest.param("S", "AH", "2S KH KC", "2S", "", id="110-EX-9 110-TRICK-2"),
         pytest.param("S", "JK", "KH KC", "KH KC", "", id="110-EX-10"),
         pytest.param("S", "JK", "JS AH KC", "AH", "AH JS", id="110-EX-11 110-PLAY-6"),
         pytest.param("S", "5S", "JS JK 2S KC", "JS JK", "JS JK 2S", id="110-EX-12 110-D14"),

@@ -6,17 +6,7 @@ import pytest
 
 from croupier.games.actions import Action, Keep, Swap
 from croupier.games.cards import cards
-from croupier.games.facts import (
-    SPECTATOR,
-    CardOrder,
-    CardsMoved,
-    ContractChanged,
-    Mark,
-    Marked,
-    MoveReason,
-    Seat,
-    only,
-)
+from croupier.games.facts import SPECTATOR, CardsMoved, Mark, Marked, MoveReason, Seat, only
 from croupier.games.interface import CardChoice, CardsShuffled
 from croupier.games.one_ten import OneTenState
 from tests.games.comparison import rule_against
@@ -143,19 +133,6 @@ def test_110_VIS_4_during_the_phase_others_learn_who_has_acted_and_nothing_else(
     _, facts = acts_with_facts(acts(state, KEEPS), "2:swap")
     counts = [fact for fact in heard(facts, SPECTATOR) if isinstance(fact, CardsMoved) and fact.target == "discards_0"]
     assert [fact.card_count for fact in counts] == ([swapped.count("C")] if swapped else [])
-
-
-@pytest.mark.parametrize(("options", "told_at"), [({}, 2), (LATE, 0)], ids=repr)
-def test_110_VIS_5_others_hear_of_the_trump_when_it_is_public_and_the_bid_winner_at_once(
-    options: dict[str, Any], told_at: int
-) -> None:
-    state, heard_at = kitty(**options), dict[Seat, list[int]]()
-    for number, said in enumerate((KEEPS, "0:swap", "2:swap")):
-        state, facts = acts_with_facts(state, said)
-        for viewer in (0, 1, 2, SPECTATOR):
-            tell = [fact for fact in heard(facts, viewer) if isinstance(fact, ContractChanged | CardOrder)]
-            heard_at.setdefault(viewer, []).extend([number] * len(tell))
-    assert heard_at == {1: [0, 0]} | {viewer: [told_at] * 2 for viewer in (0, 2, SPECTATOR)}
 
 
 @pytest.mark.parametrize("viewer", [0, 1, 2, 3, SPECTATOR])

@@ -97,7 +97,7 @@ class Toy:
         return (float(self.random.random() < self.rewards[after.played or 0]),)
 
 
-def searching(toy: Any, **limits: int) -> SearchBot:
+def searching(toy: Any, **limits: Any) -> SearchBot:
     """A searching player of a toy, which has no more of a game than it looks at."""
     return SearchBot(toy, **limits)
 

@@ -5,20 +5,11 @@ from typing import Any
 
 import pytest
 
-from croupier.games.facts import (
-    SPECTATOR,
-    CardsMoved,
-    ContractChanged,
-    Fact,
-    TrickTaken,
-    TurnChanged,
-    View,
-    Viewer,
-)
+from croupier.games.facts import SPECTATOR, ContractChanged, Fact, View, Viewer
 from croupier.games.solo import SoloState
 from tests.games.fold import heard
 from tests.games.positions import acts, acts_with_facts, details, may, refusals, to_act
-from tests.games.positions_solo import EIGHTH, ELEVENTH, TWELFTH, VOID, dealt, exchanged
+from tests.games.positions_solo import EIGHTH, ELEVENTH, VOID, dealt, exchanged
 
 PENALTY: dict[str, Any] = {"called_card_rule": "penalty"}
 EXCHANGED = exchanged(EIGHTH, "AS JS")
@@ -146,16 +137,3 @@ def test_SOLO_VIS_4_all_is_the_same_whichever_seat_the_tricks_of_the_side_belong
     other_holder = exchanged(ELEVENTH, "9C AC")
     assert playing(bid, other_holder).contract.partner == 1
     assert watched(bid, ELEVENTH, viewer) == watched(bid, other_holder, viewer)
-
-
-@both
-def test_SOLO_VIS_4_tricks_of_the_side_are_told_when_the_hand_has_ended_and_not_before(bid: str) -> None:
-    line = "QC 8H JH TH 7H 9H QS JD 8C TC AC QD AS 7S 9C 7D"
-    state, facts = acts_with_facts(playing(bid, TWELFTH), told(bid, line))
-    assert {type(fact) for fact in facts} == {CardsMoved, TrickTaken, TurnChanged, ContractChanged}
-    assert [fact for fact in facts if isinstance(fact, ContractChanged)] == [ContractChanged(partner=2)]
-    view = state.view(SPECTATOR)
-    assert [(mark.name, mark.value) for mark in view.marks] == [("kind", "dirty" if bid == "froke" else "clean")]
-    assert [seat.tricks_taken for seat in view.seats] == [2, 0, 2, 0]
-    _, facts = acts_with_facts(state, told(bid, "KS 8S JC 8D throw_down"))
-    assert details(facts)["side_tricks"] == "5"

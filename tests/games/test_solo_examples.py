@@ -47,6 +47,8 @@ WON_THEN_LOST = f"{FIVE_OF_FIVE.replace('8C TC AC QD', '8C KC AC QD')} TS 9S TC 
 BASE = {"fail_value": "base"}
 OUT, OUT_TWO = {"scores": (36, 0, 36, 0)}, {"scores": (36, 3, 36, 4)}
 PAIR, DEFENDERS = {"scores": (30, 36, 34, 36)}, {"scores": (36, 30, 36, 34), "last_two": "either_pair"}
+ANY_TRUMP = "3 trump:C trump:C! trump:D trump:D! trump:S trump:S!"
+KEEP = {"solo_keep": True}
 ANY_SUIT = {"wedding_trump": "any_suit"}
 FOUR_LOST = "8H QC JH QH AS 9S 7S 7D KS TS 8S 8D AH QS 7H 9H"
 TRUMPS = "QC 7C QS AC KC JC TC 7D | 9C 8C 8D 9D TD JD QD KD | AD 7H 8H 9H TH JH QH KH | AH 7S 8S 9S TS JS KS AS"
@@ -98,14 +100,22 @@ def test_SOLO_EX_2_SOLO_RANK_3_SOLO_PLAY_3_trick_winners(trump: str, trick: str,
         pytest.param(BIDDERS, "froke iss pass pass yield", {}, "1 trump:C trump:C!", id="SOLO-EX-4 SOLO-TRUMP-2"),
         pytest.param(BIDDERS, "froke iss pass pass", {"dealer": 1}, "2 yield", id="SOLO-EX-4 SOLO-KEEP-2 no club"),
         pytest.param(BIDDERS, "solo solo_clubs pass pass", {}, "1 trump:C", id="SOLO-EX-4 not kept"),
-        pytest.param(BIDDERS, "solo solo_clubs pass pass", {"solo_keep": True}, "0 yield keep", id="SOLO-EX-4 a solo"),
+        pytest.param(BIDDERS, "solo solo_clubs pass pass", KEEP, "0 yield keep", id="SOLO-EX-4 a solo"),
+        pytest.param(BIDDERS, "solo_do solo_do_clubs pass pass", KEEP, "0 yield keep", id="SOLO-KEEP-1 a solo do"),
+        pytest.param(BIDDERS, "pass solo solo_do solo_do_clubs", KEEP, "2 yield", id="SOLO-KEEP-1 the do is asked"),
+        pytest.param(BIDDERS, "solo_clubs solo_do pass solo_do_clubs", KEEP, "1 yield keep", id="SOLO-KEEP-1 clubs"),
+        pytest.param(BIDDERS, "solo solo_do_clubs pass pass", KEEP, "1 trump:C", id="SOLO-KEEP-1 another kind"),
+        pytest.param(BIDDERS, "froke iss solo pass", KEEP, "2 trump:D trump:H", id="SOLO-KEEP-1 a solo over both"),
+        pytest.param(BIDDERS, "pass iss pass pass", {}, "1 trump:C trump:C!", id="SOLO-BID-7 an iss alone"),
+        pytest.param(BIDDERS, "pass pass pass froke", {}, ANY_TRUMP, id="SOLO-BID-7 a froke"),
+        pytest.param(MARRIED, "pass solo pass pass", {}, "1 trump:C trump:D trump:S", id="SOLO-BID-7 a solo"),
+        pytest.param(MARRIED, "froke wedding pass pass", {}, "1 call:AS", id="SOLO-BID-7 a wedding"),
+        pytest.param(MARRIED, "pass pass pass pass", {}, "1 wedding", id="SOLO-BID-7 nothing but both queens"),
         pytest.param(MARRIED, "froke", {}, "1 pass wedding solo solo_clubs solo_do solo_do_clubs", id="SOLO-EX-5"),
         pytest.param(MARRIED, "froke pass pass iss", {}, "1 wedding", id="SOLO-EX-5 SOLO-BID-6 SOLO-WED-2"),
         pytest.param(MARRIED, "froke pass pass iss wedding", {}, "1 call:AS", id="SOLO-EX-5"),
         pytest.param(MARRIED, WEDDING, {}, "3 trump:C trump:C! trump:D trump:D!", id="SOLO-WED-6"),
-        pytest.param(
-            MARRIED, WEDDING, ANY_SUIT, "3 trump:C trump:C! trump:D trump:D! trump:S trump:S!", id="SOLO-EX-5"
-        ),
+        pytest.param(MARRIED, WEDDING, ANY_SUIT, ANY_TRUMP, id="SOLO-EX-5"),
         pytest.param(MARRIED, f"{WEDDING} trump:D 8S 9S 7D", {}, "3 7S JS KS AS", id="SOLO-EX-5 SOLO-WED-5"),
         pytest.param(MARRIED, "froke pass solo pass", {}, "2 trump:D trump:H", id="SOLO-EX-5 a solo"),
         pytest.param(DIAMONDS, "solo pass pass pass", {}, "0 trump:D", id="SOLO-TRUMP-3 black queens are not counted"),

@@ -10,7 +10,6 @@ from croupier.games.cards import STANDARD_DECK, card, cards, notation
 from croupier.games.facts import Seat
 from croupier.games.interface import CardsShuffled
 from croupier.games.thulla import scoring
-from tests.games.comparison import rule_against
 from tests.games.positions import acts, due, first_legal, hand, legal, may, refusal, to_act
 from tests.games.positions_thulla import new, position
 
@@ -31,10 +30,6 @@ def test_THU_EX_1_THU_DECK_2_THU_D1_low_cards_leave_until_the_deal_is_equal(
     deck = due(new(seats)).cards
     assert set(STANDARD_DECK) - set(deck) == set(cards(removed))
     assert [held.bit_count() for held in new(seats).apply(CardsShuffled(deck))[0].hands] == [each] * seats
-
-
-def test_THU_EX_1_a_deal_for_three_with_the_two_of_clubs_is_refused() -> None:
-    assert rule_against(new(3), CardsShuffled(STANDARD_DECK[:51])) == "THU-DECK-2"
 
 
 def test_THU_EX_2_THU_START_6_THU_D2_the_ace_of_spades_opens_and_can_be_cut() -> None:

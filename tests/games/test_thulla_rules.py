@@ -1,24 +1,15 @@
 """The rules of Thulla by their ids, apart from the worked positions."""
 
-from random import Random
-
 import pytest
 
 from croupier.games.cards import STANDARD_DECK, cards, mask_of, notation
 from croupier.games.facts import SPECTATOR, Marked, PileCard, SeatOut
 from croupier.games.interface import CardsShuffled
-from croupier.games.thulla import ThullaState, scoring
+from croupier.games.thulla import scoring
 from croupier.games.thulla.table import REMOVAL_ORDER
 from tests.games.comparison import rule_against
-from tests.games.positions import acts, acts_with_facts, due, ended, hand, may, to_act
+from tests.games.positions import acts, acts_with_facts, deal, due, ended, hand, may, to_act
 from tests.games.positions_thulla import THULLA, new, position
-
-
-def deal(state: ThullaState, seed: int = 1, drawn: tuple[int, ...] = ()) -> ThullaState:
-    """The table after a deal by chance."""
-    shuffled = Random(seed).sample(due(state).cards, len(due(state).cards))
-    return state.apply(CardsShuffled(tuple(shuffled), drawn))[0]
-
 
 # The deck and the deal
 
@@ -43,9 +34,10 @@ def test_THU_DEAL_2_THU_DEAL_3_one_card_at_a_time_from_the_left_of_the_dealer() 
     assert hand(dealt, 2) == set(notation(STANDARD_DECK[::4]))
 
 
-def test_THU_DEAL_3_a_deal_that_is_not_due_or_not_valid_is_refused() -> None:
+def test_THU_EX_1_THU_DEAL_3_a_deal_that_is_not_due_or_not_valid_is_refused() -> None:
     state = new(3)
-    assert rule_against(state, CardsShuffled((1, *range(1, 51)))) == "THU-DECK-2"
+    for wrong in ((1, *range(1, 51)), STANDARD_DECK[:51]):
+        assert rule_against(state, CardsShuffled(wrong)) == "THU-DECK-2"
     assert rule_against(state, CardsShuffled(due(state).cards, (0,))) == "THU-START-3"
     assert rule_against(deal(state), CardsShuffled(due(state).cards)) == "THU-DEAL-3"
 
@@ -61,8 +53,9 @@ def test_THU_START_1_the_holder_of_the_ace_of_spades_leads_it_in_every_game() ->
 
 def test_THU_START_3_the_seat_that_was_drawn_leads_any_card() -> None:
     state = new(4, start="random")
-    assert [to_act(deal(state, drawn=(seat,))) for seat in range(4)] == [0, 1, 2, 3]
-    assert len(may(deal(state, drawn=(2,)))) == 13
+    for seat in range(4):
+        dealt, _ = state.apply(CardsShuffled(STANDARD_DECK, (seat,)))
+        assert (to_act(dealt), len(may(dealt))) == (seat, 13)
     for drawn in ((), (4,), (-1,), (0, 0)):
         assert rule_against(state, CardsShuffled(STANDARD_DECK, drawn)) == "THU-START-3"
 
@@ -160,16 +153,6 @@ def test_THU_VIS_1_THU_VIS_3_a_seat_that_is_out_sees_what_a_spectator_sees() -> 
     state = acts(position("5H 2C | QH | 9H KD | 3H 4H"), "5H QH")
     assert state.view(1) == state.view(SPECTATOR)
     assert not any(seat.cards for seat in state.view(1).seats)
-
-
-def test_the_marks_of_a_table() -> None:
-    state = position("5H 6H | 3C | 2S | 3S 8S", stalled=3, pickup="cutter", scoring="cards_each_out", best_of=3)
-    marks = {(mark.name, mark.seat, mark.value) for mark in acts(state, "5H 3C").view(0).marks}
-    points = {("points", 0, "1"), ("points", 2, "1"), ("points", 3, "2")}
-    assert marks == points | {("pickup", None, "cutter"), ("starter", None, "0")}
-    assert ("stall", None, "4") in [
-        mark[:3] for mark in acts(position("5H 6H | 3C 4C", stalled=3), "5H 3C").view(0).marks
-    ]
 
 
 def test_THU_VIS_4_hands_are_open_from_the_end_of_a_game_to_the_next_deal() -> None:
