@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from croupier.games.actions import Play
-from croupier.games.cards import SUITS, cards, notation
+from croupier.games.cards import SUITS, cards
 from croupier.games.hands import cards_in
-from tests.games.positions import acts, may, word
-from tests.games.positions_one_oh_one import ONE_OH_ONE, new, position
+from tests.games.positions import acts, word
+from tests.games.positions_one_oh_one import ONE_OH_ONE, position
 from tests.games.seats import seen
 
 
@@ -38,16 +38,6 @@ def test_sensible_play_in_plain_positions(held: str, others: str, top: str, expe
         action = ONE_OH_ONE.bots["sensible"](seen(ONE_OH_ONE, state, 0, options), Random(1).randrange)
         ordered = f"/{SUITS[action.suit]}" if isinstance(action, Play) and action.suit is not None else ""
         assert word(action) + ordered == expected
-
-
-def test_101_D17_it_never_draws_while_it_can_play() -> None:
-    options: dict[str, Any] = {"may_draw_instead": True}
-    for number in range(200):
-        random = Random(number)
-        deck = random.sample(new(2).table.deck, 12)
-        state = position(f"{' '.join(notation(deck[:6]))} | {' '.join(notation(deck[6:]))}", "9C", "TC", **options)
-        action = ONE_OH_ONE.bots["sensible"](seen(ONE_OH_ONE, state, 0, options), random.randrange)
-        assert (word(action) == "draw") == (may(state) == {"draw"})
 
 
 def test_what_is_imagined_is_dealt_by_chance_from_what_is_not_seen() -> None:

@@ -42,10 +42,10 @@ def test_101_DEAL_1_between_rounds_nobody_acts() -> None:
         assert (state.phase, refused) == ("deal", {"101-DEAL-1"})
 
 
-@pytest.mark.parametrize("drawn", [(), (3,), (-1,), (0, 0)])
-def test_101_DEAL_3_the_first_deal_draws_a_seat(drawn: tuple[int, ...]) -> None:
+def test_101_DEAL_3_the_first_deal_draws_a_seat() -> None:
     assert due(new(3)).draw_bounds == (3,)
-    assert rule_against(new(3), CardsShuffled(DECK_36, drawn)) == "101-DEAL-3"
+    for drawn in ((), (3,), (-1,), (0, 0)):
+        assert rule_against(new(3), CardsShuffled(DECK_36, drawn)) == "101-DEAL-3"
     assert [to_act(new(3).apply(CardsShuffled(DECK_36, (seat,)))[0]) for seat in range(3)] == [0, 1, 2]
 
 

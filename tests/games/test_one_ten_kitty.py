@@ -7,7 +7,7 @@ import pytest
 from croupier.games.actions import Action, Keep, Swap
 from croupier.games.cards import cards
 from croupier.games.facts import SPECTATOR, CardsMoved, Mark, Marked, MoveReason, Seat, only
-from croupier.games.interface import CardChoice, CardsShuffled
+from croupier.games.interface import CardsShuffled
 from croupier.games.one_ten import OneTenState
 from tests.games.comparison import rule_against
 from tests.games.fold import heard
@@ -66,12 +66,6 @@ def test_110_KEEP_1_only_the_bid_winner_takes_up_the_kitty() -> None:
 )
 def test_what_is_kept_and_swapped_and_what_is_refused(line: str, seat: Seat, said: str | Action, rule: str) -> None:
     assert refusal(kitty(line), said, seat) == rule
-
-
-def test_110_KEEP_2_exactly_so_many_cards_out_of_hand_and_kitty() -> None:
-    choice = CardChoice(Keep, tuple(sorted(cards(f"{OWN} {KITTY}"))), 5, 5, (0, 1, 2, 3))
-    assert kitty().legal_actions(1).choices == (choice,)
-    assert pile(kitty(TAKES), "put_away", 1) == (5, OWN)
 
 
 def test_110_SWAP_2_with_two_packs_twins_can_be_swapped_but_no_third() -> None:
@@ -135,7 +129,7 @@ def test_110_VIS_4_during_the_phase_others_learn_who_has_acted_and_nothing_else(
     assert [fact.card_count for fact in counts] == ([swapped.count("C")] if swapped else [])
 
 
-@pytest.mark.parametrize("viewer", [0, 1, 2, 3, SPECTATOR])
-def test_110_VIS_6_the_stock_is_only_ever_counted(viewer: Seat) -> None:
-    assert pile(dealt(FOUR), "stock", viewer) == (8, "")
-    assert pile(four("5D"), "stock", viewer) == (1, "")
+def test_110_VIS_6_the_stock_is_only_ever_counted() -> None:
+    for viewer in (0, 1, 2, 3, SPECTATOR):
+        assert pile(dealt(FOUR), "stock", viewer) == (8, "")
+        assert pile(four("5D"), "stock", viewer) == (1, "")

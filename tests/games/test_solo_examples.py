@@ -11,7 +11,7 @@ from croupier.games.interface import CardsShuffled, ProposalAgreed
 from croupier.games.solo.deck import DECK, winner
 from croupier.games.solo.state import SoloState
 from tests.games.comparison import rule_against
-from tests.games.positions import acts, acts_with_facts, details, due, hand, legal, over, to_act
+from tests.games.positions import acts, acts_with_facts, details, due, hand, legal, to_act
 from tests.games.positions_solo import (
     BIDDERS,
     CALLED_UNKNOWN,
@@ -226,13 +226,6 @@ def test_why_a_hand_stops_and_what_it_brings(
 def test_SOLO_EX_14_a_hand_of_two_who_are_not_out_goes_on() -> None:
     assert acts(dealt(EIGHTH, scores=(36, 30, 36, 34)), FROKE).phase == "play"
     assert acts(dealt(EIGHTH, scores=(30, 0, 34, 36)), FROKE).phase == "play"
-
-
-@pytest.mark.parametrize("ranking", ["buck_only", "out_order"])
-def test_SOLO_EX_15_the_shortest_game(ranking: str) -> None:
-    state = acts(dealt(EIGHTH, ranking=ranking), f"{BUCK} 8C KC AC TC")
-    assert over(state) == (((1, 2, 3), (0,)), "buck")
-    assert state.match.went_out == (0, 1, 1, 1)
 
 
 def test_SOLO_EX_17_SOLO_RESTART_2_restarts() -> None:

@@ -11,18 +11,7 @@ from croupier.games.interface import CardsShuffled, ProposalAgreed
 from croupier.games.solo.contracts import KINDS
 from croupier.games.solo.deck import DECK, FOLLOWING, ORDER, PLAIN, TRUMPS
 from tests.games.comparison import rule_against
-from tests.games.positions import (
-    acts,
-    acts_with_facts,
-    details,
-    due,
-    first_legal,
-    legal,
-    may,
-    refusal,
-    refusals,
-    to_act,
-)
+from tests.games.positions import acts, acts_with_facts, details, due, first_legal, legal, may, refusals, to_act
 from tests.games.positions_solo import (
     BIDDERS,
     CALLED_UNKNOWN,
@@ -91,7 +80,7 @@ def test_SOLO_DEAL_3_the_deal_as_it_is_written_and_what_is_refused() -> None:
     for wrong in (CardsShuffled(DECK[1:], (0,)), CardsShuffled((DECK[1], *DECK[1:]), (0,)), CardsShuffled((), ())):
         assert rule_against(state, wrong) == "SOLO-DEAL-3"
     assert {rule_against(state, CardsShuffled(DECK, drawn)) for drawn in ((), (4,))} == {"SOLO-DEAL-1"}
-    assert refusal(state, "pass", 0) == "SOLO-DEAL-3"
+    assert refusals(state, "pass", 0) == {"SOLO-DEAL-3"}
     assert rule_against(dealt(EIGHTH), CardsShuffled(DECK)) == "SOLO-DEAL-3"
 
 

@@ -63,11 +63,6 @@ def test_THU_START_3_the_seat_that_was_drawn_leads_any_card() -> None:
 # Going out, the stall
 
 
-def test_THU_OUT_1_a_seat_is_out_in_the_instant_of_its_last_card() -> None:
-    state, facts = acts_with_facts(position("5H 2C | QH | 9H KD"), "5H QH")
-    assert (facts[-2], state.out) == (SeatOut(1, 1), (1,))
-
-
 def test_THU_OUT_2_after_the_trick_seats_go_out_in_the_order_of_play() -> None:
     start = position("5H | QH | 9H | 2H KD KS", leader=2, last_card="safe_after_trick")
     state, facts = acts_with_facts(start, "9H 2H 5H")
