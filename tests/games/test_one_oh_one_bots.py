@@ -25,6 +25,7 @@ from tests.games.seats import seen
         pytest.param("6C 9C QS", "8D 8H 8S | 7D 7H 7S", "TC", "6C", id="a-six-and-two-more"),
         pytest.param("6S 9S 9D", "8D 8H 8S | 7D 7H 7S", "6H", "6S", id="covers-with-the-nine"),
         pytest.param("6D 9S 8S", "8D 8H 8S | 7D 7H 7S", "9D", "9S", id="no-six-without-a-cover"),
+        pytest.param("2C QD QH", "8D 8H 8S | 7D 7H 7S", "TC", "QD/C", id="not-left-with-queens-alone"),
         pytest.param("QC", "8D 8H 8S | 7D 7H 7S", "TC", "QC/C", id="ends-the-round"),
         pytest.param("6C 8C", "8D 8H | 7D 7H 7S", "TC", "6C", id="a-six-before-the-end"),
         pytest.param("8D 9H", "8D 8H | 7D 7H 7S", "TC", "draw", id="draws-when-it-must"),

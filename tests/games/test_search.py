@@ -10,6 +10,7 @@ import pytest
 from croupier.cli.league_table import League, comparisons, seatings, standings
 from croupier.games.actions import PLAYS, Keep, Play, Swap
 from croupier.games.bots import nearby
+from croupier.games.cards import notation
 from croupier.games.catalogue import GAMES
 from croupier.games.facts import RoundEnded, View, Viewer
 from croupier.games.interface import (
@@ -26,7 +27,8 @@ from croupier.games.interface import (
 )
 from croupier.games.search import MOST_ITERATIONS, SearchBot
 from tests.games.laws import fits, tables
-from tests.games.seats import decisions
+from tests.games.positions_one_oh_one import ONE_OH_ONE, new, position
+from tests.games.seats import decisions, seen
 
 ACTIONS = 40
 """So many actions of each table are looked at."""
@@ -41,16 +43,24 @@ def test_equal_chance_and_iterations_give_equal_legal_decisions_whatever_others_
     search, twins = SearchBot(game, most_iterations=5), 0
     _, start, options, random, _ = next(tables(game, game.seats[-1], seed))
     played = decisions(game, start, options, [game.bots["sensible"]] * game.seats[-1], random)
-    for state, seen in itertools.islice(played, 0, ACTIONS, 4):
-        if seen is None:
+    for state, given in itertools.islice(played, 0, ACTIONS, 4):
+        if given is None:
             break
-        twin = game.imagine(seen, Random(seed).randrange)
-        seen_by_twin = Seen(seen.seat, seen.options, twin.view(seen.seat), twin.legal_actions(seen.seat))
-        twins += any(twin.view(other) != state.view(other) for other in range(game.seats[-1]) if other != seen.seat)
-        action = search(seen, Random(7).randrange)
+        twin, seat = game.imagine(given, Random(seed).randrange), given.seat
+        seen_by_twin = Seen(seat, options, twin.view(seat), twin.legal_actions(seat))
+        twins += any(twin.view(other) != state.view(other) for other in range(game.seats[-1]) if other != seat)
+        action = search(given, Random(7).randrange)
         assert action == search(seen_by_twin, Random(7).randrange)
-        assert fits(seen.legal, action)
+        assert fits(given.legal, action)
     assert twins, "no table was found where others hold other cards"
+
+
+def test_play_is_thought_on_beyond_the_next_shuffle() -> None:
+    hands = "9C KC 8D 9D | 6H 7H AS"
+    rest = [text for text in notation(new(2).table.deck) if text not in f"{hands} TC"]
+    state = position(hands, f"{' '.join(rest[1:])} TC", rest[0], recycle="shuffle")
+    look = seen(ONE_OH_ONE, state, 0, {"recycle": "shuffle"})
+    assert fits(look.legal, SearchBot(ONE_OH_ONE, most_iterations=60)(look, Random(1).randrange))
 
 
 class ToyState(NamedTuple):
