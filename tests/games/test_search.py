@@ -12,19 +12,8 @@ from croupier.games.actions import PLAYS, Keep, Play, Swap
 from croupier.games.bots import nearby
 from croupier.games.cards import notation
 from croupier.games.catalogue import GAMES
-from croupier.games.facts import RoundEnded, View, Viewer
-from croupier.games.interface import (
-    Awaiting,
-    CardChoice,
-    Event,
-    Game,
-    GameOver,
-    Legal,
-    SeatActed,
-    SeatsToAct,
-    Seen,
-    resolve_options,
-)
+from croupier.games.facts import RoundEnded, View
+from croupier.games.interface import CardChoice, Game, GameOver, Legal, SeatActed, SeatsToAct, Seen, resolve_options
 from croupier.games.search import MOST_ITERATIONS, SearchBot
 from tests.games.laws import fits, tables
 from tests.games.positions_one_oh_one import ONE_OH_ONE, new, position
@@ -69,26 +58,15 @@ class ToyState(NamedTuple):
     played: int | None = None
 
     @property
-    def awaiting(self) -> Awaiting:
+    def awaiting(self) -> SeatsToAct | GameOver:
         return SeatsToAct((0,)) if self.played is None else GameOver(((0,),), "")
-
-    @property
-    def scores(self) -> tuple[int, ...]:
-        return (0,)
 
     def legal_actions(self, seat: int) -> Legal:
         return Legal(PLAYS[:4])
 
-    def apply(self, event: Event) -> tuple["ToyState", tuple[RoundEnded, ...]]:
-        assert isinstance(event, SeatActed)
+    def apply(self, event: SeatActed) -> tuple["ToyState", tuple[RoundEnded, ...]]:
         assert isinstance(event.action, Play)
         return ToyState(event.action.card), (RoundEnded(1, (0,), (0,), ("",)),)
-
-    def view(self, viewer: Viewer) -> View:
-        return View(1, "play", None, ())
-
-    def event_record(self, event: Event) -> dict[str, Any]:
-        raise NotImplementedError
 
 
 class Toy:
