@@ -42,6 +42,7 @@ class Both(NamedTuple):
         rounds = len(table.rounds)
         match event:
             case SeatActed(seat, action):
+                equal("action read from what was written", action, action_from_json(action_to_json(action)))
                 table.act(seat, action_to_json(action))
             case CardsShuffled(cards, drawn):
                 equal("event of the replay", state.event_record(event), table.shuffled(notation(cards), list(drawn)))

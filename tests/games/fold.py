@@ -3,9 +3,9 @@
 This is what every client does; it knows no rule of any game.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 
-from croupier.games.cards import Card
 from croupier.games.facts import (
     Called,
     CardOrder,
@@ -94,7 +94,7 @@ def _remove(view: View, fact: CardsMoved) -> tuple[View, tuple[PileCard, ...]]:
     source = fact.source
     if isinstance(source, int):
         held = view.seats[source]
-        left = _without(held.cards, fact.cards)
+        left = tuple(sorted((Counter(held.cards) - Counter(fact.cards)).elements()))
         view = _seat(view, source, card_count=held.card_count - fact.card_count, cards=left)
     if not isinstance(source, str):
         return view, tuple(PileCard(value, source) for value in fact.cards)
@@ -106,14 +106,6 @@ def _remove(view: View, fact: CardsMoved) -> tuple[View, tuple[PileCard, ...]]:
             lying.remove(laid)
         taken.append(laid or PileCard(value, None))
     return _piles(view, Pile(source, pile.card_count - fact.card_count, tuple(lying))), tuple(taken)
-
-
-def _without(cards: tuple[Card, ...], gone: tuple[Card, ...]) -> tuple[Card, ...]:
-    left = list(cards)
-    for value in gone:
-        if value in left:
-            left.remove(value)
-    return tuple(left)
 
 
 def _add(view: View, fact: CardsMoved, taken: tuple[PileCard, ...], viewer: Viewer) -> View:

@@ -9,24 +9,11 @@ from typing import NamedTuple
 
 import pytest
 
-from croupier.games.actions import (
-    PLAYS,
-    Action,
-    Bid,
-    Call,
-    Draw,
-    Keep,
-    Match,
-    NameTrump,
-    Pass,
-    Play,
-    Swap,
-    ThrowDown,
-    Yield,
-)
+from croupier.games.actions import PLAYS, Action, Bid, Call, Keep, NameTrump, Play, Swap
 from croupier.games.catalogue import GAMES
 from croupier.games.interface import CardChoice, Game, Legal, OptionValue, State
 from tests.games.peculiar import PECULIAR
+from tests.games.positions import WORDS
 from tests.games.walk import Step, sample_options, walk
 
 TABLES = int(os.environ.get("CROUPIER_TEST_TABLES") or 2)
@@ -91,9 +78,9 @@ def attempts(legal: Legal, random: Random) -> list[Action]:
     """All that is listed, every card, cards close to a choice, and every verb with something or other."""
     some = tuple(random.sample(range(52), random.randrange(1, 6)))
     suit, value = random.randrange(4), random.randrange(53)
-    odd: list[Action] = [Play(value, suit), Pass(), Match(), Yield(), Draw(), ThrowDown(), Keep(), Keep(some, suit)]
-    odd += [Swap(()), Swap(some), Call(None), Call(value), NameTrump(suit, do=True), NameTrump(suit, do=False)]
-    odd += [Bid(random.randrange(-5, 200)), Bid("nonsense"), Play(-1), Play(53)]
+    odd: list[Action] = [*WORDS.values(), Play(value, suit), Keep(some, suit), Swap(some), Call(None), Call(value)]
+    odd += [NameTrump(suit, do=True), NameTrump(suit, do=False), Play(-1), Play(53)]
+    odd += [Bid(random.randrange(-5, 200)), Bid("nonsense")]
     return [*legal.actions, *PLAYS, *odd, *(near(choice, random) for choice in legal.choices for _ in range(6))]
 
 

@@ -1,6 +1,7 @@
 """What a seat of any game sees, and tables that computer players play."""
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 from math import sqrt
 from random import Random
 from statistics import mean, stdev
@@ -8,6 +9,7 @@ from statistics import mean, stdev
 from croupier.games.facts import Seat
 from croupier.games.interface import (
     Bot,
+    Event,
     Game,
     GameOver,
     OptionValues,
@@ -27,23 +29,34 @@ def seen(game: Game, state: State, seat: Seat, options: OptionValues) -> Seen:
     return Seen(seat, resolve_options(game, len(view.seats), options), view, state.legal_actions(seat))
 
 
-def play_out(game: Game, seats: int, options: OptionValues, bots: Sequence[Bot], random: Random) -> GameOver:
-    """Let bots play a table to its end, each action checked against what is legal."""
-    resolved = resolve_options(game, seats, options)
-    state = game.new(seats, resolved)
+def decisions(
+    game: Game, state: State, options: OptionValues, bots: Sequence[Bot], random: Random
+) -> Iterator[tuple[State, Seen | None]]:
+    """Each decision while bots play a table, whose actions are checked against what is legal; None at the end."""
     for _ in range(MOST_EVENTS):
         awaiting = state.awaiting
         if isinstance(awaiting, GameOver):
-            return awaiting
+            yield state, None
+            return
+        event: Event
         if isinstance(awaiting, ShuffleNeeded):
-            state, _ = state.apply(shuffle(awaiting, random))
-            continue
-        seat = random.choice(awaiting.seats)
-        legal = state.legal_actions(seat)
-        action = bots[seat](Seen(seat, resolved, state.view(seat), legal), random.randrange)
-        assert fits(legal, action)
-        state, _ = state.apply(SeatActed(seat, action))
+            event = shuffle(awaiting, random)
+        else:
+            seat = random.choice(awaiting.seats)
+            asked = Seen(seat, options, state.view(seat), state.legal_actions(seat))
+            yield state, asked
+            event = SeatActed(seat, bots[seat](asked, random.randrange))
+            assert fits(asked.legal, event.action)
+        state, _ = state.apply(event)
     raise AssertionError("the bots do not come to an end")
+
+
+def play_out(game: Game, seats: int, options: OptionValues, bots: Sequence[Bot], random: Random) -> GameOver:
+    """Let bots play a table to its end."""
+    resolved = resolve_options(game, seats, options)
+    ((end, _),) = deque(decisions(game, game.new(seats, resolved), resolved, bots, random), maxlen=1)
+    assert isinstance(end.awaiting, GameOver)
+    return end.awaiting
 
 
 def places(game: Game, seats: int, options: OptionValues, one: Bot, others: Bot, games: int) -> list[float]:

@@ -10,14 +10,7 @@ from croupier.games.actions import Keep, Swap
 from croupier.games.bots import random_legal
 from croupier.games.catalogue import GAMES, bots_of
 from croupier.games.facts import View
-from croupier.games.interface import (
-    Bot,
-    CardChoice,
-    Game,
-    Legal,
-    OptionValue,
-    Seen,
-)
+from croupier.games.interface import Bot, CardChoice, Game, Legal, OptionValue, Seen
 from croupier.games.search import SearchBot
 from tests.games.laws import every_table, fits, tables
 from tests.games.seats import places, play_out, surely_better_than_even
@@ -52,10 +45,12 @@ def test_bots_play_every_table_to_its_end(game: Game, seats: int, seed: int) -> 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("varied", [False, True])
-@every_table
-def test_sensible_play_beats_chance_beyond_doubt(game: Game, seats: int, varied: bool) -> None:
-    options = VARIED.get(game.id, {}) if varied else {}
+@pytest.mark.parametrize(
+    ("game", "seats", "options"),
+    [pytest.param(game, seats, {}, id=f"{game.id}-{seats}") for game in GAMES.values() for seats in game.seats]
+    + [pytest.param(GAMES[name], GAMES[name].seats[0], VARIED[name], id=f"{name}-varied") for name in VARIED],
+)
+def test_sensible_play_beats_chance_beyond_doubt(game: Game, seats: int, options: dict[str, OptionValue]) -> None:
     bots = bots_of(game)
     ends = LEAGUE_OPTIONS.get(game.id, {}) | options
     games = 120 if game.id == "thulla" else 40

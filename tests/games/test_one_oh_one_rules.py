@@ -1,124 +1,60 @@
-"""The rules of 101 from the deal to the stock, one by one."""
+"""The rules of 101 by their ids, apart from the worked positions."""
 
-import json
 from random import Random
 from typing import Any
 
 import pytest
 
-from croupier.games.actions import Bid, Keep, Pass, Play
+from croupier.games.actions import Action, Bid, Keep, Pass, Play
 from croupier.games.cards import STANDARD_DECK, card, cards, notation
-from croupier.games.facts import CardsMoved, Marked, MoveReason, TurnChanged
-from croupier.games.hands import cards_in
-from croupier.games.interface import (
-    CardsShuffled,
-    IllegalAction,
-    ProposalAgreed,
-    SeatActed,
-    ShuffleNeeded,
-)
-from tests.games.positions_one_oh_one import (
-    ONE_OH_ONE,
-    action,
-    acts,
-    acts_with_facts,
-    deal,
-    due,
-    hand,
-    legal,
-    new,
-    pile,
-    position,
-    refusal,
-    rule_of,
-    stock,
-    to_act,
-)
+from croupier.games.facts import SPECTATOR, CardsMoved, Count, HandRevealed, Marked, RoundEnded, SeatOut
+from croupier.games.interface import CardsShuffled, IllegalAction, ProposalAgreed, ShuffleNeeded
+from croupier.games.one_oh_one import OneOhOneState, scoring
+from tests.games.comparison import rule_against
+from tests.games.fold import heard
+from tests.games.positions import acts, acts_with_facts, deal, due, ended, hand, legal, may, pile, refusal, to_act
+from tests.games.positions_one_oh_one import ONE_OH_ONE, new, position, stock
 from tests.games.walk import sample_options, walk
 
 DECK_36 = tuple(value for value in STANDARD_DECK if notation([value])[0][0] not in "2345")
 
 
-# Seats, options, the deck
-
-
 # The deal
 
 
-def test_101_DEAL_1_the_deal_as_it_is_written() -> None:
-    state = new(2)
-    shuffled = CardsShuffled(DECK_36, (1,))
-    record = json.loads(json.dumps(state.event_record(shuffled)))
-    assert list(record) == ["type", "starter", "hands", "stock"]
-    assert (record["type"], record["starter"]) == ("deal", 1)
-    assert record["hands"] == [["7C", "9C", "JC", "KC", "6D"], ["6C", "8C", "TC", "QC", "AC"]]
-    assert record["stock"] == notation(DECK_36[10:])
-    after, _ = state.apply(shuffled)
-    assert (pile(after), stock(after).split()) == ("", record["stock"])
-    assert refusal(after, shuffled).rule == "101-DEAL-1"
-    assert "in progress" in str(refusal(after, shuffled))
+def test_101_DEAL_1_101_DEAL_2_101_DEAL_5_101_D2_the_deal_as_it_is_written() -> None:
+    for deck in (36, 52, 104):
+        state = new(4, deck=deck, first_move_any=False)
+        shuffled = Random(deck).sample(due(state).cards, deck)
+        record = state.event_record(CardsShuffled(tuple(shuffled), (2,)))
+        assert list(record) == ["type", "starter", "hands", "stock"]
+        assert (record["type"], record["starter"], record["stock"]) == ("deal", 2, notation(shuffled[20:]))
+        assert record["hands"] == [notation(shuffled[place:20:4]) for place in (2, 3, 0, 1)]
+        after, _ = state.apply(CardsShuffled(tuple(shuffled), (2,)))
+        assert [hand(after, seat) for seat in range(4)] == [set(held) for held in record["hands"]]
+        assert legal(after) == record["hands"][2][-1]
+        assert rule_against(after, CardsShuffled(tuple(shuffled), (2,))) == "101-DEAL-1"
 
 
 def test_101_DEAL_1_between_rounds_nobody_acts() -> None:
-    between = acts(position(["9C", "KC"], "TC"), "0:9C")
-    for state in (new(2), between):
-        assert state.phase == "deal"
-        for seat, said in ((0, "9C"), (1, "draw"), (2, "draw"), (-1, "KC")):
-            refused = refusal(state, SeatActed(seat, action(said)))
-            assert (refused.rule, str(refused)) == ("101-DEAL-1", "nobody can act before the next deal")
+    for state in (new(2), acts(position("9C | KC", "TC"), "9C")):
+        refused = {refusal(state, said, seat) for seat, said in ((0, "9C"), (1, "draw"), (2, "draw"), (-1, "KC"))}
+        assert (state.phase, refused) == ("deal", {"101-DEAL-1"})
 
 
-@pytest.mark.parametrize("deck", [36, 52, 104])
-def test_101_DEAL_2_101_DEAL_5_101_D2_five_cards_each_in_the_order_in_which_they_came(deck: int, seed: int) -> None:
-    state = new(4, deck=deck, first_move_any=False)
-    shuffled = Random(seed).sample(due(state).cards, deck)
-    event = CardsShuffled(tuple(shuffled), (2,))
-    record = state.event_record(event)
-    rounds = [notation(shuffled[at : at + 4]) for at in range(0, 20, 4)]
-    assert record["hands"] == [[turn[place] for turn in rounds] for place in (2, 3, 0, 1)]
-    assert record["stock"] == notation(shuffled[20:])
-    after, _ = state.apply(event)
-    assert [cards_in(held) for held in after.hands] == [tuple(sorted(cards(" ".join(h)))) for h in record["hands"]]
-    assert legal(after, 2) == record["hands"][2][-1]
-
-
-def test_101_DEAL_2_those_who_dropped_out_get_no_cards() -> None:
-    state = acts(position(["9C", "KC", "AC"], "TC", scores=(0, 0, 95), elimination=True), "0:9C")
-    assert state.event_record(CardsShuffled(DECK_36))["hands"] == [
-        ["6C", "8C", "TC", "QC", "AC"],
-        ["7C", "9C", "JC", "KC", "6D"],
-        [],
-    ]
-
-
-@pytest.mark.parametrize("drawn", [(), (3,), (-1,), (0, 0)])
-def test_101_DEAL_3_the_first_deal_draws_a_seat(drawn: tuple[int, ...]) -> None:
+def test_101_DEAL_3_the_first_deal_draws_a_seat() -> None:
     assert due(new(3)).draw_bounds == (3,)
-    assert refusal(new(3), CardsShuffled(DECK_36, drawn)).rule == "101-DEAL-3"
-    assert [to_act(deal(new(3), starter=seat)) for seat in range(3)] == [0, 1, 2]
+    for drawn in ((), (3,), (-1,), (0, 0)):
+        assert rule_against(new(3), CardsShuffled(DECK_36, drawn)) == "101-DEAL-3"
+    assert [to_act(new(3).apply(CardsShuffled(DECK_36, (seat,)))[0]) for seat in range(3)] == [0, 1, 2]
 
 
 def test_101_DEAL_3_101_DEAL_4_101_D16_the_winner_begins_the_next_round() -> None:
-    state = acts(position(["KH 9H", "9C", "AC"], "TC", turn=1), "1:9C")
+    state = acts(position("KH 9H | 9C | AC", "TC", turn=1), "9C")
     assert due(state) == ShuffleNeeded(DECK_36, (), 2, 1)
-    assert refusal(state, CardsShuffled(DECK_36, (0,))).rule == "101-DEAL-3"
+    assert rule_against(state, CardsShuffled(DECK_36, (0,))) == "101-DEAL-3"
     after = deal(state)
-    assert to_act(after) == 1
-    assert after.view(0).dealer is None
-    assert pile(after) == ""
-
-
-# The first card
-
-
-def test_101_LEAD_2_101_D4_only_the_card_that_was_dealt_last() -> None:
-    state, _ = new(2, first_move_any=False).apply(CardsShuffled(DECK_36, (1,)))
-    assert legal(state, 1) == "AC"
-    assert rule_of(state, 1, "6C") == "101-LEAD-2"
-    assert rule_of(state, 1, "7C") == "101-PLAY-1"
-    after = acts(state, "1:AC")
-    assert to_act(after) == 1
-    assert legal(after, 1) == "6C 8C TC QC"
+    assert (to_act(after), after.view(0).dealer, pile(after, "pile")) == (1, None, None)
 
 
 def test_101_LEAD_2_either_twin_counts_as_the_last() -> None:
@@ -127,76 +63,46 @@ def test_101_LEAD_2_either_twin_counts_as_the_last() -> None:
         at = order.index(card("9C"), place)
         order[place], order[at] = order[at], order[place]
     state, _ = new(2, deck=104, first_move_any=False).apply(CardsShuffled(tuple(order), (0,)))
-    assert legal(state, 0) == "9C"
-    after = acts(state, "0:9C")
-    assert cards_in(after.hands[0]).count(card("9C")) == 1
+    assert (legal(state), hand(acts(state, "9C"), 0)) == ("9C", hand(state, 0))
 
 
-def test_101_LEAD_3_the_starter_cannot_draw_and_his_card_has_its_effect() -> None:
-    state = position(["7C QH 6D 8D KS AS", "9C 9D", "9C 9D"], "", "TD JD JH KH AH", may_draw_instead=True)
-    assert rule_of(state, 0, "draw") == "101-LEAD-3"
-    assert to_act(acts(state, "0:7C")) == 2
-    assert hand(acts(state, "0:7C"), 1) == {"9C", "9D", "TD", "JD"}
-    assert len(hand(acts(state, "0:KS"), 1)) == 7
-    assert to_act(acts(state, "0:AS")) == 2
-    assert legal(acts(state, "0:6D"), 0) == "8D QH"
-    assert legal(acts(state, "0:QH/D"), 1) == "9D draw"
+# Refusals
 
 
-# Following, drawing
+FIRST = position("7C QH 6D 8D KS AS | 9C 9D | 9C 9D", "", "TD JD JH KH AH", may_draw_instead=True)
+COVERING = position("8C 6D JC KS | 9D", "TC 6C", covers=True, may_draw_instead=True)
+PLAIN = position("8C QD 9D | 8D", "9C", "TC")
+ORDERED = position("QS 8D | QD 8H 9S KC | AS", "TC")
 
 
 @pytest.mark.parametrize(
-    "odd",
-    [Pass(), Bid(3), Keep(), Play(-1), Play(52), Play(53), Play(1 << 70), Play(card("8D")), Play(card("8D"), 1)],
-    ids=repr,
+    ("state", "line", "seat", "said", "rule"),
+    [
+        *((PLAIN, "", 0, odd, "101-PLAY-1") for odd in (Pass(), Bid(3), Keep(), Play(-1), Play(53), Play(1 << 70))),
+        pytest.param(PLAIN, "", 0, "8D", "101-PLAY-1", id="101-PLAY-1 a card of somebody else"),
+        pytest.param(PLAIN, "", 0, "draw", "101-DRAW-1", id="101-DRAW-1"),
+        pytest.param(PLAIN, "", 1, "draw", "101-PLAY-2", id="101-PLAY-2"),
+        pytest.param(PLAIN, "", 2, "8D", "101-PLAY-2", id="101-PLAY-2 no such seat"),
+        pytest.param(PLAIN, "", 0, Play(card("QD")), "101-QUEEN-2", id="101-QUEEN-2 101-D18"),
+        pytest.param(PLAIN, "", 0, Play(card("QD"), 4), "101-QUEEN-2", id="101-QUEEN-2 no such suit"),
+        pytest.param(PLAIN, "", 0, Play(card("8C"), 0), "101-QUEEN-2", id="101-QUEEN-2 no queen"),
+        pytest.param(ORDERED, "QS/H", 1, "9S", "101-QUEEN-3", id="101-QUEEN-3 101-D18"),
+        pytest.param(ORDERED, "QS/H 8H", 2, "AS", "101-PLAY-1", id="101-QUEEN-3 the order is over"),
+        pytest.param(FIRST, "", 0, "draw", "101-LEAD-3", id="101-LEAD-3"),
+        pytest.param(COVERING, "", 0, "6D", "101-SIX-2", id="101-SIX-2"),
+        pytest.param(COVERING, "", 0, "draw", "101-SIX-4", id="101-SIX-4"),
+        pytest.param(position("8C KH | 6D", "9C", may_draw_instead=True), "", 0, "draw", "101-DRAW-3", id="101-DRAW-3"),
+    ],
 )
-def test_101_PLAY_1_other_verbs_and_cards_are_refused(odd: Any) -> None:
-    state = position(["8C 9D", "8D"], "9C")
-    assert refusal(state, SeatActed(0, odd)).rule == "101-PLAY-1"
+def test_refusals(state: OneOhOneState, line: str, seat: int, said: str | Action, rule: str) -> None:
+    assert refusal(acts(state, line), said, seat) == rule
 
 
 def test_101_PLAY_1_nothing_can_be_proposed() -> None:
-    for state in (new(2), position(["8C 9D", "8D"], "9C")):
-        proposal = ProposalAgreed("redeal")
-        refused = refusal(state, proposal)
-        assert (refused.rule, "proposed" in str(refused)) == ("101-PLAY-1", True)
-        with pytest.raises(IllegalAction, match="proposed") as unwritten:
-            state.event_record(proposal)
-        assert unwritten.value.rule == "101-PLAY-1"
-
-
-def test_101_PLAY_2_the_next_player_is_to_act() -> None:
-    state = position(["8C 9D", "8D 8H", "8S 9S"], "9C")
-    after = acts(state, "0:8C")
-    assert (to_act(after), to_act(acts(after, "1:8H")), to_act(acts(after, "1:8H 2:8S"))) == (1, 2, 0)
-    for seat in (-1, 0, 2, 3):
-        assert rule_of(after, seat, "8D") == rule_of(after, seat, "draw") == "101-PLAY-2"
-        assert not after.legal_actions(seat).actions
-
-
-def test_101_DRAW_2_101_D7_one_card_and_the_turn_passes() -> None:
-    state, facts = acts_with_facts(position(["8D KH", "6D", "6H"], "9C", "TC JC"), "0:draw")
-    assert (hand(state, 0), stock(state), to_act(state)) == ({"8D", "KH", "TC"}, "JC", 1)
-    assert facts == (
-        CardsMoved("stock", 0, cards("TC"), 1, MoveReason.DRAW, 1 << 0),
-        CardsMoved("stock", 0, (), 1, MoveReason.DRAW, ~(1 << 0)),
-        TurnChanged("play", (1,)),
-    )
-
-
-def test_101_DRAW_3_101_D7_drawing_instead() -> None:
-    state = position(["8C KH", "6D"], "JC 9C", "TC", may_draw_instead=True)
-    assert legal(state, 0) == "8C draw"
-    assert hand(acts(state, "0:draw"), 0) == {"8C", "KH", "TC"}
-    assert legal(state._replace(stock=()), 0) == "8C draw"
-    bare = state._replace(stock=(), pile=state.pile[-1:])
-    assert legal(bare, 0) == "8C"
-    assert rule_of(bare, 0, "draw") == "101-DRAW-3"
-    first = position(["8C KH", "6D"], "", "TC", may_draw_instead=True)
-    assert legal(first, 0) == "8C KH"
-    six = position(["8C KH", "6D"], "9C 6C", "TC", covers=True, may_draw_instead=True)
-    assert (legal(six, 0), rule_of(six, 0, "draw")) == ("8C", "101-SIX-4")
+    for state in (new(2), PLAIN):
+        assert rule_against(state, ProposalAgreed("redeal")) == "101-PLAY-1"
+        with pytest.raises(IllegalAction):
+            state.event_record(ProposalAgreed("redeal"))
 
 
 @pytest.mark.parametrize("seats", ONE_OH_ONE.seats)
@@ -210,109 +116,146 @@ def test_101_DRAW_5_nobody_blocks_the_game(seats: int, seed: int) -> None:
         assert idle < seats
 
 
-# Queens
+# Effects
 
 
-def test_101_QUEEN_2_101_D18_a_suit_belongs_to_queens_and_to_nothing_else() -> None:
-    state = position(["QD 8D 9C", "6D"], "9C")
-    assert [play for play in state.legal_actions(0).actions if isinstance(play, Play) and play.suit is not None] == [
-        Play(card("QD"), suit) for suit in range(4)
-    ]
-    for odd in (Play(card("QD")), Play(card("QD"), 4), Play(card("QD"), -1), Play(card("9C"), 0)):
-        assert refusal(state, SeatActed(0, odd)).rule == "101-QUEEN-2"
-    last = position(["QD", "6D"], "9C")
-    assert refusal(last, SeatActed(0, Play(card("QD")))).rule == "101-QUEEN-2"
+def test_101_LEAD_3_the_first_card_has_its_effect() -> None:
+    assert (hand(acts(FIRST, "7C"), 1), to_act(acts(FIRST, "7C"))) == ({"9C", "9D", "TD", "JD"}, 2)
+    assert (len(hand(acts(FIRST, "KS"), 1)), to_act(acts(FIRST, "AS"))) == (7, 2)
+    assert (legal(acts(FIRST, "6D")), legal(acts(FIRST, "QH/D"))) == ("8D QH", "9D draw")
 
 
-def test_101_QUEEN_3_101_D18_the_ordered_suit_only() -> None:
-    state = position(["QS 8D", "QD 8H 9S KC", "AS"], "TC")
-    after, facts = acts_with_facts(state, "0:QS/H")
-    assert Marked("ordered_suit", None, "H") in facts
-    assert legal(after, 1) == "QD 8H"
-    assert rule_of(after, 1, "9S") == "101-QUEEN-3"
-    again, facts = acts_with_facts(after, "1:QD/H")
-    assert not [fact for fact in facts if isinstance(fact, Marked)]
-    assert {(mark.name, mark.value) for mark in again.view(0).marks} >= {("ordered_suit", "H")}
-    _, facts = acts_with_facts(after, "1:QD/S")
-    assert [fact for fact in facts if isinstance(fact, Marked)] == [Marked("ordered_suit", None, "S")]
-    other, facts = acts_with_facts(after, "1:8H")
-    assert Marked("ordered_suit", None, "") in facts
-    assert rule_of(other, 2, "AS") == "101-PLAY-1"
+def test_101_SIX_2_101_SIX_6_the_twin_and_a_six_before_the_last_card_are_covered_in_turn() -> None:
+    state = acts(position("6C 6C 8C KH | 9C", "TC", deck=104, finish_on_six=True), "6C")
+    assert (legal(state), legal(acts(state, "6C"))) == ("6C 8C", "8C")
+    assert legal(acts(position("6C KH | 9C 9D", "TC", "TD JD", finish_on_six=True), "6C")) == "draw"
 
 
-# Sixes
+def test_101_SIX_4_101_D8a_nothing_is_owed_after_the_draw() -> None:
+    state = acts(position("8D 6S | KH AD", "TC 6C", "JC JD", covers=True), "draw")
+    assert (legal(state), may(acts(state, "draw"))) == ("draw", {"JC", "6S"})
 
 
-def test_101_SIX_1_101_D1_who_played_it_covers_it() -> None:
-    state, facts = acts_with_facts(position(["6C 8C KH", "9C", "9D"], "TC"), "0:6C")
-    assert (to_act(state), legal(state, 0)) == (0, "8C")
-    assert facts[1:] == (Marked("cover", 0, "C"), TurnChanged("play", (0,)))
-    after, facts = acts_with_facts(state, "0:8C")
-    assert Marked("cover", 0, "") in facts
-    assert to_act(after) == 1
+@pytest.mark.parametrize(
+    ("line", "marks"),
+    [
+        pytest.param("7C", {("penalty", 1, "seven")}, id="101-VIS-1 a penalty"),
+        pytest.param("7C draw", set(), id="101-VIS-1 until the next card or draw"),
+        pytest.param("6C", {("cover", 0, "C")}, id="101-VIS-1 a cover that is owed"),
+        pytest.param("QD/H", {("ordered_suit", None, "H")}, id="101-VIS-1 an order"),
+        pytest.param("QD/H QS/S", {("ordered_suit", None, "S")}, id="101-VIS-1 another order"),
+        pytest.param("QD/S QS/C 2:draw 0:8C", set(), id="101-VIS-1 an order that is over"),
+    ],
+)
+def test_what_is_marked(line: str, marks: set[tuple[str, int | None, str]]) -> None:
+    view = acts(position("6C 7C 8C QD | QS 9C | 9D", "TC", "TD JD JH"), line).view(SPECTATOR)
+    assert set(view.marks) == {("starter", None, "0")} | marks
 
 
-def test_101_SIX_2_101_D8_the_suit_covers_another_six_does_not() -> None:
-    state = position(["8C 6D JC KS", "9D"], "TC 6C", covers=True)
-    assert legal(state, 0) == "8C JC"
-    assert rule_of(state, 0, "6D") == rule_of(state, 0, "KS") == "101-SIX-2"
+# The stock
 
 
-def test_101_SIX_2_the_twin_covers_and_is_covered_in_turn() -> None:
-    state = acts(position(["6C 6C 8C KH", "9C"], "TC", deck=104), "0:6C")
-    assert legal(state, 0) == "6C 8C"
-    assert legal(acts(state, "0:6C"), 0) == "8C"
+def test_101_STOCK_3_101_D11_the_table_shuffles_and_every_reshuffle_has_a_number() -> None:
+    state, facts = acts_with_facts(position("8D KH | 6D 8H", "AC JC 9C", recycle="shuffle"), "draw")
+    assert Marked("to_take", 0, "1") in facts
+    assert (state.phase, due(state)) == ("reshuffle", ShuffleNeeded(cards("AC JC")[::-1], (), 1, 2))
+    assert {refusal(state, "draw", seat) for seat in range(2)} == {"101-STOCK-3"}
+    event = CardsShuffled(cards("JC AC"))
+    assert state.event_record(event) == {"type": "reshuffle", "stock": ["JC", "AC"]}
+    state, facts = state.apply(event)
+    assert Marked("to_take", 0, "") in facts
+    assert (hand(state, 0), stock(state), to_act(state)) == ({"8D", "KH", "JC"}, "AC", 1)
+    again = acts(state._replace(stock=(), pile=position("|", "JS 9C").pile), "draw")
+    assert due(again) == ShuffleNeeded(cards("JS"), (), 1, 3)
 
 
-def test_101_SIX_4_101_D8a_no_cover_one_card_and_no_debt() -> None:
-    state = position(["8D KS", "KH AD", "6H"], "TC 6C", "JD JC", covers=True)
-    assert legal(state, 0) == "draw"
-    after, facts = acts_with_facts(state, "0:draw")
-    assert Marked("cover", 0, "") in facts
-    assert (hand(after, 0), legal(after, 1)) == ({"8D", "KS", "JD"}, "draw")
-    after = acts(after, "1:draw")
-    assert (hand(after, 1), legal(after, 2)) == ({"KH", "AD", "JC"}, "6H")
-    drawn = position(["8D 6S", "KH AD"], "TC 6C", "JC JD", covers=True)
-    assert legal(acts(drawn, "0:draw 1:draw"), 0) == "JC 6S"
+# The end of a round
 
 
-def test_101_SIX_6_but_a_six_before_the_last_card_is_covered() -> None:
-    state = acts(position(["6C KH", "9C 9D"], "TC", "TD JD", finish_on_six=True), "0:6C")
-    assert (to_act(state), legal(state, 0)) == (0, "draw")
+def test_101_LAST_2_a_reshuffle_comes_before_the_end() -> None:
+    state, facts = acts_with_facts(position("7C | 9D | 9H", "TH KC", "6D", recycle="shuffle"), "7C")
+    assert (state.phase, state.scores) == ("reshuffle", (0, 0, 0))
+    assert not [fact for fact in facts if isinstance(fact, RoundEnded | HandRevealed)]
+    after, _ = state.apply(CardsShuffled(cards("KC TH")))
+    assert (after.phase, after.scores) == ("deal", (0, 9 + 6 + 4, 9))
 
 
-# Seven, ace, king of spades
+def test_101_POINTS_1_101_POINTS_3_101_D15_what_each_card_costs() -> None:
+    expected = {"J": 2, "Q": 3, "K": 4, "A": 11, "T": 10} | {str(number): number for number in range(2, 10)}
+    for text in notation(STANDARD_DECK):
+        other = "3D" if text == "3C" else "3C"
+        assert scoring.hand_points(cards(f"{text} {other}")) == expected[text[0]] + 3
+    queens = {"QC": 20, "QH": 40, "QC QC QH QH": 120, "QC JC": 5, "QC QH KS": 10}
+    assert {left: scoring.hand_points(cards(left)) for left in queens} == queens
 
 
-def test_101_SEVEN_1_two_cards_and_a_turn() -> None:
-    state, facts = acts_with_facts(position(["7C 8D", "9C", "9D"], "TC", "TD JD JH"), "0:7C")
-    assert (hand(state, 1), to_act(state), stock(state)) == ({"9C", "TD", "JD"}, 2, "JH")
-    assert facts == (
-        CardsMoved(0, "pile", cards("7C"), 1, MoveReason.PLAY),
-        Marked("penalty", 1, "seven"),
-        CardsMoved("stock", 1, cards("TD JD"), 2, MoveReason.PENALTY, 1 << 1),
-        CardsMoved("stock", 1, (), 2, MoveReason.PENALTY, ~(1 << 1)),
-        TurnChanged("play", (2,)),
+def test_101_SCORE_5_the_summary_of_a_round() -> None:
+    hands, before = "QH | QC QS | AD | 9D KC", (10, 0, 90, 97)
+    _, facts = acts_with_facts(position(hands, "TC", scores=before, exact_101_reset=True, floor_zero=True), "QH/S")
+    told = dict(ended(facts).details)
+    assert (told["last_card"], told["hand_3"], told["points"]) == ("QH", "KC 9D", "-40 40 11 13")
+    assert (told["floored"], told["reset"], told["totals"], told["losers"]) == ("0", "2", "0 40 0 110", "3")
+    assert ended(facts).headline == "finished with the queen of hearts"
+    assert ended(facts).notes == (
+        "first to go out, 40 off for a last queen, no score below 0",
+        "2 cards left, nothing but queens",
+        "1 card left, 101 became 0",
+        "2 cards left, lost the game",
     )
-    _, facts = acts_with_facts(state, "2:draw")
-    assert facts[0] == Marked("penalty", 1, "")
+    names = ("rounds_won", "queen_finishes", "caught_with_queens", "exact_101", "times_lost")
+    assert ended(facts).counts == tuple(Count(name, seat) for name, seat in zip(names, (0, 0, 1, 2, 3), strict=True))
 
 
-def test_101_ACE_1_a_turn_and_no_card() -> None:
-    state, facts = acts_with_facts(position(["AC 8D", "9C", "9D"], "TC", "TD"), "0:AC")
-    assert (hand(state, 1), to_act(state)) == ({"9C"}, 2)
-    assert facts[1:] == (Marked("penalty", 1, "ace"), TurnChanged("play", (2,)))
+# The end of the game
 
 
-@pytest.mark.parametrize("hit", ["7S", "KS", "AS"])
-def test_101_SKIP_1_101_D13_between_two_it_is_the_same_players_turn(hit: str) -> None:
-    state = acts(position([f"{hit} 8D 9S", "9C"], "TS", "TD JD JH 8C 8H 8S"), f"0:{hit}")
-    assert (to_act(state), legal(state, 0)) == (0, "9S")
-    alone = acts(position([f"{hit} 8D", "9C"], "TS", "TD JD JH 8C 8H 8S"), f"0:{hit}")
-    assert legal(alone, 0) == "draw"
+@pytest.mark.parametrize(
+    ("scores", "options", "rule"),
+    [
+        pytest.param((0, 95), {}, "101-END-2", id="101-END-2 a loser"),
+        pytest.param((0, 0), {"max_rounds": 1}, "101-END-4", id="101-END-4 the last round"),
+        pytest.param((0, 95), {"elimination": True}, "101-ELIM-1", id="101-ELIM-1 one is left"),
+    ],
+)
+def test_after_the_end_nothing_is_played_or_dealt(scores: tuple[int, int], options: dict[str, Any], rule: str) -> None:
+    state = acts(position("9C | AD", "TC", "TD TH", scores=scores, **options), "9C")
+    for seat in (-1, 0, 1, 2):
+        assert {refusal(state, said, seat) for said in ("AD", "draw", "pass")} == {rule}
+    deck = state.table.deck
+    assert {rule_against(state, CardsShuffled(*wrong)) for wrong in ((deck, ()), ((), ()), (deck, (0,)))} == {rule}
 
 
-def test_101_SKIP_1_seats_that_dropped_out_are_passed_over() -> None:
-    state = position(["7C 8D", "", "9D", ""], "TC", "TD JD", dropped=((1, 3),), elimination=True)
-    after = acts(state, "0:7C")
-    assert (hand(after, 2), to_act(after)) == ({"9D", "TD", "JD"}, 0)
+def test_101_ELIM_1_the_others_play_on() -> None:
+    start = position("9C | KD 8C | KH | AD", "TC", scores=(0, 0, 99, 95), elimination=True)
+    state, facts = acts_with_facts(start, "9C")
+    assert [fact for fact in facts if isinstance(fact, SeatOut)] == [SeatOut(2, 3), SeatOut(3, 4)]
+    state, facts = state.apply(CardsShuffled(due(state).cards))
+    assert [len(hand(state, seat)) for seat in range(4)] == [5, 5, 0, 0]
+    assert [fact for fact in facts if isinstance(fact, SeatOut)] == [SeatOut(2, 3), SeatOut(3, 4)]
+    seats = [(seat.out, seat.place, seat.score) for seat in state.view(SPECTATOR).seats]
+    assert seats == [(False, 0, 0), (False, 0, 12), (True, 3, 103), (True, 4, 106)]
+
+
+# What is to be seen
+
+
+def test_101_VIS_2_the_card_dealt_last_shows_in_nothing_but_the_starters_legal_actions() -> None:
+    order = due(new(2, first_move_any=False)).cards
+    other = (*order[:6], order[8], order[7], order[6], *order[9:])
+    one, facts = new(2, first_move_any=False).apply(CardsShuffled(order, (0,)))
+    two, other_facts = new(2, first_move_any=False).apply(CardsShuffled(other, (0,)))
+    assert one.legal_actions(0) != two.legal_actions(0)
+    for viewer in (0, 1, SPECTATOR):
+        assert one.view(viewer) == two.view(viewer)
+        assert heard(facts, viewer) == heard(other_facts, viewer)
+
+
+def test_101_VIS_3_101_VIS_4_all_hands_are_laid_open_and_the_stock_is_never_shown() -> None:
+    state, facts = acts_with_facts(position("9C | KD 8C | AD", "TC", "TD JD"), "9C")
+    assert [fact for fact in facts if isinstance(fact, HandRevealed)] == [
+        HandRevealed(1, cards("8C KD")),
+        HandRevealed(2, cards("AD")),
+    ]
+    assert [seat.cards for seat in state.view(SPECTATOR).seats] == [(), cards("8C KD"), cards("AD")]
+    assert {pile(state, "stock", viewer) for viewer in (0, 1, 2, SPECTATOR)} == {(2, "")}
+    assert deal(state).view(SPECTATOR).seats[1].cards == ()

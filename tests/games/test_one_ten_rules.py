@@ -1,4 +1,4 @@
-"""The rules of 110 from the table's options to the end of the bidding, one by one."""
+"""The rules of 110 by their ids from the table's options to the tricks, apart from the worked positions."""
 
 from random import Random
 from typing import Any
@@ -6,36 +6,15 @@ from typing import Any
 import pytest
 
 from croupier.engine.reactions import REACTIONS, check_reaction
-from croupier.games.actions import Bid, Draw, Keep, Match, Pass, Play, Swap
-from croupier.games.cards import NOTATION, cards, notation
-from croupier.games.facts import SPECTATOR, CardOrder, Count, Seat
-from croupier.games.interface import (
-    CardsShuffled,
-    InvalidOption,
-    ProposalAgreed,
-    SeatActed,
-    SeatsToAct,
-    resolve_options,
-)
-from croupier.games.one_ten import OneTenState
+from croupier.games.actions import Bid
+from croupier.games.cards import CARD_OF_NOTATION, NOTATION, SUITS, cards, notation
+from croupier.games.facts import SPECTATOR, CardOrder, Count, Seat, TrickTaken
+from croupier.games.interface import CardsShuffled, InvalidOption, ProposalAgreed, resolve_options
+from croupier.games.one_ten.trumps import TRUMPS
 from croupier.runtime.errors import MalformedRequest
 from tests.games.comparison import rule_against
-from tests.games.positions_one_ten import (
-    ONE_TEN,
-    ROUND,
-    ROUND_HANDS,
-    acts,
-    acts_with_facts,
-    calls,
-    dealt,
-    due,
-    new,
-    pile,
-    position,
-    refusal,
-    round_end,
-    swaps,
-)
+from tests.games.positions import acts, acts_with_facts, due, ended, may, pile, refusal
+from tests.games.positions_one_ten import ONE_TEN, ROUND, ROUND_HANDS, dealt, new, position
 
 
 @pytest.mark.parametrize("seats", range(2, 9))
@@ -55,63 +34,34 @@ def test_110_OPT_1_110_D2_ten_cards_need_enough_cards(seats: int, decks: int) ->
 # The deal
 
 
-def deal_of(seats: int, seed: int = 1, **options: Any) -> tuple[OneTenState, CardsShuffled, dict[str, Any]]:
-    """A first deal by chance: the table after it, the shuffle, and its record."""
-    state, random = new(seats, **options), Random(seed)
-    event = CardsShuffled(tuple(random.sample(due(state).cards, len(due(state).cards))), (random.randrange(seats),))
-    return state.apply(event)[0], event, state.event_record(event)
-
-
-def test_110_DEAL_1_the_record_has_these_keys_and_the_order_of_the_stock() -> None:
-    state, event, record = deal_of(3)
-    assert list(record) == ["type", "dealer", "hands", "kitty", "stock"]
-    assert (record["type"], record["dealer"]) == ("deal", event.drawn[0])
-    assert record["kitty"] == notation(event.cards[30:35])
-    assert record["stock"] == notation(event.cards[35:]) == notation(state.exchange.stock)
-
-
-@pytest.mark.parametrize("seats", range(2, 9))
 @pytest.mark.parametrize(
-    ("size", "decks", "expected"),
-    [("auto", 1, (10, 10, 10, 5, 5, 5, 5)), ("5", 1, (5,) * 7), ("auto", 2, (10,) * 7), ("10", 2, (10,) * 7)],
+    ("seats", "size", "stock", "limit"),
+    [(2, 10, 28, 3), (3, 10, 18, 3), (4, 10, 8, 3), (5, 5, 23, 3), (6, 5, 18, 3), (7, 5, 13, 2), (8, 5, 8, 1)],
 )
-def test_110_DEAL_2_110_D1_hand_sizes(seats: int, size: str, decks: int, expected: tuple[int, ...]) -> None:
-    state, _, record = deal_of(seats, hand_size=size, decks=decks)
-    assert [len(hand) for hand in record["hands"]] == [expected[seats - 2]] * seats
-    assert state.table.hand_size == expected[seats - 2]
-
-
-@pytest.mark.parametrize(
-    ("seats", "stock", "limit"),
-    [(2, 28, 3), (3, 18, 3), (4, 8, 3), (5, 23, 3), (6, 18, 3), (7, 13, 2), (8, 8, 1)],
-)
-def test_110_DEAL_2_the_stock_after_the_deal_and_the_swap_limit(seats: int, stock: int, limit: int) -> None:
-    state, *_ = deal_of(seats)
-    assert pile(state, SPECTATOR, "stock") == (stock, "")
-    assert state.table.swap_limit == limit
+def test_110_DEAL_2_110_D1_hand_sizes_the_stock_and_the_swap_limit(
+    seats: int, size: int, stock: int, limit: int
+) -> None:
+    state = dealt("|" * (seats - 1))
+    assert (state.table.hand_size, pile(state, "stock"), state.table.swap_limit) == (size, (stock, ""), limit)
     assert ((seats - 1) * limit > stock) == (seats == 4)
+    for options, expected in (({"hand_size": "5"}, 5), ({"decks": 2}, 10), ({"decks": 2, "hand_size": "10"}, 10)):
+        view = dealt("|" * (seats - 1), **options).view(SPECTATOR)
+        assert [seat.card_count for seat in view.seats] == [expected] * seats
 
 
 def test_110_DEAL_3_110_D3_the_first_dealer_is_drawn_then_the_deal_passes_clockwise() -> None:
     state = new(3, hand_size="5")
     assert due(state).draw_bounds == (3,)
-    assert rule_against(state, CardsShuffled(due(state).cards)) == "110-DEAL-3"
-    assert rule_against(state, CardsShuffled(due(state).cards, (3,))) == "110-DEAL-3"
-    state = acts(position(ROUND_HANDS, hand_size="5", dealer=1), ROUND)
-    assert due(state)[1:] == ((), 2, 1)
-    assert rule_against(state, CardsShuffled(due(state).cards, (2,))) == "110-DEAL-3"
-    state, _ = state.apply(CardsShuffled(due(state).cards))
-    assert state.progress.dealer == 2
-    state = acts(position(ROUND_HANDS, hand_size="5", dealer=2), ROUND)
-    assert state.apply(CardsShuffled(due(state).cards))[0].progress.dealer == 0
+    assert {rule_against(state, CardsShuffled(due(state).cards, drawn)) for drawn in ((), (3,))} == {"110-DEAL-3"}
+    for dealer, following in ((1, 2), (2, 0)):
+        state = acts(position(ROUND_HANDS, dealer=dealer), ROUND)
+        assert due(state)[1:] == ((), 2, 1)
+        assert rule_against(state, CardsShuffled(due(state).cards, (2,))) == "110-DEAL-3"
+        assert state.apply(CardsShuffled(due(state).cards))[0].progress.dealer == following
 
 
 @pytest.mark.parametrize("decks", [1, 2])
 def test_110_DEAL_4_all_cards_of_the_pack_and_no_other(decks: int) -> None:
-    _, _, record = deal_of(4, decks=decks)
-    everything = [card for hand in record["hands"] for card in hand] + record["kitty"] + record["stock"]
-    assert sorted(everything) == sorted([*NOTATION] * decks)
-    assert len(record["kitty"]) == 5
     state = new(4, decks=decks)
     deck = due(state).cards
     assert deck == tuple(sorted([*range(53)] * decks))
@@ -119,40 +69,28 @@ def test_110_DEAL_4_all_cards_of_the_pack_and_no_other(decks: int) -> None:
         assert rule_against(state, CardsShuffled(wrong, (0,))) == "110-DEAL-4"
 
 
-def test_110_DEAL_5_cards_go_singly_from_the_dealers_left_and_the_kitty_is_last() -> None:
+def test_110_DEAL_1_110_DEAL_5_cards_go_singly_from_the_dealers_left_and_the_kitty_is_last() -> None:
     state = new(3, hand_size="5")
-    record = state.event_record(CardsShuffled(due(state).cards, (1,)))
-    assert record["hands"][2] == ["2C", "5C", "8C", "JC", "AC"]
-    assert record["hands"][0] == ["3C", "6C", "9C", "QC", "2D"]
-    assert record["kitty"] == ["4D", "5D", "6D", "7D", "8D"]
+    deck = tuple(Random(1).sample(range(53), 53))
+    assert list(state.event_record(CardsShuffled(deck, (1,))).items()) == [
+        ("type", "deal"),
+        ("dealer", 1),
+        ("hands", [notation(deck[place:15:3]) for place in (1, 2, 0)]),
+        ("kitty", notation(deck[15:20])),
+        ("stock", notation(deck[20:])),
+    ]
 
 
 def test_110_DEAL_5_every_round_begins_with_a_shuffle_of_the_whole_pack_and_nothing_else_happens_before() -> None:
-    for state in (new(3), acts(position(ROUND_HANDS, hand_size="5"), ROUND)):
+    for state in (new(3), acts(position(ROUND_HANDS), ROUND)):
         assert due(state).cards == tuple(range(53))
-        assert refusal(state, 0, Pass()) == "110-DEAL-5"
+        assert refusal(state, "pass", 0) == "110-DEAL-5"
     state = dealt(ROUND_HANDS, hand_size="5")
-    assert rule_against(state, CardsShuffled(tuple(range(53)), (0,))) == "110-DEAL-1"
-    assert rule_against(state, ProposalAgreed("rematch")) == "110-DEAL-1"
+    for event in (CardsShuffled(tuple(range(53)), (0,)), ProposalAgreed("rematch")):
+        assert rule_against(state, event) == "110-DEAL-1"
 
 
 # The bidding
-
-
-def bidding(seats: int, line: str = "", dealer: Seat = 0, **options: Any) -> OneTenState:
-    return acts(dealt([""] * seats, dealer=dealer, **options), line)
-
-
-@pytest.mark.parametrize("dealer", range(4))
-def test_110_BID_1_left_of_the_dealer_speaks_first_and_the_turn_goes_clockwise(dealer: Seat) -> None:
-    state = bidding(4, dealer=dealer)
-    for step in (1, 2, 3):
-        speaker = (dealer + step) % 4
-        assert state.awaiting == SeatsToAct((speaker,))
-        for other in {0, 1, 2, 3} - {speaker}:
-            assert refusal(state, other, Bid(15)) == "110-BID-1"
-        state = acts(state, f"{speaker}={10 + 5 * step}")
-    assert state.to_act == (dealer,)
 
 
 @pytest.mark.parametrize(
@@ -160,76 +98,113 @@ def test_110_BID_1_left_of_the_dealer_speaks_first_and_the_turn_goes_clockwise(d
     [("short", "10", 30), ("short", "5", 30), ("round_max", "10", 55), ("round_max", "5", 30), ("long", "5", 110)],
 )
 def test_110_BID_2_110_D4_110_D5_the_ladders(ladder: str, size: str, top: int) -> None:
-    state = bidding(3, bid_ladder=ladder, hand_size=size)
-    assert calls(state, 1) == [*range(15, top + 1, 5), "pass"]
+    state = dealt("||", bid_ladder=ladder, hand_size=size)
+    assert may(state) == {"pass", *map(str, range(15, top + 1, 5))}
     for wrong in (0, -15, 10, 14, 16, top + 5, 20.0, True, "15", "solo"):
-        assert refusal(state, 1, Bid(wrong)) == "110-BID-2"  # type: ignore[arg-type]
+        assert refusal(state, Bid(wrong)) == "110-BID-2"  # type: ignore[arg-type]
 
 
-def test_110_BID_3_every_bid_is_higher_than_the_one_before() -> None:
-    state = bidding(3, "1=20")
-    assert state.view(SPECTATOR).contract[:4] == (1, None, None, 20)
-    assert [refusal(state, 2, Bid(amount)) for amount in (15, 20, 25)] == ["110-BID-3", "110-BID-3", ""]
-    for action in (Keep(), Swap(()), Draw(), Play(0)):
-        assert refusal(state, 2, action) == "110-BID-3"
+@pytest.mark.parametrize(
+    ("line", "seat", "said", "rule"),
+    [
+        pytest.param("", 2, "15", "110-BID-1", id="110-BID-1"),
+        pytest.param("1:20", 2, "15", "110-BID-3", id="110-BID-3"),
+        pytest.param("1:20", 2, "20", "110-BID-3", id="110-BID-3 the same"),
+        pytest.param("1:20", 2, "25", "", id="110-BID-3 higher"),
+        pytest.param("1:20", 2, "swap", "110-BID-3", id="110-BID-3 another verb"),
+        pytest.param("1:20", 2, "match", "110-BID-5", id="110-BID-5"),
+        pytest.param("1:pass 2:pass", 0, "match", "110-BID-7", id="110-BID-7"),
+        pytest.param("1:pass 2:pass", 0, "pass", "110-BID-7", id="110-BID-7 a pass"),
+    ],
+)
+def test_calls_that_are_refused(line: str, seat: Seat, said: str, rule: str) -> None:
+    assert refusal(acts(dealt("||"), line), said, seat) == rule
 
 
-def test_110_BID_5_only_the_dealer_matches_and_only_a_standing_bid() -> None:
-    state = bidding(3, "1=15")
-    assert refusal(state, 2, Match()) == "110-BID-5"
-    state = acts(state, "2=pass")
-    assert refusal(state, 0, Bid(15)) == "110-BID-3"
-    assert calls(state, 0) == [20, 25, 30, "match", "pass"]
-    assert refusal(bidding(3, "1=pass 2=pass"), 0, Match()) == "110-BID-7"
+# The cards
 
 
-def test_110_BID_6_110_D7_a_match_wins_or_holds() -> None:
-    state = bidding(3, "1=15 2=20 0=match")
-    assert (state.phase, state.auction.bidder, state.auction.amount) == ("kitty", 0, 20)
-    state = bidding(3, "1=15 2=20 0=match", dealer_match="holds")
-    assert (state.phase, state.to_act, state.auction.bidder) == ("bidding", (1,), 0)
-    assert refusal(state, 1, Bid(20)) == "110-BID-3"
-    state = acts(state, "1=25 2=pass")
-    assert calls(state, 0) == [30, "match", "pass"]
-    state = acts(state, "0=match 1=pass")
-    assert (state.phase, state.auction.bidder, state.auction.amount) == ("kitty", 0, 25)
+TRUMP_ORDERS = {
+    "C": "5C JC JK AH AC KC QC 2C 3C 4C 6C 7C 8C 9C TC",
+    "D": "5D JD JK AH AD KD QD TD 9D 8D 7D 6D 4D 3D 2D",
+    "H": "5H JH JK AH KH QH TH 9H 8H 7H 6H 4H 3H 2H",
+    "S": "5S JS JK AH AS KS QS 2S 3S 4S 6S 7S 8S 9S TS",
+}
+PLAIN_ORDERS = {
+    "C": "KC QC JC AC 2C 3C 4C 5C 6C 7C 8C 9C TC",
+    "D": "KD QD JD TD 9D 8D 7D 6D 5D 4D 3D 2D AD",
+    "H": "KH QH JH TH 9H 8H 7H 6H 5H 4H 3H 2H",
+    "S": "KS QS JS AS 2S 3S 4S 5S 6S 7S 8S 9S TS",
+}
 
 
-def test_110_BID_9_at_the_top_of_the_ladder_only_the_dealer_is_asked() -> None:
-    assert bidding(5, "1=15 2=30").to_act == (0,)
-    assert bidding(5, "1=pass 2=pass 3=pass 4=15 0=30").phase == "kitty"
-    state = bidding(5, "1=15 2=20 3=pass 4=pass 0=pass 1=30")
-    assert (state.phase, state.auction.bidder) == ("kitty", 1)
-    held = bidding(5, "1=30 0=match", dealer_match="holds")
-    assert (held.phase, held.auction.bidder) == ("kitty", 0)
+@pytest.mark.parametrize("trump", SUITS)
+def test_110_RANK_1_110_RANK_2_110_RANK_3_110_RANK_4_110_RANK_5_110_D15_the_orders_of_cards(trump: str) -> None:
+    trumps = TRUMPS[SUITS.index(trump)]
+    assert named(trumps.trumps) == {*TRUMP_ORDERS[trump].split()}
+    for led, power in zip(SUITS, trumps.power, strict=False):
+        in_order = [NOTATION[value] for value in sorted(range(53), key=lambda value: -power[value]) if power[value]]
+        assert in_order == f"{TRUMP_ORDERS[trump]} {'' if led == trump else PLAIN_ORDERS[led]}".split()
 
 
-# What is public; the card order; around the table
+def named(held: int) -> set[str]:
+    """The cards of a bit set in notation."""
+    return {NOTATION[value] for value in range(53) if held >> value & 1}
+
+
+@pytest.mark.parametrize("trump", SUITS)
+def test_110_REN_1_four_cards_renege(trump: str) -> None:
+    trumps, reneging = TRUMPS[SUITS.index(trump)], [f"5{trump}", f"J{trump}", "JK", "AH"]
+    assert named(trumps.trumps & ~trumps.ordinary) == {*reneging}
+    for text in NOTATION:
+        lower = {*reneging[reneging.index(text) + 1 :]} if text in reneging else set()
+        assert named(trumps.forces[CARD_OF_NOTATION[text]]) == lower
+
+
+# The tricks
+
+
+def test_110_TRICK_1_the_bid_winner_leads() -> None:
+    state = acts(dealt(ROUND_HANDS, dealer=1, hand_size="5"), "2:15 0:20 1:pass 2:pass 1:swap 2:swap")
+    state = acts(state, "0:keep:5S,JS,KC,QD,2H/S")
+    assert (state.phase, state.to_act) == ("tricks", (0,))
+
+
+def test_110_TRICK_3_110_TRICK_4_110_TRICK_6_who_takes_a_trick_leads_until_all_cards_are_played() -> None:
+    state, facts = acts_with_facts(position(ROUND_HANDS), " ".join(word[2:] for word in ROUND.split()))
+    assert [fact.seat for fact in facts if isinstance(fact, TrickTaken)] == [0, 0, 0, 2, 2]
+    assert (state.hands, state.phase) == ((0, 0, 0), "deal")
+    assert [seat.tricks_taken for seat in state.view(SPECTATOR).seats] == [3, 0, 2]
+
+
+def test_110_VIS_1_all_that_was_played_stays_to_be_seen_with_its_seat() -> None:
+    state = acts(position(ROUND_HANDS), ROUND.split(" 1:3S")[0])
+    assert pile(state, "taken") == (3, "5S 2S 9D")
+    assert [laid.seat for lying in state.view(1).piles for laid in lying.cards] == [0, 1, 2, 0]
+
+
+# The card order; around the table
 
 
 NO_TRUMP = (
     "JK AH KC QC JC AC 2C 3C 4C 5C 6C 7C 8C 9C TC KD QD JD TD 9D 8D 7D 6D 5D 4D 3D 2D AD "
     "KH QH JH TH 9H 8H 7H 6H 5H 4H 3H 2H KS QS JS AS 2S 3S 4S 5S 6S 7S 8S 9S TS"
 )
-HEARTS = (
-    "5H JH JK AH KH QH TH 9H 8H 7H 6H 4H 3H 2H KC QC JC AC 2C 3C 4C 5C 6C 7C 8C 9C TC "
-    "KD QD JD TD 9D 8D 7D 6D 5D 4D 3D 2D AD KS QS JS AS 2S 3S 4S 5S 6S 7S 8S 9S TS"
-)
+HEARTS = " ".join((TRUMP_ORDERS["H"], PLAIN_ORDERS["C"], PLAIN_ORDERS["D"], PLAIN_ORDERS["S"]))
 
 
 @pytest.mark.parametrize("timing", ["during", "after_trump"])
-def test_110_TABLE_1_hands_are_sorted_by_what_the_seat_knows_of_the_trump(timing: str) -> None:
-    hands = ["2C 3C 4C 5C 6C 7C 8C 9C TC JC", "", ""]
-    state = dealt(hands, swap_timing=timing)
+def test_110_TABLE_1_110_VIS_5_hands_are_sorted_by_what_the_seat_knows_of_the_trump(timing: str) -> None:
+    state = acts(dealt("2C 3C 4C 5C 6C 7C 8C 9C TC JC ||", swap_timing=timing), "1:15 2:pass 0:match")
     assert {state.view(viewer).card_order for viewer in (0, 1, SPECTATOR)} == {cards(NO_TRUMP)}
-    state = acts(state, "1=15 2=pass 0=match")
-    assert state.view(0).card_order == cards(NO_TRUMP)
-    state, facts = state.apply(SeatActed(0, Keep(cards(hands[0]), 2)))
+    state, facts = acts_with_facts(state, "0:keep:2C,3C,4C,5C,6C,7C,8C,9C,TC,JC/H")
     assert state.view(0).card_order == cards(HEARTS)
     expected = cards(HEARTS if timing == "after_trump" else NO_TRUMP)
     assert state.view(1).card_order == state.view(SPECTATOR).card_order == expected
+    trump = 2 if timing == "after_trump" else None
+    assert [state.view(viewer).contract.trump for viewer in (0, 1, SPECTATOR)] == [2, trump, trump]
     assert [fact.cards for fact in facts if isinstance(fact, CardOrder)] == [cards(HEARTS)]
-    state = swaps(swaps(state, 1), 2)
+    state = acts(state, "1:swap 2:swap")
     assert {state.view(viewer).card_order for viewer in (0, 1, 2, SPECTATOR)} == {cards(HEARTS)}
 
 
@@ -242,6 +217,6 @@ def test_110_TABLE_2_reactions_come_from_a_fixed_list_and_are_no_part_of_a_game(
 
 def test_110_TABLE_3_110_D22_rounds_count_bids_won_and_bids_made() -> None:
     for bid, counts in ((20, (Count("bids_won", 0), Count("bids_made", 0))), (25, (Count("bids_won", 0),))):
-        _, facts = acts_with_facts(position(ROUND_HANDS, bid=bid, hand_size="5"), ROUND)
-        assert round_end(facts).counts == counts
+        _, facts = acts_with_facts(position(ROUND_HANDS, bid=bid), ROUND)
+        assert ended(facts).counts == counts
     assert {"bids_won", "bids_made"} <= set(ONE_TEN.names)

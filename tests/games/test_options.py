@@ -1,12 +1,21 @@
-"""Options and numbers of seats of every game: what is not allowed is refused with its name, and what would be right."""
+"""Options and numbers of seats of every game: what is not allowed is refused, and what is can be played.
 
+What is refused is refused with its name, and with what would be right.
+"""
+
+import itertools
 from collections.abc import Iterator
+from random import Random
 from typing import Any
 
 import pytest
 
 from croupier.games.catalogue import GAMES
-from croupier.games.interface import InvalidOption, Option, resolve_options
+from croupier.games.interface import Game, InvalidOption, Option, OptionValue, resolve_options
+from tests.games.comparison import Both
+from tests.games.fold import fold, heard
+from tests.games.laws import every_table
+from tests.games.walk import sample_options, viewers, walk
 
 SEATS = [
     pytest.param("thulla", range(2, 7), id="THU-PLAYERS-1"),
@@ -61,3 +70,49 @@ def test_unknown_names_values_and_types_are_refused_and_the_defaults_are_not(nam
     with pytest.raises(InvalidOption) as refused:
         resolve_options(game, seats, {"nonsense": 1})
     assert refused.value.option == "nonsense"
+
+
+def pairs_together(game: Game, seats: int, random: Random) -> Iterator[dict[str, OptionValue]]:
+    """Options in which every two listed values that go together stand together at least once; all else is drawn."""
+    listed = [option for option in game.options(seats) if not isinstance(option.allowed, range)]
+    together = set[tuple[tuple[str, OptionValue], ...]]()
+    for one, other in itertools.combinations(listed, 2):
+        for values in itertools.product(one.allowed, other.allowed):
+            pair = tuple(zip((one.name, other.name), values, strict=True))
+            if pair not in together and (options := with_values(game, seats, dict(pair), random)):
+                together.update(itertools.combinations([(option.name, options[option.name]) for option in listed], 2))
+                yield options
+
+
+def with_values(
+    game: Game, seats: int, values: dict[str, OptionValue], random: Random
+) -> dict[str, OptionValue] | None:
+    """Random options but for these values; None if nothing goes with them."""
+    for _ in range(50):
+        try:
+            return resolve_options(game, seats, sample_options(game, seats, random) | values)
+        except InvalidOption:
+            continue
+    return None
+
+
+@pytest.mark.slow
+@every_table
+def test_every_two_values_are_played_together_to_the_end_as_the_judge_plays_them(
+    game: Game, seats: int, seed: int
+) -> None:
+    random = Random(seed)
+    for options in pairs_together(game, seats, random):
+        print(f"{game.id}, {seats} seats: {options}")
+        play(Both.new(game, seats, options), game, random)
+
+
+def play(both: Both, game: Game, random: Random) -> None:
+    """Play a table; it has to be the judge's after each event, and a viewer's fold his view."""
+    viewer = random.choice(viewers(len(both.state.scores)))
+    folded = both.state.view(viewer)
+    for _, event, *_ in walk(game, both.state, random):
+        both, facts = both.apply(event)
+        folded = fold(folded, heard(facts, viewer), viewer)
+        assert folded == both.state.view(viewer), (viewer, event, facts)
+    assert both.table.ranking is not None

@@ -1,8 +1,7 @@
 """The searching player: legal, repeatable and honest in every game, and better than the plain players of some."""
 
+import itertools
 from collections import Counter
-from collections.abc import Mapping
-from itertools import count
 from random import Random
 from typing import Any, NamedTuple, NoReturn
 
@@ -11,26 +10,14 @@ import pytest
 from croupier.cli.league_table import League, comparisons, seatings, standings
 from croupier.games.actions import PLAYS, Keep, Play, Swap
 from croupier.games.bots import nearby
-from croupier.games.catalogue import GAMES, bots_of
-from croupier.games.facts import RoundEnded, View, Viewer
-from croupier.games.interface import (
-    Awaiting,
-    CardChoice,
-    Event,
-    Game,
-    GameOver,
-    Legal,
-    OptionValues,
-    SeatActed,
-    SeatsToAct,
-    Seen,
-    ShuffleNeeded,
-    State,
-    resolve_options,
-)
+from croupier.games.cards import notation
+from croupier.games.catalogue import GAMES
+from croupier.games.facts import RoundEnded, View
+from croupier.games.interface import CardChoice, Game, GameOver, Legal, SeatActed, SeatsToAct, Seen, resolve_options
 from croupier.games.search import MOST_ITERATIONS, SearchBot
-from tests.games.laws import every_table, fits, tables
-from tests.games.walk import shuffle
+from tests.games.laws import fits, tables
+from tests.games.positions_one_oh_one import ONE_OH_ONE, new, position
+from tests.games.seats import decisions, seen
 
 ACTIONS = 40
 """So many actions of each table are looked at."""
@@ -40,99 +27,67 @@ def never(bound: int) -> NoReturn:
     raise AssertionError(f"chance was asked for one of {bound}")
 
 
-def decisions(game: Game, seats: int, seed: int) -> list[tuple[State, Seen]]:
-    """What the seats that were to act saw at the beginning of a table with random options, sensibly played."""
-    _, state, options, random, _ = next(tables(game, seats, seed))
-    found: list[tuple[State, Seen]] = []
-    while len(found) < ACTIONS and not isinstance(awaiting := state.awaiting, GameOver):
-        if isinstance(awaiting, ShuffleNeeded):
-            state, _ = state.apply(shuffle(awaiting, random))
-            continue
-        seat = random.choice(awaiting.seats)
-        seen = Seen(seat, options, state.view(seat), state.legal_actions(seat))
-        found.append((state, seen))
-        state, _ = state.apply(SeatActed(seat, game.bots["sensible"](seen, random.randrange)))
-    return found
-
-
-@every_table
-def test_every_game_has_a_searching_player_that_acts_legally(game: Game, seats: int, seed: int) -> None:
-    assert {"sensible", "random", "search"} == set(bots_of(game))
-    search = SearchBot(game, most_iterations=2)
-    for state, seen in decisions(game, seats, seed):
-        action = search(seen, Random(seed).randrange)
-        assert fits(seen.legal, action)
-        state.apply(SeatActed(seen.seat, action))
-
-
 @pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
-def test_equal_chance_and_iterations_give_equal_decisions_whatever_others_hold(game: Game, seed: int) -> None:
+def test_equal_chance_and_iterations_give_equal_legal_decisions_whatever_others_hold(game: Game, seed: int) -> None:
     search, twins = SearchBot(game, most_iterations=5), 0
-    for state, seen in decisions(game, game.seats[-1], seed)[::4]:
-        twin = game.imagine(seen, Random(seed).randrange)
-        seen_by_twin = Seen(seen.seat, seen.options, twin.view(seen.seat), twin.legal_actions(seen.seat))
-        twins += any(twin.view(other) != state.view(other) for other in range(game.seats[-1]) if other != seen.seat)
-        assert search(seen, Random(7).randrange) == search(seen_by_twin, Random(7).randrange)
+    _, start, options, random, _ = next(tables(game, game.seats[-1], seed))
+    played = decisions(game, start, options, [game.bots["sensible"]] * game.seats[-1], random)
+    for state, given in itertools.islice(played, 0, ACTIONS, 4):
+        if given is None:
+            break
+        twin, seat = game.imagine(given, Random(seed).randrange), given.seat
+        seen_by_twin = Seen(seat, options, twin.view(seat), twin.legal_actions(seat))
+        twins += any(twin.view(other) != state.view(other) for other in range(game.seats[-1]) if other != seat)
+        action = search(given, Random(7).randrange)
+        assert action == search(seen_by_twin, Random(7).randrange)
+        assert fits(given.legal, action)
     assert twins, "no table was found where others hold other cards"
+
+
+def test_play_is_thought_on_beyond_the_next_shuffle() -> None:
+    hands = "9C KC 8D 9D | 6H 7H AS"
+    rest = [text for text in notation(new(2).table.deck) if text not in f"{hands} TC"]
+    state = position(hands, f"{' '.join(rest[1:])} TC", rest[0], recycle="shuffle")
+    look = seen(ONE_OH_ONE, state, 0, {"recycle": "shuffle"})
+    assert fits(look.legal, SearchBot(ONE_OH_ONE, most_iterations=60)(look, Random(1).randrange))
 
 
 class ToyState(NamedTuple):
     """Seat 0 plays one card out of four, and the round is over."""
 
     played: int | None = None
-    before: bool = False
 
     @property
-    def awaiting(self) -> Awaiting:
+    def awaiting(self) -> SeatsToAct | GameOver:
         return SeatsToAct((0,)) if self.played is None else GameOver(((0,),), "")
-
-    @property
-    def scores(self) -> tuple[int, ...]:
-        return (0,)
 
     def legal_actions(self, seat: int) -> Legal:
         return Legal(PLAYS[:4])
 
-    def apply(self, event: Event) -> tuple["ToyState", tuple[RoundEnded, ...]]:
-        assert isinstance(event, SeatActed)
+    def apply(self, event: SeatActed) -> tuple["ToyState", tuple[RoundEnded, ...]]:
         assert isinstance(event.action, Play)
         return ToyState(event.action.card), (RoundEnded(1, (0,), (0,), ("",)),)
-
-    def view(self, viewer: Viewer) -> View:
-        return View(1, "play", None, ())
-
-    def event_record(self, event: Event) -> dict[str, Any]:
-        raise NotImplementedError
 
 
 class Toy:
     """A game of one decision, whose plain bot is wrong; card c brings `rewards[c]` on average, and is paid by luck."""
 
-    id = name = summary = "toy"
-    rules_version = 1
-    seats = range(1, 2)
-    names: Mapping[str, str] = {}
-    proposals: Mapping[str, str] = {}
-
     def __init__(self, rewards: tuple[float, ...]) -> None:
         self.rewards, self.random, self.rated = rewards, Random(3), 0
         self.bots = {"plain": lambda seen, choose: PLAYS[0]}
 
-    def options(self, seats: int) -> tuple[()]:
-        return ()
-
-    def check(self, seats: int, options: OptionValues) -> None: ...
-
-    def new(self, seats: int, options: OptionValues) -> State:
+    def imagine(self, seen: Seen, choose: object) -> ToyState:
         return ToyState()
 
-    def imagine(self, seen: Seen, choose: object) -> State:
-        return ToyState()
-
-    def rate(self, before: State, after: State) -> tuple[float, ...]:
+    def rate(self, before: object, after: object) -> tuple[float, ...]:
         assert isinstance(after, ToyState)
         self.rated += 1
         return (float(self.random.random() < self.rewards[after.played or 0]),)
+
+
+def searching(toy: Any, **limits: Any) -> SearchBot:
+    """A searching player of a toy, which has no more of a game than it looks at."""
+    return SearchBot(toy, **limits)
 
 
 TOY_SEEN = Seen(0, {}, View(1, "play", None, ()), Legal(PLAYS[:4]))
@@ -146,7 +101,7 @@ TOY_SEEN = Seen(0, {}, View(1, "play", None, ()), Legal(PLAYS[:4]))
     ],
 )
 def test_the_best_action_is_found(rewards: tuple[float, ...], expected: int) -> None:
-    assert SearchBot(Toy(rewards), most_iterations=300)(TOY_SEEN, Random(1).randrange) == PLAYS[expected]
+    assert searching(Toy(rewards), most_iterations=300)(TOY_SEEN, Random(1).randrange) == PLAYS[expected]
 
 
 @pytest.mark.parametrize(
@@ -175,30 +130,24 @@ def test_where_no_other_choice_is_there_is_nothing_near() -> None:
 
 
 def test_a_clock_ends_the_thinking() -> None:
-    toy, milliseconds = Toy((0.5, 0.5, 0.5, 0.5)), count(1000)
-    SearchBot(toy, thinking_milliseconds=50).timed(lambda: next(milliseconds))(TOY_SEEN, Random(1).randrange)
+    toy, milliseconds = Toy((0.5, 0.5, 0.5, 0.5)), itertools.count(1000)
+    searching(toy, thinking_milliseconds=50).timed(lambda: next(milliseconds))(TOY_SEEN, Random(1).randrange)
     assert toy.rated == 49
 
 
 def test_iterations_end_the_thinking_when_the_clock_stands_still() -> None:
     toy = Toy((0.5, 0.5, 0.5, 0.5))
-    SearchBot(toy, most_iterations=30).timed(lambda: 0)(TOY_SEEN, Random(1).randrange)
+    searching(toy, most_iterations=30).timed(lambda: 0)(TOY_SEEN, Random(1).randrange)
     assert toy.rated == 30
-    assert SearchBot(toy).most_iterations == MOST_ITERATIONS
+    assert searching(toy).most_iterations == MOST_ITERATIONS
 
 
-def test_what_has_no_alternative_is_done_at_once() -> None:
+def test_chance_and_thought_are_left_alone_where_nothing_is_to_be_chosen() -> None:
     only = TOY_SEEN._replace(legal=Legal(PLAYS[2:3]))
-    assert SearchBot(Toy(())).timed(lambda: never(1))(only, never) == PLAYS[2]
-
-
-def test_without_time_the_plain_player_decides() -> None:
-    assert SearchBot(Toy(()), most_iterations=0)(TOY_SEEN, never) == PLAYS[0]
-
-
-def test_nothing_to_decide_is_an_error() -> None:
+    assert searching(Toy(())).timed(lambda: never(1))(only, never) == PLAYS[2]
+    assert searching(Toy(()), most_iterations=0)(TOY_SEEN, never) == PLAYS[0]
     with pytest.raises(ValueError, match="nothing to decide"):
-        SearchBot(Toy(()))(TOY_SEEN._replace(legal=Legal()), never)
+        searching(Toy(()))(TOY_SEEN._replace(legal=Legal()), never)
 
 
 @pytest.mark.slow

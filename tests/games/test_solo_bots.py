@@ -1,7 +1,6 @@
 """The sensible player of Solo: what it does in plain positions, how it fares against chance, and what it imagines."""
 
 from random import Random
-from typing import Any
 
 import pytest
 
@@ -10,6 +9,7 @@ from croupier.games.bots import random_legal
 from croupier.games.interface import Choose, OptionValues, Seen
 from croupier.games.solo import SoloState, imagination
 from croupier.games.solo.deck import BLACK_QUEENS, PLAIN
+from tests.games.positions import acts, to_act, word
 from tests.games.positions_solo import (
     BIDDERS,
     CALLED_UNKNOWN,
@@ -21,80 +21,58 @@ from tests.games.positions_solo import (
     SOLO,
     TWELFTH,
     UNKNOWN,
-    Hands,
+    VOID,
     dealt,
-    play,
-    word,
+    exchanged,
 )
 from tests.games.seats import places, seen, surely_better_than_even
 
-STRONG: Hands = (
-    "QC QS 7C AC KC JC TC AD",
-    "9C 8C 7D 8D 9D TD JD QD",
-    "KD 7H 8H 9H TH JH QH KH",
-    "AH 7S 8S 9S TS JS KS AS",
-)
-GOOD: Hands = (
-    "QC 7H AH KH QH 8C AD KD",
-    "8H 9H TC KC 7D 8D 9D TD",
-    "QS JH AC 7C AS KS JS TS",
-    "TH JD QD JC 9C 7S 8S 9S",
-)
-
-WEAK: Hands = (
-    "QC QS 7D 8D 7H 8H 7S 8S",
-    "7C 8C 9C TC JC KC AC 9D",
-    "TD JD QD KD AD 9H TH JH",
-    "QH KH AH 9S TS JS KS AS",
-)
-HEARTS: Hands = (
-    EIGHTH[0].replace("8C 9C", "TH 8D"),
-    EIGHTH[1].replace("TH", "8C").replace("8D", "9C"),
-    EIGHTH[2],
-    EIGHTH[3],
-)
+STRONG = "QC QS 7C AC KC JC TC AD | 9C 8C 7D 8D 9D TD JD QD | KD 7H 8H 9H TH JH QH KH | AH 7S 8S 9S TS JS KS AS"
+GOOD = "QC 7H AH KH QH 8C AD KD | 8H 9H TC KC 7D 8D 9D TD | QS JH AC 7C AS KS JS TS | TH JD QD JC 9C 7S 8S 9S"
+WEAK = "QC QS 7D 8D 7H 8H 7S 8S | 7C 8C 9C TC JC KC AC 9D | TD JD QD KD AD 9H TH JH | QH KH AH 9S TS JS KS AS"
+HEARTS = exchanged(EIGHTH, "8C TH", "9C 8D")
+LOOKING = f"{FROKE} KH TH 8H 7S AH 7D 9H 8S QC 8D JH"
+FIVE_WON = "7C 9C 7H 7S QC 8C 8H 8S QS 7D 9H 9S AC 8D TH TS KC 9D JH JS"
 
 
 def decides(state: SoloState, options: OptionValues) -> str:
     """What the sensible player of the seat to act does."""
-    return word(SOLO.bots["sensible"](seen(SOLO, state, state.to_act, options), Random(1).randrange))
+    return word(SOLO.bots["sensible"](seen(SOLO, state, to_act(state) or 0, options), Random(1).randrange))
 
 
 @pytest.mark.parametrize(
-    ("hands", "line", "expected", "options"),
+    ("hands", "line", "expected"),
     [
-        pytest.param(STRONG, "", "solo_do_clubs", {}, id="bids-what-it-can-win-alone"),
-        pytest.param(GOOD, "", "solo", {}, id="bids-a-solo"),
-        pytest.param(HEARTS, "", "froke", {}, id="bids-a-froke"),
-        pytest.param(BIDDERS, "", "iss", {}, id="bids-an-iss"),
-        pytest.param(WEAK, "", "wedding", {}, id="bids-the-wedding"),
-        pytest.param(EIGHTH, "pass pass pass", "pass", {}, id="passes-with-little"),
-        pytest.param(MARRIED, "froke pass pass iss", "wedding", {}, id="calls-the-wedding-it-owes"),
-        pytest.param(EIGHTH, "froke pass pass pass", "trump:H", {}, id="names-its-longest-suit"),
-        pytest.param(EIGHTH, "froke pass pass pass trump:H", "call:AD", {}, id="calls-the-ace-of-its-shortest-suit"),
-        pytest.param(UNKNOWN, "froke pass pass pass trump:D", "call:unknown", {}, id="calls-the-unknown-ace"),
-        pytest.param(TWELFTH, FROKE, "QC", {}, id="draws-trumps"),
-        pytest.param(EIGHTH, f"{FROKE} TD 8D QD", "KD", {}, id="wins-as-cheaply-as-can-be"),
-        pytest.param(EIGHTH, f"{FROKE} 9S KS TS", "7S", {}, id="plays-low-where-it-cannot-win"),
-        pytest.param(TWELFTH, f"{FROKE} {FIVE_OF_FIVE}", "throw_down", {}, id="throws-down-what-is-not-sure"),
-        pytest.param(NINTH, f"{FROKE} KH TH 8H 7S AH 7D 9H 8S QC 8D JH JS", "9C", {}, id="looks-for-its-partner"),
+        pytest.param(STRONG, "", "solo_do_clubs", id="bids-what-it-can-win-alone"),
+        pytest.param(GOOD, "", "solo", id="bids-a-solo"),
+        pytest.param(HEARTS, "", "froke", id="bids-a-froke"),
+        pytest.param(BIDDERS, "", "iss", id="bids-an-iss"),
+        pytest.param(WEAK, "", "wedding", id="bids-the-wedding"),
+        pytest.param(EIGHTH, "pass pass pass", "pass", id="passes-with-little"),
+        pytest.param(MARRIED, "froke pass pass iss", "wedding", id="calls-the-wedding-it-owes"),
+        pytest.param(EIGHTH, "froke pass pass pass", "trump:H", id="names-its-longest-suit"),
+        pytest.param(EIGHTH, "froke pass pass pass trump:H", "call:AD", id="calls-the-ace-of-its-shortest-suit"),
+        pytest.param(UNKNOWN, "froke pass pass pass trump:D", "call:unknown", id="calls-the-unknown-ace"),
+        pytest.param(TWELFTH, FROKE, "QC", id="draws-trumps"),
+        pytest.param(EIGHTH, f"{FROKE} TD 8D QD", "KD", id="wins-as-cheaply-as-can-be"),
+        pytest.param(EIGHTH, f"{FROKE} 9S KS TS", "7S", id="plays-low-where-it-cannot-win"),
+        pytest.param(TWELFTH, f"{FROKE} {FIVE_OF_FIVE}", "throw_down", id="throws-down-what-is-not-sure"),
+        pytest.param(NINTH, f"{LOOKING} JS", "9C", id="looks-for-its-partner"),
     ],
 )
-def test_sensible_decisions_in_plain_positions(hands: Hands, line: str, expected: str, options: dict[str, Any]) -> None:
-    assert decides(play(dealt(hands, **options), line), options) == expected
+def test_sensible_decisions_in_plain_positions(hands: str, line: str, expected: str) -> None:
+    assert decides(acts(dealt(hands), line), {}) == expected
 
 
 def test_the_called_card_is_not_forgotten_where_nobody_forces_it() -> None:
-    options: dict[str, Any] = {"called_card_rule": "penalty"}
-    hands = (NINTH[0], NINTH[1], NINTH[2].replace("JD QD", "JS TS"), NINTH[3].replace("TS JS", "JD QD"))
-    line = f"{FROKE} KH TH 8H 7S AH 7D 9H 8S QC 8D JH 7C 7H KC QH TC TD KD"
-    assert decides(play(dealt(hands, **options), line), options) == "AC"
+    state = acts(dealt(VOID, called_card_rule="penalty"), f"{LOOKING} 7C 7H KC QH TC TD KD")
+    assert decides(state, {"called_card_rule": "penalty"}) == "AC"
 
 
 def test_sensible_goes_through_with_nothing_but_winners() -> None:
-    line = "solo_clubs pass pass pass trump:C QC 9C 7H 7S 7C 8C 8H 8S QS 7D 9H 9S AC 8D TH TS KC 9D JH JS"
-    assert decides(play(dealt(STRONG), line), {}) == "AD"
-    assert decides(play(dealt(STRONG, through_factor=1), line), {"through_factor": 1}) == "throw_down"
+    line = f"solo_clubs pass pass pass trump:C {FIVE_WON}"
+    assert decides(acts(dealt(STRONG), line), {}) == "AD"
+    assert decides(acts(dealt(STRONG, through_factor=1), line), {"through_factor": 1}) == "throw_down"
 
 
 @pytest.mark.slow
@@ -111,7 +89,7 @@ def test_sensible_card_play_matters_among_players_who_bid_alike() -> None:
 
 
 def test_imagined_tables_heed_voids_and_the_called_card() -> None:
-    state = play(dealt(EIGHTH), f"{FROKE} TD 8D QD KD AD 9S")
+    state = acts(dealt(EIGHTH), f"{FROKE} TD 8D QD KD AD 9S")
     random = Random(3)
     for _ in range(30):
         imagined = imagination.imagine(seen(SOLO, state, 1, {}), random.randrange)
@@ -122,7 +100,7 @@ def test_imagined_tables_heed_voids_and_the_called_card() -> None:
 
 
 def test_imagined_weddings_have_both_queens_in_one_hand() -> None:
-    state = play(dealt(MARRIED), "pass wedding pass pass call:AS trump:D")
+    state = acts(dealt(MARRIED), "pass wedding pass pass call:AS trump:D")
     random = Random(3)
     for _ in range(30):
         imagined = imagination.imagine(seen(SOLO, state, 0, {}), random.randrange)
@@ -131,8 +109,8 @@ def test_imagined_weddings_have_both_queens_in_one_hand() -> None:
 
 
 def test_an_imagined_unknown_card_may_be_any_ace_that_it_may_be() -> None:
-    state = play(dealt(UNKNOWN), CALLED_UNKNOWN)
-    state = play(state, "AC 7C")
+    state = acts(dealt(UNKNOWN), CALLED_UNKNOWN)
+    state = acts(state, "AC 7C")
     random, found = Random(3), set()
     for _ in range(40):
         imagined = imagination.imagine(seen(SOLO, state, 2, {}), random.randrange)
@@ -152,7 +130,7 @@ def test_an_imagined_unknown_card_may_be_any_ace_that_it_may_be() -> None:
     ],
 )
 def test_ratings_follow_points_and_tricks(before: str, after: str, expected: str) -> None:
-    ratings = SOLO.rate(play(dealt(TWELFTH), before), play(dealt(TWELFTH), after))
+    ratings = SOLO.rate(acts(dealt(TWELFTH), before), acts(dealt(TWELFTH), after))
     groups = sorted({*ratings}, reverse=True)
     ranked = (" = ".join(str(seat) for seat in range(4) if ratings[seat] == rating) for rating in groups)
     assert " > ".join(ranked) == expected

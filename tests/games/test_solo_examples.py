@@ -1,49 +1,73 @@
-"""The worked positions of Solo's page, by their number there."""
+"""The worked positions of Solo's page, and more of their kind."""
 
 from typing import Any
 
 import pytest
 
 from croupier.games.actions import Call
-from croupier.games.cards import card, cards
-from croupier.games.facts import SPECTATOR, PileCard
-from croupier.games.interface import CardsShuffled, GameOver, ProposalAgreed
+from croupier.games.cards import SUITS, card, cards, notation
+from croupier.games.facts import SPECTATOR, Called, PileCard
+from croupier.games.interface import CardsShuffled, ProposalAgreed
 from croupier.games.solo.deck import DECK, winner
 from croupier.games.solo.state import SoloState
 from tests.games.comparison import rule_against
+from tests.games.positions import acts, acts_with_facts, details, due, hand, legal, to_act
 from tests.games.positions_solo import (
     BIDDERS,
     CALLED_UNKNOWN,
+    CLUBLESS,
+    DO,
     EIGHTH,
     ELEVENTH,
     FIVE_OF_FIVE,
     FROKE,
+    LAST_THREE,
     MARRIED,
     NINTH,
     SOLO,
     TWELFTH,
     UNKNOWN,
     dealt,
-    due,
-    hand,
-    legal,
-    may,
+    exchanged,
     new,
-    play,
-    play_with_facts,
-    said_to,
 )
 
+TO_TRUMP = "froke pass pass pass"
+WEDDING = "froke pass pass iss wedding call:AS"
+FIVE_WON = f"{FROKE} {FIVE_OF_FIVE}"
+SOLO_IN_HEARTS = "solo pass pass pass trump:H"
+CLUBS, BUCK = "solo_clubs pass pass pass trump:C", "solo_do_clubs pass pass pass trump:C"
+ONE_SUIT = "QC QS AC KC AD AS 7C 8C | 7H 8H 9H TH JH QH KH AH | 9C TC JC 7D 8D 9D TD JD | QD KD 7S 8S 9S TS JS KS"
+DIAMONDS = exchanged(CLUBLESS, "QS 7D")
+HIDDEN = "KH TH 8H 7S AH 7D 9H 8S QC 8D JH JS 7H KC QH TS TD KD JD AD"
+"""The first five tricks of the ninth hands, without the called card."""
+LOST = "9S KS JS 7S JC AC TC 8C"
+LOSING = exchanged(TWELFTH, "QH TC")
+WON_THEN_LOST = f"{FIVE_OF_FIVE.replace('8C TC AC QD', '8C KC AC QD')} TS 9S TC QH"
+BASE = {"fail_value": "base"}
+OUT, OUT_TWO = {"scores": (36, 0, 36, 0)}, {"scores": (36, 3, 36, 4)}
+PAIR, DEFENDERS = {"scores": (30, 36, 34, 36)}, {"scores": (36, 30, 36, 34), "last_two": "either_pair"}
+ANY_TRUMP = "3 trump:C trump:C! trump:D trump:D! trump:S trump:S!"
+KEEP = {"solo_keep": True}
+ANY_SUIT = {"wedding_trump": "any_suit"}
+FOUR_LOST = "8H QC JH QH AS 9S 7S 7D KS TS 8S 8D AH QS 7H 9H"
+TRUMPS = "QC 7C QS AC KC JC TC 7D | 9C 8C 8D 9D TD JD QD KD | AD 7H 8H 9H TH JH QH KH | AH 7S 8S 9S TS JS KS AS"
+"""Seat 0 wins seven tricks with trumps, and loses the last one."""
+FOUR_WON = "7D KD AD AH 7H 7S QC 8D 7C 8C 8H 8S QS 9C 9H 9S AC 9D TH TS"
 
-def test_SOLO_EX_1_a_deal() -> None:
-    state, _ = new().apply(CardsShuffled(DECK, (0,)))
-    assert [hand(state, seat) for seat in (3, 0, 1, 2)] == [
-        "7C 8C 9C JD QD JH QH KH",
-        "TC JC QC KD AD AH 7S 8S",
-        "KC AC 7D 7H 8H 9S TS JS",
-        "8D 9D TD 9H TH QS KS AS",
-    ]
-    assert (state.phase, state.to_act) == ("auction", 1)
+
+@pytest.mark.parametrize(
+    ("deal_packets", "hands"),
+    [
+        pytest.param("323", ["7C 8C 9C JD QD JH QH KH", "TC JC QC KD AD AH 7S 8S"], id="SOLO-EX-1 SOLO-DEAL-2"),
+        pytest.param("singles", ["7C JC 7D JD 7H JH 7S JS", "8C QC 8D QD 8H QH 8S QS"], id="SOLO-DEAL-2 singles"),
+    ],
+)
+def test_how_the_cards_are_dealt(deal_packets: str, hands: list[str]) -> None:
+    for start, seats in (("right", (3, 0)), ("left", (1, 2))):
+        state, _ = new(deal_packets=deal_packets, deal_start=start).apply(CardsShuffled(DECK, (0,)))
+        assert [hand(state, seat) for seat in seats] == [set(held.split()) for held in hands]
+        assert (state.phase, to_act(state)) == ("auction", 1)
 
 
 @pytest.mark.parametrize(
@@ -59,73 +83,68 @@ def test_SOLO_EX_1_a_deal() -> None:
 )
 def test_SOLO_EX_2_SOLO_RANK_3_SOLO_PLAY_3_trick_winners(trump: str, trick: str, seat: int) -> None:
     laid = [PileCard(value, player) for player, value in enumerate(cards(trick))]
-    assert winner("CDHS".index(trump), laid) == seat
+    assert winner(SUITS.index(trump), laid) == seat
 
 
-def test_SOLO_EX_3_SOLO_BID_3_an_auction() -> None:
-    state = dealt(BIDDERS)
-    assert legal(state) == "pass froke iss solo solo_clubs solo_do solo_do_clubs"
-    state = play(state, "froke")
-    assert legal(state) == "pass iss solo solo_clubs solo_do solo_do_clubs"
-    state = play(state, "iss")
-    assert legal(state) == "pass solo solo_do"
-    state = play(state, "solo")
-    assert legal(state) == "pass solo_clubs solo_do solo_do_clubs"
-    state = play(state, "pass")
-    assert (state.phase, state.to_act, legal(state)) == ("name_trump", 2, "trump:D trump:H")
-    clubless = dealt(
-        ("QC 7D 8D 9D TD JD QD KD", "7C 8C 9C TC JC KC AC 7H", "8H 9H TH JH QH KH AH AD", "7S 8S 9S TS JS QS KS AS")
-    )
-    assert legal(clubless) == "pass froke solo solo_do"
-
-
-def test_SOLO_EX_4_keeping_a_bid() -> None:
-    asked = play(dealt(BIDDERS), "froke iss pass pass")
-    assert (asked.phase, asked.to_act, legal(asked)) == ("keep", 0, "yield keep")
-    kept = play(asked, "keep")
-    assert (kept.to_act, kept.contract.bid, legal(kept)) == (0, "iss", "trump:C trump:C!")
-    assert play(asked, "yield").contract[:2] == (1, "iss")
-    clubless = play(dealt(BIDDERS, dealer=1), "froke iss pass pass")
-    assert (clubless.to_act, legal(clubless)) == (2, "yield")
-    assert play(dealt(BIDDERS), "froke iss solo pass").contract[:2] == (2, "solo")
-    assert play(dealt(BIDDERS), "solo solo_clubs pass pass").contract[:2] == (1, "solo_clubs")
-    analogous = play(dealt(BIDDERS, solo_keep=True), "solo solo_clubs pass pass")
-    assert (analogous.phase, analogous.to_act) == ("keep", 0)
-
-
-def test_SOLO_EX_5_SOLO_BID_6_SOLO_WED_5_a_wedding_that_must_be_called() -> None:
-    state = play(dealt(MARRIED), "froke")
-    assert legal(state) == "pass wedding solo solo_clubs solo_do solo_do_clubs"
-    state = play(state, "pass pass iss")
-    assert (state.phase, state.to_act, legal(state)) == ("wedding", 1, "wedding")
-    state = play(state, "wedding")
-    assert legal(state) == "call:AS"
-    state = play(state, "call:AS")
-    assert state.view(SPECTATOR).contract.partner == 3
-    assert (state.to_act, legal(state)) == (3, "trump:C trump:C! trump:D trump:D!")
-    state = play(state, "trump:D")
-    assert state.to_act == 0
-    assert may(play(state, "8S 9S 7D")) == {"7S", "JS", "KS", "AS"}
-    anything = play(dealt(MARRIED, wedding_trump="any_suit"), "froke pass pass iss wedding call:AS")
-    assert legal(anything) == "trump:C trump:C! trump:D trump:D! trump:S trump:S!"
-    assert play(dealt(MARRIED), "froke pass solo pass").contract[:2] == (2, "solo")
+@pytest.mark.parametrize(
+    ("hands", "line", "options", "asked"),
+    [
+        pytest.param(BIDDERS, "", {}, "0 pass froke iss solo solo_clubs solo_do solo_do_clubs", id="SOLO-BID-3"),
+        pytest.param(BIDDERS, "froke", {}, "1 pass iss solo solo_clubs solo_do solo_do_clubs", id="SOLO-EX-3 iss"),
+        pytest.param(BIDDERS, "froke iss", {}, "2 pass solo solo_do", id="SOLO-EX-3 SOLO-BID-5"),
+        pytest.param(BIDDERS, "froke iss solo", {}, "3 pass solo_clubs solo_do solo_do_clubs", id="SOLO-EX-3 solo"),
+        pytest.param(BIDDERS, "froke iss solo pass", {}, "2 trump:D trump:H", id="SOLO-EX-3 SOLO-TRUMP-1"),
+        pytest.param(CLUBLESS, "", {}, "0 pass froke solo solo_do", id="SOLO-EX-3 the Old is no club"),
+        pytest.param(BIDDERS, "froke iss pass pass", {}, "0 yield keep", id="SOLO-EX-4 SOLO-KEEP-1"),
+        pytest.param(BIDDERS, "froke iss pass pass keep", {}, "0 trump:C trump:C!", id="SOLO-EX-4 SOLO-KEEP-2"),
+        pytest.param(BIDDERS, "froke iss pass pass yield", {}, "1 trump:C trump:C!", id="SOLO-EX-4 SOLO-TRUMP-2"),
+        pytest.param(BIDDERS, "froke iss pass pass", {"dealer": 1}, "2 yield", id="SOLO-EX-4 SOLO-KEEP-2 no club"),
+        pytest.param(BIDDERS, "solo solo_clubs pass pass", {}, "1 trump:C", id="SOLO-EX-4 not kept"),
+        pytest.param(BIDDERS, "solo solo_clubs pass pass", KEEP, "0 yield keep", id="SOLO-EX-4 a solo"),
+        pytest.param(BIDDERS, "solo_do solo_do_clubs pass pass", KEEP, "0 yield keep", id="SOLO-KEEP-1 a solo do"),
+        pytest.param(BIDDERS, "pass solo solo_do solo_do_clubs", KEEP, "2 yield", id="SOLO-KEEP-1 the do is asked"),
+        pytest.param(BIDDERS, "solo_clubs solo_do pass solo_do_clubs", KEEP, "1 yield keep", id="SOLO-KEEP-1 clubs"),
+        pytest.param(BIDDERS, "solo solo_do_clubs pass pass", KEEP, "1 trump:C", id="SOLO-KEEP-1 another kind"),
+        pytest.param(BIDDERS, "froke iss solo pass", KEEP, "2 trump:D trump:H", id="SOLO-KEEP-1 a solo over both"),
+        pytest.param(BIDDERS, "pass iss pass pass", {}, "1 trump:C trump:C!", id="SOLO-BID-7 an iss alone"),
+        pytest.param(BIDDERS, "pass pass pass froke", {}, ANY_TRUMP, id="SOLO-BID-7 a froke"),
+        pytest.param(MARRIED, "pass solo pass pass", {}, "1 trump:C trump:D trump:S", id="SOLO-BID-7 a solo"),
+        pytest.param(MARRIED, "froke wedding pass pass", {}, "1 call:AS", id="SOLO-BID-7 a wedding"),
+        pytest.param(MARRIED, "pass pass pass pass", {}, "1 wedding", id="SOLO-BID-7 nothing but both queens"),
+        pytest.param(MARRIED, "froke", {}, "1 pass wedding solo solo_clubs solo_do solo_do_clubs", id="SOLO-EX-5"),
+        pytest.param(MARRIED, "froke pass pass iss", {}, "1 wedding", id="SOLO-EX-5 SOLO-BID-6 SOLO-WED-2"),
+        pytest.param(MARRIED, "froke pass pass iss wedding", {}, "1 call:AS", id="SOLO-EX-5"),
+        pytest.param(MARRIED, WEDDING, {}, "3 trump:C trump:C! trump:D trump:D!", id="SOLO-WED-6"),
+        pytest.param(MARRIED, WEDDING, ANY_SUIT, ANY_TRUMP, id="SOLO-EX-5"),
+        pytest.param(MARRIED, f"{WEDDING} trump:D 8S 9S 7D", {}, "3 7S JS KS AS", id="SOLO-EX-5 SOLO-WED-5"),
+        pytest.param(MARRIED, "froke pass solo pass", {}, "2 trump:D trump:H", id="SOLO-EX-5 a solo"),
+        pytest.param(DIAMONDS, "solo pass pass pass", {}, "0 trump:D", id="SOLO-TRUMP-3 black queens are not counted"),
+        pytest.param(BIDDERS, TO_TRUMP, {"partner_do": False}, "0 trump:C trump:D trump:H trump:S", id="SOLO-TRUMP-4"),
+        pytest.param(EIGHTH, f"{FROKE} 8C", {}, "1 JC KC", id="SOLO-EX-8 SOLO-PLAY-2"),
+        pytest.param(EIGHTH, f"{FROKE} 7H", {}, "1 QC TH", id="SOLO-PLAY-2 the Old follows trumps"),
+        pytest.param(EIGHTH, f"{FROKE} 9S AS", {}, "2 TS JS", id="SOLO-PLAY-2 the Blue is no spade"),
+        pytest.param(EIGHTH, f"{FROKE} 8C KC AC TC QS", {}, "3 8H QH", id="SOLO-EX-8 trumps are led"),
+        pytest.param(UNKNOWN, "froke pass pass pass trump:D", {}, "0 call:unknown", id="SOLO-CALL-4"),
+        pytest.param(TWELFTH, FIVE_WON, {}, "2 7C TS JS throw_down", id="SOLO-EX-12 SOLO-THROUGH-1"),
+        pytest.param(TWELFTH, f"{DO} {FIVE_OF_FIVE}", {}, "2 7C TS JS", id="SOLO-EX-12 SOLO-THROUGH-4"),
+        pytest.param(ONE_SUIT, "wedding pass pass pass", {}, "0 call:AH", id="SOLO-EX-16 SOLO-WED-3"),
+        pytest.param(ONE_SUIT, "wedding pass pass pass call:AH", {}, "1 trump:H trump:H!", id="SOLO-EX-16 SOLO-WED-6"),
+    ],
+)
+def test_who_is_asked_and_what_is_legal(hands: str, line: str, options: dict[str, Any], asked: str) -> None:
+    state = acts(dealt(hands, **options), line)
+    assert [str(to_act(state)), *legal(state).split()] == asked.split()
 
 
 def declaring(held: str) -> SoloState:
     """Seat 0 holds these cards and the others what is left, the black queens apart."""
-    own = held.split()
-    left = [text for text in deck_texts() if text not in own]
+    left = [text for text in notation(DECK) if text not in held.split()]
     queens = [text for text in left if text in ("QC", "QS")]
-    others = [[queen] for queen in queens] + [[] for _ in range(3 - len(queens))]
     rest = [text for text in left if text not in queens]
+    others = [[*queens[at : at + 1]] for at in range(3)]
     for other in others:
         other += [rest.pop() for _ in range(8 - len(other))]
-    return dealt((held, *(" ".join(other) for other in others)))
-
-
-def deck_texts() -> list[str]:
-    """The deck in notation."""
-    return [rank + suit for suit in "CDHS" for rank in "789TJQKA"]
+    return dealt(" | ".join((held, *map(" ".join, others))))
 
 
 @pytest.mark.parametrize(
@@ -147,120 +166,76 @@ def deck_texts() -> list[str]:
         ("QC QS 7D 8D 7H 8H 7S 8S", "", "AD AH AS"),
     ],
 )
-def test_SOLO_EX_6_SOLO_CALL_3_calls(held: str, trump: str, calls: str) -> None:
-    state = play(declaring(held), f"froke pass pass pass trump:{trump}" if trump else "wedding pass pass pass")
+def test_SOLO_EX_6_SOLO_CALL_2_SOLO_CALL_3_SOLO_CALL_5_calls(held: str, trump: str, calls: str) -> None:
+    state = acts(declaring(held), f"{TO_TRUMP} trump:{trump}" if trump else "wedding pass pass pass")
     assert legal(state).split() == [f"call:{text}" for text in calls.split()]
 
 
-def test_SOLO_EX_7_the_unknown_ace() -> None:
-    state, facts = play_with_facts(dealt(UNKNOWN), CALLED_UNKNOWN)
-    heard = {viewer: list(said_to(facts, viewer))[-1] for viewer in (0, 1, 2, 3, SPECTATOR)}
-    known, unknown = Call(card("AS")), Call(None)
-    assert heard == {0: known, 1: known, 2: unknown, 3: unknown, SPECTATOR: unknown}
-    partners = {viewer: state.view(viewer).contract.partner for viewer in (0, 1, 2, 3, SPECTATOR)}
-    assert partners == {0: None, 1: 1, 2: None, 3: None, SPECTATOR: None}
-    state = play(state, "AC 7C 9C JC AH 7H QD QH")
-    assert state.to_act == 2
-    state = play(state, "8S 7S KH")
+def test_SOLO_EX_7_SOLO_CALL_4_SOLO_VIS_3_the_unknown_ace() -> None:
+    def partners() -> list[int | None]:
+        return [state.view(viewer).contract.partner for viewer in (0, 1, 2, 3, SPECTATOR)]
+
+    state, facts = acts_with_facts(dealt(UNKNOWN), CALLED_UNKNOWN)
+    calls = [fact for fact in facts if isinstance(fact, Called) and isinstance(fact.action, Call)]
+    heard = [[fact.action for fact in calls if fact.audience >> viewer & 1] for viewer in (0, 1, 2, 3, SPECTATOR)]
+    known, unknown = [Call(card("AS"))], [Call(None)]
+    assert heard == [known, known, unknown, unknown, unknown]
+    assert partners() == [None, 1, None, None, None]
+    state = acts(state, "AC 7C 9C JC AH 7H QD QH 2:8S 7S KH")
     assert legal(state) == "AS"
+    state = acts(state, "AS")
+    assert partners() == [1, 1, 1, 1, 1]
 
 
-def test_SOLO_EX_8_the_called_ace() -> None:
-    state = play(dealt(EIGHTH), f"{FROKE} 8C")
-    assert may(state) == {"JC", "KC"}
-    state = play(state, "KC")
-    assert legal(state) == "AC"
-    state = play(state, "AC TC QS")
-    assert may(state) == {"8H", "QH"}
-    exchanged = (EIGHTH[0], EIGHTH[1].replace("AS", "JS"), EIGHTH[2].replace("JS", "AS"), EIGHTH[3])
-    leads = {"AC", "JD", "QD", "9H", "TS", "QS"}
-    assert may(play(dealt(exchanged), f"{FROKE} 9S KS AS 7S")) == leads
-    assert may(play(dealt(exchanged, called_card_rule="penalty"), f"{FROKE} 9S KS AS 7S")) == leads | {"7C"}
+@pytest.mark.parametrize(
+    ("hands", "line", "options", "reason", "scores"),
+    [
+        pytest.param(NINTH, f"{FROKE} {HIDDEN}", {}, "called_card_unplayed", (0, 2, 0, 2), id="SOLO-EX-9 SOLO-CARD-6"),
+        pytest.param(ELEVENTH, f"{FROKE} {FOUR_LOST} KC 8C 9C AC", {}, "four_tricks", (0, 2, 0, 2), id="SOLO-EX-11"),
+        pytest.param(ELEVENTH, f"{SOLO_IN_HEARTS} {FOUR_LOST}", {}, "four_tricks", (0, 6, 6, 6), id="SOLO-STOP-3"),
+        pytest.param(TWELFTH, f"{FIVE_WON} throw_down", {}, "thrown_down", (2, 0, 2, 0), id="SOLO-EX-12"),
+        pytest.param(TWELFTH, f"{FIVE_WON} {LAST_THREE}", {}, "all_tricks", (4, 0, 4, 0), id="SOLO-THROUGH-3"),
+        pytest.param(TWELFTH, f"{DO} {FIVE_OF_FIVE} {LAST_THREE}", {}, "all_tricks", (6, 0, 6, 0), id="SOLO-STOP-2"),
+        pytest.param(LOSING, f"{FROKE} {WON_THEN_LOST}", {}, "trick_lost", (0, 4, 0, 4), id="SOLO-EX-12 lost"),
+        pytest.param(TWELFTH, f"{FIVE_WON} throw_down", OUT, "thrown_down", (36, 0, 36, 0), id="SOLO-PLAY-4"),
+        pytest.param(EIGHTH, f"{DO} {LOST}", {}, "trick_lost", (0, 6, 0, 6), id="SOLO-EX-13"),
+        pytest.param(EIGHTH, f"{DO} {LOST}", BASE, "trick_lost", (0, 2, 0, 2), id="SOLO-EX-13 SOLO-SCORE-4"),
+        pytest.param(NINTH, f"{DO} {HIDDEN}", {}, "called_card_unplayed", (0, 6, 0, 6), id="SOLO-SCORE-4 a lost do"),
+        pytest.param(NINTH, f"{DO} {HIDDEN}", BASE, "called_card_unplayed", (0, 2, 0, 2), id="SOLO-SCORE-4 the base"),
+        pytest.param(EIGHTH, f"{BUCK} 8C KC AC TC", {}, "trick_lost", (0, 36, 36, 36), id="SOLO-EX-15 SOLO-END-2"),
+        pytest.param(TRUMPS, f"{BUCK} 7D KD AD AH", {}, "trick_lost", (0, 36, 36, 36), id="SOLO-STOP-2 a solo do"),
+        pytest.param(TRUMPS, f"{CLUBS} {FOUR_WON} KC TD JH JS", {}, "five_tricks", (12, 0, 0, 0), id="SOLO-STOP-4"),
+        pytest.param(EIGHTH, FROKE, PAIR, "last_two", (30, 36, 34, 36), id="SOLO-EX-14 SOLO-LAST-1"),
+        pytest.param(EIGHTH, FROKE, DEFENDERS, "last_two", (36, 30, 36, 34), id="SOLO-EX-14 SOLO-LAST-2"),
+        pytest.param(MARRIED, "pass wedding pass pass call:AS", OUT_TWO, "last_two", (36, 3, 36, 4), id="SOLO-WED-4"),
+        pytest.param(BIDDERS, "pass pass pass pass", {}, "all_passed", (0, 0, 0, 0), id="SOLO-BID-8"),
+    ],
+)
+def test_why_a_hand_stops_and_what_it_brings(
+    hands: str, line: str, options: dict[str, Any], reason: str, scores: tuple[int, ...]
+) -> None:
+    *words, last = line.split()
+    before = acts(dealt(hands, **options), " ".join(words))
+    assert to_act(before) is not None
+    state, facts = acts_with_facts(before, last)
+    assert (details(facts)["reason"], state.scores) == (reason, scores)
+    assert (state.phase == "over") == (scores.count(36) == 3)
+    assert state.phase == "over" or due(state)[1:] == ((), 2, 1)
 
 
-def test_SOLO_EX_9_SOLO_CARD_6_the_fifth_trick() -> None:
-    state = play(dealt(NINTH), f"{FROKE} KH TH 8H 7S AH 7D 9H 8S QC 8D JH JS 7H KC QH TS TD KD")
-    assert may(state) == {"JD", "QD"}
-    state = play(state, "JD AD")
-    assert (state.phase, state.scores) == ("deal", (0, 2, 0, 2))
-    void = (NINTH[0], NINTH[1], NINTH[2].replace("JD QD", "JS TS"), NINTH[3].replace("TS JS", "JD QD"))
-    line = f"{FROKE} KH TH 8H 7S AH 7D 9H 8S QC 8D JH 7C 7H KC QH TC TD KD"
-    assert legal(play(dealt(void), line)) == "AC"
-    assert may(play(dealt(void, called_card_rule="penalty"), line)) == {"AC", "TS", "JS", "QS"}
+def test_SOLO_EX_14_a_hand_of_two_who_are_not_out_goes_on() -> None:
+    assert acts(dealt(EIGHTH, scores=(36, 30, 36, 34)), FROKE).phase == "play"
+    assert acts(dealt(EIGHTH, scores=(30, 0, 34, 36)), FROKE).phase == "play"
 
 
-def test_SOLO_EX_10_the_declarer_keeps_a_card_of_the_called_suit() -> None:
-    hands = (EIGHTH[0].replace("9C", "9D"), EIGHTH[1], EIGHTH[2], EIGHTH[3].replace("9D", "9C"))
-    state = play(dealt(hands), f"{FROKE} 9S KS JS 7S AS TS 8S")
-    assert may(state) == {"9D", "TD", "7H", "JH", "KH", "AH"}
-
-
-def test_SOLO_EX_11_a_decided_hand_goes_on_while_the_partner_is_hidden() -> None:
-    state = play(dealt(ELEVENTH), f"{FROKE} 8H QC JH QH AS 9S 7S 7D KS TS 8S 8D AH QS 7H 9H")
-    assert state.tricks[1] + state.tricks[3] == 4
-    assert (state.phase, state.to_act) == ("play", 3)
-    state = play(state, "KC 8C 9C")
-    assert legal(state) == "AC"
-    state = play(state, "AC")
-    assert (state.phase, state.scores) == ("deal", (0, 2, 0, 2))
-
-
-def test_SOLO_EX_12_SOLO_THROUGH_4_five_out_of_five() -> None:
-    state = play(dealt(TWELFTH), f"{FROKE} {FIVE_OF_FIVE}")
-    assert (state.to_act, legal(state)) == (2, "7C TS JS throw_down")
-    assert play(state, "throw_down").scores == (2, 0, 2, 0)
-    assert play(state, "TS 9S AH 9D KH TD 7C KD QH KC JS AD").scores == (4, 0, 4, 0)
-    do = play(dealt(TWELFTH), f"{FROKE.replace('trump:H', 'trump:H!')} {FIVE_OF_FIVE}")
-    assert legal(do) == "7C TS JS"
-    assert play(do, "TS 9S AH 9D KH TD 7C KD QH KC JS AD").scores == (6, 0, 6, 0)
-    exchanged = (TWELFTH[0].replace("QH", "TC"), TWELFTH[1].replace("TC", "QH"), TWELFTH[2], TWELFTH[3])
-    line = FIVE_OF_FIVE.replace("8C TC AC QD", "8C KC AC QD")
-    lost = play(dealt(exchanged), f"{FROKE} {line} TS 9S TC QH")
-    assert (lost.phase, lost.scores) == ("deal", (0, 4, 0, 4))
-
-
-def test_SOLO_EX_13_a_do_that_is_lost() -> None:
-    line = f"{FROKE.replace('trump:H', 'trump:H!')} 9S KS JS 7S"
-    state = play(dealt(EIGHTH), line)
-    assert (state.phase, state.to_act) == ("play", 1)
-    assert play(state, "JC AC TC 8C").scores == (0, 6, 0, 6)
-    assert play(dealt(EIGHTH, fail_value="base"), f"{line} JC AC TC 8C").scores == (0, 2, 0, 2)
-
-
-def test_SOLO_EX_14_SOLO_LAST_2_the_last_two() -> None:
-    state = play(dealt(EIGHTH, scores=(30, 36, 34, 36)), FROKE)
-    assert (state.phase, state.scores) == ("deal", (30, 36, 34, 36))
-    dealer = state.apply(CardsShuffled(due(state).cards))[0].match.dealer
-    assert dealer == 0
-    assert play(dealt(EIGHTH, scores=(36, 30, 36, 34)), FROKE).phase == "play"
-    assert play(dealt(EIGHTH, scores=(36, 30, 36, 34), last_two="either_pair"), FROKE).phase == "deal"
-
-
-@pytest.mark.parametrize("options", [{}, {"ranking": "out_order"}], ids=repr)
-def test_SOLO_EX_15_the_shortest_game(options: dict[str, Any]) -> None:
-    state = play(dealt(EIGHTH, **options), "solo_do_clubs pass pass pass trump:C 8C KC AC TC")
-    assert state.scores == (0, 36, 36, 36)
-    assert state.awaiting == GameOver(((1, 2, 3), (0,)), "buck")
-    assert state.match.went_out == (0, 1, 1, 1)
-
-
-def test_SOLO_EX_16_SOLO_WED_3_a_partner_with_one_suit() -> None:
-    hands = ("QC QS AC KC AD AS 7C 8C", "7H 8H 9H TH JH QH KH AH", "9C TC JC 7D 8D 9D TD JD", "QD KD 7S 8S 9S TS JS KS")
-    state = play(dealt(hands), "wedding pass pass pass")
-    assert legal(state) == "call:AH"
-    assert legal(play(state, "call:AH")) == "trump:H trump:H!"
-
-
-def test_SOLO_EX_17_restarts() -> None:
+def test_SOLO_EX_17_SOLO_RESTART_2_restarts() -> None:
     begun = dealt(EIGHTH)
-    state = play(begun, f"{FROKE} 8C KC")
-    assert state.event_record(ProposalAgreed("restart_same")) == {"type": "restart_hand", "cards": "same"}
-    again, _ = state.apply(ProposalAgreed("restart_same"))
-    assert again == begun
-    assert (again.phase, again.to_act, again.contract.stands, again.calls) == ("auction", 0, False, ())
-    assert again.view(0).round_number == 1
+    state = acts(begun, f"{FROKE} 8C KC")
+    for name in ("same", "new"):
+        assert state.event_record(ProposalAgreed(f"restart_{name}")) == {"type": "restart_hand", "cards": name}
+    assert state.apply(ProposalAgreed("restart_same"))[0] == begun
     fresh, _ = state.apply(ProposalAgreed("restart_new"))
-    assert (due(fresh).round_number, due(fresh).shuffle_number, due(fresh).draw_bounds) == (1, 2, ())
+    assert due(fresh)[1:] == ((), 1, 2)
     assert fresh.apply(CardsShuffled(DECK))[0].match.dealer == 3
     assert rule_against(fresh, CardsShuffled(DECK, (2,)))
     assert SOLO.proposals.keys() == {"restart_same", "restart_new"}

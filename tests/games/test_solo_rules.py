@@ -1,59 +1,55 @@
-"""The rules of Solo up to the contract, one by one: deck, options, deal, auction."""
+"""The rules of Solo by their ids, apart from the worked positions and the called card."""
 
-import json
 from typing import Any
 
 import pytest
 
-from croupier.games.actions import Bid, Call, Draw, Keep, Match, NameTrump, Pass, Play, Swap
-from croupier.games.cards import NOTATION, cards, notation
-from croupier.games.facts import TurnChanged
-from croupier.games.interface import (
-    CardsShuffled,
-    SeatActed,
-    SeatsToAct,
-)
+from croupier.games.actions import Action, Bid, Call, Keep, NameTrump, Play
+from croupier.games.cards import NOTATION, SUITS, cards, notation
+from croupier.games.facts import SPECTATOR, HandRevealed, Marked, RoundStarted, Seat, TurnChanged
+from croupier.games.interface import CardsShuffled, ProposalAgreed
 from croupier.games.solo.contracts import KINDS
 from croupier.games.solo.deck import DECK, FOLLOWING, ORDER, PLAIN, TRUMPS
 from tests.games.comparison import rule_against
+from tests.games.positions import acts, acts_with_facts, details, due, first_legal, legal, may, refusals, to_act
 from tests.games.positions_solo import (
     BIDDERS,
+    CALLED_UNKNOWN,
+    CLUBLESS,
+    DO,
     EIGHTH,
+    FIVE_OF_FIVE,
+    FROKE,
     MARRIED,
-    Hands,
+    SOLO,
+    TWELFTH,
+    UNKNOWN,
     dealt,
-    details,
-    due,
-    ended,
-    hand,
-    legal,
-    may,
+    exchanged,
     new,
-    play,
-    play_with_facts,
-    refusal,
 )
 
-# The deck, the seats, the options
+TO_CALL = "froke pass pass pass trump:H"
+UNKNOWN_CALL = "froke pass pass pass trump:D"
+DIAMONDS = exchanged(CLUBLESS, "QS 7D")
+"""Seat 0 has diamonds and both black queens."""
+NO_SUIT = exchanged(UNKNOWN, "AC JD", "AH AD", "KH KD")
+"""Seat 0 misses three aces and has no card of their suits."""
+BUCK = "solo_do_clubs pass pass pass trump:C 8C KC AC TC"
+
+# The deck
 
 
 def test_SOLO_DECK_1_thirty_two_cards() -> None:
     assert due(new()).cards == DECK
-    assert {NOTATION[value] for value in DECK} == {rank + suit for rank in "789TJQKA" for suit in "CDHS"}
+    assert {NOTATION[value] for value in DECK} == {rank + suit for rank in "789TJQKA" for suit in SUITS}
     assert len(DECK) == 32
 
 
-@pytest.mark.parametrize(
-    ("trump", "order"),
-    [
-        ("C", "QC 7C QS AC KC JC TC 9C 8C"),
-        ("S", "QC 7S QS AS KS JS TS 9S 8S"),
-        ("H", "QC 7H QS AH KH QH JH TH 9H 8H"),
-        ("D", "QC 7D QS AD KD QD JD TD 9D 8D"),
-    ],
-)
-def test_SOLO_RANK_1_the_order_of_trumps(trump: str, order: str) -> None:
-    suit = "CDHS".index(trump)
+@pytest.mark.parametrize("trump", SUITS)
+def test_SOLO_RANK_1_the_order_of_trumps(trump: str) -> None:
+    suit, queen = SUITS.index(trump), f"Q{trump}" if trump in "DH" else ""
+    order = f"QC 7{trump} QS A{trump} K{trump} {queen} J{trump} T{trump} 9{trump} 8{trump}"
     assert notation(ORDER[suit][: TRUMPS[suit].bit_count()]) == order.split()
 
 
@@ -72,162 +68,160 @@ def test_SOLO_DEAL_1_a_dealer_is_drawn_once_and_then_the_deal_moves_clockwise() 
     assert due(state).draw_bounds == (4,)
     state, _ = state.apply(CardsShuffled(DECK, (2,)))
     assert (state.match.dealer, state.view(0).dealer) == (2, 2)
-    state = play(state, "solo_clubs pass pass pass trump:C")
-    while state.to_act >= 0:
-        state = play(state, legal(state).split()[0])
+    state = first_legal(acts(state, "solo_clubs pass pass pass"))
     assert due(state)[1:] == ((), 2, 1)
     assert state.apply(CardsShuffled(DECK))[0].match.dealer == 3
 
 
+def test_SOLO_DEAL_3_the_deal_as_it_is_written_and_what_is_refused() -> None:
+    state = new()
+    record = state.event_record(CardsShuffled(DECK[::-1], (3,)))
+    assert record == {"type": "deal", "dealer": 3, "deck": notation(DECK[::-1])}
+    for wrong in (CardsShuffled(DECK[1:], (0,)), CardsShuffled((DECK[1], *DECK[1:]), (0,)), CardsShuffled((), ())):
+        assert rule_against(state, wrong) == "SOLO-DEAL-3"
+    assert {rule_against(state, CardsShuffled(DECK, drawn)) for drawn in ((), (4,))} == {"SOLO-DEAL-1"}
+    assert refusals(state, "pass", 0) == {"SOLO-DEAL-3"}
+    assert rule_against(dealt(EIGHTH), CardsShuffled(DECK)) == "SOLO-DEAL-3"
+
+
+# Refusals
+
+
 @pytest.mark.parametrize(
-    ("options", "first_eight", "receivers"),
+    ("hands", "line", "seat", "said", "rule"),
     [
-        ({}, "7C 8C 9C JD QD JH QH KH", (3, 0, 1, 2)),
-        ({"deal_start": "left"}, "7C 8C 9C JD QD JH QH KH", (1, 2, 3, 0)),
-        ({"deal_packets": "singles"}, "7C JC 7D JD 7H JH 7S JS", (3, 0, 1, 2)),
-        ({"deal_packets": "singles", "deal_start": "left"}, "7C JC 7D JD 7H JH 7S JS", (1, 2, 3, 0)),
+        pytest.param(BIDDERS, "", None, "match draw call:AC keep swap 7C trump:C", "SOLO-BID-1", id="SOLO-BID-1"),
+        pytest.param(BIDDERS, "froke", 0, "pass iss", "SOLO-BID-1", id="SOLO-BID-1 once"),
+        pytest.param(BIDDERS, "", 4, "pass", "SOLO-BID-1", id="SOLO-BID-1 no such seat"),
+        pytest.param(BIDDERS, "", None, "5", "SOLO-BID-2", id="SOLO-BID-2 an amount"),
+        pytest.param(BIDDERS, "solo", None, "froke iss wedding solo", "SOLO-BID-4", id="SOLO-BID-4"),
+        pytest.param(CLUBLESS, "", None, "iss solo_clubs solo_do_clubs", "SOLO-BID-5", id="SOLO-BID-5"),
+        pytest.param(BIDDERS, "", None, "wedding", "SOLO-BID-6", id="SOLO-BID-6"),
+        pytest.param(MARRIED, "pass", None, "froke iss", "SOLO-WED-1", id="SOLO-WED-1"),
+        pytest.param(MARRIED, "froke pass pass iss", None, "pass solo keep", "SOLO-WED-2", id="SOLO-WED-2"),
+        pytest.param(MARRIED, "froke pass pass iss", 0, "wedding", "SOLO-WED-2", id="SOLO-WED-2 another seat"),
+        pytest.param(BIDDERS, "froke iss pass pass", 1, "keep", "SOLO-KEEP-1", id="SOLO-KEEP-1 another seat"),
+        pytest.param(BIDDERS, "froke iss pass pass", None, "pass iss keep:7C/C", "SOLO-KEEP-2", id="SOLO-KEEP-2"),
+        pytest.param(BIDDERS, "froke pass pass pass", None, "call:AC pass", "SOLO-TRUMP-1", id="SOLO-TRUMP-1"),
+        pytest.param(BIDDERS, "froke pass pass pass", 1, "trump:C", "SOLO-TRUMP-1", id="SOLO-TRUMP-1 another seat"),
+        pytest.param(BIDDERS, "iss pass pass pass", None, "trump:H", "SOLO-TRUMP-2", id="SOLO-TRUMP-2"),
+        pytest.param(BIDDERS, "solo_do_clubs pass pass pass", None, "trump:H", "SOLO-TRUMP-2", id="SOLO-TRUMP-2 do"),
+        pytest.param(DIAMONDS, "solo pass pass pass", None, "trump:C trump:S", "SOLO-TRUMP-3", id="SOLO-TRUMP-3"),
+        pytest.param(BIDDERS, "solo pass pass pass", None, "trump:C!", "SOLO-TRUMP-4", id="SOLO-TRUMP-4"),
+        pytest.param(BIDDERS, "solo_do pass pass pass", None, "trump:C!", "SOLO-TRUMP-4", id="SOLO-TRUMP-4 do"),
+        pytest.param(EIGHTH, TO_CALL, 2, "call:AC", "SOLO-CALL-1", id="SOLO-CALL-1 another seat"),
+        pytest.param(EIGHTH, TO_CALL, None, "pass 8C", "SOLO-CALL-1", id="SOLO-CALL-1"),
+        pytest.param(EIGHTH, TO_CALL, None, "call:unknown call:AH call:KC call:2C", "SOLO-CALL-2", id="SOLO-CALL-2"),
+        pytest.param(UNKNOWN, UNKNOWN_CALL, None, "call:AS", "SOLO-CALL-4", id="SOLO-CALL-4"),
+        pytest.param(NO_SUIT, UNKNOWN_CALL, None, "call:unknown call:AD call:KC", "SOLO-CALL-5", id="SOLO-CALL-5"),
+        pytest.param(MARRIED, "pass wedding pass pass call:AS", None, "trump:S", "SOLO-WED-6", id="SOLO-WED-6"),
+        pytest.param(MARRIED, "pass wedding pass pass call:AS", None, "trump:H", "SOLO-TRUMP-3", id="SOLO-TRUMP-3 wed"),
+        pytest.param(EIGHTH, FROKE, None, "solo call:AC draw yield", "SOLO-PLAY-1", id="SOLO-PLAY-1"),
+        pytest.param(EIGHTH, f"{FROKE} 8C", 0, "9C", "SOLO-PLAY-1", id="SOLO-PLAY-1 another seat"),
+        pytest.param(EIGHTH, f"{FROKE} 8C", None, "QC TH 8S 2C KC/C", "SOLO-PLAY-2", id="SOLO-PLAY-2"),
+        pytest.param(TWELFTH, f"{FROKE} QC 8H JH TH", None, "throw_down", "SOLO-THROUGH-1", id="SOLO-THROUGH-1 early"),
+        pytest.param(TWELFTH, f"{FROKE} {FIVE_OF_FIVE}", 0, "throw_down", "SOLO-PLAY-1", id="SOLO-THROUGH-1 seat"),
+        pytest.param(TWELFTH, f"{FROKE} {FIVE_OF_FIVE} TS", None, "throw_down", "SOLO-THROUGH-1", id="SOLO-THROUGH-3"),
+        pytest.param(EIGHTH, BUCK, 3, "pass 8H solo", "SOLO-END-2", id="SOLO-END-2"),
+        pytest.param(BIDDERS, "", None, Bid("nonsense"), "SOLO-BID-2", id="SOLO-BID-2"),
+        pytest.param(BIDDERS, "", None, Bid("Solo"), "SOLO-BID-2", id="SOLO-BID-2 in capitals"),
+        pytest.param(BIDDERS, "froke iss pass pass", None, Keep((), 0), "SOLO-KEEP-2", id="SOLO-KEEP-2 a suit"),
+        pytest.param(BIDDERS, "solo pass pass pass", None, NameTrump(4, do=False), "SOLO-TRUMP-3", id="SOLO-TRUMP-3 4"),
+        pytest.param(EIGHTH, TO_CALL, None, Call(53), "SOLO-CALL-2", id="SOLO-CALL-2 no card"),
+        pytest.param(EIGHTH, f"{FROKE} 8C", None, Play(53), "SOLO-PLAY-2", id="SOLO-PLAY-2 no card"),
+        pytest.param(EIGHTH, f"{FROKE} 8C", None, Play(-1), "SOLO-PLAY-2", id="SOLO-PLAY-2 a negative one"),
     ],
 )
-def test_SOLO_DEAL_2_packets_and_where_they_begin(
-    options: dict[str, Any], first_eight: str, receivers: tuple[int, ...]
-) -> None:
-    state, _ = new(**options).apply(CardsShuffled(DECK, (0,)))
-    assert hand(state, receivers[0]) == first_eight
-    third_packet = {"323": ["KD"], "singles": ["9D"]}[options.get("deal_packets", "323")]
-    assert set(third_packet) <= set(
-        hand(state, receivers[1] if "deal_packets" not in options else receivers[2]).split()
-    )
-    assert all(held.bit_count() == 8 for held in state.hands)
-
-
-def test_SOLO_DEAL_3_the_deal_as_it_is_written() -> None:
-    record = new().event_record(CardsShuffled(DECK[::-1], (3,)))
-    assert json.loads(json.dumps(record)) == {"type": "deal", "dealer": 3, "deck": notation(DECK[::-1])}
-
-
-def test_SOLO_DEAL_3_a_deal_that_is_not_due_or_not_valid_is_refused() -> None:
-    state = new()
-    for shuffled in (CardsShuffled(DECK[1:], (0,)), CardsShuffled((DECK[1], *DECK[1:]), (0,)), CardsShuffled((), ())):
-        assert rule_against(state, shuffled) == "SOLO-DEAL-3"
-    assert rule_against(state, CardsShuffled(DECK)) == "SOLO-DEAL-1"
-    assert rule_against(state, CardsShuffled(DECK, (4,))) == "SOLO-DEAL-1"
-    assert rule_against(state, SeatActed(0, Pass())) == "SOLO-DEAL-3"
-    assert rule_against(dealt(EIGHTH), CardsShuffled(DECK)) == "SOLO-DEAL-3"
+def test_refusals(hands: str, line: str, seat: Seat | None, said: str | Action, rule: str) -> None:
+    assert refusals(acts(dealt(hands), line), said, seat) == {rule}
 
 
 # The auction
 
 
-def test_SOLO_BID_1_one_turn_each_from_the_left_of_the_dealer() -> None:
-    state = dealt(BIDDERS, dealer=1)
-    for seat in (2, 3, 0, 1):
-        assert state.awaiting == SeatsToAct((seat,))
-        for other in {-1, 0, 1, 2, 3, 4} - {seat}:
-            assert not state.legal_actions(other).actions
-            assert refusal(state, "pass", other) == "SOLO-BID-1"
-        state = play(state, "pass")
-    assert state.phase == "deal"
-
-
-@pytest.mark.parametrize("asked", [Match(), Draw(), Call(None), Keep(), Swap(()), Play(5), NameTrump(0, do=False)])
-def test_SOLO_BID_1_other_verbs_are_refused_in_the_auction(asked: Any) -> None:
-    assert refusal(dealt(BIDDERS), asked) == "SOLO-BID-1"
-
-
 def test_SOLO_BID_2_the_ladder() -> None:
     assert list(KINDS) == ["froke", "iss", "wedding", "solo", "solo_clubs", "solo_do", "solo_do_clubs"]
     assert [kind.rank for kind in KINDS.values()] == [1, 2, 3, 4, 5, 6, 7]
-    for wrong in (Bid("nonsense"), Bid(5), Bid("Solo"), Bid("")):
-        assert refusal(dealt(BIDDERS), wrong) == "SOLO-BID-2"
 
 
-@pytest.mark.parametrize("low", ["froke", "iss", "wedding", "solo"])
-def test_SOLO_BID_4_a_bid_is_higher_than_all_before(low: str) -> None:
-    assert refusal(play(dealt(BIDDERS), "solo"), low) == "SOLO-BID-4"
-
-
-@pytest.mark.parametrize("bid", ["iss", "solo_clubs", "solo_do_clubs"])
-def test_SOLO_BID_5_club_bids_need_a_club_that_is_not_the_old(bid: str) -> None:
-    hands = ("QC 7D 8D 9D TD JD QD KD", "7C 8C 9C TC JC KC AC 7H", "8H 9H TH JH QH KH AH AD", "7S 8S 9S TS JS QS KS AS")
-    assert refusal(dealt(hands), bid) == "SOLO-BID-5"
-
-
-@pytest.mark.parametrize("bid", ["froke", "iss"])
-def test_SOLO_WED_1_both_queens_forbid_froke_and_iss(bid: str) -> None:
-    state = play(dealt(MARRIED), "pass")
-    assert refusal(state, bid) == "SOLO-WED-1"
-    assert may(state) == {"pass", "wedding", "solo", "solo_clubs", "solo_do", "solo_do_clubs"}
-
-
-@pytest.mark.parametrize(
-    ("hands", "line", "outcome"),
-    [
-        pytest.param(BIDDERS, "froke iss solo pass", ("name_trump", 2, "solo"), id="a-solo"),
-        pytest.param(BIDDERS, "solo solo_clubs pass pass", ("name_trump", 1, "solo_clubs"), id="a-solo-in-clubs"),
-        pytest.param(MARRIED, "pass solo pass pass", ("name_trump", 1, "solo"), id="a-solo-of-the-married"),
-        pytest.param(MARRIED, "pass pass solo pass", ("name_trump", 2, "solo"), id="a-solo-over-the-married"),
-        pytest.param(MARRIED, "froke wedding pass pass", ("call", 1, "wedding"), id="a-wedding"),
-        pytest.param(MARRIED, "pass pass pass pass", ("wedding", 1, ""), id="nothing-but-both-queens"),
-        pytest.param(MARRIED, "froke pass pass iss", ("wedding", 1, ""), id="an-iss-but-both-queens"),
-        pytest.param(BIDDERS, "pass pass pass pass", ("deal", -1, ""), id="nothing"),
-        pytest.param(BIDDERS, "froke iss pass pass", ("keep", 0, ""), id="an-iss-over-a-froke"),
-        pytest.param(BIDDERS, "pass iss pass pass", ("name_trump", 1, "iss"), id="an-iss-alone"),
-        pytest.param(BIDDERS, "pass pass pass froke", ("name_trump", 3, "froke"), id="a-froke-alone"),
-    ],
-)
-def test_SOLO_BID_7_who_is_declarer(hands: Hands, line: str, outcome: tuple[str, int, str]) -> None:
-    state = play(dealt(hands), line)
-    assert (state.phase, state.to_act, state.contract.bid) == outcome
-
-
-def test_SOLO_WED_2_the_wedding_has_to_be_called_after_the_round() -> None:
-    state, facts = play_with_facts(dealt(MARRIED), "froke pass pass iss")
-    assert facts[-1] == TurnChanged("wedding", (1,))
-    assert legal(state) == "wedding"
-    assert {refusal(state, said) for said in ("pass", "solo", "keep")} == {"SOLO-WED-2"}
-    assert refusal(state, "wedding", 0) == "SOLO-WED-2"
-    state = play(state, "wedding")
-    assert (state.phase, state.contract.declarer, state.contract.bid) == ("call", 1, "wedding")
-
-
-def test_SOLO_BID_8_four_passes_throw_the_hand_in() -> None:
-    state, facts = play_with_facts(dealt(BIDDERS, scores=(1, 2, 3, 4)), "pass pass pass pass")
-    assert state.scores == (1, 2, 3, 4)
-    assert (ended(facts).points, ended(facts).notes) == ((0, 0, 0, 0), ("", "", "", ""))
-    assert ended(facts).headline == "thrown in, all passed"
-    assert details(facts) == {"outcome": "thrown_in", "reason": "all_passed", "void": "false"}
-    assert state.apply(CardsShuffled(DECK))[0].match[:2] == (2, 0)
-
-
-@pytest.mark.parametrize(
-    ("line", "keeps", "asked"),
-    [
-        ("froke iss pass pass", False, 0),
-        ("pass pass pass pass", True, -1),
-        ("solo solo_clubs pass pass", True, 0),
-        ("solo solo_clubs pass pass", False, -1),
-        ("solo_do solo_do_clubs pass pass", True, 0),
-        ("solo solo_do_clubs pass pass", True, -1),
-        ("pass solo solo_do solo_do_clubs", True, 2),
-        ("solo_clubs solo_do pass solo_do_clubs", True, 1),
-        ("froke iss solo pass", True, -1),
-    ],
-)
-def test_SOLO_KEEP_1_who_is_asked_whether_he_keeps_his_bid(line: str, keeps: bool, asked: int) -> None:
-    state = play(dealt(BIDDERS, solo_keep=keeps), line)
-    assert (state.to_act if state.phase == "keep" else -1) == asked
-
-
-def test_SOLO_KEEP_2_keeping_needs_a_club_and_yielding_nothing() -> None:
-    asked = play(dealt(BIDDERS), "froke iss pass pass")
-    assert legal(asked) == "yield keep"
-    assert play(asked, "keep").contract[:2] == (0, "iss")
-    assert play(asked, "yield").contract[:2] == (1, "iss")
-    assert refusal(asked, "keep", 1) == "SOLO-KEEP-1"
-    for wrong in (Keep(cards("7C"), 0), Keep((), 0), Keep(cards("7C")), Pass(), Bid("iss")):
-        assert refusal(asked, wrong) == "SOLO-KEEP-2"
-    clubless = play(dealt(BIDDERS, dealer=1), "froke iss pass pass")
-    assert legal(clubless) == "yield"
-    assert refusal(clubless, "keep") == "SOLO-KEEP-2"
-    kept = play(dealt(BIDDERS, solo_keep=True), "solo_do solo_do_clubs pass pass keep")
+def test_SOLO_KEEP_2_SOLO_TRUMP_4_a_do_that_is_kept_stays_a_do() -> None:
+    kept = acts(dealt(BIDDERS, solo_keep=True), "solo_do solo_do_clubs pass pass keep")
     assert kept.contract == (0, "solo_do_clubs", -1, True, -1, -1)
+    for bid in ("solo", "solo_do"):
+        assert acts(dealt(BIDDERS), f"{bid} pass pass pass trump:C").contract.do == (bid == "solo_do")
+
+
+# Trump and partner
+
+
+def test_SOLO_VIS_3_an_unknown_card_that_never_appears_stays_unknown() -> None:
+    state, facts = acts_with_facts(dealt(UNKNOWN, scores=(30, 33, 36, 36)), CALLED_UNKNOWN)
+    assert (state.phase, details(facts)["partner"], details(facts)["called"]) == ("deal", "1", "unknown")
+    assert state.view(3).contract.partner == 1
+    assert state.view(3).calls[-1].action == Call(None)
+
+
+# The play
+
+
+@pytest.mark.parametrize(("first_lead", "leader"), [("left_of_dealer", 2), ("declarer", 0)])
+def test_SOLO_PLAY_1_who_leads_first_and_then_clockwise(first_lead: str, leader: int) -> None:
+    state = acts(dealt(TWELFTH, dealer=1, first_lead=first_lead), "pass pass froke pass trump:H call:AC")
+    for step in range(4):
+        assert to_act(state) == (leader + step) % 4
+        state = acts(state, legal(state).split()[0])
+
+
+def test_SOLO_THROUGH_2_SOLO_THROUGH_3_thrown_down_cards_stay_closed_and_a_sixth_card_goes_through() -> None:
+    choice = acts(dealt(TWELFTH), f"{FROKE} {FIVE_OF_FIVE}")
+    view = acts(choice, "throw_down").view(SPECTATOR)
+    assert [(seat.card_count, seat.cards) for seat in view.seats] == [(3, ())] * 4
+    state, facts = acts_with_facts(choice, "TS")
+    assert (state.through, state.view(SPECTATOR).contract.amount) == (True, 4)
+    assert Marked("pledge", None, "through") in facts
+    assert "throw_down" in may(acts(dealt(TWELFTH, through_factor=1), f"{FROKE} {FIVE_OF_FIVE}"))
+
+
+@pytest.mark.parametrize(
+    ("phase", "scores", "line"),
+    [
+        ("auction", (0, 0, 0, 0), "froke"),
+        ("call", (0, 0, 0, 0), "froke pass pass pass trump:H"),
+        ("play", (0, 0, 0, 0), f"{FROKE} 9S KS"),
+        ("deal", (0, 0, 0, 0), f"{DO} 9S KS JS 7S JC AC TC 8C"),
+        ("over", (36, 32, 36, 10), f"{DO} 9S KS JS 7S JC AC TC 8C"),
+    ],
+)
+def test_SOLO_VIS_1_a_hand_is_its_owners_even_when_it_or_the_game_has_ended(
+    phase: str, scores: tuple[int, ...], line: str
+) -> None:
+    state, facts = acts_with_facts(dealt(EIGHTH, scores=scores), line)
+    assert (state.phase, all(state.hands)) == (phase, True)
+    assert not any(isinstance(fact, HandRevealed) for fact in facts)
+    for viewer in (0, 1, 2, 3, SPECTATOR):
+        shown = [bool(seat.cards) for seat in state.view(viewer).seats]
+        assert shown == [seat == viewer for seat in range(4)]
+
+
+# Restarts
+
+
+def test_SOLO_RESTART_1_SOLO_RESTART_2_SOLO_END_5_new_cards_from_the_same_dealer_as_often_as_you_like() -> None:
+    state: Any = acts(dealt(EIGHTH), FROKE)
+    assert rule_against(state, ProposalAgreed("resign")) == "SOLO-RESTART-2"
+    for number in (2, 3, 4):
+        state, facts = state.apply(ProposalAgreed("restart_new"))
+        assert facts == (RoundStarted(1, 3), TurnChanged("deal", ()))
+        assert due(state)[1:] == ((), 1, number)
+        for proposal in SOLO.proposals:
+            assert rule_against(state, ProposalAgreed(proposal)) == "SOLO-RESTART-2"
+        state, _ = state.apply(CardsShuffled(DECK))
+        assert (state.match.dealer, state.view(0).round_number, to_act(state)) == (3, 1, 0)
+    assert due(first_legal(acts(state, "solo pass pass pass")))[1:] == ((), 2, 1)
+
+
+def test_SOLO_RESTART_2_no_restart_without_a_hand_in_progress() -> None:
+    passed = acts(dealt(BIDDERS), "pass pass pass pass")
+    over = acts(dealt(EIGHTH), BUCK)
+    for state, rule in ((new(), "SOLO-RESTART-2"), (passed, "SOLO-RESTART-2"), (over, "SOLO-END-2")):
+        assert {rule_against(state, ProposalAgreed(proposal)) for proposal in SOLO.proposals} == {rule}

@@ -4,34 +4,21 @@ from typing import Any
 
 import pytest
 
-from croupier.games.actions import Action
-from croupier.games.facts import Count, Fact, GameEnded, Marked, RoundEnded
-from croupier.games.interface import CardsShuffled, GameOver, resolve_options
-from croupier.games.solo import SoloState, scoring
+from croupier.games.cards import SUITS
+from croupier.games.facts import Count, Marked, RoundEnded
+from croupier.games.interface import CardsShuffled, resolve_options
+from croupier.games.solo import scoring
 from croupier.games.solo.contracts import Contract
 from croupier.games.solo.deck import DECK
 from croupier.games.solo.table import Table
 from tests.games.comparison import rule_against
-from tests.games.positions_solo import (
-    EIGHTH,
-    FIVE_OF_FIVE,
-    FROKE,
-    NINTH,
-    SOLO,
-    TWELFTH,
-    dealt,
-    details,
-    ended,
-    play,
-    play_with_facts,
-    refusal,
-)
+from tests.games.positions import acts_with_facts, details, ended, over, to_act
+from tests.games.positions_solo import DO, EIGHTH, FIVE_OF_FIVE, FROKE, LAST_THREE, SOLO, TWELFTH, dealt
 
-DO = FROKE.replace("trump:H", "trump:H!")
 LOST_DO = f"{DO} 9S KS JS 7S JC AC TC 8C"
 """With the eighth hands: seats 1 and 3 get the points of a failed dirty do, 6 each by default."""
-LAST_THREE = "TS 9S AH 9D KH TD 7C KD QH KC JS AD"
-SUITS = "CDHS"
+ALONE = "solo_do_clubs pass pass pass trump:C 8C KC AC TH"
+"""Seat 0 loses the first trick of a solo do with the twelfth hands."""
 Totals = tuple[int, ...]
 
 
@@ -46,16 +33,18 @@ def contract(bid: str, trump: str, do: bool = False) -> Contract:
     return Contract(0, bid, SUITS.index(trump), do or bid.startswith("solo_do"), partner=partner)
 
 
-def after(
-    totals: Totals, bid: str, trump: str, made: bool, do: bool = False, through: bool = False, **options: Any
-) -> Totals | None:
-    """The totals after such a hand."""
-    standing, options_table = contract(bid, trump, do), table(**options)
-    scorers = standing.side if made else tuple(seat for seat in range(4) if seat not in standing.side)
-    return scoring.settled(options_table, totals, scorers, scoring.value(options_table, standing, through, made))
-
-
 ZERO = (0, 0, 0, 0)
+BASE: dict[str, Any] = {"fail_value": "base"}
+LOWEST: dict[str, Any] = {"double_out": "lowest"}
+
+
+def after(hand: str, totals: Totals = ZERO, **options: Any) -> Totals | None:
+    """The totals after a hand such as "froke H made do" or "solo C failed through"."""
+    bid, trump, *said = hand.split()
+    standing, options_table = contract(bid, trump, "do" in said), table(**options)
+    scorers = standing.side if "made" in said else tuple(seat for seat in range(4) if seat not in standing.side)
+    value = scoring.value(options_table, standing, "through" in said, "made" in said)
+    return scoring.settled(options_table, totals, scorers, value)
 
 
 @pytest.mark.parametrize(
@@ -87,71 +76,50 @@ def test_SOLO_SCORE_2_a_do_is_not_doubled_again_and_factors_can_be_one() -> None
 @pytest.mark.parametrize(
     ("found", "expected"),
     [
-        pytest.param(after(ZERO, "froke", "H", made=True), (2, 0, 2, 0), id="SOLO-SCORE-3 example 1"),
-        pytest.param(after(ZERO, "iss", "C", made=False), (0, 4, 0, 4), id="SOLO-SCORE-3 example 2"),
-        pytest.param(after(ZERO, "froke", "D", made=False, through=True), (0, 4, 0, 4), id="SOLO-SCORE-4 example 3"),
-        pytest.param(
-            after(ZERO, "froke", "D", made=False, through=True, fail_value="base"),
-            (0, 2, 0, 2),
-            id="SOLO-SCORE-4 example 3 base",
-        ),
-        pytest.param(
-            after(ZERO, "froke", "D", made=False, through=True, through_factor=1),
-            (0, 2, 0, 2),
-            id="SOLO-SCORE-4 example 3 factor",
-        ),
-        pytest.param(after(ZERO, "wedding", "C", made=True, do=True), (24, 0, 24, 0), id="SOLO-SCORE-2 example 4"),
-        pytest.param(after(ZERO, "solo", "S", made=False), (0, 6, 6, 6), id="SOLO-SCORE-3 example 5"),
-        pytest.param(after((0, 36, 34, 10), "solo", "S", made=False), (0, 36, 36, 16), id="SOLO-SCORE-5 example 5 out"),
-        pytest.param(after(ZERO, "solo_do", "H", made=True), (18, 0, 0, 0), id="SOLO-SCORE-2 example 6"),
-        pytest.param(after(ZERO, "solo_do_clubs", "C", made=False), (0, 36, 36, 36), id="SOLO-SCORE-3 example 6"),
-        pytest.param(
-            after(ZERO, "solo_do", "H", made=False, fail_value="base"), (0, 6, 6, 6), id="SOLO-SCORE-4 solo do base"
-        ),
-        pytest.param(
-            after((34, 0, 0, 0), "froke", "C", made=True, through=True), (36, 0, 8, 0), id="SOLO-SCORE-5 example 7"
-        ),
-        pytest.param(
-            after(ZERO, "froke", "H", made=True, through=True, fail_value="base"), (4, 0, 4, 0), id="SOLO-SCORE-4 made"
-        ),
+        pytest.param(after("froke H made"), (2, 0, 2, 0), id="SOLO-SCORE-3 example 1"),
+        pytest.param(after("iss C failed"), (0, 4, 0, 4), id="SOLO-SCORE-3 example 2"),
+        pytest.param(after("froke D failed through"), (0, 4, 0, 4), id="SOLO-SCORE-4 example 3"),
+        pytest.param(after("froke D failed through", **BASE), (0, 2, 0, 2), id="SOLO-SCORE-4 example 3 base"),
+        pytest.param(after("froke D failed through", through_factor=1), (0, 2, 0, 2), id="SOLO-SCORE-4 factor"),
+        pytest.param(after("wedding C made do"), (24, 0, 24, 0), id="SOLO-SCORE-2 example 4"),
+        pytest.param(after("solo S failed"), (0, 6, 6, 6), id="SOLO-SCORE-3 example 5"),
+        pytest.param(after("solo S failed", (0, 36, 34, 10)), (0, 36, 36, 16), id="SOLO-SCORE-5 example 5 out"),
+        pytest.param(after("solo_do H made"), (18, 0, 0, 0), id="SOLO-SCORE-2 example 6"),
+        pytest.param(after("solo_do_clubs C failed"), (0, 36, 36, 36), id="SOLO-SCORE-3 example 6"),
+        pytest.param(after("solo_do H failed", **BASE), (0, 6, 6, 6), id="SOLO-SCORE-4 solo do base"),
+        pytest.param(after("froke C made through", (34, 0, 0, 0)), (36, 0, 8, 0), id="SOLO-SCORE-5 example 7"),
+        pytest.param(after("froke H made through", **BASE), (4, 0, 4, 0), id="SOLO-SCORE-4 made"),
+        pytest.param(after("solo H failed", (36, 31, 32, 33)), None, id="SOLO-LAST-3 three defenders"),
+        pytest.param(after("solo H failed", (36, 31, 32, 33), **LOWEST), (36, 31, 36, 36), id="SOLO-LAST-3 lowest"),
+        pytest.param(after("solo H failed", (36, 31, 31, 33), **LOWEST), None, id="SOLO-LAST-3 two are lowest"),
+        pytest.param(after("solo H failed", (36, 29, 32, 33)), (36, 35, 36, 36), id="SOLO-END-3 one remains"),
     ],
 )
-def test_the_examples_of_scoring(found: Totals | None, expected: Totals) -> None:
+def test_the_examples_of_scoring(found: Totals | None, expected: Totals | None) -> None:
     assert found == expected
-
-
-def test_SOLO_SCORE_4_a_do_lost_by_its_called_card_is_a_failed_do() -> None:
-    line = f"{DO} KH TH 8H 7S AH 7D 9H 8S QC 8D JH JS 7H KC QH TS TD KD JD AD"
-    assert play(dealt(NINTH), line).scores == (0, 6, 0, 6)
-    assert play(dealt(NINTH, fail_value="base"), line).scores == (0, 2, 0, 2)
 
 
 # Out, last, void
 
 
 def test_SOLO_END_1_who_reaches_36_is_out_and_stays_at_the_table() -> None:
-    state, facts = play_with_facts(dealt(EIGHTH, scores=(0, 32, 0, 10)), LOST_DO)
+    state, facts = acts_with_facts(dealt(EIGHTH, scores=(0, 32, 0, 10)), LOST_DO)
     assert state.scores == (0, 36, 0, 16)
     assert Marked("went_out", 1, "1") in facts
     assert ended(facts).notes[1] == "defender, +4, out"
     again, facts = state.apply(CardsShuffled(DECK))
     assert Marked("went_out", 1, "1") in facts
-    assert again.to_act == 1
+    assert to_act(again) == 1
 
 
-def over() -> tuple[SoloState, tuple[Fact, ...]]:
-    """A game that ends with this hand."""
-    return play_with_facts(dealt(EIGHTH, scores=(36, 32, 36, 10)), LOST_DO)
-
-
-def test_SOLO_END_2_one_seat_that_is_not_out_ends_the_game() -> None:
-    state, facts = over()
-    assert state.scores == (36, 36, 36, 16)
-    assert state.awaiting == GameOver(((0, 1, 2), (3,)), "buck")
-    assert facts[-1] == GameEnded(((0, 1, 2), (3,)), "buck")
-    asked: tuple[str | Action, ...] = ("pass", "8C", "solo")
-    assert {refusal(state, said, seat) for said in asked for seat in range(4)} == {"SOLO-END-2"}
-    assert rule_against(state, CardsShuffled(DECK)) == rule_against(state, CardsShuffled(DECK, (0,))) == "SOLO-END-2"
+def test_SOLO_END_2_one_seat_that_is_not_out_ends_the_game_with_the_buck() -> None:
+    state, facts = acts_with_facts(dealt(EIGHTH, scores=(36, 32, 36, 10)), LOST_DO)
+    assert (state.scores, over(state)) == ((36, 36, 36, 16), (((0, 1, 2), (3,)), "buck"))
+    assert {rule_against(state, CardsShuffled(DECK, drawn)) for drawn in ((), (0,))} == {"SOLO-END-2"}
+    assert Count("bucks", 3) in ended(facts).counts
+    notes = ("declarer, already out", "defender, +4, out", "partner, already out", "defender, +6, the Buck")
+    assert ended(facts).notes == notes
+    assert sum(isinstance(fact, RoundEnded) for fact in facts) == 1
 
 
 @pytest.mark.parametrize(
@@ -166,32 +134,19 @@ def test_SOLO_END_2_one_seat_that_is_not_out_ends_the_game() -> None:
     ],
 )
 def test_the_examples_of_the_end(scores: Totals, options: dict[str, Any], expected: Totals) -> None:
-    state, facts = play_with_facts(dealt(EIGHTH, scores=scores, **options), LOST_DO)
+    state, facts = acts_with_facts(dealt(EIGHTH, scores=scores, **options), LOST_DO)
     assert state.scores == expected
-    assert details(facts)["void"] == str(state.scores == scores).lower()
+    void = state.scores == scores
+    assert details(facts)["void"] == str(void).lower()
+    assert ended(facts).headline.endswith("but void as it would put out all who remain") == void
+    assert not void or (ended(facts).points, state.match.went_out[1]) == (ZERO, 0)
     assert (state.phase == "over") == (expected.count(36) == 3)
 
 
 def test_SOLO_LAST_1_the_last_two_cannot_be_declarer_and_partner() -> None:
-    state, facts = play_with_facts(dealt(EIGHTH, scores=(30, 36, 34, 36)), FROKE)
-    assert (state.phase, ended(facts).points, details(facts)["reason"]) == ("deal", ZERO, "last_two")
-    assert state.view(3).contract.partner == 2
+    state, facts = acts_with_facts(dealt(EIGHTH, scores=(30, 36, 34, 36)), FROKE)
+    assert (ended(facts).points, details(facts)["reason"], state.view(3).contract.partner) == (ZERO, "last_two", 2)
     assert ended(facts).notes == ("declarer", "defender, already out", "partner", "defender, already out")
-    assert state.apply(CardsShuffled(DECK))[0].match.dealer == 0
-    assert play(dealt(EIGHTH, scores=(30, 0, 34, 36)), FROKE).phase == "play"
-
-
-def test_SOLO_LAST_3_three_remaining_defenders_of_a_seat_that_is_out() -> None:
-    assert after((36, 31, 32, 33), "solo", "H", made=False) is None
-    assert after((36, 31, 32, 33), "solo", "H", made=False, double_out="lowest") == (36, 31, 36, 36)
-    assert after((36, 31, 31, 33), "solo", "H", made=False, double_out="lowest") is None
-    assert after((36, 29, 32, 33), "solo", "H", made=False) == (36, 35, 36, 36)
-
-
-def test_SOLO_LAST_3_a_void_hand_says_so() -> None:
-    state, facts = play_with_facts(dealt(EIGHTH, scores=(36, 32, 36, 30)), LOST_DO)
-    assert ended(facts).headline.endswith("but void as it would put out all who remain")
-    assert (ended(facts).points, state.match.went_out, state.phase) == (ZERO, (1, 0, 1, 0), "deal")
 
 
 @pytest.mark.parametrize(
@@ -212,71 +167,33 @@ def test_SOLO_END_4_rankings(went_out: Totals, ranking: str, groups: tuple[Total
 # The score sheet
 
 
+THROWN_IN = "outcome=thrown_in reason=all_passed void=false"
+DECIDED = "outcome=made reason=all_tricks void=false declarer=0 contract=froke partner=2 called=AC trump=H kind=dirty "
+MADE = DECIDED + "do=false through=true value=4 tricks=5,0,3,0 side_tricks=8"
+PARTNERS = "hands_declared 0 hands_made 0 partner_hands_joined 2 partner_hands_made 2"
+LOST_ALONE = "solos_declared 0 bucks 0"
+SOLOS = "solos_declared 0 solos_made 0"
+WON = f"{FROKE} {FIVE_OF_FIVE}"
+WON_ALONE = f"solo pass pass pass trump:H {FIVE_OF_FIVE} {LAST_THREE}"
+TOLD = {"pass pass pass pass": THROWN_IN, f"{WON} {LAST_THREE}": MADE}
+"""What the lines tell programs."""
+
+
 @pytest.mark.parametrize(
-    ("line", "headline"),
+    ("line", "headline", "counts"),
     [
-        ("pass pass pass pass", "thrown in, all passed"),
-        (f"{FROKE} {FIVE_OF_FIVE} throw_down", "dirty froke in hearts, made with five out of five and thrown down"),
-        (f"{FROKE} {FIVE_OF_FIVE} {LAST_THREE}", "dirty froke in hearts, gone through, made with all eight tricks"),
-        (f"{DO} {FIVE_OF_FIVE} {LAST_THREE}", "dirty froke in hearts with a do, made with all eight tricks"),
-        ("solo_do_clubs pass pass pass trump:C 8C KC AC TH", "clean solo do in clubs, failed, a trick lost"),
-        ("solo_do pass pass pass trump:C 8C KC AC TH", "clean solo do in clubs, failed, a trick lost"),
+        ("pass pass pass pass", "thrown in, all passed", ""),
+        (f"{WON} throw_down", "dirty froke in hearts, made with five out of five and thrown down", PARTNERS),
+        (f"{WON} {LAST_THREE}", "dirty froke in hearts, gone through, made with all eight tricks", PARTNERS),
+        (f"{DO} {FIVE_OF_FIVE} {LAST_THREE}", "dirty froke in hearts with a do, made with all eight tricks", PARTNERS),
+        (WON_ALONE, "dirty solo in hearts, made with five tricks", SOLOS),
+        (ALONE, "clean solo do in clubs, failed, a trick lost", LOST_ALONE),
+        (ALONE.replace("do_clubs", "do"), "clean solo do in clubs, failed, a trick lost", LOST_ALONE),
     ],
 )
-def test_headlines_say_in_words_what_the_hand_was(line: str, headline: str) -> None:
-    _, facts = play_with_facts(dealt(TWELFTH), line)
+def test_the_score_sheet(line: str, headline: str, counts: str) -> None:
+    _, facts = acts_with_facts(dealt(TWELFTH), line)
     assert ended(facts).headline == headline
-
-
-def test_details_tell_programs_all_of_a_hand() -> None:
-    _, facts = play_with_facts(dealt(TWELFTH), f"{FROKE} {FIVE_OF_FIVE} {LAST_THREE}")
-    assert details(facts) == {
-        "outcome": "made",
-        "reason": "all_tricks",
-        "void": "false",
-        "declarer": "0",
-        "contract": "froke",
-        "partner": "2",
-        "called": "AC",
-        "trump": "H",
-        "kind": "dirty",
-        "do": "false",
-        "through": "true",
-        "value": "4",
-        "tricks": "5 0 3 0",
-        "side_tricks": "8",
-    }
-
-
-@pytest.mark.parametrize(
-    ("scores", "line", "counts"),
-    [
-        (ZERO, "pass pass pass pass", []),
-        (
-            ZERO,
-            f"{FROKE} {FIVE_OF_FIVE} throw_down",
-            [("hands_declared", 0), ("hands_made", 0), ("partner_hands_joined", 2), ("partner_hands_made", 2)],
-        ),
-        (ZERO, "solo_do_clubs pass pass pass trump:C 8C KC AC TH", [("solos_declared", 0), ("bucks", 0)]),
-        (
-            ZERO,
-            f"solo pass pass pass trump:H {FIVE_OF_FIVE} {LAST_THREE}",
-            [("solos_declared", 0), ("solos_made", 0)],
-        ),
-    ],
-)
-def test_counts_for_statistics(scores: Totals, line: str, counts: list[tuple[str, int]]) -> None:
-    _, facts = play_with_facts(dealt(TWELFTH, scores=scores), line)
-    assert list(ended(facts).counts) == [Count(name, seat) for name, seat in counts]
-
-
-def test_the_buck_is_counted() -> None:
-    _, facts = over()
-    assert Count("bucks", 3) in ended(facts).counts
-    assert ended(facts).notes == (
-        "declarer, already out",
-        "defender, +4, out",
-        "partner, already out",
-        "defender, +6, the Buck",
-    )
-    assert sum(isinstance(fact, RoundEnded) for fact in facts) == 1
+    assert " ".join(f"{name} {seat}" for name, seat, *_ in ended(facts).counts) == counts
+    told = " ".join(f"{name}={value.replace(' ', ',')}" for name, value in ended(facts).details)
+    assert told == TOLD.get(line, told)

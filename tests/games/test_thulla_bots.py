@@ -1,40 +1,36 @@
-"""The sensible player of Thulla: what it does in plain positions, and how it fares against chance."""
+"""The sensible player of Thulla in plain positions, and what a searching one imagines."""
 
 from random import Random
 from typing import Any
 
 import pytest
 
-from croupier.games.actions import Play
-from croupier.games.cards import NOTATION, STANDARD_DECK
-from croupier.games.facts import Seat
-from tests.games.positions_thulla import THULLA, plays, position
+from croupier.games.cards import STANDARD_DECK, notation
+from tests.games.positions import acts, to_act, word
+from tests.games.positions_thulla import THULLA, position
 from tests.games.seats import seen
 
 
 @pytest.mark.parametrize(
-    ("hands", "line", "seat", "expected", "options"),
+    ("hands", "line", "options", "expected"),
     [
-        pytest.param({0: "5H AH 2S", 1: "3H 4H", 2: "6H 7H"}, "", 0, "AH", {}, id="leads-high-where-all-follow"),
-        pytest.param({0: "5H AH 2S", 1: "3C 4H", 2: "6D 7D"}, "", 0, "2S", {}, id="leads-low-where-a-cut-is-likely"),
-        pytest.param({0: "9H 3D", 1: "2H 7H KH", 2: "4C 5C 6C"}, "0:9H", 1, "7H", {}, id="stays-below-a-cut"),
-        pytest.param({0: "9H 3D", 1: "2H 7H KH"}, "0:9H", 1, "KH", {}, id="plays-high-as-the-last"),
-        pytest.param({0: "9H 2S 3S 4S", 1: "2C AD 3S"}, "0:9H", 1, "AD", {}, id="cuts-with-a-dangerous-card"),
-        pytest.param({0: "9H 3D", 1: "5H 4C"}, "", 0, "3D", {"pickup": "cutter"}, id="baits-the-cutter"),
+        pytest.param("5H AH 2S | 3H 4H | 6H 7H", "", {}, "AH", id="leads-high-where-all-follow"),
+        pytest.param("5H AH 2S | 3C 4H | 6D 7D", "", {}, "2S", id="leads-low-where-a-cut-is-likely"),
+        pytest.param("9H 3D | 2H 7H KH | 4C 5C 6C", "0:9H", {}, "7H", id="stays-below-a-cut"),
+        pytest.param("9H 3D | 2H 7H KH", "0:9H", {}, "KH", id="plays-high-as-the-last"),
+        pytest.param("9H 2S 3S 4S | 2C AD 3S", "0:9H", {}, "AD", id="cuts-with-a-dangerous-card"),
+        pytest.param("9H 3D | 5H 4C", "", {"pickup": "cutter"}, "3D", id="baits-the-cutter"),
     ],
 )
-def test_sensible_play_in_plain_positions(
-    hands: dict[Seat, str], line: str, seat: Seat, expected: str, options: dict[str, Any]
-) -> None:
-    state = plays(position(hands, **options), line)
-    played = THULLA.bots["sensible"](seen(THULLA, state, seat, options), Random(1).randrange)
-    assert isinstance(played, Play)
-    assert NOTATION[played.card] == expected
+def test_sensible_play_in_plain_positions(hands: str, line: str, options: dict[str, Any], expected: str) -> None:
+    state = acts(position(hands, **options), line)
+    look = seen(THULLA, state, to_act(state) or 0, options)
+    assert word(THULLA.bots["sensible"](look, Random(1).randrange)) == expected
 
 
 def test_the_ace_is_not_forced_again_when_all_cards_are_back_in_hands() -> None:
-    deck = [NOTATION[value] for value in STANDARD_DECK if NOTATION[value] != "2C"]
-    state = position({1: " ".join(deck[:20]), 2: " ".join(deck[20:])}, leader=2, out=(0,))
+    deck = notation(value for value in STANDARD_DECK if value)
+    state = position(f"|{' '.join(deck[:20])}|{' '.join(deck[20:])}", leader=2, out=(0,))
     given = seen(THULLA, state, 2, {})
     imagined = THULLA.imagine(given, Random(1).randrange)
     assert len(given.legal.actions) == 31
