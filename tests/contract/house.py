@@ -229,9 +229,9 @@ class House:
         return acknowledged
 
 
-def person(player_id: str) -> table_pb2.SeatInfo:
+def person(player_id: str, name: str = "") -> table_pb2.SeatInfo:
     """A seat with a person."""
-    return table_pb2.SeatInfo(player_id=player_id, name=player_id.capitalize())
+    return table_pb2.SeatInfo(player_id=player_id, name=name or player_id.capitalize())
 
 
 def computer(kind: str = "random") -> table_pb2.SeatInfo:
