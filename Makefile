@@ -19,6 +19,7 @@ demo: $(STAMP)
 test: $(STAMP)
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not slow and not image"
 
+test-all: export CROUPIER_TEST_TABLES ?= 6
 test-all: $(STAMP) $(CHECKOV)
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not image"
 
