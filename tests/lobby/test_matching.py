@@ -129,12 +129,20 @@ async def test_a_ticket_that_a_crash_left_is_not_matched_for_ever(
         assert await seated(ada) == await seated(bob)
 
 
-async def test_a_ticket_that_was_taken_for_abandoned_is_to_be_called_for_again(house: House, clock: FakeClock) -> None:
+@pytest.mark.parametrize("failing", [None, "waiting", "outcomes"])
+async def test_a_ticket_that_was_taken_for_abandoned_is_to_be_called_for_again(
+    house: House, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, failing: str | None
+) -> None:
     """As when a lobby could not reach the database for long, and another one could."""
     async with house.lobby() as cut_off, house.lobby() as other:
         [ada] = await waiting(cut_off, ADA)
         clock.advance(31)
         await other.reconciler.forget()
+        if failing:
+            with monkeypatch.context() as away:
+                away.setattr(TicketStore, failing, _unavailable)
+                with pytest.raises(Unavailable):
+                    await cut_off.matching.tick()
         await cut_off.matching.tick()
         with pytest.raises(Unavailable) as refusal:
             await following(ada)
