@@ -10,7 +10,8 @@ from croupier.lobby.engine_port import Preparation
 from croupier.lobby.forming import CODE_LETTERS, FORMING
 from croupier.lobby.tables import Table, TableClock, TableState
 from croupier.runtime.errors import IllegalNow, MalformedRequest, NotFound
-from tests.lobby.fakes import PAIRS, SILENT, FakeClock, FakeEngine, on_both_databases, player
+from tests.databases import on_both_databases
+from tests.lobby.fakes import PAIRS, SILENT, FakeClock, FakeEngine, player
 from tests.lobby.matches import ADA, BOB
 
 ALONE = replace(PAIRS, game="alone", seats=1)

@@ -8,7 +8,8 @@ from croupier.lobby.tables import TableState
 from croupier.lobby.ticket_store import TicketStore
 from croupier.lobby.tickets import ATTENDED_SECONDS, Wish
 from croupier.runtime.errors import IllegalNow, LimitReached, MalformedRequest, StaleSequence, Unavailable
-from tests.lobby.fakes import SILENT, FakeClock, FakeEngine, on_both_databases
+from tests.databases import on_both_databases
+from tests.lobby.fakes import SILENT, FakeClock, FakeEngine
 from tests.lobby.house import House
 from tests.lobby.matches import ADA, BOB, EVE, TWO, following, match_all, running, seated, waiting
 

@@ -11,7 +11,8 @@ from croupier.lobby import reconciling
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.tables import TableState
 from croupier.runtime.errors import NotFound, ServiceError, Unauthenticated
-from tests.lobby.fakes import PAIRS, SILENT, FakeClock, FakeEngine, on_both_databases, player
+from tests.databases import on_both_databases
+from tests.lobby.fakes import PAIRS, SILENT, FakeClock, FakeEngine, player
 from tests.lobby.house import House
 from tests.lobby.matches import ADA, BOB
 from tests.waiting import until

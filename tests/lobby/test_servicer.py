@@ -1,23 +1,21 @@
 """The lobby over real gRPC, with an engine behind real gRPC."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from functools import partial
+from typing import Any
 
 import grpc
 import pytest
 import structlog
-from prometheus_client import CollectorRegistry
 
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.engine_channel import EngineChannel
-from croupier.lobby.servicer import OPEN_METHODS, SERVICE_NAME
+from croupier.lobby.servicer import OPEN_METHODS
 from croupier.runtime.identity import ENGINE_CONTROL_AUDIENCE, PLAYER_AUDIENCE, TokenIssuer, TokenVerifier
-from croupier.runtime.interceptor import Authenticator, CallInterceptor
-from croupier.runtime.metrics import RpcMetrics
-from croupier.runtime.server import listen
+from croupier.runtime.server import AddServices
 from croupier_api.v1 import engine_pb2, engine_pb2_grpc, lobby_pb2_grpc, table_pb2
 from croupier_api.v1 import lobby_pb2 as pb
 from croupier_client import Client, Endpoints
@@ -25,10 +23,8 @@ from loadtest.faults.proxy import Lane
 from tests.lobby.fakes import SILENT, FakeClock, FakeEngine, FakeEngineServicer
 from tests.lobby.house import House
 from tests.lobby.matches import running, until_streams
-from tests.scoring.house import Refusal, refusal
+from tests.serving import Refusal, refusal, serving
 from tests.waiting import PATIENCE_SECONDS
-
-Adder: TypeAlias = Callable[[grpc.aio.Server], None]
 
 
 @dataclass
@@ -69,24 +65,20 @@ def audience() -> str:
 @pytest.fixture
 async def front(house: House, engine: FakeEngine, clock: FakeClock, audience: str) -> AsyncIterator[Front]:
     async with AsyncExitStack() as stack:
-        service, logger = FakeEngineServicer(engine), structlog.get_logger()
 
-        async def served(services: list[str], add: Adder, own: str, open_methods: frozenset[str]) -> tuple[str, Any]:
+        async def served(add: AddServices, own: str, **options: Any) -> tuple[str, grpc.aio.Channel]:
             verifier = TokenVerifier(house.key.public_key(), own, clock)
-            metrics = RpcMetrics(CollectorRegistry())
-            interceptor = CallInterceptor(Authenticator(verifier, open_methods), metrics, logger)
-            listener = await listen("127.0.0.1:0", services, add, interceptor)
-            stack.push_async_callback(listener.server.stop, None)
-            return listener.address, await stack.enter_async_context(grpc.aio.insecure_channel(listener.address))
+            address = await stack.enter_async_context(serving(add, verifier, **options))
+            return address, await stack.enter_async_context(grpc.aio.insecure_channel(address))
 
-        def add_engine(server: grpc.aio.Server) -> None:
-            engine_pb2_grpc.add_EngineControlServiceServicer_to_server(service, server)
-
-        _, channel = await served([], add_engine, ENGINE_CONTROL_AUDIENCE, frozenset())
-        house.engine = EngineChannel(channel, TokenIssuer(house.key, audience, 60, clock), 5, logger)
+        service = FakeEngineServicer(engine)
+        add_engine = partial(engine_pb2_grpc.add_EngineControlServiceServicer_to_server, service)
+        _, channel = await served(add_engine, ENGINE_CONTROL_AUDIENCE)
+        issuer = TokenIssuer(house.key, audience, 60, clock)
+        house.engine = EngineChannel(channel, issuer, 5, structlog.get_logger())
         lobby = await stack.enter_async_context(house.lobby())
         await stack.enter_async_context(running(lobby))
-        address, own = await served([SERVICE_NAME], lobby.add_to, PLAYER_AUDIENCE, OPEN_METHODS)
+        address, own = await served(lobby.add_to, PLAYER_AUDIENCE, open_methods=OPEN_METHODS)
         yield Front(lobby_pb2_grpc.LobbyServiceStub(own), engine, service, lobby, address)
 
 

@@ -14,7 +14,7 @@ from croupier.runtime.errors import AlreadyExists, Unavailable
 from croupier.scoring.ledger import Count, Ledger, Result, Round, Seat, Sheet
 from croupier.scoring.records import LeaderboardLine, Records
 from croupier.scoring.standings import Statistics
-from tests.scoring.house import on_both_databases
+from tests.databases import on_both_databases
 
 SHEET = Sheet("t1", "solo", (Seat("anna", "Anna", ""), Seat("", "Computer", "random"), Seat("ben", "Ben", "")))
 FIRST = Round(

@@ -8,8 +8,8 @@ from croupier.scoring.ledger import Count, Ledger, Result, Round, Seat, Sheet
 from croupier.scoring.records import Records
 from croupier.scoring.schema import METADATA
 from croupier.scoring.standings import Statistics
+from tests.databases import on_both_databases
 from tests.migrations import differences, migrated, up_to_date
-from tests.scoring.house import on_both_databases
 
 PACKAGE = "croupier.scoring"
 SHEET = Sheet("t1", "110", (Seat("anna", "Anna", ""), Seat("ben", "Ben", "")))

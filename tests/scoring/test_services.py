@@ -8,7 +8,8 @@ from croupier.scoring.codec import read_round_entry
 from croupier_api.v1 import scoring_pb2 as pb
 from croupier_api.v1 import table_pb2
 from tests.contract.house import computer, person
-from tests.scoring.house import ANNA_AND_BEN, FINISHED, House, Refusal, refusal, result_entry, round_entry
+from tests.scoring.house import ANNA_AND_BEN, FINISHED, House, result_entry, round_entry
+from tests.serving import Refusal, refusal
 
 
 async def test_a_score_sheet(house: House) -> None:
