@@ -23,13 +23,6 @@ async def ready(lobby: Lobby, table: Table, *players: str) -> Table:
     return table
 
 
-async def test_what_the_engine_refuses_is_passed_on_and_nothing_is_stored(lobby: Lobby) -> None:
-    with pytest.raises(MalformedRequest) as refusal:
-        await lobby.forming.create(ADA, replace(PAIRS, options={"colour": "red"}))
-    assert (refusal.value.reason, refusal.value.field) == ("OPTION", "options.colour")
-    assert await lobby.forming.public("", tuple(TableState), None, 10) == []
-
-
 async def test_a_bot_for_the_last_seat_opens_a_ready_table(lobby: Lobby, engine: FakeEngine) -> None:
     table = await lobby.forming.create(ADA, PAIRS)
     await ready(lobby, table, ADA.player_id)

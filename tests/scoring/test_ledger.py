@@ -62,14 +62,6 @@ async def test_any_order_and_any_repetition_gives_the_same(ledger: Ledger, order
     assert [line.statistics for line in await records.leaderboard("solo", None, 10)] == [anna, ben]
 
 
-async def test_a_sheet_without_result(ledger: Ledger) -> None:
-    await enter(ledger, SECOND)
-    found = await ledger.score_sheet("t1")
-    assert (found.rounds, found.result) == ((SECOND,), None)
-    # Its counts wait for the result.
-    assert await Records(ledger.database).statistics("anna") == ()
-
-
 @on_both_databases
 async def test_counts_are_those_of_the_seat_over_the_finished_tables_of_the_game(ledger: Ledger) -> None:
     swapped = dataclasses.replace(SHEET, table_id="t2", seats=SHEET.seats[::-1])
@@ -148,13 +140,6 @@ async def test_a_database_that_cannot_be_reached_is_unavailable(tmp_path: Path) 
     with pytest.raises(Unavailable) as refused:
         await enter(nowhere, FIRST)
     assert refused.value.retry_after_seconds
-
-
-@on_both_databases
-async def test_tables_of_computer_players_only_are_entered(ledger: Ledger) -> None:
-    bots = dataclasses.replace(SHEET, seats=(Seat("", "Computer", "random"),) * 3)
-    assert await enter(ledger, RESULT, bots)
-    assert await Records(ledger.database).results("solo", "", None, 10) == ((bots, RESULT),)
 
 
 CAREERS = {

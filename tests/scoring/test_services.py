@@ -1,8 +1,9 @@
 """Both services over gRPC on loopback: what they answer, and what they refuse."""
 
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
+from google.protobuf.message import Message
 
 from croupier.scoring.codec import read_round_entry
 from croupier_api.v1 import scoring_pb2 as pb
@@ -140,20 +141,21 @@ async def test_entering_twice_and_differently(house: House) -> None:
     assert (await house.ask("ListResults", pb.ListResultsRequest())).results[:] == [result_entry()]
 
 
-def altered(entry: pb.RecordRoundRequest | pb.TableResult, **changes: Any) -> pb.RecordRoundRequest | pb.TableResult:
+Entry = TypeVar("Entry", bound=Message)
+
+
+def altered(entry: Entry, **changes: Any) -> Entry:
     """The entry with some fields replaced."""
     for name, value in changes.items():
-        entry.ClearField(name)  # type: ignore[arg-type]
-        entry.MergeFrom(type(entry)(**{name: value}))  # type: ignore[arg-type]
+        entry.ClearField(name)
+        entry.MergeFrom(type(entry)(**{name: value}))
     return entry
 
 
 def round_with(**changes: Any) -> pb.RecordRoundRequest:
     """An entry of a round with some fields of its line replaced."""
     entry = round_entry()
-    for name, value in changes.items():
-        entry.round.ClearField(name)  # type: ignore[arg-type]
-        entry.round.MergeFrom(pb.SheetRound(**{name: value}))
+    altered(entry.round, **changes)
     return entry
 
 
