@@ -254,7 +254,7 @@ BAD = [
     ("AddBot", pb.AddBotRequest(table_id=ID, bot="x" * 65), "ID", "bot"),
     ("RemoveSeat", pb.RemoveSeatRequest(), "ID", "table_id"),
     ("QuickMatch", pb.QuickMatchRequest(seats=2), "ID", "game"),
-    ("QuickMatch", pb.QuickMatchRequest(game="pairs"), "SEATS", "seats"),
+    *(("QuickMatch", pb.QuickMatchRequest(game="pairs", seats=seats), "SEATS", "seats") for seats in (0, 1, 6)),
     ("QuickMatch", pb.QuickMatchRequest(game="whist", seats=2), "UNKNOWN_GAME", "game"),
     ("QuickMatch", pb.QuickMatchRequest(game="pairs", seats=2, client_seed=b"x" * 65), "CLIENT_SEED", "client_seed"),
     ("QuickMatch", pb.QuickMatchRequest(game="pairs", seats=2, request_id="x" * 65), "ID", "request_id"),
