@@ -160,7 +160,7 @@ def count(name: str = "bids_made", seat: int = 0, amount: int = 1) -> table_pb2.
 
 NEITHER = table_pb2.SeatInfo(name="Nobody")
 BOTH = table_pb2.SeatInfo(player_id="anna", bot="random")
-BAD_ENTRIES = [
+BAD_ENTRIES: list[tuple[pb.RecordRoundRequest | pb.TableResult, str]] = [
     (altered(round_entry(), table_id=""), "table_id"),
     (altered(round_entry(), table_id="x" * 65), "table_id"),
     (altered(round_entry(), table_id="a\nb"), "table_id"),
