@@ -133,6 +133,12 @@ async def test_a_ticket_that_was_taken_for_abandoned_is_to_be_called_for_again(
         with pytest.raises(Unavailable) as refusal:
             await following(ada)
         assert refusal.value.reason == "TICKET_LOST"
+        # Later a newer call is told from a lost ticket again.
+        older, newer = (cut_off.matching.quick_match(ADA, TWO, b"") for _ in range(2))
+        assert (await following(older)).ticket_id == (await following(newer)).ticket_id
+        await cut_off.matching.tick()
+        with pytest.raises(StaleSequence):
+            await following(older)
 
 
 async def test_those_who_wait_long_stay_attended(lobby: Lobby, clock: FakeClock) -> None:
