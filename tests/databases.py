@@ -1,8 +1,15 @@
-"""Copies of SQLite databases for tests."""
+"""Databases of tests: copies of SQLite files, and tests on both kinds of database."""
 
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+
+import pytest
+
+POSTGRESQL = pytest.param("postgresql", marks=pytest.mark.postgres)
+on_postgresql = pytest.mark.parametrize("database_url", [POSTGRESQL], indirect=True)
+on_both_databases = pytest.mark.parametrize("database_url", ["sqlite", POSTGRESQL], indirect=True)
+"""For what stores do; what is above them does not know the database."""
 
 
 def copy_database(source: Path, target: Path) -> Path:

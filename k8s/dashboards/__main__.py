@@ -21,13 +21,10 @@ def files() -> Mapping[str, str]:
 
 
 def main() -> int:
-    """Write all files, and take away those of dashboards that there are no more."""
-    written = files()
-    FOLDER.mkdir(exist_ok=True)
+    """Write all files anew."""
     for path in FOLDER.glob("*.json"):
-        if path.name not in written:
-            path.unlink()
-    for name, text in written.items():
+        path.unlink()
+    for name, text in files().items():
         (FOLDER / name).write_text(text)
     return 0
 

@@ -1,15 +1,24 @@
 """A dashboard as Grafana reads it."""
 
 from collections.abc import Iterator
+from string import ascii_uppercase
 from typing import Any
 
-from k8s.dashboards.board import Dashboard, Form, Panel, Query
+from k8s.dashboards.board import Dashboard, Form, Panel
 
 WIDTH = 24
-FIGURE_HEIGHT = 5
-LINES_HEIGHT = 8
+HEIGHTS = {Form.FIGURE: 5, Form.LINES: 8}
 SCHEMA_VERSION = 39
 _SOURCE = {"type": "prometheus", "uid": "${source}"}
+_SOURCE_VARIABLE = {"name": "source", "label": "Prometheus", "type": "datasource", "query": "prometheus"}
+_NAMESPACE_VARIABLE = {
+    "name": "namespace",
+    "label": "Namespace",
+    "type": "query",
+    "datasource": _SOURCE,
+    "query": {"query": 'label_values(up{job="croupier-engine"}, namespace)', "refId": "namespace"},
+    "refresh": 2,
+}
 
 
 def grafana(dashboard: Dashboard) -> dict[str, Any]:
@@ -22,24 +31,8 @@ def grafana(dashboard: Dashboard) -> dict[str, Any]:
         "schemaVersion": SCHEMA_VERSION,
         "refresh": "30s",
         "time": {"from": "now-3h", "to": "now"},
-        "templating": {"list": [_source_variable(), _namespace_variable()]},
+        "templating": {"list": [_SOURCE_VARIABLE, _NAMESPACE_VARIABLE]},
         "panels": list(_panels(dashboard)),
-    }
-
-
-def _source_variable() -> dict[str, Any]:
-    return {"name": "source", "label": "Prometheus", "type": "datasource", "query": "prometheus"}
-
-
-def _namespace_variable() -> dict[str, Any]:
-    query = 'label_values(up{job="croupier-engine"}, namespace)'
-    return {
-        "name": "namespace",
-        "label": "Namespace",
-        "type": "query",
-        "datasource": _SOURCE,
-        "query": {"query": query, "refId": "namespace"},
-        "refresh": 2,
     }
 
 
@@ -50,15 +43,11 @@ def _panels(dashboard: Dashboard) -> Iterator[dict[str, Any]]:
         yield {"id": number, "type": "row", "title": title, "gridPos": place, "panels": []}
         number, top = number + 1, top + 1
         width = WIDTH // len(row)
-        height = max(_height(panel) for panel in row)
+        height = max(HEIGHTS[panel.form] for panel in row)
         for column, panel in enumerate(row):
             yield _panel(panel, number, {"x": column * width, "y": top, "w": width, "h": height})
             number += 1
         top += height
-
-
-def _height(panel: Panel) -> int:
-    return FIGURE_HEIGHT if panel.form is Form.FIGURE else LINES_HEIGHT
 
 
 def _panel(panel: Panel, number: int, place: dict[str, int]) -> dict[str, Any]:
@@ -70,9 +59,8 @@ def _panel(panel: Panel, number: int, place: dict[str, int]) -> dict[str, Any]:
         "datasource": _SOURCE,
         "gridPos": place,
         "fieldConfig": {"defaults": {"unit": panel.unit.value, "min": 0}, "overrides": []},
-        "targets": [_target(query, chr(ord("A") + index)) for index, query in enumerate(panel.queries)],
+        "targets": [
+            {"refId": letter, "datasource": _SOURCE, "expr": query.expression, "legendFormat": query.legend}
+            for letter, query in zip(ascii_uppercase, panel.queries, strict=False)
+        ],
     }
-
-
-def _target(query: Query, letter: str) -> dict[str, Any]:
-    return {"refId": letter, "datasource": _SOURCE, "expr": query.expression, "legendFormat": query.legend}

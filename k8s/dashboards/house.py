@@ -1,5 +1,7 @@
 """The first page: is all well, how much is played, and how fast."""
 
+from functools import partial
+
 from k8s.dashboards.board import Dashboard, Form, Panel, Query, Unit
 from k8s.dashboards.queries import extreme, of, quantile, rate, ratio, total
 
@@ -10,40 +12,27 @@ FAILED = "INTERNAL|UNKNOWN|DATA_LOSS|UNAVAILABLE|DEADLINE_EXCEEDED"
 _CALLS = "croupier_rpc_calls_total"
 _OPEN_TABLES = extreme("max", of("engine", "croupier_open_tables"), "game")
 
+_figure = partial(Panel, form=Form.FIGURE)
+
 _NOW = (
-    Panel(
+    _figure(
         "Tables in play",
         "Whoever looks after them. Every engine counts all of them, so that the highest count is the number.",
         Query(f"sum({_OPEN_TABLES.expression})"),
-        form=Form.FIGURE,
     ),
-    Panel(
-        "Streams",
-        "Players and spectators who follow a table.",
-        total(of("engine", "croupier_streams")),
-        form=Form.FIGURE,
-    ),
-    Panel(
-        "Actions a second",
-        "Moves that were stored.",
-        rate(of("engine", "croupier_actions_accepted_total")),
-        form=Form.FIGURE,
-    ),
-    Panel(
+    _figure("Streams", "Players and spectators who follow a table.", total(of("engine", "croupier_streams"))),
+    _figure("Actions a second", "Moves that were stored.", rate(of("engine", "croupier_actions_accepted_total"))),
+    _figure(
         "Calls that failed",
         "The share of all calls that ended with a code that is our fault. 0 is usual.",
         ratio(rate(of(SERVICES, _CALLS, code=FAILED)), rate(of(SERVICES, _CALLS))),
-        form=Form.FIGURE,
     ),
-    Panel(
+    _figure(
         "Durable within",
         "99 of 100 appends to a table's log took no longer than this. Disk and database decide it.",
         quantile(0.99, of("engine", "croupier_append_seconds_bucket")),
-        form=Form.FIGURE,
     ),
-    Panel(
-        "Instances", "How many of each answer Prometheus.", total(of(f"{SERVICES}|door", "up"), "job"), form=Form.FIGURE
-    ),
+    _figure("Instances", "How many of each answer Prometheus.", total(of(f"{SERVICES}|door", "up"), "job")),
 )
 _PLAY = (
     Panel("Tables by game", "Tables in play.", _OPEN_TABLES),

@@ -57,24 +57,6 @@ LEADS_TO = {
     "traces_endpoint": ("traces", "otlp"),
 }
 """Service and port that a setting has to name."""
-CERTIFICATE = {"tls.crt", "tls.key", "ca.crt"}
-SECRETS: Mapping[str, set[str]] = {
-    "lobby-signing-key": {"lobby.private.pem"},
-    "engine-signing-key": {"engine.private.pem"},
-    "public-keys": {"lobby.public.pem", "engine.public.pem"},
-    "postgres-app": {"username", "password", "dbname", "uri"},
-    "lobby-tls": CERTIFICATE,
-    "engine-tls": CERTIFICATE,
-    "scoring-tls": CERTIFICATE,
-    "door-tls": CERTIFICATE,
-    "door-certificate": {"tls.crt", "tls.key"},
-}
-"""Every Secret that may be named, and its keys: k8s/secrets makes them, CloudNativePG those of the database."""
-OF_ONE_OWNER = ("tls", "signing-key", "certificate")
-"""Secrets that only their owner holds are called OWNER-tls and so on."""
-READ_BY_THE_GROUP = 0o440
-TEMPORARY = "/tmp"  # noqa: S108 - in a container
-WITHOUT_TEMPORARY_FILES = {"reports"}
 MUTUAL_TLS = {"tls_certificate", "tls_key", "tls_ca"}
 MUTUAL_TLS_OF_THE_GATEWAY = {"upstream_certificate", "upstream_key", "upstream_ca"}
 
@@ -201,43 +183,6 @@ def addresses_lead_to_the_right_port(objects: Sequence[Object]) -> Iterator[str]
                 yield f"{title(owner)}: {name} is {given[name]}, not the port {port} of {service}"
 
 
-def secrets_of(owner: Object, volume_name: str | None = None) -> list[str]:
-    """The Secrets of one volume of its pods, or of all."""
-    found = []
-    for volume in pod(owner).get("volumes", []):
-        if volume_name in (None, volume["name"]):
-            found += [volume["secret"]["secretName"]] if "secret" in volume else []
-            sources = volume.get("projected", {}).get("sources", [])
-            found += [source["secret"]["name"] for source in sources if "secret" in source]
-    return found
-
-
-@detects(
-    Break("Deployment", "engine", f"{POD}/volumes/tls/secret/secretName", "lobby-tls"),
-    Break("Deployment", "engine", f"{POD}/volumes/keys/projected/defaultMode"),
-    Break("Job", "migrate-", f"{ENV}/CROUPIER_DATABASE/valueFrom/secretKeyRef/key", "url"),
-)
-def secrets_are_those_that_exist(objects: Sequence[Object]) -> Iterator[str]:
-    """Each Secret and key that is named is one of SECRETS and its holder's, and is readable for its group only."""
-    for owner in with_pods(objects):
-        for name in secrets_of(owner):
-            whose, _, what = name.partition("-")
-            if name not in SECRETS or (what in OF_ONE_OWNER and whose != owner["metadata"]["name"]):
-                yield f"{title(owner)} mounts the Secret {name}"
-        for volume in pod(owner).get("volumes", []):
-            source = volume.get("secret") or volume.get("projected")
-            security = pod(owner)["securityContext"]
-            if source and (
-                source.get("defaultMode") != READ_BY_THE_GROUP or security.get("fsGroup") != security["runAsGroup"]
-            ):
-                yield f"{title(owner)}: {volume['name']} is not readable for its group alone"
-    for _, container, who in each_container(objects):
-        for variable in container.get("env", []):
-            wanted = variable.get("valueFrom", {}).get("secretKeyRef")
-            if wanted and wanted["key"] not in SECRETS.get(wanted["name"], set()):
-                yield f"{who} reads {wanted['key']} of the Secret {wanted['name']}"
-
-
 @detects(Break("Deployment", "engine", f"{ENV}/CROUPIER_TLS_CA"))
 def mutual_tls_is_everywhere_or_nowhere(objects: Sequence[Object]) -> Iterator[str]:
     """The three settings of mutual TLS are given to all services and the gateway, or to none."""
@@ -247,24 +192,6 @@ def mutual_tls_is_everywhere_or_nowhere(objects: Sequence[Object]) -> Iterator[s
     }
     if any(given.values()) and given != wanted:
         yield f"mutual TLS is set in part: {given}"
-
-
-@detects(
-    Break("Deployment", "engine", f"{POD}/volumes/temporary/emptyDir/sizeLimit"),
-    Break("Deployment", "engine", f"{MAIN}/volumeMounts/temporary"),
-)
-def volumes_are_limited_and_temporary_files_possible(objects: Sequence[Object]) -> Iterator[str]:
-    """Each emptyDir has a size limit, each container a /tmp; no variables of Services reach a program."""
-    for owner in with_pods(objects):
-        if pod(owner).get("enableServiceLinks") is not False:
-            yield f"{title(owner)} gets variables of Services"
-        for volume in pod(owner).get("volumes", []):
-            if "emptyDir" in volume and not (volume["emptyDir"] or {}).get("sizeLimit"):
-                yield f"{title(owner)}: the volume {volume['name']} has no size limit"
-    for _, container, who in each_container(objects):
-        mounted = {one["mountPath"] for one in container.get("volumeMounts", [])}
-        if TEMPORARY not in mounted and container["name"] not in WITHOUT_TEMPORARY_FILES:
-            yield f"{who} has no {TEMPORARY}"
 
 
 @detects(

@@ -4,8 +4,8 @@ import shutil
 from pathlib import Path
 
 from tests.k8s.building import build
-from tests.k8s.container_policies import SECRETS, secrets_of
 from tests.k8s.objects import container_of, environment, named
+from tests.k8s.volume_policies import SECRETS, secrets_of
 
 
 def mounted(overlay: str, deployment: str, container_name: str, made: Path, folder: Path) -> dict[str, str]:

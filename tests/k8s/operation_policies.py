@@ -1,6 +1,5 @@
 """What keeps players served while instances come and go: versions, roll-outs, scaling, metrics, the database."""
 
-import re
 from collections.abc import Iterator, Sequence
 
 from croupier.door.settings import DoorSettings
@@ -11,16 +10,13 @@ from tests.k8s.building import Object
 from tests.k8s.exported import exported
 from tests.k8s.expressions import faults
 from tests.k8s.objects import (
-    ENV,
     FIRST,
-    MAIN,
     NAME_LABEL,
     POD,
     SCALERS,
     SERVICES,
     Break,
     container_of,
-    containers,
     detects,
     each_container,
     environment,
@@ -32,7 +28,6 @@ from tests.k8s.objects import (
     pods_of,
     quantity,
     selects,
-    strings,
     title,
     with_pods,
 )
@@ -54,8 +49,6 @@ BYTES_OF_A_DATABASE, BYTES_OF_A_CONNECTION = 128 * 2**20, 141 * 2**20 // 33
 """docs/measured.md: what all connections share, and what each had of it and for itself."""
 OF_THE_OPERATOR = ("cnpg.io/", *(f"app.kubernetes.io/{name}" for name in ("name", "instance", "version", "component")))
 """Labels that CloudNativePG sets on its pods and volumes itself."""
-PASSWORD_IN_A_URL = re.compile(r"\w+://[^\s/:@]*:[^\s/@]+@")
-NAME_OF_A_SECRET = re.compile(r"PASSWORD|TOKEN|SECRET(?!S_FOLDER)|CREDENTIAL")
 
 
 @detects(
@@ -186,32 +179,6 @@ def the_namespace_is_restricted(objects: Sequence[Object]) -> Iterator[str]:
 
 
 @detects(
-    Break("Deployment", "engine", f"{MAIN}/volumeMounts/keys/name", "key"),
-    Break("Deployment", "engine", f"{MAIN}/resources/requests/memory", "4Gi"),
-    Break("ConfigMap", "load-"),
-)
-def references_exist(objects: Sequence[Object]) -> Iterator[str]:
-    """Volumes, claims and ConfigMaps that containers name exist, and requests are below limits."""
-    there = {(one["kind"], one["metadata"]["name"]) for one in objects}
-    for owner in with_pods(objects):
-        volumes = {volume["name"]: volume for volume in pod(owner).get("volumes", [])}
-        templates = {one["metadata"]["name"] for one in owner["spec"].get("volumeClaimTemplates", [])}
-        claims = [
-            one["persistentVolumeClaim"]["claimName"] for one in volumes.values() if "persistentVolumeClaim" in one
-        ]
-        wanted = {("PersistentVolumeClaim", claim) for claim in claims}
-        for container in containers(owner):
-            wanted |= {("ConfigMap", one["configMapRef"]["name"]) for one in container.get("envFrom", [])}
-            if unknown := {one["name"] for one in container["volumeMounts"]} - volumes.keys() - templates:
-                yield f"{title(owner)}: {container['name']} mounts {unknown}, which is no volume"
-            for what, most in container["resources"]["limits"].items():
-                if quantity(container["resources"]["requests"][what]) > quantity(most):
-                    yield f"{title(owner)}: {container['name']} requests more {what} than its limit"
-        if missing := wanted - there:
-            yield f"{title(owner)} needs {missing}"
-
-
-@detects(
     Break("PodMonitor", "croupier", "spec/selector/matchExpressions/0/values", ["door"]),
     Break("PodMonitor", "croupier", "spec/podMetricsEndpoints/0/port", "figures"),
 )
@@ -227,23 +194,6 @@ def metrics_are_collected(objects: Sequence[Object]) -> Iterator[str]:
             relabelled = {one["targetLabel"]: one["replacement"] for one in endpoint.get("relabelings", [])}
             if relabelled.get("job") != "croupier-$1":
                 yield f"{title(monitor)} does not name jobs as rules do"
-
-
-@detects(
-    Break("Deployment", "engine", f"{ENV}/CROUPIER_DATABASE", {"name": "X", "value": "postgresql://a:b@c/d"}),
-    Break("ConfigMap", "dashboards", "kind", "Secret"),
-)
-def no_secret_is_written_down(objects: Sequence[Object]) -> Iterator[str]:
-    """No object is a Secret, no variable holds one, no text is a private key or a URL with a password."""
-    for one in objects:
-        if one["kind"] == "Secret" or any(
-            PASSWORD_IN_A_URL.search(text) or "PRIVATE KEY" in text for text in strings(one)
-        ):
-            yield f"{title(one)} holds a secret"
-    for _, container, who in each_container(objects):
-        for variable in container.get("env", []):
-            if NAME_OF_A_SECRET.search(variable["name"]) and "value" in variable:
-                yield f"{who}: {variable['name']} is written down"
 
 
 @detects(

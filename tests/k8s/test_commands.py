@@ -10,9 +10,9 @@ import pytest
 import yaml
 
 from tests.k8s.building import INSTALL_KUBECTL, ROOT, build, every_folder
-from tests.k8s.container_policies import SECRETS
 from tests.k8s.objects import of_kind
 from tests.k8s.running import ended, run
+from tests.k8s.volume_policies import SECRETS
 from tests.programs import program
 
 pytestmark = pytest.mark.cluster

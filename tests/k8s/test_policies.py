@@ -2,14 +2,14 @@
 
 import pytest
 
-from tests.k8s import container_policies, network_policies, operation_policies
+from tests.k8s import container_policies, network_policies, operation_policies, volume_policies
 from tests.k8s.building import build, every_folder
 from tests.k8s.network_policies import EXPECTED, arrows
 from tests.k8s.objects import Break, Policy, container_of, environment, named, of_kind
 
 pytestmark = pytest.mark.cluster
 
-MODULES = (container_policies, network_policies, operation_policies)
+MODULES = (container_policies, volume_policies, network_policies, operation_policies)
 every_policy = pytest.mark.parametrize(
     "policy",
     [one for module in MODULES for one in vars(module).values() if isinstance(one, Policy)],

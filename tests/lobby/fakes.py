@@ -5,8 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from croupier.lobby import codec
 from croupier.lobby.engine_port import GameDescription, OptionDescription, Preparation
 from croupier.lobby.forming import TableWish
@@ -16,10 +14,6 @@ from croupier.runtime.errors import MalformedRequest, NotFound, ServiceError, Un
 from croupier_api.v1 import engine_pb2 as pb
 from croupier_api.v1 import engine_pb2_grpc, table_pb2
 
-POSTGRESQL = pytest.param("postgresql", marks=pytest.mark.postgres)
-on_postgresql = pytest.mark.parametrize("database_url", [POSTGRESQL], indirect=True)
-on_both_databases = pytest.mark.parametrize("database_url", ["sqlite", POSTGRESQL], indirect=True)
-"""For what the stores do; what is above them does not know the database."""
 PAIRS = TableWish("pairs", 2, {}, TableClock(30, 60), private=False)
 START = 1_700_000_000_000
 SILENT = Unavailable("ENGINE_UNAVAILABLE", "the engine cannot answer now: try again", retry_after_seconds=1)

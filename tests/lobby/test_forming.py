@@ -10,7 +10,8 @@ from croupier.lobby.engine_port import Preparation
 from croupier.lobby.forming import CODE_LETTERS, FORMING
 from croupier.lobby.tables import Table, TableClock, TableState
 from croupier.runtime.errors import IllegalNow, MalformedRequest, NotFound
-from tests.lobby.fakes import PAIRS, SILENT, FakeClock, FakeEngine, on_both_databases, player
+from tests.databases import on_both_databases
+from tests.lobby.fakes import PAIRS, SILENT, FakeClock, FakeEngine, player
 from tests.lobby.matches import ADA, BOB
 
 ALONE = replace(PAIRS, game="alone", seats=1)
@@ -20,13 +21,6 @@ async def ready(lobby: Lobby, table: Table, *players: str) -> Table:
     for player_id in players:
         table = await lobby.forming.set_ready(player_id, table.table_id, True, player_id[-1:].encode())
     return table
-
-
-async def test_what_the_engine_refuses_is_passed_on_and_nothing_is_stored(lobby: Lobby) -> None:
-    with pytest.raises(MalformedRequest) as refusal:
-        await lobby.forming.create(ADA, replace(PAIRS, options={"colour": "red"}))
-    assert (refusal.value.reason, refusal.value.field) == ("OPTION", "options.colour")
-    assert await lobby.forming.public("", tuple(TableState), None, 10) == []
 
 
 async def test_a_bot_for_the_last_seat_opens_a_ready_table(lobby: Lobby, engine: FakeEngine) -> None:

@@ -3,24 +3,22 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
 import structlog
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from prometheus_client import CollectorRegistry
 
 from croupier.lobby import engine_keys
 from croupier.lobby.engine_keys import check_keys
 from croupier.lobby.settings import LobbySettings
 from croupier.runtime.identity import ENGINE_CONTROL_AUDIENCE, TokenIssuer, TokenVerifier
-from croupier.runtime.interceptor import Authenticator, CallInterceptor
-from croupier.runtime.metrics import RpcMetrics
-from croupier.runtime.server import listen
 from croupier.runtime.service import asking, until_stopped_or_refused
 from croupier_api.v1 import engine_pb2_grpc
 from tests.lobby.fakes import FakeClock, FakeEngine, FakeEngineServicer
 from tests.ports import reserved_port
+from tests.serving import serving
 from tests.waiting import PATIENCE_SECONDS
 
 KEY, OTHER_KEY = Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()
@@ -32,14 +30,9 @@ async def engine(key: Ed25519PrivateKey, port: int = 0) -> AsyncIterator[str]:
     """An engine that knows a lobby by this key, and where it listens."""
     service = FakeEngineServicer(FakeEngine())
     verifier = TokenVerifier(key.public_key(), ENGINE_CONTROL_AUDIENCE, CLOCK)
-    listener = await listen(
-        f"127.0.0.1:{port}",
-        [],
-        lambda server: engine_pb2_grpc.add_EngineControlServiceServicer_to_server(service, server),
-        CallInterceptor(Authenticator(verifier), RpcMetrics(CollectorRegistry()), structlog.get_logger()),
-    )
-    yield listener.address
-    await listener.server.stop(None)
+    add = partial(engine_pb2_grpc.add_EngineControlServiceServicer_to_server, service)
+    async with serving(add, verifier, port=port) as address:
+        yield address
 
 
 async def checked(*engines: str) -> None:

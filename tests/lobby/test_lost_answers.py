@@ -13,7 +13,8 @@ from croupier.lobby.store import Store
 from croupier.lobby.tables import Table, TableState
 from croupier.lobby.ticket_store import TicketStore
 from croupier.lobby.tickets import MATCHED_SECONDS, Ticket
-from tests.lobby.fakes import START, FakeClock, FakeEngine, forming_table, on_both_databases, player
+from tests.databases import on_both_databases
+from tests.lobby.fakes import START, FakeClock, FakeEngine, forming_table, player
 from tests.lobby.house import House
 from tests.lobby.matches import (
     ADA,

@@ -8,34 +8,21 @@ from pathlib import Path
 import grpc
 import pytest
 
-from croupier.lobby.__main__ import main
 from croupier.runtime.identity import write_new_key_pair
 from croupier_api.v1 import lobby_pb2, lobby_pb2_grpc
 from tests.waiting import PATIENCE_SECONDS, until
 
-pytestmark = pytest.mark.usefixtures("logs_as_before")
-LONGER_THAN_PATIENCE_SECONDS = 2 * PATIENCE_SECONDS
-
-
-@pytest.fixture
-def arguments(tmp_path: Path, database_url: str) -> list[str]:
-    write_new_key_pair(tmp_path / "private.pem", tmp_path / "public.pem")
-    given = {
-        "database": database_url,
-        "signing-key": tmp_path / "private.pem",
-        "engine-control": "127.0.0.1:1",
-        "listen": "127.0.0.1:0",
-        "metrics-listen": "127.0.0.1:0",
-        "ready-file": tmp_path / "ready.json",
-        # A stream that held up the end would do so for longer than anybody waits for it.
-        "drain-seconds": round(LONGER_THAN_PATIENCE_SECONDS),
-    }
-    return [f"--{name}={value}" for name, value in given.items()]
-
 
 async def test_a_player_is_the_same_after_a_restart_and_a_stream_does_not_hold_the_end_up(
-    arguments: list[str], tmp_path: Path
+    database_url: str, tmp_path: Path
 ) -> None:
+    write_new_key_pair(tmp_path / "private.pem", tmp_path / "public.pem")
+    arguments = [
+        *(f"--database={database_url}", f"--signing-key={tmp_path}/private.pem", "--engine-control=127.0.0.1:1"),
+        *("--listen=127.0.0.1:0", "--metrics-listen=127.0.0.1:0", f"--ready-file={tmp_path}/ready.json"),
+        # A stream that held up the end would do so for longer than anybody waits for it.
+        f"--drain-seconds={round(2 * PATIENCE_SECONDS)}",
+    ]
     first = await visited(arguments, tmp_path / "ready.json")
     assert await visited(arguments, tmp_path / "ready.json") == first
 
@@ -65,23 +52,3 @@ async def visited(arguments: list[str], ready: Path) -> str:
     assert process.returncode == 0, said
     assert b"Traceback" not in said
     return player_id
-
-
-@pytest.mark.parametrize(
-    ("flag", "value", "said"),
-    [
-        ("--database", "nonsense", "is not the URL of a database"),
-        ("--database", "sqlite://", "croupier migrate --service lobby --database sqlite://"),
-        ("--engine-control", "nowhere", "is not an address"),
-        ("--signing-key", "/nowhere/key.pem", "cannot be read as an Ed25519 private key"),
-        ("--listen", "nonsense", "cannot be listened on"),
-        ("--metrics-listen", "nonsense", "cannot be listened on"),
-        ("--log-level", "loud", "log_level"),
-    ],
-)
-def test_faults_of_configuration_are_one_line_and_code_2(
-    arguments: list[str], flag: str, value: str, said: str, capfd: pytest.CaptureFixture[str]
-) -> None:
-    assert main([*arguments, f"{flag}={value}"]) == 2
-    (line,) = [line for line in capfd.readouterr().err.splitlines() if line.startswith("croupier serve lobby: ")]
-    assert said in line

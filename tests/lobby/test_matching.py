@@ -7,8 +7,9 @@ from croupier.lobby.forming import FORMING
 from croupier.lobby.tables import TableState
 from croupier.lobby.ticket_store import TicketStore
 from croupier.lobby.tickets import ATTENDED_SECONDS, Wish
-from croupier.runtime.errors import IllegalNow, LimitReached, MalformedRequest, StaleSequence, Unavailable
-from tests.lobby.fakes import SILENT, FakeClock, FakeEngine, on_both_databases
+from croupier.runtime.errors import IllegalNow, LimitReached, StaleSequence, Unavailable
+from tests.databases import on_both_databases
+from tests.lobby.fakes import SILENT, FakeClock, FakeEngine
 from tests.lobby.house import House
 from tests.lobby.matches import ADA, BOB, EVE, TWO, following, match_all, running, seated, waiting
 
@@ -38,13 +39,6 @@ async def test_different_wishes_do_not_meet(lobby: Lobby, engine: FakeEngine) ->
     assert [(await following(stream)).waiting for stream in streams] == [1, 1, 1]
     await match_all(lobby)
     assert engine.opened == {}
-
-
-@pytest.mark.parametrize("seats", [1, 6])
-async def test_impossible_wishes_are_refused(lobby: Lobby, seats: int) -> None:
-    with pytest.raises(MalformedRequest) as refusal:
-        await following(lobby.matching.quick_match(ADA, Wish("pairs", seats), b""))
-    assert refusal.value.field == "seats"
 
 
 async def test_the_count_of_those_who_wait_is_kept_up_to_date(lobby: Lobby) -> None:
@@ -90,25 +84,17 @@ async def test_whoever_calls_again_in_time_has_the_same_ticket_and_place(lobby: 
     assert tickets[0] == tickets[1] != tickets[2]
 
 
-async def test_a_new_wish_takes_the_place_of_the_old_one(lobby: Lobby) -> None:
-    first = lobby.matching.quick_match(ADA, TWO, b"")
-    old = await following(first)
-    second = lobby.matching.quick_match(ADA, Wish("pairs", 3), b"")
-    assert (await following(second)).ticket_id != old.ticket_id
-    await lobby.matching.tick()
-    with pytest.raises(StaleSequence):
-        await following(first)
-
-
 @on_both_databases
-async def test_of_two_streams_on_one_ticket_the_newer_one_goes_on(lobby: Lobby) -> None:
-    first, second = (lobby.matching.quick_match(ADA, TWO, b"") for _ in range(2))
-    assert (await following(first)).ticket_id == (await following(second)).ticket_id
+@pytest.mark.parametrize("wish", [TWO, Wish("alone", 2)])
+async def test_of_two_streams_of_a_player_the_newer_one_goes_on(lobby: Lobby, wish: Wish) -> None:
+    first, second = (lobby.matching.quick_match(ADA, one, b"") for one in (TWO, wish))
+    is_same = (await following(first)).ticket_id == (await following(second)).ticket_id
+    assert is_same is (wish == TWO)
     await lobby.matching.tick()
     with pytest.raises(StaleSequence) as refusal:
         await following(first)
     assert refusal.value.reason == "SUPERSEDED"
-    [other] = await waiting(lobby, BOB)
+    [other] = await waiting(lobby, BOB, wish=wish)
     await match_all(lobby)
     assert await seated(second) == await seated(other)
 
@@ -129,16 +115,30 @@ async def test_a_ticket_that_a_crash_left_is_not_matched_for_ever(
         assert await seated(ada) == await seated(bob)
 
 
-async def test_a_ticket_that_was_taken_for_abandoned_is_to_be_called_for_again(house: House, clock: FakeClock) -> None:
+@pytest.mark.parametrize("failing", [None, "waiting", "outcomes"])
+async def test_a_ticket_that_was_taken_for_abandoned_is_to_be_called_for_again(
+    house: House, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, failing: str | None
+) -> None:
     """As when a lobby could not reach the database for long, and another one could."""
     async with house.lobby() as cut_off, house.lobby() as other:
         [ada] = await waiting(cut_off, ADA)
         clock.advance(31)
         await other.reconciler.forget()
+        if failing:
+            with monkeypatch.context() as away:
+                away.setattr(TicketStore, failing, _unavailable)
+                with pytest.raises(Unavailable):
+                    await cut_off.matching.tick()
         await cut_off.matching.tick()
         with pytest.raises(Unavailable) as refusal:
             await following(ada)
         assert refusal.value.reason == "TICKET_LOST"
+        # Later a newer call is told from a lost ticket again.
+        older, newer = (cut_off.matching.quick_match(ADA, TWO, b"") for _ in range(2))
+        assert (await following(older)).ticket_id == (await following(newer)).ticket_id
+        await cut_off.matching.tick()
+        with pytest.raises(StaleSequence):
+            await following(older)
 
 
 async def test_those_who_wait_long_stay_attended(lobby: Lobby, clock: FakeClock) -> None:

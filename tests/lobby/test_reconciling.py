@@ -11,7 +11,8 @@ from croupier.lobby import reconciling
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.tables import TableState
 from croupier.runtime.errors import NotFound, ServiceError, Unauthenticated
-from tests.lobby.fakes import PAIRS, SILENT, FakeClock, FakeEngine, on_both_databases, player
+from tests.databases import on_both_databases
+from tests.lobby.fakes import PAIRS, SILENT, FakeClock, FakeEngine, player
 from tests.lobby.house import House
 from tests.lobby.matches import ADA, BOB
 from tests.waiting import until
@@ -36,6 +37,11 @@ async def test_a_complete_table_opens_when_the_engine_is_back_also_after_a_resta
         table = await lobby.forming.create(ADA, ALONE)
         engine.failure = SILENT
         await lobby.forming.set_ready(ADA.player_id, table.table_id, True, b"seed")
+        engine.failure = None
+        # A table that was changed just now is left to whoever did.
+        await lobby.reconciler.open_tables()
+        assert engine.opened == {}
+    engine.failure = SILENT
     async with house.lobby() as lobby:
         clock.advance(3)
         await lobby.reconciler.open_tables()
@@ -44,17 +50,6 @@ async def test_a_complete_table_opens_when_the_engine_is_back_also_after_a_resta
         await lobby.reconciler.open_tables()
         assert await state_of(lobby, table.table_id) is TableState.PLAYING
     assert engine.opened[table.table_id][0].client_seed == b"seed"
-
-
-async def test_a_table_that_was_changed_just_now_is_left_to_whoever_did(
-    lobby: Lobby, engine: FakeEngine, clock: FakeClock
-) -> None:
-    table = await lobby.forming.create(ADA, ALONE)
-    engine.failure = SILENT
-    await lobby.forming.set_ready(ADA.player_id, table.table_id, True, b"")
-    engine.failure = None
-    await lobby.reconciler.open_tables()
-    assert engine.opened == {}
 
 
 @on_both_databases

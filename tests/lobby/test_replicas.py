@@ -20,7 +20,8 @@ from croupier.lobby.tables import Table
 from croupier.lobby.tickets import Wish
 from croupier.runtime.database import transaction
 from croupier.runtime.errors import IllegalNow, LimitReached, Unauthenticated, Unavailable
-from tests.lobby.fakes import PAIRS, FakeEngine, on_both_databases, on_postgresql, player
+from tests.databases import on_both_databases, on_postgresql
+from tests.lobby.fakes import PAIRS, FakeEngine, player
 from tests.lobby.house import House
 from tests.lobby.matches import ADA, BOB
 from tests.waiting import PATIENCE_SECONDS

@@ -1,23 +1,21 @@
 """The lobby over real gRPC, with an engine behind real gRPC."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from functools import partial
+from typing import Any
 
 import grpc
 import pytest
 import structlog
-from prometheus_client import CollectorRegistry
 
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.engine_channel import EngineChannel
-from croupier.lobby.servicer import OPEN_METHODS, SERVICE_NAME
+from croupier.lobby.servicer import OPEN_METHODS
 from croupier.runtime.identity import ENGINE_CONTROL_AUDIENCE, PLAYER_AUDIENCE, TokenIssuer, TokenVerifier
-from croupier.runtime.interceptor import Authenticator, CallInterceptor
-from croupier.runtime.metrics import RpcMetrics
-from croupier.runtime.server import listen
+from croupier.runtime.server import AddServices
 from croupier_api.v1 import engine_pb2, engine_pb2_grpc, lobby_pb2_grpc, table_pb2
 from croupier_api.v1 import lobby_pb2 as pb
 from croupier_client import Client, Endpoints
@@ -25,10 +23,8 @@ from loadtest.faults.proxy import Lane
 from tests.lobby.fakes import SILENT, FakeClock, FakeEngine, FakeEngineServicer
 from tests.lobby.house import House
 from tests.lobby.matches import running, until_streams
-from tests.scoring.house import Refusal, refusal
+from tests.serving import Refusal, refusal, serving
 from tests.waiting import PATIENCE_SECONDS
-
-Adder: TypeAlias = Callable[[grpc.aio.Server], None]
 
 
 @dataclass
@@ -69,24 +65,20 @@ def audience() -> str:
 @pytest.fixture
 async def front(house: House, engine: FakeEngine, clock: FakeClock, audience: str) -> AsyncIterator[Front]:
     async with AsyncExitStack() as stack:
-        service, logger = FakeEngineServicer(engine), structlog.get_logger()
 
-        async def served(services: list[str], add: Adder, own: str, open_methods: frozenset[str]) -> tuple[str, Any]:
+        async def served(add: AddServices, own: str, **options: Any) -> tuple[str, grpc.aio.Channel]:
             verifier = TokenVerifier(house.key.public_key(), own, clock)
-            metrics = RpcMetrics(CollectorRegistry())
-            interceptor = CallInterceptor(Authenticator(verifier, open_methods), metrics, logger)
-            listener = await listen("127.0.0.1:0", services, add, interceptor)
-            stack.push_async_callback(listener.server.stop, None)
-            return listener.address, await stack.enter_async_context(grpc.aio.insecure_channel(listener.address))
+            address = await stack.enter_async_context(serving(add, verifier, **options))
+            return address, await stack.enter_async_context(grpc.aio.insecure_channel(address))
 
-        def add_engine(server: grpc.aio.Server) -> None:
-            engine_pb2_grpc.add_EngineControlServiceServicer_to_server(service, server)
-
-        _, channel = await served([], add_engine, ENGINE_CONTROL_AUDIENCE, frozenset())
-        house.engine = EngineChannel(channel, TokenIssuer(house.key, audience, 60, clock), 5, logger)
+        service = FakeEngineServicer(engine)
+        add_engine = partial(engine_pb2_grpc.add_EngineControlServiceServicer_to_server, service)
+        _, channel = await served(add_engine, ENGINE_CONTROL_AUDIENCE)
+        issuer = TokenIssuer(house.key, audience, 60, clock)
+        house.engine = EngineChannel(channel, issuer, 5, structlog.get_logger())
         lobby = await stack.enter_async_context(house.lobby())
         await stack.enter_async_context(running(lobby))
-        address, own = await served([SERVICE_NAME], lobby.add_to, PLAYER_AUDIENCE, OPEN_METHODS)
+        address, own = await served(lobby.add_to, PLAYER_AUDIENCE, open_methods=OPEN_METHODS)
         yield Front(lobby_pb2_grpc.LobbyServiceStub(own), engine, service, lobby, address)
 
 
@@ -166,7 +158,7 @@ async def test_games_are_listed_as_the_engine_describes_them(front: Front) -> No
     assert (games[0], games[1].game) == (pairs, "alone")
 
 
-async def test_tables_are_listed_in_pages(front: Front, clock: FakeClock) -> None:
+async def test_tables_are_listed_in_pages_by_tokens_of_one_filter(front: Front, clock: FakeClock) -> None:
     ada = await front.sign_in(1)
     made = []
     for _ in range(5):
@@ -174,18 +166,11 @@ async def test_tables_are_listed_in_pages(front: Front, clock: FakeClock) -> Non
         made.append((await ada.call("CreateTable", pb.CreateTableRequest(game="pairs", seats=2))).table.table_id)
     pages, request = list[list[str]](), pb.ListTablesRequest(state=pb.TABLE_STATE_FORMING, page_size=2)
     while not pages or request.page_token:
+        other = pb.ListTablesRequest(page_token=request.page_token)
         page = await ada.call("ListTables", request)
         pages.append([table.table_id for table in page.tables])
         request.page_token = page.next_page_token
     assert pages == [made[4:2:-1], made[2:0:-1], made[:1]]
-
-
-async def test_a_page_token_is_of_one_filter(front: Front) -> None:
-    ada = await front.sign_in(1)
-    for _ in range(2):
-        await ada.call("CreateTable", pb.CreateTableRequest(game="pairs", seats=2))
-    page = await ada.call("ListTables", pb.ListTablesRequest(state=pb.TABLE_STATE_FORMING, page_size=1))
-    other = pb.ListTablesRequest(page_size=1, page_token=page.next_page_token)
     assert await refused(ada.call("ListTables", other)) == ("INVALID_ARGUMENT", "PAGE_TOKEN", "page_token")
 
 
@@ -269,7 +254,7 @@ BAD = [
     ("AddBot", pb.AddBotRequest(table_id=ID, bot="x" * 65), "ID", "bot"),
     ("RemoveSeat", pb.RemoveSeatRequest(), "ID", "table_id"),
     ("QuickMatch", pb.QuickMatchRequest(seats=2), "ID", "game"),
-    ("QuickMatch", pb.QuickMatchRequest(game="pairs"), "SEATS", "seats"),
+    *(("QuickMatch", pb.QuickMatchRequest(game="pairs", seats=seats), "SEATS", "seats") for seats in (0, 1, 6)),
     ("QuickMatch", pb.QuickMatchRequest(game="whist", seats=2), "UNKNOWN_GAME", "game"),
     ("QuickMatch", pb.QuickMatchRequest(game="pairs", seats=2, client_seed=b"x" * 65), "CLIENT_SEED", "client_seed"),
     ("QuickMatch", pb.QuickMatchRequest(game="pairs", seats=2, request_id="x" * 65), "ID", "request_id"),
@@ -277,11 +262,12 @@ BAD = [
 ]
 
 
-async def test_every_bad_request_names_its_field(front: Front) -> None:
+async def test_every_bad_request_names_its_field_and_makes_no_table(front: Front) -> None:
     ada = await front.sign_in(1)
     for method, request, reason, field in BAD:
         answer = await refused(ada.call(method, request))
         assert answer == ("INVALID_ARGUMENT", reason, field), (method, request)
+    assert not (await ada.call("ListTables", pb.ListTablesRequest())).tables
 
 
 @pytest.mark.parametrize("method", sorted(pb.DESCRIPTOR.services_by_name["LobbyService"].methods_by_name))

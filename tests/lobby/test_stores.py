@@ -16,7 +16,8 @@ from croupier.lobby.table_store import InviteCodeTaken, TableStore
 from croupier.lobby.tables import Seat, Table, TableState, closed
 from croupier.lobby.ticket_store import TicketStore
 from croupier.lobby.tickets import Ticket, Wish, matched_table
-from tests.lobby.fakes import START, forming_table, on_both_databases, player
+from tests.databases import on_both_databases
+from tests.lobby.fakes import START, forming_table, player
 
 TWO = Wish("pairs", 2)
 

@@ -1,16 +1,14 @@
 """A scoring service on loopback with keys of its own, and the words that tests speak with it."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import grpc
-import pytest
 import structlog
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from google.rpc import error_details_pb2, status_pb2
 from prometheus_client import CollectorRegistry
 
 from croupier.runtime.identity import (
@@ -20,9 +18,6 @@ from croupier.runtime.identity import (
     load_private_key,
     write_new_key_pair,
 )
-from croupier.runtime.interceptor import Authenticator, CallInterceptor
-from croupier.runtime.metrics import RpcMetrics
-from croupier.runtime.server import listen
 from croupier.runtime.service import usable_database
 from croupier.scoring.__main__ import ports
 from croupier.scoring.settings import ScoringSettings
@@ -30,15 +25,12 @@ from croupier_api.v1 import scoring_pb2 as pb
 from croupier_api.v1 import table_pb2
 from croupier_api.v1.scoring_pb2_grpc import ScoringControlServiceStub, ScoringServiceStub
 from tests.contract.house import CALL_SECONDS, Metadata, now, person
+from tests.serving import serving
 
 if TYPE_CHECKING:
     # The stubs for asyncio exist for the type checker only.
     from croupier_api.v1.scoring_pb2_grpc import ScoringControlServiceAsyncStub, ScoringServiceAsyncStub
 
-on_both_databases = pytest.mark.parametrize(
-    "database_url", ["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)], indirect=True
-)
-"""For what the ledger does; what is above it does not know the database."""
 FINISHED = 1_790_000_000_000
 
 
@@ -121,41 +113,12 @@ async def open_house(keys: Keys, database: str) -> AsyncIterator[House]:
     async with AsyncExitStack() as stack:
         database_in_use = usable_database(settings.database, "croupier.scoring", structlog.get_logger())
         engine = await stack.enter_async_context(database_in_use)
-        metrics = RpcMetrics(registry)
         channels = []
         for port in ports(settings, engine, registry):
-            interceptor = CallInterceptor(Authenticator(port.verifier), metrics, structlog.get_logger())
-            listener = await listen(port.address, [port.service], port.add, interceptor)
-            stack.push_async_callback(listener.server.stop, None)
-            channels.append(await stack.enter_async_context(grpc.aio.insecure_channel(listener.address)))
+            address = await stack.enter_async_context(serving(port.add, port.verifier, names=[port.service]))
+            channels.append(await stack.enter_async_context(grpc.aio.insecure_channel(address)))
         players, control = channels
         yield House(keys, registry, ScoringServiceStub(players), ScoringControlServiceStub(control), players, control)
-
-
-class Refusal(NamedTuple):
-    """How a call was refused."""
-
-    code: str
-    reason: str
-    field: str
-
-
-async def refusal(call: Awaitable[Any]) -> Refusal:
-    """The refusal that a call must end with."""
-    try:
-        answer = await call
-    except grpc.aio.AioRpcError as error:
-        details = dict(error.trailing_metadata() or ())["grpc-status-details-bin"]
-        status = status_pb2.Status.FromString(details if isinstance(details, bytes) else details.encode())
-        info, request = error_details_pb2.ErrorInfo(), error_details_pb2.BadRequest()
-        for detail in status.details:
-            for message in (info, request):
-                detail.Unpack(message)
-        if info.reason:
-            assert info.domain == "croupier"
-        fields = [violation.field for violation in request.field_violations]
-        return Refusal(error.code().name, info.reason, *(fields or [""]))
-    raise AssertionError(f"the call was answered: {answer}")
 
 
 ANNA_AND_BEN = (person("anna"), person("ben"))

@@ -8,7 +8,8 @@ from croupier.runtime.identity import ENGINE_CONTROL_AUDIENCE, PLAYER_AUDIENCE, 
 from croupier_api.v1 import scoring_pb2 as pb
 from croupier_api.v1.scoring_pb2_grpc import ScoringControlServiceStub, ScoringServiceStub
 from tests.contract.house import CALL_SECONDS, Metadata, now
-from tests.scoring.house import House, Keys, bearer, refusal, result_entry, round_entry
+from tests.scoring.house import House, Keys, bearer, result_entry, round_entry
+from tests.serving import refusal
 
 PLAYERS_METHODS = {
     "GetScoreSheet": pb.GetScoreSheetRequest(table_id="t1"),

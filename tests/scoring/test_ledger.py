@@ -14,7 +14,7 @@ from croupier.runtime.errors import AlreadyExists, Unavailable
 from croupier.scoring.ledger import Count, Ledger, Result, Round, Seat, Sheet
 from croupier.scoring.records import LeaderboardLine, Records
 from croupier.scoring.standings import Statistics
-from tests.scoring.house import on_both_databases
+from tests.databases import on_both_databases
 
 SHEET = Sheet("t1", "solo", (Seat("anna", "Anna", ""), Seat("", "Computer", "random"), Seat("ben", "Ben", "")))
 FIRST = Round(
@@ -60,14 +60,6 @@ async def test_any_order_and_any_repetition_gives_the_same(ledger: Ledger, order
     ben = Statistics("solo", 1, 0, 2, (("tricks", 6),))
     assert [await records.statistics(player_id) for player_id in ("anna", "ben", "")] == [(anna,), (ben,), ()]
     assert [line.statistics for line in await records.leaderboard("solo", None, 10)] == [anna, ben]
-
-
-async def test_a_sheet_without_result(ledger: Ledger) -> None:
-    await enter(ledger, SECOND)
-    found = await ledger.score_sheet("t1")
-    assert (found.rounds, found.result) == ((SECOND,), None)
-    # Its counts wait for the result.
-    assert await Records(ledger.database).statistics("anna") == ()
 
 
 @on_both_databases
@@ -148,13 +140,6 @@ async def test_a_database_that_cannot_be_reached_is_unavailable(tmp_path: Path) 
     with pytest.raises(Unavailable) as refused:
         await enter(nowhere, FIRST)
     assert refused.value.retry_after_seconds
-
-
-@on_both_databases
-async def test_tables_of_computer_players_only_are_entered(ledger: Ledger) -> None:
-    bots = dataclasses.replace(SHEET, seats=(Seat("", "Computer", "random"),) * 3)
-    assert await enter(ledger, RESULT, bots)
-    assert await Records(ledger.database).results("solo", "", None, 10) == ((bots, RESULT),)
 
 
 CAREERS = {

@@ -4,12 +4,14 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from croupier.scoring.ledger import Count, Ledger, Result, Round, Seat, Sheet
 from croupier.scoring.records import Records
 from croupier.scoring.schema import METADATA
 from croupier.scoring.standings import Statistics
+from tests.databases import on_both_databases
 from tests.migrations import differences, migrated, up_to_date
-from tests.scoring.house import on_both_databases
 
 PACKAGE = "croupier.scoring"
 SHEET = Sheet("t1", "110", (Seat("anna", "Anna", ""), Seat("ben", "Ben", "")))
@@ -23,10 +25,14 @@ def enter_as_the_first_version_did(path: Path) -> None:
         connection.execute("INSERT INTO rounds VALUES ('t1', 1, '[3, 0]', '[3, 0]', '[\"won\", \"\"]')")
 
 
-async def test_a_ledger_of_the_first_version_goes_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize("way", [(), ("+head", "-0001")])
+async def test_a_ledger_of_the_first_version_goes_on_also_after_the_way_back(
+    tmp_path: Path, way: tuple[str, ...]
+) -> None:
     file = tmp_path / "old.db"
     migrated(file, PACKAGE, "+0001")
     enter_as_the_first_version_did(file)
+    migrated(file, PACKAGE, *way)
     first = Round(1, (3, 0), (3, 0), ("won", ""))
     second = Round(2, (1, 1), (4, 1), (), "bid of 30", (("trump", "S"),), (Count("bids_won", 1, 1),))
     async with up_to_date(f"sqlite:///{file}", PACKAGE) as database:
@@ -37,15 +43,6 @@ async def test_a_ledger_of_the_first_version_goes_on(tmp_path: Path) -> None:
         assert (await ledger.score_sheet("t1")).rounds == (first, second)
         assert await Records(database).statistics("anna") == (Statistics("110", 1, 1, 1),)
         assert await Records(database).statistics("ben") == (Statistics("110", 1, 0, 2, (("bids_won", 1),)),)
-
-
-async def test_the_way_back_keeps_rounds(tmp_path: Path) -> None:
-    file = tmp_path / "old.db"
-    migrated(file, PACKAGE, "+0001")
-    enter_as_the_first_version_did(file)
-    migrated(file, PACKAGE, "+head", "-0001", "+head")
-    async with up_to_date(f"sqlite:///{file}", PACKAGE) as database:
-        assert (await Ledger(database).score_sheet("t1")).rounds == (Round(1, (3, 0), (3, 0), ("won", "")),)
 
 
 @on_both_databases

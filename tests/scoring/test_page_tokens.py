@@ -7,7 +7,8 @@ import pytest
 from croupier.runtime.paging import write_page_token
 from croupier_api.v1 import scoring_pb2 as pb
 from tests.contract.house import computer, person
-from tests.scoring.house import House, Refusal, refusal, result_entry
+from tests.scoring.house import House, result_entry
+from tests.serving import Refusal, refusal
 
 REFUSED = Refusal("INVALID_ARGUMENT", "PAGE_TOKEN", "page_token")
 

@@ -101,6 +101,7 @@ class Matching:
         self._openings: set[asyncio.Task[None]] = set()
         self._opening_places = asyncio.Semaphore(OPENING_LIMIT)
         self._attended_milliseconds = clock()
+        self._has_lapsed = False
         self._woken = asyncio.Event()
         self._closed = False
 
@@ -193,12 +194,13 @@ class Matching:
         """Note who waits, match those who can be matched, and tell the streams."""
         now = self._clock()
         # After a long time without the database others may have taken those who wait here for gone.
-        has_lapsed = now - self._attended_milliseconds >= ATTENDED_SECONDS * 1000
+        self._has_lapsed |= now - self._attended_milliseconds >= ATTENDED_SECONDS * 1000
         await self._note_attendance(now)
         await self._match(await self._store.waiting(now), now)
         waiting = await self._store.waiting(now)
         self._metrics.show_tickets(waiting)
-        await self._tell(waiting, _called_off() if has_lapsed else _superseded())
+        await self._tell(waiting, _called_off() if self._has_lapsed else _superseded())
+        self._has_lapsed = False
 
     async def settled(self) -> None:
         """Wait until no table is being opened by this process."""
