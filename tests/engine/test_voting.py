@@ -20,10 +20,9 @@ from croupier.runtime.errors import (
     MalformedRequest,
     NotPermitted,
     ServiceError,
-    Unavailable,
 )
 from croupier_api.v1 import engine_pb2
-from tests.engine.fakes import Bench, Outcome
+from tests.engine.fakes import Bench
 from tests.engine.play import CLOCK, act_once, bots, make_config, open_table, parsed, people, play_on, take_up, taken
 from tests.waiting import settled
 
@@ -41,7 +40,7 @@ async def updates(stream: Subscription) -> list[engine_pb2.TableUpdate]:
     return [parsed(message).update for message in await taken(stream)]
 
 
-async def test_it_happens_when_the_last_seat_agrees_connected_or_not(engine: Bench) -> None:
+async def test_it_happens_once_when_the_last_seat_agrees_connected_or_not(engine: Bench) -> None:
     table = await seated(engine)
     stream = table.subscribe(0, 1)
     assert await table.propose(2, "restart_same", "a") == 2
@@ -59,6 +58,10 @@ async def test_it_happens_when_the_last_seat_agrees_connected_or_not(engine: Ben
     assert not any(update.facts for update in (said, *votes))
     assert (happened.HasField("seat"), happened.HasField("proposal")) == (False, False)
     assert happened.facts
+    for each in (table, await take_up(engine, "t1")):
+        assert await each.propose(2, "restart_same", "a") == 2
+        assert await each.vote(1, 2, True, "c") == 5
+        assert each.state.sequence == 6
 
 
 async def test_shuffles_that_follow_are_stored_with_it(engine: Bench) -> None:
@@ -167,22 +170,6 @@ async def test_a_seat_makes_so_many_proposals_in_so_much_time(engine: Bench) -> 
     await table.vote(2, sequence, False, "d")
     engine.clock.advance(WINDOW_MILLISECONDS - MOST_PROPOSALS * 1_000)
     await table.propose(0, "restart_same", "e")
-
-
-async def test_proposals_and_votes_are_carried_out_once(engine: Bench) -> None:
-    table = await seated(engine)
-    engine.store.outcomes.append(Outcome.FAILS_AFTER)
-    with pytest.raises(Unavailable):
-        await table.propose(0, "restart_same", "a")
-    engine.clock.advance(100)
-    await table.vote(1, 2, True, "b")
-    for each in (table, await take_up(engine, "t1")):
-        assert await each.propose(0, "restart_same", "a") == 2
-        assert await each.vote(1, 2, True, "b") == 3
-    await table.vote(2, 2, False, "c")
-    assert await table.propose(0, "restart_same", "a") == 2
-    assert await table.vote(1, 2, True, "b") == 3
-    assert len(engine.store.tables["t1"].entries) == 4
 
 
 async def test_seats_that_the_engine_plays_for_count_as_agreeing(engine: Bench) -> None:
