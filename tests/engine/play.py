@@ -1,19 +1,21 @@
 """Tables of any game, and ways to play them on."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Iterator, Sequence
 from random import Random
 from typing import TypeVar
 
 import pytest
 
 from croupier.engine.live import LiveTable
-from croupier.engine.log import ActedBy, ClockConfig, Entry, SeatConfig, TableConfig
+from croupier.engine.log import ActedBy, ClockConfig, Entry, Proposed, SeatConfig, TableConfig, TimeCredited, Voted
+from croupier.engine.proposals import PROPOSAL_MILLISECONDS, refusal_of
 from croupier.engine.streams import Subscription
 from croupier.engine.table import Step, TableState, advance, new_table
+from croupier.engine.voting import steps_when_agreed
 from croupier.games.actions import Action
 from croupier.games.bots import random_of
-from croupier.games.catalogue import GAMES
+from croupier.games.catalogue import GAMES, rules_of
 from croupier.games.facts import SPECTATOR, Seat, Viewer
 from croupier.games.interface import OptionValue, SeatActed, resolve_options
 from croupier_api.v1 import engine_pb2
@@ -118,20 +120,33 @@ async def play_on(table: LiveTable, random: Random, most: int = 10_000) -> None:
         await act_once(table, random)
 
 
-def act_by_chance(config: TableConfig, table: TableState, at: int, random: Random) -> list[Step]:
-    """A legal action, now and then because time has run out."""
-    seat, action = choice(table, random)
-    by = random.choice((ActedBy.PLAYER, ActedBy.PLAYER, ActedBy.TIMEOUT))
-    request_id = f"r{table.sequence}" if by is ActedBy.PLAYER else ""
-    return advance(config, table, at, SeatActed(seat, action), by, request_id)
+def by_chance(config: TableConfig, table: TableState, at: int, random: Random) -> list[Step]:
+    """What happens next: an action, also because time has run out, or time is given back, or all seats agree."""
+    chance = random.random()
+    if chance < 0.1:
+        return advance(config, table, at, TimeCredited(random.randrange(1, 9_000)))
+    proposals = [
+        name for name in rules_of(config.game, config.rules_version).proposals if not refusal_of(table.game, name)
+    ]
+    if chance < 0.2 and proposals:
+        return agree(config, table, at, random.choice(proposals))
+    acted = SeatActed(*choice(table, random))
+    if random.random() < 0.3:
+        return advance(config, table, at, acted, ActedBy.TIMEOUT)
+    return advance(config, table, at, acted, request_id=f"r{table.sequence}")
 
 
-def walk(
-    config: TableConfig,
-    random: Random,
-    go_on: Callable[[TableConfig, TableState, int, Random], list[Step]] = act_by_chance,
-) -> Iterator[Step]:
-    """A random game without an engine, step by step; time passes between the actions."""
+def agree(config: TableConfig, table: TableState, at: int, proposal: str) -> list[Step]:
+    """The first seat proposes something, and all others agree."""
+    steps = advance(config, table, at, Proposed(0, proposal, at + PROPOSAL_MILLISECONDS), request_id="p")
+    for seat in range(1, config.seat_count):
+        vote = Voted(seat, steps[0].entry.sequence, agree=True)
+        steps += advance(config, steps[-1].after, at, vote, request_id=f"v{seat}")
+    return steps + steps_when_agreed(config, steps[-1].after, at)
+
+
+def walk(config: TableConfig, random: Random) -> Iterator[Step]:
+    """A random game without an engine, step by step; time passes in between."""
     at, table = START, new_table(config)
     steps = advance(config, table, at, None)
     while True:
@@ -140,7 +155,7 @@ def walk(
         if table.is_over:
             return
         at += random.randrange(45_000)
-        steps = go_on(config, table, at, random)
+        steps = by_chance(config, table, at, random)
 
 
 def whole_log(config: TableConfig, random: Random) -> list[Entry]:

@@ -10,26 +10,14 @@ import sys
 from pathlib import Path
 from random import Random
 
-from croupier.engine.log import (
-    Entry,
-    Proposed,
-    TableConfig,
-    TimeCredited,
-    Voted,
-    body_to_json,
-    config_from_json,
-    config_to_json,
-    entry_from_row,
-)
-from croupier.engine.proposals import refusal_of
+from croupier.engine.log import Entry, TableConfig, body_to_json, config_from_json, config_to_json, entry_from_row
 from croupier.engine.replay import write_replay
-from croupier.engine.table import Step, TableState, advance, steps_of
-from croupier.engine.voting import steps_when_agreed
+from croupier.engine.table import TableState, steps_of
 from croupier.games.actions import action_to_json
 from croupier.games.cards import notation
-from croupier.games.catalogue import GAMES, rules_of
+from croupier.games.catalogue import GAMES
 from croupier.games.interface import Legal
-from tests.engine.play import ROUNDS, act_by_chance, make_config, walk
+from tests.engine.play import ROUNDS, make_config, whole_log
 
 FOLDER = Path(__file__).parent / "recorded"
 
@@ -66,27 +54,6 @@ def _legal(legal: Legal) -> list[object]:
     return [[action_to_json(action) for action in legal.actions], choices]
 
 
-def _go_on(config: TableConfig, table: TableState, at: int, random: Random) -> list[Step]:
-    """Play by chance, in which time is given back, and seats agree on whatever can be proposed."""
-    chance = random.random()
-    if chance < 0.04:
-        return advance(config, table, at, TimeCredited(random.randrange(1, 5_000)))
-    proposals = [
-        name for name in rules_of(config.game, config.rules_version).proposals if not refusal_of(table.game, name)
-    ]
-    if chance < 0.15 and proposals:
-        return _agree(config, table, at, random.choice(proposals))
-    return act_by_chance(config, table, at, random)
-
-
-def _agree(config: TableConfig, table: TableState, at: int, proposal: str) -> list[Step]:
-    steps = advance(config, table, at, Proposed(0, proposal, at + 30_000), request_id="p")
-    for seat in range(1, config.seat_count):
-        vote = Voted(seat, steps[0].entry.sequence, agree=True)
-        steps += advance(config, steps[-1].after, at, vote, request_id=f"v{seat}")
-    return steps + steps_when_agreed(config, steps[-1].after, at)
-
-
 def main() -> None:
     """Write the logs that are missing, those of the current rules."""
     for game, rules in GAMES.items():
@@ -94,7 +61,7 @@ def main() -> None:
         if path.exists():
             continue
         config = make_config(game, rules.seats[-1], options=ROUNDS.get(game), table_id=f"recorded-{path.stem}")
-        log = [made.entry for made in walk(config, Random(f"recorded {path.stem}"), _go_on)]
+        log = whole_log(config, Random(f"recorded {path.stem}"))
         columns = [config.table_id, config.game, config.rules_version, config.seed.hex(), config_to_json(config)]
         rows = [[entry.sequence, entry.at, entry.deadline, body_to_json(entry)] for entry in log]
         path.write_text("".join(json.dumps(line) + "\n" for line in (columns, *rows, [digest(config, log)])))

@@ -60,13 +60,16 @@ ACTIONS: tuple[actions.Action, ...] = (
     *(actions.Call(card) for card in (None, 0, 51)),
     *(actions.NameTrump(trump, do) for trump, do in ((0, False), (3, True))),
 )
+SAID: tuple[LoggedEvent, ...] = (
+    *(SeatActed(3, action) for action in ACTIONS),
+    *(Proposed(2, 'ö"', 7), Voted(1, 5, agree=True), Voted(0, 5, agree=False)),
+)
 OTHERS: tuple[LoggedEvent, ...] = (
     *(CardsShuffled((51, 0, 52, 7), (3, 0)), CardsShuffled((1,)), CardsShuffled((), (2,))),
-    *(Proposed(2, "redeal", 7), Voted(1, 5, agree=True), Voted(0, 5, agree=False), TimeCredited(1_500)),
-    ProposalAgreed("redeal"),
+    *(TimeCredited(1_500), ProposalAgreed("redeal")),
 )
 ENTRIES = (
-    *(Entry(7, 1_790_000_000_001, 5, SeatActed(3, action), request_id='é"\n\u2028 x') for action in ACTIONS),
+    *(Entry(7, 1_790_000_000_001, 5, event, request_id='é"\n\u2028 x') for event in SAID),
     *(Entry(1, 5, 0, SeatActed(0, actions.Pass()), by) for by in ActedBy),
     *(Entry(1, 5, 0, event) for event in OTHERS),
 )
@@ -78,6 +81,7 @@ def test_every_entry_comes_back_from_its_row(entry: Entry) -> None:
     again = entry_from_row(entry.sequence, entry.at, entry.deadline, body)
     assert again == entry
     assert again.acted_by is entry.acted_by
+    assert type(again.event) is type(entry.event)
     assert "\n" not in body
 
 

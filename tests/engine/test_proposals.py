@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from croupier.engine.log import ActedBy, Entry, LoggedEvent, Proposed, TableConfig, Voted, body_to_json, entry_from_row
+from croupier.engine.log import ActedBy, Entry, LoggedEvent, Proposed, TableConfig, Voted
 from croupier.engine.proposals import refusal_of
 from croupier.engine.table import TableState, advance, new_table
 from croupier.games.facts import RoundEnded
@@ -29,18 +29,6 @@ def after(config: TableConfig, table: TableState, *events: LoggedEvent, at: int 
 
 def some_action(table: TableState) -> SeatActed:
     return SeatActed(*choice(table, Random(1)))
-
-
-SAID: tuple[LoggedEvent, ...] = (PROPOSED, Proposed(0, 'ö"', 0), Voted(3, 17, True), Voted(0, 1, False))
-
-
-@pytest.mark.parametrize("event", [*SAID, ProposalAgreed("restart_new")], ids=repr)
-def test_what_seats_say_and_agree_to_comes_back_from_its_row(event: LoggedEvent) -> None:
-    request_id = "" if isinstance(event, ProposalAgreed) else 'é"\n x'
-    entry = Entry(7, LATER, EXPIRY, event, request_id=request_id)
-    again = entry_from_row(7, LATER, EXPIRY, body_to_json(entry))
-    assert again == entry
-    assert type(again.event) is type(event)
 
 
 @pytest.mark.parametrize("event", [PROPOSED, Voted(0, 2, True), Voted(0, 2, False)], ids=repr)

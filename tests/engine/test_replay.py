@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from croupier.engine.log import ActedBy, SeatConfig, TableConfig
+from croupier.engine.log import ActedBy, Proposed, SeatConfig, TableConfig, TimeCredited, Voted
 from croupier.engine.replay import ReplayFault, verify_replay, write_replay
 from croupier.engine.shuffles import commitment
 from croupier.games.catalogue import GAMES
 from croupier.games.interface import SeatActed
 from tests.engine.play import ROUNDS, SEED, bots, every_game, make_config, people, walk, whole_log
+from tests.engine.recorded_logs import path_of, read
 
 CANNOT_BE_KNOWN = {"table_id", "player_id", "name"}
 """Nothing in a game follows from these; only their kind can be checked."""
@@ -66,9 +67,11 @@ def test_what_was_written_is_true(game: str, seed: int) -> None:
         config = make_config(game, seats=(*people(seats - 1), *bots(1)), options=ROUNDS.get(game))
         config = replace(config, client_seeds=(b"added",) * seats)
         steps = list(walk(config, Random(seed)))
-        summary = verify_replay("\n".join(written(config, seed)))
+        replay = "\n".join(written(config, seed))
+        summary = verify_replay(replay)
         assert (summary.table_id, summary.game) == ("t1", game)
-        assert summary.entries == steps[-1].entry.sequence
+        told = [made for made in steps if not isinstance(made.entry.event, Proposed | Voted | TimeCredited)]
+        assert summary.entries == replay.count('"seq":') == len(told)
         assert summary.totals == steps[-1].after.game.scores
         assert [list(group) for group in summary.ranking]
 
@@ -175,6 +178,19 @@ def test_every_missing_repeated_or_exchanged_line_is_found(game: str, seed: int)
         assert fault_line([*before, line, line, *after]) == number + 2
         if after:
             assert fault_line([*before, after[0], line, *after[1:]]) == number + 1
+
+
+def test_a_restart_that_is_left_out_or_says_other_cards_is_found() -> None:
+    config, log, _ = read(path_of("solo", 1))
+    lines = write_replay(config, log).splitlines()
+    restarts = {at: line for at, line in enumerate(map(json.loads, lines)) if "restart_hand" in str(line.get("event"))}
+    first = {line["event"]["cards"]: at for at, line in reversed(restarts.items())}
+    assert set(first) == {"same", "new"}
+    for at in first.values():
+        assert fault_line([*lines[:at], *lines[at + 1 :]]) == at + 1
+    for now, other, line in (("same", "new", 2), ("new", "same", 2), ("same", "old", 1), ("new", None, 1)):
+        event = restarts[first[now]]["event"] | {"cards": other}
+        assert found_in(lines, first[now], restarts[first[now]] | {"event": event}) == first[now] + line
 
 
 def test_only_a_computer_player_is_marked_as_one(seed: int) -> None:

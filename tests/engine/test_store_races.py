@@ -1,29 +1,26 @@
 """Several engines that append to one PostgreSQL at the same time, and databases that cut them off."""
 
 import asyncio
-from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
-from random import Random
 
 import pytest
-from sqlalchemy import insert, text
+from sqlalchemy import insert, select, text
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.archive import compact
 from croupier.engine.entry_writer import late
-from croupier.engine.schema import ENTRIES
+from croupier.engine.schema import DEADLINES, ENTRIES, TABLES
 from croupier.engine.sql_store import SqlTableStore, append_of
 from croupier.engine.store import SequenceTaken, TableMark
 from croupier.runtime.database import open_database
 from loadtest.postgres import PostgresServer
-from tests.engine.databases import another_store, entry, loaded, opened, sequences, writer_on
+from tests.engine.databases import entry, loaded, opened, sequences, writer_on
 from tests.engine.fakes import START
 from tests.engine.play import soon
 from tests.waiting import PATIENCE_SECONDS, until
 
-TABLES = [f"t{number:02}" for number in range(50)]
-ROUNDS = 6
+NAMES = [f"t{number:02}" for number in range(50)]
 LAST = TableMark(1, finished=True)
 RunSql = Callable[[str], Awaitable[str]]
 
@@ -63,61 +60,30 @@ def run_sql(postgres: PostgresServer, database: AsyncEngine) -> RunSql:
     return lambda statement: asyncio.to_thread(postgres.run_sql, database.url.database or "", statement)
 
 
-async def race(store: SqlTableStore, table_id: str, name: str, wins: Counter[tuple[str, int]], random: Random) -> None:
-    """Append again and again what follows on the log as it is, as an engine does."""
-    head = 1
-    while head < ROUNDS:
-        for _ in range(random.randrange(3)):
-            await asyncio.to_thread(bool)
-        rows = [entry(head + 1, name)] if random.random() < 0.7 else [entry(head + 1, name), entry(head + 2, name)]
-        is_last = rows[-1].sequence >= ROUNDS
-        try:
-            await store.append(table_id, rows, LAST if is_last else None)
-            wins.update((table_id, each.sequence) for each in rows)
-            head = rows[-1].sequence
-        except SequenceTaken:
-            head += len(await store.entries_after(table_id, head))
-
-
-async def test_two_stores_that_append_to_fifty_tables_keep_logs_without_a_gap(
-    store: SqlTableStore, database_url: str, seed: int
-) -> None:
-    wins: Counter[tuple[str, int]] = Counter()
-    for table_id in TABLES:
-        await opened(store, table_id)
-    async with another_store(database_url, "e2") as second, asyncio.timeout(PATIENCE_SECONDS):
-        racing = (
-            race(each, table_id, name, wins, Random(f"{seed} {name} {table_id}"))
-            for each, name in ((store, "e1"), (second, "e2"))
-            for table_id in TABLES
-        )
-        await asyncio.gather(*racing)
-    assert set(wins.values()) == {1}
-    for table_id in TABLES:
-        log = sequences(await loaded(store, table_id))
-        assert log == list(range(1, len(log) + 1))
-        assert {sequence for table, sequence in wins if table == table_id} == set(log[1:])
-    names = {each.request_id for each in (await loaded(store, TABLES[0])).entries[1:]}
-    assert names <= {"e1", "e2"}
-    assert set((await store.statuses(TABLES)).values()) == {"finished"}
-
-
 async def test_engines_that_append_to_the_same_tables_in_any_order_never_wait_for_each_other(
     database: AsyncEngine, store: SqlTableStore, other: AsyncEngine, run_sql: RunSql
 ) -> None:
-    """A third holds them up in the middle, so that each has written half of what the other still has to write."""
-    for table_id in TABLES:
+    """A third holds them up in the middle, so that each has written half of what the other still has to write.
+
+    Until it has the keys of all entries, nobody holds any other row.
+    """
+    for table_id in NAMES:
         await opened(store, table_id)
-    batch = [append_of(table_id, [entry(2)], None) for table_id in TABLES]
-    held = {"table_id": TABLES[25], "sequence": 2, "at": START, "deadline": START, "body": "{}"}
+    marks = (None, TableMark(1, finished=False), LAST)
+    batch = [append_of(table_id, [entry(2)], marks[at % 3]) for at, table_id in enumerate(NAMES)]
+    held = {"table_id": NAMES[25], "sequence": 2, "at": START, "deadline": START, "body": "{}"}
     async with other.connect() as connection:
         await connection.execute(insert(ENTRIES).values(held))
         orders = {"e1": batch, "e2": batch[::-1]}
         writing = [asyncio.create_task(writer_on(database, name).write(each)) for name, each in orders.items()]
         await run_sql(UNTIL_SO_MANY_WAIT % 2)
+        for rows in (TABLES, DEADLINES):
+            free = select(rows).with_for_update(skip_locked=True, key_share=True)
+            assert len((await connection.execute(free)).all()) == len(NAMES)
         await connection.rollback()
     outcomes = await soon(asyncio.gather(*writing))
-    assert sorted(map(len, outcomes)) == [0, len(TABLES)]
+    assert sorted(map(len, outcomes)) == [0, len(NAMES)]
+    assert [sequences(await loaded(store, table_id)) for table_id in NAMES] == [[1, 2]] * len(NAMES)
 
 
 async def test_nothing_stored_without_a_reason_is_never_taken_for_stored(

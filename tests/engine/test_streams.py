@@ -68,18 +68,14 @@ async def test_a_snapshot_says_everything_about_the_table_and_who_looks(engine: 
     (message,) = await taken(table.subscribe(seat, None))
     snapshot = parsed(message).snapshot
     assert snapshot.viewer_seat == seat
-    assert snapshot.HasField("viewer_seat")
     assert [info.player_id for info in snapshot.table.seats] == ["p0", "p1", "p2"]
     assert snapshot.table.commitment == table.config.commitment
     assert snapshot.clock.deadline_milliseconds == table.state.deadline
     assert list(snapshot.clock.reserve_milliseconds) == [10_000] * 3
     assert snapshot.legal_actions.actions
-    assert snapshot.revealed_seed == ""
     for other in (SPECTATOR, (seat + 1) % 3):
         (message,) = await taken(table.subscribe(other, None))
-        snapshot = parsed(message).snapshot
-        assert snapshot.HasField("viewer_seat") == (other != SPECTATOR)
-        assert not snapshot.HasField("legal_actions")
+        assert not parsed(message).snapshot.HasField("legal_actions")
 
 
 async def test_a_stream_holds_so_many_messages_and_answers_beside_what_it_has_missed() -> None:

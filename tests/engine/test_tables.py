@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import weakref
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from random import Random, randbytes
 from typing import Any
@@ -11,13 +12,13 @@ import pytest
 
 from croupier.engine.log import ClockConfig, SeatConfig, TableConfig
 from croupier.engine.shuffles import commitment
-from croupier.engine.store import StoredTable
 from croupier.engine.tables import FINISHED_IDLE_MILLISECONDS, Tables
 from croupier.games.catalogue import GAMES
 from croupier.games.interface import resolve_options
 from croupier.runtime.errors import AlreadyExists, IllegalNow, LimitReached, MalformedRequest, NotFound
 from tests.engine.fakes import Bench, StoreDown
 from tests.engine.play import CLOCK, every_game, make_config, people, play_on, soon
+from tests.engine.timing import Held
 from tests.waiting import settled
 
 IDLE_MILLISECONDS = 120_000
@@ -39,9 +40,9 @@ async def prepare(tables: Tables, table_id: str = "t1", **changes: Any) -> Table
     return await tables.prepare(table_id, **asked)
 
 
-async def opened(tables: Tables, table_id: str = "t1") -> None:
+async def opened(tables: Tables, table_id: str = "t1", **changes: Any) -> None:
     await prepare(tables, table_id)
-    await tables.open(table_id, people(3), [b"", b"x", b""])
+    await tables.open(table_id, **{"seats": people(3), "client_seeds": [b"", b"x", b""]} | changes)
 
 
 @every_game
@@ -71,29 +72,6 @@ async def test_preparing_again_gives_the_same_and_another_table_is_refused(table
     assert (await prepare(tables)).commitment == config.commitment
 
 
-REFUSED: list[tuple[dict[str, Any], str, str]] = [
-    ({"game": "snap"}, "UNKNOWN_GAME", "game"),
-    *(({"seats": seats}, "SEATS", "seats") for seats in (0, 1, 7, 2**32 - 1)),
-    ({"options": {"nothing": 1}}, "OPTION", "nothing"),
-    ({"options": {"best_of": 2}}, "OPTION", "best_of"),
-    ({"clock": ClockConfig(4_000, 0, 0)}, "CLOCK", "clock.action_seconds"),
-    ({"clock": ClockConfig(86_401_000, 0, 0)}, "CLOCK", "clock.action_seconds"),
-    ({"clock": ClockConfig(30_000, 86_401_000, 0)}, "CLOCK", "clock.reserve_seconds"),
-    ({"clock": ClockConfig(30_000, 0, 10_001)}, "CLOCK", "clock.bot_delay_milliseconds"),
-    *(({"table_id": table_id}, "TEXT_LENGTH", "table_id") for table_id in ("", "x" * 65, "a\nb", "a\x00")),
-]
-
-
-@pytest.mark.parametrize(("changes", "reason", "field"), REFUSED, ids=str)
-async def test_what_cannot_be_prepared_is_refused_with_its_field(
-    engine: Bench, tables: Tables, changes: dict[str, Any], reason: str, field: str
-) -> None:
-    with pytest.raises(MalformedRequest) as refusal:
-        await prepare(tables, **changes)
-    assert (refusal.value.reason, refusal.value.field) == (reason, field)
-    assert engine.store.tables == {}
-
-
 async def test_the_limits_themselves_are_allowed(tables: Tables) -> None:
     await prepare(tables, "x" * 64, clock=ClockConfig(5_000, 0, 0), seats=2)
     await prepare(tables, "y", clock=ClockConfig(86_400_000, 86_400_000, 10_000), seats=6)
@@ -103,15 +81,11 @@ async def test_opening_deals_and_opening_again_changes_nothing(engine: Bench, ta
     await opened(tables)
     first = (await tables.get("t1")).entries
     assert len(first) == 1
-    await tables.open("t1", people(3), [b"", b"x", b""])
+    await opened(tables)
     assert (await tables.get("t1")).entries == first
-    others: tuple[tuple[tuple[SeatConfig, ...], list[bytes]], ...] = (
-        (tuple(reversed(people(3))), [b"", b"x", b""]),
-        (people(3), [b"", b"y", b""]),
-    )
-    for seats, seeds in others:
+    for changes in ({"seats": people(3)[::-1]}, {"client_seeds": [b"", b"y", b""]}):
         with pytest.raises(AlreadyExists) as refusal:
-            await tables.open("t1", seats, seeds)
+            await opened(tables, **changes)
         assert refusal.value.reason == "TABLE_OPEN"
     assert len(engine.store.tables["t1"].entries) == 1
 
@@ -122,30 +96,41 @@ async def test_opening_at_the_same_time_deals_once(engine: Bench, tables: Tables
     assert len(engine.store.tables["t1"].entries) == 1
 
 
-def seats_with(**changes: str) -> tuple[SeatConfig, ...]:
-    return (*people(2), replace(SeatConfig("p2", "Player 2"), **changes))
+def seats_with(**changes: str) -> dict[str, Any]:
+    return {"seats": (*people(2), replace(SeatConfig("p2", "Player 2"), **changes))}
 
 
-NOT_OPENED: list[tuple[tuple[SeatConfig, ...], list[bytes], str, str]] = [
-    *((people(count), [b""] * count, "SEATS", "seats") for count in (0, 2, 4)),
-    (people(3), [b""] * 2, "SEATS", "seats"),
-    (people(3), [b"", b"", b"x" * 65], "CLIENT_SEED", "client_seeds"),
-    *((seats_with(name=name), [b""] * 3, "TEXT_LENGTH", "seats.name") for name in ("", "x" * 65, "a\tb")),
-    *((seats_with(player_id=name), [b""] * 3, "TEXT_LENGTH", "seats.player_id") for name in ("", "x" * 65)),
-    (seats_with(player_id="p0"), [b""] * 3, "SEATS", "seats"),
-    (seats_with(player_id="", bot="genius"), [b""] * 3, "UNKNOWN_BOT", "seats.bot"),
+NOT_PREPARED: list[tuple[dict[str, Any], str, str]] = [
+    ({"game": "snap"}, "UNKNOWN_GAME", "game"),
+    *(({"seats": seats}, "SEATS", "seats") for seats in (0, 1, 7, 2**32 - 1)),
+    ({"options": {"nothing": 1}}, "OPTION", "nothing"),
+    ({"options": {"best_of": 2}}, "OPTION", "best_of"),
+    ({"clock": ClockConfig(4_000, 0, 0)}, "CLOCK", "clock.action_seconds"),
+    ({"clock": ClockConfig(86_401_000, 0, 0)}, "CLOCK", "clock.action_seconds"),
+    ({"clock": ClockConfig(30_000, 86_401_000, 0)}, "CLOCK", "clock.reserve_seconds"),
+    ({"clock": ClockConfig(30_000, 0, 10_001)}, "CLOCK", "clock.bot_delay_milliseconds"),
+    *(({"table_id": table_id}, "TEXT_LENGTH", "table_id") for table_id in ("", "x" * 65, "a\nb", "a\x00")),
 ]
+NOT_OPENED: list[tuple[dict[str, Any], str, str]] = [
+    *(({"seats": people(count)}, "SEATS", "seats") for count in (0, 2, 4)),
+    ({"client_seeds": [b""] * 2}, "SEATS", "seats"),
+    ({"client_seeds": [b"", b"", b"x" * 65]}, "CLIENT_SEED", "client_seeds"),
+    *((seats_with(name=name), "TEXT_LENGTH", "seats.name") for name in ("", "x" * 65, "a\tb")),
+    *((seats_with(player_id=name), "TEXT_LENGTH", "seats.player_id") for name in ("", "x" * 65)),
+    (seats_with(player_id="p0"), "SEATS", "seats"),
+    (seats_with(player_id="", bot="genius"), "UNKNOWN_BOT", "seats.bot"),
+]
+REFUSED = [(prepare, *each) for each in NOT_PREPARED] + [(opened, *each) for each in NOT_OPENED]
 
 
-@pytest.mark.parametrize(("seats", "seeds", "reason", "field"), NOT_OPENED, ids=range(len(NOT_OPENED)))
-async def test_what_cannot_be_opened_is_refused_with_its_field(
-    engine: Bench, tables: Tables, seats: tuple[SeatConfig, ...], seeds: list[bytes], reason: str, field: str
+@pytest.mark.parametrize(("call", "changes", "reason", "field"), REFUSED, ids=range(len(REFUSED)))
+async def test_what_cannot_be_prepared_or_opened_is_refused_with_its_field(
+    engine: Bench, tables: Tables, call: Callable[..., Awaitable[Any]], changes: dict[str, Any], reason: str, field: str
 ) -> None:
-    await prepare(tables)
     with pytest.raises(MalformedRequest) as refusal:
-        await tables.open("t1", seats, seeds)
+        await call(tables, **changes)
     assert (refusal.value.reason, refusal.value.field) == (reason, field)
-    assert engine.store.tables["t1"].status == "prepared"
+    assert [kept.status for kept in engine.store.tables.values()] == ["prepared"] * (call is opened)
 
 
 async def test_what_was_not_prepared_cannot_be_opened_and_what_was_not_opened_not_found(tables: Tables) -> None:
@@ -239,31 +224,17 @@ async def test_what_leaves_memory_is_gone_without_a_search_for_circles(
         gc.enable()
 
 
-@pytest.fixture
-def may_load(engine: Bench, monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
-    """What the store waits for before it reads a table."""
-    may_load, load = asyncio.Event(), engine.store.load
-
-    async def held(table_id: str) -> StoredTable | None:
-        await may_load.wait()
-        return await load(table_id)
-
-    monkeypatch.setattr(engine.store, "load", held)
-    return may_load
-
-
 async def test_who_asks_at_the_same_time_waits_for_the_same_reading_though_one_gives_up(
-    engine: Bench, may_load: asyncio.Event, tables: Tables, other: Tables
+    engine: Bench, tables: Tables, other: Tables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    may_load.set()
     await opened(tables)
-    may_load.clear()
     before = engine.store.loads
+    load = Held(engine.store, "load", monkeypatch)
     first, *rest = (asyncio.create_task(other.get("t1")) for _ in range(10))
-    await settled()
+    await load.has_read()
     first.cancel()
     await settled()
-    may_load.set()
+    load.let_go()
     found = await soon(asyncio.gather(*rest))
     assert engine.store.loads == before + 1
     assert len({id(table) for table in found}) == 1
@@ -279,17 +250,18 @@ async def test_a_table_that_could_not_be_read_is_read_again(engine: Bench, table
 
 
 async def test_a_table_that_could_not_be_read_for_one_who_has_gone_is_no_surprise(
-    engine: Bench, may_load: asyncio.Event, tables: Tables
+    engine: Bench, tables: Tables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     surprises: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: surprises.append(context))
     engine.store.reads_fail = True
+    load = Held(engine.store, "load", monkeypatch)
     asking = asyncio.create_task(tables.get("t1"))
-    await settled()
+    await load.has_read()
     asking.cancel()
     await asyncio.wait([asking])
     del asking
-    may_load.set()
+    load.let_go()
     await settled()
     gc.collect()
     assert engine.store.loads == 1

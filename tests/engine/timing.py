@@ -18,7 +18,7 @@ async def pass_time(clock: FakeClock, milliseconds: int) -> None:
 
 
 class Held:
-    """A method of a store that reads at once and answers when it is let go."""
+    """A method of a store that reads at once, and answers or fails when it is let go."""
 
     def __init__(self, store: MemoryTableStore, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         self._read, self._goes_on = asyncio.Event(), asyncio.Event()
@@ -26,10 +26,11 @@ class Held:
         monkeypatch.setattr(store, name, self)
 
     async def __call__(self, about: Any) -> Any:
-        answer = await self._method(about)
-        self._read.set()
-        await self._goes_on.wait()
-        return answer
+        try:
+            return await self._method(about)
+        finally:
+            self._read.set()
+            await self._goes_on.wait()
 
     async def has_read(self) -> None:
         await soon(self._read.wait())
