@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
@@ -24,7 +24,8 @@ from loadtest.scenarios import SCENARIOS
 EVENING = SCENARIOS["evening"]
 SETTINGS = {"shared_buffers": "128MB", "max_connections": "400"}
 """What k8s/overlays/production asks for; the first is PostgreSQL's own default, as are fsync and the rest."""
-LOCUST = (sys.executable, "-m", "locust", "-f", "loadtest/locustfile.py")
+MODULE = (sys.executable, "-m")
+LOCUST = (*MODULE, "locust", "-f", "loadtest/locustfile.py")
 START_SECONDS = 10.0
 SAMPLE_SECONDS = 2.0
 MEBIBYTE = 2**20
@@ -65,10 +66,6 @@ class Group:
         )
 
 
-def _module(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", *arguments]
-
-
 def told_of_one(name: str, command: Sequence[str]) -> str:
     """Run a command to its end; gives a line on what it took."""
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
@@ -83,14 +80,13 @@ def told_of_load(server: PostgresServer, url: str, options: argparse.Namespace, 
     port = free_port()
     master_of = ["--master", "--master-bind-host=127.0.0.1", f"--master-bind-port={port}", "--headless"]
     asked = [f"--tables={options.tables}", f"--think={options.think}", f"--seed={options.seed}", "--run-time=600"]
+    asked += ["--tags=evening", f"--results={folder}/results"]
     users = sum(EVENING.people(options.tables).values())
     with (
         own_backend(url) as services,
-        _until_done(
-            [*LOCUST, *master_of, *asked, f"--results={folder}/results", _host(services.endpoints), "--tags=evening"]
-        ) as master,
+        _until_done([*LOCUST, *master_of, *asked, _host(services.endpoints)]) as master,
         _until_done([*LOCUST, "--worker", "--master-host=127.0.0.1", f"--master-port={port}"]) as worker,
-        _until_done(_module("http.server", "--bind=127.0.0.1", f"--directory={folder}", str(free_port()))) as reports,
+        _until_done([*MODULE, "http.server", "--bind=127.0.0.1", f"--directory={folder}", str(free_port())]) as reports,
     ):
         pids = {"PostgreSQL": server.pid, "master": master.pid, "worker": worker.pid, "reports": reports.pid}
         groups = [Group(name, pid) for name, pid in pids.items()]
@@ -132,23 +128,17 @@ def main() -> None:
     options = parser.parse_args()
     with postgres_server(SETTINGS) as server, tempfile.TemporaryDirectory(prefix="croupier-footprint-") as folder:
         url = server.create_database("croupier")
-        for name, command in _before(url, folder).items():
-            print(told_of_one(name, _module("croupier.cli", *command)))
-        for line in told_of_load(server, url, options, folder):
-            print(line)
+        public = f"{folder}/lobby.public.pem"
+        for name, command in {
+            "migrate": ["migrate", "--database", url],
+            "schema": ["migrate", "--service", "engine", "--wait", "60", "--database", url],
+            "keys": ["keys", folder],
+            "door": ["door", "config", "--lobby-public-key", public, "--output", folder, "--check"],
+        }.items():
+            print(told_of_one(name, [*MODULE, "croupier.cli", *command]))
+        print(*told_of_load(server, url, options, folder), sep="\n")
         size = server.run_sql("croupier", "SELECT pg_size_pretty(pg_database_size(current_database()))")
         print(f"database    {size}")
-
-
-def _before(url: str, folder: str) -> Mapping[str, Sequence[str]]:
-    """What runs before services and door do."""
-    public = f"{folder}/lobby.public.pem"
-    return {
-        "migrate": ["migrate", "--database", url],
-        "schema": ["migrate", "--service", "engine", "--wait", "60", "--database", url],
-        "keys": ["keys", folder],
-        "door": ["door", "config", "--lobby-public-key", public, "--output", folder, "--check"],
-    }
 
 
 if __name__ == "__main__":

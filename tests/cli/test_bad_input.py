@@ -10,7 +10,8 @@ from pathlib import Path
 import psutil  # type: ignore[import-untyped]
 import pytest
 
-from croupier.cli.data_folder import DataFolder, prepare_data_folder
+from croupier.cli.addresses import addresses_from, service_flags
+from croupier.cli.data_folder import prepare_data_folder
 from croupier.cli.faults import CommandFault
 from croupier.cli.replicas import START_ORDER
 from croupier.cli.serve import SERVICES, run_service
@@ -67,33 +68,19 @@ async def test_a_key_that_does_not_belong_to_an_engine(tmp_path: Path) -> None:
     assert "does not take this engine's key: give it the public key" in fault.message
 
 
-COMMON = ("--database=sqlite:////nowhere/at/all.db", "--listen=127.0.0.1:0", "--metrics-listen=127.0.0.1:0")
-CONTROL = "--control-listen=127.0.0.1:0"
-
-
-def flags(service: str, folder: DataFolder) -> list[str]:
-    signing, lobby = f"--signing-key={folder.signing_key('lobby')}", f"--lobby-public-key={folder.public_key('lobby')}"
-    own = {
-        "lobby": [signing, "--engine-control=127.0.0.1:9"],
-        "engine": [lobby, f"--signing-key={folder.signing_key('engine')}", "--scoring-control=127.0.0.1:9", CONTROL],
-        "scoring": [lobby, f"--engine-public-key={folder.public_key('engine')}", CONTROL],
-    }
-    certificate, _, ca = folder.certificate_files(service)
-    _, key, _ = folder.certificate_files("door")
-    return [*COMMON, *own[service], f"--tls-certificate={certificate}", f"--tls-key={key}", f"--tls-ca={ca}"]
-
-
 @pytest.mark.usefixtures("logs_as_before")
 @pytest.mark.parametrize("service", START_ORDER)
 def test_a_service_that_cannot_use_its_certificate_says_so_before_it_looks_at_anything_else(
     tmp_path: Path, service: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = prepare_data_folder(tmp_path, certificates=True)
+    shutil.copy(folder.certificate_files("door")[1], folder.certificate_files(service)[1])
+    flags = service_flags(service, folder, addresses_from(0), shuffle_seed=None, mutual_tls=True)
     with ThreadPoolExecutor(1) as thread:
-        assert thread.submit(run_service, service, flags(service, folder)).result() == 2
+        assert thread.submit(run_service, service, [*flags, "--database=sqlite:////nowhere/at/all.db"]).result() == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"croupier serve {service}: ")
-    assert "door/tls.key is not the key of the certificate" in line
+    assert f"{service}/tls.key is not the key of the certificate" in line
 
 
 SERVER = "postgresql://croupier:sesame@127.0.0.1:1/x"

@@ -50,6 +50,10 @@ KEEP = pb.CardChoice(
 SWAP = pb.CardChoice(verb=pb.CARD_CHOICE_VERB_SWAP, cards=[CARD_6C, CARD_AS], min_cards=0, max_cards=2)
 KEEPS = pb.LegalActions(choices=[KEEP])
 BOTH = pb.LegalActions(actions=[PASS], choices=[KEEP, SWAP])
+NAMED = Words((), symbols=True, terms={"8H": "the Old", "JK": "the Fool", "solo_clubs": "solo in clubs"})
+CONTRACTS = pb.LegalActions(
+    actions=[pb.Action(bid=pb.BidAction(contract="solo")), pb.Action(bid=pb.BidAction(contract="solo_clubs"))]
+)
 
 
 @pytest.mark.parametrize(
@@ -83,10 +87,17 @@ BOTH = pb.LegalActions(actions=[PASS], choices=[KEEP, SWAP])
         ("/help", NOTHING, Help()),
         ("/quit", NOTHING, Quit()),
         *((f"/react {name}", NOTHING, React(name)) for name in REACTIONS),
+        ("the old clubs", PLAYS, play(CARD_8H, SUIT_CLUBS)),
+        ("play old s", PLAYS, play(CARD_8H, SUIT_SPADES)),
+        ("8H spades", PLAYS, play(CARD_8H, SUIT_SPADES)),
+        ("solo", CONTRACTS, CONTRACTS.actions[0]),
+        ("solo_clubs", CONTRACTS, CONTRACTS.actions[1]),
+        ("solo in clubs", CONTRACTS, CONTRACTS.actions[1]),
+        ("fool as H", KEEPS, pb.Action(keep=pb.KeepAction(cards=[CARD_JK, CARD_AS], trump=SUIT_HEARTS))),
     ],
 )
 def test_what_is_meant_is_understood(typed: str, legal: pb.LegalActions, wish: object) -> None:
-    assert read_input(typed, legal) == wish
+    assert read_input(typed, legal, NAMED) == wish
 
 
 @pytest.mark.parametrize(
@@ -112,28 +123,6 @@ def test_what_is_meant_is_understood(typed: str, legal: pb.LegalActions, wish: o
 def test_what_cannot_be_is_explained(typed: str, legal: pb.LegalActions, said: str) -> None:
     with pytest.raises(InputFault, match=said):
         read_input(typed, legal)
-
-
-NAMED = Words((), symbols=True, terms={"8H": "the Old", "JK": "the Fool", "solo_clubs": "solo in clubs"})
-CONTRACTS = pb.LegalActions(
-    actions=[pb.Action(bid=pb.BidAction(contract="solo")), pb.Action(bid=pb.BidAction(contract="solo_clubs"))]
-)
-
-
-@pytest.mark.parametrize(
-    ("typed", "legal", "wish"),
-    [
-        ("the old clubs", PLAYS, play(CARD_8H, SUIT_CLUBS)),
-        ("play old s", PLAYS, play(CARD_8H, SUIT_SPADES)),
-        ("8H spades", PLAYS, play(CARD_8H, SUIT_SPADES)),
-        ("solo", CONTRACTS, CONTRACTS.actions[0]),
-        ("solo_clubs", CONTRACTS, CONTRACTS.actions[1]),
-        ("solo in clubs", CONTRACTS, CONTRACTS.actions[1]),
-        ("fool as H", KEEPS, pb.Action(keep=pb.KeepAction(cards=[CARD_JK, CARD_AS], trump=SUIT_HEARTS))),
-    ],
-)
-def test_the_words_of_the_game_will_do(typed: str, legal: pb.LegalActions, wish: object) -> None:
-    assert read_input(typed, legal, NAMED) == wish
 
 
 def test_questions_are_put_in_the_words_of_the_game() -> None:

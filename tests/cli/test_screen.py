@@ -1,15 +1,19 @@
-"""A table in a terminal: everything that a viewer may know, within 80 columns, also without symbols."""
+"""A table, hands and score sheets in a terminal: all that a viewer may know, within 80 columns, also in letters."""
 
+import pytest
 from rich.cells import cell_len
 
+from croupier.cli.hands import hand_text
 from croupier.cli.legal import legal_lines
 from croupier.cli.line_editor import LineEditor
 from croupier.cli.screen import Seen, proposal_text, table_lines
+from croupier.cli.sheets import sheet_lines
 from croupier.cli.sitting import credit_text
 from croupier.cli.words import Words, can_write_symbols, printable
-from croupier_api.v1 import engine_pb2
+from croupier_api.v1 import engine_pb2, scoring_pb2
 from croupier_api.v1 import table_pb2 as pb
 from croupier_api.v1.cards_pb2 import CARD_2C, CARD_5H, CARD_AS, CARD_JK, CARD_KC, SUIT_HEARTS
+from croupier_client.cards import card_from_text
 
 NAMES = ("Ada", "Ben with a name that goes on and on", "Cleo")
 SYMBOLS, LETTERS = Words(NAMES, symbols=True), Words(NAMES, symbols=False)
@@ -100,13 +104,7 @@ def test_everything_is_called_as_players_call_it() -> None:
     terms = {"2C": "the Low", "solo": "playing alone", "first_bid": "the auction", "trick": "table", "stall": "idle"}
     words = Words(NAMES, symbols=True, terms=terms)
     text = "\n".join(rows(words))
-    for part in (
-        "round 2, the auction",
-        "table: K♣",
-        "contract: playing alone, trump",
-        "marks: idle 4",
-        "2♣ (the Low)",
-    ):
+    for part in ("2, the auction", "table: K♣", "contract: playing alone, trump", "marks: idle 4", "2♣ (the Low)"):
         assert part in text
     assert words.action(pb.Action(play=pb.PlayAction(card=CARD_2C))) == "play 2♣ (the Low)"
     assert words.action(pb.Action(bid=pb.BidAction(contract="solo"))) == "bid playing alone"
@@ -115,9 +113,8 @@ def test_everything_is_called_as_players_call_it() -> None:
 
 
 def test_values_of_marks_are_shown_for_what_they_are() -> None:
-    assert [SYMBOLS.value(value) for value in ("H", "5H", "JK", "7", "at_once", "CD", "")] == [
-        *("♥", "5♥", "JK", "7", "at once", "CD", ""),
-    ]
+    texts = {"H": "♥", "5H": "5♥", "JK": "JK", "7": "7", "at_once": "at once", "CD": "CD", "": ""}
+    assert {value: SYMBOLS.value(value) for value in texts} == texts
 
 
 def test_proposals_and_time_given_back_are_told_in_a_line() -> None:
@@ -150,15 +147,13 @@ def test_facts_are_told_in_words_and_ties_share_a_place() -> None:
         pb.Fact(game_ended=pb.GameEnded(reason="all_out")),
     ]
     assert LETTERS.facts(facts) == [
-        *(
-            "-- round 1, Ada deals --",
-            "Ada plays 5H",
-            "Cleo draws 2 cards",
-            "Cleo takes the trick",
-            "round 1: made",
-            "ordered suit H",
-            "the game is over: all out",
-        ),
+        "-- round 1, Ada deals --",
+        "Ada plays 5H",
+        "Cleo draws 2 cards",
+        "Cleo takes the trick",
+        "round 1: made",
+        "ordered suit H",
+        "the game is over: all out",
     ]
 
 
@@ -173,3 +168,79 @@ def test_the_line_editor_gives_lines_and_forgives() -> None:
     assert editor.feed(b"abc\x15\x04") == ["/quit"]
     assert editor.feed(b"y" * 1000) == []
     assert len(editor.typed) == 500
+
+
+PLAIN = "KC QC JC TC 9C KD QD JD TD KH QH JH TH KS QS JS TS"
+SPADES_TRUMP = "5S JS JK AH AS KS QS TS 9S KC QC JC TC KD QD JD TD KH QH JH TH"
+HEARTS_TRUMP = "QC 7H QS AH KH QH JH TH AC KC JC TC AD KD QD JD"
+NO_TRUMP_YET = f"JK AH {PLAIN}"
+
+
+@pytest.mark.parametrize(
+    ("order", "hand", "shown"),
+    [
+        ("", "AS JK KC 5H 2C", "2C KC   5H   AS   JK"),
+        (PLAIN, "TS KC TC KS QD", "KC TC   QD   KS TS"),
+        (SPADES_TRUMP, "KH AS AH KC 5S JK TH", "5S JK AH AS   KC   KH TH"),
+        (HEARTS_TRUMP, "JD KC QS AH AC QC 7H", "QC 7H QS AH   AC KC   JD"),
+        (NO_TRUMP_YET, "KC AH TH JK QH", "JK AH   KC   QH TH"),
+        (PLAIN, "3D KC AS 2D QC", "KC QC   2D 3D   AS"),
+        (PLAIN, "KC KC QD", "KC KC   QD"),
+        ("JH QC KC", "KC JH 2S", "JH KC   2S"),
+    ],
+)
+def test_hands_are_sorted_as_the_game_says(order: str, hand: str, shown: str) -> None:
+    held, ordered = ([card_from_text(word) for word in text.split()] for text in (hand, order))
+    assert hand_text(LETTERS, held, ordered) == shown
+
+
+PLAYERS = ("Ada", "Ben", "Cleo", "Dan the long-winded one", "Eva", "Finn", "Gus", "花子")
+"""Of score sheets, on which every name is written over a column."""
+
+
+def sheet(seats: int, *rounds: pb.RoundEnded | scoring_pb2.SheetRound) -> list[str]:
+    lines = "\n".join(line.plain for line in sheet_lines(Words(PLAYERS[:seats], symbols=True), rounds)).split("\n")
+    assert all(cell_len(line) <= 80 for line in lines)
+    return lines
+
+
+def ended(*notes: str, headline: str = "") -> pb.RoundEnded:
+    return pb.RoundEnded(round=7, points=[12, -30], totals=[112, -5], notes=notes, headline=headline)
+
+
+NAMES_OF_TWO = "                 Ada             Ben"
+POINTS_OF_TWO = "  7         +12  112        -30   -5"
+
+
+@pytest.mark.parametrize(
+    ("rounds", "lines"),
+    [
+        ([ended()], [POINTS_OF_TWO]),
+        (
+            [ended("bid 2, took 2", "AH", headline="bid 30, trump ♠")],
+            [f"{POINTS_OF_TWO}  bid 30, trump ♠", "       bid 2, took 2              A♥"],
+        ),
+        (
+            [ended("a long story " * 5, "and no story")],
+            [POINTS_OF_TWO, "    Ada:" + " a long story" * 5, "    Ben: and no story"],
+        ),
+        (
+            [ended("won", "lost"), ended("incomprehensibly lucky")],
+            [POINTS_OF_TWO, "    Ada: won   Ben: lost", POINTS_OF_TWO, "    Ada: incomprehensibly lucky"],
+        ),
+    ],
+    ids=["without words", "notes under the points", "notes that are too long below", "one long note puts all below"],
+)
+def test_a_sheet_has_points_totals_headlines_and_notes(rounds: list[pb.RoundEnded], lines: list[str]) -> None:
+    assert sheet(2, *rounds) == [NAMES_OF_TWO, *lines]
+
+
+@pytest.mark.parametrize("seats", range(1, 9))
+def test_eight_seats_and_long_games_fit_a_sheet(seats: int) -> None:
+    lasts = "a headline that goes on for a while and then for another while, until it is too long for a line"
+    scores = {"points": [-110] * seats, "totals": [-999] * seats, "notes": ["bid 10, won 10"] * seats}
+    rounds = [scoring_pb2.SheetRound(round=number, headline=lasts, **scores) for number in range(1, 121)]  # type: ignore[arg-type]
+    text = "\n".join(sheet(seats, *rounds))
+    assert text.count("-110 -999") == seats * 120
+    assert text.count("won") == seats * 120
+    assert "120 " in text

@@ -32,8 +32,9 @@ def known(folder: Path) -> dict[str, Any]:
     return services
 
 
-async def test_services_start_and_drain_in_order(tmp_path: Path) -> None:
-    async with running_services(tmp_path, manner=fakes()) as services:
+async def test_services_get_the_flags_they_need_and_start_and_drain_in_order(tmp_path: Path) -> None:
+    manner = fakes(shuffle_seed="7", extra_flags={"engine": ["--odd=1"]})
+    async with running_services(tmp_path, manner=manner) as services:
         assert known(tmp_path)["pid"] == os.getpid()
         for service, pid in services.pids.items():
             assert known(tmp_path)["services"][service] == {"pid": pid, **services.addresses[service]}
@@ -42,11 +43,7 @@ async def test_services_start_and_drain_in_order(tmp_path: Path) -> None:
         *("lobby drained", "engine drained", "scoring drained"),
     ]
     assert not (tmp_path / "services.json").exists()
-
-
-async def test_each_service_gets_the_flags_it_needs(tmp_path: Path) -> None:
-    async with running_services(tmp_path, manner=fakes(shuffle_seed="7", extra_flags={"engine": ["--odd=1"]})):
-        flags = {service: told(tmp_path, service) for service in ("lobby", "engine", "scoring")}
+    flags = {service: told(tmp_path, service) for service in ("lobby", "engine", "scoring")}
     for service in flags:
         assert flags[service]["service"] == service
         assert flags[service]["database"] == f"sqlite+aiosqlite:///{tmp_path / service}.db"

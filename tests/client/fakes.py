@@ -86,13 +86,9 @@ class Script:
     """Whether that action is done before the stream ends."""
     drop_code: grpc.StatusCode = grpc.StatusCode.UNAVAILABLE
     skew: int = 0
-    """Added to the sequence of every update that an action brings: 1 is a gap, -1 a repeat."""
-    answer_first: bool = False
-    """Send an action's answer in a message of its own before its update."""
+    """Added to the sequence of every update that an action brings."""
     swallow_last_answer: bool = False
     """End the stream with the game, without the answer to the last action."""
-    resume_skew: int = 0
-    """Added to the sequence after which a resumed stream goes on: 1 leaves an entry out, -1 repeats one."""
 
 
 def refused(code: grpc.StatusCode, message: str, reason: str = "", rule: str = "") -> status_pb2.Status:
@@ -303,7 +299,7 @@ class FakeCroupier:
     ) -> Iterator[engine_pb2.WatchTableResponse]:
         self._enter("WatchTable", context)
         script = self._script()
-        messages, laid = self._begin(request, script)
+        messages, laid = self._begin(request)
         messages += [MOVE] if script.fault is Fault.MOVE else []
         for message in messages:
             yield engine_pb2.WatchTableResponse.FromString(message.SerializeToString())
@@ -321,7 +317,7 @@ class FakeCroupier:
         if not script.at_action:
             yield from self._fail(script, context)
             return
-        yield from self._begin(next(request_iterator).watch, script)[0]
+        yield from self._begin(next(request_iterator).watch)[0]
         if self.table.finished:
             return
         for number, request in enumerate(request_iterator, 1):
@@ -347,13 +343,13 @@ class FakeCroupier:
             case Fault.STALL:
                 self.hold.wait()
 
-    def _begin(self, watch: engine_pb2.WatchTableRequest, script: Script) -> tuple[list[engine_pb2.PlayResponse], int]:
+    def _begin(self, watch: engine_pb2.WatchTableRequest) -> tuple[list[engine_pb2.PlayResponse], int]:
         """What a stream begins with, and up to which sequence that goes."""
         self._requests.append(watch)
         with self.table.lock:
             laid = self.table.laid
             if watch.HasField("after_sequence"):
-                messages = [told(update) for update in self.table.updates[watch.after_sequence + script.resume_skew :]]
+                messages = [told(update) for update in self.table.updates[watch.after_sequence :]]
             else:
                 messages = [engine_pb2.PlayResponse(snapshot=self.table.snapshot())]
         messages.append(engine_pb2.PlayResponse(heartbeat=engine_pb2.Heartbeat(sequence=laid)))
@@ -365,14 +361,13 @@ class FakeCroupier:
         answer: engine_pb2.ActionAnswer | None = self.table.submit(request)
         if script.swallow_last_answer and self.table.finished:
             answer = None
-        if self.table.laid == laid or script.answer_first:
-            yield engine_pb2.PlayResponse(answer=answer)
         if self.table.laid == laid:
+            yield engine_pb2.PlayResponse(answer=answer)
             return
         update = engine_pb2.TableUpdate()
         update.CopyFrom(self.table.updates[-1])
         update.sequence += script.skew
-        yield told(update, None if script.answer_first else answer)
+        yield told(update, answer)
 
     def _script(self) -> Script:
         return self.scripts.popleft() if self.scripts else Script()

@@ -1,26 +1,10 @@
-"""What only the blocking channel has: its own bots, and greenlets in a process of their own."""
+"""What only the blocking channel has: a bot of its own, under gevent in a process of its own."""
 
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
-from random import Random
 
-from croupier_client import BlockingClient, Endpoints, play_game_blocking, random_legal
-from tests.client.conftest import SECRET
 from tests.client.fakes import FakeCroupier, Fault, Script
-
-
-def test_bot_plays_a_game() -> None:
-    scripts = [Script(Fault.DROP, at_action=2, answer_first=True), Script(Fault.BUSY)]
-    with (
-        FakeCroupier(*scripts) as fake,
-        BlockingClient(Endpoints.single(fake.address), SECRET) as client,
-        client.play("t1") as table,
-    ):
-        play_game_blocking(table, partial(random_legal, random=Random(1)))
-        assert table.ranking == ((0,), (1,))
-
 
 GREENLETS = """
 import sys

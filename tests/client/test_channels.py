@@ -95,9 +95,8 @@ async def test_quick_match_shows_how_the_wish_stands_and_survives_a_lost_connect
     assert first == again != other == "mine"
 
 
-@pytest.mark.parametrize("answer_first", [False, True])
-async def test_whole_game(client_of: Connects, answer_first: bool) -> None:
-    with FakeCroupier(Script(answer_first=answer_first)) as fake:
+async def test_whole_game(client_of: Connects) -> None:
+    with FakeCroupier() as fake:
         async with client_of(fake) as client, client.play("t1") as table:
             assert table.view == fake.table.view()
             await lay_all(table)
@@ -195,15 +194,12 @@ async def test_waiting_has_a_limit(client_of: Connects) -> None:
             await table.changed(after=0)
 
 
-@pytest.mark.parametrize("skew", [1, -1])
-@pytest.mark.parametrize("is_resumed", [False, True])
-async def test_a_gap_or_a_repeat_ends_the_table(client_of: Connects, is_resumed: bool, skew: int) -> None:
-    resumed = [Script(Fault.MOVE, at_action=3), Script(resume_skew=skew)]
-    with FakeCroupier(*resumed if is_resumed else [Script(skew=skew)]) as fake:
+async def test_a_gap_ends_the_table(client_of: Connects) -> None:
+    with FakeCroupier(Script(skew=1)) as fake:
         async with client_of(fake) as client, client.play("t1") as table:
             with pytest.raises(SequenceError):
                 await lay_all(table)
-            assert table.sequence == (2 if is_resumed else 0)
+            assert table.sequence == 0
             with pytest.raises(SequenceError):
                 await table.changed()
             with pytest.raises(SequenceError):

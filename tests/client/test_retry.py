@@ -106,11 +106,8 @@ def test_how_long_to_wait(attempts: Attempts, error: CroupierError, delays: list
         assert caught.value is error
 
 
-def test_many_failures_overflow_nothing() -> None:
+def test_jitter_keeps_to_its_bounds_after_any_number_of_failures() -> None:
     assert POLICY.delay_seconds(10_000, Longest()) == POLICY.most_delay_seconds
-
-
-def test_jitter_keeps_to_its_bounds() -> None:
     seed = random.randrange(2**32)
     print(f"seed {seed}: replace the line above by it to repeat")
     chance = random.Random(seed)

