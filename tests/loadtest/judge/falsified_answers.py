@@ -37,21 +37,16 @@ def answer(reason: str, code: StatusCode = StatusCode.FAILED_PRECONDITION, rule:
     return refused("", 0, code, reason, rule)
 
 
-def tried(got: Answered, expected: Expected | None = None) -> Falsify:
+def tried(got: Answered, expected: Expected | None = None, **fields: Any) -> Falsify:
     """Just before what the player did, he tries the same, or an illegal card if a refusal is expected."""
 
     def falsify(record: TableRecord, table: Played) -> None:
         one, asked = record.viewers[SEAT], own(table)
         sent = sent_for(one, asked)
         illegal = play(illegal_card(table, asked.expected_sequence or 0)).SerializeToString()
-        one.sent.append(
-            sent._replace(
-                request_id="try",
-                at_milliseconds=sent.at_milliseconds - 2,
-                action=illegal if expected else sent.action,
-                expected=expected,
-            )
-        )
+        action = illegal if expected else sent.action
+        attempt = sent._replace(request_id="try", at_milliseconds=sent.at_milliseconds - 2, action=action)
+        one.sent.append(attempt._replace(expected=expected, **fields))
         one.answered.append(got._replace(request_id="try", at_milliseconds=sent.at_milliseconds - 1))
 
     return falsify
@@ -158,6 +153,7 @@ ANSWERS: Cases = {
     Invariant.LEGAL_REFUSED: {
         "refuse_with_ILLEGAL_ACTION": tried(answer("ILLEGAL_ACTION", rule=RULE)),
         "refuse_with_NOT_YOUR_TURN": tried(answer("NOT_YOUR_TURN", rule=RULE)),
+        "refuse_with_what_was_so_before": tried(answer("NOT_YOUR_TURN", rule=RULE), expected_sequence=None),
         "refuse_with_STALE_SEQUENCE": tried(answer("STALE_SEQUENCE", StatusCode.ABORTED)),
         "refuse_with_TABLE_FINISHED": tried(answer("TABLE_FINISHED")),
     },
