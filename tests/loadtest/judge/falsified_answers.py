@@ -63,15 +63,16 @@ def sends(change: Callable[[Played, Asked], dict[str, Any]]) -> Falsify:
     return falsify
 
 
+def answers_instead(record: TableRecord, asked: Asked, **fields: Any) -> None:
+    """The answer to an action is another one."""
+    answered = next(one.answered for one in record.viewers if one.seat == asked.seat)
+    index = next(index for index, answer in enumerate(answered) if answer.request_id == asked.request_id)
+    answered[index] = answered[index]._replace(**fields)
+
+
 def acknowledged(sequence: Callable[[Played], int]) -> Falsify:
     """What the player did was acknowledged as another entry."""
-
-    def falsify(record: TableRecord, table: Played) -> None:
-        one, name = record.viewers[SEAT], own(table).request_id
-        index = next(index for index, answered in enumerate(one.answered) if answered.request_id == name)
-        one.answered[index] = one.answered[index]._replace(sequence=sequence(table))
-
-    return falsify
+    return lambda record, table: answers_instead(record, own(table), sequence=sequence(table))
 
 
 def offer_what_was_not_accepted(record: TableRecord, table: Played) -> None:

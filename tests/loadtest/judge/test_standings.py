@@ -42,7 +42,7 @@ class Standings(NamedTuple):
 
 
 def table(number: int) -> Played:
-    return played(GAMES[number], number + 1, 4, EVENTFUL)
+    return played(GAMES[number], number + 1, EVENTFUL)
 
 
 @pytest.fixture(scope="module")
