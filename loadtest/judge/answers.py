@@ -89,10 +89,8 @@ def _refusal_wrong(bench: Bench, sent: Sent, answer: Answered) -> Iterator[Found
     if not is_told and not (answer.reason and answer.message.strip() and answer.code):
         detail = f"{name}: refused with code {answer.code}, reason {answer.reason!r}, message {answer.message!r}"
         yield Invariant.REFUSAL_WITHOUT_REASON, at, detail
-    if answer.reason in _BY_THE_GAME and not answer.rule:
-        yield Invariant.REFUSAL_WITHOUT_RULE, at, f"{name}: {answer.reason} names no rule"
-    elif answer.reason in _BY_THE_GAME and not is_known_rule(bench.log.info.game, answer.rule):
-        detail = f"{answer.rule} does not stand on the page of {bench.log.info.game}"
+    if answer.reason in _BY_THE_GAME and not is_known_rule(bench.log.info.game, answer.rule):
+        detail = f"{name}: {answer.reason} names {answer.rule!r}, no rule on the page of {bench.log.info.game}"
         yield Invariant.REFUSAL_WITHOUT_RULE, at, detail
     if answer.reason in _CODES and answer.code != _CODES[answer.reason]:
         yield Invariant.WRONG_REFUSAL, at, f"{name}: {answer.reason} came with code {answer.code}"

@@ -9,7 +9,7 @@ from loadtest.judge.answers import BY_CIRCUMSTANCES
 from loadtest.judge.log import Log, replay_numbers
 from loadtest.judge.notation import act_sent, canonical
 from loadtest.judge.proof import Position, Proof, prove
-from loadtest.judge.replay import Replay, Untrue, entry_differences, header_differences, played_card, read, seeds_differ
+from loadtest.judge.replay import Entry, Replay, Untrue, header_differences, played_card, read, seeds_differ
 from loadtest.judge.rows import Row, Rows, Unreadable, read_rows
 from loadtest.judge.streams import Followed
 from loadtest.judge.violations import Found, Invariant
@@ -52,7 +52,11 @@ def read_records(record: TableRecord, followed: Sequence[Followed], log: Log) ->
     found += [*headers, *seeds_differ(base, record.commitment, log.info, followed)]
     proof = prove(base) if not headers else None
     if replay is not None:
-        found += entry_differences(replay, log, numbers)
+        told = dict(enumerate(replay.entries, start=1))
+        entries = {sequence: told[number] for sequence, number in numbers.items() if number in told}
+        missing = [sequence for sequence in log.entries if sequence in numbers.keys() - entries.keys()]
+        found += [(Invariant.REPLAY_UNTRUE, sequence, "what was heard is not in the replay") for sequence in missing]
+        found += received_differs(Invariant.REPLAY_UNTRUE, entries, log)
     found += _rows_differ(rows, proof, followed, log)
     if replay is not None and whole is not None and stored is not None:
         found += replay_differs(whole, stored, replay, proof)
@@ -87,7 +91,7 @@ def _rows_differ(rows: Rows | None, proof: Proof | None, followed: Sequence[Foll
     if rows is None:
         return
     yield from rows_broken(rows, proof)
-    yield from received_differs(rows, log)
+    yield from received_differs(Invariant.VIEW_DIFFERS, rows.by_sequence, log)
     for one in followed:
         yield from shown_early(one, rows)
         yield from answers_differ(one, rows)
@@ -140,19 +144,14 @@ def _comparable(line: Mapping[str, Any]) -> object:
     return event if event is not None else (line["seat"], canonical(line["action"]), line.get("auto"))
 
 
-def received_differs(rows: Rows, log: Log) -> Iterator[Found]:
-    """Entries that were received and are not what is stored, as far as it is public."""
-    for sequence, update in log.entries.items():
-        row = rows.by_sequence.get(sequence)
-        if row is None:
-            continue
-        card = played_card(update)
-        seat = update.seat if update.HasField("seat") else None
+def received_differs(invariant: Invariant, kept: Mapping[int, Row | Entry], log: Log) -> Iterator[Found]:
+    """Entries that were received and are not what rows or a replay have of them, as far as it is public."""
+    for sequence in [sequence for sequence in log.entries if sequence in kept]:
+        update, stored = log.entries[sequence], kept[sequence].public
+        seat, card = update.seat if update.HasField("seat") else None, played_card(update)
         told = update.at_milliseconds, seat, update.acted_by, update.credited_milliseconds, sequence in log.asides, card
-        kept = row.body.get("action", {}).get("card", "") if card else ""
-        stored = row.at, row.body.get("seat"), row.by, row.credited, row.is_aside, kept
-        if told != stored:
-            yield Invariant.VIEW_DIFFERS, sequence, f"received was {told}, stored is {stored}"
+        if told != (stored if card else stored._replace(card="")):
+            yield invariant, sequence, f"received was {told}, kept is {stored}"
 
 
 def shown_early(one: Followed, rows: Rows) -> Iterator[Found]:

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from loadtest.judge.deals import commitment_of
 from loadtest.judge.notation import AUTO
-from loadtest.judge.replay import Entry, Replay
+from loadtest.judge.replay import Entry, Public, Replay
 from loadtest.record import StoredTable
 
 _BODIES: Sequence[Mapping[str, type]] = (
@@ -74,6 +74,12 @@ class Row(NamedTuple):
     def by(self) -> int:
         """Who decided, by the contract's numbers."""
         return int(self.body.get("by", 0))
+
+    @property
+    def public(self) -> Public:
+        """What everybody was told of it."""
+        card = self.body.get("action", {}).get("card", "")
+        return Public(self.at, self.body.get("seat"), self.by, self.credited, self.is_aside, card)
 
     @property
     def line(self) -> Mapping[str, Any]:

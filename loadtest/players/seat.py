@@ -163,10 +163,9 @@ class SeatPlayer:
     # Acting
 
     async def _act(self, seat: Seat) -> None:
-        table = seat
-        action = random_legal(table, self._random)
+        action = random_legal(seat, self._random)
         # Where several may act at once, others move the table on, and what was legal stays so.
-        seen = table.sequence if len(table.view.seats_to_act) == 1 else None
+        seen = seat.sequence if len(seat.view.seats_to_act) == 1 else None
         sequence = await self._attempt(seat, cheats.Attempt(action, seen))
         self._setbacks = 0 if sequence is not None else self._setbacks + 1
         if sequence is not None and self._manner is Manner.DUPLICATE:

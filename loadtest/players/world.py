@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
 
@@ -25,15 +26,6 @@ class Manners:
     """Of how many different games people may wish to be matched at a time: too many, and they wait in vain."""
     silence_seconds: float = 30.0
     """A stream that brought nothing for so long is compared with GetView."""
-
-
-async def sleep_until(end: asyncio.Event, seconds: float) -> None:
-    """Let time pass; not longer than until an event is set."""
-    try:
-        async with asyncio.timeout(seconds):
-            await end.wait()
-    except TimeoutError:
-        return
 
 
 class World:
@@ -60,7 +52,9 @@ class World:
 
     async def sleep(self, seconds: float) -> None:
         """Let time pass; not longer than until time is up."""
-        await sleep_until(self._time_up, seconds)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._time_up.wait()
 
     def guest(self, name: str) -> PlayerClient:
         """A new player of this name, for this run."""

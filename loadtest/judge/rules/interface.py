@@ -116,6 +116,10 @@ class Table(ABC):
         """Do what all seats agreed to, an event of the replay; raises Illegal."""
         raise Illegal(self.rule_of_proposals, f"{event} is nothing that seats can agree to here")
 
+    def clockwise_from(self, seat: int) -> list[int]:
+        """All seats, beginning with one."""
+        return [(seat + step) % self.seats for step in range(self.seats)]
+
     def score(self, points: list[int]) -> None:
         """Write down what a round adds to the scores."""
         self.scores = [total + own for total, own in zip(self.scores, points, strict=True)]

@@ -1,9 +1,7 @@
 """Jøssing once more, plainly: to be read beside docs/rules/jossing.md, whose rule ids stand in the comments."""
 
+from loadtest.judge.rules.cards import PACK, RANKS, followers, revokes
 from loadtest.judge.rules.interface import Act, Card, Illegal, Legal, Options, Pile, Shuffle, Table, grouped, open_piles
-
-SUITS = "CDHS"
-RANKS = "23456789TJQKA"  # JOS-DECK-2
 
 
 class JossingTable(Table):
@@ -13,8 +11,7 @@ class JossingTable(Table):
 
     def __init__(self, seats: int, options: Options) -> None:
         super().__init__(seats, options)
-        copies = range(int(options["decks"]))
-        self.deck = [rank + suit for suit in SUITS for rank in RANKS for _ in copies]  # JOS-DECK-1
+        self.deck = [card for card in PACK for _ in range(int(options["decks"]))]  # JOS-DECK-1, JOS-DECK-2
         self.phase = "deal"
         # The section: bids and tricks won by seat, the indicator, the trick and finished tricks as they were played.
         self.dealer = 0
@@ -128,14 +125,7 @@ class JossingTable(Table):
         hand = self.hands[seat]
         if not isinstance(card, str) or card not in hand:
             return "JOS-PLAY-2"
-        if self.trick and card[1] != self.led and any(held[1] == self.led for held in hand):
-            return "JOS-PLAY-3"
-        return None
-
-    @property
-    def led(self) -> str:
-        """The suit that was led."""
-        return self.trick[0][0][1]
+        return "JOS-PLAY-3" if revokes(card, hand, self.trick) else None
 
     def bid(self, seat: int, amount: int) -> None:
         """A bid; with the last one the first trick begins."""
@@ -151,9 +141,7 @@ class JossingTable(Table):
         left = (self.dealer + 1) % self.seats
         if self.options["leader"] == "left_of_dealer":
             return left
-        bids = [-1 if bid is None else bid for bid in self.bids]
-        clockwise = [(left + step) % self.seats for step in range(self.seats)]
-        return next(seat for seat in clockwise if bids[seat] == max(bids))  # JOS-LEAD-3
+        return max(self.clockwise_from(left), key=lambda seat: self.bids[seat] or 0)  # JOS-LEAD-3
 
     def play(self, seat: int, card: Card) -> None:
         """A card to the trick; the last one ends it, and perhaps the section (JOS-PLAY-5)."""
@@ -173,8 +161,7 @@ class JossingTable(Table):
         """Who won a full trick (JOS-WIN)."""
         assert self.indicator is not None
         trumps = [(card, seat) for card, seat in self.trick if card[1] == self.indicator[1]]
-        followed = [(card, seat) for card, seat in self.trick if card[1] == self.led]
-        able = trumps or followed
+        able = trumps or followers(self.trick)
         highest = max(RANKS.index(card[0]) for card, _ in able)
         best = [seat for card, seat in able if RANKS.index(card[0]) == highest]
         return best[0] if self.options["identical_cards"] == "first" else best[-1]  # JOS-WIN-4

@@ -1,16 +1,10 @@
 """Thulla once more, plainly: to be read beside docs/rules/thulla.md, whose rule ids stand in the comments."""
 
+from loadtest.judge.rules.cards import PACK, RANKS, followers, revokes
 from loadtest.judge.rules.interface import Act, Card, Illegal, Legal, Options, Pile, Shuffle, Table, grouped, open_piles
 
-SUITS = "CDHS"
-RANKS = "23456789TJQKA"
 PUT_ASIDE = ["2C", "2D", "2H", "2S", "3C", "3D", "3H", "3S"]  # THU-DECK-2
 CARD_POINTS = dict(zip(RANKS, [2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10, 11], strict=True))  # THU-D15
-
-
-def strength(card: Card) -> int:
-    """The rank by number; compared inside one suit only."""
-    return RANKS.index(card[0])
 
 
 def points_of(hand: list[Card]) -> int:
@@ -47,8 +41,7 @@ class ThullaTable(Table):
         """The trimmed deck before each game, and a starter if one is to be drawn (THU-DEAL-2, THU-START-3)."""
         if self.phase != "deal":
             return None
-        deck = [rank + suit for suit in SUITS for rank in RANKS]
-        cards = [card for card in deck if card not in self.removed]
+        cards = [card for card in PACK if card not in self.removed]
         bounds = [self.seats] if self.options["start"] == "random" else []
         return Shuffle(cards, bounds, self.round_number + 1, 1)
 
@@ -74,14 +67,7 @@ class ThullaTable(Table):
             return "THU-PLAY-2"
         if self.ace_forced and card != "AS":
             return "THU-START-2"
-        if self.trick and card[1] != self.led and any(held[1] == self.led for held in hand):
-            return "THU-PLAY-3"
-        return None
-
-    @property
-    def led(self) -> str:
-        """The suit that was led."""
-        return self.trick[0][0][1]
+        return "THU-PLAY-3" if revokes(card, hand, self.trick) else None
 
     # The deal
 
@@ -99,15 +85,11 @@ class ThullaTable(Table):
 
     def starter(self, dealer: int, drawn: list[int]) -> int:
         """THU-START."""
-        match self.options["start"]:
-            case "ace_of_spades":
-                return next(seat for seat in range(self.seats) if "AS" in self.hands[seat])
-            case "random":
-                return drawn[0]
-            case "dealer":
-                return dealer
-            case _:
-                return (dealer + 1) % self.seats
+        if drawn:
+            return drawn[0]
+        if self.options["start"] == "ace_of_spades":
+            return next(seat for seat in range(self.seats) if "AS" in self.hands[seat])
+        return dealer if self.options["start"] == "dealer" else (dealer + 1) % self.seats
 
     # Playing
 
@@ -128,7 +110,7 @@ class ThullaTable(Table):
                 self.waste_trick()
                 self.end_game([*self.out, *self.holders()])  # THU-END-1
                 return
-        if action["card"][1] != self.led:  # 3
+        if action["card"][1] != self.trick[0][0][1]:  # 3
             self.end_trick(*self.cut(seat))
         elif len(self.trick) == len(self.taking_part):
             winner = self.winners()[0]  # THU-CLEAN-1
@@ -144,10 +126,6 @@ class ThullaTable(Table):
         """The seats with cards."""
         return [seat for seat in range(self.seats) if self.hands[seat]]
 
-    def clockwise_from(self, seat: int) -> list[int]:
-        """All seats, beginning with one."""
-        return [(seat + step) % self.seats for step in range(self.seats)]
-
     def begin_trick(self, leader: int) -> None:
         """All holders take part (THU-PLAY-1)."""
         self.trick = []
@@ -156,8 +134,8 @@ class ThullaTable(Table):
 
     def winners(self) -> list[int]:
         """The seats that followed, the highest card first."""
-        followed = [(card, seat) for card, seat in self.trick if card[1] == self.led]
-        return [seat for _, seat in sorted(followed, key=lambda laid: -strength(laid[0]))]
+        highest_first = sorted(followers(self.trick), key=lambda laid: -RANKS.index(laid[0][0]))
+        return [seat for _, seat in highest_first]
 
     def cut(self, cutter: int) -> tuple[int, bool]:
         """Who picks the trick up, or else had the first duty to; and whether anybody did (THU-CUT)."""

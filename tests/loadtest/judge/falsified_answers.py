@@ -37,21 +37,16 @@ def answer(reason: str, code: StatusCode = StatusCode.FAILED_PRECONDITION, rule:
     return refused("", 0, code, reason, rule)
 
 
-def tried(got: Answered, expected: Expected | None = None) -> Falsify:
+def tried(got: Answered, expected: Expected | None = None, **fields: Any) -> Falsify:
     """Just before what the player did, he tries the same, or an illegal card if a refusal is expected."""
 
     def falsify(record: TableRecord, table: Played) -> None:
         one, asked = record.viewers[SEAT], own(table)
         sent = sent_for(one, asked)
         illegal = play(illegal_card(table, asked.expected_sequence or 0)).SerializeToString()
-        one.sent.append(
-            sent._replace(
-                request_id="try",
-                at_milliseconds=sent.at_milliseconds - 2,
-                action=illegal if expected else sent.action,
-                expected=expected,
-            )
-        )
+        action = illegal if expected else sent.action
+        attempt = sent._replace(request_id="try", at_milliseconds=sent.at_milliseconds - 2, action=action)
+        one.sent.append(attempt._replace(expected=expected, **fields))
         one.answered.append(got._replace(request_id="try", at_milliseconds=sent.at_milliseconds - 1))
 
     return falsify
@@ -68,15 +63,16 @@ def sends(change: Callable[[Played, Asked], dict[str, Any]]) -> Falsify:
     return falsify
 
 
+def answers_instead(record: TableRecord, asked: Asked, **fields: Any) -> None:
+    """The answer to an action is another one."""
+    answered = next(one.answered for one in record.viewers if one.seat == asked.seat)
+    index = next(index for index, answer in enumerate(answered) if answer.request_id == asked.request_id)
+    answered[index] = answered[index]._replace(**fields)
+
+
 def acknowledged(sequence: Callable[[Played], int]) -> Falsify:
     """What the player did was acknowledged as another entry."""
-
-    def falsify(record: TableRecord, table: Played) -> None:
-        one, name = record.viewers[SEAT], own(table).request_id
-        index = next(index for index, answered in enumerate(one.answered) if answered.request_id == name)
-        one.answered[index] = one.answered[index]._replace(sequence=sequence(table))
-
-    return falsify
+    return lambda record, table: answers_instead(record, own(table), sequence=sequence(table))
 
 
 def offer_what_was_not_accepted(record: TableRecord, table: Played) -> None:
@@ -158,6 +154,7 @@ ANSWERS: Cases = {
     Invariant.LEGAL_REFUSED: {
         "refuse_with_ILLEGAL_ACTION": tried(answer("ILLEGAL_ACTION", rule=RULE)),
         "refuse_with_NOT_YOUR_TURN": tried(answer("NOT_YOUR_TURN", rule=RULE)),
+        "refuse_with_what_was_so_before": tried(answer("NOT_YOUR_TURN", rule=RULE), expected_sequence=None),
         "refuse_with_STALE_SEQUENCE": tried(answer("STALE_SEQUENCE", StatusCode.ABORTED)),
         "refuse_with_TABLE_FINISHED": tried(answer("TABLE_FINISHED")),
     },

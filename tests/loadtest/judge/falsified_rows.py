@@ -10,7 +10,9 @@ from croupier.engine.log import ActedBy
 from croupier_api.v1 import table_pb2
 from loadtest.judge.violations import Invariant
 from loadtest.record import Lag, Ledger, Outage, SeatRecord, Sent, StoredEntry, TableRecord
-from tests.loadtest.judge.played import Asked, Cases, Falsify, Played, heard_at, refused
+from tests.loadtest.judge.falsified_answers import answers_instead
+from tests.loadtest.judge.falsified_records import replayed
+from tests.loadtest.judge.played import Asked, Cases, Falsify, Played, heard_at
 
 MIDDLE = 40
 """A row in the middle of the log, as an index."""
@@ -42,9 +44,14 @@ def table_row(record: TableRecord, **columns: Any) -> None:
     record.stored = record.stored._replace(**columns)
 
 
-def forget_viewers(record: TableRecord) -> None:
-    """Nobody followed the table, and there is no replay."""
-    record.viewers, record.replays, record.sheet = [], [], None
+def alone(change: Falsify) -> Falsify:
+    """Nobody followed the table, and there is no replay; the rows are changed."""
+
+    def falsify(record: TableRecord, table: Played) -> None:
+        record.viewers, record.replays, record.sheet = [], [], None
+        change(record, table)
+
+    return falsify
 
 
 def asked(table: Played) -> Asked:
@@ -71,11 +78,6 @@ def viewer_timed_out(record: TableRecord, table: Played) -> SeatRecord:
 # The rows
 
 
-def finish_what_is_not_over(record: TableRecord, _: Played) -> None:
-    forget_viewers(record)
-    rows(record, lambda entries: entries.pop())
-
-
 def configure_other_seats(record: TableRecord, _: Played) -> None:
     assert record.stored is not None
     config = json.loads(record.stored.config)
@@ -88,16 +90,6 @@ def store_another_deal(record: TableRecord, _: Played) -> None:
     body(record, 0, cards=" ".join((second, first, *others)))
 
 
-def store_another_deal_alone(record: TableRecord, table: Played) -> None:
-    store_another_deal(record, table)
-    forget_viewers(record)
-
-
-def store_what_is_illegal(record: TableRecord, table: Played) -> None:
-    forget_viewers(record)
-    body_asked(record, table, action={"type": "play", "card": "JK"})
-
-
 def store_a_request_twice(record: TableRecord, table: Played) -> None:
     one = asked(table).sequence
     rows(record, lambda entries: entries.append(entries[one - 1]._replace(sequence=len(entries) + 1)))
@@ -108,22 +100,13 @@ def lose_the_end(record: TableRecord, table: Played) -> None:
 
 
 def refuse_what_is_stored(record: TableRecord, table: Played) -> None:
-    one, name = next(it for it in record.viewers if it.seat == asked(table).seat), asked(table).request_id
-    index = next(i for i, answer in enumerate(one.answered) if answer.request_id == name)
-    at = one.answered[index].at_milliseconds
-    one.answered[index] = refused(name, at, grpc.StatusCode.ABORTED, "STALE_SEQUENCE")
+    stale = {"code": grpc.StatusCode.ABORTED.value[0], "reason": "STALE_SEQUENCE", "message": "too late"}
+    answers_instead(record, asked(table), sequence=None, **stale)
 
 
 def acknowledge_before_the_commit(record: TableRecord, table: Played) -> None:
     sequence = asked(table).sequence
     row(record, sequence - 1, committed_milliseconds=heard_at(table, sequence) - 1)
-
-
-def replay_another_option(record: TableRecord, _: Played) -> None:
-    header, *others = record.replays[0].splitlines(keepends=True)
-    changed = json.loads(header)
-    changed["options"]["max_rounds"] += 1
-    record.replays[0] = "".join((json.dumps(changed) + "\n", *others))
 
 
 def ledger(change: Callable[[Ledger], dict[str, Any]]) -> Falsify:
@@ -146,13 +129,11 @@ def give_nothing_back(record: TableRecord, table: Played) -> None:
 
 
 def run_out_early(record: TableRecord, table: Played) -> None:
-    forget_viewers(record)
     at = timed_out(table) - 1
     row(record, at, at=table.steps[at - 1].entry.deadline - 1)
 
 
 def wait_too_long(record: TableRecord, table: Played) -> None:
-    forget_viewers(record)
     at = timed_out(table) - 1
     rows(record, lambda entries: entries.__delitem__(slice(at + 1, None)))
     row(record, at, at=table.steps[at - 1].entry.deadline + 13_000)
@@ -195,7 +176,7 @@ ROWS: Cases = {
             record, MIDDLE, committed_milliseconds=table.steps[MIDDLE].entry.at - 300
         ),
         "leave_open_what_is_over": lambda record, _: table_row(record, status="open"),
-        "finish_what_is_not_over": finish_what_is_not_over,
+        "finish_what_is_not_over": alone(lambda record, _: rows(record, lambda entries: entries.pop())),
         "write_what_nobody_can_read": lambda record, _: row(record, MIDDLE, body="{"),
         "write_an_unknown_body": lambda record, _: row(record, MIDDLE, body='{"seat": 77, "action": {}}'),
         "write_cards_as_numbers": lambda record, _: body(record, 0, cards=[1, 2, 3]),
@@ -205,9 +186,13 @@ ROWS: Cases = {
     },
     Invariant.DEAL_UNFAIR: {
         "store_another_deal": store_another_deal,
-        "store_another_deal_alone": store_another_deal_alone,
+        "store_another_deal_alone": alone(store_another_deal),
     },
-    Invariant.ILLEGAL_ACCEPTED: {"store_what_is_illegal": store_what_is_illegal},
+    Invariant.ILLEGAL_ACCEPTED: {
+        "store_what_is_illegal": alone(
+            lambda record, table: body_asked(record, table, action={"type": "play", "card": "JK"})
+        )
+    },
     Invariant.ACTION_DOUBLED: {"store_a_request_twice": store_a_request_twice},
     Invariant.ACKNOWLEDGED_LOST: {
         "store_another_action": lambda record, table: body_asked(record, table, action=THROW_DOWN),
@@ -227,7 +212,7 @@ ROWS: Cases = {
         "store_another_seat": lambda record, table: body_asked(record, table, seat=(asked(table).seat + 1) % 4),
     },
     Invariant.REPLAY_UNTRUE: {
-        "replay_another_option": replay_another_option,
+        "replay_another_option": replayed(lambda lines: lines[0]["options"].update(max_rounds=77)),
         "replay_another_action": lambda record, table: body_asked(record, table, action=THROW_DOWN),
     },
     Invariant.LEDGER_DIFFERS: {
@@ -242,10 +227,10 @@ ROWS: Cases = {
         "give_nothing_back": give_nothing_back,
     },
     Invariant.PLAYED_FOR_TOO_EARLY: {
-        "run_out_early": run_out_early,
+        "run_out_early": alone(run_out_early),
         "run_out_early_by_the_players_clock": run_out_early_by_the_players_clock,
     },
-    Invariant.DEADLINE_MISSED: {"wait_too_long": wait_too_long},
+    Invariant.DEADLINE_MISSED: {"wait_too_long": alone(wait_too_long)},
     Invariant.TIMED_OUT_UNEXCUSED: {
         "run_out_though_an_action_was_sent": run_out_though_an_action_was_sent,
         "run_out_though_nobody_thinks_so_long": lambda record, table: setattr(

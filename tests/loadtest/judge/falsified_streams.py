@@ -72,6 +72,12 @@ def moved_to(target: table_pb2.Place) -> Falsify:
     )
 
 
+def counted(reason: table_pb2.MoveReason.ValueType) -> Falsify:
+    """One viewer is told of a card more that came to a hand face down."""
+    moved = table_pb2.CardsMoved(target=table_pb2.Place(hand=SEAT + 1), count=1, reason=reason)
+    return told(lambda message, _: message.update.facts.add(cards_moved=moved))
+
+
 def send_a_second_snapshot(record: TableRecord, table: Played) -> None:
     one = record.viewers[SEAT]
     snapshot = Message(snapshot=table.snapshot(SEAT, MIDDLE))
@@ -172,6 +178,9 @@ STREAMS: Cases = {
         "tell_one_another_phase": told(lambda message, _: message.update.facts.add(turn_changed={"phase": "nap"})),
         "tell_one_another_time": told(lambda message, _: setattr(message.update, "at_milliseconds", 1)),
         "tell_one_another_seat": told(lambda message, _: setattr(message.update, "acted_by", engine_pb2.ACTED_BY_BOT)),
+        "count_another_deal_for_one": counted(table_pb2.MOVE_REASON_DEAL),
+        "count_another_draw_for_one": counted(table_pb2.MOVE_REASON_DRAW),
+        "count_another_penalty_for_one": counted(table_pb2.MOVE_REASON_PENALTY),
         "promise_one_another_seed": told(
             lambda message, _: setattr(message.snapshot.table, "commitment", "00" * 32), 0
         ),

@@ -26,13 +26,15 @@ from croupier.engine.log import (
 )
 from croupier.engine.proposals import refusal_of
 from croupier.engine.replay import write_replay
+from croupier.engine.reports import ResultReport, RoundReport, reports_of_step
+from croupier.engine.scoring_channel import encode_result, encode_round
 from croupier.engine.streams import message_of
 from croupier.engine.table import Step, advance, new_table
 from croupier.engine.voting import steps_of_proposal, steps_of_vote
 from croupier.games.actions import Action
 from croupier.games.bots import random_of
 from croupier.games.catalogue import GAMES
-from croupier.games.facts import SPECTATOR, GameEnded, RoundEnded
+from croupier.games.facts import SPECTATOR
 from croupier.games.interface import SeatActed, resolve_options
 from croupier.runtime.errors import ServiceError
 from croupier.scoring.standings import places
@@ -53,13 +55,15 @@ from loadtest.record import (
     TableRecord,
     Viewed,
 )
-from tests.games.walk import sample_options
 
 Falsify: TypeAlias = Callable[[TableRecord, "Played"], object]
 """Makes the record of a table untrue in one way."""
 Cases: TypeAlias = Mapping[Invariant, Mapping[str, Falsify]]
 """By what is to be found, the ways by name."""
 TABLE = "table-1"
+SEATS = 4
+BOT = SeatConfig("", "Bot", "random")
+LEAVES_AFTER = 20
 BEGAN = 1_763_700_000_000
 PLAYERS_AHEAD = 40
 """The players' clock is ahead of the services' by so many milliseconds."""
@@ -95,6 +99,11 @@ class Played:
         return self.steps[-1]
 
     @property
+    def people(self) -> list[int]:
+        """The seats that are no computer players'."""
+        return [seat for seat, who in enumerate(self.config.seats) if not who.bot]
+
+    @property
     def replay(self) -> str:
         return write_replay(self.config, [made.entry for made in self.steps])
 
@@ -111,21 +120,11 @@ class Played:
 
     @property
     def sheet(self) -> scoring_pb2.GetScoreSheetResponse:
-        """What scoring should answer."""
-        facts = [fact for made in range(1, len(self.steps) + 1) for fact in self.message(0, made).update.facts]
-        ended = next(fact.game_ended for fact in facts if fact.HasField("game_ended"))
-        rounds = [fact.round_ended for fact in facts if fact.HasField("round_ended")]
-        seats = self.snapshot(0, 1).table.seats
-        result = scoring_pb2.TableResult(
-            table_id=TABLE,
-            game=self.config.game,
-            seats=seats,
-            ranking=ended.ranking,
-            totals=list(self.last.after.game.scores),
-            finished_milliseconds=self.last.entry.at,
-        )
-        lines = [scoring_pb2.SheetRound.FromString(scored.SerializeToString()) for scored in rounds]
-        return scoring_pb2.GetScoreSheetResponse(table_id=TABLE, seats=seats, rounds=lines, result=result)
+        """What scoring should answer after the engine's reports."""
+        reports = [report for made in self.steps for report in reports_of_step(self.config, made)]
+        rounds = [encode_round(one).round for one in reports if isinstance(one, RoundReport)]
+        (result,) = (encode_result(one).result for one in reports if isinstance(one, ResultReport))
+        return scoring_pb2.GetScoreSheetResponse(table_id=TABLE, seats=result.seats, rounds=rounds, result=result)
 
     @property
     def stored(self) -> StoredTable:
@@ -140,22 +139,18 @@ class Played:
     @property
     def ledger(self) -> Ledger:
         """The table's rows in scoring's database."""
-        facts = [fact for made in self.steps for fact in made.facts]
-        rounds = [fact for fact in facts if isinstance(fact, RoundEnded)]
-        (ended,) = (fact for fact in facts if isinstance(fact, GameEnded))
+        result, rounds = self.sheet.result, self.sheet.rounds
+        ranking = [list(group.seats) for group in result.ranking]
         counts: Counter[tuple[int, str]] = Counter()
-        for count in (count for fact in rounds for count in fact.counts):
+        for count in (count for one in rounds for count in one.counts):
             counts[count.seat, count.name] += count.amount
+        placed = zip(result.seats, places(ranking), strict=True)
         return Ledger(
-            tuple((fact.round_number, list(fact.points), list(fact.totals)) for fact in rounds),
-            (([list(group) for group in ended.ranking], list(self.last.after.game.scores)),),
-            tuple(
-                (self.config.seats[seat].player_id, place)
-                for seat, place in enumerate(places(ended.ranking))
-                if not self.config.seats[seat].bot
-            ),
-            tuple((seat, name, amount) for (seat, name), amount in counts.items()),
-            self.last.entry.at,
+            tuple((one.round, list(one.points), list(one.totals)) for one in rounds),
+            ((ranking, list(result.totals)),),
+            tuple((who.player_id, place) for who, place in placed if not who.bot),
+            tuple((*key, amount) for key, amount in counts.items()),
+            result.finished_milliseconds,
         )
 
 
@@ -167,39 +162,30 @@ class Course:
     credits: float = 0.0
     proposals: float = 0.0
     bots: tuple[int, ...] = ()
-    any_options: bool = False
     most_entries: int = 100_000
     leaver: int | None = None
-    leaves_after: int = 20
-    """How many entries there are when the leaver goes for good."""
+    """Goes for good after LEAVES_AFTER entries."""
 
 
 PLAIN = Course()
 EVENTFUL = Course(timeouts=0.05, credits=0.02, proposals=0.05, bots=(1,))
 
 
-def config_of(game: str, seats: int, random: Random, course: Course) -> TableConfig:
+def _config(game: str, random: Random, course: Course) -> TableConfig:
     rules = GAMES[game]
-    options = sample_options(rules, seats, random) if course.any_options else {}
-    if not course.any_options:
-        options = resolve_options(rules, seats, KINDS[game].bounds)
-    people = [
-        SeatConfig("", f"Bot {seat}", "random")
-        if seat in course.bots
-        else SeatConfig(f"player-{seat}", f"Player {seat}")
-        for seat in range(seats)
-    ]
-    added = tuple(b"" if seat in course.bots else random.randbytes(seat) for seat in range(seats))
-    clock = ClockConfig(30_000, 20_000, 300)
-    seed = random.randbytes(32)
-    return TableConfig(TABLE, game, rules.rules_version, seats, options, clock, seed, tuple(people), added)
+    options = resolve_options(rules, SEATS, KINDS[game].bounds)
+    people = tuple(SeatConfig(f"player-{seat}", f"Player {seat}") for seat in range(SEATS))
+    people = tuple(BOT if seat in course.bots else who for seat, who in enumerate(people))
+    added = tuple(b"" if who.bot else random.randbytes(seat) for seat, who in enumerate(people))
+    clock, seed = ClockConfig(30_000, 20_000, 300), random.randbytes(32)
+    return TableConfig(TABLE, game, rules.rules_version, SEATS, options, clock, seed, people, added)
 
 
 @lru_cache(maxsize=32)
-def played(game: str = "thulla", seed: int = 1, seats: int = 4, course: Course = PLAIN) -> Played:
+def played(game: str = "thulla", seed: int = 1, course: Course = PLAIN) -> Played:
     """A table whose players act by chance, to the end or as far as the course goes."""
-    random = Random(f"{game} {seed} {seats}")
-    table = Played(config_of(game, seats, random, course))
+    random = Random(f"{game} {seed} {SEATS}")
+    table = Played(_config(game, random, course))
     table.steps += advance(table.config, new_table(table.config), BEGAN, None)
     while not table.last.after.is_over and len(table.steps) < course.most_entries:
         if random.random() < course.credits:
@@ -225,8 +211,8 @@ def _give_back(table: Played, milliseconds: int) -> None:
 def _act(table: Played, random: Random, course: Course) -> None:
     now = table.last.after
     assert now.due is not None
-    gone = course.leaver if now.sequence >= course.leaves_after else None
-    people = [one for one in now.seats_to_act if not table.config.seats[one].bot and one != gone]
+    gone = course.leaver if now.sequence >= LEAVES_AFTER else None
+    people = [seat for seat in now.seats_to_act if seat in table.people and seat != gone]
     if not people or now.due.seat not in people or random.random() < course.timeouts:
         seat = now.due.seat
         action = random_of(now.game.legal_actions(seat), random.randrange)
@@ -247,9 +233,9 @@ def _act(table: Played, random: Random, course: Course) -> None:
 
 def _propose(table: Played, random: Random) -> None:
     """Somebody proposes something, and all others agree, or one of them does not."""
-    people = [seat for seat, who in enumerate(table.config.seats) if not who.bot]
+    people = table.people
     names = [name for name in GAMES[table.config.game].proposals if refusal_of(table.last.after.game, name) is None]
-    if not names or len(people) < 2:
+    if not names:
         return
     random.shuffle(people)
     try:
@@ -275,9 +261,8 @@ def found(record: TableRecord) -> set[Invariant]:
 def record_of(table: Played, viewers: tuple[int, ...] | None = None) -> TableRecord:
     """What all people at a table, or these viewers, recorded, none of whom ever lost his stream."""
     config = table.config
-    seats = tuple(seat for seat, who in enumerate(config.seats) if not who.bot)
     record = TableRecord(TABLE, config.game, config.seat_count, sha256(config.seed).hexdigest())
-    record.viewers = [seat_record(table, viewer) for viewer in (viewers if viewers is not None else seats)]
+    record.viewers = [seat_record(table, viewer) for viewer in (table.people if viewers is None else viewers)]
     if table.last.after.is_over:
         record.is_finished = True
         record.replays = [table.replay]
@@ -303,7 +288,11 @@ def seat_record(
     is_seated = viewer != SPECTATOR
     one = SeatRecord(f"player-{viewer}" if is_seated else "onlooker", viewer if is_seated else None)
     one.client_seed = table.config.client_seeds[viewer] if is_seated else b""
-    _listen(one, table, viewer, begins_at, drops or {})
+    _open(one, table, viewer, begins_at, None)
+    for sequence in range(begins_at + 1, len(table.steps) + 1):
+        hears(one, table, sequence, table.message(viewer, sequence))
+        if drops and sequence in drops:
+            _open(one, table, viewer, sequence, drops[sequence])
     for asked in table.asked:
         if asked.seat == viewer:
             at = asked.at + PLAYERS_AHEAD
@@ -313,24 +302,13 @@ def seat_record(
     return one
 
 
-def _listen(one: SeatRecord, table: Played, viewer: int, begins_at: int, drops: dict[int, int | None]) -> None:
-    _begin(one, table, viewer, begins_at)
-    for sequence in range(begins_at + 1, len(table.steps) + 1):
-        hears(one, table, sequence, table.message(viewer, sequence))
-        if sequence not in drops:
-            continue
-        after = drops[sequence]
-        if after is None:
-            _begin(one, table, viewer, sequence)
-        else:
-            one.opened.append(Opened(heard_at(table, sequence), after))
-            for again in range(after + 1, sequence + 1):
-                hears(one, table, sequence, table.message(viewer, again))
-
-
-def _begin(one: SeatRecord, table: Played, viewer: int, sequence: int) -> None:
-    one.opened.append(Opened(heard_at(table, sequence), None))
-    hears(one, table, sequence, engine_pb2.PlayResponse(snapshot=table.snapshot(viewer, sequence)))
+def _open(one: SeatRecord, table: Played, viewer: int, sequence: int, after: int | None) -> None:
+    """A stream begins when the table is at a sequence, with a snapshot or with the entries that were missed."""
+    one.opened.append(Opened(heard_at(table, sequence), after))
+    if after is None:
+        hears(one, table, sequence, engine_pb2.PlayResponse(snapshot=table.snapshot(viewer, sequence)))
+    for again in range(sequence if after is None else after, sequence):
+        hears(one, table, sequence, table.message(viewer, again + 1))
 
 
 def hears(one: SeatRecord, table: Played, sequence: int, message: engine_pb2.PlayResponse) -> None:
@@ -357,8 +335,7 @@ def refused(request_id: str, at: int, code: grpc.StatusCode, reason: str, rule: 
 
 def restless_record(table: Played, seed: int) -> TableRecord:
     """What some of the viewers recorded, and two who look on, all of whom come late, lose streams and go on anyhow."""
-    random, last = Random(f"restless {seed}"), len(table.steps)
-    seats = [seat for seat, who in enumerate(table.config.seats) if not who.bot]
+    random, last, seats = Random(f"restless {seed}"), len(table.steps), table.people
     record = record_of(table, ())
     for viewer in (*random.sample(seats, random.randint(1, len(seats))), SPECTATOR, SPECTATOR):
         begins_at = random.randint(1, last) if viewer == SPECTATOR else 1

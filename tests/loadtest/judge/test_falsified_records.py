@@ -39,14 +39,14 @@ def test_a_record_of_viewers_without_a_replay_is_untrue(invariant: Invariant, fa
 
 @pytest.mark.parametrize(("invariant", "falsify"), _ways(ROWS))
 def test_a_record_with_rows_is_untrue(invariant: Invariant, falsify: Falsify) -> None:
-    table = played("one_oh_one", 3, 4, EVENTFUL)
+    table = played("one_oh_one", 3, EVENTFUL)
     record = stored_record(table)
     falsify(record, table)
     assert invariant in found(record)
 
 
 def test_what_the_run_itself_caused_is_no_violation() -> None:
-    table = played("one_oh_one", 3, 4, EVENTFUL)
+    table = played("one_oh_one", 3, EVENTFUL)
     for falsify in ROWS[Invariant.TIMED_OUT_UNEXCUSED].values():
         record = stored_record(table)
         falsify(record, table)

@@ -3,6 +3,7 @@
 import asyncio
 import pickle
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,7 +43,7 @@ class Standings(NamedTuple):
 
 
 def table(number: int) -> Played:
-    return played(GAMES[number], number + 1, 4, EVENTFUL)
+    return played(GAMES[number], number + 1, EVENTFUL)
 
 
 @pytest.fixture(scope="module")
@@ -86,16 +87,6 @@ async def _told(path: Path) -> Standings:
     )
 
 
-def copied(standings: Standings) -> Standings:
-    return Standings(
-        {
-            game: [Line.FromString(line.SerializeToString()) for line in lines]
-            for game, lines in standings.boards.items()
-        },
-        {who: Statistics.FromString(it.SerializeToString()) for who, it in standings.statistics.items()},
-    )
-
-
 def test_true_standings_add_up(told: Standings, outcomes: list[Outcome]) -> None:
     assert len(outcomes) == len(GAMES)
     assert any(done.counts for it in told.statistics.values() for done in it.games)
@@ -103,13 +94,13 @@ def test_true_standings_add_up(told: Standings, outcomes: list[Outcome]) -> None
 
 
 def test_players_who_finished_nothing_have_no_statistics(told: Standings, outcomes: list[Outcome]) -> None:
-    told = copied(told)
+    told = deepcopy(told)
     told.statistics["nobody"] = Statistics(player_id="nobody")
     assert not told.broken(outcomes)
 
 
 def test_others_on_a_board_are_judged_by_their_order_alone(told: Standings, outcomes: list[Outcome]) -> None:
-    told = copied(told)
+    told = deepcopy(told)
     last = told.boards["thulla"][-1]
     done = scoring_pb2.GameStatistics(games_finished=9, average_place=9)
     other = Line(position=last.position + 1, player_id="stranger", statistics=done)
@@ -124,7 +115,7 @@ def test_players_of_tables_that_nobody_saw_end_are_not_judged(told: Standings, o
     everybody = tuple(seat.player_id for seat in outcomes[0].seats if seat.player_id)
     assert told.broken(outcomes[1:]) == {Invariant.STATISTICS_DIFFER, Invariant.LEADERBOARD_DIFFERS}
     assert not told.broken(outcomes[1:], undecided=everybody)
-    told = copied(told)
+    told = deepcopy(told)
     told.boards["thulla"].reverse()
     assert told.broken(outcomes[1:], undecided=everybody) == {Invariant.LEADERBOARD_DIFFERS}
 
@@ -159,7 +150,7 @@ FALSIFIED: Mapping[str, Callable[[Standings], object]] = {
 
 @pytest.mark.parametrize("name", FALSIFIED)
 def test_standings_that_do_not_add_up_are_found(name: str, told: Standings, outcomes: list[Outcome]) -> None:
-    falsified = copied(told)
+    falsified = deepcopy(told)
     FALSIFIED[name](falsified)
     kind = name.partition(":")[0]
     wanted = {"statistics": Invariant.STATISTICS_DIFFER, "leaderboard": Invariant.LEADERBOARD_DIFFERS}[kind]

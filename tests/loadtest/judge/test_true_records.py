@@ -31,7 +31,7 @@ def assert_clean(verdict: Verdict) -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("course", [PLAIN, EVENTFUL], ids=["plain", "eventful"])
 def test_a_true_table_is_proved_and_clean(game: str, seed: int, course: Course) -> None:
-    table = played(game, seed, 4, course)
+    table = played(game, seed, course)
     record = stored_record(table)
     for one in record.viewers:
         views(one, table, 7)
@@ -45,14 +45,14 @@ def test_a_true_table_is_proved_and_clean(game: str, seed: int, course: Course) 
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_viewers_who_come_late_lose_streams_and_go_on_are_judged_fairly(game: str, seed: int) -> None:
-    verdict = judge(restless_record(played(game, seed, 4, EVENTFUL), seed))
+    verdict = judge(restless_record(played(game, seed, EVENTFUL), seed))
     assert_clean(verdict)
     assert verdict.is_proved
 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_whoever_leaves_for_good_is_judged_by_what_he_lived_through(game: str) -> None:
-    table = played(game, 1, 4, replace(EVENTFUL, leaver=2))
+    table = played(game, 1, replace(EVENTFUL, leaver=2))
     record = record_of(table, (0, 2, 3))
     left(record, 1, 20)
     verdict = judge(record)
@@ -62,7 +62,7 @@ def test_whoever_leaves_for_good_is_judged_by_what_he_lived_through(game: str) -
 
 @pytest.mark.parametrize("game", GAMES)
 def test_a_table_that_was_left_by_all_is_judged_without_a_replay(game: str) -> None:
-    verdict = judge(record_of(played(game, 1, 4, replace(EVENTFUL, most_entries=6))))
+    verdict = judge(record_of(played(game, 1, replace(EVENTFUL, most_entries=6))))
     assert_clean(verdict)
     assert not verdict.is_proved
 
@@ -70,7 +70,7 @@ def test_a_table_that_was_left_by_all_is_judged_without_a_replay(game: str) -> N
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("most_entries", [1, 30, 100_000])
 def test_rows_alone_are_played_by_the_rules(game: str, most_entries: int) -> None:
-    table = played(game, 1, 4, replace(EVENTFUL, most_entries=most_entries))
+    table = played(game, 1, replace(EVENTFUL, most_entries=most_entries))
     record = stored_record(table)
     record.replays, record.sheet = [], None
     verdict = judge(record)
@@ -83,7 +83,7 @@ def test_rows_alone_are_played_by_the_rules(game: str, most_entries: int) -> Non
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("has_replay", [True, False])
 def test_what_the_engine_refuses_is_rightly_refused(game: str, seed: int, has_replay: bool) -> None:
-    table, random = played(game, seed, 4, EVENTFUL), Random(f"attempts {game} {seed}")
+    table, random = played(game, seed, EVENTFUL), Random(f"attempts {game} {seed}")
     record = record_of(table)
     if not has_replay:
         record.replays = []

@@ -80,7 +80,7 @@ def test_a_reused_name_that_is_accepted_is_found() -> None:
 
 
 def test_computer_players_who_act_before_their_time_are_found() -> None:
-    table = played("thulla", 1, 4, EVENTFUL)
+    table = played("thulla", 1, EVENTFUL)
     record = record_of(table)
     acted = [made.entry.sequence for made in table.steps if isinstance(made.entry.event, SeatActed)]
     sequence = next(one for one in acted if table.steps[one - 1].entry.acted_by is ActedBy.BOT)
@@ -97,7 +97,7 @@ def test_a_table_with_a_fault_is_not_proved() -> None:
 
 def test_a_fault_of_the_replay_is_told_where_it_stands_in_the_log() -> None:
     """Time that is given back, proposals and votes have numbers in the log and none in the replay."""
-    table = played("solo", 2, 4, EVENTFUL)
+    table = played("solo", 2, EVENTFUL)
     record, asides = record_of(table), [made.entry.sequence for made in table.steps if not made.facts]
     acted = [made.entry for made in table.steps if made.entry.request_id and made.entry.sequence > asides[0]]
     entry = next(one for one in acted if one.acted_by is ActedBy.PLAYER)
@@ -164,7 +164,7 @@ def test_a_violation_names_its_table_and_place() -> None:
 
 @pytest.mark.parametrize("seed", range(1, 6))
 def test_a_card_told_at_any_moment_is_found(seed: int) -> None:
-    random, table = Random(seed), played("one_ten", seed, 4, EVENTFUL)
+    random, table = Random(seed), played("one_ten", seed, EVENTFUL)
     record = record_of(table, (2,))
     index = random.randrange(1, 12)
     held = table.snapshot(3, index + 1).view.seats[3].cards

@@ -1,22 +1,20 @@
 """The pack, what each card does, what it costs, and what becomes of scores."""
 
+from loadtest.judge.rules.cards import PACK, RANKS
 from loadtest.judge.rules.interface import Card, Options
 
-RANKS = "23456789TJQKA"
-SUITS = "CDHS"
 COSTS = {"T": 10, "J": 2, "Q": 3, "K": 4, "A": 11, **{rank: int(rank) for rank in "23456789"}}
 
 
 def deck_of(count: int) -> list[Card]:
     """36, 52 or 104 cards, in order."""
-    ranks = RANKS[4:] if count == 36 else RANKS
-    pack = [rank + suit for rank in ranks for suit in SUITS]
+    pack = [card for card in PACK if count > 36 or card[0] in RANKS[4:]]
     return in_order(pack + pack if count == 104 else pack)
 
 
 def in_order(cards: list[Card]) -> list[Card]:
     """Cards in the order in which shuffles name them: suit by suit, from the lowest rank up, twins side by side."""
-    return sorted(cards, key=lambda card: (SUITS.index(card[1]), RANKS.index(card[0])))
+    return sorted(cards, key=PACK.index)
 
 
 def is_queen(card: Card) -> bool:

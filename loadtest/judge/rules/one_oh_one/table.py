@@ -1,5 +1,6 @@
 """The table: deals, turns, the stock, and the end of rounds and of the game."""
 
+from loadtest.judge.rules.cards import SUITS
 from loadtest.judge.rules.interface import (
     Act,
     Card,
@@ -14,7 +15,6 @@ from loadtest.judge.rules.interface import (
     open_piles,
 )
 from loadtest.judge.rules.one_oh_one.cards import (
-    SUITS,
     cards_taken,
     corrected,
     deck_of,
@@ -192,7 +192,7 @@ class OneOhOneTable(Table):
         if card not in self.hands[seat]:
             raise Illegal("101-PLAY-1", f"seat {seat} does not hold {card}")
         if is_queen(card):
-            if action.get("suit") not in list(SUITS):
+            if action.get("suit") not in SUITS:
                 raise Illegal("101-QUEEN-2", f"{card} has to order a suit")
         elif "suit" in action:
             raise Illegal("101-QUEEN-2", f"{card} orders no suit")

@@ -1,10 +1,9 @@
 """The cards of 110: the pack, which card beats which, and what a seat may play to a trick."""
 
+from loadtest.judge.rules.cards import PACK
 from loadtest.judge.rules.interface import Card
 
-SUITS = ["C", "D", "H", "S"]
-ASCENDING = [rank + suit for suit in SUITS for rank in "23456789TJQKA"] + ["JK"]
-"""Every card once, suit by suit and each from the two to the ace, the joker last."""
+ASCENDING = [*PACK, "JK"]
 LED_TRUMP = "trump"
 """What a trump asks for that is led; a plain card asks for its suit."""
 

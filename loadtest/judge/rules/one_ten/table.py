@@ -3,8 +3,9 @@
 from collections import Counter
 from typing import Any
 
+from loadtest.judge.rules.cards import SUITS
 from loadtest.judge.rules.interface import Act, Card, Choice, Illegal, Legal, Options, Pile, Shuffle, Table, open_piles
-from loadtest.judge.rules.one_ten.cards import SUITS, ascending, pack, playable
+from loadtest.judge.rules.one_ten.cards import ascending, pack, playable
 from loadtest.judge.rules.one_ten.scoring import PlayedRound, Trick, first_at_target, ranking_of, round_points, taker
 
 KITTY_SIZE = 5
@@ -185,8 +186,7 @@ class OneTenTable(Table):
             self.passed.add(caller)
         else:
             self.high_bidder, self.amount = caller, action.get("amount", self.amount)
-        clockwise = [(caller + step) % self.seats for step in range(1, self.seats)]
-        contenders = [seat for seat in clockwise if self.contends(seat)]
+        contenders = [seat for seat in self.clockwise_from(caller)[1:] if self.contends(seat)]
         if verb == "match" and self.options["dealer_match"] == "wins":  # 110-BID-6
             contenders = []
         if contenders:
@@ -249,8 +249,7 @@ class OneTenTable(Table):
         if sum(map(len, self.discards.values())) > len(self.stock):
             self.phase = "reshuffle"
             return
-        for step in range(1, self.seats):
-            seat = (self.winner + step) % self.seats
+        for seat in self.clockwise_from(self.winner)[1:]:
             count = len(self.discards[seat])
             self.hands[seat] += self.stock[:count]
             del self.stock[:count]

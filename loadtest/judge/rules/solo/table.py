@@ -3,31 +3,11 @@
 import json
 
 from loadtest.judge.rules.interface import Act, Card, Illegal, Legal, Options, Pile, Shuffle, Table, open_piles
-from loadtest.judge.rules.solo.bidding import (
-    BIDS,
-    SOLOS,
-    bid_refusal,
-    calls,
-    card_meant,
-    highest,
-    holder_of_both_queens,
-    is_forbidden_pair,
-    seat_to_be_asked,
-    trump_refusal,
-)
+from loadtest.judge.rules.solo import bidding, play
 from loadtest.judge.rules.solo.hand import DECK, FOUR, NOBODY, SUITS, Hand, cards_of, deal, winner
-from loadtest.judge.rules.solo.play import (
-    card_refusal,
-    final_ranking,
-    may_throw_down,
-    outcome,
-    remaining_seats,
-    scores_after,
-    value,
-)
 
 ACTIONS: dict[str, list[Act]] = {
-    "auction": [{"type": "pass"}, *({"type": "bid", "bid": bid} for bid in BIDS)],
+    "auction": [{"type": "pass"}, *({"type": "bid", "bid": bid} for bid in bidding.BIDS)],
     "wedding": [{"type": "bid", "bid": "wedding"}],
     "keep": [{"type": "keep"}, {"type": "yield"}],
     "name_trump": [{"type": "name_trump", "trump": suit, "do": do} for suit in SUITS for do in (False, True)],
@@ -113,8 +93,7 @@ class SoloTable(Table):
 
     def act(self, seat: int, action: Act) -> None:
         """Do what a seat did."""
-        rule = self._refusal(seat, action)
-        if rule:
+        if rule := self._refusal(seat, action):
             raise Illegal(rule, f"seat {seat}: {action}")
         match self.hand.phase:
             case "auction":
@@ -122,7 +101,8 @@ class SoloTable(Table):
             case "wedding":
                 self._declare(seat, "wedding")
             case "keep":
-                self._declare(seat if action["type"] == "keep" else highest(self.hand)[0], highest(self.hand)[1])
+                bidder, bid = bidding.highest(self.hand)
+                self._declare(seat if action["type"] == "keep" else bidder, bid)
             case "name_trump":
                 self._name_trump(action["trump"], action["do"])
             case "call":
@@ -142,26 +122,25 @@ class SoloTable(Table):
             return OF_ANOTHER_PHASE[phase]
         # As texts, because Python takes 1 for true.
         if json.dumps(action, sort_keys=True) not in [json.dumps(each, sort_keys=True) for each in possible]:
-            return calls(self.hand)[0] if phase == "call" else NO_SUCH[phase]
+            return bidding.calls(self.hand)[0] if phase == "call" else NO_SUCH[phase]
         return self._rule_against(seat, action)
 
     def _rule_against(self, seat: int, action: Act) -> str:
         """The rule against an action of this phase by the seat whose turn it is."""
-        hand = self.hand
+        hand, card = self.hand, action.get("card", "")
         match action["type"]:
             case "pass" | "bid" if hand.phase == "auction":
-                return bid_refusal(hand, seat, action)
+                return bidding.bid_refusal(hand, seat, action)
             case "keep" if not cards_of("C", hand.cards[seat]):
                 return "SOLO-KEEP-2"
             case "name_trump":
-                return trump_refusal(hand, seat, action, self.options)
-            case "call":
-                rule, allowed = calls(hand)
-                return "" if action["card"] in allowed else rule
+                return bidding.trump_refusal(hand, seat, action, self.options)
+            case "call" if card not in bidding.calls(hand)[1]:
+                return bidding.calls(hand)[0]
             case "play":
-                return card_refusal(hand, seat, action["card"], self.options)
-            case "throw_down":
-                return "" if may_throw_down(hand) else "SOLO-THROUGH-1"
+                return play.card_refusal(hand, seat, card, self.options)
+            case "throw_down" if not play.may_throw_down(hand):
+                return "SOLO-THROUGH-1"
         return ""
 
     def _begin(self, dealt: list[list[Card]]) -> None:
@@ -175,15 +154,11 @@ class SoloTable(Table):
             self._end_auction()
 
     def _end_auction(self) -> None:
-        """Go down the lines of SOLO-BID-7 and stop at the first that fits."""
-        seat, bid = highest(self.hand)
-        asked = seat_to_be_asked(self.hand, self.options)
-        queens = holder_of_both_queens(self.hand)
-        if bid in SOLOS and asked != NOBODY:
-            self.hand.phase, self.hand.turn = "keep", asked
-        elif bid in SOLOS or bid == "wedding":
-            self._declare(seat, bid)
-        elif queens != NOBODY:
+        """What becomes of the highest bid (SOLO-BID-7)."""
+        seat, bid = bidding.highest(self.hand)
+        asked = bidding.seat_to_be_asked(self.hand, self.options)
+        queens = bidding.holder_of_both_queens(self.hand)
+        if queens != NOBODY and bid not in (*bidding.SOLOS, "wedding"):
             self.hand.phase, self.hand.turn = "wedding", queens  # SOLO-WED-2
         elif not bid:
             self._end_hand(self.scores)  # SOLO-BID-8
@@ -206,9 +181,9 @@ class SoloTable(Table):
 
     def _call(self, said: str) -> None:
         hand = self.hand
-        hand.called = card_meant(hand, said)
+        hand.called = bidding.card_meant(hand, said)
         hand.partner = next(seat for seat in FOUR if hand.called in hand.cards[seat])
-        if is_forbidden_pair(hand, remaining_seats(self.scores), str(self.options["last_two"])):
+        if bidding.is_forbidden_pair(hand, play.remaining_seats(self.scores), str(self.options["last_two"])):
             self._end_hand(self.scores)
         elif hand.contract == "wedding":
             hand.phase, hand.turn = "name_trump", hand.partner  # SOLO-WED-5
@@ -222,7 +197,7 @@ class SoloTable(Table):
 
     def _play(self, seat: int, card: Card) -> None:
         hand = self.hand
-        if may_throw_down(hand):
+        if play.may_throw_down(hand):
             hand.through = True  # SOLO-THROUGH-3
         hand.cards[seat].remove(card)
         hand.trick.append((card, seat))
@@ -231,24 +206,24 @@ class SoloTable(Table):
             hand.turn = winner(hand.trick, hand.trump)
             hand.tricks.append(hand.trick)
             hand.trick = []
-            self._finish(outcome(hand))
+            self._finish(play.outcome(hand))
 
     def _finish(self, ended: str) -> None:
         """Score the hand if it is "made" or "failed" (SOLO-SCORE-3)."""
         if ended:
             winners = self.hand.side() if ended == "made" else self.hand.defenders()
-            each = value(self.hand, ended == "made", self.options)
-            self._end_hand(scores_after(self.scores, winners, each, str(self.options["double_out"])))
+            each = play.value(self.hand, ended == "made", self.options)
+            self._end_hand(play.scores_after(self.scores, winners, each, str(self.options["double_out"])))
 
     def _end_hand(self, totals: list[int]) -> None:
         self.score([totals[seat] - self.scores[seat] for seat in FOUR])
         self.hand.turn = NOBODY
         for seat in FOUR:
-            if seat not in remaining_seats(totals):
+            if seat not in play.remaining_seats(totals):
                 self.went_out.setdefault(seat, self.round_number)
-        if len(remaining_seats(totals)) == 1:  # SOLO-END-2
+        if len(play.remaining_seats(totals)) == 1:  # SOLO-END-2
             self.hand.phase = "over"
-            self.ranking = final_ranking(self.went_out, str(self.options["ranking"]))
+            self.ranking = play.final_ranking(self.went_out, str(self.options["ranking"]))
         else:
             # What is left of the hand lies there until the next deal.
             self.hand.phase, self.dealer, self.shuffles = "deal", (self.dealer + 1) % 4, 0
