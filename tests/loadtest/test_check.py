@@ -65,7 +65,7 @@ async def test_a_server_that_speaks_something_else_is_no_backend() -> None:
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     connections = Connections(Endpoints.single(f"127.0.0.1:{port}"), 1)
-    client = new_clients(connections, 1, 1.0)("somebody", Measures(), asyncio.sleep)
+    client = new_clients(connections, 1)("somebody", Measures(), asyncio.sleep)
     try:
         assert (await backend_fault(client, ())).startswith("the lobby does not speak croupier_api.v1")
     finally:
