@@ -16,7 +16,7 @@ from loadtest.runner.limits import checks
 from loadtest.runner.options import Options
 from loadtest.scenarios import Scenario
 from loadtest.watch.counters import await_agreement, differences
-from loadtest.watch.growth import MEMORY, growth_checks, memory_shares
+from loadtest.watch.growth import MEMORY, growth_checks
 from loadtest.watch.watch import Watch
 
 COUNTED_SECONDS = 20.0
@@ -45,7 +45,6 @@ class Findings:
         broken = collector.violations
         used = sum(one.cpu_seconds for one in self.watch.uses())
         actions = under_load["actions"]
-        per_table, per_stream = memory_shares(self.watch.histories)
         finished = collector.counts["tables finished"]
         return Result(
             conditions=self._conditions(started_milliseconds, seconds, processes),
@@ -66,8 +65,6 @@ class Findings:
             services=self.watch.uses(),
             compared=compared,
             server_cpu_milliseconds_per_thousand_actions=used * 1e6 / max(1, collector.counts["actions"]),
-            bytes_per_table=per_table,
-            bytes_per_stream=per_stream,
             generator_cpu=collector.max_cpu,
             bottleneck=_bottleneck(collector.max_cpu, self.scenario),
             checks=verdicts,
