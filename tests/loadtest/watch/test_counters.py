@@ -8,7 +8,7 @@ from loadtest.watch.counted import COUNTED, METHODS, rpc_key
 from loadtest.watch.counters import await_agreement, compare, differences
 from loadtest.watch.scrape import Key
 from loadtest.watch.watch import Increases, Watch
-from tests.loadtest.watch.fakes import FakeServices, changed, labelled, process
+from tests.loadtest.watch.fakes import FakeServices, labelled, process
 
 ENGINE = "/croupier_api.v1.EngineService"
 ACCEPTED = labelled("croupier_actions_accepted_total", game="solo")
@@ -137,7 +137,7 @@ def test_what_is_counted_a_moment_later_is_waited_for() -> None:
     def sleep(seconds: float) -> None:
         services.sleep(seconds)
         if services.now >= 3:
-            services.pages["scoring"] = changed(process(), (RESULTS, 1.0))
+            services.pages["scoring"] = {**process(), RESULTS: 1.0}
 
     clients = {"tables finished": 1}
     (row,) = await_agreement(watch, clients, within_seconds=2, sleep=sleep)
