@@ -7,10 +7,9 @@ from locust import events
 from locust.runners import LocalRunner, MasterRunner, Runner, WorkerRunner
 from locust.web import WebUI
 
-from loadtest.runner.load_test import NOT_RUN, LoadTest
+from loadtest.runner.load_test import NOT_RUN, LoadTest, ScenarioShape
 from loadtest.runner.options import add_arguments
 from loadtest.runner.page import add_violations
-from loadtest.runner.shape import ScenarioShape
 from loadtest.runner.users import user_of
 from loadtest.runner.worker import LoadWorker
 from loadtest.scenarios import Kind

@@ -168,8 +168,6 @@ class Result:
     services: tuple[ServiceUse, ...] = ()
     compared: tuple[Compared, ...] = ()
     server_cpu_milliseconds_per_thousand_actions: float = 0.0
-    bytes_per_table: float = 0.0
-    bytes_per_stream: float = 0.0
     generator_cpu: float = 0.0
     """Cores that the busiest process of the generator used, of 1."""
     bottleneck: str = ""

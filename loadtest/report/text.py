@@ -81,11 +81,7 @@ def _first(broken: Broken) -> str:
 
 def _used(result: Result) -> Iterator[str]:
     cpu = result.server_cpu_milliseconds_per_thousand_actions
-    yield (
-        f"services    {known(cpu, f'{number(cpu)} ms')} of CPU per thousand actions, "
-        f"{known(result.bytes_per_table, size(result.bytes_per_table))} per table, "
-        f"{known(result.bytes_per_stream, size(result.bytes_per_stream))} per stream"
-    )
+    yield f"services    {known(cpu, f'{number(cpu)} ms')} of CPU per thousand actions"
     for service in result.services:
         memory = f"memory {size(service.memory_first_bytes)}, then {size(service.memory_last_bytes)}"
         grown = change(service.memory_first_bytes, service.memory_last_bytes)

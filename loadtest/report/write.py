@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 from loadtest.report.encoding import to_json
@@ -21,7 +22,9 @@ class ReportFault(Exception):
 
 
 def check_folder(folder: Path) -> None:
-    """Make the folder and see that results fit into it, so that no run is wasted; raises ReportFault."""
+    """See that plots can be drawn and that results fit into the folder, before a run; raises ReportFault."""
+    if find_spec("matplotlib") is None:
+        raise ReportFault("the plots of a run need matplotlib, which is not installed: install croupier[load]")
     write_text(folder, "tried", " " * NEEDED_BYTES).unlink()
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import gevent
 from gevent.event import Event
+from locust import LoadTestShape
 from locust.env import Environment
 from locust.runners import STATE_MISSING, LocalRunner, MasterRunner
 
@@ -18,7 +19,6 @@ from loadtest.report.write import ReportFault
 from loadtest.runner.load_process import Message
 from loadtest.runner.options import people, read_options, scenario_of
 from loadtest.runner.run import LOCAL, Run
-from loadtest.runner.shape import ScenarioShape
 from loadtest.runner.stages import StagePlan, Stages, Tick
 from loadtest.runner.statistics import LocustStatistics
 from loadtest.runner.users import PlayedUser
@@ -29,6 +29,20 @@ FINE, BROKEN, NOT_RUN = 0, 1, 2
 LOCAL_SLICE_SECONDS, MASTER_SLICE_SECONDS = 1.0, 3.0
 """Workers report every three seconds."""
 POLL_SECONDS = 0.2
+
+
+class ScenarioShape(LoadTestShape):
+    """Locust's shape: the stages of a scenario, with the users, spawn rate and run time of Locust's own options."""
+
+    use_common_options = True
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.stages = Stages()
+
+    def tick(self) -> Tick | None:
+        """How many users are wanted now, and how many may start or stop in a second; None when time is up."""
+        return self.stages.tick()
 
 
 class LoadTest:
@@ -126,7 +140,7 @@ class LoadTest:
         """Take what a worker reports; its statistics come by Locust's own way."""
         for message in data.get(REPORTS, ()):
             if self._run is not None and "batch" in message:
-                self._run.receive(client_id, message)
+                self._run.collector.receive(client_id, message)
             if "drained" in message:
                 self._drained[client_id] = message["drained"]
 

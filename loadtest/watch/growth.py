@@ -11,7 +11,6 @@ MEMORY_GROWTH = 0.1
 SPARE_FILES = 32
 """Connections to databases and to other services are made when they are needed, and kept."""
 MEBIBYTE = 1024 * 1024
-ENGINE = "engine"
 MEMORY = " memory"
 """How the names of checks of memory end."""
 
@@ -36,21 +35,6 @@ def settled_reading(readings: Sequence[Reading]) -> Reading:
     began, ended = readings[0].seconds, readings[-1].seconds
     settled = began + min(SETTLED_SECONDS, (ended - began) * SETTLED_SHARE)
     return next(reading for reading in readings if reading.seconds >= settled)
-
-
-def memory_shares(histories: Mapping[str, Sequence[Reading]]) -> tuple[float, float]:
-    """By how many bytes the engines had grown when there were most streams, for each table and each stream of then.
-
-    One run cannot tell them apart: a table with its streams is in the first figure, a stream with its part of a table
-    in the second. 0 is not known.
-    """
-    engines = [readings for name, readings in histories.items() if name.startswith(ENGINE) and readings]
-    fullest = [max(readings, key=lambda reading: (reading.streams, reading.tables)) for readings in engines]
-    growth = sum(
-        max(0, most.memory_bytes - first.memory_bytes) for most, (first, *_) in zip(fullest, engines, strict=True)
-    )
-    tables, streams = sum(most.tables for most in fullest), sum(most.streams for most in fullest)
-    return growth / tables if tables else 0.0, growth / streams if streams else 0.0
 
 
 def growth_checks(histories: Mapping[str, Sequence[Reading]]) -> tuple[Check, ...]:

@@ -51,7 +51,6 @@ OTHER_FIGURES = replace(
     slower(1.5),
     actions_per_second=411.52,
     tables_finished=1_000,
-    bytes_per_table=30_720.0,
     violations=VIOLATED.violations,
     failures=(Failure("rpc OpenTable", 3, "x"),),
 )
@@ -77,7 +76,6 @@ OTHER_CONDITIONS = replace(
                 "rpc OpenTable p99, ms 60 60 +0.0 % same",
                 "CPU per thousand actions, ms 3,260 3,260 +0.0 % same",
                 "memory of services, MiB 376 376 +0.0 % same",
-                "memory per table, KiB 60 30 -50.0 % B",
                 "violations 0 3 from none A",
                 "calls that failed 4 3 -25.0 % B",
             ],
@@ -212,7 +210,7 @@ def test_a_file_that_is_too_large_or_is_none_is_refused_without_reading(
     [
         {"latencies": "many", "services": None, "violations": {}, "actions_per_second": "fast"},
         {"latencies": [3, {"name": ACKNOWLEDGED}, {"count": 1, "p50": True}], "actions_per_second": 10**400},
-        {"services": [{"memory_last_bytes": "much"}], "bytes_per_table": float("nan"), "actions_per_second": None},
+        {"services": [{"memory_last_bytes": "much"}], "actions_per_second": float("nan")},
     ],
 )
 def test_figures_that_are_none_are_missing(tmp_path: Path, changes: Mapping[str, Any]) -> None:

@@ -16,7 +16,7 @@ PERCENTILES = ("p50", "p95", "p99", "p999")
 CONDITIONS = ("scenario", "seed", "command", "machine", "cores", "backend", "processes")
 TABLES, ACTIONS, SECONDS = "tables finished", "actions a second", "seconds of load"
 CPU, VIOLATIONS, FAILURES = "CPU per thousand actions, ms", "violations", "calls that failed"
-MEMORY = ("memory of services, MiB", "memory per table, KiB", "memory per stream, KiB")
+MEMORY = "memory of services, MiB"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +84,8 @@ def _figures(body: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
             yield percentile(str(latency.get("name")), which), latency.get(which)
     # Of what the services use 0 says that it was not measured.
     yield CPU, body.get("server_cpu_milliseconds_per_thousand_actions") or None
-    sizes = (_sum(body, "services", "memory_last_bytes"), body.get("bytes_per_table"), body.get("bytes_per_stream"))
-    for name, size, unit in zip(MEMORY, map(_number, sizes), (2**20, 2**10, 2**10), strict=True):
-        yield name, size / unit if size else None
+    memory_bytes = _sum(body, "services", "memory_last_bytes")
+    yield MEMORY, memory_bytes / 2**20 if memory_bytes else None
     yield VIOLATIONS, _sum(body, "violations", "count")
     yield FAILURES, _sum(body, "failures", "count")
 

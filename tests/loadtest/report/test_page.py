@@ -75,7 +75,6 @@ def test_the_page_tells_what_was_asked() -> None:
         "Actions a second 205.8 123,456 in 10 min 0 s",
         "Violations 4 1,180 tables judged",
         "3,260 ms",
-        "60.0 KiB 17.8 KiB per stream",
         "ILLEGAL_ACTION 610",
         "Refusals by reason: 1,240",
         "4 calls failed",

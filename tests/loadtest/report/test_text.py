@@ -15,6 +15,7 @@ def test_a_green_run_ends_with_its_verdict() -> None:
     assert lines[-1] == "verdict     fit to ship"
     assert lines[0].startswith("tables      1,180 opened, 1,102 finished, 1,180 judged, 1,102 played again")
     assert "actions     123,456 acknowledged, 205.8 a second" in lines
+    assert "services    3,260 ms of CPU per thousand actions" in lines
     assert "violations  0" in lines
     (acknowledged,) = [line.split() for line in lines if line.strip().startswith("action acknowledged")]
     assert " ".join(acknowledged[2:]) == "123,456 3.1 ms 8.4 ms 12 ms 41 ms 92 ms 180 ms"

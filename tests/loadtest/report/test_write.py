@@ -1,5 +1,6 @@
 """Results as files: whole ones, or a clear line."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,13 @@ def test_what_can_be_no_folder_is_told_in_one_line(tmp_path: Path, place: str, a
         attempt(tmp_path / place)
     assert place in str(fault.value)
     assert "\n" not in str(fault.value)
+
+
+def test_a_package_that_is_not_installed_is_told_before_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ReportFault, match="need matplotlib"):
+        check_folder(tmp_path / "run")
+    assert names(tmp_path) == set()
 
 
 def test_a_full_disk_is_told_and_leaves_the_whole_file_of_an_earlier_run(

@@ -1,6 +1,5 @@
 """Services that tell what a test wants them to, and a clock that stands still unless moved."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from loadtest.watch.scrape import Key, Scrape, Unread
@@ -38,8 +37,3 @@ def process(cpu: float = 0.0, memory: float = 0.0, files: float = 0.0, started: 
 
 def labelled(name: str, **labels: str) -> Key:
     return name, tuple(sorted(labels.items()))
-
-
-def changed(page: Mapping[Key, float], *changes: tuple[Key, float]) -> dict[Key, float]:
-    """A page with other values."""
-    return {**page, **dict(changes)}

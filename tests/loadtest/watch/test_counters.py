@@ -4,11 +4,11 @@ import pytest
 
 from loadtest.judge.violations import Invariant
 from loadtest.report.result import Compared
-from loadtest.watch.counted import COUNTED, METHODS, key, rpc_key
+from loadtest.watch.counted import COUNTED, METHODS, rpc_key
 from loadtest.watch.counters import await_agreement, compare, differences
 from loadtest.watch.scrape import Key
 from loadtest.watch.watch import Increases, Watch
-from tests.loadtest.watch.fakes import FakeServices, changed, labelled, process
+from tests.loadtest.watch.fakes import FakeServices, labelled, process
 
 ENGINE = "/croupier_api.v1.EngineService"
 ACCEPTED = labelled("croupier_actions_accepted_total", game="solo")
@@ -21,10 +21,6 @@ SLOW = labelled("croupier_slow_readers_closed_total")
 
 def calls(method: str, code: str) -> Key:
     return labelled("croupier_rpc_calls_total", method=method, code=code)
-
-
-def open_calls(method: str) -> Key:
-    return labelled("croupier_rpc_open_calls", method=method)
 
 
 def refused(reason: str) -> Key:
@@ -67,40 +63,45 @@ def test_every_figure_is_among_those() -> None:
     }
 
 
-def test_what_one_side_alone_counted_differs() -> None:
-    assert not rows({ACCEPTED: 1}, {})["actions accepted solo"].agrees
-    assert not rows({}, {"actions accepted solo": 1})["actions accepted solo"].agrees
-    assert rows({ACCEPTED: 0}, {"actions accepted solo": 0}) == {}
+CONTROL = "/croupier_api.v1.EngineControlService/OpenTable"
+NO_PART: dict[Key, float] = {
+    calls(CONTROL, "OK"): 1,
+    labelled("croupier_scoring_entries_total", kind="result", outcome="repeated"): 1,
+    labelled("croupier_scoring_entries_total", kind="round", outcome="new"): 1,
+    calls(f"{ENGINE}/GetView", "CANCELLED"): 1,
+    calls("unknown", "UNIMPLEMENTED"): 1,
+    refused("UNKNOWN_TABLE"): 1,
+    refused("BUSY"): 1,
+}
+STREAMS = {calls(f"{ENGINE}/Play", "CANCELLED"): 1.0, labelled("croupier_rpc_open_calls", method=f"{ENGINE}/Play"): 2.0}
+GOT = {calls(f"{ENGINE}/GetView", "OK"): 2.0}
 
 
-def test_streams_that_are_open_count_as_opened() -> None:
-    play = f"{ENGINE}/Play"
-    services = {calls(play, "OK"): 3.0, calls(play, "CANCELLED"): 1.0, open_calls(play): 2.0}
-    compared = rows(services, {"streams opened Play": 6, "rpc Play OK": 3})
-    assert set(compared) == {"streams opened Play", "rpc Play OK"}
-    assert all(row.agrees for row in compared.values())
-    assert not rows(services, {"streams opened Play": 5})["streams opened Play"].agrees
-    assert rows(services, {"streams opened Play": 5, "unheard streams Play": 1})["streams opened Play"].agrees
-
-
-def test_what_clients_have_no_part_in_is_left_out() -> None:
-    control = "/croupier_api.v1.EngineControlService/OpenTable"
-    repeated = labelled("croupier_scoring_entries_total", kind="result", outcome="repeated")
-    a_round = labelled("croupier_scoring_entries_total", kind="round", outcome="new")
-    cancelled, unknown = calls(f"{ENGINE}/GetView", "CANCELLED"), calls("unknown", "UNIMPLEMENTED")
-    left_out = (calls(control, "OK"), repeated, a_round, cancelled, unknown, refused("UNKNOWN_TABLE"), refused("BUSY"))
-    assert rows(dict.fromkeys(left_out, 1.0), {}) == {}
-
-
-def test_what_is_unknown_of_one_method_or_game_excuses_no_other() -> None:
-    services = {calls(f"{ENGINE}/GetView", "OK"): 2.0, calls(f"{ENGINE}/GetReplay", "OK"): 2.0, ACCEPTED: 2.0}
-    clients = {"rpc GetView OK": 1, "unanswered rpc GetView": 1, "rpc GetReplay OK": 1, "unanswered actions thulla": 1}
-    compared = rows(services, {**clients, "actions accepted solo": 1})
-    assert {name: row.agrees for name, row in compared.items()} == {
-        "rpc GetView OK": True,
-        "rpc GetReplay OK": False,
-        "actions accepted solo": False,
-    }
+@pytest.mark.parametrize(
+    ("services", "clients", "agrees"),
+    [
+        ({ACCEPTED: 1}, {}, {"actions accepted solo": False}),
+        ({}, {"actions accepted solo": 1}, {"actions accepted solo": False}),
+        ({ACCEPTED: 0}, {"actions accepted solo": 0}, {}),
+        (NO_PART, {}, {}),
+        (STREAMS, {"streams opened Play": 3}, {"streams opened Play": True}),
+        (STREAMS, {"streams opened Play": 2}, {"streams opened Play": False}),
+        (STREAMS, {"streams opened Play": 2, "unheard streams Play": 1}, {"streams opened Play": True}),
+        (GOT, {"rpc GetView OK": 1, "unanswered rpc GetView": 1}, {"rpc GetView OK": True}),
+        (GOT, {"rpc GetView OK": 1, "unanswered rpc GetReplay": 1}, {"rpc GetView OK": False}),
+        ({ACCEPTED: 2}, {"unanswered actions thulla": 2}, {"actions accepted solo": False}),
+        ({TIMEOUTS: 900}, {"timeouts solo": 3, "unheard tables": 1}, {"timeouts solo, at least": True}),
+        ({TIMEOUTS: 2}, {"timeouts solo": 3, "unheard tables": 1}, {"timeouts solo, at least": False}),
+    ],
+    ids=[
+        *("only services counted", "only clients counted", "nothing was counted", "clients have no part in it"),
+        *("open streams count as opened", "a stream too few", "a stream that nobody heard"),
+        *("a call without an answer", "another call without an answer", "an action of another game without an answer"),
+        *("more timeouts at tables that nobody heard to the end", "fewer timeouts at such tables"),
+    ],
+)
+def test_what_agrees(services: dict[Key, float], clients: dict[str, int], agrees: dict[str, bool]) -> None:
+    assert {name: row.agrees for name, row in rows(services, clients).items()} == agrees
 
 
 @pytest.mark.parametrize(
@@ -116,20 +117,13 @@ def test_services_that_others_use_or_that_were_started_again_are_held_to_one_sid
     assert rows({ACCEPTED: 7}, {"actions accepted solo": 1}, whole=False, shared=True) == {}
 
 
-def test_timeouts_at_tables_that_nobody_heard_to_the_end_are_not_known() -> None:
-    clients = {"timeouts solo": 3, "unheard tables": 1}
-    assert rows({TIMEOUTS: 900}, clients)["timeouts solo, at least"].agrees
-    assert not rows({TIMEOUTS: 2}, clients)["timeouts solo, at least"].agrees
-
-
 def test_differences_name_both_sides() -> None:
     (violation,) = differences(compare(Increases({ACCEPTED: 7, RESULTS: 1}, True), {"tables finished": 1}))
     assert violation.invariant is Invariant.METRICS_DIFFER
     assert violation.detail == "actions accepted solo: the services counted 7, the clients 0, not knowing of 0"
 
 
-def test_keys_are_the_names_of_figures() -> None:
-    assert key("actions accepted", "solo") == "actions accepted solo"
+def test_a_call_is_counted_under_its_method_and_how_it_ended() -> None:
     assert rpc_key(f"{ENGINE}/Play", "OK") == "rpc Play OK"
     assert rpc_key(f"{ENGINE}/Play", None) == "unanswered rpc Play"
     assert len({method.name for method in METHODS.values()}) == len(METHODS), "no two calls have one key"
@@ -143,7 +137,7 @@ def test_what_is_counted_a_moment_later_is_waited_for() -> None:
     def sleep(seconds: float) -> None:
         services.sleep(seconds)
         if services.now >= 3:
-            services.pages["scoring"] = changed(process(), (RESULTS, 1.0))
+            services.pages["scoring"] = {**process(), RESULTS: 1.0}
 
     clients = {"tables finished": 1}
     (row,) = await_agreement(watch, clients, within_seconds=2, sleep=sleep)

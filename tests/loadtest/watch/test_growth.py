@@ -2,7 +2,7 @@
 
 import pytest
 
-from loadtest.watch.growth import SPARE_FILES, Reading, growth_checks, memory_shares, settled_reading
+from loadtest.watch.growth import SPARE_FILES, Reading, growth_checks, settled_reading
 
 MEGABYTE = 1_000_000
 
@@ -52,9 +52,3 @@ def test_checks_say_what_is_allowed_and_what_was_measured() -> None:
     by_name = {check.name: (check.limit, check.measured) for check in checks}
     assert by_name["engine streams"] == ("at most 0", "1")
     assert by_name["engine memory"][1] == "120.0 MiB"
-
-
-def test_memory_is_shared_among_the_tables_and_streams_that_there_were_most_of() -> None:
-    most = SECOND._replace(memory_bytes=FIRST.memory_bytes + 1000, tables=5, streams=20)
-    assert memory_shares({"engine-1": [FIRST, most, SECOND], "lobby": [most], "engine-2": []}) == (200, 50)
-    assert memory_shares({"engine": [FIRST, SECOND]}) == (0, 0)

@@ -3,7 +3,7 @@
 import pytest
 
 from loadtest.watch.watch import Use, Watch
-from tests.loadtest.watch.fakes import FakeServices, changed, labelled, process
+from tests.loadtest.watch.fakes import FakeServices, labelled, process
 
 MOVES = labelled("moves_total", game="thulla")
 OPEN_CALLS = labelled("croupier_rpc_open_calls", method="Play")
@@ -23,11 +23,10 @@ def test_use_is_that_of_all_instances() -> None:
     watch = watched(services)
     watch.sample()
     assert watch.use() == Use(0, 1500)
-    engine_tables = labelled("croupier_tables_in_memory", game="solo", phase="bidding"), 3.0
-    waiting = labelled("croupier_lobby_tables", game="solo", state="FORMING"), 9.0
-    playing = labelled("croupier_lobby_tables", game="solo", state="PLAYING"), 4.0
-    services.pages["engine"] = changed(process(6, 2000, 12), engine_tables, (OPEN_CALLS, 2.0))
-    services.pages["lobby"] = changed(process(8, 600, 20), waiting, playing, (OPEN_CALLS, 5.0))
+    in_memory = labelled("croupier_tables_in_memory", game="solo", phase="bidding")
+    forming, playing = (labelled("croupier_lobby_tables", game="solo", state=state) for state in ("FORMING", "PLAYING"))
+    services.pages["engine"] = {**process(6, 2000, 12), in_memory: 3.0, OPEN_CALLS: 2.0}
+    services.pages["lobby"] = {**process(8, 600, 20), forming: 9.0, playing: 4.0, OPEN_CALLS: 5.0}
     after(watch, services, 5)
     assert watch.use() == Use(1.0, 2600)
     engine, lobby = watch.uses()
@@ -37,12 +36,12 @@ def test_use_is_that_of_all_instances() -> None:
 
 
 def test_counters_go_up_from_the_first_sample_on() -> None:
-    services = FakeServices({"one": changed(process(), (MOVES, 10.0), (OPEN_CALLS, 3.0)), "two": process()})
+    services = FakeServices({"one": {**process(), MOVES: 10.0, OPEN_CALLS: 3.0}, "two": process()})
     watch = watched(services)
     watch.sample()
     services.pages = {
-        "one": changed(process(), (MOVES, 14.0), (OPEN_CALLS, 1.0)),
-        "two": changed(process(), (MOVES, 5.0)),
+        "one": {**process(), MOVES: 14.0, OPEN_CALLS: 1.0},
+        "two": {**process(), MOVES: 5.0},
     }
     after(watch, services, 5)
     increases = watch.increases()
@@ -54,12 +53,12 @@ def test_counters_go_up_from_the_first_sample_on() -> None:
 @pytest.mark.parametrize(("started", "value", "cpu"), [(2000.0, 12.0, 8.0), (1000.0, 2.0, 0.5)])
 def test_what_an_instance_counted_before_it_was_started_again_stays(started: float, value: float, cpu: float) -> None:
     """Told by the time of its start, or where it does not tell that by a counter that went down."""
-    services = FakeServices({"one": changed(process(cpu=5), (MOVES, 10.0))})
+    services = FakeServices({"one": {**process(cpu=5), MOVES: 10.0}})
     watch = watched(services)
     watch.sample()
-    services.pages["one"] = changed(process(cpu=6), (MOVES, 11.0))
+    services.pages["one"] = {**process(cpu=6), MOVES: 11.0}
     after(watch, services, 5)
-    services.pages["one"] = changed(process(cpu=cpu, started=started), (MOVES, value))
+    services.pages["one"] = {**process(cpu=cpu, started=started), MOVES: value}
     after(watch, services, 5)
     assert watch.increases().samples[MOVES] == 1 + value
     assert not watch.increases().is_whole
@@ -82,13 +81,13 @@ def test_an_instance_that_cannot_be_read_holds_up_no_other() -> None:
 
 
 def test_an_instance_that_was_away_in_between_is_whole_again() -> None:
-    services = FakeServices({"one": changed(process(), (MOVES, 1.0))})
+    services = FakeServices({"one": {**process(), MOVES: 1.0}})
     watch = watched(services)
     watch.sample()
     page = services.pages.pop("one")
     after(watch, services, 5)
     assert not watch.increases().is_whole
-    services.pages["one"] = changed(page, (MOVES, 4.0))
+    services.pages["one"] = {**page, MOVES: 4.0}
     after(watch, services, 5)
     assert watch.increases().is_whole
     assert watch.increases().samples[MOVES] == 3
