@@ -37,7 +37,7 @@ class Pipe:
     """One direction of a call: what is sent arrives in its order, each after a while, unless the pipe is cut."""
 
     def __init__(self, receiver: Process, faults: Faults) -> None:
-        self._receiver = receiver
+        self.receiver = receiver
         self._faults = faults
         self._arrived: deque[Any] = deque()
         self._taker: asyncio.Future[None] | None = None
@@ -54,7 +54,7 @@ class Pipe:
         now = asyncio.get_running_loop().time()
         self._last = max(self._last + ORDER_SECONDS, now + self._faults.network_seconds())
         self.sent += 1
-        self._receiver.later(self._last - now, self._arrive, item)
+        self.receiver.later(self._last - now, self._arrive, item)
 
     def _arrive(self, item: Any) -> None:
         if not self._is_cut:
@@ -232,15 +232,10 @@ class ServerEnd:
 class StreamAtClient:
     """What a stub of a stream returns: an asynchronous iterator that can be cancelled."""
 
-    def __init__(self, call: Call, decode: Callable[[bytes], Any], requests: AsyncIterator[bytes] | None) -> None:
+    def __init__(self, call: Call, decode: Callable[[bytes], Any], sending: asyncio.Future[None] | None = None) -> None:
         self._call = call
         self._decode = decode
-        self._sending = asyncio.ensure_future(self._send(requests)) if requests is not None else None
-
-    async def _send(self, requests: AsyncIterator[bytes]) -> None:
-        async for request in requests:
-            self._call.send(request)
-        self._call.to_server.send(HALF_CLOSED)
+        self._sending = sending
 
     def __aiter__(self) -> AsyncIterator[Any]:
         return self._messages()

@@ -77,7 +77,7 @@ class Plan:
     faulty_seconds: float
     disasters: tuple[str, ...]
     queue_messages: int
-    log_milliseconds: int
+    log_seconds: int
     rates: FaultRates
 
 
@@ -119,7 +119,7 @@ def _anything(chance: Random) -> Plan:
         faulty_seconds=faulty,
         disasters=tuple(chance.choices(DISASTERS, k=chance.choice((0, 1, 2, 3, 5, 8)))),
         queue_messages=chance.choice((3, 256, 256)),
-        log_milliseconds=chance.choice((2_000, 20_000, 3_600_000)),
+        log_seconds=chance.choice((2, 20, 3_600)),
         rates=FaultRates.drawn(chance),
     )
 
