@@ -26,6 +26,10 @@ class Status:
     details: str = ""
     trailing: Metadata = NO_METADATA
 
+    def error(self) -> grpc.aio.AioRpcError:
+        """What a client's stub raises."""
+        return grpc.aio.AioRpcError(self.code, grpc.aio.Metadata(), grpc.aio.Metadata(*self.trailing), self.details)
+
 
 OK = Status(grpc.StatusCode.OK)
 BROKEN = Status(grpc.StatusCode.UNAVAILABLE, "the simulated connection broke")
@@ -128,9 +132,7 @@ class Call:
         self.end_at_client(None)
         if item.code is grpc.StatusCode.OK:
             return None
-        raise grpc.aio.AioRpcError(
-            item.code, grpc.aio.Metadata(), grpc.aio.Metadata(*item.trailing), details=item.details
-        )
+        raise item.error()
 
     def on_close(self, react: Callable[[], None]) -> None:
         """Call something as soon as nothing of this call arrives any more."""
@@ -144,14 +146,17 @@ class Call:
     def end_at_client(self, status: Status | None) -> None:
         """The client receives no more than this; the server learns of it after a while."""
         self._closed()
-        if self.client_has_ended:
-            return
-        self.client_has_ended = True
-        if self._limit is not None:
-            self._limit.cancel()
-        self.to_client.cut(status)
-        if not self.server_has_ended:
-            self.server.later(self.faults.network_seconds(), self.end_at_server)
+        if not self.client_has_ended:
+            self._end_of_client(status)
+            if not self.server_has_ended:
+                self.server.later(self.faults.network_seconds(), self.end_at_server)
+
+    def _end_of_client(self, status: Status | None) -> None:
+        if not self.client_has_ended:
+            self.client_has_ended = True
+            if self._limit is not None:
+                self._limit.cancel()
+            self.to_client.cut(status)
 
     def end_at_server(self) -> None:
         """The server learns that the client has gone."""
@@ -175,15 +180,8 @@ class Call:
         self._closed()
         self.to_client.cut()
         self.to_server.cut()
-        self.client.later(client_seconds, self._break_at_client)
+        self.client.later(client_seconds, self._end_of_client, BROKEN)
         self.server.later(server_seconds, self.end_at_server)
-
-    def _break_at_client(self) -> None:
-        if not self.client_has_ended:
-            self.client_has_ended = True
-            if self._limit is not None:
-                self._limit.cancel()
-            self.to_client.cut(BROKEN)
 
 
 class ServerEnd:

@@ -7,7 +7,9 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from prometheus_client import CollectorRegistry
+from sqlalchemy.exc import SQLAlchemyError
 
+from croupier.runtime.errors import ServiceError
 from croupier.runtime.identity import Clock, TokenVerifier
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
 from croupier.runtime.metrics import RpcMetrics
@@ -16,7 +18,7 @@ from loadtest.judge.violations import Invariant
 from loadtest.simulation.database import SimulatedDatabase
 from loadtest.simulation.loop import PROCESS, Process
 from loadtest.simulation.network import SimulatedServer
-from loadtest.simulation.parts import SimulatedLogger, is_database_fault
+from loadtest.simulation.parts import SimulatedLogger
 from loadtest.simulation.surroundings import Surroundings
 
 DRAIN_SECONDS = 10
@@ -32,6 +34,10 @@ ENGINE, ENGINE_CONTROL, LOBBY, SCORING, SCORING_CONTROL = (
     "scoring",
     "scoring-control",
 )
+
+
+_GIVES_UP = (SQLAlchemyError, ServiceError, ConnectionError)
+"""A service may end for these: its database cannot be used now."""
 
 
 def key_of(name: str) -> Ed25519PrivateKey:
@@ -102,7 +108,7 @@ class Replica:
         try:
             await self.run()
         except Exception as error:  # noqa: BLE001 - a program that fails at its start ends, and is started again
-            if not is_database_fault(error):
+            if not isinstance(error, _GIVES_UP):
                 self.world.findings.add(Invariant.INTERNAL_ERROR, f"{self.name}: {error!r}")
         else:
             await asyncio.sleep(LAST_STEPS_SECONDS)

@@ -131,11 +131,8 @@ class World(Surroundings):
 
     async def _end(self) -> None:
         reader = self.players[0]
-        scoring, lobby, engines = (self.databases[name] for name in ("scoring", "lobby", "engine"))
-        await self._within(
-            SETTLING_SECONDS, Invariant.RESULT_MISSING, lambda: unknown_results(self.observer, scoring, engines)
-        )
-        await self._within(SETTLING_SECONDS, Invariant.TABLE_STUCK, lambda: unfinished(self.observer, lobby))
+        await self._within(SETTLING_SECONDS, Invariant.RESULT_MISSING, lambda: unknown_results(self))
+        await self._within(SETTLING_SECONDS, Invariant.TABLE_STUCK, lambda: unfinished(self))
         for player, table_id in self._unattended:
             await self._by(player, player.watch, table_id)
         for player, table_id in (*self._seated, *self._watched):
@@ -147,9 +144,7 @@ class World(Surroundings):
             self.boards[record.game] = await self._by(reader, reader.board, record.game)
         for player_id in self.observer.players.values():
             self.statistics[player_id] = await self._by(reader, reader.statistics, player_id)
-        await self._within(
-            FORGETTING_SECONDS, Invariant.LEFT_OVER, lambda: left_over(self.replicas, self.network, lobby)
-        )
+        await self._within(FORGETTING_SECONDS, Invariant.LEFT_OVER, lambda: left_over(self, self.replicas))
         wanted = Counter(self.observer.players[player.name] for player, _ in self._seated)
         for detail in wrongly_seated(self.observer.opened, wanted):
             self.findings.add(Invariant.SEATED_WRONGLY, detail)
