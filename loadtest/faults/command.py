@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import json
 import secrets
 import shutil
 import sys
@@ -13,8 +14,8 @@ from random import Random
 
 from croupier.cli import front_door
 from croupier.cli.replicas import Replicas
-from loadtest.faults.deployment import CHILD, on_postgres, on_sqlite
-from loadtest.faults.report import problems_of, text_of, write_json
+from loadtest.faults.deployment import CHILD, deployed
+from loadtest.faults.report import lines_of, result_of
 from loadtest.faults.run import Plan, Run, Tally
 from loadtest.faults.scenarios import GATEWAY, POSTGRES, SHORT_GATEWAY, SHORT_POSTGRES, SHORT_SQLITE, SQLITE, Scenario
 
@@ -76,7 +77,7 @@ async def faults(wanted: argparse.Namespace, plan: Plan, child: str) -> Tally:
     try:
         if sqlite:
             _say("one engine on SQLite")
-            async with on_sqlite(folder / "sqlite", with_gateway=plan.gateway, child=child) as deployment:
+            async with deployed(folder / "sqlite", None, with_gateway=plan.gateway, child=child) as deployment:
                 await Run(deployment, plan, tally, _say).go(sqlite)
         if postgres:
             await _on_postgres(wanted, plan, folder / "postgres", postgres, tally, child)
@@ -91,7 +92,7 @@ async def _on_postgres(
     _say("three engines on PostgreSQL")
     replicas = SHORT_REPLICAS if plan.short else REPLICAS
     at_gateway = short_faults_at_gateway(wanted)
-    async with on_postgres(folder, replicas, with_gateway=plan.gateway or bool(at_gateway), child=child) as deployment:
+    async with deployed(folder, replicas, with_gateway=plan.gateway or bool(at_gateway), child=child) as deployment:
         await Run(deployment, plan, tally, _say).go(scenarios)
         if at_gateway:
             _say("the same with players at the gateway")
@@ -122,7 +123,8 @@ def main(given: Sequence[str], child: str = CHILD) -> int:
     plan = Plan(wanted.seed, tables, wanted.think, wanted.short, wanted.gateway)
 
     tally = asyncio.run(faults(wanted, plan, child))
-    _say(text_of(tally, plan, command))
+    result = result_of(tally, plan, command)
+    _say("\n".join(lines_of(result)))
     if wanted.result:
-        write_json(tally, plan, command, wanted.result)
-    return 1 if problems_of(tally, plan) else 0
+        wanted.result.write_text(json.dumps(result, indent=1) + "\n")
+    return 1 if result["problems"] else 0

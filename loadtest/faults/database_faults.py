@@ -1,33 +1,38 @@
 """Faults of the database and of the connections to it."""
 
 import asyncio
+from collections.abc import Callable
+from typing import TypeAlias
 
 from loadtest.faults.network import THERE
 from loadtest.faults.scene import Scene
 from loadtest.postgres import PostgresServer
 
+Turn: TypeAlias = Callable[[PostgresServer], None]
+
 
 async def postgres_paused(scene: Scene) -> None:
     """PostgreSQL answers nothing for ten seconds, and then goes on."""
-    await asyncio.to_thread(_postgres(scene).pause)
-    try:
-        await scene.last(10)
-    finally:
-        await asyncio.to_thread(_postgres(scene).resume)
+    await _away(scene, PostgresServer.pause, 10, PostgresServer.resume)
 
 
 async def postgres_killed(scene: Scene) -> None:
     """PostgreSQL is killed with all its processes, and started again."""
-    await asyncio.to_thread(_postgres(scene).kill)
-    await scene.last(2)
-    await asyncio.to_thread(_postgres(scene).start)
+    await _away(scene, PostgresServer.kill, 2, PostgresServer.start)
 
 
 async def postgres_restarted(scene: Scene) -> None:
     """PostgreSQL is stopped orderly, and started again."""
-    await asyncio.to_thread(_postgres(scene).stop)
-    await scene.last(1)
-    await asyncio.to_thread(_postgres(scene).start)
+    await _away(scene, PostgresServer.stop, 1, PostgresServer.start)
+
+
+async def _away(scene: Scene, leave: Turn, seconds: float, come_back: Turn) -> None:
+    server = _postgres(scene)
+    await asyncio.to_thread(leave, server)
+    try:
+        await scene.last(seconds)
+    finally:
+        await asyncio.to_thread(come_back, server)
 
 
 def _postgres(scene: Scene) -> PostgresServer:
@@ -37,7 +42,11 @@ def _postgres(scene: Scene) -> PostgresServer:
 
 async def connections_terminated(scene: Scene) -> None:
     """The database ends all connections."""
-    await scene.deployment.cut_database_connections()
+    statement = (
+        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
+        "WHERE datname = 'croupier' AND application_name = 'croupier'"
+    )
+    await asyncio.to_thread(_postgres(scene).run_sql, "postgres", statement)
 
 
 async def connections_reset(scene: Scene) -> None:

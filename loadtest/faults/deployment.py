@@ -6,10 +6,11 @@ import os
 import resource
 import signal
 import sys
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from unittest.mock import patch
 
 from croupier.cli.replicas import DOOR as GATEWAY
 from croupier.cli.replicas import Replicas, service_of
@@ -83,33 +84,21 @@ class Deployment:
         for instance in instances:
             self.services.kill(instance, signal.SIGKILL)
 
-    def pause(self, instance: str) -> None:
-        """Let an instance do nothing until resume()."""
-        self.services.kill(instance, signal.SIGSTOP)
-
-    def resume(self, instance: str) -> None:
-        """Let it go on."""
-        self.services.kill(instance, signal.SIGCONT)
-
     def set_flags(self, instance: str, flags: Sequence[str]) -> None:
         """Flags for the next start of an instance, beside its usual ones."""
         (self.hold / f"{instance}.flags").write_text(json.dumps(flags))
 
-    def keep_down(self, *instances: str) -> None:
-        """Kill instances, which are not started again until let_up()."""
-        for instance in instances:
-            (self.hold / instance).touch()
+    async def keep_down(self, instances: Sequence[str], seconds: float) -> None:
+        """Kill instances, start them after so long, and wait until they are ready again; raises TimeoutError."""
+        before, holds = dict(self.services.restarts), [self.hold / instance for instance in instances]
+        for hold in holds:
+            hold.touch()
         self.kill(*instances)
-
-    def let_up(self, *instances: str) -> None:
-        """Let instances start again."""
-        for instance in instances:
-            (self.hold / instance).unlink(missing_ok=True)
-
-    async def until_up(self, instances: Sequence[str], restarts_before: Mapping[str, int]) -> None:
-        """Wait until each of these instances was started again and is ready; raises TimeoutError."""
+        await asyncio.sleep(seconds)
+        for hold in holds:
+            hold.unlink()
         async with asyncio.timeout(READY_SECONDS):
-            while any(self.services.restarts[name] <= restarts_before[name] for name in instances):  # noqa: ASYNC110
+            while any(self.services.restarts[name] <= before[name] for name in instances):  # noqa: ASYNC110
                 await asyncio.sleep(POLL_SECONDS)
 
     def fill_disk(self, instance: str, is_full: bool) -> None:
@@ -117,38 +106,24 @@ class Deployment:
         _, most = resource.prlimit(self.services.pids[instance], resource.RLIMIT_FSIZE)
         resource.prlimit(self.services.pids[instance], resource.RLIMIT_FSIZE, (1 if is_full else most, most))
 
-    async def cut_database_connections(self) -> None:
-        """End all of the services' connections from the database's side."""
-        assert self.postgres is not None
-        statement = (
-            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
-            "WHERE datname = 'croupier' AND application_name = 'croupier'"
-        )
-        await asyncio.to_thread(self.postgres.run_sql, "postgres", statement)
-
 
 @asynccontextmanager
-async def on_sqlite(folder: Path, *, with_gateway: bool, child: str = CHILD) -> AsyncIterator[Deployment]:
-    """One instance of each service on SQLite, and a gateway if so wished; `child` is the module that runs a service."""
-    async with AsyncExitStack() as stack:
-        yield await _opened(stack, folder, _manner(child, with_gateway), None)
-
-
-@asynccontextmanager
-async def on_postgres(
-    folder: Path, replicas: Replicas, *, with_gateway: bool, child: str = CHILD
+async def deployed(
+    folder: Path, replicas: Replicas | None, *, with_gateway: bool, child: str = CHILD
 ) -> AsyncIterator[Deployment]:
-    """Several instances of each service on one PostgreSQL, and a gateway if so wished."""
-    with postgres_server(DURABLE) as postgres:
-        database = await asyncio.to_thread(postgres.create_database, DATABASE)
-        await migrate_database(database, PACKAGES)
-        async with AsyncExitStack() as stack:
-            manner = replace(_manner(child, with_gateway), database=database, replicas=replicas)
-            yield await _opened(stack, folder, manner, postgres)
+    """Instances of each service on one PostgreSQL, or one of each on SQLite, and a gateway if so wished.
 
-
-def _manner(child: str, with_gateway: bool) -> Manner:
-    return Manner(command=(sys.executable, "-m", child), door=(lambda _: GATEWAY_FLAGS) if with_gateway else None)
+    `child` is the module that runs a service.
+    """
+    manner = Manner(command=(sys.executable, "-m", child), door=(lambda _: GATEWAY_FLAGS) if with_gateway else None)
+    postgres = None
+    async with AsyncExitStack() as stack:
+        if replicas is not None:
+            postgres = stack.enter_context(postgres_server(DURABLE))
+            database = await asyncio.to_thread(postgres.create_database, DATABASE)
+            await migrate_database(database, PACKAGES)
+            manner = replace(manner, database=database, replicas=replicas)
+        yield await _opened(stack, folder, manner, postgres)
 
 
 async def _opened(stack: AsyncExitStack, folder: Path, manner: Manner, postgres: PostgresServer | None) -> Deployment:
@@ -160,33 +135,22 @@ async def _opened(stack: AsyncExitStack, folder: Path, manner: Manner, postgres:
         names = manner.replicas.all()
         ports = {name: await proxy.open(f"database:{name}", "127.0.0.1", postgres.port) for name in names}
         environment[DATABASE_PORTS_VARIABLE] = json.dumps(ports)
-    stack.enter_context(_environment(environment))
+    # Child processes get these variables.
+    stack.enter_context(patch.dict(os.environ, environment))
     services = await stack.enter_async_context(running_services(folder / "data", manner=manner))
     player_ports = {}
     for name, addresses in services.addresses.items():
         if service_of(name) in ("engine", GATEWAY):
             port = int(addresses["listen"].rpartition(":")[2])
             player_ports[name] = await proxy.open(f"players:{name}", "127.0.0.1", port)
+    network, left_out = None, ""
     if postgres is None:
         folders = (f"sqlite+aiosqlite:///{services.folder.path}/{service}.db" for service in ("engine", "scoring"))
         databases = Databases(*folders)
     else:
         databases = Databases(*[postgres.url(DATABASE).replace("postgresql:", "postgresql+asyncpg:")] * 2)
-    network, left_out = None, ""
-    if postgres is not None:
         try:
             network = await stack.enter_async_context(network_to(proxy, "127.0.0.1", postgres.port))
         except NoNetwork as error:
             left_out = str(error)
     return Deployment(services, databases, proxy, postgres, player_ports, hold, network, left_out)
-
-
-@contextmanager
-def _environment(values: Mapping[str, str]) -> Iterator[None]:
-    """Variables that child processes get, for as long as the body takes."""
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name in values:
-            del os.environ[name]

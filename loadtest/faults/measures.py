@@ -37,13 +37,8 @@ def last_sequence(record: TableRecord) -> int:
 
 def _last_sequence(viewer: SeatRecord) -> int:
     for _, message in _newest_first(viewer):
-        match message.WhichOneof("event"):
-            case "update":
-                return message.update.sequence
-            case "snapshot":
-                return message.snapshot.sequence
-            case "heartbeat":
-                return message.heartbeat.sequence
+        if (event := message.WhichOneof("event")) in ("update", "snapshot", "heartbeat"):
+            return int(getattr(message, event).sequence)
     return 0
 
 

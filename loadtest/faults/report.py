@@ -1,10 +1,9 @@
 """What a run has found, for people and as JSON."""
 
-import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from pathlib import Path
+from typing import Any
 
 from loadtest.faults.measures import percentile
 from loadtest.faults.run import Plan, Tally, line_of
@@ -16,46 +15,9 @@ LOST = (Invariant.ACKNOWLEDGED_LOST, Invariant.TABLE_LOST)
 NAMED = (*LOST, Invariant.ACTION_DOUBLED, Invariant.HIDDEN_CARD_SEEN)
 
 
-def problems_of(tally: Tally, plan: Plan) -> list[str]:
-    """What keeps a run from being clean, one line each."""
-    found = [*map(line_of, tally.violations.values()), *tally.defects]
-    if not plan.short and percentile(tally.takeovers, 0.99) >= TAKEOVER_LIMIT_SECONDS:
-        found.append(f"takeovers take up to {max(tally.takeovers):.2f} s: 99 of 100 are to take less than 3 s")
-    return found
-
-
-def text_of(tally: Tally, plan: Plan, command: str) -> str:
-    """The report for people."""
-    return "\n".join(_lines(tally, plan, command))
-
-
-def _lines(tally: Tally, plan: Plan, command: str) -> Iterator[str]:
-    broken = Counter(one.invariant for one in tally.violations.values())
-    yield ""
-    yield f"tables               {tally.tables}, {tally.finished} played to the end, {tally.judged} of them proved"
-    yield f"acknowledged moves   {tally.acknowledged} in {tally.seconds:.0f} s"
-    yield f"faults               {len(tally.faults)}"
-    yield f"lost                 {sum(broken[name] for name in LOST)}"
-    yield f"doubled              {broken[Invariant.ACTION_DOUBLED]}"
-    yield f"hidden cards shown   {broken[Invariant.HIDDEN_CARD_SEEN]}"
-    yield f"other violations     {sum(count for name, count in broken.items() if name not in NAMED)}"
-    slowest = max(tally.faults, key=lambda fault: fault.pause_seconds, default=None)
-    if slowest is not None:
-        yield f"longest pause        {slowest.pause_seconds:.1f} s ({slowest.name})"
-    quiet = [fault.pause_seconds for fault in tally.faults if fault.name == "rolling_restart"]
-    if quiet:
-        yield f"rolling restarts     longest pause {max(quiet):.2f} s"
-    if tally.takeovers:
-        median, p99 = (percentile(tally.takeovers, share) for share in (0.5, 0.99))
-        yield f"takeover             {len(tally.takeovers)} tables, median {median:.2f} s, 99 % within {p99:.2f} s"
-    for problem in problems_of(tally, plan)[:MAX_PRINTED]:
-        yield f"  {problem}"
-    yield f"seed                 {plan.seed}; again: {command}"
-
-
-def write_json(tally: Tally, plan: Plan, command: str, path: Path) -> None:
-    """The report for programs."""
-    result = {
+def result_of(tally: Tally, plan: Plan, command: str) -> Mapping[str, Any]:
+    """The report for programs, as JSON can hold it; a clean run has no problems."""
+    return {
         "seed": plan.seed,
         "command": command,
         "tables": tally.tables,
@@ -65,11 +27,42 @@ def write_json(tally: Tally, plan: Plan, command: str, path: Path) -> None:
         "seconds": round(tally.seconds, 1),
         "faults": [asdict(fault) for fault in tally.faults],
         "violations": Counter(one.invariant.value for one in tally.violations.values()),
-        "problems": problems_of(tally, plan)[:MAX_PRINTED],
+        "problems": list(_problems(tally, plan))[:MAX_PRINTED],
         "takeover_seconds": {
             "tables": len(tally.takeovers),
             "median": round(percentile(tally.takeovers, 0.5), 3),
             "p99": round(percentile(tally.takeovers, 0.99), 3),
         },
     }
-    path.write_text(json.dumps(result, indent=1) + "\n")
+
+
+def _problems(tally: Tally, plan: Plan) -> Iterator[str]:
+    """What keeps a run from being clean, one line each."""
+    yield from map(line_of, tally.violations.values())
+    yield from tally.defects
+    if not plan.short and percentile(tally.takeovers, 0.99) >= TAKEOVER_LIMIT_SECONDS:
+        yield f"takeovers take up to {max(tally.takeovers):.2f} s: 99 of 100 are to take less than 3 s"
+
+
+def lines_of(result: Mapping[str, Any]) -> Iterator[str]:
+    """The report for people."""
+    broken, faults, takeover = result["violations"], result["faults"], result["takeover_seconds"]
+    tables = f"{result['tables']}, {result['finished_tables']} played to the end, {result['proved_tables']} of them"
+    yield ""
+    yield f"tables               {tables} proved"
+    yield f"acknowledged moves   {result['acknowledged_moves']} in {result['seconds']:.0f} s"
+    yield f"faults               {len(faults)}"
+    yield f"lost                 {sum(broken[name] for name in LOST)}"
+    yield f"doubled              {broken[Invariant.ACTION_DOUBLED]}"
+    yield f"hidden cards shown   {broken[Invariant.HIDDEN_CARD_SEEN]}"
+    yield f"other violations     {sum(count for name, count in broken.items() if name not in NAMED)}"
+    if faults:
+        slowest = max(faults, key=lambda fault: fault["pause_seconds"])
+        yield f"longest pause        {slowest['pause_seconds']:.1f} s ({slowest['name']})"
+    if quiet := [fault["pause_seconds"] for fault in faults if fault["name"] == "rolling_restart"]:
+        yield f"rolling restarts     longest pause {max(quiet):.2f} s"
+    if takeover["tables"]:
+        times = f"median {takeover['median']:.2f} s, 99 % within {takeover['p99']:.2f} s"
+        yield f"takeover             {takeover['tables']} tables, {times}"
+    yield from (f"  {problem}" for problem in result["problems"])
+    yield f"seed                 {result['seed']}; again: {result['command']}"

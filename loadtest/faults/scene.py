@@ -27,10 +27,6 @@ class Scene:
         """The names of the engines."""
         return self.deployment.instances("engine")
 
-    async def down(self, *instances: str, seconds: float) -> None:
-        """Kill instances and keep them down."""
-        before = dict(self.deployment.services.restarts)
-        self.deployment.keep_down(*instances)
-        await self.last(seconds)
-        self.deployment.let_up(*instances)
-        await self.deployment.until_up(instances, before)
+    async def down(self, service: str, seconds: float) -> None:
+        """Kill all instances of a service and keep them down."""
+        await self.deployment.keep_down(self.deployment.instances(service), seconds * self.scale)

@@ -1,5 +1,7 @@
 """Faults of services and clients: each breaks something and undoes it; the run waits until everything goes on."""
 
+import signal
+
 from croupier.cli.replicas import DOOR as GATEWAY
 from loadtest.faults.scene import Scene
 from loadtest.network import break_connections
@@ -38,11 +40,11 @@ async def engine_hung(scene: Scene) -> None:
 
 async def _one_paused(scene: Scene, seconds: float) -> None:
     engine = scene.random.choice(scene.engines)
-    scene.deployment.pause(engine)
+    scene.deployment.services.kill(engine, signal.SIGSTOP)
     try:
         await scene.last(seconds)
     finally:
-        scene.deployment.resume(engine)
+        scene.deployment.services.kill(engine, signal.SIGCONT)
 
 
 async def rolling_restart(scene: Scene) -> None:
@@ -80,12 +82,12 @@ async def sent_twice(scene: Scene) -> None:
 
 async def scoring_down(scene: Scene) -> None:
     """Scoring is down for a minute."""
-    await scene.down(*scene.deployment.instances("scoring"), seconds=55)
+    await scene.down("scoring", 55)
 
 
 async def lobby_down(scene: Scene) -> None:
     """The lobby is down; games go on."""
-    await scene.down(*scene.deployment.instances("lobby"), seconds=8)
+    await scene.down("lobby", 8)
 
 
 # The gateway

@@ -6,14 +6,13 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack
-from functools import partial
+from contextlib import nullcontext
+from functools import cache, partial
 from pathlib import Path
+from typing import TextIO
 
 from loadtest.simulation.plan import SCENARIOS
 from loadtest.simulation.simulator import Outcome, Simulator
-
-SEEDS_AT_ONCE = 10
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -35,25 +34,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _outcomes(seeds: Sequence[int], jobs: int, scenario: str, trace: Path | None) -> Iterator[Outcome]:
-    if jobs == 1:
-        yield from _run(seeds, scenario, trace)
+    if jobs > 1:
+        with ProcessPoolExecutor(jobs) as pool:
+            yield from pool.map(partial(_run, scenario), seeds)
         return
-    parts = [seeds[start : start + SEEDS_AT_ONCE] for start in range(0, len(seeds), SEEDS_AT_ONCE)]
-    with ProcessPoolExecutor(jobs) as pool:
-        for part in pool.map(partial(_run_part, scenario), parts):
-            yield from part
+    with trace.open("w") if trace else nullcontext() as file:
+        yield from (_run(scenario, seed, file) for seed in seeds)
 
 
-def _run_part(scenario: str, seeds: Sequence[int]) -> list[Outcome]:
-    return list(_run(seeds, scenario, None))
+@cache
+def _simulator() -> Simulator:
+    """That of this process."""
+    return Simulator()
 
 
-def _run(seeds: Sequence[int], scenario: str, trace: Path | None) -> Iterator[Outcome]:
-    simulator = Simulator()
-    with ExitStack() as stack:
-        file = stack.enter_context(trace.open("w")) if trace else None
-        for seed in seeds:
-            yield simulator.run(seed, file, scenario)
+def _run(scenario: str, seed: int, file: TextIO | None = None) -> Outcome:
+    return _simulator().run(seed, file, scenario)
 
 
 def summary(outcomes: Sequence[Outcome], seconds: float) -> str:

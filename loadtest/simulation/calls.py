@@ -26,6 +26,10 @@ class Status:
     details: str = ""
     trailing: Metadata = NO_METADATA
 
+    def error(self) -> grpc.aio.AioRpcError:
+        """What a client's stub raises."""
+        return grpc.aio.AioRpcError(self.code, grpc.aio.Metadata(), grpc.aio.Metadata(*self.trailing), self.details)
+
 
 OK = Status(grpc.StatusCode.OK)
 BROKEN = Status(grpc.StatusCode.UNAVAILABLE, "the simulated connection broke")
@@ -37,7 +41,7 @@ class Pipe:
     """One direction of a call: what is sent arrives in its order, each after a while, unless the pipe is cut."""
 
     def __init__(self, receiver: Process, faults: Faults) -> None:
-        self._receiver = receiver
+        self.receiver = receiver
         self._faults = faults
         self._arrived: deque[Any] = deque()
         self._taker: asyncio.Future[None] | None = None
@@ -54,7 +58,7 @@ class Pipe:
         now = asyncio.get_running_loop().time()
         self._last = max(self._last + ORDER_SECONDS, now + self._faults.network_seconds())
         self.sent += 1
-        self._receiver.later(self._last - now, self._arrive, item)
+        self.receiver.later(self._last - now, self._arrive, item)
 
     def _arrive(self, item: Any) -> None:
         if not self._is_cut:
@@ -128,9 +132,7 @@ class Call:
         self.end_at_client(None)
         if item.code is grpc.StatusCode.OK:
             return None
-        raise grpc.aio.AioRpcError(
-            item.code, grpc.aio.Metadata(), grpc.aio.Metadata(*item.trailing), details=item.details
-        )
+        raise item.error()
 
     def on_close(self, react: Callable[[], None]) -> None:
         """Call something as soon as nothing of this call arrives any more."""
@@ -144,14 +146,17 @@ class Call:
     def end_at_client(self, status: Status | None) -> None:
         """The client receives no more than this; the server learns of it after a while."""
         self._closed()
-        if self.client_has_ended:
-            return
-        self.client_has_ended = True
-        if self._limit is not None:
-            self._limit.cancel()
-        self.to_client.cut(status)
-        if not self.server_has_ended:
-            self.server.later(self.faults.network_seconds(), self.end_at_server)
+        if not self.client_has_ended:
+            self._end_of_client(status)
+            if not self.server_has_ended:
+                self.server.later(self.faults.network_seconds(), self.end_at_server)
+
+    def _end_of_client(self, status: Status | None) -> None:
+        if not self.client_has_ended:
+            self.client_has_ended = True
+            if self._limit is not None:
+                self._limit.cancel()
+            self.to_client.cut(status)
 
     def end_at_server(self) -> None:
         """The server learns that the client has gone."""
@@ -175,15 +180,8 @@ class Call:
         self._closed()
         self.to_client.cut()
         self.to_server.cut()
-        self.client.later(client_seconds, self._break_at_client)
+        self.client.later(client_seconds, self._end_of_client, BROKEN)
         self.server.later(server_seconds, self.end_at_server)
-
-    def _break_at_client(self) -> None:
-        if not self.client_has_ended:
-            self.client_has_ended = True
-            if self._limit is not None:
-                self._limit.cancel()
-            self.to_client.cut(BROKEN)
 
 
 class ServerEnd:
@@ -232,15 +230,10 @@ class ServerEnd:
 class StreamAtClient:
     """What a stub of a stream returns: an asynchronous iterator that can be cancelled."""
 
-    def __init__(self, call: Call, decode: Callable[[bytes], Any], requests: AsyncIterator[bytes] | None) -> None:
+    def __init__(self, call: Call, decode: Callable[[bytes], Any], sending: asyncio.Future[None] | None = None) -> None:
         self._call = call
         self._decode = decode
-        self._sending = asyncio.ensure_future(self._send(requests)) if requests is not None else None
-
-    async def _send(self, requests: AsyncIterator[bytes]) -> None:
-        async for request in requests:
-            self._call.send(request)
-        self._call.to_server.send(HALF_CLOSED)
+        self._sending = sending
 
     def __aiter__(self) -> AsyncIterator[Any]:
         return self._messages()

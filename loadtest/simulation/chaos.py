@@ -2,13 +2,10 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from random import Random
 from typing import Any
 
-from loadtest.simulation.faults import Faults
-from loadtest.simulation.network import Network
-from loadtest.simulation.plan import Plan
-from loadtest.simulation.replica import Replica, Surroundings
+from loadtest.simulation.replica import Replica
+from loadtest.simulation.surroundings import Surroundings
 
 DEAD_SECONDS = (0.1, 4.0)
 AFTERMATH_SECONDS = 2.0
@@ -18,13 +15,12 @@ DOWN_SECONDS = (0.2, 4.0)
 class Chaos:
     """Brings the disasters of a plan over the world, at times of chance."""
 
-    def __init__(self, plan: Plan, world: Surroundings, replicas: Sequence[Replica], faults: Faults, chance: Random):
-        self._plan = plan
+    def __init__(self, world: Surroundings, replicas: Sequence[Replica]) -> None:
         self._world = world
         self._replicas = replicas
-        self._faults = faults
-        self._chance = chance
-        self._network: Network = world.network
+        self._plan = world.plan
+        self._faults = world.faults
+        self._chance = world.chance("chaos")
         self._kinds: dict[str, Callable[[], Coroutine[Any, Any, None]]] = {
             "kill engine": lambda: self._kill([self._one("engine")]),
             "kill all engines": lambda: self._kill(self._all("engine")),
@@ -98,9 +94,9 @@ class Chaos:
         database.start()
 
     async def _break(self, most: int) -> None:
-        streams = [call for call in self._network.open_calls if call.method.endswith(("Play", "WatchTable"))]
+        streams = [call for call in self._world.network.open_calls if call.method.endswith(("Play", "WatchTable"))]
         for call in self._chance.sample(streams, min(most, len(streams))):
-            self._network.break_connection(call)
+            self._world.network.break_connection(call)
 
 
 async def keep_alive(replicas: Sequence[Replica]) -> None:

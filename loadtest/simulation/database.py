@@ -13,7 +13,6 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Dialect, MetaData, NullPool, create_engine
-from sqlalchemy.exc import OperationalError
 
 from loadtest.simulation.faults import DatabaseFault, Faults
 from loadtest.simulation.loop import PROCESS, Process
@@ -21,6 +20,7 @@ from loadtest.simulation.loop import PROCESS, Process
 Change = tuple[Any, ...]
 """What a watched statement changed: the word for it, and values of the row."""
 Given = TypeVar("Given")
+LOST = "the simulated connection was lost"
 
 
 class Schema:
@@ -68,10 +68,9 @@ class SimulatedDatabase:
         self._noted.append(values)
 
     async def enter(self, connection: "InlineConnection") -> None:
-        """Wait for the lock; raises OperationalError while the database is down."""
-        with _AsOfDriver():
-            await self.faults.way_to_database(self.name)
-            self._check_up()
+        """Wait for the lock; raises DatabaseFault while the database is down."""
+        await self.faults.way_to_database(self.name)
+        self._check_up()
         if self._owner is None:
             self._owner = connection
             return
@@ -101,27 +100,26 @@ class SimulatedDatabase:
                 self._owner = None
             elif self.is_down:
                 self._owner = None
-                turn.set_exception(_lost())
+                turn.set_exception(DatabaseFault(LOST))
             else:
                 turn.set_result(None)
 
     async def commit(self, connection: "InlineConnection") -> None:
-        """Store what a transaction did, and let the next one in; raises OperationalError, before or after that."""
-        with _AsOfDriver():
-            try:
-                await self.faults.before_commit(self.name)
-                self._check_up()
-            except BaseException:
-                self.leave(connection)
-                raise
-            if self._owner is not connection:
-                raise DatabaseFault("the simulated connection was lost")
-            self.statements.commit()
-            changes, self._noted = self._noted, []
-            if changes:
-                self._committed(changes)
+        """Store what a transaction did, and let the next one in; raises DatabaseFault, before or after that."""
+        try:
+            await self.faults.before_commit(self.name)
+            self._check_up()
+        except BaseException:
             self.leave(connection)
-            await self.faults.after_commit(self.name)
+            raise
+        if self._owner is not connection:
+            raise DatabaseFault(LOST)
+        self.statements.commit()
+        changes, self._noted = self._noted, []
+        if changes:
+            self._committed(changes)
+        self.leave(connection)
+        await self.faults.after_commit(self.name)
 
     def holds(self, connection: "InlineConnection") -> bool:
         """Whether a connection has the lock."""
@@ -192,7 +190,7 @@ class InlineConnection:
             await self._database.enter(self)
             self._has_begun = True
         elif not self._database.holds(self):
-            raise _lost()
+            raise DatabaseFault(LOST)
         return self._database.statements
 
     async def execute(self, statement: Any, parameters: Any = None) -> Any:
@@ -209,24 +207,9 @@ class InlineConnection:
             return
         self._has_begun = False
         if not self._database.holds(self):
-            raise _lost()
+            raise DatabaseFault(LOST)
         await self._database.commit(self)
 
     async def rollback(self) -> None:
         self._has_begun = False
         self._database.leave(self)
-
-
-def _lost() -> OperationalError:
-    return OperationalError(None, None, DatabaseFault("the simulated connection was lost"))
-
-
-class _AsOfDriver:
-    """Faults come as SQLAlchemy raises them."""
-
-    def __enter__(self) -> None:
-        return
-
-    def __exit__(self, _kind: object, fault: BaseException | None, _traceback: object) -> None:
-        if isinstance(fault, DatabaseFault):
-            raise OperationalError(None, None, fault) from fault

@@ -5,40 +5,38 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from loadtest.record import TableRecord
-from loadtest.simulation.database import SimulatedDatabase
-from loadtest.simulation.network import Network
-from loadtest.simulation.observer import Observer
 from loadtest.simulation.replica import Replica
+from loadtest.simulation.surroundings import Surroundings
 
 _PLAYING = "SELECT table_id, state FROM lobby_tables WHERE state != 'FINISHED'"
 _WAITING = "SELECT ticket_id FROM lobby_tickets WHERE table_id IS NULL AND stream_id IS NOT NULL"
 
 
-def unknown_results(observer: Observer, scoring: SimulatedDatabase, engines: SimulatedDatabase) -> Iterator[str]:
+def unknown_results(world: Surroundings) -> Iterator[str]:
     """Tables whose result, or any report, scoring does not have yet."""
-    known = {table_id for (table_id,) in scoring.raw.execute("SELECT table_id FROM results")}
-    yield from (f"{record.table_id} has no result" for record in observer.opened if record.table_id not in known)
-    late = engines.raw.execute("SELECT table_id FROM tables WHERE reports_done < reports_due")
+    known = {table_id for (table_id,) in world.databases["scoring"].raw.execute("SELECT table_id FROM results")}
+    yield from (f"{record.table_id} has no result" for record in world.observer.opened if record.table_id not in known)
+    late = world.databases["engine"].raw.execute("SELECT table_id FROM tables WHERE reports_done < reports_due")
     yield from (f"{table_id} has reports that are due" for (table_id,) in late)
 
 
-def unfinished(observer: Observer, lobby: SimulatedDatabase) -> Iterator[str]:
+def unfinished(world: Surroundings) -> Iterator[str]:
     """Tables that the lobby does not know as finished."""
-    opened = {record.table_id for record in observer.opened}
-    for table_id, state in lobby.raw.execute(_PLAYING):
+    opened = {record.table_id for record in world.observer.opened}
+    for table_id, state in world.databases["lobby"].raw.execute(_PLAYING):
         # The answer to its host got lost where no game was ever played, and they formed another.
         if table_id in opened or state not in ("FORMING", "CLOSED"):
             yield f"{table_id} is {state} in the lobby"
 
 
-def left_over(replicas: Sequence[Replica], network: Network, lobby: SimulatedDatabase) -> Iterator[str]:
+def left_over(world: Surroundings, replicas: Sequence[Replica]) -> Iterator[str]:
     """What is still in memory, under way or waiting when all games are over."""
-    for call in network.open_calls:
+    for call in world.network.open_calls:
         yield f"call {call.number} {call.method} of {call.client.name}"
     for replica in replicas:
         if replica.process.alive:
             yield from (f"{count} {kind} of {replica.name}" for kind, count in replica.pending().items() if count)
-    yield from (f"ticket {ticket_id}" for (ticket_id,) in lobby.raw.execute(_WAITING))
+    yield from (f"ticket {ticket_id}" for (ticket_id,) in world.databases["lobby"].raw.execute(_WAITING))
 
 
 def wrongly_seated(records: Sequence[TableRecord], wanted: Mapping[str, int]) -> Iterator[str]:

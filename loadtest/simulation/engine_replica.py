@@ -1,35 +1,25 @@
-"""An engine, wired as its program wires it, on the simulated network and database."""
+"""An engine, wired by its own assembly, on the simulated network and database."""
 
 import asyncio
 from collections.abc import Mapping
+from pathlib import Path
 
 from prometheus_client import CollectorRegistry
 
-from croupier.engine.assembly import Engine
-from croupier.engine.attendance import Attendance
-from croupier.engine.background import Background, end_tasks
-from croupier.engine.caretaker import Caretaker
+from croupier.engine.assembly import Engine, Ports, wire
+from croupier.engine.background import end_tasks
 from croupier.engine.control_servicer import EngineControlServicer
-from croupier.engine.fact_codec import StreamEncoder
-from croupier.engine.follower import Follower
 from croupier.engine.metrics import EngineMetrics
-from croupier.engine.reports import Reporter
 from croupier.engine.scoring_channel import ScoringChannel
 from croupier.engine.servicer import EngineServicer
-from croupier.engine.services import EngineServices
-from croupier.engine.shared_clock import SharedClock
-from croupier.engine.sql_attendance import SqlAttendanceStore
-from croupier.engine.sql_store import SqlTableStore
-from croupier.engine.tables import Tables
+from croupier.engine.settings import EngineSettings
 from croupier.runtime.identity import (
     ENGINE_CONTROL_AUDIENCE,
     PLAYER_AUDIENCE,
     SCORING_CONTROL_AUDIENCE,
     SERVICE_TOKEN_SECONDS,
     TokenIssuer,
-    TokenVerifier,
 )
-from croupier.runtime.interceptor import Authenticator, CallInterceptor
 from croupier.runtime.stream_places import StreamPlaces
 from loadtest.simulation.news import SimulatedNews
 from loadtest.simulation.parts import SimulatedLogger, SimulatedThinkers, SimulatedWriter
@@ -41,8 +31,10 @@ from loadtest.simulation.replica import (
     LOBBY_KEY,
     SCORING_CONTROL,
     Replica,
-    Surroundings,
 )
+from loadtest.simulation.surroundings import Surroundings
+
+IDLE_SECONDS = 20
 
 
 class EngineReplica(Replica):
@@ -79,32 +71,30 @@ class EngineReplica(Replica):
         return there
 
     def _assemble(self) -> Engine:
-        world, engine_id = self.world, self.process.name
-        database, chance = world.access[self.kind], self.chance
-        logger = SimulatedLogger(engine_id, world.findings)
-        metrics = EngineMetrics(CollectorRegistry())
-        clock = SharedClock(self.clock, self._ask_time, logger)
-        store = SqlTableStore(database, SimulatedWriter(database, self.database, engine_id, self._lost_races), metrics)
-        issuer = TokenIssuer(
-            ENGINE_KEY, SCORING_CONTROL_AUDIENCE, SERVICE_TOKEN_SECONDS, self.world.loop.now_milliseconds
+        world, engine_id, chance = self.world, self.process.name, self.chance
+        database, logger = world.access[self.kind], SimulatedLogger(engine_id, world.findings)
+        settings = EngineSettings(
+            database="",
+            lobby_public_key=Path("unused"),
+            signing_key=Path("unused"),
+            scoring_control=SCORING_CONTROL,
+            most_open_tables=1_000,
+            idle_seconds=IDLE_SECONDS,
+            log_seconds=world.plan.log_seconds,
         )
-        scoring = ScoringChannel(world.network.channel(self.process, SCORING_CONTROL), issuer)
-        services = EngineServices(
-            store=store,
-            encoder=StreamEncoder(),
-            metrics=metrics,
-            clock=clock,
+        ports = Ports(
+            engine_id=engine_id,
+            metrics=EngineMetrics(CollectorRegistry()),
+            new_seed=chance.randbytes,
             choose=chance.randrange,
-            logger=logger,
-            background=Background(logger),
-            reporter=Reporter(store, scoring, clock, metrics, logger),
-            thinkers=SimulatedThinkers(chance),
-            attendance=Attendance(SqlAttendanceStore(database), engine_id, store.is_flowing, clock, logger),
+            ask_time=self._ask_time,
+            writer=SimulatedWriter(database, self.database, engine_id, self._lost_races),
             news=SimulatedNews(world.hub, engine_id, chance),
+            thinkers=SimulatedThinkers(chance),
         )
-        tables = Tables(services, chance.randbytes, 1_000)
-        caretaker = Caretaker(tables, services, world.retention)
-        return Engine(clock, services, store, tables, Follower(tables, services), caretaker)
+        issuer = TokenIssuer(ENGINE_KEY, SCORING_CONTROL_AUDIENCE, SERVICE_TOKEN_SECONDS, world.loop.now_milliseconds)
+        scoring = ScoringChannel(world.network.channel(self.process, SCORING_CONTROL), issuer)
+        return wire(settings, database, scoring, ports, self.clock, logger)
 
     async def run(self) -> None:
         self.engine = engine = self._assemble()
@@ -114,12 +104,11 @@ class EngineReplica(Replica):
         reporting = asyncio.create_task(engine.services.reporter.run())
         self._places = StreamPlaces(1_000, 1_000)
         players = EngineServicer(engine.tables, engine.services.metrics, self._places)
+        lobbies = EngineControlServicer(engine.tables)
         servers = [
-            self.listen(ENGINE, players.add_to, self._interceptor(engine, PLAYER_AUDIENCE)),
+            self.listen(ENGINE, players.add_to, self.interceptor(LOBBY_KEY, PLAYER_AUDIENCE, engine.clock)),
             self.listen(
-                ENGINE_CONTROL,
-                EngineControlServicer(engine.tables).add_to,
-                self._interceptor(engine, ENGINE_CONTROL_AUDIENCE),
+                ENGINE_CONTROL, lobbies.add_to, self.interceptor(LOBBY_KEY, ENGINE_CONTROL_AUDIENCE, engine.clock)
             ),
         ]
         await engine.services.attendance.attend()
@@ -130,7 +119,3 @@ class EngineReplica(Replica):
         await end_tasks([reporting, *working])
         await asyncio.wait(draining)
         await engine.finish(committing, GRACE_SECONDS)
-
-    def _interceptor(self, engine: Engine, audience: str) -> CallInterceptor:
-        verifier = TokenVerifier(LOBBY_KEY.public_key(), audience, engine.clock)
-        return CallInterceptor(Authenticator(verifier), engine.services.metrics.rpc, engine.services.logger)

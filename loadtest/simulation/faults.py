@@ -4,7 +4,8 @@ import asyncio
 from collections import Counter
 from dataclasses import dataclass
 from random import Random
-from typing import Literal
+
+from sqlalchemy.exc import OperationalError
 
 from loadtest.simulation.trace import Trace
 
@@ -14,8 +15,11 @@ def chance_of(seed: int, name: str) -> Random:
     return Random(f"{seed}/{name}")
 
 
-class DatabaseFault(Exception):
-    """A database that is not there, or a connection to it that broke."""
+class DatabaseFault(OperationalError):
+    """A database that is not there, or a connection to it that broke, as SQLAlchemy raises it."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(None, None, Exception(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,6 @@ class FaultRates:
         )
 
 
-NetworkFault = Literal["lost_request", "lost_answer", "silent_call", "doubled_request", "slow_reader", "lost_news"]
 _REPORT_FAULTS = frozenset({"lost_request", "lost_answer"})
 
 
@@ -107,17 +110,17 @@ class Faults:
 
     async def before_commit(self, name: str) -> None:
         """The way of a commit; raises DatabaseFault if it gets lost."""
-        await asyncio.sleep(self._databases.uniform(0.0002, 0.003))
-        if self._happens(self._databases, self.rates.failed_transaction):
-            self.note("commit lost", name)
-            raise DatabaseFault("the simulated connection broke before the commit")
+        await self._way_of_commit(self.rates.failed_transaction, "commit lost", name)
 
     async def after_commit(self, name: str) -> None:
         """The way of the answer to a commit; raises DatabaseFault if it gets lost."""
+        await self._way_of_commit(self.rates.lost_commit_answer, "commit answer lost", name)
+
+    async def _way_of_commit(self, share: float, loss: str, name: str) -> None:
         await asyncio.sleep(self._databases.uniform(0.0002, 0.003))
-        if self._happens(self._databases, self.rates.lost_commit_answer):
-            self.note("commit answer lost", name)
-            raise DatabaseFault("the simulated connection broke after the commit")
+        if self._happens(self._databases, share):
+            self.note(loss, name)
+            raise DatabaseFault(f"the simulated connection broke: {loss}")
 
     # Network
 
@@ -128,8 +131,8 @@ class Faults:
             return chance.uniform(0.05, 1.0)
         return chance.uniform(0.0005, 0.01)
 
-    def occurs(self, kind: NetworkFault, about: str) -> bool:
-        """Whether something goes wrong now with a call, or with the notifications of an engine, by its name."""
+    def occurs(self, kind: str, about: str) -> bool:
+        """Whether this one of the rates strikes a call now, or the notifications of an engine, by its name."""
         share: float = getattr(self.rates, kind)
         if kind in _REPORT_FAULTS and "/Record" in about:
             share = max(share, self.rates.lost_report)

@@ -4,14 +4,15 @@ import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from random import Random
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import grpc
 
 from croupier.runtime.interceptor import CallInterceptor
-from loadtest.simulation.calls import BROKEN, OK, Call, Metadata, ServerEnd, Status, StreamAtClient
+from loadtest.simulation.calls import BROKEN, HALF_CLOSED, OK, Call, Metadata, ServerEnd, Status, StreamAtClient
 from loadtest.simulation.faults import Faults
 from loadtest.simulation.loop import Process
+from loadtest.simulation.observer import Observer
 from loadtest.simulation.trace import Trace
 
 REFUSED = Status(grpc.StatusCode.UNAVAILABLE, "no server listens at this simulated address")
@@ -28,19 +29,6 @@ LONGEST_ANSWER_SECONDS = 1.5
 """When a stream breaks on its own, counted from its beginning."""
 Encode = Callable[[Any], bytes]
 Decode = Callable[[bytes], Any]
-
-
-class Observer(Protocol):
-    """Sees everything that goes through the network, as bytes."""
-
-    def requested(self, call: Call, raw: bytes) -> None:
-        """A client sends something."""
-
-    def answered(self, call: Call, raw: bytes) -> None:
-        """A server sends something."""
-
-    def refused(self, call: Call, status: Status) -> None:
-        """A server ends a call with an error."""
 
 
 class _Details(NamedTuple):
@@ -245,11 +233,7 @@ class SimulatedChannel:
         call.send(raw)
 
     def unary_unary(
-        self,
-        method: str,
-        request_serializer: Encode = bytes,
-        response_deserializer: Decode = bytes,
-        **_: bool,
+        self, method: str, request_serializer: Encode = bytes, response_deserializer: Decode = bytes, **_: bool
     ) -> Callable[..., Awaitable[Any]]:
         async def begin(request: Any, *, timeout: float | None = None, metadata: Any = None) -> Any:  # noqa: ASYNC109
             call = self._call(method, timeout, metadata)
@@ -263,37 +247,28 @@ class SimulatedChannel:
         return begin
 
     def unary_stream(
-        self,
-        method: str,
-        request_serializer: Encode = bytes,
-        response_deserializer: Decode = bytes,
-        **_: bool,
+        self, method: str, request_serializer: Encode = bytes, response_deserializer: Decode = bytes, **_: bool
     ) -> Callable[..., StreamAtClient]:
         def begin(request: Any, *, timeout: float | None = None, metadata: Any = None) -> StreamAtClient:
             call = self._call(method, timeout, metadata)
             self._send(call, request_serializer(request))
-            return StreamAtClient(call, response_deserializer, None)
+            return StreamAtClient(call, response_deserializer)
 
         return begin
 
     def stream_stream(
-        self,
-        method: str,
-        request_serializer: Encode = bytes,
-        response_deserializer: Decode = bytes,
-        **_: bool,
+        self, method: str, request_serializer: Encode = bytes, response_deserializer: Decode = bytes, **_: bool
     ) -> Callable[..., StreamAtClient]:
         def begin(
             requests: AsyncIterator[Any], *, timeout: float | None = None, metadata: Any = None
         ) -> StreamAtClient:
             call = self._call(method, timeout, metadata)
 
-            async def encoded() -> AsyncIterator[bytes]:
+            async def send() -> None:
                 async for request in requests:
-                    raw = request_serializer(request)
-                    self._network.observer.requested(call, raw)
-                    yield raw
+                    self._send(call, request_serializer(request))
+                call.to_server.send(HALF_CLOSED)
 
-            return StreamAtClient(call, response_deserializer, encoded())
+            return StreamAtClient(call, response_deserializer, asyncio.ensure_future(send()))
 
         return begin

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from random import Random
 
 from croupier.engine.news import NewsListener
@@ -12,15 +11,7 @@ from croupier.games.facts import Seat
 from croupier.runtime.notifications import PROBE_SECONDS
 from loadtest.simulation.calls import Pipe
 from loadtest.simulation.faults import Faults
-from loadtest.simulation.loop import PROCESS, Process
-
-
-@dataclass(slots=True)
-class Listener:
-    """One engine's listening connection."""
-
-    process: Process
-    pipe: Pipe
+from loadtest.simulation.loop import PROCESS
 
 
 class NewsHub:
@@ -29,26 +20,25 @@ class NewsHub:
     def __init__(self, faults: Faults, chance: Random) -> None:
         self._faults = faults
         self._chance = chance
-        self._listeners: list[Listener] = []
+        self._listening: list[Pipe] = []
 
     def publish(self, *values: object) -> None:
         """Publish to every engine; a connection that loses a message is lost itself, which its engine notices later."""
         payload = json.dumps(values)
-        for listening in list(self._listeners):
-            if not listening.process.alive:
-                self._listeners.remove(listening)
-            elif self._faults.occurs("lost_news", listening.process.name):
-                self._listeners.remove(listening)
-                listening.process.later(self._chance.uniform(0, PROBE_SECONDS), listening.pipe.cut, "lost")
+        for pipe in list(self._listening):
+            if not pipe.receiver.alive:
+                self._listening.remove(pipe)
+            elif self._faults.occurs("lost_news", pipe.receiver.name):
+                self._listening.remove(pipe)
+                pipe.receiver.later(self._chance.uniform(0, PROBE_SECONDS), pipe.cut, "lost")
             else:
-                listening.pipe.send(payload)
+                pipe.send(payload)
 
     def listen(self) -> Pipe:
         """A new connection of the engine that asks."""
-        process = PROCESS.get()
-        listening = Listener(process, Pipe(process, self._faults))
-        self._listeners.append(listening)
-        return listening.pipe
+        pipe = Pipe(PROCESS.get(), self._faults)
+        self._listening.append(pipe)
+        return pipe
 
 
 class SimulatedNews:

@@ -2,7 +2,7 @@
 
 import json
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -41,12 +41,12 @@ CREATE TEMP TRIGGER removed AFTER DELETE ON entries BEGIN SELECT noted('removed'
 CREATE TEMP TRIGGER archived AFTER INSERT ON archive BEGIN SELECT noted('archived', NEW.table_id, NEW.log); END;
 """
 """Triggers that report all that happens to logs."""
-_SAID: dict[str, Any] = {"Propose": engine_pb2.ProposeRequest, "Vote": engine_pb2.VoteRequest}
-_ACCEPTED: dict[str, Any] = {
-    "SubmitAction": engine_pb2.SubmitActionResponse,
-    "Propose": engine_pb2.ProposeResponse,
-    "Vote": engine_pb2.VoteResponse,
+_ASKED: Mapping[str, tuple[Any, Any]] = {
+    "SubmitAction": (engine_pb2.SubmitActionRequest, engine_pb2.SubmitActionResponse),
+    "Propose": (engine_pb2.ProposeRequest, engine_pb2.ProposeResponse),
+    "Vote": (engine_pb2.VoteRequest, engine_pb2.VoteResponse),
 }
+"""What players ask for by single calls: the messages of request and answer."""
 _FAILED = frozenset({grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN})
 
 
@@ -137,7 +137,7 @@ class Observer:
             case "SubmitAction":
                 self._acts(call, engine_pb2.SubmitActionRequest.FromString(raw))
             case "Propose" | "Vote" as kind:
-                self._says(call, _SAID[kind].FromString(raw))
+                self._says(call, _ASKED[kind][0].FromString(raw))
             case "SetReady":
                 self._seeds[call.client.name] = lobby_pb2.SetReadyRequest.FromString(raw).client_seed
             case "QuickMatch":
@@ -181,9 +181,7 @@ class Observer:
             case "Play" | "WatchTable":
                 self._streams_message(call, raw)
             case "SubmitAction" | "Propose" | "Vote":
-                viewer, request = self._asked(call)
-                sequence = _ACCEPTED[kind].FromString(raw).sequence
-                viewer.answered.append(Answered(self.now(), request.request_id, sequence))
+                self._asked(call, kind, _ASKED[kind][1].FromString(raw).sequence)
             case "GetView":
                 request = engine_pb2.GetViewRequest.FromString(call.request)
                 snapshot = engine_pb2.GetViewResponse.FromString(raw).snapshot.SerializeToString()
@@ -200,32 +198,23 @@ class Observer:
         message = engine_pb2.PlayResponse.FromString(raw)
         if not message.HasField("answer"):
             return
-        answer, refusal = message.answer, message.answer.refusal
-        sequence = answer.sequence if answer.HasField("sequence") else None
-        viewer.answered.append(
-            Answered(
-                self.now(), answer.request_id, sequence, refusal.code, refusal.reason, refusal.rule, refusal.message
-            )
-        )
+        request_id, refusal = message.answer.request_id, message.answer.refusal
+        sequence = message.answer.sequence if message.answer.HasField("sequence") else None
+        why = refusal.code, refusal.reason, refusal.rule, refusal.message
+        viewer.answered.append(Answered(self.now(), request_id, sequence, *why))
 
     def refused(self, call: Call, status: Status) -> None:
         """A service ends a call with an error."""
         kind = call.method.rpartition("/")[2] if self._is_open else ""
         if kind and status.code in _FAILED:
             self._findings.add(Invariant.INTERNAL_ERROR, f"{kind} ended with {status}")
-        if kind in _ACCEPTED:
-            viewer, request = self._asked(call)
-            trailing = grpc.aio.Metadata(*status.trailing)
-            error = from_rpc_error(grpc.aio.AioRpcError(status.code, grpc.aio.Metadata(), trailing, status.details))
-            code = error.code.value[0]
-            viewer.answered.append(
-                Answered(self.now(), request.request_id, None, code, error.reason, error.rule, error.message)
-            )
+        if kind in _ASKED:
+            error = from_rpc_error(status.error())
+            self._asked(call, kind, None, error.code.value[0], error.reason, error.rule, error.message)
 
-    def _asked(self, call: Call) -> tuple[SeatRecord, Any]:
-        kind = call.method.rpartition("/")[2]
-        request = _SAID.get(kind, engine_pb2.SubmitActionRequest).FromString(call.request)
-        return self._viewer(call, request.table_id), request
+    def _asked(self, call: Call, kind: str, *answer: Any) -> None:
+        request = _ASKED[kind][0].FromString(call.request)
+        self._viewer(call, request.table_id).answered.append(Answered(self.now(), request.request_id, *answer))
 
     # Records
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
-from sqlalchemy.exc import IntegrityError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.entry_writer import Append, late
@@ -95,8 +95,3 @@ class SimulatedLogger:
 
 
 _EXPLAINED = (ServiceError, OperationalError, TimeoutError)
-
-
-def is_database_fault(error: BaseException) -> bool:
-    """Whether a service may give up because of this, for its database cannot be used now."""
-    return isinstance(error, SQLAlchemyError | ServiceError | ConnectionError)

@@ -77,7 +77,7 @@ class Plan:
     faulty_seconds: float
     disasters: tuple[str, ...]
     queue_messages: int
-    log_milliseconds: int
+    log_seconds: int
     rates: FaultRates
 
 
@@ -119,7 +119,7 @@ def _anything(chance: Random) -> Plan:
         faulty_seconds=faulty,
         disasters=tuple(chance.choices(DISASTERS, k=chance.choice((0, 1, 2, 3, 5, 8)))),
         queue_messages=chance.choice((3, 256, 256)),
-        log_milliseconds=chance.choice((2_000, 20_000, 3_600_000)),
+        log_seconds=chance.choice((2, 20, 3_600)),
         rates=FaultRates.drawn(chance),
     )
 
@@ -176,10 +176,7 @@ def _absent(plan: Plan, chance: Random) -> Plan:
 def _matched(plan: Plan, chance: Random) -> Plan:
     """Everybody wants to be matched, and lobbies and connections to them fail."""
     drawn = [_table(KINDS[0], chance) for _ in range(2)]
-    tables = tuple(
-        replace(table, players=(_behaviour(chance), _behaviour(chance)), bots=(), matched=True, is_unattended=False)
-        for table in drawn
-    )
+    tables = tuple(_seating(table, _behaviour(chance), _behaviour(chance), matched=True) for table in drawn)
     disasters = tuple(chance.choices(("kill lobby", "stop lobby"), k=chance.choice((0, 1, 2))))
     return replace(plan, tables=tables, disasters=disasters, rates=replace(plan.rates, silent_call=0.3))
 
@@ -188,9 +185,7 @@ def _contended(plan: Plan, chance: Random) -> Plan:
     """Requests come twice, to several engines, and actions meet time-outs."""
     hasty = replace(_behaviour(chance), thinks=0.01, is_away=0.1, tries=0.0, calls=1.0)
     drawn = [_table(kind, chance) for kind in chance.sample(KINDS[:3], k=2)]
-    tables = tuple(
-        replace(table, players=(hasty,) * table.seats, bots=(), matched=False, is_unattended=False) for table in drawn
-    )
+    tables = tuple(_seating(table, *(hasty,) * table.seats) for table in drawn)
     rates = replace(plan.rates, doubled_request=0.5, slow_network=0.1, lost_news=0.3)
     return replace(plan, tables=tables, engines=3, rates=rates)
 
@@ -199,7 +194,7 @@ def _deployed(plan: Plan, chance: Random) -> Plan:
     """Engines are stopped one after the other while players play quickly, and reports get lost."""
     hasty = replace(_behaviour(chance), thinks=0.01, is_away=0.0)
     table = _table(KINDS[-1], chance)
-    tables = (replace(table, players=(hasty,) * table.seats, bots=(), matched=False, is_unattended=False),)
+    tables = (_seating(table, *(hasty,) * table.seats),)
     rates = replace(plan.rates, slow_database=0.1, lost_report=0.5)
     disasters = ("stop engine", "rolling restart", "rolling restart", "scoring down")
     return replace(plan, tables=tables, engines=2, rates=rates, faulty_seconds=6.0, disasters=disasters)
@@ -208,12 +203,14 @@ def _deployed(plan: Plan, chance: Random) -> Plan:
 def _pondered(plan: Plan, chance: Random) -> Plan:
     """Computer players think at several engines, whose news come late."""
     table = _table(chance.choice(KINDS[:2]), chance)
-    tables = (
-        replace(table, players=(_behaviour(chance),), bots=("search", "search"), matched=False, is_unattended=False),
-    )
+    tables = (_seating(table, _behaviour(chance), bots=("search", "search")),)
     rates = replace(plan.rates, slow_network=0.1, lost_news=0.3)
     disasters = ("break all streams",) * 4 + ("kill engine",)
     return replace(plan, tables=tables, engines=3, rates=rates, disasters=disasters)
+
+
+def _seating(table: TablePlan, *players: Behaviour, bots: tuple[str, ...] = (), matched: bool = False) -> TablePlan:
+    return replace(table, players=players, bots=bots, matched=matched, is_unattended=False)
 
 
 SCENARIOS: Mapping[str, Callable[[Plan, Random], Plan]] = MappingProxyType(

@@ -23,11 +23,10 @@ from croupier_client import (
 from croupier_client.callers import Call, Service
 from loadtest.judge.violations import Invariant
 from loadtest.record import TableRecord
-from loadtest.simulation.findings import Findings
 from loadtest.simulation.loop import Process
-from loadtest.simulation.network import Network
 from loadtest.simulation.plan import Behaviour, TablePlan
 from loadtest.simulation.replica import ENGINE, LOBBY, SCORING
+from loadtest.simulation.surroundings import Surroundings
 
 ACTION_SECONDS = 5
 AGAIN_SECONDS = 0.5
@@ -39,9 +38,10 @@ _ALLOWED = frozenset({"MATCH_FAILED", "TABLE_FINISHED"})
 class SimulatedClient(Client):
     """The reference client; its channels are simulated, and so is its chance."""
 
-    def __init__(self, name: str, network: Network, process: Process, chance: Random, clock: Callable[[], int]) -> None:
+    def __init__(self, process: Process, chance: Random, world: Surroundings) -> None:
+        name, clock = process.name, world.loop.now_milliseconds
         super().__init__(Endpoints(LOBBY, ENGINE, SCORING), f"the secret of {name}", name, clock=clock, random=chance)
-        self._network = network
+        self._network = world.network
         self._process = process
         self._chance = chance
 
@@ -62,22 +62,14 @@ class SimulatedClient(Client):
 class Player:
     """A player; with `only_plays` they play on, and do nothing else."""
 
-    def __init__(
-        self,
-        name: str,
-        behaviour: Behaviour,
-        network: Network,
-        chance: Random,
-        clock: Callable[[], int],
-        findings: Findings,
-    ) -> None:
+    def __init__(self, name: str, behaviour: Behaviour, world: Surroundings) -> None:
         self.name = name
         self.process = Process(name)
         self.only_plays = False
         self._behaviour = behaviour
-        self._chance = chance
-        self._findings = findings
-        self._client = SimulatedClient(name, network, self.process, chance, clock)
+        self._chance = world.chance(name)
+        self._findings = world.findings
+        self._client = SimulatedClient(self.process, self._chance, world)
 
     def _does(self, share: float) -> bool:
         return self._chance.random() < share and not self.only_plays
@@ -128,7 +120,7 @@ class Player:
 
     async def join(self, table_id: str) -> None:
         """Take a seat."""
-        await self.until_done(lambda: self._client.join_table(table_id=table_id))
+        await self._client.join_table(table_id=table_id)
 
     async def get_ready(self, table_id: str) -> None:
         """Get ready, and wait until the table plays."""
@@ -149,10 +141,7 @@ class Player:
     # Playing
 
     async def play(self, table_id: str) -> None:
-        """Play until the game is over, whatever happens to the connection."""
-        await self.until_done(lambda: self._play(table_id))
-
-    async def _play(self, table_id: str) -> None:
+        """Play until the game is over."""
         finished = False
         while not finished:
             async with self._client.play(table_id) as table:
@@ -230,9 +219,6 @@ class Player:
 
     async def watch(self, table_id: str) -> None:
         """Watch until the game is over."""
-        await self.until_done(lambda: self._watch(table_id))
-
-    async def _watch(self, table_id: str) -> None:
         async with self._client.watch(table_id) as table:
             async for event in table:
                 if self._does(self._behaviour.is_away) and isinstance(event, engine_pb2.TableUpdate):
@@ -240,9 +226,6 @@ class Player:
 
     async def read_again(self, table_id: str) -> None:
         """Read the whole log of a finished table, on a stream that resumes before the first entry."""
-        await self.until_done(lambda: self._read_again(table_id))
-
-    async def _read_again(self, table_id: str) -> None:
         request = engine_pb2.WatchTableRequest(table_id=table_id, after_sequence=0)
         call = Call(Service.ENGINE, request, engine_pb2.WatchTableResponse)
         async with aclosing(await self._client.open(call)) as messages:
@@ -252,17 +235,16 @@ class Player:
     async def fetch(self, record: TableRecord) -> None:
         """Add the replay and the score sheet of a finished table to its record."""
         table_id = record.table_id
-        answer = await self.until_done(lambda: self._client.get_replay(table_id=table_id))
+        answer = await self._client.get_replay(table_id=table_id)
+        record.sheet = (await self._client.get_score_sheet(table_id=table_id)).SerializeToString()
         record.replays.append(answer.replay)
-        sheet = await self.until_done(lambda: self._client.get_score_sheet(table_id=table_id))
-        record.sheet = sheet.SerializeToString()
 
     async def board(self, game: str) -> list[bytes]:
         """The leaderboard of a game: LeaderboardLine messages."""
-        board = await self.until_done(lambda: self._client.get_leaderboard(game=game))
+        board = await self._client.get_leaderboard(game=game)
         return [line.SerializeToString() for line in board.lines]
 
     async def statistics(self, player_id: str) -> bytes:
         """The statistics of a player: a GetPlayerStatisticsResponse."""
-        answer = await self.until_done(lambda: self._client.get_player_statistics(player_id=player_id))
+        answer = await self._client.get_player_statistics(player_id=player_id)
         return bytes(answer.SerializeToString())

@@ -3,27 +3,23 @@
 import asyncio
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from random import Random
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from prometheus_client import CollectorRegistry
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.exc import SQLAlchemyError
 
-from croupier.engine.caretaker import Retention
-from croupier.runtime.identity import TokenVerifier
+from croupier.runtime.errors import ServiceError
+from croupier.runtime.identity import Clock, TokenVerifier
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
 from croupier.runtime.metrics import RpcMetrics
 from croupier.runtime.server import LAST_SECONDS
 from loadtest.judge.violations import Invariant
 from loadtest.simulation.database import SimulatedDatabase
-from loadtest.simulation.findings import Findings
-from loadtest.simulation.loop import PROCESS, Process, VirtualLoop
-from loadtest.simulation.network import Network, SimulatedServer
-from loadtest.simulation.news import NewsHub
-from loadtest.simulation.parts import SimulatedLogger, is_database_fault
-from loadtest.simulation.trace import Trace
+from loadtest.simulation.loop import PROCESS, Process
+from loadtest.simulation.network import SimulatedServer
+from loadtest.simulation.parts import SimulatedLogger
+from loadtest.simulation.surroundings import Surroundings
 
 DRAIN_SECONDS = 10
 GRACE_SECONDS = (DRAIN_SECONDS - LAST_SECONDS) / 2
@@ -40,27 +36,16 @@ ENGINE, ENGINE_CONTROL, LOBBY, SCORING, SCORING_CONTROL = (
 )
 
 
+_GIVES_UP = (SQLAlchemyError, ServiceError, ConnectionError)
+"""A service may end for these: its database cannot be used now."""
+
+
 def key_of(name: str) -> Ed25519PrivateKey:
     """The signing key of a service, the same in every run."""
     return Ed25519PrivateKey.from_private_bytes(hashlib.sha256(name.encode()).digest())
 
 
 LOBBY_KEY, ENGINE_KEY = key_of("lobby"), key_of("engine")
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What replicas live in. `access` holds SQLAlchemy's way to each service's database."""
-
-    loop: VirtualLoop
-    network: Network
-    hub: NewsHub
-    databases: Mapping[str, SimulatedDatabase]
-    access: Mapping[str, AsyncEngine]
-    chance: Callable[[str], Random]
-    findings: Findings
-    trace: Trace
-    retention: Retention
 
 
 class Replica:
@@ -123,7 +108,7 @@ class Replica:
         try:
             await self.run()
         except Exception as error:  # noqa: BLE001 - a program that fails at its start ends, and is started again
-            if not is_database_fault(error):
+            if not isinstance(error, _GIVES_UP):
                 self.world.findings.add(Invariant.INTERNAL_ERROR, f"{self.name}: {error!r}")
         else:
             await asyncio.sleep(LAST_STEPS_SECONDS)
@@ -151,9 +136,11 @@ class Replica:
         """How much of each kind is in memory or under way."""
         return {}
 
-    def interceptor(self, key: Ed25519PrivateKey, audience: str, open_methods: frozenset[str] = frozenset()) -> Any:
+    def interceptor(
+        self, key: Ed25519PrivateKey, audience: str, clock: Clock, open_methods: frozenset[str] = frozenset()
+    ) -> CallInterceptor:
         """What is around every call."""
-        verifier = TokenVerifier(key.public_key(), audience, self.clock)
+        verifier = TokenVerifier(key.public_key(), audience, clock)
         logger = SimulatedLogger(self.process.name, self.world.findings)
         return CallInterceptor(Authenticator(verifier, open_methods), RpcMetrics(CollectorRegistry()), logger)
 

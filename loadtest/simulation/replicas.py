@@ -18,14 +18,7 @@ from croupier.runtime.identity import (
     SERVICE_TOKEN_SECONDS,
     TokenIssuer,
 )
-from croupier.scoring.ledger import Ledger
-from croupier.scoring.metrics import LedgerMetrics
-from croupier.scoring.records import Records
-from croupier.scoring.servicer import ScoringControlServicer, ScoringServicer
-from croupier_api.v1.scoring_pb2_grpc import (
-    add_ScoringControlServiceServicer_to_server,
-    add_ScoringServiceServicer_to_server,
-)
+from croupier.scoring.__main__ import servicers
 from loadtest.simulation.parts import SimulatedLogger
 from loadtest.simulation.replica import (
     DRAIN_SECONDS,
@@ -66,7 +59,9 @@ class LobbyReplica(Replica):
             settings, world.access[self.kind], engine, LOBBY_KEY, self.chance, self.clock, registry, logger
         )
         work = [asyncio.create_task(each) for each in lobby.background()]
-        server = self.listen(LOBBY, lobby.add_to, self.interceptor(LOBBY_KEY, PLAYER_AUDIENCE, OPEN_METHODS))
+        server = self.listen(
+            LOBBY, lobby.add_to, self.interceptor(LOBBY_KEY, PLAYER_AUDIENCE, self.clock, OPEN_METHODS)
+        )
         await self._stopped.wait()
         lobby.end_streams()
         await server.stop(DRAIN_SECONDS)
@@ -81,20 +76,11 @@ class ScoringReplica(Replica):
     kind = "scoring"
 
     async def run(self) -> None:
-        database = self.world.access[self.kind]
-        ledger = Ledger(database)
-        results = ScoringServicer(ledger, Records(database))
-        control = ScoringControlServicer(ledger, LedgerMetrics(CollectorRegistry()))
+        add_players, add_control = servicers(self.world.access[self.kind], CollectorRegistry())
         servers = [
+            self.listen(SCORING, add_players, self.interceptor(LOBBY_KEY, PLAYER_AUDIENCE, self.clock)),
             self.listen(
-                SCORING,
-                lambda server: add_ScoringServiceServicer_to_server(results, server),
-                self.interceptor(LOBBY_KEY, PLAYER_AUDIENCE),
-            ),
-            self.listen(
-                SCORING_CONTROL,
-                lambda server: add_ScoringControlServiceServicer_to_server(control, server),
-                self.interceptor(ENGINE_KEY, SCORING_CONTROL_AUDIENCE),
+                SCORING_CONTROL, add_control, self.interceptor(ENGINE_KEY, SCORING_CONTROL_AUDIENCE, self.clock)
             ),
         ]
         await self._stopped.wait()

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TextIO
+from unittest.mock import patch
 
 from croupier.engine import caretaker, streams
 from croupier.engine.schema import METADATA as ENGINE_METADATA
@@ -80,9 +81,9 @@ class Simulator:
         with _settled(loop):
             world = World(seed, loop, trace, self._schemas, scenario)
             with (
-                _changed(streams, "LONGEST_QUEUE_MESSAGES", world.plan.queue_messages),
-                _changed(caretaker, "HEARTBEAT_SECONDS", HEARTBEAT_SECONDS),
-                _changed(caretaker, "ARCHIVE_SECONDS", ARCHIVE_SECONDS),
+                patch.object(streams, "LONGEST_QUEUE_MESSAGES", world.plan.queue_messages),
+                patch.object(caretaker, "HEARTBEAT_SECONDS", HEARTBEAT_SECONDS),
+                patch.object(caretaker, "ARCHIVE_SECONDS", ARCHIVE_SECONDS),
             ):
                 loop.call_soon(world.start)
                 try:
@@ -164,13 +165,3 @@ def _settled(loop: VirtualLoop) -> Iterator[None]:
         asyncio.set_event_loop(None)
         loop.close()
         gc.enable()
-
-
-@contextmanager
-def _changed(module: object, name: str, value: object) -> Iterator[None]:
-    before = getattr(module, name)
-    setattr(module, name, value)
-    try:
-        yield
-    finally:
-        setattr(module, name, before)

@@ -4,29 +4,22 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from random import Random
-from typing import Any, cast
+from functools import partial
+from typing import Any
 
-from sqlalchemy.ext.asyncio import AsyncEngine
-
-from croupier.engine.caretaker import Retention
 from loadtest.faults.reading import ledger_of
 from loadtest.judge.violations import Invariant
 from loadtest.record import Lag, Outage, TableRecord
 from loadtest.simulation.chaos import Chaos, keep_alive
-from loadtest.simulation.database import Change, InlineEngine, Schema, SimulatedDatabase
+from loadtest.simulation.database import Schema
 from loadtest.simulation.ending import left_over, unfinished, unknown_results, wrongly_seated
 from loadtest.simulation.engine_replica import EngineReplica
-from loadtest.simulation.faults import Faults, chance_of
-from loadtest.simulation.findings import Findings
 from loadtest.simulation.loop import START_MILLISECONDS, Process, VirtualLoop
-from loadtest.simulation.network import Network
-from loadtest.simulation.news import NewsHub
-from loadtest.simulation.observer import ENGINE_TRIGGERS, Observer
-from loadtest.simulation.plan import Behaviour, Plan, TablePlan, plan_of
+from loadtest.simulation.plan import Behaviour, TablePlan
 from loadtest.simulation.players import Player
-from loadtest.simulation.replica import Replica, Surroundings
+from loadtest.simulation.replica import Replica
 from loadtest.simulation.replicas import LobbyReplica, ScoringReplica
+from loadtest.simulation.surroundings import Surroundings
 from loadtest.simulation.trace import Trace
 
 PLAYING_SECONDS = 400.0
@@ -38,39 +31,16 @@ FORGETTING_SECONDS = 90.0
 CALMING_SECONDS = 5.0
 LAG_MILLISECONDS = 4_000
 """A stream sends what was stored within this time, whichever engine stored it."""
-IDLE_MILLISECONDS = 20_000
 SPECTATOR = Behaviour(0.1, 0.0, 0.0, 0.0, 0.0, 0.0)
-SCORING_TRIGGERS = """
-CREATE TEMP TRIGGER round_changed AFTER UPDATE ON rounds BEGIN SELECT noted('round', NEW.table_id); END;
-CREATE TEMP TRIGGER result_changed AFTER UPDATE ON results BEGIN SELECT noted('result', NEW.table_id); END;
-"""
 
 
-class World:
-    """Everything that a seed makes."""
+class World(Surroundings):
+    """Everything that a seed makes, and what goes on there."""
 
     def __init__(
         self, seed: int, loop: VirtualLoop, trace: Trace, schemas: Mapping[str, Schema], scenario: str = ""
     ) -> None:
-        self.seed = seed
-        self.loop = loop
-        self.trace = trace
-        self.process = Process("world")
-        self.plan: Plan = plan_of(self.chance("plan"), scenario)
-        self.findings = Findings(loop.stop)
-        self.faults = Faults(seed, self.plan.rates, trace)
-        self.observer = Observer(self.findings, loop.now_milliseconds, trace)
-        self.network = Network(self.observer, self.faults, self.chance("routes"), trace)
-        self.hub = NewsHub(self.faults, self.chance("hub"))
-        self.databases = {
-            "engine": SimulatedDatabase("engine", schemas["engine"], ENGINE_TRIGGERS, self.faults, self._committed),
-            "lobby": SimulatedDatabase("lobby", schemas["lobby"], "", self.faults, lambda _: None),
-            "scoring": SimulatedDatabase("scoring", schemas["scoring"], SCORING_TRIGGERS, self.faults, self._changed),
-        }
-        self.surroundings = Surroundings(
-            loop, self.network, self.hub, self.databases, self._access(), self.chance, self.findings, trace,
-            Retention(IDLE_MILLISECONDS, self.plan.log_milliseconds, 0),
-        )  # fmt: skip
+        super().__init__(seed, loop, trace, schemas, scenario)
         self.replicas = list(self._replicas())
         self.players: list[Player] = []
         self.boards: dict[str, list[bytes]] = {}
@@ -82,32 +52,15 @@ class World:
         self._unattended: list[tuple[Player, str]] = []
         self._watched: list[tuple[Player, str]] = []
 
-    def chance(self, name: str) -> Random:
-        """A source of randomness for one part of the world."""
-        return chance_of(self.seed, name)
-
-    def _access(self) -> Mapping[str, AsyncEngine]:
-        return {kind: cast("AsyncEngine", InlineEngine(database)) for kind, database in self.databases.items()}
-
     def _replicas(self) -> Iterator[Replica]:
         counts = {EngineReplica: self.plan.engines, LobbyReplica: self.plan.lobbies, ScoringReplica: self.plan.scorings}
         for kind, count in counts.items():
             for number in range(1, count + 1):
-                yield kind(f"{kind.kind}-{number}", self.surroundings)
-
-    def _committed(self, changes: list[Change]) -> None:
-        for kind, *values in changes:
-            if kind == "news":
-                self.hub.publish(kind, values[0], json.loads(values[1]))
-        self.observer.committed([change for change in changes if change[0] != "news"])
-
-    def _changed(self, changes: list[Change]) -> None:
-        for kind, table_id in changes:
-            self.findings.add(Invariant.LEDGER_DIFFERS, f"a {kind} that scoring had was changed", table_id)
+                yield kind(f"{kind.kind}-{number}", self)
 
     def start(self) -> None:
         """Begin; the loop stops at the end, or when something is found."""
-        self.run = self.process.start(self._run())
+        self.run = Process("world").start(self._run())
         self.run.add_done_callback(lambda _: self.loop.stop())
 
     async def _run(self) -> None:
@@ -115,8 +68,7 @@ class World:
             replica.start()
         alive = asyncio.create_task(keep_alive(self.replicas))
         playing = [asyncio.create_task(self._table(number, plan)) for number, plan in enumerate(self.plan.tables, 1)]
-        chaos = Chaos(self.plan, self.surroundings, self.replicas, self.faults, self.chance("chaos"))
-        await chaos.run(playing)
+        await Chaos(self, self.replicas).run(playing)
         self.trace.note("faults end")
         for player in self.players:
             player.only_plays = True
@@ -132,8 +84,7 @@ class World:
     # Playing
 
     def _player(self, name: str, behaviour: Behaviour) -> Player:
-        clock = self.loop.now_milliseconds
-        player = Player(name, behaviour, self.network, self.chance(name), clock, self.findings)
+        player = Player(name, behaviour, self)
         self.players.append(player)
         return player
 
@@ -149,14 +100,14 @@ class World:
             return
         watching = [self._player(f"watcher-{number}-{place}", SPECTATOR) for place in range(plan.spectators)]
         await asyncio.gather(
-            *(self._by(player, player.play(table_id)) for player, table_id in zip(players, tables, strict=True)),
-            *(self._by(player, player.watch(tables[0])) for player in watching),
+            *(self._by(player, player.play, table_id) for player, table_id in zip(players, tables, strict=True)),
+            *(self._by(player, player.watch, tables[0]) for player in watching),
         )
         self._watched += [(player, tables[0]) for player in watching]
 
     async def _matched(self, players: Sequence[Player], plan: TablePlan) -> list[str]:
         """Wait for quick match; returns the table of each player."""
-        tables = await asyncio.gather(*(self._by(player, player.be_matched(plan)) for player in players))
+        tables = await asyncio.gather(*(self._by(player, player.be_matched, plan) for player in players))
         for player, table_id in zip(players, tables, strict=True):
             record = self.observer.tables.get(table_id)
             config = json.loads(record.stored.config) if record is not None and record.stored is not None else {}
@@ -167,38 +118,33 @@ class World:
 
     async def _formed(self, players: Sequence[Player], plan: TablePlan) -> list[str]:
         """Form a table together; returns it for each player."""
-        table_id = await self._by(players[0], players[0].host(plan))
-        await asyncio.gather(*(self._by(player, player.join(table_id)) for player in players[1:]))
-        await asyncio.gather(*(self._by(player, player.get_ready(table_id)) for player in players))
+        table_id = await self._by(players[0], players[0].host, plan)
+        await asyncio.gather(*(self._by(player, player.join, table_id) for player in players[1:]))
+        await asyncio.gather(*(self._by(player, player.get_ready, table_id) for player in players))
         return [table_id] * len(players)
 
-    async def _by(self, player: Player, work: Coroutine[Any, Any, Any]) -> Any:
-        """Let a player do something in their own process."""
-        return await player.process.start(work)
+    async def _by(self, player: Player, work: Callable[..., Coroutine[Any, Any, Any]], *about: Any) -> Any:
+        """Let a player do something in their own process, and try again what fails."""
+        return await player.process.start(player.until_done(partial(work, *about)))
 
     # The end
 
     async def _end(self) -> None:
         reader = self.players[0]
-        scoring, lobby, engines = (self.databases[name] for name in ("scoring", "lobby", "engine"))
-        await self._within(
-            SETTLING_SECONDS, Invariant.RESULT_MISSING, lambda: unknown_results(self.observer, scoring, engines)
-        )
-        await self._within(SETTLING_SECONDS, Invariant.TABLE_STUCK, lambda: unfinished(self.observer, lobby))
+        await self._within(SETTLING_SECONDS, Invariant.RESULT_MISSING, lambda: unknown_results(self))
+        await self._within(SETTLING_SECONDS, Invariant.TABLE_STUCK, lambda: unfinished(self))
         for player, table_id in self._unattended:
-            await self._by(player, player.watch(table_id))
+            await self._by(player, player.watch, table_id)
         for player, table_id in (*self._seated, *self._watched):
-            await self._by(player, player.read_again(table_id))
+            await self._by(player, player.read_again, table_id)
         for record in self.observer.opened:
-            await self._by(reader, reader.fetch(record))
-            async with self.surroundings.access["scoring"].connect() as ledger:
+            await self._by(reader, reader.fetch, record)
+            async with self.access["scoring"].connect() as ledger:
                 record.ledger = await ledger_of(ledger, record.table_id)
-            self.boards[record.game] = await self._by(reader, reader.board(record.game))
+            self.boards[record.game] = await self._by(reader, reader.board, record.game)
         for player_id in self.observer.players.values():
-            self.statistics[player_id] = await self._by(reader, reader.statistics(player_id))
-        await self._within(
-            FORGETTING_SECONDS, Invariant.LEFT_OVER, lambda: left_over(self.replicas, self.network, lobby)
-        )
+            self.statistics[player_id] = await self._by(reader, reader.statistics, player_id)
+        await self._within(FORGETTING_SECONDS, Invariant.LEFT_OVER, lambda: left_over(self, self.replicas))
         wanted = Counter(self.observer.players[player.name] for player, _ in self._seated)
         for detail in wrongly_seated(self.observer.opened, wanted):
             self.findings.add(Invariant.SEATED_WRONGLY, detail)

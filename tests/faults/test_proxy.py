@@ -35,11 +35,11 @@ async def way() -> AsyncIterator[Way]:
         yield Way(proxy, await proxy.open("one", "127.0.0.1", target))
 
 
-class Caller:
+class Caller(NamedTuple):
     """A connection through the lane."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.reader, self.writer = reader, writer
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
 
     @classmethod
     async def call(cls, way: Way) -> "Caller":

@@ -23,12 +23,12 @@ from croupier.engine.postgres_writer import PostgresWriter
 from croupier.engine.reports import Reporter, ScoringPort
 from croupier.engine.services import EngineServices
 from croupier.engine.settings import EngineSettings
-from croupier.engine.shared_clock import SharedClock, time_of
+from croupier.engine.shared_clock import AskTime, SharedClock, time_of
 from croupier.engine.sql_attendance import SqlAttendanceStore
 from croupier.engine.sql_store import SqlTableStore
 from croupier.engine.sqlite_writer import SqliteWriter
 from croupier.engine.tables import Tables
-from croupier.engine.thinkers import ProcessThinkers
+from croupier.engine.thinkers import ProcessThinkers, Thinkers
 from croupier.engine.traced import TracedStore
 from croupier.runtime.identity import Clock
 from croupier.runtime.logs import Logger
@@ -91,6 +91,20 @@ class Engine:
         await asyncio.wait([committing])
 
 
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """How an engine reaches what is neither its database nor a service: chance, time, other engines, processes."""
+
+    engine_id: str
+    metrics: EngineMetrics
+    new_seed: Callable[[int], bytes]
+    choose: Callable[[int], int]
+    ask_time: AskTime
+    writer: EntryWriter
+    news: News
+    thinkers: Thinkers
+
+
 def assemble(
     settings: EngineSettings,
     database: AsyncEngine,
@@ -101,32 +115,55 @@ def assemble(
     traces: Traces | None = None,
 ) -> Engine:
     """Wire an engine by hand; nothing runs yet."""
-    engine_id = secrets.token_hex(8)
-    metrics = EngineMetrics(CollectorRegistry())
-    clock = SharedClock(local_clock, time_of(database, local_clock), logger)
-    writer, news = _ports(database, engine_id, logger)
+    engine_id, metrics = secrets.token_hex(8), EngineMetrics(CollectorRegistry())
+    writer, news = _writer_and_news(database, engine_id, logger)
+    ports = Ports(
+        engine_id=engine_id,
+        metrics=metrics,
+        new_seed=new_seed,
+        choose=secrets.SystemRandom().randrange,
+        ask_time=time_of(database, local_clock),
+        writer=writer,
+        news=news,
+        thinkers=ProcessThinkers(settings.bot_processes, metrics, logger),
+    )
+    return wire(settings, database, scoring, ports, local_clock, logger, traces)
+
+
+def wire(
+    settings: EngineSettings,
+    database: AsyncEngine,
+    scoring: ScoringPort,
+    ports: Ports,
+    local_clock: Clock,
+    logger: Logger,
+    traces: Traces | None = None,
+) -> Engine:
+    """Wire an engine to these ports; nothing runs yet."""
+    metrics, writer = ports.metrics, ports.writer
+    clock = SharedClock(local_clock, ports.ask_time, logger)
     store = TracedStore(database, writer, metrics, traces) if traces else SqlTableStore(database, writer, metrics)
     services = EngineServices(
         store=store,
         encoder=StreamEncoder(),
         metrics=metrics,
         clock=clock,
-        choose=secrets.SystemRandom().randrange,
+        choose=ports.choose,
         logger=logger,
         background=Background(logger),
         reporter=Reporter(store, scoring, clock, metrics, logger),
-        thinkers=ProcessThinkers(settings.bot_processes, metrics, logger),
-        attendance=Attendance(SqlAttendanceStore(database), engine_id, store.is_flowing, clock, logger),
-        news=news,
+        thinkers=ports.thinkers,
+        attendance=Attendance(SqlAttendanceStore(database), ports.engine_id, store.is_flowing, clock, logger),
+        news=ports.news,
         traces=traces,
     )
-    tables = Tables(services, new_seed, settings.most_open_tables)
+    tables = Tables(services, ports.new_seed, settings.most_open_tables)
     return Engine(
         clock, services, store, tables, Follower(tables, services), Caretaker(tables, services, _retention(settings))
     )
 
 
-def _ports(database: AsyncEngine, engine_id: str, logger: Logger) -> tuple[EntryWriter, News]:
+def _writer_and_news(database: AsyncEngine, engine_id: str, logger: Logger) -> tuple[EntryWriter, News]:
     """Who appends, and who tells; an engine on SQLite is alone."""
     if database.dialect.name == "sqlite":
         return SqliteWriter(database), NoNews()

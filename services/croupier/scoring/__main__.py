@@ -65,23 +65,32 @@ class Port:
     limit: PlayerLimit | None = None
 
 
+def servicers(database: AsyncEngine, registry: CollectorRegistry) -> tuple[AddServices, AddServices]:
+    """What players call and what engines call, on one ledger."""
+    ledger = Ledger(database)
+    players = ScoringServicer(ledger, Records(database))
+    control = ScoringControlServicer(ledger, LedgerMetrics(registry))
+    return (
+        partial(add_ScoringServiceServicer_to_server, players),
+        partial(add_ScoringControlServiceServicer_to_server, control),
+    )
+
+
 def ports(settings: ScoringSettings, database: AsyncEngine, registry: CollectorRegistry) -> tuple[Port, Port]:
     """What the players' port and the engine's port serve; raises ValueError for settings that cannot be used."""
-    ledger = Ledger(database)
-    servicer = ScoringServicer(ledger, Records(database))
-    control = ScoringControlServicer(ledger, LedgerMetrics(registry))
+    add_players, add_control = servicers(database, registry)
     return (
         Port(
             settings.listen,
             SERVICES["ScoringService"].full_name,
-            partial(add_ScoringServiceServicer_to_server, servicer),
+            add_players,
             TokenVerifier(load_public_key(settings.lobby_public_key), PLAYER_AUDIENCE, clock),
             player_limit(settings.player, time.monotonic_ns),
         ),
         Port(
             settings.control_listen,
             SERVICES["ScoringControlService"].full_name,
-            partial(add_ScoringControlServiceServicer_to_server, control),
+            add_control,
             TokenVerifier(load_public_key(settings.engine_public_key), SCORING_CONTROL_AUDIENCE, clock),
         ),
     )
