@@ -118,6 +118,10 @@ class SeatRecord:
     thinks_milliseconds: int | None = None
     """The longest that this player waits before an action; None where the run does not promise that."""
 
+    def has_left(self, at_milliseconds: int) -> bool:
+        """Whether the viewer had left by then."""
+        return self.left_milliseconds is not None and self.left_milliseconds <= at_milliseconds
+
 
 class StoredEntry(NamedTuple):
     """A row of the log; times in milliseconds since 1970 UTC, `body` as JSON.

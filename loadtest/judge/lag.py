@@ -7,6 +7,9 @@ from loadtest.judge.streams import Followed
 from loadtest.judge.violations import Found, Invariant
 from loadtest.record import Lag
 
+END_MILLISECONDS = 5_000
+"""A viewer who leaves so soon after the end of a game may have missed it."""
+
 
 def late_entries(one: Followed, rows: Rows, lag: Lag, ahead: int) -> Iterator[Found]:
     """The first entry of each stream that a viewer received too late, or never.
@@ -37,11 +40,13 @@ def late_entries(one: Followed, rows: Rows, lag: Lag, ahead: int) -> Iterator[Fo
                 break
 
 
-def end_missed(one: Followed, rows: Rows) -> Iterator[Found]:
+def end_missed(one: Followed, rows: Rows, ahead: int) -> Iterator[Found]:
     """A viewer who stayed to the end of a game, and never received it."""
-    record, last = one.record, len(rows.entries)
-    is_present = one.messages and not record.hampered and record.left_milliseconds is None
-    if is_present and rows.stored.status == "finished" and max(it.sequence for it in one.messages) < last:
+    last = len(rows.entries)
+    is_missed = one.messages and not one.record.hampered and max(it.sequence for it in one.messages) < last
+    if not is_missed or rows.stored.status != "finished":
+        return
+    if not one.record.has_left(_visible(rows.entries[-1], ahead) + END_MILLISECONDS):
         yield Invariant.STREAM_SILENT, one.last_heard[1], f"{one.name} never received the end of the game, with {last}"
 
 
@@ -74,8 +79,8 @@ def seen_by_all(followed: Sequence[Followed], until_milliseconds: int | None) ->
 
 def _is_connected(one: Followed, at: int) -> bool:
     """Whether a viewer had a stream by then and had not left."""
-    opened, left = one.record.opened, one.record.left_milliseconds
-    return bool(opened) and opened[0].at_milliseconds <= at and (left is None or left > at)
+    opened = one.record.opened
+    return bool(opened) and opened[0].at_milliseconds <= at and not one.record.has_left(at)
 
 
 def _live(one: Followed, sequence: int, sent_at: int) -> int | None:

@@ -31,11 +31,11 @@ def unexcused(log: Log, followed: Sequence[Followed], ahead: int) -> Iterator[Fo
     for one in _time_outs(log):
         yield from _too_early_for_people(one, log, followed)
         viewers = [viewer for viewer in followed if viewer.seat == one.seat]
-        records = [viewer.record for viewer in viewers]
-        if any(it.hampered or it.reads_slowly or it.left_milliseconds is not None for it in records):
+        records, deadline = [viewer.record for viewer in viewers], one.deadline + ahead
+        if any(it.hampered or it.reads_slowly or it.has_left(deadline) for it in records):
             continue
         for viewer in viewers:
-            if one.sequence in viewer.updates and (why := _kept_from_acting(viewer, one, one.deadline + ahead)):
+            if one.sequence in viewer.updates and (why := _kept_from_acting(viewer, one, deadline)):
                 detail = f"the time of {viewer.name} ran out though its player {why}"
                 yield Invariant.TIMED_OUT_UNEXCUSED, one.sequence, detail
 

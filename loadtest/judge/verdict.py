@@ -139,7 +139,7 @@ def _lag(record: TableRecord, followed: Sequence[Followed], records: Records, ah
     for one in followed if rows is not None else ():
         assert rows is not None
         if record.is_finished:
-            yield from end_missed(one, rows)
+            yield from end_missed(one, rows, ahead)
         if record.lag is not None:
             yield from late_entries(one, rows, record.lag, ahead)
 

@@ -79,7 +79,10 @@ class SeatPlayer:
                 await read_again(self._client, self._table_id, self._viewer)
         except CroupierError as error:
             self._failed("following a table", error)
-            self._viewer.left_milliseconds = wall_milliseconds()
+            self._leave()
+        except asyncio.CancelledError:
+            self._leave()
+            raise
         if record := self._world.tables.leave(self._table_id):
             try:
                 if record.is_finished:
@@ -109,14 +112,19 @@ class SeatPlayer:
         has_stayed = self._viewer.left_milliseconds is None
         while await self._is_my_turn(seat):
             if self._manner is Manner.LEAVER and has_stayed and self._random.random() < LEFT:
-                self._viewer.left_milliseconds = wall_milliseconds()
+                self._leave()
                 return False
             await self._take_turn(seat)
             if self._setbacks >= MOST_SETBACKS:
                 self._world.measures.failed("giving up a table", f"{self._setbacks} attempts in a row failed")
-                self._viewer.left_milliseconds = wall_milliseconds()
+                self._leave()
                 return False
         return True
+
+    def _leave(self) -> None:
+        """Note when the player left, for the first time if they came back meanwhile."""
+        if self._viewer.left_milliseconds is None:
+            self._viewer.left_milliseconds = wall_milliseconds()
 
     async def _is_my_turn(self, seat: Seat) -> bool:
         """Wait for the turn, and look now and then whether the stream has fallen silent while the game goes on."""

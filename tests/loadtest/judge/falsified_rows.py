@@ -162,6 +162,17 @@ def run_out_unasked(record: TableRecord, table: Played) -> None:
     one.heard[2:sequence] = [heard._replace(at_milliseconds=late) for heard in one.heard[2:sequence]]
 
 
+def miss_the_end_and_wait(record: TableRecord, table: Played) -> None:
+    one = record.viewers[0]
+    one.heard.pop()
+    one.left_milliseconds = table.steps[-1].entry.at + 6_000
+
+
+def run_out_before_leaving(record: TableRecord, table: Played) -> None:
+    run_out_though_an_action_was_sent(record, table)
+    viewer_timed_out(record, table).left_milliseconds = table.steps[timed_out(table) - 2].entry.deadline + 1_000
+
+
 def be_told_late(record: TableRecord, _: Played) -> None:
     record.lag = Lag(1_000)
     one = record.viewers[0]
@@ -233,6 +244,7 @@ ROWS: Cases = {
     Invariant.DEADLINE_MISSED: {"wait_too_long": alone(wait_too_long)},
     Invariant.TIMED_OUT_UNEXCUSED: {
         "run_out_though_an_action_was_sent": run_out_though_an_action_was_sent,
+        "run_out_before_leaving": run_out_before_leaving,
         "run_out_though_nobody_thinks_so_long": lambda record, table: setattr(
             viewer_timed_out(record, table), "thinks_milliseconds", 2_000
         ),
@@ -240,6 +252,7 @@ ROWS: Cases = {
     },
     Invariant.STREAM_SILENT: {
         "miss_the_end": lambda record, _: record.viewers[0].heard.pop(),
+        "miss_the_end_and_wait": miss_the_end_and_wait,
         "be_told_late": be_told_late,
     },
 }

@@ -61,6 +61,15 @@ def test_whoever_leaves_for_good_is_judged_by_what_he_lived_through(game: str) -
 
 
 @pytest.mark.parametrize("game", GAMES)
+def test_a_viewer_who_leaves_just_after_the_end_may_have_missed_it(game: str) -> None:
+    table = played(game, 1, PLAIN)
+    record = stored_record(table)
+    record.viewers[0].heard.pop()
+    record.viewers[0].left_milliseconds = table.steps[-1].entry.at + 4_000
+    assert_clean(judge(record))
+
+
+@pytest.mark.parametrize("game", GAMES)
 def test_a_table_that_was_left_by_all_is_judged_without_a_replay(game: str) -> None:
     verdict = judge(record_of(played(game, 1, replace(EVENTFUL, most_entries=6))))
     assert_clean(verdict)
