@@ -1,6 +1,8 @@
 """One service as a child process of a fault run, which can delay its start and break its database connections.
 
-The supervisor runs it in place of `croupier.cli.child`; environment variables of the harness configure it.
+The supervisor runs it in place of `croupier.cli.child`, with two arguments before a service's own: a folder, in which
+a file by the name of an instance keeps it from starting and NAME.flags is a JSON list of more flags; and the port at
+which each instance connects to PostgreSQL, as JSON by name.
 """
 
 import json
@@ -15,24 +17,21 @@ from sqlalchemy import make_url
 from croupier.cli.child import main as run_child
 from croupier.cli.supervisor import DATABASE_VARIABLE
 
-DATABASE_PORTS_VARIABLE = "CROUPIER_FAULTS_DATABASE_PORTS"
-"""JSON: the port at which each instance connects to PostgreSQL."""
-HOLD_VARIABLE = "CROUPIER_FAULTS_HOLD"
-"""A folder; an instance does not start while a file of its name is there. NAME.flags is a JSON list of more flags."""
 LONGEST_HOLD_SECONDS = 70.0
 POLL_SECONDS = 0.05
 
 
 def main(arguments: Sequence[str]) -> int:
     """Wait until the instance may start, and run it."""
+    folder, database_ports, *arguments = arguments
     (ready_file,) = (flag.partition("=")[2] for flag in arguments if flag.startswith("--ready-file="))
     instance = Path(ready_file).stem
-    hold, deadline = Path(os.environ[HOLD_VARIABLE]), time.monotonic() + LONGEST_HOLD_SECONDS
+    hold, deadline = Path(folder), time.monotonic() + LONGEST_HOLD_SECONDS
     while (hold / instance).exists() and time.monotonic() < deadline:
         time.sleep(POLL_SECONDS)
     flags_file = hold / f"{instance}.flags"
     added_flags = json.loads(flags_file.read_text()) if flags_file.exists() else []
-    if port := json.loads(os.environ.get(DATABASE_PORTS_VARIABLE, "{}")).get(instance):
+    if port := json.loads(database_ports).get(instance):
         url = make_url(os.environ[DATABASE_VARIABLE]).set(port=port)
         os.environ[DATABASE_VARIABLE] = url.render_as_string(hide_password=False)
     return run_child([*arguments, *added_flags])

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import resource
 import signal
 import sys
@@ -10,14 +9,12 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from unittest.mock import patch
 
 from croupier.cli.replicas import DOOR as GATEWAY
 from croupier.cli.replicas import Replicas, service_of
 from croupier.cli.supervisor import Manner, Services, running_services
 from croupier.runtime.schema_versions import migrate_database
 from croupier_client import Endpoints
-from loadtest.faults.child import DATABASE_PORTS_VARIABLE, HOLD_VARIABLE
 from loadtest.faults.network import Network, NoNetwork, network_to
 from loadtest.faults.proxy import Proxy
 from loadtest.faults.reading import Databases
@@ -130,13 +127,12 @@ async def _opened(stack: AsyncExitStack, folder: Path, manner: Manner, postgres:
     proxy = await stack.enter_async_context(Proxy())
     hold = folder / "hold"
     hold.mkdir(parents=True)
-    environment = {HOLD_VARIABLE: str(hold)}
+    ports = {}
     if postgres is not None:
-        names = manner.replicas.all()
-        ports = {name: await proxy.open(f"database:{name}", "127.0.0.1", postgres.port) for name in names}
-        environment[DATABASE_PORTS_VARIABLE] = json.dumps(ports)
-    # Child processes get these variables.
-    stack.enter_context(patch.dict(os.environ, environment))
+        for name in manner.replicas.all():
+            ports[name] = await proxy.open(f"database:{name}", "127.0.0.1", postgres.port)
+    # As arguments: a change of the environment crashes the threads of gRPC that read it.
+    manner = replace(manner, command=(*manner.command, str(hold), json.dumps(ports)))
     services = await stack.enter_async_context(running_services(folder / "data", manner=manner))
     player_ports = {}
     for name, addresses in services.addresses.items():
