@@ -1,5 +1,6 @@
 """What a dashboard is: rows of panels, each of which asks Prometheus something and says what the answer means."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -39,17 +40,20 @@ class Query:
         return replace(self, expression=f"{self.expression} / {divisor}")
 
 
+@dataclass(frozen=True, slots=True)
 class Panel:
-    """One picture in the unit of its queries; `meaning` says what to look for in it."""
+    """One picture; `meaning` says what to look for in it."""
 
-    def __init__(
-        self, title: str, meaning: str, *queries: Query, unit: Unit | None = None, form: Form = Form.LINES
-    ) -> None:
-        self.title = title
-        self.meaning = meaning
-        self.queries = queries
-        self.unit = unit or queries[0].unit
-        self.form = form
+    title: str
+    meaning: str
+    queries: tuple[Query, ...]
+    unit: Unit
+    form: Form
+
+
+def panel(title: str, meaning: str, *queries: Query, unit: Unit | None = None, form: Form = Form.LINES) -> Panel:
+    """A panel of queries, in the unit of the first unless another is named."""
+    return Panel(title, meaning, queries, unit or queries[0].unit, form)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,7 @@ class Dashboard:
 
     uid: str
     title: str
-    rows: dict[str, tuple[Panel, ...]]
+    rows: Mapping[str, tuple[Panel, ...]]
 
     @property
     def panels(self) -> tuple[Panel, ...]:

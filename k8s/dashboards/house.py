@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from k8s.dashboards.board import Dashboard, Form, Panel, Query, Unit
+from k8s.dashboards.board import Dashboard, Form, Query, Unit, panel
 from k8s.dashboards.queries import extreme, of, quantile, rate, ratio, total
 
 SERVICES = "lobby|engine|scoring"
@@ -12,12 +12,12 @@ FAILED = "INTERNAL|UNKNOWN|DATA_LOSS|UNAVAILABLE|DEADLINE_EXCEEDED"
 _CALLS = "croupier_rpc_calls_total"
 _OPEN_TABLES = extreme("max", of("engine", "croupier_open_tables"), "game")
 
-_figure = partial(Panel, form=Form.FIGURE)
+_figure = partial(panel, form=Form.FIGURE)
 
 _NOW = (
     _figure(
         "Tables in play",
-        "Whoever looks after them. Every engine counts all of them, so that the highest count is the number.",
+        "Open tables of all engines. Every engine counts all of them, so the highest count is the number.",
         Query(f"sum({_OPEN_TABLES.expression})"),
     ),
     _figure("Streams", "Players and spectators who follow a table.", total(of("engine", "croupier_streams"))),
@@ -35,32 +35,32 @@ _NOW = (
     _figure("Instances", "How many of each answer Prometheus.", total(of(f"{SERVICES}|door", "up"), "job")),
 )
 _PLAY = (
-    Panel("Tables by game", "Tables in play.", _OPEN_TABLES),
-    Panel(
+    panel("Tables by game", "Tables in play.", _OPEN_TABLES),
+    panel(
         "Actions by game",
         "Moves that were stored. Where it falls while tables do not, something holds players up.",
         rate(of("engine", "croupier_actions_accepted_total"), "game"),
     ),
-    Panel(
+    panel(
         "Actions refused",
         "By reason. Clients err now and then; a step after a release is a client or a rule that is broken.",
         rate(of("engine", "croupier_actions_refused_total"), "reason"),
     ),
 )
 _CARE = (
-    Panel(
+    panel(
         "Processor",
         "Cores that each instance uses. The event loop of one cannot use more than one.",
         rate(of(SERVICES, "process_cpu_seconds_total"), "pod"),
         unit=Unit.NUMBER,
     ),
-    Panel(
+    panel(
         "Memory",
         "What each instance holds. It grows with tables and streams, and is to fall again with them.",
         total(of(SERVICES, "process_resident_memory_bytes"), "pod"),
         unit=Unit.BYTES,
     ),
-    Panel("Open files", "Connections for the most part.", total(of(SERVICES, "process_open_fds"), "pod")),
+    panel("Open files", "Connections for the most part.", total(of(SERVICES, "process_open_fds"), "pod")),
 )
 
 HOUSE = Dashboard(

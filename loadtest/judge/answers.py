@@ -38,7 +38,7 @@ class Bench:
     """The judge's own, by the number in the replay; empty where there is no proof."""
 
     def legal_at(self, sequence: int) -> Legal | None:
-        """What the player may do at a sequence: by the rules, or else as he was told; None where nobody knows."""
+        """What the player may do at a sequence: by the rules, or else by the view; None if neither is known."""
         position = self.positions.get(self.numbers.get(sequence, -1))
         if position is not None:
             return position.legal.get(-1 if self.one.seat is None else self.one.seat, Legal([], []))
@@ -46,7 +46,7 @@ class Bench:
         return legal_of(moment.legal_actions) if moment is not None else None
 
     def fits(self, reason: str, act: Act, sequence: int) -> bool:
-        """Whether a refusal for this reason is right at a sequence; True where nobody knows."""
+        """Whether a refusal for this reason is right at a sequence; True if that cannot be decided."""
         legal, to_act = self.legal_at(sequence), self.log.seats_to_act(sequence)
         if legal is None or to_act is None:
             return True
@@ -199,7 +199,7 @@ def acknowledgements_broken(bench: Bench, replay: Replay | None, *, has_rows: bo
 
 
 def _not_there(bench: Bench, sequence: int, act: Act, replay: Replay | None) -> str | None:
-    """What is there in place of an action, None if it is there or nobody knows."""
+    """Why an entry is not the acknowledged action; None if it is, or if that cannot be decided."""
     log, seat = bench.log, bench.one.seat
     update, number = log.entries.get(sequence), bench.numbers.get(sequence)
     if update is not None and seat is not None:

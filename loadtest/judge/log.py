@@ -32,7 +32,7 @@ class Log:
     """When GetView was answered, whoever asked, and the sequence that it was at."""
 
     def seats_to_act(self, sequence: int) -> list[int] | None:
-        """Who is to act after an entry; None where nobody knows."""
+        """The seats to act after an entry; None where the log does not show them."""
         moment = self.moments.get(sequence)
         return list(moment.view.seats_to_act) if moment is not None else None
 
