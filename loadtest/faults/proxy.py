@@ -100,6 +100,10 @@ class Lane:
         for connection in self.connections:
             connection.dead = True
 
+    def aim(self, host: str, port: int) -> None:
+        """Connect new connections to another target."""
+        self.target = (host, port)
+
 
 class _Process:
     def __init__(self) -> None:

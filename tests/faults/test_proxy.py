@@ -97,6 +97,17 @@ async def test_a_reset_ends_connections_by_an_error(way: Way) -> None:
         await caller.reader.read()
 
 
+async def test_new_connections_go_to_the_target_that_a_lane_is_aimed_at(way: Way) -> None:
+    async def greet(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"elsewhere")
+        writer.close()
+
+    async with await asyncio.start_server(greet, "127.0.0.1", 0) as other:
+        await way.proxy.do("one", "aim", "127.0.0.1", other.sockets[0].getsockname()[1])
+        caller = await Caller.call(way)
+        assert await caller.receives(b"elsewhere")
+
+
 @pytest.mark.parametrize("name", ["other", "on", "players:"])
 async def test_only_the_lanes_that_are_named_are_broken(way: Way, name: str) -> None:
     await way.proxy.do(name, "hold")
