@@ -8,6 +8,8 @@ SCENARIO ?= smoke
 SEEDS ?= 1000
 FIRST_SEED ?= 1
 JOBS ?= 2
+# Half of the time of the tests is waiting for real processes: four keep two cores busy.
+TEST_PROCESSES ?= 4
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 IMAGE ?= localhost/croupier:$(VERSION)
 
@@ -17,11 +19,11 @@ demo: $(STAMP)
 	$(BIN)/croupier demo
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not slow and not image"
+	$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal -q -m "not slow and not image"
 
 test-all: export CROUPIER_TEST_TABLES ?= 6
 test-all: $(STAMP) $(CHECKOV)
-	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not image"
+	$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal -q -m "not image"
 
 check: $(STAMP)
 	$(BIN)/ruff check .
