@@ -1,5 +1,6 @@
 """The page that metrics are read from."""
 
+from contextlib import ExitStack
 from http.client import HTTPConnection
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from croupier.runtime.metrics import RpcMetrics, serve_metrics
 
+OPENED = 100
 SECONDS = 60.0
 
 
@@ -27,11 +29,14 @@ def test_a_page_tells_what_the_process_uses(tmp_path: Path) -> None:
     server, address = serve_metrics(registry, "127.0.0.1:0")
     try:
         before = read(address)
-        with (tmp_path / "one").open("w"), (tmp_path / "another").open("w"):
+        with ExitStack() as files:
+            for number in range(OPENED):
+                files.enter_context((tmp_path / str(number)).open("w"))
             opened = read(address)["process_open_fds"] - before["process_open_fds"]
     finally:
         server.shutdown()
         server.server_close()
     assert before["process_cpu_seconds_total"] > 0
     assert before["process_resident_memory_bytes"] > 10 * 1024 * 1024
-    assert opened == 2
+    # Connections of the page itself, and of other tests' rests, may come and go meanwhile.
+    assert abs(opened - OPENED) < OPENED / 2
