@@ -1,6 +1,7 @@
 """Both channels where streams break and engines die, hang and never answer: the table goes on for its user."""
 
 import asyncio
+import gc
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -8,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import grpc
+import psutil  # type: ignore[import-untyped]
 import pytest
 
 from croupier_api.v1 import engine_pb2
@@ -104,6 +106,23 @@ async def test_a_spectator_follows_to_the_end_over_several_streams(client_of: Co
             await lay_all(played)
             fake.hold.set()
             assert await following == [1, 2, 3, 4]
+
+
+async def test_a_client_that_is_closed_lets_go_of_its_connections(client_of: Connects) -> None:
+    def connections() -> int:
+        found = psutil.Process().net_connections("tcp")
+        return sum(bool(each.raddr) and f"127.0.0.1:{each.raddr.port}" == fake.address for each in found)
+
+    gc.disable()
+    try:
+        with FakeCroupier() as fake:
+            async with client_of(fake) as client:
+                async with client.play("t1") as played, client.watch("t1"):
+                    await lay_all(played)
+                assert connections()
+            await until(lambda: not connections(), "what was closed has no connection left")
+    finally:
+        gc.enable()
 
 
 async def test_an_engine_that_dies_is_left_for_another_one(client_of: Connects) -> None:

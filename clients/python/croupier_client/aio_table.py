@@ -67,11 +67,14 @@ class AsyncWatchedTable(Table):
 
     async def close(self) -> None:
         """End the stream; whoever waits for the table goes on."""
-        if self._reader is not None:
-            self._reader.cancel()
-            await asyncio.wait([self._reader])
-            if not self._reader.cancelled():
-                self._reader.result()
+        # Let go of at once: where the task was cancelled is a traceback with the table in it, and the call with its
+        # connection, which would stay until somebody looks for such circles.
+        reader, self._reader = self._reader, None
+        if reader is not None:
+            reader.cancel()
+            await asyncio.wait([reader])
+            if not reader.cancelled():
+                reader.result()
 
     async def changed(self, *, after: int | None = None, timeout_seconds: float | None = None) -> None:
         """Wait until the table is beyond `after`, which is its present sequence unless given, or the game is over."""
