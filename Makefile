@@ -22,6 +22,8 @@ test: $(STAMP)
 	$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal -q -m "not slow and not image"
 
 test-all: export CROUPIER_TEST_TABLES ?= 6
+# Whole load tests and fault runs keep two cores busy by themselves.
+test-all: TEST_PROCESSES = 2
 test-all: $(STAMP) $(CHECKOV)
 	$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal -q -m "not image"
 
