@@ -9,7 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from croupier.runtime.metrics import RpcMetrics, serve_metrics
 
-OPENED = 100
+OPENED, OTHERS = 100, 10
 SECONDS = 60.0
 
 
@@ -38,5 +38,5 @@ def test_a_page_tells_what_the_process_uses(tmp_path: Path) -> None:
         server.server_close()
     assert before["process_cpu_seconds_total"] > 0
     assert before["process_resident_memory_bytes"] > 10 * 1024 * 1024
-    # Connections of the page itself, and of other tests' rests, may come and go meanwhile.
-    assert abs(opened - OPENED) < OPENED / 2
+    # Connections to the page, and what earlier tests have left to the garbage collector, may be closed meanwhile.
+    assert abs(opened - OPENED) < OTHERS

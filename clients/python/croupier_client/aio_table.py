@@ -67,8 +67,8 @@ class AsyncWatchedTable(Table):
 
     async def close(self) -> None:
         """End the stream; whoever waits for the table goes on."""
-        # Let go of at once: where the task was cancelled is a traceback with the table in it, and the call with its
-        # connection, which would stay until somebody looks for such circles.
+        # The traceback of the task's cancellation refers to the table and to the call: as long as the table refers to
+        # the task, that reference cycle keeps the connection open until the garbage collector runs.
         reader, self._reader = self._reader, None
         if reader is not None:
             reader.cancel()
