@@ -12,7 +12,7 @@ from croupier.engine.log import ActedBy, SeatConfig, TimeCredited
 from croupier.engine.steward import FOLLOW_MILLISECONDS, RETRY_MILLISECONDS, UNCERTAIN_MILLISECONDS
 from croupier.games.actions import Pass
 from croupier.games.facts import SPECTATOR, Seat
-from croupier.runtime.errors import IllegalNow
+from croupier.runtime.errors import IllegalNow, Unavailable
 from croupier_api.v1 import engine_pb2
 from tests.engine.fakes import Bench, Outcome
 from tests.engine.play import (
@@ -27,6 +27,7 @@ from tests.engine.play import (
     soon,
     take_up,
     taken,
+    until_end,
 )
 from tests.waiting import settled
 
@@ -129,7 +130,6 @@ async def test_the_seat_is_handed_back_when_its_player_acts_again(away: Watched)
 FAULTS = {
     "appends fail": RETRY_MILLISECONDS,
     "reads fail": RETRY_MILLISECONDS,
-    "the roll is down": RETRY_MILLISECONDS,
     "it is not certain who was there": UNCERTAIN_MILLISECONDS,
 }
 
@@ -140,7 +140,6 @@ async def test_what_cannot_be_done_when_time_has_run_out_is_done_later(
 ) -> None:
     engine.store.outcomes += [Outcome.FAILS_BEFORE] * {"appends fail": 4, "reads fail": 1}.get(fault, 0)
     engine.store.reads_fail = fault == "reads fail"
-    engine.roll.down = fault == "the roll is down"
     if fault == "it is not certain who was there":
         engine.roll.certain_until = three.table.state.deadline - 1
     assert await three.after(FULL_MILLISECONDS) == []
@@ -148,10 +147,28 @@ async def test_what_cannot_be_done_when_time_has_run_out_is_done_later(
         asked = engine.roll.asked
         assert await three.after(pause) == []
         assert engine.roll.asked <= asked + 1
-    engine.store.reads_fail = engine.roll.down = False
+    engine.store.reads_fail = False
     engine.roll.certain_until = None
     assert await three.after(pause) == [TIMEOUT]
     assert three.table.state.deadline > engine.clock()
+
+
+async def test_an_engine_that_others_miss_sends_its_streams_elsewhere_and_reads_what_happened_before_it_goes_on(
+    engine: Bench, three: Watched
+) -> None:
+    other = await replica(engine)
+    engine.roll.down = True
+    engine.clock.advance(FULL_MILLISECONDS)
+    (notice,) = await until_end(three.stream)
+    assert parsed(notice).HasField("resume_notice")
+    with pytest.raises(Unavailable) as refusal:
+        await three.table.catch_up_to(0)
+    assert refusal.value.reason == "TABLE_MOVED"
+    engine.roll.down = False
+    sequence = await other.act()
+    await three.table.catch_up_to(0)
+    assert three.table.state.sequence == sequence
+    await act_once(three.table, Random(2))
 
 
 # Time that nobody served

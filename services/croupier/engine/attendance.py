@@ -6,6 +6,7 @@ interruption is noted, and nobody's time runs out because of it: see credits.py.
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from typing import NamedTuple, Protocol
 
 from croupier.engine.credits import Interruption
@@ -54,6 +55,7 @@ class Attendance:
         self._logger = logger
         self._asking = asyncio.Lock()
         self._has_left = False
+        self._noted_at = -GONE_MILLISECONDS
         self.roll = Roll(0, ())
 
     async def is_certain_of(self, moment: int) -> bool:
@@ -64,6 +66,18 @@ class Attendance:
                     await self._attend()
         return self.roll.certain_until >= moment
 
+    async def is_there(self) -> bool:
+        """Whether others take this engine for one that is there; tried at once if that was not noted lately."""
+        if self._was_noted_lately():
+            return True
+        with suppress(Exception):
+            async with asyncio.timeout(ATTEND_SECONDS):
+                await self.attend()
+        return self._was_noted_lately()
+
+    def _was_noted_lately(self) -> bool:
+        return self._clock() - self._noted_at < GONE_MILLISECONDS
+
     async def attend(self) -> None:
         """Note that this engine is there, unless it has left or cannot serve; raises what the store raises."""
         async with self._asking:
@@ -72,7 +86,9 @@ class Attendance:
     async def _attend(self) -> None:
         # An engine that answers nobody, because what it stores does not come through, is not there for its players.
         if not self._has_left and self._is_serving():
-            self.roll = await self._store.attend(self._engine_id, self._clock())
+            now = self._clock()
+            self.roll = await self._store.attend(self._engine_id, now)
+            self._noted_at = now
 
     async def run(self) -> None:
         """Attend every second; runs until cancelled."""

@@ -40,6 +40,8 @@ class CachedTable:
         self.lock = asyncio.Lock()
         self.is_doubtful = False
         """Whether the log may hold something that was appended here and is not known here."""
+        self.is_given_up = False
+        """Whether all streams were sent elsewhere, and the log has not been read since."""
         self.is_leading = False
         """Whether the last entry was appended here."""
         self._accepted = services.metrics.actions_accepted.labels(config.game)
@@ -57,6 +59,11 @@ class CachedTable:
 
     def changed(self) -> None:
         """The table has changed, or became doubtful: for subclasses."""
+
+    def give_up(self) -> None:
+        """Send all streams elsewhere: other engines go on with the table, and it would not be seen here."""
+        self.is_doubtful = self.is_given_up = True
+        self.audience.send_elsewhere()
 
     async def append_once(self, request: Request, request_id: str, steps_of_request: Callable[[], list[Step]]) -> int:
         """Store the steps of a seat's request, unless that was done; gives its sequence once it is durable.
@@ -141,7 +148,7 @@ class CachedTable:
             raise Unavailable(
                 "STORE_FAILED", "the table cannot be read now: try again", retry_after_seconds=0.5
             ) from error
-        self.is_doubtful = False
+        self.is_doubtful = self.is_given_up = False
         return self._take_over(missed)
 
     async def take_over(self, entries: Sequence[Entry]) -> None:

@@ -96,8 +96,10 @@ class LiveTable(CachedTable):
         return await self.append_once(voted, request_id, steps)
 
     async def catch_up_to(self, sequence: int) -> None:
-        """Look at the log if somebody has seen more of the table than this engine has; raises Unavailable."""
-        if sequence > self.state.sequence:
+        """Look at the log if there is more of the table than this engine has, or may be; raises Unavailable."""
+        if self.is_given_up and not await self.services.attendance.is_there():
+            raise _moved()
+        if self.is_given_up or sequence > self.state.sequence:
             async with self.lock:
                 await self.catch_up()
 
@@ -118,9 +120,7 @@ class LiveTable(CachedTable):
         Unavailable if the stream is to be opened again.
         """
         if self._steward.is_stopped:
-            raise Unavailable(
-                "TABLE_MOVED", "this engine looks after the table no more: open it again", retry_after_seconds=0.1
-            )
+            raise _moved()
         if after_sequence is None:
             return self.audience.join(viewer, self.state)
         if after_sequence > self.state.sequence:
@@ -174,3 +174,8 @@ class LiveTable(CachedTable):
         self._steward.stop()
         async with self.lock:
             self.audience.send_elsewhere()
+
+
+def _moved() -> Unavailable:
+    message = "this engine looks after the table no more: open it again"
+    return Unavailable("TABLE_MOVED", message, retry_after_seconds=0.1)

@@ -126,8 +126,7 @@ class EngineServicer:
         """A stream of a table, for as long as the body takes."""
         table = await self._tables.get(watch.table_id)
         after = watch.after_sequence if watch.HasField("after_sequence") else None
-        if after is not None:
-            await table.catch_up_to(after)
+        await table.catch_up_to(after or 0)
         stream = table.subscribe(table.viewer_of(player_id), after)
         stream.written_by(asyncio.current_task())
         try:

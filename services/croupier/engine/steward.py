@@ -99,9 +99,12 @@ class Steward:
         """Act for the seat whose time has come, if it has not acted meanwhile."""
         failed = True
         try:
-            if (thought := await self._act_or_ask()) is not None:
-                await self._ponder(thought)
-            failed = False
+            if await self._services.attendance.is_there():
+                if (thought := await self._act_or_ask()) is not None:
+                    await self._ponder(thought)
+                failed = False
+            else:
+                self._table.give_up()
         finally:
             if failed and not self.is_stopped:
                 self._timer.set(self._services.clock() + RETRY_MILLISECONDS)
