@@ -167,6 +167,10 @@ def shown_early(one: Followed, rows: Rows) -> Iterator[Found]:
             yield Invariant.SHOWN_BEFORE_STORED, sequence, f"{one.name} received the entry, {why}"
 
 
+def _stored_at(row: Row) -> int:
+    return row.at if row.committed is None else row.committed
+
+
 def _not_yet(row: Row | None, at: int) -> str:
     """Why something may not be known at a time; empty if it may."""
     if row is None:
@@ -177,7 +181,10 @@ def _not_yet(row: Row | None, at: int) -> str:
 
 
 def answers_differ(one: Followed, rows: Rows) -> Iterator[Found]:
-    """Acknowledged requests that are not stored as they were sent, and stored ones that were refused."""
+    """Acknowledged requests that are not stored as they were sent, and refused ones that had been stored.
+
+    A copy that the network delivers after the refusal may come at a time when the request is allowed.
+    """
     sent = _bodies_sent(one)
     stored = {
         row.body["request"]: row for row in rows.entries if row.body.get("seat") == one.seat and "request" in row.body
@@ -188,7 +195,7 @@ def answers_differ(one: Followed, rows: Rows) -> Iterator[Found]:
             yield from _acknowledged(one, answer, bodies, rows.by_sequence.get(answer.sequence))
             continue
         row, is_final = stored.get(answer.request_id), answer.code not in BY_CIRCUMSTANCES
-        if row is not None and is_final and bodies == [_asked(row)]:
+        if row is not None and is_final and bodies == [_asked(row)] and _stored_at(row) <= answer.at_milliseconds:
             detail = f"request {answer.request_id} of {one.name} is stored, and was refused with {answer.reason}"
             yield Invariant.WRONG_REFUSAL, row.sequence, detail
 
