@@ -76,6 +76,12 @@ class Deployment:
         listening = {int(self.services.addresses[name]["listen"].rpartition(":")[2]) for name in names}
         return listening | set(self.player_ports.values())
 
+    async def until_whole(self) -> None:
+        """Wait until every instance runs; raises TimeoutError."""
+        async with asyncio.timeout(READY_SECONDS):
+            while not self.services.are_running:  # noqa: ASYNC110
+                await asyncio.sleep(POLL_SECONDS)
+
     def kill(self, *instances: str) -> None:
         """Kill instances; they are started again."""
         for instance in instances:

@@ -159,6 +159,7 @@ class Run:
 
     async def _fault(self, scenario: Scenario, random: Random) -> None:
         await asyncio.sleep(CALM_SECONDS * self._plan.scale)
+        await self._deployment.until_whole()
         new = self._tally.add(self._load.measures.take())
         scene = Scene(self._deployment, self._load, random, self._plan.scale, self._plan.gateway)
         played = self._playing()

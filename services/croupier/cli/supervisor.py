@@ -76,6 +76,11 @@ class Services:
         """The process id of each instance that was started last."""
         return {instance: process.pid for instance, process in self._processes.items()}
 
+    @property
+    def are_running(self) -> bool:
+        """Whether no instance has ended and is still to be started again."""
+        return all(process.returncode is None for process in self._processes.values())
+
     def kill(self, instance: str, number: int = signal.SIGKILL) -> None:
         """Send a signal to an instance; it is started again on the same addresses."""
         self._processes[instance].send_signal(number)
