@@ -1,4 +1,4 @@
-# Everything runs inside .venv, which any target makes when it is missing or older than the constraints.
+# Everything runs inside .venv, which any target makes if it is missing or older than the constraints.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -8,8 +8,11 @@ SCENARIO ?= smoke
 SEEDS ?= 1000
 FIRST_SEED ?= 1
 JOBS ?= 2
-# Half of the time of the tests is waiting for real processes: four keep two cores busy.
+# Half of the time of the tests is waiting for real processes, so four processes use two cores.
 TEST_PROCESSES ?= 4
+# In a work tree .git is a file, and buf takes folders only.
+GIT_FOLDER = $(shell git rev-parse --git-common-dir)
+LAST_TAG = $(shell git describe --tags --abbrev=0 2>/dev/null)
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 IMAGE ?= localhost/croupier:$(VERSION)
 
@@ -22,7 +25,7 @@ test: $(STAMP)
 	$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal -q -m "not slow and not image"
 
 test-all: export CROUPIER_TEST_TABLES ?= 6
-# Whole load tests and fault runs keep two cores busy by themselves.
+# Whole load tests and fault runs use two cores by themselves.
 test-all: TEST_PROCESSES = 2
 test-all: $(STAMP) $(CHECKOV)
 	$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal -q -m "not image"
@@ -33,6 +36,7 @@ check: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/buf lint
+	$(if $(LAST_TAG),$(BIN)/buf breaking --against '$(GIT_FOLDER)#tag=$(LAST_TAG)',@echo 'buf breaking: there is no tag yet')
 	$(BIN)/python protos/generate.py --check
 	$(BIN)/hadolint Dockerfile
 
@@ -42,7 +46,6 @@ format: $(STAMP)
 
 proto: $(STAMP)
 	$(BIN)/python protos/generate.py
-	$(BIN)/croupier door openapi --page > docs/http-calls.md
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
@@ -64,14 +67,14 @@ faults: $(STAMP)
 simulate: $(STAMP)
 	$(BIN)/python -m loadtest.simulation --seeds $(SEEDS) --first $(FIRST_SEED) --jobs $(JOBS) --quiet
 
-# BASE_IMAGE, INDEX_URL, EXTRAS: see docs/image.md. These two need root on Debian, with Docker there is docker build.
+# BASE_IMAGE, INDEX_URL, EXTRAS: see docs/image.md. These two need root on Debian; with Docker use docker build.
 image:
 	VERSION=$(VERSION) image/build.sh $(IMAGE)
 
 image-test: $(STAMP)
 	CROUPIER_IMAGE=$(IMAGE) $(BIN)/python -m pytest -q -m image tests/image
 
-# On the cluster that kubectl speaks to, such as kind or minikube: docs/kubernetes.md.
+# On kubectl's current cluster, such as kind or minikube: docs/kubernetes.md.
 cluster: $(STAMP)
 	PATH="$(CURDIR)/$(BIN):$$PATH" k8s/laptop
 
@@ -85,7 +88,7 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	touch $(STAMP)
 
-# The linter of manifests, which a slow test runs (docs/decisions/0015).
+# The linter of manifests, which a slow test runs too (docs/decisions/0015).
 checkov: $(CHECKOV)
 
 $(CHECKOV): .ci/checkov.txt

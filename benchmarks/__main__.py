@@ -1,4 +1,4 @@
-"""`make bench`: the speed of the rules, the engine beside a bare fan-out, and what the front door costs."""
+"""`make bench`: the speed of the rules, the engine compared with a bare fan-out, and the cost of the gateway."""
 
 import asyncio
 import os
@@ -14,7 +14,7 @@ def main() -> None:
     print(f"Python {platform.python_version()}, {platform.machine()}, {len(os.sched_getaffinity(0))} cores")
     print("\nRules: random play with legal actions and facts, one core")
     rules.main()
-    # The driver stands for many clients elsewhere, so it gets none of what the services do for throughput.
+    # The driver represents many clients elsewhere, so it has none of the services' tuning for throughput.
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(actions.compare())
 

@@ -1,4 +1,4 @@
-"""What an action costs: the engine on each database beside a bare fan-out, and the front door beside no door."""
+"""The cost of an action: the engine on each database compared with a bare fan-out, and with and without a gateway."""
 
 import asyncio
 import os
@@ -17,30 +17,31 @@ from typing import Any
 
 import grpc
 import psutil  # type: ignore[import-untyped]
+from google.protobuf.duration_pb2 import Duration
 
 from benchmarks.bare_server import METHOD
-from benchmarks.guests import Guest, Stream, open_table
-from croupier.cli.background import BackgroundServices, started_services
-from croupier.cli.reach import endpoints_of
-from croupier.door.envoy import find_envoy
+from benchmarks.clients import BenchmarkClient, Stream, open_table
+from croupier.cli.launcher.background import BackgroundServices, started_services
+from croupier.cli.services import endpoints_of
+from croupier.gateway.envoy import find_envoy
 from croupier.runtime.schema_versions import migrate_database
-from croupier_api.v1 import engine_pb2, table_pb2
+from croupier_api.v1 import cards_pb2, engine_pb2, tables_pb2
 from croupier_client import Endpoints, Tls
 from loadtest.players.client import Connections
 from loadtest.postgres import postgres_server
 
 SEATS = 4
-# Long matches, so that actions are measured and not the opening of tables, of which a short game needs one in 80.
-WISHES: dict[str, Any] = {
+# Long matches measure actions and not the opening of tables, which short games need once in 80 actions.
+TABLE_SETTINGS: dict[str, Any] = {
     "game": "thulla",
     "options": {"best_of": 5, "scoring": "cards", "pickup": "cutter", "stall_limit": 1000},
-    "clock": table_pb2.Clock(action_seconds=60),
+    "time_control": tables_pb2.TimeControl(action_time=Duration(seconds=60)),
 }
-LIMITLESS = ("--player-calls-per-second=0", "--log-level=error")
+NO_LIMITS = ("--player-calls-per-second=0", "--log-level=error")
 FLAGS = {
-    "lobby": (*LIMITLESS, "--hosted-tables-limit=10000"),
-    "engine": LIMITLESS,
-    "door": ("--address-requests-per-second=0", "--streams-per-connection-limit=1000"),
+    "lobby": (*NO_LIMITS, "--hosted-tables-limit=10000"),
+    "engine": NO_LIMITS,
+    "gateway": ("--address-requests-per-second=0", "--streams-per-connection-limit=1000"),
 }
 PACKAGES = ("croupier.lobby", "croupier.engine", "croupier.scoring")
 CORES = sorted(os.sched_getaffinity(0))
@@ -50,31 +51,33 @@ KEPT_MESSAGES = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
-    """How many tables are driven for how long, and how long their players think."""
+class LoadLevel:
+    """The number of tables, the duration in seconds, and the think time of players in seconds."""
 
     tables: int
     seconds: float
-    thinking_seconds: float = 0.0
+    think_seconds: float = 0.0
 
 
-FULL_SPEED, FULL_SPEED_ROUNDS = Pace(50, 8.0), 3
-THOUGHTFUL, THOUGHTFUL_ROUNDS = Pace(20, 2.5, 0.04), 6
-"""So that engine and door have time to spare: the way is measured, and not a queue. Many short rounds, since what else
-the machine does changes from one second to the next."""
+FULL_LOAD, FULL_LOAD_ROUNDS = LoadLevel(50, 8.0), 3
+LIGHT_LOAD, LIGHT_LOAD_ROUNDS = LoadLevel(20, 2.5, 0.04), 6
+"""A load at which engine and gateway are idle most of the time, so that no queue is measured.
+
+Many short rounds, because other load of the machine changes from second to second.
+"""
 
 
 @dataclass
-class Measured:
-    """What one run counted: seconds from sending each action to its answer, of wall, and of CPU by process."""
+class Measurement:
+    """The counts of one run: seconds from each action to its answer, duration, and CPU seconds by process."""
 
     latencies: list[float] = field(default_factory=list)
     seconds: float = 0.0
     cpu_seconds: Counter[str] = field(default_factory=Counter)
     is_counting: bool = False
 
-    def acted(self, sent: float) -> None:
-        """An action that was sent then is answered now."""
+    def count_action(self, sent: float) -> None:
+        """Count an action that was sent at `sent` and is answered now."""
         if self.is_counting:
             self.latencies.append(time.perf_counter() - sent)
 
@@ -86,14 +89,14 @@ class Measured:
         return statistics.quantiles(self.latencies, n=100)[percent - 1] * 1000
 
     def cpu_microseconds(self, process: str) -> float:
-        """The CPU of a process for each action."""
+        """Return the CPU time of a process for each action."""
         return self.cpu_seconds[process] / len(self.latencies) * 1e6
 
 
-async def measured(
-    run: Measured, driving: Iterable[Coroutine[Any, Any, None]], pids: Mapping[str, int], seconds: float
-) -> Measured:
-    """Let the tables be driven, and count for so long after a warm-up; raises what a driver raises."""
+async def measure_tables(
+    run: Measurement, driving: Iterable[Coroutine[Any, Any, None]], pids: Mapping[str, int], seconds: float
+) -> Measurement:
+    """Drive the tables, and count for `seconds` after a warm-up; raises errors of drivers."""
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(one) for one in driving]
         await asyncio.sleep(WARM_UP_SECONDS)
@@ -115,79 +118,84 @@ def _cpu_seconds(pids: Mapping[str, int]) -> Counter[str]:
 
 
 @contextmanager
-def started(folder: Path, database: str = "", door: Sequence[str] | None = None) -> Iterator[BackgroundServices]:
-    """Services of which the engine is alone on the first core; the others keep to those of the driver."""
-    with started_services(folder, database=database, extra_flags=FLAGS, door=door) as services:
+def started(folder: Path, database: str = "", gateway: Sequence[str] | None = None) -> Iterator[BackgroundServices]:
+    """Start services with the engine alone on the first core, and the others on those of the driver."""
+    with started_services(folder, database=database, extra_flags=FLAGS, gateway=gateway) as services:
         for thread in Path(f"/proc/{services.pids['engine']}/task").iterdir():
             os.sched_setaffinity(int(thread.name), SERVER_CORES)
         yield services
 
 
-async def played(pids: Mapping[str, int], endpoints: Endpoints, pace: Pace, seen: list[bytes]) -> Measured:
-    """One run against services on new tables; updates without extras are kept in `seen`."""
-    run, connections = Measured(), Connections(endpoints, 1)
-    guests = [Guest(connections, f"seat {seat}") for seat in range(SEATS)]
+async def drive_services(
+    pids: Mapping[str, int], endpoints: Endpoints, level: LoadLevel, messages: list[bytes]
+) -> Measurement:
+    """Make one run against services on new tables, and append some of the engine's updates to `messages`."""
+    run, connections = Measurement(), Connections(endpoints, 1)
+    clients = [BenchmarkClient(connections, f"seat {seat}") for seat in range(SEATS)]
 
     async def drive(table_id: str) -> None:
         while True:
-            await asyncio.gather(*(_play(guest, table_id, run, seen, pace.thinking_seconds) for guest in guests))
-            table_id = await open_table(guests, **WISHES)
+            await asyncio.gather(*(_play(client, table_id, run, messages, level.think_seconds) for client in clients))
+            table_id = await open_table(clients, **TABLE_SETTINGS)
 
     try:
-        tables = await asyncio.gather(*(open_table(guests, **WISHES) for _ in range(pace.tables)))
-        return await measured(run, map(drive, tables), pids, pace.seconds)
+        tables = await asyncio.gather(*(open_table(clients, **TABLE_SETTINGS) for _ in range(level.tables)))
+        return await measure_tables(run, map(drive, tables), pids, level.seconds)
     finally:
         await connections.close()
 
 
-async def _play(guest: Guest, table_id: str, run: Measured, seen: list[bytes], thinking_seconds: float) -> None:
+async def _play(
+    client: BenchmarkClient, table_id: str, run: Measurement, messages: list[bytes], think_seconds: float
+) -> None:
     """Play random legal cards to the end of a game."""
-    stream, sent = await guest.stream(table_id), 0.0
+    stream, sent = await client.stream(table_id), 0.0
     for number in count():
         raw: Any = await stream.read()
         if raw is grpc.aio.EOF:
             return
-        message = engine_pb2.PlayResponse.FromString(raw)
+        message = engine_pb2.PlayTableResponse.FromString(raw)
+        event = message.table_event
         if message.HasField("answer"):
             if message.answer.HasField("refusal"):
                 raise RuntimeError(f"refused: {message.answer.refusal.message}")
-            run.acted(sent)
-        elif len(seen) < KEPT_MESSAGES and message.HasField("update"):
-            seen.append(raw)
-        legal = (message if message.HasField("update") else message.snapshot).legal_actions.actions
+            run.count_action(sent)
+        elif len(messages) < KEPT_MESSAGES and event.HasField("update"):
+            messages.append(raw)
+        legal = (event.update if event.HasField("update") else event.snapshot).legal_actions.actions
         if legal:
-            if thinking_seconds:
-                await asyncio.sleep(thinking_seconds * random.uniform(0.5, 1.5))
+            if think_seconds:
+                await asyncio.sleep(think_seconds * random.uniform(0.5, 1.5))
             action = engine_pb2.SubmitActionRequest(request_id=str(number), action=random.choice(legal))
             sent = time.perf_counter()
-            await stream.write(engine_pb2.PlayRequest(action=action).SerializeToString())
+            await stream.write(engine_pb2.PlayTableRequest(action=action).SerializeToString())
 
 
 # The baseline
 
 
-async def fanned_out(folder: Path, messages: list[bytes], *manner: str) -> Measured:
-    """One run against the bare server, with messages that the engine sent; "tuned" is a manner."""
+async def drive_bare_server(folder: Path, messages: list[bytes], *flags: str) -> Measurement:
+    """Make one run against the bare server, with messages of the engine; "tuned" is a flag."""
     file = folder / "messages"
     file.write_text("\n".join(message.hex() for message in messages))
-    run, command = Measured(), ["-m", "benchmarks.bare_server", str(file), *manner]
+    run, command = Measurement(), ["-m", "benchmarks.bare_server", str(file), *flags]
     process: Any = await asyncio.create_subprocess_exec(sys.executable, *command, stdout=asyncio.subprocess.PIPE)
     os.sched_setaffinity(process.pid, SERVER_CORES)
     try:
         address = (await process.stdout.readline()).decode().strip()
         async with grpc.aio.insecure_channel(address) as channel:
-            driving = (_take_turns(channel, b"%d" % table, run) for table in range(FULL_SPEED.tables))
-            return await measured(run, driving, {"engine": process.pid}, FULL_SPEED.seconds)
+            driving = (_take_turns(channel, b"%d" % table, run) for table in range(FULL_LOAD.tables))
+            return await measure_tables(run, driving, {"engine": process.pid}, FULL_LOAD.seconds)
     finally:
         process.terminate()
         await process.wait()
 
 
-async def _take_turns(channel: grpc.aio.Channel, table: bytes, run: Measured) -> None:
-    """Four streams that take turns; a message goes out when the one before has come in."""
+async def _take_turns(channel: grpc.aio.Channel, table: bytes, run: Measurement) -> None:
+    """Let four streams take turns; each sends a message when it has received the one before."""
     action = engine_pb2.SubmitActionRequest(request_id="0-0")
-    action.action.play.card = 17  # type: ignore[assignment]
-    request = engine_pb2.PlayRequest(action=action).SerializeToString()
+    action.action.play.card = cards_pb2.CARD_FIVE_OF_DIAMONDS
+    request = engine_pb2.PlayTableRequest(action=action).SerializeToString()
     streams: list[Stream] = [channel.stream_stream(METHOD)() for _ in range(SEATS)]
     for stream in streams:
         await stream.write(table)
@@ -199,9 +207,9 @@ async def _take_turns(channel: grpc.aio.Channel, table: bytes, run: Measured) ->
             await streams[0].write(request)
         for turn in count():
             raw: Any = await streams[index].read()
-            engine_pb2.PlayResponse.FromString(raw)
+            engine_pb2.PlayTableResponse.FromString(raw)
             if turn % SEATS == index:
-                run.acted(sent)
+                run.count_action(sent)
             if (turn + 1) % SEATS == index:
                 sent = time.perf_counter()
                 await streams[index].write(request)
@@ -212,9 +220,9 @@ async def _take_turns(channel: grpc.aio.Channel, table: bytes, run: Measured) ->
 # The comparisons
 
 
-def report(name: str, runs: Sequence[Measured]) -> None:
-    """Print a line for all runs of a kind together."""
-    run = Measured([one for run in runs for one in run.latencies], sum(run.seconds for run in runs))
+def report(name: str, runs: Sequence[Measurement]) -> None:
+    """Print a line for all runs of a kind."""
+    run = Measurement([one for run in runs for one in run.latencies], sum(run.seconds for run in runs))
     for one in runs:
         run.cpu_seconds += one.cpu_seconds
     latencies = "  ".join(f"p{percent} {run.percentile_milliseconds(percent):6.2f}" for percent in (50, 95, 99))
@@ -229,21 +237,23 @@ def report_ratios(title: str, ratios: Sequence[float]) -> None:
 
 
 async def beside_bare() -> None:
-    """Engine and baselines in turn, and the ratios round by round."""
-    print(f"{FULL_SPEED.tables} tables of Thulla, {SEATS} seats watching each over Play, the engine on one core")
+    """Measure engine and baselines in turn, and print the ratios round by round."""
+    print(f"{FULL_LOAD.tables} tables of Thulla, {SEATS} seats watching each over PlayTable, the engine on one core")
     print("SQLite with synchronous FULL; PostgreSQL with fsync, on the core of the driver")
-    runs: dict[str, list[Measured]] = defaultdict(list)
+    runs: dict[str, list[Measurement]] = defaultdict(list)
     with tempfile.TemporaryDirectory() as name, postgres_server(settings={}) as postgres:
-        for number in range(FULL_SPEED_ROUNDS):
-            seen: list[bytes] = []
+        for number in range(FULL_LOAD_ROUNDS):
+            messages: list[bytes] = []
             postgresql = postgres.create_database(f"round_{number}")
             await migrate_database(postgresql, PACKAGES)
             for title, database in {"SQLite": "", "PostgreSQL": postgresql}.items():
                 with started(Path(name) / f"{title} {number}", database) as services:
                     pids = {"engine": services.pids["engine"]}
-                    runs[title].append(await played(pids, endpoints_of(services.addresses), FULL_SPEED, seen))
-            runs["bare"].append(await fanned_out(Path(name), seen))
-            runs["bare tuned"].append(await fanned_out(Path(name), seen, "tuned"))
+                    runs[title].append(
+                        await drive_services(pids, endpoints_of(services.addresses), FULL_LOAD, messages)
+                    )
+            runs["bare"].append(await drive_bare_server(Path(name), messages))
+            runs["bare tuned"].append(await drive_bare_server(Path(name), messages, "tuned"))
     for title, several in runs.items():
         report(title, several)
     for one, other in [
@@ -258,42 +268,42 @@ async def beside_bare() -> None:
         report_ratios(f"{one} to {other}, actions per second of server CPU", cpu)
 
 
-async def behind_the_door() -> None:
-    """Players through Envoy, with and without TLS, in turn with players who reach the engine directly."""
-    print(f"{THOUGHTFUL.tables} tables of Thulla, players think for {THOUGHTFUL.thinking_seconds} s;")
+async def behind_the_gateway() -> None:
+    """Measure players through Envoy, with and without TLS, in turn with players connected to the engine."""
+    print(f"{LIGHT_LOAD.tables} tables of Thulla, think time {LIGHT_LOAD.think_seconds} s;")
     print("the engine on SQLite on one core, Envoy on that of the driver")
-    for title, flags in {"door": [], "door, TLS": ["--tls"]}.items():
-        direct, behind = list[Measured](), list[Measured]()
-        with tempfile.TemporaryDirectory() as name, started(Path(name), door=flags) as services:
-            [envoy] = psutil.Process(services.pids["door"]).children()
+    for title, flags in {"gateway": [], "gateway, TLS": ["--tls"]}.items():
+        direct, behind = list[Measurement](), list[Measurement]()
+        with tempfile.TemporaryDirectory() as name, started(Path(name), gateway=flags) as services:
+            [envoy] = psutil.Process(services.pids["gateway"]).children()
             pids = {"engine": services.pids["engine"], "Envoy": envoy.pid}
-            address = services.addresses["door"]["listen"].replace("127.0.0.1", "localhost")
-            tls = Tls((Path(name) / "keys" / "door.authority.pem").read_bytes()) if flags else None
-            door, engine = Endpoints.single(address, tls), endpoints_of(services.addresses)
-            for number in range(THOUGHTFUL_ROUNDS):
-                # What comes later finds more tables in the engine.
-                ways = [(direct, engine), (behind, door)]
-                for runs, endpoints in ways if number % 2 else reversed(ways):
-                    runs.append(await played(pids, endpoints, THOUGHTFUL, []))
+            address = services.addresses["gateway"]["listen"].replace("127.0.0.1", "localhost")
+            tls = Tls((Path(name) / "keys" / "gateway.authority.pem").read_bytes()) if flags else None
+            gateway, engine = Endpoints.single(address, tls), endpoints_of(services.addresses)
+            for number in range(LIGHT_LOAD_ROUNDS):
+                # Later runs have more tables in the engine, so the order alternates.
+                connections = [(direct, engine), (behind, gateway)]
+                for runs, endpoints in connections if number % 2 else reversed(connections):
+                    runs.append(await drive_services(pids, endpoints, LIGHT_LOAD, []))
         report("direct", direct)
         report(title, behind)
-        # Not for p99: in one round it rests on a dozen actions, and says more of the machine than of the door.
+        # No ratio of p99: in one round it depends on a dozen actions, and more on the machine than the gateway.
         pairs = list(zip(behind, direct, strict=True))
         p50 = [a.percentile_milliseconds(50) / b.percentile_milliseconds(50) for a, b in pairs]
         report_ratios(f"{title} to direct, p50", p50)
         cpu = [a.cpu_microseconds("Envoy") / b.cpu_microseconds("engine") for a, b in pairs]
-        report_ratios(f"{title}, CPU of Envoy to CPU of the engine that is reached directly", cpu)
+        report_ratios(f"{title}, CPU of Envoy to CPU of the engine without a gateway", cpu)
 
 
 async def compare() -> None:
-    """Print what the engine does beside a bare fan-out, and what the door costs, or why that is not known."""
+    """Print the comparisons of the engine with a bare fan-out, and with and without a gateway if Envoy is installed."""
     os.sched_setaffinity(0, DRIVER_CORES)
-    print("\nEngine: random play over real streams, beside grpc.aio that fans the same bytes out and does nothing else")
+    print("\nEngine: random play over real streams, compared with grpc.aio that only fans the same bytes out")
     await beside_bare()
-    print("\nDoor: what it costs for each action, beside players who reach the engine directly")
+    print("\nGateway: cost of an action, compared with players connected to the engine")
     try:
         find_envoy()
     except ValueError as missing:
-        print(f"  left out: {missing}")
+        print(f"  skipped: {missing}")
         return
-    await behind_the_door()
+    await behind_the_gateway()

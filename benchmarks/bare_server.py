@@ -1,6 +1,6 @@
-"""The baseline: grpc.aio on uvloop that fans each message out to the four streams of a table, and does nothing else.
+"""The baseline: grpc.aio on uvloop, which only fans each message out to the four streams of a table.
 
-With the word "tuned" it gets what the services' own runner does for throughput as well.
+With the word "tuned" it gets what the engine's settings do for throughput as well.
 """
 
 import asyncio
@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import grpc
-import uvloop
 
+from croupier.engine.tuning import tune_process
 from croupier.runtime.server import run, until_stopped
 
 METHOD = "/benchmark.Bare/Play"
@@ -20,7 +20,7 @@ Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class BareServicer:
-    """The first message names the table; each later one makes the next of the given messages go to all its streams."""
+    """The first message of a stream names its table; each later one sends a message to all streams of the table."""
 
     def __init__(self, messages: list[bytes]) -> None:
         self._messages = cycle(messages)
@@ -63,6 +63,5 @@ async def serve(messages_file: Path) -> int:
 if __name__ == "__main__":
     serving = serve(Path(sys.argv[1]))
     if "tuned" in sys.argv[2:]:
-        raise SystemExit(run(serving))
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        raise SystemExit(runner.run(serving))
+        tune_process(gc_thresholds="10000,20,100", scheduling="batch")
+    raise SystemExit(run(serving))

@@ -1,8 +1,8 @@
-"""How many tables services of our own hold while nobody acts: `make capacity`.
+"""The number of idle tables that new services hold: `make capacity`.
 
-Two parts: `idle`, tables in memory with seated players and open streams, wave after wave until the engine's memory is
-full; `asleep`, tables in the log alone, some of which are woken. Exit code 0, 1 if a table was not as it had been left,
-2 if nothing could be tested.
+Two parts: `idle`, tables in memory with seated players and open streams, opened in waves until the engine's memory is
+full; `evicted`, tables in the log alone, some of which are loaded again. Exit code 0, 1 if a table had changed, 2 if
+nothing could be tested.
 """
 
 import argparse
@@ -19,62 +19,68 @@ from random import Random
 from typing import Any, TypeAlias
 
 import grpc
+from google.protobuf.duration_pb2 import Duration
 
-from benchmarks.guests import PATIENCE_SECONDS, POLL_SECONDS, Guest, Stream, open_table
-from croupier_api.v1 import engine_pb2, table_pb2
-from croupier_client import CroupierError, Table, random_legal
+from benchmarks.clients import POLL_SECONDS, TIMEOUT_SECONDS, BenchmarkClient, Stream, open_table
+from croupier_api.v1 import engine_pb2, tables_pb2
+from croupier_client import CroupierError, FollowedTable, choose_random_action
 from croupier_client.table import new_request_id
 from loadtest.backend import Backend, BackendMissing, own_backend
-from loadtest.measures import Measures, histogram_of, latency_of
-from loadtest.mix import KINDS
+from loadtest.histograms import histogram_of, latency_of
+from loadtest.measures import Measures
+from loadtest.mix import DEFAULT_MIX
+from loadtest.monitor.scrape import Scrape, scrape
 from loadtest.players.client import Connections
-from loadtest.watch.scrape import Scrape, scrape
 
-FINE, BROKEN, NOT_RUN = 0, 1, 2
+EXIT_PASSED, EXIT_FAILED, EXIT_NOT_RUN = 0, 1, 2
 MEBIBYTE = 2**20
 CONNECTIONS = 16
 TABLES_OF_A_HOST = 100
-"""After so many tables other players sit down."""
-TABLES_AT_A_TIME, STREAMS_AT_A_TIME, WAKING_AT_A_TIME = 32, 64, 4
+"""The number of tables of the same players."""
+TABLES_AT_A_TIME, STREAMS_AT_A_TIME, RELOADS_AT_A_TIME = 32, 64, 4
 SEATS = 4
-ACTED_ON = 3
-"""One of so many tables is woken by an action, and the others by a look."""
-DAY = table_pb2.Clock(action_seconds=86_400, reserve_seconds=0)
+ACTION_INTERVAL = 3
+"""One in so many evicted tables is loaded by an action, the others by a view."""
+DAY = tables_pb2.TimeControl(action_time=Duration(seconds=86_400), reserve_time=Duration())
 SETTLING_SECONDS = 1.0
-LOOK, ACT, AGAIN = "GetView of a table asleep", "SubmitAction at a table asleep", "GetView of the same, awake"
+EVICTED_VIEW, EVICTED_ACTION, CACHED_VIEW = (
+    "GetView of an evicted table",
+    "SubmitAction at an evicted table",
+    "GetView of the same table in memory",
+)
 LOBBY_FLAGS = (f"--hosted-tables-limit={TABLES_OF_A_HOST}",)
-IDLE_FLAGS = ("--most-open-tables=1000000", "--most-streams=4000000", "--idle-seconds=86400")
+IDLE_FLAGS = ("--max-open-tables=1000000", "--max-streams=4000000", "--idle-seconds=86400")
 
 
-Opened: TypeAlias = tuple[str, Sequence[Guest]]
-"""A table in play, and who sits there."""
+OpenTable: TypeAlias = tuple[str, Sequence[BenchmarkClient]]
+"""The id of a table in play, and its players."""
 
 
-class Bench:
-    """Services that are measured: opens tables there, and reads the engine's figures."""
+class CapacityHarness:
+    """Opens tables at the measured services, and reads the engine's metrics."""
 
-    def __init__(self, backend: Backend, connections: Connections, given: argparse.Namespace) -> None:
+    def __init__(self, backend: Backend, connections: Connections, options: argparse.Namespace) -> None:
         self.backend = backend
-        self.given = given
+        self.options = options
         self.max_bytes = 0
         self.opened = 0
         self._connections = connections
-        self._random = Random(given.seed)
+        self._random = Random(options.seed)
 
     async def open(
-        self, tables: int, people: int, bots: int, then: Callable[[Opened], Awaitable[None]] | None = None
-    ) -> list[Opened]:
-        """Open so many tables, at which nobody has to act within a day; raises CroupierError, TimeoutError."""
-        opened: list[Opened] = []
-        games = [kind.game for kind in KINDS.values() if people + bots in kind.seats]
+        self, tables: int, people: int, bots: int, then: Callable[[OpenTable], Awaitable[None]] | None = None
+    ) -> list[OpenTable]:
+        """Open tables with a day for each action; raises CroupierError, TimeoutError."""
+        opened: list[OpenTable] = []
+        games = [kind.game for kind in DEFAULT_MIX.values() if people + bots in kind.seats]
 
         async def open_some(number: int) -> None:
             for at in range(number, tables, TABLES_AT_A_TIME):
                 if not (at // TABLES_AT_A_TIME) % TABLES_OF_A_HOST:
-                    names = [f"{self.given.seed} {self.opened} {number} {seat}" for seat in range(people)]
-                    guests = [Guest(self._connections, name) for name in names]
-                table_id = await open_table(guests, bots, game=self._random.choice(games), clock=DAY)
-                opened.append((table_id, guests))
+                    names = [f"{self.options.seed} {self.opened} {number} {seat}" for seat in range(people)]
+                    clients = [BenchmarkClient(self._connections, name) for name in names]
+                table_id = await open_table(clients, bots, game=self._random.choice(games), time_control=DAY)
+                opened.append((table_id, clients))
                 self.opened += 1
                 if then is not None:
                     await then(opened[-1])
@@ -83,15 +89,15 @@ class Bench:
         return opened
 
     async def read(self) -> Scrape:
-        """The engine's figures now; raises BackendMissing."""
+        """Return the engine's metrics; raises BackendMissing."""
         read = await asyncio.to_thread(scrape, self.backend.metrics["engine"], time.monotonic())
         if not isinstance(read, Scrape):
-            raise BackendMissing(f"the engine is gone: {read.reason}")
+            raise BackendMissing(f"the engine has ended: {read.reason}")
         self.max_bytes = max(self.max_bytes, int(read.total("process_resident_memory_bytes")))
         return read
 
     async def memory(self) -> int:
-        """The bytes that the engine's process has once it has settled; prints them."""
+        """Return and print the memory of the engine's process in bytes after a pause."""
         await asyncio.sleep(SETTLING_SECONDS)
         size = int((await self.read()).total("process_resident_memory_bytes"))
         print(f"{self.opened:>9,} tables  {size >> 20:,} MiB", flush=True)
@@ -101,18 +107,18 @@ class Bench:
 # Idle
 
 
-async def idle(bench: Bench) -> dict[str, Any]:
-    """Open tables and streams until memory is full, time is over or there are enough; raises what `_streams` does."""
-    given, began, streams = bench.given, time.monotonic(), list[Stream]()
-    limit, memory = given.memory_mebibytes * MEBIBYTE, await bench.memory()
+async def idle(harness: CapacityHarness) -> dict[str, Any]:
+    """Open tables and streams until memory is full, time is over or there are enough; raises errors of `_streams`."""
+    options, began, streams = harness.options, time.monotonic(), list[Stream]()
+    limit, memory = options.memory_mebibytes * MEBIBYTE, await harness.memory()
     tables = bytes_of_tables = bytes_of_streams = 0
     try:
-        while memory < limit and tables < given.most_tables and time.monotonic() < began + given.limit_seconds:
-            size = min(given.wave, given.most_tables - tables)
-            opened = await bench.open(size, SEATS, 0)
-            with_tables = await bench.memory()
+        while memory < limit and tables < options.max_tables and time.monotonic() < began + options.limit_seconds:
+            size = min(options.wave, options.max_tables - tables)
+            opened = await harness.open(size, SEATS, 0)
+            with_tables = await harness.memory()
             streams += await _streams(opened)
-            with_streams = await bench.memory()
+            with_streams = await harness.memory()
             tables += size
             bytes_of_tables += with_tables - memory
             bytes_of_streams += with_streams - with_tables
@@ -131,167 +137,181 @@ async def idle(bench: Bench) -> dict[str, Any]:
     }
 
 
-async def _streams(tables: Sequence[Opened]) -> list[Stream]:
-    """A stream for each seat, once each has shown its table; raises BackendMissing, RpcError, TimeoutError."""
-    places = asyncio.Semaphore(STREAMS_AT_A_TIME)
+async def _streams(tables: Sequence[OpenTable]) -> list[Stream]:
+    """Open a stream for each seat, and wait for its first message; raises BackendMissing, RpcError, TimeoutError."""
+    semaphore = asyncio.Semaphore(STREAMS_AT_A_TIME)
 
-    async def open_one(table_id: str, guest: Guest) -> Stream:
-        async with places, asyncio.timeout(PATIENCE_SECONDS):
-            stream = await guest.stream(table_id)
+    async def open_one(table_id: str, client: BenchmarkClient) -> Stream:
+        async with semaphore, asyncio.timeout(TIMEOUT_SECONDS):
+            stream = await client.stream(table_id)
             if await stream.read() is grpc.aio.EOF:
-                raise BackendMissing("a stream did not show its table")
+                raise BackendMissing("a stream ended without a message")
             return stream
 
-    return list(await asyncio.gather(*(open_one(table_id, guest) for table_id, guests in tables for guest in guests)))
+    return list(
+        await asyncio.gather(*(open_one(table_id, client) for table_id, clients in tables for client in clients))
+    )
 
 
-# Asleep
+# Evicted
 
 
-async def asleep(bench: Bench) -> dict[str, Any]:
-    """Open tables, let them leave memory, and wake some; raises BackendMissing, TimeoutError."""
-    given, began, before = bench.given, time.monotonic(), await bench.memory()
-    share, chance = given.woken / given.sleeping, Random(f"{given.seed} woken")
-    left: list[tuple[Guest, engine_pb2.Snapshot]] = []
+async def evicted(harness: CapacityHarness) -> dict[str, Any]:
+    """Open tables, wait until they are evicted, and load some again; raises BackendMissing, TimeoutError."""
+    options, began, before = harness.options, time.monotonic(), await harness.memory()
+    share, random_source = options.reloaded / options.evicted, Random(f"{options.seed} woken")
+    snapshots: list[tuple[BenchmarkClient, engine_pb2.Snapshot]] = []
 
-    async def look(opened: Opened) -> None:
-        if not bench.opened % 1000:
-            await bench.memory()
-        if chance.random() < share or not left:
-            left.append((opened[1][0], await _settled(*opened)))
+    async def visit(opened: OpenTable) -> None:
+        if not harness.opened % 1000:
+            await harness.memory()
+        if random_source.random() < share or not snapshots:
+            snapshots.append((opened[1][0], await _settled(*opened)))
 
-    async with asyncio.timeout(given.limit_seconds):
-        await bench.open(given.sleeping, 1, 1, look)
-        opening_seconds, slept = time.monotonic() - began, time.monotonic()
-        while not is_asleep(await bench.read(), given.sleeping):
+    async with asyncio.timeout(options.limit_seconds):
+        await harness.open(options.evicted, 1, 1, visit)
+        opening_seconds, opened_at = time.monotonic() - began, time.monotonic()
+        while not are_evicted(await harness.read(), options.evicted):
             await asyncio.sleep(POLL_SECONDS)
-    falling_seconds, asleep_bytes = time.monotonic() - slept, await bench.memory()
-    folder = bench.backend.folder
+    eviction_seconds, evicted_bytes = time.monotonic() - opened_at, await harness.memory()
+    folder = harness.backend.folder
     database = sum(file.stat().st_size for file in folder.glob("engine.db*")) if folder else 0
-    measures, different = await _woken(left, chance)
+    measures, different = await _reload(snapshots, random_source)
     return {
-        "tables": given.sleeping,
+        "tables": options.evicted,
         "opening_seconds": round(opening_seconds, 1),
-        "falling_asleep_seconds": round(falling_seconds, 1),
+        "eviction_seconds": round(eviction_seconds, 1),
         "memory_before_bytes": before,
-        "memory_max_bytes": bench.max_bytes,
-        "memory_asleep_bytes": asleep_bytes,
+        "memory_max_bytes": harness.max_bytes,
+        "memory_evicted_bytes": evicted_bytes,
         "database_bytes": database,
-        "woken": len(left),
-        "waking_at_a_time": WAKING_AT_A_TIME,
+        "reloaded": len(snapshots),
+        "reloads_at_a_time": RELOADS_AT_A_TIME,
         "milliseconds": [asdict(latency_of(name, histogram_of(times))) for name, times in measures.times.items()],
         "different": different,
     }
 
 
-def is_asleep(read: Scrape, tables: int) -> bool:
-    """Whether the engine knows of all tables and has none in memory: it counts both at the same time."""
+def are_evicted(read: Scrape, tables: int) -> bool:
+    """Return whether the engine has all tables open and none in memory; it counts both at the same time."""
     return read.total("croupier_open_tables") == tables and not read.total("croupier_tables_in_memory")
 
 
-async def _settled(table_id: str, guests: Sequence[Guest]) -> engine_pb2.Snapshot:
-    """What the only person sees once the table waits for them alone."""
-    async with asyncio.timeout(PATIENCE_SECONDS):
+async def _settled(table_id: str, clients: Sequence[BenchmarkClient]) -> engine_pb2.Snapshot:
+    """Return the only person's snapshot once the table waits for them alone."""
+    async with asyncio.timeout(TIMEOUT_SECONDS):
         while True:
-            snapshot = (await guests[0].get_view(table_id=table_id)).snapshot
+            snapshot = (await clients[0].get_view(table_id=table_id)).snapshot
             if list(snapshot.view.seats_to_act) == [snapshot.viewer_seat]:
                 return snapshot
             await asyncio.sleep(POLL_SECONDS)
 
 
-async def _woken(left: list[tuple[Guest, engine_pb2.Snapshot]], random: Random) -> tuple[Measures, list[str]]:
-    """How long it took to wake tables, and what was different."""
-    measures, places = Measures(), asyncio.Semaphore(WAKING_AT_A_TIME)
-    random.shuffle(left)
+async def _reload(
+    snapshots: list[tuple[BenchmarkClient, engine_pb2.Snapshot]], random: Random
+) -> tuple[Measures, list[str]]:
+    """Load tables again, and return the times and the differences."""
+    measures, semaphore = Measures(), asyncio.Semaphore(RELOADS_AT_A_TIME)
+    random.shuffle(snapshots)
 
-    async def wake(number: int, guest: Guest, before: engine_pb2.Snapshot) -> str:
-        async with places:
-            if number % ACTED_ON:
-                return await look_again(guest, before, measures)
-            return await act(guest, before, random, measures)
+    async def reload_table(number: int, client: BenchmarkClient, before: engine_pb2.Snapshot) -> str:
+        async with semaphore:
+            if number % ACTION_INTERVAL:
+                return await compare_view(client, before, measures)
+            return await compare_action(client, before, random, measures)
 
     return measures, [
-        found for found in await asyncio.gather(*(wake(at, *one) for at, one in enumerate(left))) if found
+        found for found in await asyncio.gather(*(reload_table(at, *one) for at, one in enumerate(snapshots))) if found
     ]
 
 
-async def look_again(guest: Guest, before: engine_pb2.Snapshot, measures: Measures) -> str:
-    """The table must be as it was, whether it is read from the log or is in memory by then; gives what is different."""
-    for name in (LOOK, AGAIN):
+async def compare_view(client: BenchmarkClient, before: engine_pb2.Snapshot, measures: Measures) -> str:
+    """Compare an evicted table with its snapshot, from the log and again in memory; returns the difference, or ""."""
+    for name in (EVICTED_VIEW, CACHED_VIEW):
         since = time.perf_counter()
-        snapshot = (await guest.get_view(table_id=before.table.table_id)).snapshot
+        snapshot = (await client.get_view(table_id=before.table.table_id)).snapshot
         measures.took(name, time.perf_counter() - since)
         if snapshot != before:
-            return f"table {before.table.table_id}: left at {before.sequence}, now {snapshot.sequence}"
+            return f"table {before.table.table_id}: evicted at {before.sequence}, now {snapshot.sequence}"
     return ""
 
 
-async def act(guest: Guest, before: engine_pb2.Snapshot, random: Random, measures: Measures) -> str:
-    """What was legal must be so still, and come next in the log; gives what is different."""
-    table = Table(before.table.table_id)
+async def compare_action(
+    client: BenchmarkClient, before: engine_pb2.Snapshot, random: Random, measures: Measures
+) -> str:
+    """Act at an evicted table, where the action must be the next entry of the log; returns the difference, or ""."""
+    table = FollowedTable(before.table.table_id)
     table.receive_snapshot(before)
     since = time.perf_counter()
-    answer = await guest.submit_action(
+    answer = await client.submit_action(
         table_id=table.table_id,
         request_id=new_request_id(),
-        action=random_legal(table, random),
+        action=choose_random_action(table, random),
         expected_sequence=before.sequence,
     )
-    measures.took(ACT, time.perf_counter() - since)
+    measures.took(EVICTED_ACTION, time.perf_counter() - since)
     if answer.sequence == before.sequence + 1:
         return ""
-    return f"table {table.table_id}: left at {before.sequence}, the action became {answer.sequence}"
+    return f"table {table.table_id}: evicted at {before.sequence}, the action has sequence {answer.sequence}"
 
 
 # The command
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Measure what is asked for, print it as JSON and keep it; returns the exit code."""
-    given = _parser().parse_args(arguments)
+    """Measure the chosen parts, print and write the result as JSON, and return the exit code."""
+    options = _parser().parse_args(arguments)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     flags = {
         "idle": {"engine": IDLE_FLAGS, "lobby": LOBBY_FLAGS},
-        "asleep": {"engine": (f"--idle-seconds={given.idle_seconds}", *IDLE_FLAGS[:1]), "lobby": LOBBY_FLAGS},
+        "evicted": {"engine": (f"--idle-seconds={options.idle_seconds}", *IDLE_FLAGS[:1]), "lobby": LOBBY_FLAGS},
     }
-    measure = {"idle": idle, "asleep": asleep}
-    result: dict[str, Any] = {"seed": given.seed}
+    measure = {"idle": idle, "evicted": evicted}
+    result: dict[str, Any] = {"seed": options.seed}
     try:
-        for part in given.parts:
+        for part in options.parts:
             with own_backend(extra_flags=flags[part]) as backend:
-                result[part] = asyncio.run(_with_connections(backend, given, measure[part]))
+                result[part] = asyncio.run(_with_connections(backend, options, measure[part]))
     except (BackendMissing, CroupierError, grpc.RpcError, TimeoutError) as fault:
         print(f"capacity: {str(fault) or 'not within --limit-seconds'}", file=sys.stderr)
-        return NOT_RUN
+        return EXIT_NOT_RUN
     text = json.dumps(result, indent=1)
     print(text, flush=True)
-    file = Path(given.results) / "capacity.json"
+    file = Path(options.results) / "capacity.json"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text + "\n")
-    return BROKEN if result.get("asleep", {}).get("different") else FINE
+    return EXIT_FAILED if result.get("evicted", {}).get("different") else EXIT_PASSED
 
 
 async def _with_connections(
-    backend: Backend, given: argparse.Namespace, measure: Callable[[Bench], Awaitable[dict[str, Any]]]
+    backend: Backend, options: argparse.Namespace, measure: Callable[[CapacityHarness], Awaitable[dict[str, Any]]]
 ) -> dict[str, Any]:
     connections = Connections(backend.endpoints, CONNECTIONS)
     try:
-        return await measure(Bench(backend, connections, given))
+        return await measure(CapacityHarness(backend, connections, options))
     finally:
         await connections.close()
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.capacity", description=__doc__)
-    parser.add_argument("--parts", nargs="+", choices=("idle", "asleep"), default=["idle", "asleep"], help="both")
-    parser.add_argument("--memory-mebibytes", type=int, default=2048, help="when the engine's memory is full (2048)")
-    parser.add_argument("--wave", type=int, default=500, metavar="TABLES", help="opened before their streams are (500)")
-    parser.add_argument("--most-tables", type=int, default=1_000_000, metavar="TABLES", help="open at most so many")
-    parser.add_argument("--sleeping", type=int, default=100_000, metavar="TABLES", help="fall asleep (100000)")
-    parser.add_argument("--idle-seconds", type=int, default=5, help="after which a table leaves memory (5)")
-    parser.add_argument("--woken", type=int, default=2_000, metavar="TABLES", help="about so many are woken (2000)")
-    parser.add_argument("--limit-seconds", type=float, default=7_200, help="each part takes at most so long (7200)")
-    parser.add_argument("--seed", type=int, default=secrets.randbelow(2**31), help="fixes games and chance")
+    parser.add_argument("--parts", nargs="+", choices=("idle", "evicted"), default=["idle", "evicted"], help="both")
+    parser.add_argument("--memory-mebibytes", type=int, default=2048, help="maximum memory of the engine (2048)")
+    parser.add_argument(
+        "--wave", type=int, default=500, metavar="TABLES", help="tables that are opened before their streams (500)"
+    )
+    parser.add_argument(
+        "--max-tables", type=int, default=1_000_000, metavar="TABLES", help="maximum number of idle tables"
+    )
+    parser.add_argument(
+        "--evicted", type=int, default=100_000, metavar="TABLES", help="number of evicted tables (100000)"
+    )
+    parser.add_argument("--idle-seconds", type=int, default=5, help="idle time before the eviction (5)")
+    parser.add_argument(
+        "--reloaded", type=int, default=2_000, metavar="TABLES", help="approximate number of reloads (2000)"
+    )
+    parser.add_argument("--limit-seconds", type=float, default=7_200, help="time-out of each part (7200)")
+    parser.add_argument("--seed", type=int, default=secrets.randbelow(2**31), help="fixes games and decisions")
     parser.add_argument("--results", default=f"results/{time.strftime('%Y%m%d-%H%M%S')}-capacity", metavar="FOLDER")
     return parser
 

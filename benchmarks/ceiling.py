@@ -1,8 +1,9 @@
 """The highest load of one engine on SQLite, one on PostgreSQL, and two on PostgreSQL: `make ceiling`.
 
-Nobody thinks, and tables are added step by step, each step a run of the load test's scenario `ceiling` on services of
-its own, until 99 of 100 actions take more than 100 ms, something breaks, or the load process is at its own limit.
-Exit code 0 if a load was found that keeps all limits and nothing broke, 1 if not, 2 if nothing could be tested.
+Players have no think time, and the number of tables rises in steps. Each step is a run of the load test's scenario
+`ceiling` on new services. The steps end when the p99 of actions exceeds 100 ms, an invariant is violated, or the load
+process is at its own limit. Exit code 0 if a load was found within all limits and without a violation, 1 if not, 2 if
+nothing could be tested.
 """
 
 import argparse
@@ -22,23 +23,23 @@ from croupier.runtime.schema_versions import migrate_database
 from loadtest.mix import ALL_GAMES
 from loadtest.postgres import PostgresServer, postgres_server
 from loadtest.report.encoding import from_json
-from loadtest.report.result import Broken, Result, Step
+from loadtest.report.result import LoadStep, Result, ViolationSummary
 from loadtest.report.text import to_text
 from loadtest.report.verdict import reasons
 from loadtest.report.write import write_results
 
-FINE, BROKEN, NOT_RUN = 0, 1, 2
+EXIT_PASSED, EXIT_FAILED, EXIT_NOT_RUN = 0, 1, 2
 SERVICES = ("croupier.lobby", "croupier.engine", "croupier.scoring")
 LOCUST = (sys.executable, "-m", "locust", "-f", "loadtest/locustfile.py", "--headless", "--only-summary")
 GRACE_SECONDS = 60
-CHANCES = 2
+MAX_ATTEMPTS = 2
 MAX_TABLES = 20_000
-NARROWINGS = 2
-"""How often a load between the last good and the first bad one is tried."""
+MAX_BISECTIONS = 2
+"""The number of steps between the last good and the first bad load."""
 
 
 class Setup(NamedTuple):
-    """What is put under load."""
+    """A setup of services."""
 
     engines: int
     is_on_postgres: bool
@@ -47,33 +48,35 @@ class Setup(NamedTuple):
 SETUPS: Mapping[str, Setup] = {"sqlite": Setup(1, False), "postgres": Setup(1, True), "two-engines": Setup(2, True)}
 
 
-def search(keeps: Callable[[int], bool], first: int, most: int = MAX_TABLES, narrowings: int = NARROWINGS) -> None:
-    """Try loads until it is known about where `keeps` begins to return False.
+def search(
+    keeps: Callable[[int], bool], first: int, maximum: int = MAX_TABLES, bisections: int = MAX_BISECTIONS
+) -> None:
+    """Search approximately for the load at which `keeps` begins to return False.
 
-    The load is doubled until it is too high; where not even the first is good it is halved until one is, or there is
-    nothing lower than one. Then loads between the last good and the first bad one are tried, so often.
+    The load is doubled until it is too high; if the first is too high it is halved until one is good, or it is one.
+    Then `bisections` loads between the last good and the first bad one are tried.
     """
-    good, bad = 0, min(first, most)
+    good, bad = 0, min(first, maximum)
     while keeps(bad):
-        if bad == most:
+        if bad == maximum:
             return
-        good, bad = bad, min(2 * bad, most)
-    while bad - good > 1 and (narrowings > 0 or not good):
+        good, bad = bad, min(2 * bad, maximum)
+    while bad - good > 1 and (bisections > 0 or not good):
         middle = (good + bad) // 2
-        narrowings -= bool(good)
+        bisections -= bool(good)
         good, bad = (middle, bad) if keeps(middle) else (good, middle)
 
 
 def is_good(result: Result) -> bool:
-    """Whether all limits were kept, and the load process was not at its own."""
+    """Return whether the run is within all limits, and the load process is not at its own limit."""
     return result.passed and not result.bottleneck
 
 
-def step_of(result: Result, tables: int) -> Step:
-    """A step as the curve shows it; its CPU is that of an average moment."""
+def step_of(result: Result, tables: int) -> LoadStep:
+    """Return a step of the curve, with the average CPU of its intervals."""
     acknowledged = next((one for one in result.latencies if one.name == "action acknowledged"), None)
-    cpu = [moment.server_cpu for moment in result.moments]
-    return Step(
+    cpu = [interval.server_cpu for interval in result.intervals]
+    return LoadStep(
         tables=tables,
         actions_per_second=result.actions_per_second,
         p50=acknowledged.p50 if acknowledged else 0.0,
@@ -85,14 +88,14 @@ def step_of(result: Result, tables: int) -> Step:
 
 
 def ceiling(results: Mapping[int, Result]) -> Result:
-    """The result of the highest good step, or of the lowest where none is, with the curve of all and what broke at any.
+    """Return the result of the highest good step, or of the lowest step, with the curve and violations of all steps.
 
     `results` are by number of tables, and not empty.
     """
     steps = tuple(step_of(results[tables], tables) for tables in sorted(results))
     knee = max((at for at, step in enumerate(steps) if step.passed), default=None)
     first_bad = next((results[step.tables] for step in steps if not step.passed), None)
-    violations = _together(broken for step in steps for broken in results[step.tables].violations)
+    violations = _merge_violations(broken for step in steps for broken in results[step.tables].violations)
     return replace(
         results[steps[knee or 0].tables],
         steps=steps,
@@ -103,43 +106,43 @@ def ceiling(results: Mapping[int, Result]) -> Result:
     )
 
 
-def _together(found: Iterable[Broken]) -> tuple[Broken, ...]:
-    kinds: dict[str, Broken] = {}
+def _merge_violations(found: Iterable[ViolationSummary]) -> tuple[ViolationSummary, ...]:
+    kinds: dict[str, ViolationSummary] = {}
     for broken in found:
         before = kinds.setdefault(broken.invariant, replace(broken, count=0))
         kinds[broken.invariant] = replace(before, count=before.count + broken.count)
     return tuple(kinds.values())
 
 
-def climbed(given: argparse.Namespace, name: str, server: PostgresServer | None) -> Result:
-    """Find a ceiling, or what is known of it when Ctrl-C comes; raises RuntimeError if nothing is."""
+def find_ceiling(options: argparse.Namespace, name: str, server: PostgresServer | None) -> Result:
+    """Find a ceiling, or return the steps so far after Ctrl-C; raises RuntimeError if there are none."""
     results: dict[int, Result] = {}
     runs = count(1)
 
     def keeps(tables: int) -> bool:
-        """Whether a load keeps the limits; one that was slow once gets another chance, for machines have hiccups."""
-        for _ in range(CHANCES):
-            results[tables] = result = _measured(given, name, server, tables, next(runs))
+        """Return whether a load is within the limits; a slow step is repeated, because machines have pauses."""
+        for _ in range(MAX_ATTEMPTS):
+            results[tables] = result = _measured(options, name, server, tables, next(runs))
             print(_line(step_of(result, tables), result), flush=True)
             if is_good(result) or result.violations or result.bottleneck:
                 break
         return is_good(result)
 
     try:
-        search(keeps, given.first)
+        search(keeps, options.first)
     except KeyboardInterrupt:
         if not results:
             raise RuntimeError("interrupted before a step was measured") from None
     return ceiling(results)
 
 
-def _measured(given: argparse.Namespace, name: str, server: PostgresServer | None, tables: int, run: int) -> Result:
-    folder = Path(given.results) / name / f"{run}-{tables}"
-    command = [*LOCUST, "--tags=ceiling", f"--tables={tables}", f"--run-time={given.seconds}", f"--mix={given.mix}"]
+def _measured(options: argparse.Namespace, name: str, server: PostgresServer | None, tables: int, run: int) -> Result:
+    folder = Path(options.results) / name / f"{run}-{tables}"
+    command = [*LOCUST, "--tags=ceiling", f"--tables={tables}", f"--run-time={options.seconds}", f"--mix={options.mix}"]
     command += [f"--grace={GRACE_SECONDS}", f"--results={folder}", f"--engines={SETUPS[name].engines}"]
-    command += [f"--seed={given.seed + run}"] if given.seed is not None else []
+    command += [f"--seed={options.seed + run}"] if options.seed is not None else []
     if server is not None:
-        # A new database for each step: the services of each have tables of their own.
+        # Each step has a new database, because its services are new.
         url = server.create_database(f"ceiling_{name}_{run}".replace("-", "_"))
         asyncio.run(migrate_database(url, SERVICES))
         command.append(f"--database={url}")
@@ -150,44 +153,44 @@ def _measured(given: argparse.Namespace, name: str, server: PostgresServer | Non
     return from_json(file.read_text())
 
 
-def _line(step: Step, result: Result) -> str:
-    measured = (
+def _line(step: LoadStep, result: Result) -> str:
+    line = (
         f"{step.tables:>6} tables  {step.actions_per_second:7,.0f} actions/s  p50 {step.p50:6.1f} ms  "
         f"p99 {step.p99:7.1f} ms  {result.server_cpu_milliseconds_per_thousand_actions:5,.0f} ms CPU per thousand  "
         f"services {step.server_cpu:.2f}, generator {step.generator_cpu:.2f} cores"
     )
     over = "; ".join([*reasons(result), *([result.bottleneck] if result.bottleneck else [])])
-    return measured if step.passed else f"{measured}  OVER: {over}"
+    return line if step.passed else f"{line}  OVER: {over}"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Find all ceilings; returns the exit code."""
-    given = _parser().parse_args(arguments)
+    """Find all ceilings, and return the exit code."""
+    options = _parser().parse_args(arguments)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     codes = []
     try:
         with ExitStack() as stack:
-            needs_server = any(SETUPS[name].is_on_postgres for name in given.on)
+            needs_server = any(SETUPS[name].is_on_postgres for name in options.on)
             server = stack.enter_context(postgres_server({})) if needs_server else None
-            for name in given.on:
+            for name in options.on:
                 print(f"\n{name}", flush=True)
-                result = climbed(given, name, server if SETUPS[name].is_on_postgres else None)
-                write_results(result, Path(given.results) / name)
+                result = find_ceiling(options, name, server if SETUPS[name].is_on_postgres else None)
+                write_results(result, Path(options.results) / name)
                 print(to_text(result), flush=True)
-                codes.append(FINE if result.passed else BROKEN)
+                codes.append(EXIT_PASSED if result.passed else EXIT_FAILED)
     except RuntimeError as fault:
         print(f"ceiling: {fault}", file=sys.stderr)
-        return NOT_RUN
+        return EXIT_NOT_RUN
     return max(codes)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.ceiling", description=__doc__)
-    parser.add_argument("--on", nargs="+", choices=SETUPS, default=list(SETUPS), help="what is put under load (all)")
-    parser.add_argument("--seconds", type=int, default=15, help="how long each step is measured (15)")
+    parser.add_argument("--on", nargs="+", choices=SETUPS, default=list(SETUPS), help="setups (all)")
+    parser.add_argument("--seconds", type=int, default=15, help="duration of each step (15)")
     parser.add_argument("--first", type=int, default=25, metavar="TABLES", help="tables of the first step (25)")
-    parser.add_argument("--mix", default=ALL_GAMES, metavar="GAME[=WEIGHT],...", help=f"what is played ({ALL_GAMES})")
-    parser.add_argument("--seed", type=int, help="fixes players and their decisions; else they are drawn")
+    parser.add_argument("--mix", default=ALL_GAMES, metavar="GAME[=WEIGHT],...", help=f"games ({ALL_GAMES})")
+    parser.add_argument("--seed", type=int, help="fixes players and their decisions; random by default")
     parser.add_argument("--results", default=f"results/{time.strftime('%Y%m%d-%H%M%S')}-ceiling", metavar="FOLDER")
     return parser
 

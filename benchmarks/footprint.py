@@ -1,6 +1,6 @@
-"""`python -m benchmarks.footprint`: what PostgreSQL, a Locust master, its worker and what runs before them take.
+"""`python -m benchmarks.footprint`: the CPU and memory of PostgreSQL, a Locust master and worker, and Jobs before.
 
-The memory of several processes is their proportional share (PSS in /proc), since those of PostgreSQL share most of it.
+The memory of several processes is their proportional share (PSS in /proc), because PostgreSQL's processes share memory.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from loadtest.scenarios import SCENARIOS
 
 EVENING = SCENARIOS["evening"]
 SETTINGS = {"shared_buffers": "128MB", "max_connections": "400"}
-"""What k8s/overlays/production asks for; the first is PostgreSQL's own default, as are fsync and the rest."""
+"""The settings of k8s/overlays/production; all others, and the first, are PostgreSQL's defaults."""
 MODULE = (sys.executable, "-m")
 LOCUST = (*MODULE, "locust", "-f", "loadtest/locustfile.py")
 START_SECONDS = 10.0
@@ -32,19 +32,19 @@ MEBIBYTE = 2**20
 
 
 @dataclass(slots=True)
-class Group:
-    """A process with all that it started; what one has used that is gone stays counted."""
+class ProcessGroup:
+    """A process with its descendants; the CPU of ended ones stays counted."""
 
     name: str
     pid: int
-    looks: list[tuple[float, float]] = field(default_factory=list)
-    """When it was looked at, and the processor seconds until then."""
-    most: tuple[int, int] = (0, 0)
-    """The bytes of memory when they were most, and of how many processes."""
+    samples: list[tuple[float, float]] = field(default_factory=list)
+    """The time of each sample, and the CPU seconds until then."""
+    peak: tuple[int, int] = (0, 0)
+    """The maximum of memory in bytes, and the number of processes then."""
     _cpu: dict[int, float] = field(default_factory=dict)
 
-    def look(self) -> None:
-        """Read once more."""
+    def sample(self) -> None:
+        """Take a sample."""
         memory = found = 0
         with suppress(psutil.NoSuchProcess):
             own = psutil.Process(self.pid)
@@ -53,21 +53,21 @@ class Group:
                     memory += process.memory_full_info().pss
                     self._cpu[process.pid] = sum(process.cpu_times()[:2])
                     found += 1
-        self.most = max(self.most, (memory, found))
-        self.looks.append((time.time(), sum(self._cpu.values())))
+        self.peak = max(self.peak, (memory, found))
+        self.samples.append((time.time(), sum(self._cpu.values())))
 
-    def told(self, per_second: float) -> str:
-        """A line on all the time that was looked at, in which so many entries a second were written."""
-        (began, used_before), (ended, used) = self.looks[0], self.looks[-1]
-        cores, (memory, processes) = (used - used_before) / (ended - began), self.most
+    def summary(self, per_second: float) -> str:
+        """Return a line on all samples, during which this many entries a second were written."""
+        (began, used_before), (ended, used) = self.samples[0], self.samples[-1]
+        cores, (memory, processes) = (used - used_before) / (ended - began), self.peak
         return (
             f"{self.name:12}{memory / MEBIBYTE:4.0f} MiB at most, of {processes} processes; "
             f"{cores:.3f} cores, {1000 * cores / per_second:.2f} ms for an entry"
         )
 
 
-def told_of_one(name: str, command: Sequence[str]) -> str:
-    """Run a command to its end; gives a line on what it took."""
+def measure_command(name: str, command: Sequence[str]) -> str:
+    """Run a command to its end, and return a line on its CPU and memory."""
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -75,34 +75,34 @@ def told_of_one(name: str, command: Sequence[str]) -> str:
     return f"{name:12}{used.ru_maxrss / 1024:4.0f} MiB at most; {seconds:.2f} s of CPU, exit code {process.returncode}"
 
 
-def told_of_load(server: PostgresServer, url: str, options: argparse.Namespace, folder: str) -> list[str]:
-    """Play, with a master and one worker; gives a line for each that was looked at once everybody had come."""
+def measure_load(server: PostgresServer, url: str, options: argparse.Namespace, folder: str) -> list[str]:
+    """Run a load test with a master and one worker, and return a line for each process at full load."""
     port = free_port()
     master_of = ["--master", "--master-bind-host=127.0.0.1", f"--master-bind-port={port}", "--headless"]
-    asked = [f"--tables={options.tables}", f"--think={options.think}", f"--seed={options.seed}", "--run-time=600"]
-    asked += ["--tags=evening", f"--results={folder}/results"]
-    users = sum(EVENING.people(options.tables).values())
+    load_flags = [f"--tables={options.tables}", f"--think={options.think}", f"--seed={options.seed}", "--run-time=600"]
+    load_flags += ["--tags=evening", f"--results={folder}/results"]
+    users = sum(EVENING.users(options.tables).values())
     with (
         own_backend(url) as services,
-        _until_done([*LOCUST, *master_of, *asked, _host(services.endpoints)]) as master,
-        _until_done([*LOCUST, "--worker", "--master-host=127.0.0.1", f"--master-port={port}"]) as worker,
-        _until_done([*MODULE, "http.server", "--bind=127.0.0.1", f"--directory={folder}", str(free_port())]) as reports,
+        running([*LOCUST, *master_of, *load_flags, _host(services.endpoints)]) as master,
+        running([*LOCUST, "--worker", "--master-host=127.0.0.1", f"--master-port={port}"]) as worker,
+        running([*MODULE, "http.server", "--bind=127.0.0.1", f"--directory={folder}", str(free_port())]) as reports,
     ):
         pids = {"PostgreSQL": server.pid, "master": master.pid, "worker": worker.pid, "reports": reports.pid}
-        groups = [Group(name, pid) for name, pid in pids.items()]
+        groups = [ProcessGroup(name, pid) for name, pid in pids.items()]
         time.sleep(START_SECONDS + users / EVENING.arrivals_per_second)
         began, entries = time.time(), _entries(server)
         while time.time() < began + options.seconds:
             for group in groups:
-                group.look()
+                group.sample()
             time.sleep(SAMPLE_SECONDS)
         rate = (_entries(server) - entries) / (time.time() - began)
-    return [f"written     {rate:.0f} entries a second", *(one.told(rate) for one in groups)]
+    return [f"written     {rate:.0f} entries a second", *(one.summary(rate) for one in groups)]
 
 
 @contextmanager
-def _until_done(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
-    """A program, for as long as the body takes."""
+def running(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a program until the end of the block."""
     with subprocess.Popen(command, stdout=sys.stderr) as process:
         try:
             yield process
@@ -119,11 +119,11 @@ def _entries(server: PostgresServer) -> int:
 
 
 def main() -> None:
-    """Print what each takes."""
+    """Print the footprint of each process."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.footprint", description=__doc__)
     parser.add_argument("--tables", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=90)
-    parser.add_argument("--think", type=float, default=1.5, metavar="SECONDS", help="the median of thinking time")
+    parser.add_argument("--think", type=float, default=1.5, metavar="SECONDS", help="median think time")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     with postgres_server(SETTINGS) as server, tempfile.TemporaryDirectory(prefix="croupier-footprint-") as folder:
@@ -133,10 +133,10 @@ def main() -> None:
             "migrate": ["migrate", "--database", url],
             "schema": ["migrate", "--service", "engine", "--wait", "60", "--database", url],
             "keys": ["keys", folder],
-            "door": ["door", "config", "--lobby-public-key", public, "--output", folder, "--check"],
+            "gateway": ["gateway", "config", "--lobby-public-key", public, "--output", folder, "--check"],
         }.items():
-            print(told_of_one(name, [*MODULE, "croupier.cli", *command]))
-        print(*told_of_load(server, url, options, folder), sep="\n")
+            print(measure_command(name, [*MODULE, "croupier.cli", *command]))
+        print(*measure_load(server, url, options, folder), sep="\n")
         size = server.run_sql("croupier", "SELECT pg_size_pretty(pg_database_size(current_database()))")
         print(f"database    {size}")
 

@@ -1,10 +1,9 @@
-"""How fast the rules are: actions of random play in a second of one core, with all that play needs."""
+"""The speed of the rules: actions of random play a second on one core."""
 
 from random import Random
 from time import process_time
 
 from croupier.games.bots import random_of
-from croupier.games.catalogue import GAMES
 from croupier.games.interface import (
     CardsShuffled,
     Game,
@@ -15,15 +14,16 @@ from croupier.games.interface import (
     State,
     resolve_options,
 )
+from croupier.games.registry import GAMES
 
 SECONDS = 1.0
 SEED = 1
-MOST_ACTIONS = 5_000
-"""Games that play by chance would hardly end are left after so many."""
+MAX_ACTIONS = 5_000
+"""Tables end after this many actions, because random play of some games hardly ends."""
 
 
 def actions_per_second(game: Game, seats: int, seconds: float) -> float:
-    """Play random tables with default options for so long: legal actions, their choice, the event and its facts."""
+    """Play random tables with default options for `seconds`: legal actions, their choice, the event and its facts."""
     random = Random(SEED)
     options = resolve_options(game, seats, {})
     actions, start = 0, process_time()
@@ -34,18 +34,18 @@ def actions_per_second(game: Game, seats: int, seconds: float) -> float:
 
 def _play_table(game: Game, seats: int, options: OptionValues, random: Random) -> int:
     state, actions = game.new(seats, options), 0
-    while not isinstance(awaiting := state.awaiting, GameOver) and actions < MOST_ACTIONS:
+    while not isinstance(awaiting := game.awaiting(state), GameOver) and actions < MAX_ACTIONS:
         if isinstance(awaiting, SeatsToAct):
-            state, _ = state.apply(_random_action(state, awaiting.seats[0], random))
+            state, _ = game.apply(state, _random_action(game, state, awaiting.seats[0], random))
             actions += 1
         else:
             cards = tuple(random.sample(awaiting.cards, len(awaiting.cards)))
-            state, _ = state.apply(CardsShuffled(cards, tuple(map(random.randrange, awaiting.draw_bounds))))
+            state, _ = game.apply(state, CardsShuffled(cards, tuple(map(random.randrange, awaiting.draw_bounds))))
     return actions
 
 
-def _random_action(state: State, seat: int, random: Random) -> SeatActed:
-    legal = state.legal_actions(seat)
+def _random_action(game: Game, state: State, seat: int, random: Random) -> SeatActed:
+    legal = game.legal_actions(state, seat)
     if not legal.choices:
         return SeatActed(seat, legal.actions[int(random.random() * len(legal.actions))])
     return SeatActed(seat, random_of(legal, random.randrange))

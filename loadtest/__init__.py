@@ -1,1 +1,1 @@
-"""One verification kit: judged load tests (`locust -f loadtest/locustfile.py --help`), fault runs, the simulation."""
+"""The verification kit: judged load tests (`locust -f loadtest/locustfile.py --help`), fault runs, the simulation."""

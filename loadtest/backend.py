@@ -1,4 +1,4 @@
-"""The services that are put under load: those that run somewhere, or processes of our own for the time of a run."""
+"""The services under load: those that run elsewhere, or child processes that live as long as the run."""
 
 import signal
 import tempfile
@@ -7,10 +7,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from croupier.cli.background import started_services
 from croupier.cli.faults import CommandFault
-from croupier.cli.reach import endpoints_of
-from croupier.cli.replicas import Replicas
+from croupier.cli.launcher.background import started_services
+from croupier.cli.launcher.replicas import Replicas
+from croupier.cli.services import endpoints_of
 from croupier_client import Endpoints
 
 
@@ -20,24 +20,24 @@ class BackendMissing(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """Services under load: where they are, and where their instances serve metrics, by name."""
+    """Services under load: their endpoints, and the metrics address of each instance by name."""
 
     endpoints: Endpoints
     metrics: Mapping[str, str]
     description: str
     folder: Path | None = None
-    """Where services of our own keep their data."""
+    """The data folder of services that the run has started."""
 
 
 @contextmanager
 def own_backend(
     database: str = "", engines: int = 1, extra_flags: Mapping[str, Sequence[str]] | None = None
 ) -> Iterator[Backend]:
-    """Services of our own for as long as the body takes; raises BackendMissing."""
+    """Start services and stop them after the body; raises BackendMissing."""
     with tempfile.TemporaryDirectory(prefix="croupier-loadtest-") as folder:
         try:
             with ExitStack() as stack:
-                with _interrupts_held_back():
+                with _interrupts_blocked():
                     services = stack.enter_context(
                         started_services(
                             Path(folder),
@@ -46,7 +46,7 @@ def own_backend(
                             extra_flags=extra_flags or {},
                         )
                     )
-                metrics = {name: where["metrics"] for name, where in services.addresses.items()}
+                metrics = {name: addresses["metrics"] for name, addresses in services.addresses.items()}
                 kind = "PostgreSQL" if database else "SQLite"
                 description = f"{engines} engine{'s' if engines > 1 else ''} on {kind}, on this machine"
                 yield Backend(endpoints_of(services.addresses), metrics, description, Path(folder))
@@ -55,8 +55,8 @@ def own_backend(
 
 
 @contextmanager
-def _interrupts_held_back() -> Iterator[None]:
-    """What is started meanwhile never hears of Ctrl-C, so that games can end before their services do."""
+def _interrupts_blocked() -> Iterator[None]:
+    """Block SIGINT: processes started in the body inherit the block, so that games can end before their services do."""
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

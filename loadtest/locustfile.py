@@ -7,21 +7,21 @@ from locust import events
 from locust.runners import LocalRunner, MasterRunner, Runner, WorkerRunner
 from locust.web import WebUI
 
-from loadtest.runner.load_test import NOT_RUN, LoadTest, ScenarioShape
+from loadtest.runner.load_test import EXIT_NOT_RUN, LoadTest, ScenarioShape
 from loadtest.runner.options import add_arguments
 from loadtest.runner.page import add_violations
 from loadtest.runner.users import user_of
 from loadtest.runner.worker import LoadWorker
-from loadtest.scenarios import Kind
+from loadtest.scenarios import UserKind
 
 __all__ = ["Browser", "Matcher", "Opener", "Party", "ScenarioShape", "Spectator"]
 
 # Locust looks for classes among the names of this module.
-Party, Matcher, Spectator, Browser, Opener = map(user_of, Kind)
+Party, Matcher, Spectator, Browser, Opener = map(user_of, UserKind)
 
 
 def set_up(environment: Any, runner: Runner, web_ui: WebUI | None, **_: Any) -> None:
-    """Follow the events of this Locust process; ends it with a line and exit code 2 if its options are wrong."""
+    """Listen to the events of this Locust process; exits with a line and code 2 if its options are wrong."""
     if isinstance(runner, WorkerRunner):
         environment.load_test = LoadWorker(environment, runner)
         environment.load_test.set_up()
@@ -32,7 +32,7 @@ def set_up(environment: Any, runner: Runner, web_ui: WebUI | None, **_: Any) -> 
         load_test.set_up()
     except ValueError as fault:
         print(f"loadtest: {fault}", file=sys.stderr)
-        sys.exit(NOT_RUN)
+        sys.exit(EXIT_NOT_RUN)
     if web_ui is not None:
         add_violations(web_ui, load_test)
 

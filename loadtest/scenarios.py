@@ -1,6 +1,6 @@
-"""Every scenario: who comes, how people play, how load rises and falls, and what must be kept.
+"""Every scenario: the users, their behaviours, the load over time, and the limits.
 
-A scenario of your own is one more `Scenario` in SCENARIOS: docs/load-testing.md shows one.
+A new scenario is one more `Scenario` in SCENARIOS: docs/load-testing.md shows one.
 """
 
 from collections.abc import Mapping
@@ -13,58 +13,58 @@ from types import MappingProxyType
 from loadtest.mix import read_weights
 
 
-class Kind(StrEnum):
-    """Who comes; each is a class of Locust users."""
+class UserKind(StrEnum):
+    """The kinds of users; each is a class of Locust users."""
 
     PARTY = "party"
-    """People who sit down together and play table after table."""
+    """People who play table after table together."""
     MATCHER = "matcher"
-    """Somebody who wishes for a game, plays with whom he is matched, and wishes again."""
+    """A player who is matched with others by quick match, plays, and is matched again."""
     SPECTATOR = "spectator"
-    """Somebody who watches tables of others."""
+    """A spectator of other people's tables."""
     BROWSER = "browser"
-    """Somebody who looks through the lobby, at sheets and leaderboards."""
+    """A visitor of the lobby, results and leaderboards."""
     OPENER = "opener"
-    """Somebody who opens tables and never starts them."""
+    """A user who opens tables and never starts them."""
 
 
-class Manner(StrEnum):
-    """How somebody plays."""
+class Behaviour(StrEnum):
+    """The behaviours of players at a table."""
 
     STEADY = "steady"
     LEAVER = "leaver"
-    """Leaves in the middle of a game, and comes back only when time is up."""
+    """Leaves in the middle of a game, and comes back when the run drains."""
     FLAKY = "flaky"
-    """Loses the stream now and then, and resumes it."""
+    """Loses the stream at random, and resumes it."""
     SLOW = "slow"
     """Reads slowly, in bursts."""
     DUPLICATE = "duplicate"
-    """Sends actions again, and others under their names."""
+    """Sends actions again, and others under their request ids."""
     LATE = "late"
-    """Lets the time for an action run out once at a table, and acts within the reserve."""
-    CHEAT = "cheat"
-    """Sends what is illegal, stale, malformed or another's, and expects the exact refusal."""
+    """Exceeds the time for an action once at a table, and acts within the reserve."""
+    ADVERSARY = "adversary"
+    """Sends illegal, stale and malformed actions, also at other people's tables, and expects the exact refusal."""
 
 
 @dataclass(frozen=True, slots=True)
-class Thinking:
-    """How long people think: log-normal around a median, with a tail that ends at `most_seconds`."""
+class ThinkTime:
+    """The distribution of think times: log-normal around a median, cut off at `max_seconds`."""
 
     median_seconds: float = 0.0
     spread: float = 0.7
     """The standard deviation of the logarithm."""
-    most_seconds: float = 18.0
+    max_seconds: float = 18.0
 
     def seconds(self, random: Random) -> float:
-        """One draw."""
+        """A random think time."""
         if not self.median_seconds:
             return 0.0
-        return min(self.median_seconds * exp(random.gauss(0, self.spread)), self.most_seconds)
+        return min(self.median_seconds * exp(random.gauss(0, self.spread)), self.max_seconds)
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """From here on (a share of the run) so much of the full load is wanted (a share as well)."""
+    """From `begins` (a share of the run) on, the load as a share of the full load."""
 
     begins: float
     load: float
@@ -72,136 +72,147 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What must be kept for a run to be green; violations are never allowed."""
+    """The limits of a run that passes; violations are never allowed."""
 
     p99_milliseconds: float
-    """Of actions from sent to acknowledged: of all together, and of each kind, such as "thulla play"."""
+    """From an action sent to acknowledged: of all actions together, and of each kind, such as "thulla play"."""
     failed_share: float
-    """Failed calls of all calls; storms break calls, and what breaks is called again."""
+    """The share of failed calls in all calls; storms break calls, which are retried."""
     failed_by_code: Mapping[str, float] = field(default_factory=dict)
-    """The same by the gRPC status code of the failure, such as "INTERNAL"."""
+    """The same by gRPC status code, such as "INTERNAL"."""
     generator_cpu: float = 0.9
-    """Cores that the busiest process of the generator may use: beyond, it measures itself."""
+    """CPU cores that the busiest load process may use: beyond that the run measures the generator."""
     is_growth_watched: bool = False
-    """Whether memory, files, streams and tables of the services must come back to what they were."""
+    """Whether memory, files, streams and tables of the services must return to their first values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A kind of run; tables and seconds are what is usual, and can be told otherwise."""
+    """A kind of run; options can override the numbers of tables and seconds."""
 
     name: str
-    meaning: str
+    description: str
     tables: int
     seconds: float
-    crowd: Mapping[Kind, float]
-    """How many of each kind come for each table that was asked for."""
-    manners: Mapping[Manner, float]
-    """How many of a hundred play in which manner."""
+    users_per_table: Mapping[UserKind, float]
+    """The number of users of each kind for each table."""
+    behaviours: Mapping[Behaviour, float]
+    """The weight of each behaviour."""
     limits: Limits
-    thinking: Thinking = Thinking()
+    think_time: ThinkTime = ThinkTime()
     stages: tuple[Stage, ...] = (Stage(0, 1),)
     arrivals_per_second: float = 20.0
     storm_seconds: float = 0.0
-    """How often all connections break at once; 0 for never."""
-    rereading: float = 0.25
-    """How often a player who saw the end of a game reads its whole log again."""
+    """The period after which all connections break at once; 0 for never."""
+    reread_share: float = 0.25
+    """The share of players at the end of a game who read its whole log again."""
     judged_share: float = 1.0
-    """Of all tables, how many the judge goes through."""
+    """The share of tables that the judge judges."""
     grace_seconds: float = 120.0
-    """How long games get to be played to their ends afterwards, without thinking."""
-
+    """The time for running games to end when the run drains, without think times."""
     settling_seconds: float = 0.0
-    """How long users play before anything is measured, once those of the first stage are there."""
+    """The time between the start of the first stage's users and the first measurement."""
     service_flags: tuple[str, ...] = ()
-    """What services of the run's own are started with."""
+    """Flags of services that the run starts."""
 
-    def people(self, tables: float) -> dict[Kind, int]:
-        """How many of each kind come at full load for so many tables; at least one of each."""
-        return {kind: max(1, round(share * tables)) for kind, share in self.crowd.items()}
+    def users(self, tables: float) -> dict[UserKind, int]:
+        """The number of users of each kind at full load for so many tables; at least one of each."""
+        return {kind: max(1, round(share * tables)) for kind, share in self.users_per_table.items()}
 
     def load_at(self, share: float) -> float:
-        """The load that is wanted when so much of the run is over."""
+        """The load, as a share of the full load, when this share of the run is over."""
         return [stage.load for stage in self.stages if stage.begins <= share][-1]
 
 
-def read_manners(text: str) -> dict[Manner, float]:
-    """The manners that "cheat=3,steady" names, with their weights; raises ValueError naming what is wrong."""
-    return {Manner(name): weight for name, weight in read_weights(text, [*Manner]).items()}
+def read_behaviours(text: str) -> dict[Behaviour, float]:
+    """The behaviours that "adversary=3,steady" names, with their weights; raises ValueError with the cause."""
+    return {Behaviour(name): weight for name, weight in read_weights(text, [*Behaviour]).items()}
 
 
-HUMAN = Thinking(median_seconds=4.0)
-STEADY_PEOPLE = read_manners("steady=90,flaky=4,leaver=1,slow=2,duplicate=2,cheat=1")
-USUAL_CROWD = {Kind.PARTY: 0.8, Kind.MATCHER: 0.6, Kind.SPECTATOR: 0.1, Kind.BROWSER: 0.05, Kind.OPENER: 0.02}
+HUMAN = ThinkTime(median_seconds=4.0)
+MOSTLY_STEADY = read_behaviours("steady=90,flaky=4,leaver=1,slow=2,duplicate=2,adversary=1")
+DEFAULT_USERS_PER_TABLE = {
+    UserKind.PARTY: 0.8,
+    UserKind.MATCHER: 0.6,
+    UserKind.SPECTATOR: 0.1,
+    UserKind.BROWSER: 0.05,
+    UserKind.OPENER: 0.02,
+}
 
 _ALL = (
     Scenario(
         name="smoke",
-        meaning="a little of everything, in half a minute",
+        description="some of everything, in half a minute",
         tables=10,
         seconds=20,
-        crowd={Kind.PARTY: 0.8, Kind.MATCHER: 0.8, Kind.SPECTATOR: 0.2, Kind.BROWSER: 0.2, Kind.OPENER: 0.2},
-        manners=read_manners("steady=40,flaky=15,leaver=5,slow=5,duplicate=10,late=10,cheat=15"),
-        thinking=Thinking(median_seconds=0.1, most_seconds=1),
+        users_per_table={
+            UserKind.PARTY: 0.8,
+            UserKind.MATCHER: 0.8,
+            UserKind.SPECTATOR: 0.2,
+            UserKind.BROWSER: 0.2,
+            UserKind.OPENER: 0.2,
+        },
+        behaviours=read_behaviours("steady=40,flaky=15,leaver=5,slow=5,duplicate=10,late=10,adversary=15"),
+        think_time=ThinkTime(median_seconds=0.1, max_seconds=1),
         storm_seconds=12,
-        rereading=1,
+        reread_share=1,
         # The storm breaks calls.
         limits=Limits(p99_milliseconds=1000, failed_share=0.05),
     ),
     Scenario(
         name="evening",
-        meaning="people play and think, and some watch",
+        description="people play and think, and some watch",
         tables=500,
         seconds=600,
-        crowd=USUAL_CROWD,
-        manners=STEADY_PEOPLE,
-        thinking=HUMAN,
+        users_per_table=DEFAULT_USERS_PER_TABLE,
+        behaviours=MOSTLY_STEADY,
+        think_time=HUMAN,
         limits=Limits(p99_milliseconds=500, failed_share=0.002, failed_by_code={"INTERNAL": 0, "UNKNOWN": 0}),
         arrivals_per_second=5,
         grace_seconds=600,
     ),
     Scenario(
         name="rush",
-        meaning="everybody wants to be matched at once, and then nobody",
+        description="a burst of quick match, and then none",
         tables=100,
         seconds=60,
-        crowd={Kind.MATCHER: 3.2, Kind.BROWSER: 0.2},
-        manners=STEADY_PEOPLE,
-        thinking=Thinking(median_seconds=0.5, most_seconds=5),
+        users_per_table={UserKind.MATCHER: 3.2, UserKind.BROWSER: 0.2},
+        behaviours=MOSTLY_STEADY,
+        think_time=ThinkTime(median_seconds=0.5, max_seconds=5),
         stages=(Stage(0, 0.1), Stage(0.2, 1), Stage(0.7, 0.1)),
         arrivals_per_second=200,
         limits=Limits(p99_milliseconds=1000, failed_share=0.005),
     ),
     Scenario(
         name="storm",
-        meaning="all connections break, again and again",
+        description="all connections break periodically",
         tables=100,
         seconds=60,
-        crowd={Kind.PARTY: 1, Kind.SPECTATOR: 0.2},
-        manners=read_manners("steady=70,flaky=25,slow=5"),
-        thinking=Thinking(median_seconds=0.5, most_seconds=5),
+        users_per_table={UserKind.PARTY: 1, UserKind.SPECTATOR: 0.2},
+        behaviours=read_behaviours("steady=70,flaky=25,slow=5"),
+        think_time=ThinkTime(median_seconds=0.5, max_seconds=5),
         storm_seconds=10,
         limits=Limits(p99_milliseconds=5000, failed_share=0.5),
     ),
     Scenario(
         name="abuse",
-        meaning="cheats, duplicates, openers who never start, slow readers",
+        description="adversaries, duplicates, openers who never start, slow readers",
         tables=40,
         seconds=60,
-        crowd={Kind.PARTY: 1, Kind.SPECTATOR: 0.1, Kind.BROWSER: 0.1, Kind.OPENER: 0.5},
-        manners=read_manners("cheat=55,duplicate=20,slow=10,leaver=5,steady=10"),
-        thinking=Thinking(median_seconds=0.2, most_seconds=2),
+        users_per_table={UserKind.PARTY: 1, UserKind.SPECTATOR: 0.1, UserKind.BROWSER: 0.1, UserKind.OPENER: 0.5},
+        behaviours=read_behaviours("adversary=55,duplicate=20,slow=10,leaver=5,steady=10"),
+        think_time=ThinkTime(median_seconds=0.2, max_seconds=2),
         limits=Limits(p99_milliseconds=1000, failed_share=0.01),
     ),
     Scenario(
         name="soak",
-        meaning="a moderate load for hours, and nothing may grow",
-        # Few tables of quick people, so that after five minutes there are as many old tables as ever after.
+        description="a moderate load for an hour, without growth of the services",
+        # Few tables of quick people, so that the number of old tables is constant after five minutes.
         tables=30,
         seconds=3600,
-        crowd=USUAL_CROWD,
-        manners=STEADY_PEOPLE,
-        thinking=Thinking(median_seconds=0.5, most_seconds=5),
+        users_per_table=DEFAULT_USERS_PER_TABLE,
+        behaviours=MOSTLY_STEADY,
+        think_time=ThinkTime(median_seconds=0.5, max_seconds=5),
         limits=Limits(
             p99_milliseconds=500,
             failed_share=0.002,
@@ -212,16 +223,16 @@ _ALL = (
     ),
     Scenario(
         name="ceiling",
-        meaning="nobody thinks: as many moves as there can be",
+        description="no think times: as many actions as possible",
         tables=10,
         seconds=30,
-        crowd={Kind.PARTY: 1},
-        manners=read_manners("steady"),
+        users_per_table={UserKind.PARTY: 1},
+        behaviours=read_behaviours("steady"),
         limits=Limits(p99_milliseconds=100, failed_share=0.0, generator_cpu=2.0),
         arrivals_per_second=100,
-        rereading=0,
+        reread_share=0,
         settling_seconds=4,
-        # The services are to be at their limits, not at those of single players, who do not think here.
+        # The limit of a single player would be reached before that of the services.
         service_flags=("--player-calls-per-second=0",),
         judged_share=0.1,
     ),

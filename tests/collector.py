@@ -18,12 +18,12 @@ TOLD = {
     "croupier.sequence",
 }
 """All that spans may tell."""
-TOLD_BY_DOOR = {"http.response.status_code", "rpc.response.status_code", "envoy.response_flags"}
-"""All that those of the front door may tell."""
+OF_ENVOY = {"grpc.status_code": "0", "http.status_code": "200", "response_flags": "-"}
+"""The attributes of Envoy's span of a successful call that the configuration of the collector reads."""
 
 
 @dataclass(frozen=True)
-class Seen:
+class Observation:
     """A span as the collector has it."""
 
     service: str
@@ -61,7 +61,7 @@ class Seen:
 class Collector(trace_service_pb2_grpc.TraceServiceServicer):
     """What was sent; `raw` is all of it as bytes."""
 
-    seen: list[Seen] = field(default_factory=list)
+    seen: list[Observation] = field(default_factory=list)
     raw: bytes = b""
     address: str = ""
 
@@ -71,11 +71,11 @@ class Collector(trace_service_pb2_grpc.TraceServiceServicer):
         return trace_service_pb2.ExportTraceServiceResponse()
 
 
-def _spans(request: Any) -> Iterator[Seen]:
+def _spans(request: Any) -> Iterator[Observation]:
     for sent in request.resource_spans:
         names = [each.value.string_value for each in sent.resource.attributes if each.key == "service.name"]
         for scope in sent.scope_spans:
-            yield from (Seen(names[0], span) for span in scope.spans)
+            yield from (Observation(names[0], span) for span in scope.spans)
 
 
 @asynccontextmanager

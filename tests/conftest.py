@@ -1,4 +1,4 @@
-"""A PostgreSQL server for all tests of this process, with databases for each; and logs that are set up anew."""
+"""A PostgreSQL server for all tests of this process, with databases for each test, and a reset of logging."""
 
 import asyncio
 import itertools
@@ -17,12 +17,12 @@ from tests.waiting import SettlingLoop
 
 
 def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], SettlingLoop]]:
-    """What asynchronous tests run on."""
+    """The event loop of asynchronous tests."""
     return {"settling": SettlingLoop}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark all tests that use the server, but for those that ask for it only while they run."""
+    """Mark all tests that use the server, except for those that request it while they run."""
     for item in items:
         if "postgres" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.postgres)
@@ -30,14 +30,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def logs_as_before() -> Iterator[None]:
-    """Programs of services set logging up for the whole process; what comes after the test finds it as it was."""
+    """Restore the logging of the process, which programs of services configure."""
     yield
     structlog.reset_defaults()
 
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresServer]:
-    """A server that answers; a test that stops or holds up one starts its own."""
+    """A shared server; a test that stops or pauses a server starts its own."""
     with postgres_server() as server:
         yield server
 
@@ -48,12 +48,12 @@ CLEAN = """DO $$ BEGIN
     EXECUTE (SELECT 'TRUNCATE ' || string_agg(quote_ident(tablename), ', ') || ' RESTART IDENTITY'
         FROM pg_tables WHERE schemaname = 'public' AND tablename NOT LIKE '%_schema_version');
 END $$"""
-"""Puts an end to whoever still uses a database, and to all rows but the version of its schema."""
+"""Ends all sessions of a database, and deletes all rows except for the versions of schemas."""
 
 
 @dataclass(slots=True)
 class Databases:
-    """Gives databases of a server that hold nothing yet; those that a test has done with are cleaned and given again.
+    """Returns empty databases of a server; databases of finished tests are cleaned and reused.
 
     Making one takes a hundred times as long as cleaning one.
     """
@@ -87,7 +87,7 @@ def databases(postgres: PostgresServer) -> Databases:
 
 @pytest.fixture
 def new_database(databases: Databases) -> Iterator[Callable[..., str]]:
-    """A function that gives the URL of a database, empty or with the schemas of the packages that are named.
+    """A function that returns the URL of a database, empty or with the schemas of the named packages.
 
     A test that changes anything but rows takes an empty one and migrates it.
     """

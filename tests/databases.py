@@ -9,11 +9,11 @@ import pytest
 POSTGRESQL = pytest.param("postgresql", marks=pytest.mark.postgres)
 on_postgresql = pytest.mark.parametrize("database_url", [POSTGRESQL], indirect=True)
 on_both_databases = pytest.mark.parametrize("database_url", ["sqlite", POSTGRESQL], indirect=True)
-"""For what stores do; what is above them does not know the database."""
+"""For tests of stores; the layers above do not know the database."""
 
 
 def copy_database(source: Path, target: Path) -> Path:
-    """Copy a database with what is still in its write-ahead log, which a copy of the file alone would leave out."""
+    """Copy a database with its write-ahead log, which a copy of the file alone would leave out."""
     with closing(sqlite3.connect(source)) as old, closing(sqlite3.connect(target)) as new:
         old.backup(new)
     return target

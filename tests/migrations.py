@@ -1,33 +1,20 @@
-"""Databases whose tables are those of any version of a service."""
+"""Databases with the current schema of a service, and their differences from the code."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
-from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import Connection, MetaData, create_engine, event
+from sqlalchemy import Connection, MetaData
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.runtime.database import open_database
-from croupier.runtime.schema_versions import alembic_config, check_schema, migrate
-
-
-def migrated(path: Path, package: str, *revisions: str) -> None:
-    """Let an SQLite file go to one revision after the other: +0002 is up, -0001 is back."""
-    engine = create_engine(f"sqlite:///{path}")
-    event.listen(engine, "connect", lambda connection, _: connection.execute("PRAGMA foreign_keys=ON"))
-    for revision in revisions:
-        with engine.begin() as connection:
-            go = command.upgrade if revision.startswith("+") else command.downgrade
-            go(alembic_config(connection, package), revision[1:])
-    engine.dispose()
+from croupier.runtime.schema_versions import check_schema, migrate
 
 
 @asynccontextmanager
 async def up_to_date(url: str, package: str) -> AsyncIterator[AsyncEngine]:
-    """A database with the tables that the code expects."""
+    """Migrate a database to the current schema and open it."""
     database = open_database(url)
     await migrate(database, package)
     await check_schema(database, package)
@@ -36,6 +23,6 @@ async def up_to_date(url: str, package: str) -> AsyncIterator[AsyncEngine]:
 
 
 def differences(connection: Connection, metadata: MetaData, version_table: str) -> list[object]:
-    """Where the tables of a database are not as code has them."""
+    """Return the differences between the schema of a database and that of the code."""
     context = MigrationContext.configure(connection, opts={"compare_type": True, "version_table": version_table})
     return list(compare_metadata(context, metadata))

@@ -1,4 +1,4 @@
-"""Ports for programs that are told where to listen."""
+"""Reserved ports for programs that get their port as an option."""
 
 import socket
 from collections.abc import Iterator
@@ -7,9 +7,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def reserved_port(host: str = "127.0.0.1") -> Iterator[int]:
-    """A port that the system assigns to nobody else for as long as the block takes.
+    """Reserve a port that the system assigns to no other program until the end of the block.
 
-    A program that is told the port can listen on it meanwhile, again and again: the reservation itself does not listen,
+    A program with this port as a setting can listen on it meanwhile, repeatedly: the reservation does not listen,
     and both allow the address to be reused.
     """
     with socket.socket() as holder:

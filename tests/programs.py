@@ -1,4 +1,4 @@
-"""Programs that tests need and that Python's packages do not bring."""
+"""Programs that tests need and that no Python package contains."""
 
 import os
 import shutil

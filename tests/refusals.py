@@ -1,4 +1,4 @@
-"""How services refuse calls, as their callers see it."""
+"""The refusals of services, as their callers receive them."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -9,11 +9,11 @@ import pytest
 from google.rpc import error_details_pb2
 from grpc_status import rpc_status
 
-from tests.waiting import PATIENCE_SECONDS
+from tests.waiting import TIMEOUT_SECONDS
 
 
 class Refusal(NamedTuple):
-    """What a status and its details say; empty where they say nothing."""
+    """A status with its details; fields are empty where they are missing."""
 
     code: str
     reason: str
@@ -24,9 +24,9 @@ class Refusal(NamedTuple):
 
 
 async def refusal(call: Awaitable[Any]) -> Refusal:
-    """The refusal that a call must end with."""
+    """The refusal of a call, which must be refused."""
     with pytest.raises(grpc.aio.AioRpcError) as raised:
-        await asyncio.wait_for(call, PATIENCE_SECONDS)
+        await asyncio.wait_for(call, TIMEOUT_SECONDS)
     info, bad, retry = error_details_pb2.ErrorInfo(), error_details_pb2.BadRequest(), error_details_pb2.RetryInfo()
     status = rpc_status.from_call(raised.value)
     for detail in status.details if status else ():

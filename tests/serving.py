@@ -1,4 +1,4 @@
-"""A gRPC service on loopback, set up as programs set it up, and how it refuses calls."""
+"""A gRPC service on loopback, as programs start it, and its refusals."""
 
 from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import asynccontextmanager
@@ -36,7 +36,7 @@ async def serving(
 
 
 class Refusal(NamedTuple):
-    """How a call was refused."""
+    """The refusal of a call."""
 
     code: str
     reason: str
@@ -44,7 +44,7 @@ class Refusal(NamedTuple):
 
 
 async def refusal(call: Awaitable[Any]) -> Refusal:
-    """The refusal that a call must end with."""
+    """The refusal of a call, which must be refused."""
     try:
         answer = await call
     except grpc.aio.AioRpcError as error:

@@ -1,4 +1,4 @@
-"""Waiting in tests: until something is so, and until an event loop has nothing left to do."""
+"""Waiting in tests: for a condition, and until the event loop is idle."""
 
 import asyncio
 import selectors
@@ -6,30 +6,30 @@ import time
 from collections.abc import Callable
 from inspect import isawaitable
 
-PATIENCE_SECONDS = 60.0
-"""Far more than anything takes, on a busy machine too."""
+TIMEOUT_SECONDS = 60.0
+"""A time limit that only a defect exceeds, also on a busy machine."""
 POLL_SECONDS = 0.01
 DUE_SECONDS = 1e-6
-"""A timer that is left less than this is due, for the loop rounds."""
+"""A timer with less time left is due, since the loop rounds."""
 
 
-async def until(is_so: Callable[[], object], what: str = "", seconds: float = PATIENCE_SECONDS) -> None:
-    """Wait until a function, or what it makes to be awaited, is true; raises AssertionError if it never is.
+async def until(condition: Callable[[], object], what: str = "", seconds: float = TIMEOUT_SECONDS) -> None:
+    """Wait until a function, or its awaitable, returns true; raises AssertionError after a time limit.
 
     For what has no event, such as files and counters of other processes.
     """
     deadline = time.monotonic() + seconds
     while True:
-        outcome = is_so()
+        outcome = condition()
         if await outcome if isawaitable(outcome) else outcome:
             return
-        assert time.monotonic() < deadline, f"{what or is_so} was not so within {seconds} s"
-        # On a thread, since the time of the loop may stand still.
+        assert time.monotonic() < deadline, f"{what or condition} was not so within {seconds} s"
+        # In a thread, since the time of the loop may stand still.
         await asyncio.to_thread(time.sleep, POLL_SECONDS)
 
 
 class _IdleSelector(selectors.DefaultSelector):
-    """Where the loop asks for input when it has nothing else to do."""
+    """A selector that notices when the loop is idle."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,13 +47,13 @@ class _IdleSelector(selectors.DefaultSelector):
             return super().select(0)
         if not self.is_virtual:
             return super().select(timeout)
-        events = super().select(PATIENCE_SECONDS)
-        assert events, f"everything waits, and nothing has come from outside for {PATIENCE_SECONDS} s"
+        events = super().select(TIMEOUT_SECONDS)
+        assert events, f"everything waits, and nothing has come from outside for {TIMEOUT_SECONDS} s"
         return events
 
 
 class SettlingLoop(asyncio.SelectorEventLoop):
-    """The event loop of tests: it can tell when it has nothing to do, and its time may be that of a test's clock."""
+    """The event loop of tests, which can wait until it is idle, and whose time may be that of a test's clock."""
 
     def __init__(self) -> None:
         self._idle = _IdleSelector()
@@ -64,18 +64,18 @@ class SettlingLoop(asyncio.SelectorEventLoop):
         return self._clock()
 
     def follow(self, seconds: Callable[[], float]) -> None:
-        """From now on time passes by another clock alone; timers fire when it gets there."""
+        """Follow another clock, by which timers fire from now on."""
         self._clock, self._idle.is_virtual = seconds, True
 
     async def settled(self) -> None:
-        """Wait until everything waits: for a timer, for input, or for a thread."""
+        """Wait until all tasks wait for a timer, for input, or for a thread."""
         idle = self.create_future()
         self._idle.waiting.append(idle)
         await idle
 
 
 async def settled() -> None:
-    """Let everything happen that can without time passing; what threads and other processes do is not waited for."""
+    """Run everything that is possible without time passing; threads and other processes are not awaited."""
     loop = asyncio.get_running_loop()
     assert isinstance(loop, SettlingLoop)
     await loop.settled()

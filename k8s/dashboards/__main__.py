@@ -6,22 +6,22 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from k8s.dashboards.calls import CALLS
-from k8s.dashboards.door import DOOR
 from k8s.dashboards.engines import ENGINES
+from k8s.dashboards.gateway import GATEWAY
 from k8s.dashboards.grafana import grafana
-from k8s.dashboards.house import HOUSE
+from k8s.dashboards.overview import OVERVIEW
 
-DASHBOARDS = (HOUSE, ENGINES, CALLS, DOOR)
+DASHBOARDS = (OVERVIEW, ENGINES, CALLS, GATEWAY)
 FOLDER = Path(__file__).parents[1] / "components" / "monitoring" / "dashboards"
 
 
 def files() -> Mapping[str, str]:
-    """What stands in each file of the folder, by its name."""
+    """Return the content of each file of the folder, by its name."""
     return {f"{one.uid}.json": json.dumps(grafana(one), indent=2) + "\n" for one in DASHBOARDS}
 
 
 def main() -> int:
-    """Write all files anew."""
+    """Write all files."""
     for path in FOLDER.glob("*.json"):
         path.unlink()
     for name, text in files().items():

@@ -1,4 +1,4 @@
-"""What a dashboard is: rows of panels, each of which asks Prometheus something and says what the answer means."""
+"""The model of a dashboard: rows of panels, each with queries to Prometheus and a description."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Unit(StrEnum):
-    """How Grafana writes a figure."""
+    """Grafana's units of figures."""
 
     NUMBER = "short"
     PER_SECOND = "ops"
@@ -17,7 +17,7 @@ class Unit(StrEnum):
 
 
 class Form(StrEnum):
-    """How Grafana draws a panel."""
+    """Grafana's types of panels."""
 
     LINES = "timeseries"
     FIGURE = "stat"
@@ -25,40 +25,40 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """An expression of Prometheus, the name of its lines, with labels in double braces, and what its figures are."""
+    """A PromQL expression, the legend of its series, with labels in double braces, and its unit."""
 
     expression: str
     legend: str = ""
     unit: Unit = Unit.NUMBER
 
     def called(self, legend: str) -> "Query":
-        """The same with another name for its lines."""
+        """Return the same query with another legend."""
         return replace(self, legend=legend)
 
     def divided(self, divisor: int) -> "Query":
-        """The same in a larger unit."""
+        """Return the same query in a larger unit."""
         return replace(self, expression=f"{self.expression} / {divisor}")
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One picture; `meaning` says what to look for in it."""
+    """A panel with a title and a description."""
 
     title: str
-    meaning: str
+    description: str
     queries: tuple[Query, ...]
     unit: Unit
     form: Form
 
 
-def panel(title: str, meaning: str, *queries: Query, unit: Unit | None = None, form: Form = Form.LINES) -> Panel:
-    """A panel of queries, in the unit of the first unless another is named."""
-    return Panel(title, meaning, queries, unit or queries[0].unit, form)
+def panel(title: str, description: str, *queries: Query, unit: Unit | None = None, form: Form = Form.LINES) -> Panel:
+    """Return a panel of queries, by default in the unit of the first."""
+    return Panel(title, description, queries, unit or queries[0].unit, form)
 
 
 @dataclass(frozen=True, slots=True)
 class Dashboard:
-    """A page of rows of panels by their heading; `uid` is its name in addresses and of its file."""
+    """A dashboard of rows of panels by their headings; `uid` is its name in URLs and of its file."""
 
     uid: str
     title: str
@@ -66,5 +66,5 @@ class Dashboard:
 
     @property
     def panels(self) -> tuple[Panel, ...]:
-        """All panels, in order."""
+        """Return all panels, in order."""
         return tuple(panel for row in self.rows.values() for panel in row)

@@ -1,4 +1,4 @@
-"""A dashboard as Grafana reads it."""
+"""Dashboards in Grafana's format."""
 
 from collections.abc import Iterator
 from string import ascii_uppercase
@@ -22,7 +22,7 @@ _NAMESPACE_VARIABLE = {
 
 
 def grafana(dashboard: Dashboard) -> dict[str, Any]:
-    """The model of a dashboard, as plain data."""
+    """Return a dashboard in Grafana's format, as plain data."""
     return {
         "uid": dashboard.uid,
         "title": dashboard.title,
@@ -55,7 +55,7 @@ def _panel(panel: Panel, number: int, place: dict[str, int]) -> dict[str, Any]:
         "id": number,
         "type": panel.form.value,
         "title": panel.title,
-        "description": panel.meaning,
+        "description": panel.description,
         "datasource": _SOURCE,
         "gridPos": place,
         "fieldConfig": {"defaults": {"unit": panel.unit.value, "min": 0}, "overrides": []},

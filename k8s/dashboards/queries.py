@@ -1,4 +1,4 @@
-"""The forms that questions to Prometheus take; what they are about stands in the dashboards."""
+"""Forms of PromQL queries."""
 
 from k8s.dashboards.board import Query, Unit
 
@@ -6,34 +6,34 @@ WINDOW = "[$__rate_interval]"
 
 
 def of(services: str, metric: str, **labels: str) -> str:
-    """The series of a metric of services; they and labels are matched as regular expressions."""
+    """Return a selector of a metric; services and labels are regular expressions."""
     matchers = "".join(f', {name}=~"{value}"' for name, value in labels.items())
     return f'{metric}{{namespace="$namespace", job=~"croupier-({services})"{matchers}}}'
 
 
 def total(series: str, *by: str) -> Query:
-    """A gauge, added up over all labels but those named, which name the lines."""
+    """Return the sum of a gauge by these labels, which are the legend."""
     return Query(f"sum{_by(by)} ({series})", _legend(by))
 
 
 def rate(series: str, *by: str) -> Query:
-    """How often a counter counts in a second, added up over all labels but those named."""
+    """Return the rate of a counter a second, summed by these labels."""
     return Query(f"sum{_by(by)} (rate({series}{WINDOW}))", _legend(by), Unit.PER_SECOND)
 
 
 def extreme(which: str, series: str, *by: str) -> Query:
-    """The highest (max) or lowest (min) of a gauge for each of these labels."""
+    """Return the maximum (max) or minimum (min) of a gauge by these labels."""
     return Query(f"{which}{_by(by)} ({series})", _legend(by))
 
 
 def quantile(share: float, buckets: str, *by: str) -> Query:
-    """The time within which this share of what a histogram counted was done."""
+    """Return a quantile of a histogram of seconds by these labels."""
     rates = rate(buckets, "le", *by).expression
     return Query(f"histogram_quantile({share}, {rates})", _legend(by), Unit.SECONDS)
 
 
 def ratio(part: Query, whole: Query) -> Query:
-    """A share, 0 where there was nothing."""
+    """Return a ratio, 0 if the whole is 0."""
     return Query(f"({part.expression}) / ({whole.expression} > 0) or vector(0)", unit=Unit.SHARE)
 
 

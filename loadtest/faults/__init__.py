@@ -1,1 +1,1 @@
-"""Fault runs: real processes under load, broken one after the other, and judged after each fault."""
+"""Fault runs: real processes under load, with one fault after another, judged after each."""

@@ -3,7 +3,7 @@
 import os
 import sys
 
-# Before gRPC is loaded: what it does when a process is started can end that process before it has begun.
+# Before gRPC is loaded: its fork handlers can end a child process before it has begun.
 os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
 
 from loadtest.faults.command import main

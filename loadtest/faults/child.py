@@ -1,8 +1,8 @@
 """One service as a child process of a fault run, which can delay its start and break its database connections.
 
-The supervisor runs it in place of `croupier.cli.child`, with two arguments before a service's own: a folder, in which
-a file by the name of an instance keeps it from starting and NAME.flags is a JSON list of more flags; and the port at
-which each instance connects to PostgreSQL, as JSON by name.
+The supervisor runs it in place of `croupier.cli.launcher.child`, with two arguments before a service's own: a folder,
+in which a file with the name of an instance delays its start and NAME.flags is a JSON list of more flags; and the port
+at which each instance connects to PostgreSQL, as JSON by name.
 """
 
 import json
@@ -14,10 +14,10 @@ from pathlib import Path
 
 from sqlalchemy import make_url
 
-from croupier.cli.child import main as run_child
-from croupier.cli.supervisor import DATABASE_VARIABLE
+from croupier.cli.launcher.child import main as run_child
+from croupier.cli.launcher.supervisor import DATABASE_VARIABLE
 
-LONGEST_HOLD_SECONDS = 70.0
+MAX_HOLD_SECONDS = 70.0
 POLL_SECONDS = 0.05
 
 
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str]) -> int:
     folder, database_ports, *arguments = arguments
     (ready_file,) = (flag.partition("=")[2] for flag in arguments if flag.startswith("--ready-file="))
     instance = Path(ready_file).stem
-    hold, deadline = Path(folder), time.monotonic() + LONGEST_HOLD_SECONDS
+    hold, deadline = Path(folder), time.monotonic() + MAX_HOLD_SECONDS
     while (hold / instance).exists() and time.monotonic() < deadline:
         time.sleep(POLL_SECONDS)
     flags_file = hold / f"{instance}.flags"

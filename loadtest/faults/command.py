@@ -1,4 +1,4 @@
-"""Real processes, real load, real faults, and everything judged."""
+"""Fault runs: real processes under load, with real faults, and every table judged."""
 
 import argparse
 import asyncio
@@ -12,12 +12,20 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
-from croupier.cli import front_door
-from croupier.cli.replicas import Replicas
+from croupier.cli.launcher import gateway as gateway
+from croupier.cli.launcher.replicas import Replicas
 from loadtest.faults.deployment import CHILD, deployed
 from loadtest.faults.report import lines_of, result_of
-from loadtest.faults.run import Plan, Run, Tally
-from loadtest.faults.scenarios import GATEWAY, POSTGRES, SHORT_GATEWAY, SHORT_POSTGRES, SHORT_SQLITE, SQLITE, Scenario
+from loadtest.faults.run import FaultRun, FaultRunPlan, Tally
+from loadtest.faults.scenarios import (
+    GATEWAY,
+    POSTGRES,
+    SHORT_GATEWAY,
+    SHORT_POSTGRES,
+    SHORT_SQLITE,
+    SQLITE,
+    FaultScenario,
+)
 
 REPLICAS, SHORT_REPLICAS = Replicas(lobby=2, engine=3, scoring=2), Replicas(engine=3)
 TABLES, SHORT_TABLES = 100, 16
@@ -25,82 +33,89 @@ THINK_SECONDS = 0.3
 
 
 def read_arguments(given: Sequence[str]) -> argparse.Namespace:
-    """What is to be run."""
+    """The options of a fault run."""
     parser = argparse.ArgumentParser(prog="python -m loadtest.faults", description=__doc__)
     names = sorted({*SQLITE, *POSTGRES, *GATEWAY})
     parser.add_argument("--scenario", action="append", choices=names, help="only this fault; may be given again")
-    parser.add_argument("--times", type=int, default=1, help="how often each named fault comes")
+    parser.add_argument("--times", type=int, default=1, help="how often each named fault is made")
     parser.add_argument("--on", choices=("sqlite", "postgres", "both"), default="both", help="the database")
-    parser.add_argument("--gateway", action="store_true", help="all players connect to the gateway, which fails too")
-    parser.add_argument("--seed", type=int, default=None, help="decides tables, players and the order of faults")
-    parser.add_argument("--tables", type=int, default=None, help="tables that are played at once; 100, or 16 in short")
-    parser.add_argument("--think", type=float, default=THINK_SECONDS, help="seconds that players think, the median")
-    parser.add_argument("--short", action="store_true", help="a handful of faults, in a minute or two")
+    parser.add_argument("--gateway", action="store_true", help="players connect to the gateway, which has faults too")
+    parser.add_argument("--seed", type=int, default=None, help="the seed of tables, players and the order of faults")
+    parser.add_argument("--tables", type=int, default=None, help="the number of concurrent tables (100, or 16)")
+    parser.add_argument("--think", type=float, default=THINK_SECONDS, help="the median of think times in seconds")
+    parser.add_argument("--short", action="store_true", help="few faults, in one or two minutes")
     parser.add_argument("--result", type=Path, default=None, help="a JSON file for the result")
-    wanted = parser.parse_args(given)
-    if wanted.gateway and not front_door.is_installed():
-        parser.error(front_door.MISSING)
-    if not wanted.gateway and GATEWAY.keys() & set(wanted.scenario or ()):
+    options = parser.parse_args(given)
+    if options.gateway and not gateway.is_installed():
+        parser.error(gateway.MISSING)
+    if not options.gateway and GATEWAY.keys() & set(options.scenario or ()):
         parser.error("faults of the gateway need players who connect to it: add --gateway")
-    return wanted
+    return options
 
 
-def chosen(known: Mapping[str, Scenario], wanted: argparse.Namespace, short: Sequence[str]) -> list[Scenario]:
-    """The faults of one database in their order."""
-    if wanted.gateway:
+def chosen(
+    known: Mapping[str, FaultScenario], options: argparse.Namespace, short: Sequence[str]
+) -> list[FaultScenario]:
+    """The faults of one database in order."""
+    if options.gateway:
         known = {**known, **GATEWAY}
-    if wanted.scenario:
-        return [known[name] for name in wanted.scenario for _ in range(wanted.times) if name in known]
-    if wanted.short:
+    if options.scenario:
+        return [known[name] for name in options.scenario for _ in range(options.times) if name in known]
+    if options.short:
         return [known[name] for name in short]
     faults = [scenario for scenario in known.values() for _ in range(scenario.times)]
-    Random(wanted.seed).shuffle(faults)
+    Random(options.seed).shuffle(faults)
     return faults
 
 
-def short_faults_at_gateway(wanted: argparse.Namespace) -> list[Scenario]:
-    """Those at the end of a short run that are made with players at the gateway, where Envoy is installed."""
-    if not wanted.short or wanted.scenario:
+def short_faults_at_gateway(options: argparse.Namespace) -> list[FaultScenario]:
+    """The last faults of a short run, which have players at the gateway, where Envoy is installed."""
+    if not options.short or options.scenario:
         return []
-    if not front_door.is_installed():
-        _say(f"faults at the gateway are left out: {front_door.MISSING}")
+    if not gateway.is_installed():
+        _say(f"faults at the gateway are left out: {gateway.MISSING}")
         return []
     return [{**POSTGRES, **GATEWAY}[name] for name in SHORT_GATEWAY]
 
 
-async def faults(wanted: argparse.Namespace, plan: Plan, child: str) -> Tally:
-    """Make the run."""
+async def faults(options: argparse.Namespace, plan: FaultRunPlan, child: str) -> Tally:
+    """Run all faults."""
     tally = Tally()
     folder = Path(tempfile.mkdtemp(prefix="croupier-faults-"))
-    sqlite = chosen(SQLITE, wanted, SHORT_SQLITE) if wanted.on != "postgres" else []
-    postgres = chosen(POSTGRES, wanted, SHORT_POSTGRES) if wanted.on != "sqlite" else []
+    sqlite = chosen(SQLITE, options, SHORT_SQLITE) if options.on != "postgres" else []
+    postgres = chosen(POSTGRES, options, SHORT_POSTGRES) if options.on != "sqlite" else []
     try:
         if sqlite:
             _say("one engine on SQLite")
             async with deployed(folder / "sqlite", None, with_gateway=plan.gateway, child=child) as deployment:
-                await Run(deployment, plan, tally, _say).go(sqlite)
+                await FaultRun(deployment, plan, tally, _say).run(sqlite)
         if postgres:
-            await _on_postgres(wanted, plan, folder / "postgres", postgres, tally, child)
+            await _on_postgres(options, plan, folder / "postgres", postgres, tally, child)
     finally:
         _remove(folder, tally)
     return tally
 
 
 async def _on_postgres(
-    wanted: argparse.Namespace, plan: Plan, folder: Path, scenarios: list[Scenario], tally: Tally, child: str
+    options: argparse.Namespace,
+    plan: FaultRunPlan,
+    folder: Path,
+    scenarios: list[FaultScenario],
+    tally: Tally,
+    child: str,
 ) -> None:
     _say("three engines on PostgreSQL")
     replicas = SHORT_REPLICAS if plan.short else REPLICAS
-    at_gateway = short_faults_at_gateway(wanted)
+    at_gateway = short_faults_at_gateway(options)
     async with deployed(folder, replicas, with_gateway=plan.gateway or bool(at_gateway), child=child) as deployment:
-        await Run(deployment, plan, tally, _say).go(scenarios)
+        await FaultRun(deployment, plan, tally, _say).run(scenarios)
         if at_gateway:
-            _say("the same with players at the gateway")
-            await Run(deployment, replace(plan, gateway=True), tally, _say).go(at_gateway)
+            _say("players at the gateway")
+            await FaultRun(deployment, replace(plan, gateway=True), tally, _say).run(at_gateway)
 
 
 def _remove(folder: Path, tally: Tally) -> None:
-    """Remove what the services wrote, unless the run found something."""
+    """Remove the data of the services, unless the run has found something."""
     if tally.violations or tally.defects or sys.exc_info()[0] is not None:
         _say(f"logs and data are kept in {folder}")
     else:
@@ -112,19 +127,19 @@ def _say(line: str) -> None:
 
 
 def main(given: Sequence[str], child: str = CHILD) -> int:
-    """Run, report, and return 1 if anything is wrong; `child` is the module that runs a service."""
-    wanted = read_arguments(given)
+    """Run, report, and return 1 if there is a problem; `child` is the module that runs a service."""
+    options = read_arguments(given)
     command = " ".join(["python -m loadtest.faults", *given])
-    if wanted.seed is None:
-        wanted.seed = secrets.randbelow(1_000_000)
-        command += f" --seed {wanted.seed}"
-    _say(f"seed {wanted.seed}; again: {command}")
-    tables = wanted.tables or (SHORT_TABLES if wanted.short else TABLES)
-    plan = Plan(wanted.seed, tables, wanted.think, wanted.short, wanted.gateway)
+    if options.seed is None:
+        options.seed = secrets.randbelow(1_000_000)
+        command += f" --seed {options.seed}"
+    _say(f"seed {options.seed}; again: {command}")
+    tables = options.tables or (SHORT_TABLES if options.short else TABLES)
+    plan = FaultRunPlan(options.seed, tables, options.think, options.short, options.gateway)
 
-    tally = asyncio.run(faults(wanted, plan, child))
+    tally = asyncio.run(faults(options, plan, child))
     result = result_of(tally, plan, command)
     _say("\n".join(lines_of(result)))
-    if wanted.result:
-        wanted.result.write_text(json.dumps(result, indent=1) + "\n")
+    if options.result:
+        options.result.write_text(json.dumps(result, indent=1) + "\n")
     return 1 if result["problems"] else 0

@@ -1,4 +1,4 @@
-"""The services under test as real processes; every connection to players and to the database can be broken."""
+"""The services of a fault run as real processes; every connection to players and the database can be broken."""
 
 import asyncio
 import json
@@ -10,14 +10,14 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from croupier.cli.replicas import DOOR as GATEWAY
-from croupier.cli.replicas import Replicas, service_of
-from croupier.cli.supervisor import Manner, Services, running_services
+from croupier.cli.launcher.replicas import GATEWAY as GATEWAY
+from croupier.cli.launcher.replicas import Replicas, service_of
+from croupier.cli.launcher.supervisor import Services, SupervisorSettings, running_services
 from croupier.runtime.schema_versions import migrate_database
 from croupier_client import Endpoints
-from loadtest.faults.network import Network, NoNetwork, network_to
+from loadtest.faults.network import NamespaceNetwork, NetworkUnavailable, network_to
 from loadtest.faults.proxy import Proxy
-from loadtest.faults.reading import Databases
+from loadtest.faults.rows import Databases
 from loadtest.postgres import PostgresServer, postgres_server
 
 CHILD = "loadtest.faults.child"
@@ -25,7 +25,7 @@ CHILD = "loadtest.faults.child"
 PACKAGES = ("croupier.scoring", "croupier.engine", "croupier.lobby")
 DATABASE = "croupier"
 DURABLE = {"recovery_init_sync_method": "syncfs"}
-"""Commits wait for the disk, as they do where it matters; only the check of every file after a kill is cut short."""
+"""Commits wait for the disk, as in production; only the check of all files after a kill is faster."""
 GATEWAY_FLAGS = (
     # All players of a run come from one address.
     "--address-requests-per-second=0",
@@ -37,19 +37,19 @@ POLL_SECONDS = 0.05
 
 @dataclass(slots=True)
 class Deployment:
-    """Running services, and what a fault can do to them."""
+    """Running services, and the operations of faults on them."""
 
     services: Services
     databases: Databases
     proxy: Proxy
     postgres: PostgresServer | None
     player_ports: Mapping[str, int]
-    """The port of each engine, and of the gateway, behind the proxy."""
+    """The port at the proxy of each engine and of the gateway."""
     hold: Path
-    network: Network | None
-    """A route through another network namespace, where this machine allows one."""
+    network: NamespaceNetwork | None
+    """A route through another network namespace, where the machine allows one."""
     left_out: str
-    """Why there is none; empty if there is one."""
+    """The reason why there is none; else empty."""
 
     def instances(self, service: str) -> list[str]:
         """The instances of a service."""
@@ -58,8 +58,8 @@ class Deployment:
     def endpoints(
         self, *, gateway: bool = False, through_proxy: bool = False, engines: Sequence[str] = ()
     ) -> Endpoints:
-        """Where players reach the services: all engines or only these, or the gateway, behind the proxy or not."""
-        addresses = {name: where["listen"] for name, where in self.services.addresses.items()}
+        """The endpoints of players: all engines or only these, or the gateway, through the proxy or not."""
+        addresses = {name: instance["listen"] for name, instance in self.services.addresses.items()}
         if through_proxy:
             addresses |= {name: f"127.0.0.1:{port}" for name, port in self.player_ports.items()}
         if gateway:
@@ -71,7 +71,7 @@ class Deployment:
         )
 
     def ports(self) -> set[int]:
-        """The ports of engines, lobbies and the gateway to which players have connections."""
+        """The ports of engines, lobbies and the gateway that players connect to."""
         names = (*self.instances("engine"), *self.instances("lobby"), *self.instances(GATEWAY))
         listening = {int(self.services.addresses[name]["listen"].rpartition(":")[2]) for name in names}
         return listening | set(self.player_ports.values())
@@ -83,16 +83,16 @@ class Deployment:
                 await asyncio.sleep(POLL_SECONDS)
 
     def kill(self, *instances: str) -> None:
-        """Kill instances; they are started again."""
+        """Kill instances; the supervisor restarts them."""
         for instance in instances:
             self.services.kill(instance, signal.SIGKILL)
 
     def set_flags(self, instance: str, flags: Sequence[str]) -> None:
-        """Flags for the next start of an instance, beside its usual ones."""
+        """Set additional flags for the next start of an instance."""
         (self.hold / f"{instance}.flags").write_text(json.dumps(flags))
 
     async def keep_down(self, instances: Sequence[str], seconds: float) -> None:
-        """Kill instances, start them after so long, and wait until they are ready again; raises TimeoutError."""
+        """Kill instances, restart them after some seconds, and wait until they are ready; raises TimeoutError."""
         before, holds = dict(self.services.restarts), [self.hold / instance for instance in instances]
         for hold in holds:
             hold.touch()
@@ -105,41 +105,45 @@ class Deployment:
                 await asyncio.sleep(POLL_SECONDS)
 
     def fill_disk(self, instance: str, is_full: bool) -> None:
-        """Let a process write to no file any more, or again."""
-        _, most = resource.prlimit(self.services.pids[instance], resource.RLIMIT_FSIZE)
-        resource.prlimit(self.services.pids[instance], resource.RLIMIT_FSIZE, (1 if is_full else most, most))
+        """Forbid a process to write to files, or allow it again."""
+        _, maximum = resource.prlimit(self.services.pids[instance], resource.RLIMIT_FSIZE)
+        resource.prlimit(self.services.pids[instance], resource.RLIMIT_FSIZE, (1 if is_full else maximum, maximum))
 
 
 @asynccontextmanager
 async def deployed(
     folder: Path, replicas: Replicas | None, *, with_gateway: bool, child: str = CHILD
 ) -> AsyncIterator[Deployment]:
-    """Instances of each service on one PostgreSQL, or one of each on SQLite, and a gateway if so wished.
+    """Instances of each service on one PostgreSQL, or one of each on SQLite, with a gateway or without.
 
     `child` is the module that runs a service.
     """
-    manner = Manner(command=(sys.executable, "-m", child), door=(lambda _: GATEWAY_FLAGS) if with_gateway else None)
+    options = SupervisorSettings(
+        command=(sys.executable, "-m", child), gateway=(lambda _: GATEWAY_FLAGS) if with_gateway else None
+    )
     postgres = None
     async with AsyncExitStack() as stack:
         if replicas is not None:
             postgres = stack.enter_context(postgres_server(DURABLE))
             database = await asyncio.to_thread(postgres.create_database, DATABASE)
             await migrate_database(database, PACKAGES)
-            manner = replace(manner, database=database, replicas=replicas)
-        yield await _opened(stack, folder, manner, postgres)
+            options = replace(options, database=database, replicas=replicas)
+        yield await _start_deployment(stack, folder, options, postgres)
 
 
-async def _opened(stack: AsyncExitStack, folder: Path, manner: Manner, postgres: PostgresServer | None) -> Deployment:
+async def _start_deployment(
+    stack: AsyncExitStack, folder: Path, options: SupervisorSettings, postgres: PostgresServer | None
+) -> Deployment:
     proxy = await stack.enter_async_context(Proxy())
     hold = folder / "hold"
     hold.mkdir(parents=True)
     ports = {}
     if postgres is not None:
-        for name in manner.replicas.all():
+        for name in options.replicas.all():
             ports[name] = await proxy.open(f"database:{name}", "127.0.0.1", postgres.port)
-    # As arguments: a change of the environment crashes the threads of gRPC that read it.
-    manner = replace(manner, command=(*manner.command, str(hold), json.dumps(ports)))
-    services = await stack.enter_async_context(running_services(folder / "data", manner=manner))
+    # As arguments, since a change of the environment crashes gRPC's threads that read it.
+    options = replace(options, command=(*options.command, str(hold), json.dumps(ports)))
+    services = await stack.enter_async_context(running_services(folder / "data", settings=options))
     player_ports = {}
     for name, addresses in services.addresses.items():
         if service_of(name) in ("engine", GATEWAY):
@@ -153,6 +157,6 @@ async def _opened(stack: AsyncExitStack, folder: Path, manner: Manner, postgres:
         databases = Databases(*[postgres.url(DATABASE).replace("postgresql:", "postgresql+asyncpg:")] * 2)
         try:
             network = await stack.enter_async_context(network_to(proxy, "127.0.0.1", postgres.port))
-        except NoNetwork as error:
+        except NetworkUnavailable as error:
             left_out = str(error)
     return Deployment(services, databases, proxy, postgres, player_ports, hold, network, left_out)

@@ -1,4 +1,4 @@
-"""How long players waited: by when actions were first received, at tables where all players are there to act."""
+"""Measures how long players waited: pauses and takeovers, at tables that no player has left."""
 
 import asyncio
 import time
@@ -8,22 +8,22 @@ from typing import NamedTuple
 
 from croupier_api.v1 import engine_pb2
 from loadtest.record import SeatRecord, TableRecord
-from loadtest.scenarios import Manner
+from loadtest.scenarios import Behaviour
 
 LAG_STEP_SECONDS = 0.05
 BREAK_MILLISECONDS = 2_000
-"""A stream that is resumed so soon after an engine was killed broke because of it."""
+"""A stream that is resumed so soon after the kill of an engine was broken by it."""
 
 
 class Move(NamedTuple):
-    """When an action was first received by anybody, and when it was stored; milliseconds since 1970 UTC."""
+    """The times at which an action was first received by a viewer, and stored; milliseconds since 1970 UTC."""
 
     received: int
     stored: int
 
 
 class Takeover(NamedTuple):
-    """How many seconds after a kill a table went on."""
+    """The seconds from a kill to the next action at a table."""
 
     seconds: float
     table_id: str
@@ -31,34 +31,34 @@ class Takeover(NamedTuple):
 
 
 def last_sequence(record: TableRecord) -> int:
-    """The last entry of a table that any of its viewers knows of; 0 before the first."""
+    """The last entry that a viewer of a table has received; 0 before the first."""
     return max((_last_sequence(viewer) for viewer in record.viewers), default=0)
 
 
 def _last_sequence(viewer: SeatRecord) -> int:
-    for _, message in _newest_first(viewer):
-        if (event := message.WhichOneof("event")) in ("update", "snapshot", "heartbeat"):
-            return int(getattr(message, event).sequence)
+    for _, event in _newest_first(viewer):
+        if (kind := event.WhichOneof("event_kind")) in ("update", "snapshot", "turn_state", "heartbeat"):
+            return int(getattr(event, kind).sequence)
     return 0
 
 
-def _newest_first(viewer: SeatRecord) -> Iterator[tuple[int, engine_pb2.PlayResponse]]:
-    """The messages that a viewer received live, each with its time, from the last on."""
-    for heard in reversed(viewer.heard):
-        # A stream after sequence 0 reads a game again that is over.
-        if viewer.opened[heard.stream].after_sequence != 0:
-            yield heard.at_milliseconds, engine_pb2.PlayResponse.FromString(heard.body)
+def _newest_first(viewer: SeatRecord) -> Iterator[tuple[int, engine_pb2.TableEvent]]:
+    """The events that a viewer received live, with their times, newest first."""
+    for received in reversed(viewer.received):
+        # A stream after sequence 0 reads a finished game again.
+        if viewer.opened[received.stream].after_sequence != 0:
+            yield received.at_milliseconds, engine_pb2.PlayTableResponse.FromString(received.body).table_event
 
 
 def moves(record: TableRecord, since: int) -> list[Move]:
-    """The actions at a table in their order: the last that was received before `since`, and all after it."""
+    """The actions at a table in order: the last one received before `since`, and all after it."""
     found: dict[int, Move] = {}
     for viewer in record.viewers:
-        for at, message in _newest_first(viewer):
-            update = message.update
-            if not (message.HasField("update") and update.HasField("seat")):
+        for at, event in _newest_first(viewer):
+            update = event.update
+            if not (event.HasField("update") and update.HasField("seat")):
                 continue
-            move = Move(at, update.at_milliseconds)
+            move = Move(at, update.stored_unix_ms)
             found[update.sequence] = min(move, found.get(update.sequence, move))
             if at < since:
                 break
@@ -66,7 +66,7 @@ def moves(record: TableRecord, since: int) -> list[Move]:
 
 
 def longest_pause(records: Iterable[TableRecord], since: int) -> float:
-    """The longest time in seconds between two actions at a table that ended after `since`; 0 without any."""
+    """The longest pause in seconds between two actions at a table that ended after `since`; 0 without any."""
     pauses = (
         later.received - earlier.received
         for record in records
@@ -93,33 +93,33 @@ def takeovers(records: Iterable[TableRecord], killed: int) -> list[Takeover]:
 
 
 def _has_leavers(record: TableRecord) -> bool:
-    return any(viewer.manner == Manner.LEAVER for viewer in record.viewers)
+    return any(viewer.behaviour == Behaviour.LEAVER for viewer in record.viewers)
 
 
 def _was_resumed(viewer: SeatRecord, killed: int) -> bool:
     # Flaky players lose streams without a fault.
-    return viewer.manner != Manner.FLAKY and any(
+    return viewer.behaviour != Behaviour.FLAKY and any(
         opened.after_sequence and killed <= opened.at_milliseconds <= killed + BREAK_MILLISECONDS
         for opened in viewer.opened
     )
 
 
-class Lag:
-    """How late the event loop of the harness is."""
+class EventLoopLag:
+    """Measures the lag of the harness's event loop."""
 
     def __init__(self) -> None:
-        self._longest_seconds = 0.0
+        self._max_seconds = 0.0
 
     async def measure(self) -> None:
         """Measure until cancelled."""
         while True:
             asked = time.monotonic()
             await asyncio.sleep(LAG_STEP_SECONDS)
-            self._longest_seconds = max(self._longest_seconds, time.monotonic() - asked - LAG_STEP_SECONDS)
+            self._max_seconds = max(self._max_seconds, time.monotonic() - asked - LAG_STEP_SECONDS)
 
     def take(self) -> float:
         """The longest lag in seconds since the last call."""
-        taken, self._longest_seconds = self._longest_seconds, 0.0
+        taken, self._max_seconds = self._max_seconds, 0.0
         return taken
 
 

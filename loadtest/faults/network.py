@@ -1,4 +1,4 @@
-"""A network of two namespaces with a cable between them that can be pulled: for root on Linux only."""
+"""Two network namespaces with a link between them that can be cut: for root on Linux only."""
 
 import asyncio
 import os
@@ -9,51 +9,51 @@ from dataclasses import dataclass
 
 from loadtest.faults.proxy import Proxy
 
-HERE, THERE, PREFIX_BITS = "10.213.77.1", "10.213.77.2", 30
+LOCAL_ADDRESS, REMOTE_ADDRESS, PREFIX_BITS = "10.213.77.1", "10.213.77.2", 30
 
 
-class NoNetwork(Exception):
-    """This machine does not let us make namespaces; the text says why."""
+class NetworkUnavailable(Exception):
+    """This machine does not allow namespaces; the text is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
-class Network:
-    """A way to a target that leads through another namespace and back."""
+class NamespaceNetwork:
+    """A route to a target through another namespace."""
 
     link: str
     port: int
-    """Where the way begins, at THERE."""
+    """The port at REMOTE_ADDRESS that leads to the target."""
 
     async def cut(self) -> None:
-        """Pull the cable: packets are lost, and neither side is informed."""
+        """Take the link down: packets are lost, and neither side is notified."""
         await _ip("link", "set", self.link, "down")
 
     async def heal(self) -> None:
-        """Put it in again."""
+        """Bring the link up again."""
         await _ip("link", "set", self.link, "up")
 
 
 @asynccontextmanager
-async def network_to(proxy: Proxy, host: str, port: int) -> AsyncIterator[Network]:
-    """A network whose way leads to a target of this namespace; raises NoNetwork."""
+async def network_to(proxy: Proxy, host: str, port: int) -> AsyncIterator[NamespaceNetwork]:
+    """A route through another namespace to a target of this one; raises NetworkUnavailable."""
     if os.geteuid() != 0 or shutil.which("ip") is None:
-        raise NoNetwork("namespaces are for root, with the program ip")
+        raise NetworkUnavailable("namespaces need root and the program ip")
     space, link, peer = (f"{name}{os.getpid()}" for name in ("croupier-", "cf-a", "cf-b"))
     try:
-        await _lay(space, link, peer)
-        async with Proxy(("ip", "netns", "exec", space)) as there:
-            back = await proxy.open("network", host, port, listen_host=HERE)
-            yield Network(link, await there.open("way", HERE, back, listen_host=THERE))
+        await _create_namespace(space, link, peer)
+        async with Proxy(("ip", "netns", "exec", space)) as remote:
+            back = await proxy.open("network", host, port, listen_host=LOCAL_ADDRESS)
+            yield NamespaceNetwork(link, await remote.open("route", LOCAL_ADDRESS, back, listen_host=REMOTE_ADDRESS))
     finally:
-        with suppress(NoNetwork):
+        with suppress(NetworkUnavailable):
             await _ip("netns", "delete", space)
 
 
-async def _lay(space: str, link: str, peer: str) -> None:
+async def _create_namespace(space: str, link: str, peer: str) -> None:
     await _ip("netns", "add", space)
     await _ip("link", "add", link, "type", "veth", "peer", "name", peer, "netns", space)
-    await _ip("address", "add", f"{HERE}/{PREFIX_BITS}", "dev", link)
-    await _ip("-n", space, "address", "add", f"{THERE}/{PREFIX_BITS}", "dev", peer)
+    await _ip("address", "add", f"{LOCAL_ADDRESS}/{PREFIX_BITS}", "dev", link)
+    await _ip("-n", space, "address", "add", f"{REMOTE_ADDRESS}/{PREFIX_BITS}", "dev", peer)
     await _ip("link", "set", link, "up")
     await _ip("-n", space, "link", "set", peer, "up")
     await _ip("-n", space, "link", "set", "lo", "up")
@@ -64,4 +64,4 @@ async def _ip(*arguments: str) -> None:
     process = await asyncio.create_subprocess_exec("ip", *arguments, stdout=pipe, stderr=pipe)
     _, error = await process.communicate()
     if process.returncode:
-        raise NoNetwork(f"ip {' '.join(arguments)}: {error.decode().strip()}")
+        raise NetworkUnavailable(f"ip {' '.join(arguments)}: {error.decode().strip()}")

@@ -1,7 +1,7 @@
-"""A TCP proxy in a process of its own, to hold up, slow down and break what goes through it.
+"""A TCP proxy in a process of its own, to hold, delay and break connections.
 
-It carries several lanes, each from a port of its own to one target. `python -m loadtest.faults.proxy` takes one JSON
-command a line on standard input and answers each with one line; it ends with its standard input.
+It has several routes, each from a port of its own to one target. `python -m loadtest.faults.proxy` reads one JSON
+command a line from standard input and answers each with one line; it ends with its standard input.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ RESET = struct.pack("ii", 1, 0)
 
 
 class Connection:
-    """One connection through a lane; `dead` ones take everything and pass on nothing, as if the way was lost."""
+    """One connection of a route; a `dead` one reads everything and forwards nothing, like a half-open connection."""
 
     def __init__(self, near: asyncio.StreamWriter, far: asyncio.StreamWriter) -> None:
         self.dead = False
@@ -33,8 +33,8 @@ class Connection:
             writer.transport.abort()
 
 
-class Lane:
-    """A route to one target, on which everything can be broken."""
+class Route:
+    """A route to one target, with its faults."""
 
     def __init__(self, host: str, port: int) -> None:
         self.target = (host, port)
@@ -44,7 +44,7 @@ class Lane:
         self.connections: set[Connection] = set()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Carry one connection until an end of it is reached."""
+        """Forward one connection until one side ends."""
         try:
             await self.flowing.wait()
             far_reader, far_writer = await asyncio.open_connection(*self.target)
@@ -53,16 +53,16 @@ class Lane:
             return
         connection = Connection(writer, far_writer)
         self.connections.add(connection)
-        pumps = [
-            asyncio.create_task(self._pump(connection, reader, far_writer)),
-            asyncio.create_task(self._pump(connection, far_reader, writer)),
+        forwarding = [
+            asyncio.create_task(self._forward(connection, reader, far_writer)),
+            asyncio.create_task(self._forward(connection, far_reader, writer)),
         ]
         try:
-            await asyncio.gather(*pumps)
+            await asyncio.gather(*forwarding)
         finally:
             self.connections.discard(connection)
 
-    async def _pump(self, connection: Connection, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+    async def _forward(self, connection: Connection, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
         # uvloop raises RuntimeError for a connection that was aborted.
         with suppress(OSError, RuntimeError):
             while chunk := await source.read(CHUNK_BYTES):
@@ -75,56 +75,58 @@ class Lane:
                 await sink.drain()
         sink.close()
 
-    # What can be done to it
+    # Faults
 
     def heal(self) -> None:
-        """Pass everything on again; what was held goes its way, dead connections stay dead."""
+        """Forward again, first what was held; dead connections stay dead."""
         self.delay_seconds = 0.0
         self.flowing.set()
 
     def hold(self) -> None:
-        """Pass nothing on until healed, and lose nothing: a network that is cut."""
+        """Hold all traffic until healed, without loss: a network that is cut."""
         self.flowing.clear()
 
     def delay(self, seconds: float) -> None:
-        """Let every chunk wait."""
+        """Delay every chunk."""
         self.delay_seconds = seconds
 
     def reset(self) -> None:
-        """Reset every connection there is."""
+        """Reset all current connections."""
         for connection in list(self.connections):
             connection.reset()
 
-    def swallow(self) -> None:
-        """Make every connection there is a half-open one for good; new ones are whole."""
+    def blackhole(self) -> None:
+        """Make all current connections half open for good; new ones work."""
         for connection in self.connections:
             connection.dead = True
 
-    def aim(self, host: str, port: int) -> None:
-        """Connect new connections to another target."""
+    def retarget(self, host: str, port: int) -> None:
+        """Forward new connections to another target."""
         self.target = (host, port)
 
 
 class _Process:
     def __init__(self) -> None:
-        self._lanes: dict[str, Lane] = {}
+        self._routes: dict[str, Route] = {}
         self._servers: list[asyncio.Server] = []
 
     async def do(self, command: dict[str, Any]) -> Any:
-        name, what, arguments = command["lane"], command["do"], command.get("with", [])
-        if what == "open":
+        name, operation, arguments = command["route"], command["operation"], command.get("arguments", [])
+        if operation == "open":
             return await self._open(name, *arguments)
-        for lane in self._named(name):
-            getattr(lane, what)(*arguments)
+        for route in self._named(name):
+            getattr(route, operation)(*arguments)
         return None
 
-    def _named(self, wanted: str) -> list[Lane]:
+    def _named(self, wanted: str) -> list[Route]:
         is_group = wanted.endswith(":")
-        return [lane for name, lane in self._lanes.items() if name == wanted or (is_group and name.startswith(wanted))]
+        return [
+            route for name, route in self._routes.items() if name == wanted or (is_group and name.startswith(wanted))
+        ]
 
     async def _open(self, name: str, listen_host: str, host: str, port: int) -> int:
-        lane = self._lanes[name] = Lane(host, port)
-        server = await asyncio.start_server(lane.serve, listen_host, 0)
+        route = self._routes[name] = Route(host, port)
+        server = await asyncio.start_server(route.serve, listen_host, 0)
         self._servers.append(server)
         bound: int = server.sockets[0].getsockname()[1]
         return bound
@@ -140,16 +142,16 @@ async def _main() -> None:
 
 
 class Proxy:
-    """The proxy's process, as the tests see it: `async with Proxy() as proxy`."""
+    """The process of the proxy: `async with Proxy() as proxy`."""
 
     def __init__(self, prefix: tuple[str, ...] = ()) -> None:
-        """`prefix` is put before the command, for example to run it in another network namespace."""
+        """`prefix` precedes the command, for example to run it in another network namespace."""
         self._command = (*prefix, sys.executable, "-m", "loadtest.faults.proxy")
 
     async def __aenter__(self) -> Self:
         pipe = asyncio.subprocess.PIPE
         self._process = await asyncio.create_subprocess_exec(*self._command, stdin=pipe, stdout=pipe)
-        self._asking = asyncio.Lock()
+        self._lock = asyncio.Lock()
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -157,16 +159,16 @@ class Proxy:
             self._process.kill()
         await self._process.wait()
 
-    async def open(self, lane: str, host: str, port: int, listen_host: str = "127.0.0.1") -> int:
-        """Open a lane to a target; returns the port on which it listens."""
-        return int(await self.do(lane, "open", listen_host, host, port))
+    async def open(self, route: str, host: str, port: int, listen_host: str = "127.0.0.1") -> int:
+        """Open a route to a target; returns the port on which it listens."""
+        return int(await self.do(route, "open", listen_host, host, port))
 
-    async def do(self, lanes: str, what: str, *arguments: object) -> Any:
-        """Call a method of the lane of that name, or of every lane whose name begins so where it ends with a colon."""
+    async def do(self, routes: str, operation: str, *arguments: object) -> Any:
+        """Call an operation of the route of this name, or of all routes with this prefix if it ends with a colon."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        async with self._asking, asyncio.timeout(ANSWER_SECONDS):
-            command = {"lane": lanes, "do": what, "with": arguments}
+        async with self._lock, asyncio.timeout(ANSWER_SECONDS):
+            command = {"route": routes, "operation": operation, "arguments": arguments}
             self._process.stdin.write(json.dumps(command).encode() + b"\n")
             return json.loads(await self._process.stdout.readline())
 

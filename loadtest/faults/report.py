@@ -1,4 +1,4 @@
-"""What a run has found, for people and as JSON."""
+"""The report of a fault run, as text and as JSON."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -6,23 +6,23 @@ from dataclasses import asdict
 from typing import Any
 
 from loadtest.faults.measures import percentile
-from loadtest.faults.run import Plan, Tally, line_of
+from loadtest.faults.run import FaultRunPlan, Tally, line_of
 from loadtest.judge.violations import Invariant
 
 TAKEOVER_LIMIT_SECONDS = 3.0
 MAX_PRINTED = 20
 LOST = (Invariant.ACKNOWLEDGED_LOST, Invariant.TABLE_LOST)
-NAMED = (*LOST, Invariant.ACTION_DOUBLED, Invariant.HIDDEN_CARD_SEEN)
+NAMED = (*LOST, Invariant.ACTION_DUPLICATED, Invariant.HIDDEN_CARD_SEEN)
 
 
-def result_of(tally: Tally, plan: Plan, command: str) -> Mapping[str, Any]:
-    """The report for programs, as JSON can hold it; a clean run has no problems."""
+def result_of(tally: Tally, plan: FaultRunPlan, command: str) -> Mapping[str, Any]:
+    """The report as a dictionary for JSON; a clean run has no problems."""
     return {
         "seed": plan.seed,
         "command": command,
         "tables": tally.tables,
         "finished_tables": tally.finished,
-        "proved_tables": tally.judged,
+        "verified_tables": tally.verified,
         "acknowledged_moves": tally.acknowledged,
         "seconds": round(tally.seconds, 1),
         "faults": [asdict(fault) for fault in tally.faults],
@@ -36,24 +36,24 @@ def result_of(tally: Tally, plan: Plan, command: str) -> Mapping[str, Any]:
     }
 
 
-def _problems(tally: Tally, plan: Plan) -> Iterator[str]:
-    """What keeps a run from being clean, one line each."""
+def _problems(tally: Tally, plan: FaultRunPlan) -> Iterator[str]:
+    """The problems of a run, one line each."""
     yield from map(line_of, tally.violations.values())
     yield from tally.defects
     if not plan.short and percentile(tally.takeovers, 0.99) >= TAKEOVER_LIMIT_SECONDS:
-        yield f"takeovers take up to {max(tally.takeovers):.2f} s: 99 of 100 are to take less than 3 s"
+        yield f"takeovers take up to {max(tally.takeovers):.2f} s: 99 of 100 must take less than 3 s"
 
 
 def lines_of(result: Mapping[str, Any]) -> Iterator[str]:
-    """The report for people."""
+    """The report as lines of text."""
     broken, faults, takeover = result["violations"], result["faults"], result["takeover_seconds"]
-    tables = f"{result['tables']}, {result['finished_tables']} played to the end, {result['proved_tables']} of them"
+    tables = f"{result['tables']}, {result['finished_tables']} played to the end, {result['verified_tables']} of them"
     yield ""
-    yield f"tables               {tables} proved"
+    yield f"tables               {tables} verified"
     yield f"acknowledged moves   {result['acknowledged_moves']} in {result['seconds']:.0f} s"
     yield f"faults               {len(faults)}"
     yield f"lost                 {sum(broken[name] for name in LOST)}"
-    yield f"doubled              {broken[Invariant.ACTION_DOUBLED]}"
+    yield f"duplicated           {broken[Invariant.ACTION_DUPLICATED]}"
     yield f"hidden cards shown   {broken[Invariant.HIDDEN_CARD_SEEN]}"
     yield f"other violations     {sum(count for name, count in broken.items() if name not in NAMED)}"
     if faults:

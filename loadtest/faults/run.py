@@ -1,4 +1,4 @@
-"""A run: parties play, faults come one after the other, everything is judged, and all is counted."""
+"""A fault run: parties play, one fault follows another, and every table is judged."""
 
 import asyncio
 import time
@@ -8,33 +8,33 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
+from loadtest.faults.context import FaultContext
 from loadtest.faults.deployment import Deployment
 from loadtest.faults.load import FaultLoad
-from loadtest.faults.measures import Lag, last_sequence, longest_pause, takeovers
-from loadtest.faults.scenarios import Scenario
-from loadtest.faults.scene import Scene
+from loadtest.faults.measures import EventLoopLag, last_sequence, longest_pause, takeovers
+from loadtest.faults.scenarios import FaultScenario
 from loadtest.judge.violations import Invariant, Violation
-from loadtest.players.counting import is_tried_again
+from loadtest.players.counting import is_retried
 from loadtest.players.seat import CUT_SHORT
 from loadtest.record import TableRecord
 
 START_SECONDS = 90.0
 SETTLE_SECONDS = 60.0
-"""After a fault every table must go on within this time, on a busy machine too."""
+"""After a fault every table must have another entry within this time, also on a busy machine."""
 END_SECONDS, SHORT_END_SECONDS = 90.0, 8.0
-"""Then games may go on; each has gone on since the last fault."""
+"""The grace period for running games at the end."""
 CALM_SECONDS = 1.5
 POLL_SECONDS = 0.1
 SLOW_SECONDS = 3.0
 MAX_PRINTED = 3
 SHORT_SCALE = 0.35
 DEFECTS = ("load test", "judging")
-"""What failures of the harness itself begin with."""
+"""The prefixes of failures of the harness itself."""
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """What a run is to be; in a short one, faults last less long."""
+class FaultRunPlan:
+    """The plan of a run; in a short one, faults last less long."""
 
     seed: int
     tables: int
@@ -45,52 +45,52 @@ class Plan:
 
     @property
     def scale(self) -> float:
-        """How long a fault lasts in this run that lasts a second in a full run."""
+        """The factor of durations, 1 in a full run."""
         return SHORT_SCALE if self.short else 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A fault that was made: how long it lasted, and how long players waited because of it, in seconds."""
+    """A fault that was made, with its duration and the longest wait of players, in seconds."""
 
     name: str
     gateway: bool
     lasted_seconds: float
     pause_seconds: float
     lag_seconds: float
-    """The longest time for which the harness itself was late; of the pause, so much may be its own."""
+    """The longest lag of the harness itself, which the pause may include."""
     errors: Mapping[str, int]
-    """How single calls and streams ended; clients try again by themselves."""
+    """Failures of single calls and streams, which clients retry by themselves."""
     raised: Mapping[str, int]
-    """What clients raised in the end."""
+    """Errors that clients raised after their retries."""
     violations: int
-    """Those that the judge reported since the last fault."""
+    """The number of violations since the last fault."""
 
 
 @dataclass(slots=True)
 class Tally:
-    """What was counted."""
+    """The totals of a run."""
 
     tables: int = 0
     finished: int = 0
-    judged: int = 0
+    verified: int = 0
     acknowledged: int = 0
     faults: list[Fault] = field(default_factory=list)
     takeovers: list[float] = field(default_factory=list)
     violations: dict[tuple[Invariant, str, int], Violation] = field(default_factory=dict)
-    """Each once: a running table is judged after every fault."""
+    """Each once, since a running table is judged after every fault."""
     defects: list[str] = field(default_factory=list)
-    """What went wrong in the harness itself."""
+    """Failures of the harness itself."""
     seconds: float = 0.0
 
     def add(self, batch: Mapping[str, Any]) -> list[Violation]:
-        """Count a batch of measures; returns the violations in it that are new."""
+        """Add a batch of measures; returns the new violations in it."""
         counts: Mapping[str, int] = batch["counts"]
         self.tables += counts.get("tables opened", 0)
         self.finished += counts.get("tables finished", 0)
-        self.judged += counts.get("tables proved", 0)
+        self.verified += counts.get("tables verified", 0)
         self.acknowledged += counts.get("actions", 0)
-        # Games that are over at the very end are judged by their rows.
+        # Games that end with the run are judged by their rows.
         failures = ((name, failed) for name, failed in batch["failures"].items() if name != CUT_SHORT)
         self.defects += [f"{name}: {first}" for name, (_, first) in failures if name.startswith(DEFECTS)]
         return self.note(
@@ -99,7 +99,7 @@ class Tally:
         )
 
     def note(self, violations: Iterable[Violation]) -> list[Violation]:
-        """Keep violations; returns those that are new."""
+        """Add violations; returns the new ones."""
         by_place = {(one.invariant, one.table_id, one.sequence): one for one in violations}
         new = {place: one for place, one in by_place.items() if place not in self.violations}
         self.violations |= new
@@ -109,18 +109,18 @@ class Tally:
 Say = Callable[[str], None]
 
 
-class Run:
-    """One deployment under load."""
+class FaultRun:
+    """One deployment under load, with its faults."""
 
-    def __init__(self, deployment: Deployment, plan: Plan, tally: Tally, say: Say) -> None:
+    def __init__(self, deployment: Deployment, plan: FaultRunPlan, tally: Tally, say: Say) -> None:
         self._deployment = deployment
         self._plan = plan
         self._tally = tally
         self._say = say
         self._load = FaultLoad(deployment, plan.seed, plan.tables, plan.think_seconds, gateway=plan.gateway)
-        self._lag = Lag()
+        self._lag = EventLoopLag()
 
-    async def go(self, scenarios: Sequence[Scenario]) -> None:
+    async def run(self, scenarios: Sequence[FaultScenario]) -> None:
         """Make every fault in order, and end all games."""
         started = time.monotonic()
         measuring = asyncio.create_task(self._lag.measure())
@@ -137,7 +137,7 @@ class Run:
             await self._load.close()
             self._tally.seconds += time.monotonic() - started
 
-    def _is_left_out(self, scenario: Scenario) -> bool:
+    def _is_left_out(self, scenario: FaultScenario) -> bool:
         if scenario.name != "network_cut" or self._deployment.network is not None:
             return False
         self._say(f"network_cut is left out: {self._deployment.left_out}")
@@ -150,33 +150,33 @@ class Run:
         self._say(f"{len(self._playing())} tables are played at")
 
     def _playing(self) -> dict[str, TableRecord]:
-        """The tables at which somebody has a seat here."""
+        """The tables at which a player of this process has a seat."""
         return {
             record.table_id: record
             for record in self._load.running()
             if any(viewer.seat is not None for viewer in record.viewers)
         }
 
-    async def _fault(self, scenario: Scenario, random: Random) -> None:
+    async def _fault(self, scenario: FaultScenario, random: Random) -> None:
         await asyncio.sleep(CALM_SECONDS * self._plan.scale)
         await self._deployment.until_whole()
         new = self._tally.add(self._load.measures.take())
-        scene = Scene(self._deployment, self._load, random, self._plan.scale, self._plan.gateway)
+        context = FaultContext(self._deployment, self._load, random, self._plan.scale, self._plan.gateway)
         played = self._playing()
         heads = _heads(played)
         began, began_milliseconds = time.monotonic(), time.time_ns() // 1_000_000
         if scenario.hampers:
-            self._load.hamper_proxied()
-        await scenario.do(scene)
+            self._load.mark_impaired()
+        await scenario.do(context)
         lasted = time.monotonic() - began
         stuck = await self._settle(heads)
         if scenario.hampers:
-            self._load.hamper_proxied()
+            self._load.mark_impaired()
         if scenario.is_takeover:
             self._measure_takeovers(played, began_milliseconds)
         pause = longest_pause((played | self._playing()).values(), began_milliseconds)
         batch = self._load.measures.take()
-        errors = {name: count for name, (count, _) in batch["failures"].items() if is_tried_again(name)}
+        errors = {name: count for name, (count, _) in batch["failures"].items() if is_retried(name)}
         raised = {name: count for name, (count, _) in batch["failures"].items() if name not in errors}
         new += self._tally.add(batch) + self._tally.note(stuck)
         if scenario.is_quiet:
@@ -192,13 +192,13 @@ class Run:
         await self._load.check_acknowledged()
 
     def _measure_takeovers(self, played: Mapping[str, TableRecord], killed: int) -> None:
-        taken = takeovers(played.values(), killed)
-        self._tally.takeovers += [it.seconds for it in taken]
-        for slow in (it for it in taken if it.seconds >= SLOW_SECONDS):
+        measured = takeovers(played.values(), killed)
+        self._tally.takeovers += [takeover.seconds for takeover in measured]
+        for slow in (takeover for takeover in measured if takeover.seconds >= SLOW_SECONDS):
             self._say(f"    {slow.seconds:.1f} s: table {slow.table_id} of {slow.game}")
 
     async def _settle(self, heads: Mapping[str, int]) -> list[Violation]:
-        """Wait until every table has gone on or ended; returns a violation for each that has not in time."""
+        """Wait until every table has another entry or has ended; returns a violation for each that has not in time."""
         deadline = time.monotonic() + SETTLE_SECONDS
         after = _heads(self._playing())
         heads = {table_id: max(head, after.get(table_id, head)) for table_id, head in heads.items()}
@@ -210,13 +210,13 @@ class Run:
                 if table_id in playing and last_sequence(playing[table_id]) <= head
             }
             if time.monotonic() > deadline:
-                detail = f"nothing happened for {SETTLE_SECONDS:g} s after the fault"
+                detail = f"no entry for {SETTLE_SECONDS:g} s after the fault"
                 return [Violation(Invariant.TABLE_STUCK, table_id, head, detail) for table_id, head in heads.items()]
             await asyncio.sleep(POLL_SECONDS)
         return []
 
     async def _end(self) -> None:
-        """Let games be played to their ends, and wait until the judge has gone through everything."""
+        """Drain the load, and wait until the judge has finished its queue."""
         await self._load.end(SHORT_END_SECONDS if self._plan.short else END_SECONDS)
         new = self._tally.add(self._load.measures.take())
         self._say(f"all games are over or given up; {len(new)} violations since the last fault")
@@ -227,7 +227,7 @@ def _heads(records: Mapping[str, TableRecord]) -> dict[str, int]:
 
 
 def line_of(violation: Violation) -> str:
-    """A violation for people."""
+    """A violation as one line."""
     return f"{violation.invariant}: table {violation.table_id}, entry {violation.sequence}: {violation.detail}"
 
 

@@ -1,4 +1,4 @@
-"""Deals computed again from the seed, as decision 5 describes them."""
+"""Recomputes deals from the seed, as decision 5 defines them."""
 
 import hashlib
 import hmac
@@ -12,12 +12,12 @@ _WORDS = 2**32
 
 
 def commitment_of(seed: bytes) -> str:
-    """What is shown of a seed before the game."""
+    """The commitment of a seed, which is shown before the game."""
     return hashlib.sha256(seed).hexdigest()
 
 
 def table_key(seed: bytes, added: Sequence[bytes]) -> bytes:
-    """The key of all shuffles of a table; `added` is what each seat added, empty for nothing."""
+    """The key of all shuffles of a table; `added` are the seats' client seeds, empty for none."""
     message = _LABEL
     for one in added:
         message += _number(len(one)) + one
@@ -25,7 +25,7 @@ def table_key(seed: bytes, added: Sequence[bytes]) -> bytes:
 
 
 def deal(key: bytes, wanted: Shuffle) -> tuple[list[Card], list[int]]:
-    """The one order of the cards that the key allows, and the numbers drawn after it."""
+    """The order of the cards that follows from the key, and the numbers drawn after it."""
     words = _stream(key, wanted.round_number, wanted.shuffle_number)
     cards = list(wanted.cards)
     i = len(cards) - 1

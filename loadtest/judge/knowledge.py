@@ -1,107 +1,105 @@
-"""Which cards a viewer is entitled to know, told from the facts alone, and every card that a message shows him.
+"""The cards that a viewer may know, computed from the facts alone, and the cards that a message shows.
 
-A viewer may know the cards that were in his own hand, those that lay openly on a pile, and the hands laid open when a
-round was scored. All of it lasts for a round.
+A viewer may know the cards that were in their own hand or in a pile of their own, those face up on a pile, those that
+were called or declared, and the hands revealed when a round was scored, until the end of the round.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 
-from croupier_api.v1 import cards_pb2, engine_pb2, table_pb2
-from loadtest.judge.notation import card_number
+from croupier_api.v1 import cards_pb2, engine_pb2, facts_pb2, tables_pb2
+from loadtest.judge.notation import Deck
 
 NOTHING_KNOWN: frozenset[int] = frozenset()
 _FACE_DOWN_PILE = re.compile(r"stock|kitty|put_away|discards_\d+")
-_CARDS_OF_NOBODY = frozenset({"CallAction.card", "CardOrder.cards", "TableView.card_order"})
-"""Where cards are named without telling who holds them."""
+_CARDS_OF_NOBODY = frozenset({"CallPartnerAction.card", "CardOrderChanged.cards", "TableView.card_order"})
+"""Fields that name cards without their place."""
 _CARD = cards_pb2.Card.DESCRIPTOR.full_name
-_WRITTEN_CARD = re.compile(r"\b(?:[2-9TJQKA][CDHS]|JK)\b")
-_ABOUT_THE_TABLE = table_pb2.TableInfo.DESCRIPTOR.full_name
-"""What is fixed when a table opens is before all cards; names of players may read like some."""
+_ABOUT_THE_TABLE = tables_pb2.Table.DESCRIPTOR.full_name
+"""The fixed data of a table has no cards, but names of players may look like cards."""
 
-Shown = tuple[tuple[str, int], ...]
+ShownCards = tuple[tuple[str, int], ...]
 
 
-def cards_in(message: Message) -> Shown:
-    """Every card that a message holds, at any depth, in card fields and in texts, each with the field it stands in."""
+def cards_in(message: Message, deck: Deck) -> ShownCards:
+    """Every card in a message, at any depth, in card fields and in texts, with the name of its field."""
     found: list[tuple[str, int]] = []
-    _collect(message, found)
+    _collect(message, deck, found)
     return tuple(found)
 
 
-def _collect(message: Message, found: list[tuple[str, int]]) -> None:
-    telling = _telling(message.DESCRIPTOR)
+def _collect(message: Message, deck: Deck, found: list[tuple[str, int]]) -> None:
+    card_fields = _card_fields(message.DESCRIPTOR)
     for field, value in message.ListFields():
-        where = telling.get(field.name)
+        where = card_fields.get(field.name)
         if where is None:
             continue
         if isinstance(value, Message):
-            _collect(value, found)
+            _collect(value, deck, found)
         elif isinstance(value, Mapping):
-            found += ((where, card) for text in value.values() for card in cards_written_in(str(text)))
+            found += ((where, card) for text in value.values() for card in deck.written_in(str(text)))
         elif field.message_type is not None:
             for part in value:
-                _collect(part, found)
+                _collect(part, deck, found)
         else:
             values: Any = (value,) if isinstance(value, int | str | bytes) else value
-            cards = values if field.enum_type is not None else (it for text in values for it in cards_written_in(text))
-            found += ((where, card) for card in cards)
+            if field.enum_type is None:
+                values = (card for text in values for card in deck.written_in(text))
+            found += ((where, card) for card in values)
 
 
 @lru_cache(maxsize=256)
-def _telling(kind: Descriptor) -> Mapping[str, str]:
-    """The fields of a kind of message in which cards can stand, by name."""
-    return {field.name: f"{kind.name}.{field.name}" for field in kind.fields if _can_tell(kind, field)}
+def _card_fields(kind: Descriptor) -> Mapping[str, str]:
+    """The fields of a type of message that can hold cards, by name."""
+    return {field.name: f"{kind.name}.{field.name}" for field in kind.fields if _can_hold_cards(kind, field)}
 
 
-def _can_tell(kind: Descriptor, field: FieldDescriptor) -> bool:
+def _can_hold_cards(kind: Descriptor, field: FieldDescriptor) -> bool:
     if field.message_type is not None:
         inner = field.message_type
-        return inner.full_name != _ABOUT_THE_TABLE and bool(inner.GetOptions().map_entry or _telling(inner))
+        return inner.full_name != _ABOUT_THE_TABLE and bool(inner.GetOptions().map_entry or _card_fields(inner))
     if field.enum_type is not None:
         return field.enum_type.full_name == _CARD and f"{kind.name}.{field.name}" not in _CARDS_OF_NOBODY
     return field.cpp_type == FieldDescriptor.CPPTYPE_STRING
 
 
-def cards_written_in(text: str | bytes) -> Iterator[int]:
-    """The cards that a text names."""
-    words = text.decode(errors="replace") if isinstance(text, bytes) else text
-    return (card_number(word) for word in _WRITTEN_CARD.findall(words))
-
-
-def shown_by(snapshot: engine_pb2.Snapshot) -> frozenset[int]:
-    """What a snapshot may tell: the viewer's own cards, the open piles, and all hands once a round is over."""
+def shown_by(snapshot: engine_pb2.Snapshot, deck: Deck) -> frozenset[int]:
+    """The cards that a snapshot may show: the viewer's own, open piles, and all hands when a round is over."""
     view, seat = snapshot.view, snapshot.viewer_seat if snapshot.HasField("viewer_seat") else None
     is_scored = bool(view.ranking) or view.phase == "deal"
-    known: set[int] = {call.action.call.card for call in view.calls}
+    known: set[int] = set()
     for other, hand in enumerate(view.seats):
         if is_scored or other == seat:
             known.update(hand.cards)
     for pile in view.piles:
-        if not is_face_down(pile.name) or (seat is not None and _is_own_pile(view, pile.name, seat)):
-            known.update(laid.card for laid in pile.cards)
+        if not lies_face_down(pile) or (seat is not None and _is_own_pile(view, pile, seat)):
+            known.update(entry.card for entry in pile.cards)
     for call in view.calls:
-        if call.seat == seat:
-            known.update(card for _, card in cards_in(call))
+        known |= _called(call, seat, deck)
     for mark in view.marks:
-        if mark.HasField("seat") and mark.seat == seat and _is_own_pile(view, mark.name, seat):
-            known.update(cards_written_in(mark.value))
+        if mark.HasField("seat") and mark.seat == seat and _is_of_seat(view, mark.name, seat):
+            known.update(deck.written_in(mark.value))
     return frozenset(known)
 
 
-def _is_own_pile(view: table_pb2.TableView, pile: str, seat: int) -> bool:
-    """Whether a seat put the cards of a face-down pile there: its discards, or what the bid winner put away."""
+def _is_own_pile(view: facts_pb2.TableView, pile: facts_pb2.Pile, seat: int) -> bool:
+    """Whether a seat may know the cards of a face-down pile."""
+    return pile.owner == seat if pile.HasField("owner") else _is_of_seat(view, pile.name, seat)
+
+
+def _is_of_seat(view: facts_pb2.TableView, pile: str, seat: int) -> bool:
+    """Whether the cards of a face-down pile are from a seat: its discards, or the bid winner's put-away cards."""
     is_winner = view.contract.HasField("declarer") and view.contract.declarer == seat and view.phase != "bidding"
     return pile == f"discards_{seat}" or (pile in ("kitty", "put_away") and is_winner)
 
 
-def known_after(known: frozenset[int], update: engine_pb2.TableUpdate, seat: int | None) -> frozenset[int]:
-    """What a viewer may know after an entry of the log; `seat` is None for a spectator."""
+def known_after(known: frozenset[int], update: engine_pb2.TableUpdate, seat: int | None, deck: Deck) -> frozenset[int]:
+    """The cards that a viewer may know after an entry of the log; `seat` is None for a spectator."""
     learned: set[int] = set()
     is_scored = any(fact.HasField("round_ended") for fact in update.facts)
     for fact in update.facts:
@@ -113,22 +111,35 @@ def known_after(known: frozenset[int], update: engine_pb2.TableUpdate, seat: int
             case "hand_revealed" if is_scored or fact.hand_revealed.seat == seat:
                 learned.update(fact.hand_revealed.cards)
             case "called":
-                # A card by which a partner was called may be spoken of from now on.
-                learned.update({fact.called.action.call.card} - {cards_pb2.CARD_UNSPECIFIED})
-                if fact.called.seat == seat:
-                    learned.update(card for _, card in cards_in(fact))
+                learned |= _called(fact.called.call, seat, deck)
     return known | learned if learned else known
 
 
-def is_open(moved: table_pb2.CardsMoved) -> bool:
-    """Whether cards come to lie face up."""
-    return moved.target.HasField("pile") and not is_face_down(moved.target.pile)
+def _called(call: facts_pb2.Call, seat: int | None, deck: Deck) -> set[int]:
+    """The cards that a viewer learns from a call: of their own all, of others a called card and declared ones."""
+    cards: set[int] = {*call.action.declare_word.cards, call.action.call_partner.card}
+    if call.seat == seat:
+        cards |= {card for _, card in cards_in(call, deck)}
+    return cards - {cards_pb2.CARD_UNSPECIFIED}
+
+
+def is_open(moved: facts_pb2.CardsMoved) -> bool:
+    """Whether cards are moved to an open pile."""
+    return moved.target.HasField("pile") and not moved.face_down and not is_face_down(moved.target.pile)
+
+
+def lies_face_down(pile: facts_pb2.Pile) -> bool:
+    """Whether a pile lies face down, by the view or by its name."""
+    return pile.face_down or is_face_down(pile.name)
 
 
 def is_face_down(pile: str) -> bool:
-    """Whether the cards of a pile lie face down, so that at most the seat that put them there knows them."""
+    """Whether a pile of this name lies face down in each game that has it, whatever a message says."""
     return _FACE_DOWN_PILE.fullmatch(pile) is not None
 
 
-def _is_own(moved: table_pb2.CardsMoved, seat: int | None) -> bool:
-    return any(place.HasField("hand") and place.hand == seat for place in (moved.source, moved.target))
+def _is_own(moved: facts_pb2.CardsMoved, seat: int | None) -> bool:
+    return any(
+        (place.HasField("hand") and place.hand == seat) or (place.HasField("owner") and place.owner == seat)
+        for place in (moved.source, moved.target)
+    )

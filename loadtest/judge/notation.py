@@ -1,116 +1,233 @@
-"""Messages of the contract as replays write them: cards as texts, actions as dictionaries or, to compare, as texts."""
+"""The replay notation of the contract's messages: cards as texts, actions as dictionaries or, to compare, as texts.
+
+Within the judge a card of a game's own deck is "#" and its number, as in the rows of a log; replays and messages for
+people have the notation of the deck.
+"""
 
 import json
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
-from croupier_api.v1 import cards_pb2, engine_pb2, table_pb2
-from loadtest.judge.rules.interface import Act, Card, Choice, Legal
+from croupier_api.v1 import actions_pb2, engine_pb2
+from croupier_api.v1.errors_pb2 import ErrorReason
+from loadtest.judge.rules.cards import PACK
+from loadtest.judge.rules.interface import Card, Choice, Legal, ReplayAction
 
+OWN_CARDS = range(64, 256)
+"""The numbers of cards of a game's own deck."""
 CARDS: Mapping[int, Card] = MappingProxyType(
-    {number: name.removeprefix("CARD_") for name, number in cards_pb2.Card.items() if number}
+    dict(enumerate([*PACK, "JK"], start=1)) | {number: f"#{number}" for number in OWN_CARDS}
 )
-_NUMBERS: Mapping[Card, int] = MappingProxyType({text: number for number, text in CARDS.items()})
+"""The texts of cards by the contract's number."""
 _AS_TEXT = json.JSONEncoder(sort_keys=True).encode
 _SUITS = "?CDHS"
-_CHOICE_VERBS = {table_pb2.CARD_CHOICE_VERB_KEEP: "keep", table_pb2.CARD_CHOICE_VERB_SWAP: "swap"}
+_MALFORMED: ReplayAction = {"type": "none"}
+_BARE_VERBS: Mapping[str, ReplayAction] = MappingProxyType(
+    {
+        "pass_turn": {"type": "pass"},
+        "match_bid": {"type": "match"},
+        "yield_bid": {"type": "yield"},
+        "keep_bid": {"type": "keep"},
+        "stand_pat": {"type": "swap", "cards": []},
+        "throw_down": {"type": "throw_down"},
+    }
+)
+_NO_CARDS: ReplayAction = {"type": "swap", "cards": []}
 AUTO: Mapping[int, str] = MappingProxyType({engine_pb2.ACTED_BY_TIMEOUT: "timeout", engine_pb2.ACTED_BY_BOT: "bot"})
-"""What a replay writes where the seat did not decide."""
+"""The replay's value of `auto` by the contract's number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deck:
+    """The notation of a game's cards: the standard ones, and those of its own by their numbers."""
+
+    own: Mapping[str, int]
+
+    def written_in(self, text: str | bytes) -> Iterator[int]:
+        """The numbers of the cards that are named in a text."""
+        words = text.decode(errors="replace") if isinstance(text, bytes) else text
+        return (self._number(word) for word in _written_card(tuple(self.own)).findall(words))
+
+    def _number(self, word: str) -> int:
+        return self.own[word] if word in self.own else _NUMBERS[word]
+
+    def read(self, value: Any) -> Any:
+        """A part of a replay with the judge's texts of the deck's own cards."""
+        if isinstance(value, dict):
+            return {key: self.read(part) for key, part in value.items()}
+        if isinstance(value, list):
+            return [self.read(part) for part in value]
+        return CARDS[self.own[value]] if isinstance(value, str) and value in self.own else value
+
+
+_NUMBERS: Mapping[Card, int] = MappingProxyType({text: number for number, text in CARDS.items()})
+
+
+@lru_cache(maxsize=16)
+def _written_card(own: tuple[str, ...]) -> re.Pattern[str]:
+    alternatives = ["[2-9TJQKA][CDHS]", "JK", *map(re.escape, own)]
+    return re.compile(rf"(?<!\w)(?:{'|'.join(alternatives)})(?!\w)")
 
 
 def cards_of(numbers: Iterable[int]) -> list[Card]:
-    """The texts of cards, "??" for numbers that are no card's."""
+    """The texts of cards, "??" for unknown numbers."""
     return [CARDS.get(number, "??") for number in numbers]
 
 
-def card_number(card: Card) -> int:
-    """The number that a card has in the contract; 0 for a text that is no card's."""
-    return _NUMBERS.get(card, 0)
+def reason_text(reason: ErrorReason.ValueType) -> str:
+    """The name of a reason as google.rpc.ErrorInfo has it; empty for none."""
+    return ErrorReason.Name(reason).removeprefix("ERROR_REASON_") if reason else ""
 
 
-def act_of(action: table_pb2.Action) -> Act:
-    """An action as replays write it; one without a verb has the type "none"."""
+# Actions
+
+
+def act_of(action: actions_pb2.Action) -> ReplayAction:
+    """An action in replay notation; without a verb or a required part it has the type "none"."""
     match action.WhichOneof("verb"):
-        case "bid":
-            bid = action.bid
-            return {"type": "bid"} | ({"bid": bid.contract} if bid.HasField("contract") else {"amount": bid.amount})
-        case "keep" if action.keep.trump or action.keep.cards:
-            return {"type": "keep", "cards": cards_of(action.keep.cards), "trump": _suit(action.keep.trump)}
-        case "swap":
-            return {"type": "swap", "cards": cards_of(action.swap.cards)}
+        case "bid" if action.bid.HasField("amount"):
+            return {"type": "bid", "amount": action.bid.amount}
+        case "bid" if action.bid.HasField("contract"):
+            return {"type": "bid", "bid": action.bid.contract}
+        case "keep_cards":
+            kept = action.keep_cards
+            return {"type": "keep", "cards": cards_of(kept.cards), "trump": _suit(kept.trump)}
+        case "swap_cards" if action.swap_cards.cards:
+            return {"type": "swap", "cards": cards_of(action.swap_cards.cards)}
+        case "draw":
+            return {"type": "draw"} | _present(action.draw, "pile")
         case "play":
             ordered = {"suit": _suit(action.play.suit)} if action.play.suit else {}
             return {"type": "play", "card": CARDS.get(action.play.card, "??")} | ordered
-        case "call":
-            return {"type": "call", "card": CARDS.get(action.call.card, "??") if action.call.card else "unknown"}
+        case "call_partner":
+            called = action.call_partner
+            card = "unknown" if called.HasField("unnamed") else CARDS.get(called.card, "??")
+            return {"type": "call", "card": card}
         case "name_trump":
-            return {"type": "name_trump", "trump": _suit(action.name_trump.trump), "do": action.name_trump.do}
+            named = action.name_trump
+            return {"type": "name_trump", "trump": _suit(named.trump), "do": named.all_tricks}
+        case "lay":
+            return _act_of_lay(action.lay)
+        case "declare_word":
+            declared = action.declare_word
+            cards = {"cards": cards_of(declared.cards)} if declared.cards else {}
+            return {"type": "declare", "word": declared.word} | _present(declared, "seat", "amount") | cards
         case verb:
-            return {"type": verb or "none"}
+            return dict(_BARE_VERBS.get(verb or "", _MALFORMED))
+
+
+def _act_of_lay(lay: actions_pb2.LayAction) -> ReplayAction:
+    words = {name: word for name, word in (("meld", lay.meld), ("pile", lay.pile)) if word}
+    return {"type": "lay", "cards": cards_of(lay.cards)} | words | _present(lay, "owner")
+
+
+def _present(message: Any, *names: str) -> ReplayAction:
+    return {name: getattr(message, name) for name in names if message.HasField(name)}
 
 
 @lru_cache(maxsize=1024)
-def act_sent(action: bytes) -> Act:
-    """The action of a request; nobody may change it."""
-    return act_of(table_pb2.Action.FromString(action))
+def act_sent(action: bytes) -> ReplayAction:
+    """The action of a request; it is cached and must not be changed."""
+    return act_of(actions_pb2.Action.FromString(action))
 
 
 def _suit(number: int) -> str:
     return _SUITS[number] if 0 <= number < len(_SUITS) else "?"
 
 
-def canonical(act: Act) -> str:
-    """An action as text; the order of cards that are kept or swapped has no meaning."""
+def canonical(act: ReplayAction) -> str:
+    """An action as text, independent of the order of its cards."""
     cards = act.get("cards")
     return _AS_TEXT(act | {"cards": sorted(cards, key=str)} if isinstance(cards, list) else act)
 
 
-def legal_of(legal: table_pb2.LegalActions) -> Legal:
-    """What a message says that a seat may do."""
-    choices = [
-        Choice(
-            _CHOICE_VERBS.get(choice.verb, "?"),
-            cards_of(choice.cards),
-            choice.min_cards,
-            choice.max_cards,
-            [_suit(suit) for suit in choice.suits],
-        )
-        for choice in legal.choices
-    ]
-    return Legal([act_of(action) for action in legal.actions], choices)
+def cards_put(act: ReplayAction) -> tuple[Card, ...]:
+    """The cards that an action puts on the table for all to see, by playing one or laying some; in any order."""
+    match act.get("type"):
+        case "play":
+            return (str(act.get("card")),)
+        case "lay" if isinstance(act.get("cards"), list):
+            return tuple(sorted(map(str, act["cards"])))
+    return ()
+
+
+# Legal actions
+
+
+def legal_of(message: actions_pb2.LegalActions) -> Legal:
+    """The legal actions of a message; to stand pat is a swap of no cards."""
+    actions, choices = [act_of(action) for action in message.actions], [_choice_of(one) for one in message.choices]
+    if _NO_CARDS not in actions or not any(choice.verb == "swap" for choice in choices):
+        return Legal(actions, choices)
+    choices = [choice._replace(min_cards=0) if choice.verb == "swap" else choice for choice in choices]
+    return Legal([act for act in actions if act != _NO_CARDS], choices)
+
+
+def _choice_of(choice: actions_pb2.ActionChoice) -> Choice:
+    action, amount = choice.action, choice.amount
+    parts: dict[str, list[Any]] = {}
+    if choice.suits:
+        parts["suit" if action.HasField("play") else "trump"] = [_suit(suit) for suit in choice.suits]
+    if choice.HasField("amount"):
+        parts["amount"] = list(range(amount.min_amount, amount.max_amount + 1, max(1, amount.step)))
+    if choice.seats:
+        parts["seat"] = list(choice.seats)
+    act = _template_of(action)
+    fixed = {name: [value] for name, value in act.items() if name not in ("type", "cards")}
+    if choice.HasField("cards"):
+        least, most = choice.cards.min_cards, choice.cards.max_cards
+        return Choice(act["type"], cards_of(choice.cards.cards), least, most, fixed | parts)
+    cards = act.get("cards", [])
+    return Choice(act["type"], cards, len(cards), len(cards), fixed | parts)
+
+
+def _template_of(action: actions_pb2.Action) -> ReplayAction:
+    """The action of a choice, of which required parts may be missing."""
+    match action.WhichOneof("verb"):
+        case "bid" if action.bid.WhichOneof("bid") is None:
+            return {"type": "bid"}
+        case "swap_cards":
+            return {"type": "swap", "cards": cards_of(action.swap_cards.cards)}
+    return act_of(action)
 
 
 def legal_texts(legal: Legal) -> list[str]:
-    """What a seat may do, as sorted texts: equal for those who may do the same."""
+    """Legal actions as sorted texts, equal for the same actions."""
     choices = [
-        f"{choice.verb} {choice.fewest} to {choice.most} of {' '.join(sorted(choice.cards))}"
-        f" {''.join(sorted(choice.suits))}"
+        f"{choice.verb} {choice.min_cards} to {min(choice.max_cards, len(choice.cards))}"
+        f" of {' '.join(sorted(choice.cards))}"
+        f" {_AS_TEXT({name: sorted(values) for name, values in choice.parts.items()})}"
         for choice in legal.choices
     ]
     return sorted([*map(canonical, legal.actions), *choices])
 
 
-def allows(legal: Legal, act: Act) -> bool:
-    """Whether an action is listed, or fits a choice."""
+def allows(legal: Legal, act: ReplayAction) -> bool:
+    """Whether an action is legal: listed, or within a choice."""
     return canonical(act) in map(canonical, legal.actions) or any(_fits(choice, act) for choice in legal.choices)
 
 
-def _fits(choice: Choice, act: Act) -> bool:
-    taken: list[Any] = act.get("cards", [])
-    is_suit_right = act.get("trump") in choice.suits if choice.suits else "trump" not in act
+def _fits(choice: Choice, act: ReplayAction) -> bool:
+    if act["type"] != choice.verb or act.keys() - {"type", "cards"} != choice.parts.keys():
+        return False
+    if any(act[name] not in values for name, values in choice.parts.items()):
+        return False
+    cards: list[Any] = act.get("cards", [])
     left = list(choice.cards)
-    for card in taken:
+    for card in cards:
         if card not in left:
             return False
         left.remove(card)
-    return act["type"] == choice.verb and is_suit_right and choice.fewest <= len(taken) <= choice.most
+    return choice.min_cards <= len(cards) <= choice.max_cards
 
 
 def milliseconds_of(text: object) -> int | None:
-    """Milliseconds since 1970 UTC of a time as replays write it, None for anything else."""
+    """Milliseconds since 1970 UTC of a time in replay notation, None for other texts."""
     try:
         moment = datetime.strptime(str(text), "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
     except ValueError:

@@ -1,62 +1,94 @@
-"""All viewers of a table must be told the same of what is public."""
+"""Checks that all viewers of a table receive the same public facts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from typing import TypeAlias
 
-from croupier_api.v1 import engine_pb2, table_pb2
-from loadtest.judge.knowledge import is_face_down, is_open
-from loadtest.judge.streams import Followed, Moment
+from croupier_api.v1 import engine_pb2, facts_pb2, tables_pb2
+from loadtest.judge.knowledge import is_face_down, is_open, lies_face_down
+from loadtest.judge.streams import ViewerHistory, ViewerState
 from loadtest.judge.violations import Found, Invariant
 
 _PUBLIC_FACTS = frozenset(
-    ["round_started", "trick_taken", "seat_out", "hand_revealed", "marked", "turn_changed", "round_ended", "game_ended"]
+    [
+        "round_started",
+        "trick_taken",
+        "seat_out",
+        "hand_revealed",
+        "mark_changed",
+        "turn_changed",
+        "round_ended",
+        "game_ended",
+    ]
 )
-_COUNTED_BY_ALL = (table_pb2.MOVE_REASON_DEAL, table_pb2.MOVE_REASON_DRAW, table_pb2.MOVE_REASON_PENALTY)
-"""Why cards move face down before the eyes of all; other such moves may be told to their maker alone, or first."""
+_COUNTED_BY_ALL = (facts_pb2.MOVE_REASON_DEAL, facts_pb2.MOVE_REASON_DRAW, facts_pb2.MOVE_REASON_PENALTY)
+"""Reasons of face-down moves that are public; others may be sent to the acting seat alone, or first."""
+PileKey: TypeAlias = tuple[str, int | None]
+"""A pile by its name and owner."""
 
 
-def disagreements(followed: Sequence[Followed]) -> Iterator[Found]:
-    """Where two viewers were told different things about what everybody may know."""
+def disagreements(histories: Sequence[ViewerHistory]) -> Iterator[Found]:
+    """The differences between two viewers' public facts."""
     infos: dict[bytes, str] = {}
     updates: dict[int, tuple[bytes, str]] = {}
-    moments: dict[int, tuple[bytes, str]] = {}
+    states: dict[int, tuple[bytes, str]] = {}
     digests: dict[bytes, bytes] = {}
-    for one in followed:
+    for one in histories:
         if one.info.table_id:
-            infos.setdefault(one.info.SerializeToString(deterministic=True), one.name)
+            infos.setdefault(_fixed_data(one.info), one.name)
         for sequence, update in one.updates.items():
             body = update.SerializeToString()
-            digest = digests.get(body) or digests.setdefault(body, public_part(update))
-            first, told = updates.setdefault(sequence, (digest, one.name))
-            if first != digest:
-                yield _differs(sequence, told, one.name, "an entry")
-        for sequence, moment in one.moments.items():
-            public = _public_view(moment)
-            first, told = moments.setdefault(sequence, (public, one.name))
+            if body not in digests:
+                digests[body] = public_part(update, _face_down_piles(one.states.get(sequence - 1)))
+            first, name = updates.setdefault(sequence, (digests[body], one.name))
+            if first != digests[body]:
+                yield _differs(sequence, name, one.name, "an entry")
+        for sequence, state in one.states.items():
+            public = _public_view(state)
+            first, name = states.setdefault(sequence, (public, one.name))
             if first != public:
-                yield _differs(sequence, told, one.name, "the table")
+                yield _differs(sequence, name, one.name, "the table")
     if len(infos) > 1:
         one_name, other_name, *_ = infos.values()
-        yield _differs(0, one_name, other_name, "what is fixed about the table")
+        yield _differs(0, one_name, other_name, "the table's fixed data")
 
 
-def _differs(sequence: int, one: str, other: str, what: str) -> Found:
-    return Invariant.PUBLIC_FACTS_DIFFER, sequence, f"{one} and {other} were told different public facts about {what}"
+def _fixed_data(info: tables_pb2.Table) -> bytes:
+    """A table without its state."""
+    fixed = tables_pb2.Table()
+    fixed.CopyFrom(info)
+    fixed.ClearField("state")
+    return fixed.SerializeToString(deterministic=True)
 
 
-def public_part(update: engine_pb2.TableUpdate) -> bytes:
-    """What every viewer is told alike of an entry: all but hidden cards, calls, the contract, and what is legal.
+def _differs(sequence: int, one: str, other: str, subject: str) -> Found:
+    return Invariant.PUBLIC_FACTS_DIFFER, sequence, f"{one} and {other} received different public facts about {subject}"
 
-    A mark with the name of a face-down pile tells the seat that put cards there, and nobody else, which they were.
+
+def _face_down_piles(state: ViewerState | None) -> frozenset[PileKey]:
+    piles = state.view.piles if state is not None else ()
+    return frozenset((pile.name, _owner(pile)) for pile in piles if lies_face_down(pile))
+
+
+def _owner(place: facts_pb2.Pile | facts_pb2.Place) -> int | None:
+    return place.owner if place.HasField("owner") else None
+
+
+def public_part(update: engine_pb2.TableUpdate, face_down: Collection[PileKey]) -> bytes:
+    """The public part of an entry: all but hidden cards, calls, the contract and legal actions.
+
+    `face_down` are the piles that lay so before it. A mark with the name of a face-down pile is private: it shows a
+    seat the cards that it has put there.
     """
     public = engine_pb2.TableUpdate()
     public.CopyFrom(update)
     public.ClearField("facts")
+    public.ClearField("legal_actions")
     for fact in update.facts:
         kind = fact.WhichOneof("fact")
-        if kind in _PUBLIC_FACTS and not is_face_down(fact.marked.mark.name):
+        if kind in _PUBLIC_FACTS and not is_face_down(fact.mark_changed.mark.name):
             public.facts.append(fact)
         elif kind == "cards_moved":
-            is_hidden = not is_open(fact.cards_moved) and not _comes_from_open_pile(fact.cards_moved)
+            is_hidden = not is_open(fact.cards_moved) and not _comes_from_open_pile(fact.cards_moved, face_down)
             if is_hidden and fact.cards_moved.reason not in _COUNTED_BY_ALL:
                 continue
             moved = public.facts.add().cards_moved
@@ -66,18 +98,24 @@ def public_part(update: engine_pb2.TableUpdate) -> bytes:
     return public.SerializeToString(deterministic=True)
 
 
-def _comes_from_open_pile(moved: table_pb2.CardsMoved) -> bool:
-    return moved.source.HasField("pile") and not is_face_down(moved.source.pile)
+def _comes_from_open_pile(moved: facts_pb2.CardsMoved, face_down: Collection[PileKey]) -> bool:
+    source = moved.source
+    return source.HasField("pile") and not is_face_down(source.pile) and (source.pile, _owner(source)) not in face_down
 
 
-def _public_view(moment: Moment) -> bytes:
-    """What every viewer sees alike: no cards, no piles, and no contract, of which some may know more."""
-    view = moment.view
+def _public_view(state: ViewerState) -> bytes:
+    """The public part of a view: without cards, piles and the contract, which may be partly private."""
+    view = state.view
     seats = [
-        table_pb2.SeatView(score=seat.score, tricks_taken=seat.tricks_taken, out=seat.out, place=seat.place)
+        facts_pb2.SeatView(
+            score=seat.score,
+            tricks_taken=seat.tricks_taken,
+            is_out=seat.is_out,
+            place=seat.place if seat.HasField("place") else None,
+        )
         for seat in view.seats
     ]
-    public = table_pb2.TableView(
+    public = facts_pb2.TableView(
         round=view.round,
         phase=view.phase,
         dealer=view.dealer if view.HasField("dealer") else None,
@@ -85,5 +123,7 @@ def _public_view(moment: Moment) -> bytes:
         seats_to_act=view.seats_to_act,
         ranking=view.ranking,
     )
-    told = engine_pb2.Snapshot(view=public, clock=moment.clock, revealed_seed=moment.revealed_seed)
-    return told.SerializeToString(deterministic=True)
+    snapshot = engine_pb2.Snapshot(
+        view=public, clock=state.clock, revealed_seed=state.revealed_seed, proposal=state.proposal
+    )
+    return snapshot.SerializeToString(deterministic=True)

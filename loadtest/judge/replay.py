@@ -1,15 +1,17 @@
-"""The text of a replay: whether it is one, and whether it tells what the viewers heard."""
+"""Parses replays, and compares their headers and seeds with what the viewers received."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from croupier_api.v1 import engine_pb2, table_pb2
+from google.protobuf.struct_pb2 import Struct
+
+from croupier_api.v1 import engine_pb2, facts_pb2, tables_pb2
 from loadtest.judge.deals import commitment_of
-from loadtest.judge.notation import AUTO, CARDS, milliseconds_of
-from loadtest.judge.rules.interface import Round
-from loadtest.judge.streams import Followed
+from loadtest.judge.notation import AUTO, Deck, cards_of, cards_put, milliseconds_of
+from loadtest.judge.rules.interface import Card, Round
+from loadtest.judge.streams import ViewerHistory
 from loadtest.judge.violations import Found, Invariant
 
 _HEADER_KEYS = {
@@ -19,22 +21,26 @@ _ACTED_BY = {text: number for number, text in AUTO.items()}
 _EVENT_KEYS = ({"seq", "at", "event"}, {"seq", "at", "seat", "action"}, {"seq", "at", "seat", "action", "auto"})
 
 
-class Untrue(Exception):
-    """A text that is no replay."""
+class InvalidReplay(Exception):
+    """The text is not a replay."""
 
 
-class Public(NamedTuple):
-    """What is public of an entry: who decided by the contract's number, the time it gives back, the card played."""
+class PublicEntry(NamedTuple):
+    """The public part of an entry.
+
+    `by` is the contract's number of who decided, `compensation` is in milliseconds, `cards` are those that the action
+    puts on the table.
+    """
 
     at: int
     seat: int | None
     by: int
-    credited: int
-    is_aside: bool
-    card: str
+    compensation: int
+    is_meta: bool
+    cards: tuple[Card, ...]
 
 
-class Entry(NamedTuple):
+class ReplayEntry(NamedTuple):
     """An entry of a replay with the rounds that it ended."""
 
     at_milliseconds: int
@@ -42,21 +48,21 @@ class Entry(NamedTuple):
     rounds: list[Round]
 
     @property
-    def public(self) -> Public:
-        """What everybody was told of it, too."""
+    def public(self) -> PublicEntry:
+        """The public part of the entry."""
         line = self.line
-        by, card = _ACTED_BY.get(line.get("auto", ""), 0), line.get("action", {}).get("card", "")
-        return Public(self.at_milliseconds, line.get("seat"), by, 0, False, card)
+        by = _ACTED_BY.get(line.get("auto", ""), 0)
+        return PublicEntry(self.at_milliseconds, line.get("seat"), by, 0, False, cards_put(line.get("action", {})))
 
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """A replay that can be read; whether it is true is another question."""
+    """A parsed replay, which may still be wrong."""
 
     header: Mapping[str, Any]
-    entries: Sequence[Entry]
+    entries: Sequence[ReplayEntry]
     result: Mapping[str, Any] | None
-    """None where rounds and result are not written down: in rows of the database."""
+    """None for a replay made from rows, which have neither rounds nor a result."""
 
     @property
     def rounds(self) -> list[Round]:
@@ -65,112 +71,128 @@ class Replay:
 
     @property
     def added(self) -> list[bytes]:
-        """What each seat added to the shuffles."""
+        """The client seed of each seat."""
         seeds = self.header["client_seeds"]
         return [bytes.fromhex(seeds.get(str(seat), "")) for seat in range(self.header["seats"])]
 
 
-def read(text: str) -> Replay:
-    """Read a replay; raises Untrue."""
+def read(text: str, deck: Deck) -> Replay:
+    """Parse a replay of a game with this deck; raises InvalidReplay."""
     try:
         lines = [json.loads(line) for line in text.splitlines()]
     except ValueError:
-        raise Untrue("a line is no JSON") from None
+        raise InvalidReplay("a line is not JSON") from None
     if len(lines) < 2 or not all(isinstance(line, dict) for line in lines):
-        raise Untrue("there is no header, or a line is no object")
+        raise InvalidReplay("there is no header, or a line is not an object")
     _check_header(lines[0])
-    entries: list[Entry] = []
+    entries: list[ReplayEntry] = []
     for line in lines[1:-1]:
         if set(line) == {"round", "scores", "totals"}:
-            _take_round(line, entries)
+            _add_round(line, entries)
         else:
             after = entries[-1].at_milliseconds if entries else 0
-            entries.append(_entry(line, len(entries) + 1, after, lines[0]["seats"]))
+            entries.append(_entry(_with_texts(line, deck), len(entries) + 1, after, lines[0]["seats"]))
     if set(lines[-1]) != {"result"} or set(lines[-1]["result"]) != {"ranking", "totals"}:
-        raise Untrue("the last line is no result")
+        raise InvalidReplay("the last line is not a result")
     return Replay(lines[0], entries, lines[-1]["result"])
+
+
+def _with_texts(line: dict[str, Any], deck: Deck) -> dict[str, Any]:
+    """A line with the judge's texts of the cards."""
+    return line | {part: deck.read(line[part]) for part in ("event", "action") if part in line} if deck.own else line
 
 
 def _check_header(header: Mapping[str, Any]) -> None:
     if set(header) != _HEADER_KEYS:
-        raise Untrue(f"the header has other keys: {', '.join(set(header) ^ _HEADER_KEYS)}")
+        raise InvalidReplay(f"the header's keys differ: {', '.join(set(header) ^ _HEADER_KEYS)}")
     seats = [player.get("seat") for player in header["players"]]
     if header["replay"] != 1 or seats != list(range(header["seats"])):
-        raise Untrue("the header has another version, or has not one player for each seat in order")
+        raise InvalidReplay("the header's version or its players by seat are wrong")
     try:
         seeds = [bytes.fromhex(header["seed"]), *map(bytes.fromhex, header["client_seeds"].values())]
     except (ValueError, TypeError):
-        raise Untrue("a seed of the header is not hexadecimal") from None
+        raise InvalidReplay("a seed of the header is not hexadecimal") from None
     if len(seeds[0]) != 32 or not all(seeds):
-        raise Untrue("the seed has not 32 bytes, or an empty one was not left out")
+        raise InvalidReplay("the seed does not have 32 bytes, or a client seed is empty")
 
 
-def _entry(line: Mapping[str, Any], number: int, after: int, seats: int) -> Entry:
-    at, seat, what = milliseconds_of(line.get("at")), line.get("seat", 0), line.get("event", line.get("action"))
+def _entry(line: Mapping[str, Any], number: int, after: int, seats: int) -> ReplayEntry:
+    at, seat, body = milliseconds_of(line.get("at")), line.get("seat", 0), line.get("event", line.get("action"))
     if set(line) not in _EVENT_KEYS or line["seq"] != number or line.get("auto", "bot") not in AUTO.values():
-        raise Untrue(f"what should be entry {number} is something else")
+        raise InvalidReplay(f"entry {number} has wrong keys, or another number")
     if at is None or at < after:
-        raise Untrue(f"the time of entry {number} is none, or before that of the entry before")
-    if type(seat) is not int or not 0 <= seat < seats or not isinstance(what, dict) or "type" not in what:
-        raise Untrue(f"entry {number} has a seat that is none, or an event or action that is no object")
-    return Entry(at, line, [])
+        raise InvalidReplay(f"the time of entry {number} is invalid or decreases")
+    if type(seat) is not int or not 0 <= seat < seats or not isinstance(body, dict) or "type" not in body:
+        raise InvalidReplay(f"entry {number} has an invalid seat, event or action")
+    return ReplayEntry(at, line, [])
 
 
-def _take_round(line: Mapping[str, Any], entries: Sequence[Entry]) -> None:
-    told = sum(len(entry.rounds) for entry in entries)
-    if not entries or line["round"] != told + 1:
-        raise Untrue(f"round {line['round']} follows round {told}")
+def _add_round(line: Mapping[str, Any], entries: Sequence[ReplayEntry]) -> None:
+    before = sum(len(entry.rounds) for entry in entries)
+    if not entries or line["round"] != before + 1:
+        raise InvalidReplay(f"round {line['round']} follows round {before}")
     entries[-1].rounds.append(Round(line["scores"], line["totals"]))
 
 
-def header_differences(replay: Replay, info: table_pb2.TableInfo, followed: Sequence[Followed]) -> Iterator[str]:
-    """Where the header does not tell what everybody was told about the table."""
+def header_differences(replay: Replay, info: tables_pb2.Table, histories: Sequence[ViewerHistory]) -> Iterator[str]:
+    """The differences between the header and the table's data that the viewers received."""
     header = replay.header
-    given = header["options"].items()
-    options = {name: value if isinstance(value, str) else json.dumps(value) for name, value in given}
-    players = [(who["player_id"], who["name"], who["bot"]) for who in header["players"]]
+    players = [(player["player_id"], player["name"], player["bot"]) for player in header["players"]]
     pairs = {
         "table": (header["table_id"], info.table_id),
         "game": (header["game"], info.game),
         "version of the rules": (header["rules_version"], info.rules_version),
-        "options": (options, dict(info.options.values)),
-        "players": (players, [(who.player_id, who.name, bool(who.bot)) for who in info.seats]),
+        "options": (_as_text(header["options"]), _as_text(_options_of(info.options))),
+        "players": (players, [(seat.player_id, seat.name, bool(seat.bot)) for seat in info.seats]),
     }
-    for what, (it, own) in pairs.items():
-        if info.table_id and it != own:
-            yield f"the replay's {what} is {it}, what was told at the table {own}"
-    for seed in {moment.revealed_seed for one in followed for moment in one.moments.values()} - {""}:
+    for name, (value, own) in pairs.items():
+        if info.table_id and value != own:
+            yield f"the replay's {name} is {value}, the table's {own}"
+    for seed in {state.revealed_seed for one in histories for state in one.states.values()} - {""}:
         if seed != header["seed"]:
-            yield "the replay's seed is not the one that was revealed at the table"
+            yield "the replay's seed differs from the revealed seed"
 
 
-def played_card(update: engine_pb2.TableUpdate) -> str:
-    """The card that an entry plainly shows as played; empty where it shows none."""
-    played = [
-        fact.cards_moved.cards[0]
-        for fact in update.facts
-        if fact.cards_moved.reason == table_pb2.MOVE_REASON_PLAY and len(fact.cards_moved.cards) == 1
-    ]
-    return CARDS.get(played[0], "??") if len(played) == 1 else ""
+def _options_of(options: Struct) -> dict[str, Any]:
+    """Options by name, with integers as a replay has them."""
+    values = {name: options[name] for name in options.fields}
+    return {name: int(value) if isinstance(value, float) else value for name, value in values.items()}
+
+
+def _as_text(options: Mapping[str, Any]) -> str:
+    """Options as JSON, in which true and 1 differ."""
+    return json.dumps(options, sort_keys=True)
+
+
+def cards_shown(update: engine_pb2.TableUpdate) -> tuple[Card, ...]:
+    """The one card that an entry shows as played, or the cards that it shows as laid; else none."""
+    moves = [fact.cards_moved for fact in update.facts if fact.HasField("cards_moved")]
+    played = [one for one in moves if one.reason == facts_pb2.MOVE_REASON_PLAY and len(one.cards) == 1]
+    shown = played or [one for one in moves if one.reason == facts_pb2.MOVE_REASON_LAY]
+    return tuple(sorted(cards_of(shown[0].cards))) if len(shown) == 1 else ()
 
 
 def seeds_differ(
-    replay: Replay, lobby: str, info: table_pb2.TableInfo, followed: Sequence[Followed]
+    replay: Replay, lobby_commitment: str, info: tables_pb2.Table, histories: Sequence[ViewerHistory]
 ) -> Iterator[Found]:
-    """Where commitments and seeds are not what they should be, or a player's own seed is not as it was given."""
-    return ((Invariant.DEAL_UNFAIR, 0, detail) for detail in _unfair(replay, lobby, info, followed))
+    """Wrong commitments and seeds, and client seeds that differ from the players' own."""
+    return (
+        (Invariant.DEAL_UNFAIR, 0, detail) for detail in _seed_differences(replay, lobby_commitment, info, histories)
+    )
 
 
-def _unfair(replay: Replay, lobby: str, info: table_pb2.TableInfo, followed: Sequence[Followed]) -> Iterator[str]:
+def _seed_differences(
+    replay: Replay, lobby_commitment: str, info: tables_pb2.Table, histories: Sequence[ViewerHistory]
+) -> Iterator[str]:
     computed = commitment_of(bytes.fromhex(replay.header["seed"]))
     if replay.header["commitment"] != computed:
         yield "the replay's commitment is not the hash of its seed"
-    if info.commitment and info.commitment != computed:
-        yield "the seed is not the one that was committed to at the table"
-    if lobby and lobby != computed:
-        yield "the seed is not the one that the lobby showed the commitment of"
+    if info.seed_commitment and info.seed_commitment != computed:
+        yield "the seed does not match the table's commitment"
+    if lobby_commitment and lobby_commitment != computed:
+        yield "the seed does not match the lobby's commitment"
 
-    for one in followed:
+    for one in histories:
         seed = one.record.client_seed
         if seed and one.seat is not None and replay.added[one.seat : one.seat + 1] != [seed]:
-            yield f"{one.name} added another seed to the shuffles than the replay tells"
+            yield f"the client seed of {one.name} differs from the replay's"

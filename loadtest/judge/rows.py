@@ -1,16 +1,17 @@
-"""The rows of a table's log as the engines' database has them, read without the engine's code.
+"""The rows of a table's log in the engines' database, read without the engine's code.
 
-`config` is a JSON object: "seat_count", "options", "clock" (milliseconds for an action, of reserve, before a computer
-player acts), "seats" (each a list of player id, name, and kind of computer player or "") and "client_seeds"
-(hexadecimal, by seat). The `body` of a row is one of these JSON objects, of which what players ask for has their
-"request" too:
+`config` is a JSON object: the version "v", "seat_count", "options", "clock" (milliseconds for an action, of reserve,
+before a computer player acts), "seats" (each a list of player id, name, and kind of computer player or "") and
+"client_seeds" (hexadecimal, by seat). The `body` of a row is one of these JSON objects, of which "t" is the type and
+"v" the version. Requests of players have a "request" id, actions of the engine for a seat have "by": 1 for a time-out,
+2 for a computer player.
 
-    {"seat": 0, "action": {"type": "play", "card": "QH"}, "by": 1}    by is 1 for a time-out, 2 for a computer player
-    {"cards": "2C 9H ...", "drawn": [3]}                              a shuffle, in the order in which cards come
-    {"agreed": "restart_same"}                                        what all seats agreed to
-    {"seat": 0, "proposed": "restart_same", "expires": 1763700000000} a proposal
-    {"seat": 1, "proposal": 17, "agree": true}                        a vote on the proposal of an entry
-    {"credited": 2000}                                                milliseconds that are given back
+    {"t": "act", "v": 1, "seat": 0, "action": {"type": "play", "card": "QH"}, "by": 1}
+    {"t": "shuffle", "v": 1, "cards": "2C 9H ...", "drawn": [3]}            in the order of the cards
+    {"t": "propose", "v": 1, "seat": 0, "proposal": "restart_same", "expires_at": 1763700000000, "request": "5c"}
+    {"t": "vote", "v": 1, "seat": 1, "proposal_sequence": 17, "agree": true, "request": "5d"}
+    {"t": "agree", "v": 1, "proposal": "restart_same"}                      a proposal that all seats agreed to
+    {"t": "compensate", "v": 1, "milliseconds": 2000}                       compensation
 """
 
 import json
@@ -20,25 +21,29 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from loadtest.judge.deals import commitment_of
-from loadtest.judge.notation import AUTO
-from loadtest.judge.replay import Entry, Public, Replay
+from loadtest.judge.notation import AUTO, cards_put
+from loadtest.judge.replay import PublicEntry, Replay, ReplayEntry
 from loadtest.record import StoredTable
 
-_BODIES: Sequence[Mapping[str, type]] = (
-    {"seat": int, "action": dict},
-    {"cards": str, "drawn": list},
-    {"agreed": str},
-    {"seat": int, "proposed": str, "expires": int},
-    {"seat": int, "proposal": int, "agree": bool},
-    {"credited": int},
-)
-_OF_ANY_BODY: Mapping[str, type] = {"by": int, "request": str}
+_CONFIG_VERSION = 1
+_BODIES: Mapping[tuple[str, int], Mapping[str, type]] = {
+    ("act", 1): {"seat": int, "action": dict, "by": int, "request": str},
+    ("shuffle", 1): {"cards": str, "drawn": list},
+    ("agree", 1): {"proposal": str},
+    ("propose", 1): {"seat": int, "proposal": str, "expires_at": int, "request": str},
+    ("vote", 1): {"seat": int, "proposal_sequence": int, "agree": bool, "request": str},
+    ("compensate", 1): {"milliseconds": int},
+}
+"""By type and version the other keys of a body, with the types of their values."""
+_OPTIONAL = frozenset({"by", "request"})
+_EVENTS = frozenset({"act", "shuffle", "agree"})
+"""The types of entries that are events of the game."""
 _AGREED = {"restart_same": "same", "restart_new": "new"}
-"""Which cards a hand is played again with, by what seats agreed to."""
+"""The cards with which a hand is restarted, by the proposal."""
 
 
-class Unreadable(Exception):
-    """A row that has not the format above; `sequence` is that of its entry, 0 for the table's own row."""
+class UnreadableRow(Exception):
+    """A row is not in the format above; `sequence` is that of its entry, 0 for the table's own row."""
 
     def __init__(self, sequence: int, detail: str) -> None:
         super().__init__(sequence, detail)
@@ -56,37 +61,43 @@ class Row(NamedTuple):
     committed: int | None
 
     @property
+    def tag(self) -> str:
+        """The type, one of those above."""
+        return str(self.body["t"])
+
+    @property
     def actor(self) -> int | None:
-        """The seat whose action this is."""
-        return self.body["seat"] if "action" in self.body else None
+        """The seat of an action; else None."""
+        return self.body["seat"] if self.tag == "act" else None
 
     @property
-    def credited(self) -> int:
-        """The milliseconds that are given back."""
-        return int(self.body.get("credited", 0))
+    def compensation(self) -> int:
+        """The milliseconds of compensation."""
+        return self.body["milliseconds"] if self.tag == "compensate" else 0
 
     @property
-    def is_aside(self) -> bool:
-        """Whether this is no event of the game: a proposal, a vote, or time that is given back."""
-        return not {"action", "cards", "agreed"} & self.body.keys()
+    def is_meta(self) -> bool:
+        """Whether this is no event of the game, but a proposal, a vote or a compensation."""
+        return self.tag not in _EVENTS
 
     @property
     def by(self) -> int:
-        """Who decided, by the contract's numbers."""
+        """The contract's number of who decided."""
         return int(self.body.get("by", 0))
 
     @property
-    def public(self) -> Public:
-        """What everybody was told of it."""
-        card = self.body.get("action", {}).get("card", "")
-        return Public(self.at, self.body.get("seat"), self.by, self.credited, self.is_aside, card)
+    def public(self) -> PublicEntry:
+        """The public part of the entry."""
+        cards = cards_put(self.body["action"]) if self.tag == "act" else ()
+        return PublicEntry(self.at, self.body.get("seat"), self.by, self.compensation, self.is_meta, cards)
 
     @property
     def line(self) -> Mapping[str, Any]:
-        """The event as replays write it, only that a shuffle keeps its cards and numbers."""
-        if "cards" in self.body:
+        """The event in replay notation, except that a shuffle keeps its cards and drawn numbers."""
+        if self.tag == "shuffle":
             return {"cards": self.body["cards"].split(), "drawn": self.body["drawn"]}
-        if (agreed := self.body.get("agreed")) is not None:
+        if self.tag == "agree":
+            agreed = self.body["proposal"]
             restarted = {"type": "restart_hand", "cards": _AGREED.get(agreed)}
             return {"event": restarted if agreed in _AGREED else {"type": agreed}}
         line = {"seat": self.body["seat"], "action": self.body["action"]}
@@ -102,17 +113,17 @@ class Rows:
     entries: Sequence[Row]
     by_sequence: Mapping[int, Row]
     events: Sequence[Row]
-    """Those that a replay tells."""
+    """The rows that are in a replay."""
     numbers: Mapping[int, int]
-    """The number in a replay of each of their sequences."""
+    """The numbers in a replay by sequence."""
 
     @property
     def is_whole(self) -> bool:
-        """Whether the sequences count 1, 2, 3, ..."""
+        """Whether the sequences are 1, 2, 3, ..."""
         return [row.sequence for row in self.entries] == list(range(1, len(self.entries) + 1))
 
     def replay(self, table_id: str) -> Replay:
-        """The events as a replay that tells neither rounds nor a result."""
+        """The events as a replay without rounds and result."""
         config, stored = self.config, self.stored
         players = [
             {"seat": seat, "player_id": player_id, "name": name, "bot": bool(bot)}
@@ -130,34 +141,36 @@ class Rows:
             "seed": stored.seed.hex(),
             "client_seeds": {str(seat): added for seat, added in enumerate(config["client_seeds"]) if added},
         }
-        return Replay(header, [Entry(row.at, row.line, []) for row in self.events], None)
+        return Replay(header, [ReplayEntry(row.at, row.line, []) for row in self.events], None)
 
 
 def read_rows(stored: StoredTable) -> Rows:
-    """Read all rows; raises Unreadable."""
+    """Read all rows; raises UnreadableRow."""
     try:
         config = json.loads(stored.config)
         _check_config(config)
     except (ValueError, KeyError, TypeError) as error:
-        raise Unreadable(0, f"the table's configuration cannot be read: {error!r}") from None
+        raise UnreadableRow(0, f"the table's configuration cannot be read: {error!r}") from None
     entries = list(_entries(stored, config["seat_count"]))
-    events = [row for row in entries if not row.is_aside]
+    events = [row for row in entries if not row.is_meta]
     numbers = {row.sequence: number for number, row in enumerate(events, start=1)}
     return Rows(stored, config, entries, {row.sequence: row for row in entries}, events, numbers)
 
 
 def _check_config(config: Mapping[str, Any]) -> None:
-    """Raises ValueError, KeyError or TypeError for a configuration of another form."""
+    """Check a configuration; raises ValueError, KeyError or TypeError."""
+    if config["v"] != _CONFIG_VERSION:
+        raise ValueError(f"it has version {config['v']!r}, known is {_CONFIG_VERSION}")
     seats, seeds, clock = config["seats"], config["client_seeds"], config["clock"]
     if not len(seats) == len(seeds) == config["seat_count"] or len(clock) != 3:
-        raise ValueError("it has not its number of seats or seeds, or no clock")
+        raise ValueError("the numbers of seats, seeds and clock values do not match")
     for part in chain(*seats, map(bytes.fromhex, seeds)):
         if not isinstance(part, str | bytes):
-            raise TypeError(f"{part!r} is no text")
+            raise TypeError(f"{part!r} is not a text")
     if {len(seat) for seat in seats} != {3} or {type(part) for part in clock} != {int}:
-        raise ValueError("a seat has not three parts, or the clock has other parts than milliseconds")
+        raise ValueError("a seat does not have three parts, or the clock is not in milliseconds")
     if not isinstance(config["options"], dict):
-        raise TypeError("the options are no object")
+        raise TypeError("the options are not an object")
 
 
 def _entries(stored: StoredTable, seats: int) -> Iterator[Row]:
@@ -165,18 +178,20 @@ def _entries(stored: StoredTable, seats: int) -> Iterator[Row]:
         try:
             body = json.loads(entry.body)
         except ValueError:
-            raise Unreadable(entry.sequence, "the body is no JSON") from None
+            raise UnreadableRow(entry.sequence, "the body is not JSON") from None
         if not isinstance(body, dict) or not _is_known(body, seats):
-            raise Unreadable(entry.sequence, f"the body is none that is known: {entry.body[:200]}")
+            raise UnreadableRow(entry.sequence, f"unknown body: {entry.body[:200]}")
         yield Row(entry.sequence, entry.at, entry.deadline, body, entry.committed_milliseconds)
 
 
 def _is_known(body: Mapping[str, Any], seats: int) -> bool:
-    """Whether a body has the keys of one of those above, and values of their types."""
-    if "seat" in body and not (type(body["seat"]) is int and 0 <= body["seat"] < seats):
+    """Whether a body has the keys of its type and version, and values of their types."""
+    tag, version = body.get("t"), body.get("v")
+    if not isinstance(tag, str) or type(version) is not int or (tag, version) not in _BODIES:
         return False
-    shape = next((shape for shape in _BODIES if shape.keys() == body.keys() - _OF_ANY_BODY.keys()), None)
-    if shape is None:
+    types, fields = _BODIES[tag, version], {key: value for key, value in body.items() if key not in ("t", "v")}
+    if not types.keys() - _OPTIONAL <= fields.keys() <= types.keys():
         return False
-    types = {**shape, **_OF_ANY_BODY}
-    return all(isinstance(value, types[key]) for key, value in body.items())
+    if any(type(value) is not types[key] for key, value in fields.items()):
+        return False
+    return "seat" not in fields or 0 <= fields["seat"] < seats

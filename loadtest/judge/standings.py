@@ -1,4 +1,4 @@
-"""Statistics and leaderboards, computed again from the tables that were judged, as scoring.proto defines them."""
+"""Recomputes statistics and leaderboards from the judged tables, as scoring.proto defines them."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -12,14 +12,14 @@ from loadtest.judge.violations import Invariant, Violation
 
 
 class Occupant(NamedTuple):
-    """Who sat on a seat; `player_id` is empty for a computer player."""
+    """The player of a seat; `player_id` is empty for a computer player."""
 
     player_id: str
     name: str
 
 
-class Outcome(NamedTuple):
-    """How a table ended: seats in order, groups of seats, best first, and what its rounds count."""
+class TableOutcome(NamedTuple):
+    """The outcome of a table: seats in order, groups of seats, best first, and the sums of its rounds' counts."""
 
     table_id: str
     game: str
@@ -30,8 +30,8 @@ class Outcome(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Done:
-    """What a player has done in one game."""
+class _GameTotals:
+    """The totals of a player in one game."""
 
     finished: int = 0
     won: int = 0
@@ -40,30 +40,29 @@ class _Done:
 
     @property
     def shown(self) -> tuple[object, ...]:
-        """Tables finished and won, the share that was won, the average place, and what is counted."""
+        """Tables finished and won, the win rate, the average place, and the counts."""
         averages = round(self.won / self.finished, 9), round(self.place_sum / self.finished, 9)
         return self.finished, self.won, *averages, dict(self.counts)
 
 
-_Standings = Mapping[str, Mapping[str, _Done]]
+_Standings = Mapping[str, Mapping[str, _GameTotals]]
 """By player and game."""
 
 
 def standings_broken(
-    outcomes: Iterable[Outcome],
+    outcomes: Iterable[TableOutcome],
     boards: Mapping[str, Sequence[bytes]],
     statistics: Mapping[str, bytes],
     *,
     undecided: Collection[str] = (),
     has_others: bool = False,
 ) -> Iterator[Violation]:
-    """Where leaderboards and statistics are not what these tables add up to.
+    """The differences between leaderboards, statistics and the outcomes of tables.
 
-    `outcomes` hold every table that their players have ever finished, but for those players who are `undecided`: who
-    sat at a table whose outcome is not known. `boards` are the LeaderboardLine messages by
-    game, in the order of the pages; `statistics` the GetPlayerStatisticsResponse messages by player. With
-    `has_others`, players who are in no outcome may be on the boards. Of their lines, and of those of the undecided,
-    the order alone is judged.
+    `outcomes` hold every table that their players have ever finished, except for players who are `undecided`: they
+    were at a table with an unknown outcome. `boards` are the LeaderboardEntry messages by game, in the order of the
+    pages; `statistics` the GetPlayerStatisticsResponse messages by player. With `has_others`, players without an
+    outcome may be on the boards. Of their lines, and of those of the undecided, only the order is judged.
     """
     known = sorted(outcomes, key=lambda one: (one.finished_milliseconds, one.table_id))
     standings = _standings(known)
@@ -73,20 +72,20 @@ def standings_broken(
     for player_id, body in statistics.items():
         if player_id in undecided:
             continue
-        told = scoring_pb2.GetPlayerStatisticsResponse.FromString(body)
+        shown = scoring_pb2.GetPlayerStatisticsResponse.FromString(body)
         own = [(game, *done.shown) for game, done in sorted(standings.get(player_id, {}).items())]
-        if told.player_id != player_id or [(one.game, *_shown(one)) for one in told.games] != own:
-            detail = f"the statistics of {player_id} are {told.games}, by their tables {own}"
+        if shown.player_id != player_id or [(one.game, *_shown(one)) for one in shown.games] != own:
+            detail = f"the statistics of {player_id} are {shown.games}, by their tables {own}"
             yield Violation(Invariant.STATISTICS_DIFFER, tables.get(player_id, ""), 0, detail)
     for game, lines in boards.items():
-        board = [scoring_pb2.LeaderboardLine.FromString(line) for line in lines]
+        board = [scoring_pb2.LeaderboardEntry.FromString(line) for line in lines]
         for player_id, detail in _board_broken(game, board, judged, names, undecided, has_others=has_others):
             violation = f"the leaderboard of {game}: {detail}"
             yield Violation(Invariant.LEADERBOARD_DIFFERS, tables.get(player_id, ""), 0, violation)
 
 
-def _standings(outcomes: Iterable[Outcome]) -> _Standings:
-    standings: dict[str, dict[str, _Done]] = defaultdict(lambda: defaultdict(_Done))
+def _standings(outcomes: Iterable[TableOutcome]) -> _Standings:
+    standings: dict[str, dict[str, _GameTotals]] = defaultdict(lambda: defaultdict(_GameTotals))
     for one in outcomes:
         for seat, place in places(one.ranking).items():
             if not one.seats[seat].player_id:
@@ -99,21 +98,21 @@ def _standings(outcomes: Iterable[Outcome]) -> _Standings:
     return standings
 
 
-def _shown(told: scoring_pb2.GameStatistics) -> tuple[object, ...]:
-    averages = round(told.win_rate, 9), round(told.average_place, 9)
-    return told.games_finished, told.games_won, *averages, dict(told.counts)
+def _shown(statistics: scoring_pb2.GameStatistics) -> tuple[object, ...]:
+    averages = round(statistics.win_rate, 9), round(statistics.average_place, 9)
+    return statistics.games_finished, statistics.games_won, *averages, dict(statistics.counts)
 
 
 def _board_broken(
     game: str,
-    board: Sequence[scoring_pb2.LeaderboardLine],
+    board: Sequence[scoring_pb2.LeaderboardEntry],
     standings: _Standings,
     names: Mapping[str, str],
     undecided: Collection[str],
     *,
     has_others: bool,
 ) -> Iterator[tuple[str, str]]:
-    """What is wrong with a leaderboard, each with the player whom it is about."""
+    """The violations of a leaderboard, each with its player."""
     expected = {player_id: games[game].shown for player_id, games in standings.items() if game in games}
     for position, line in enumerate(board, start=1):
         if line.position != position:
@@ -124,14 +123,14 @@ def _board_broken(
     for before, after in pairwise(board):
         if _rank(before) >= _rank(after):
             yield after.player_id, f"{before.player_id} stands before {after.player_id}"
-    told = {line.player_id: (_shown(line.statistics), line.name, line.statistics.game) for line in board}
+    lines = {line.player_id: (_shown(line.statistics), line.name, line.statistics.game) for line in board}
     for player_id, done in expected.items():
         own = done, names[player_id], game
-        if told.get(player_id) != own:
-            yield player_id, f"{player_id} is on it with {told.get(player_id)}, by the tables {own}"
+        if lines.get(player_id) != own:
+            yield player_id, f"{player_id} is on it with {lines.get(player_id)}, by the tables {own}"
 
 
-def _rank(line: scoring_pb2.LeaderboardLine) -> tuple[int, float, int, str]:
-    """Lines are in ascending order of this: more wins, the better average place, more games, then the id."""
+def _rank(line: scoring_pb2.LeaderboardEntry) -> tuple[int, float, int, str]:
+    """The sort key of lines: more wins, the better average place, more games, then the id."""
     done = line.statistics
     return -done.games_won, done.average_place, -done.games_finished, line.player_id

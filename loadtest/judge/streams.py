@@ -1,66 +1,72 @@
-"""Follows one viewer through all his streams: order, the fold of what he was told, and what he had before him."""
+"""Reads all streams of one viewer: the order of entries, the fold of facts, and the state at each sequence."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
-from croupier_api.v1 import engine_pb2, table_pb2
+from croupier_api.v1 import actions_pb2, engine_pb2, facts_pb2, tables_pb2
 from croupier_client.errors import FoldError
 from croupier_client.view import fold
 from loadtest.judge.knowledge import NOTHING_KNOWN, known_after, shown_by
+from loadtest.judge.notation import Deck
 from loadtest.judge.violations import Found, Invariant
-from loadtest.record import Answered, Heard, SeatRecord, Sent
+from loadtest.record import Answered, Received, SeatRecord, Sent
 
 _Named = TypeVar("_Named", Sent, Answered)
 
-NEWS_MILLISECONDS = 5_000
-"""So long another engine may not know yet what a stream of the first one told: see docs/guarantees.md."""
+NOTIFICATION_MILLISECONDS = 5_000
+"""Another engine may lack an entry for so long that the first one has sent: see docs/guarantees.md."""
 
 
-class Moment(NamedTuple):
-    """What a viewer had before him at one sequence, and which cards he was entitled to know."""
+class ViewerState(NamedTuple):
+    """The state of a viewer at one sequence: view, legal actions, clock, and the cards that they may know.
 
-    heard_milliseconds: int
-    view: table_pb2.TableView
-    legal_actions: table_pb2.LegalActions
+    `legal_actions` is None if only an update was received that leaves them to a later one.
+    """
+
+    received_milliseconds: int
+    view: facts_pb2.TableView
+    legal_actions: actions_pb2.LegalActions | None
     clock: engine_pb2.TurnClock
     revealed_seed: str
+    proposal: engine_pb2.Proposal
     known: frozenset[int]
 
 
 class Message(NamedTuple):
-    """A message of a stream, the sequence that it belongs to, and what the viewer was entitled to know with it.
+    """A message of a stream with its event, its sequence, and the cards that the viewer may know with it.
 
-    Where that cannot be told, after a gap perhaps, it is None.
+    `known` is None where that cannot be determined, such as after a gap.
     """
 
     body: bytes
-    parsed: engine_pb2.PlayResponse
+    event: engine_pb2.TableEvent
     known: frozenset[int] | None
     sequence: int
 
 
 @dataclass(slots=True)
-class Followed:
-    """A viewer at a table, as his streams told it."""
+class ViewerHistory:
+    """The history of a viewer at a table, as their streams show it."""
 
     record: SeatRecord
     seat: int | None
-    info: table_pb2.TableInfo = field(default_factory=table_pb2.TableInfo)
-    moments: dict[int, Moment] = field(default_factory=dict)
+    deck: Deck
+    info: tables_pb2.Table = field(default_factory=tables_pb2.Table)
+    states: dict[int, ViewerState] = field(default_factory=dict)
     updates: dict[int, engine_pb2.TableUpdate] = field(default_factory=dict)
-    """Entries by sequence, as they were told first."""
-    heard: dict[int, Heard] = field(default_factory=dict)
-    """The messages that told them first."""
+    """Entries by sequence, as they were received first."""
+    received: dict[int, Received] = field(default_factory=dict)
+    """The messages in which they were received first."""
     messages: list[Message] = field(default_factory=list)
-    last_heard: tuple[int, int] = (0, 0)
-    """When the last message came, and which sequence the table had by it."""
+    last_received: tuple[int, int] = (0, 0)
+    """The time of the last message, and its sequence."""
     found: list[Found] = field(default_factory=list)
     views: list[tuple[int, engine_pb2.Snapshot]] = field(init=False)
-    """What GetView gave, and when."""
+    """The answers of GetView with their times."""
     sent: dict[str, list[Sent]] = field(init=False)
-    """By request, those on purpose once more behind the first."""
+    """By request id, deliberate repeats after the first."""
     answered: dict[str, list[Answered]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -70,7 +76,7 @@ class Followed:
 
     @property
     def name(self) -> str:
-        """Who this is, in a violation."""
+        """The viewer's name in a violation."""
         return "a spectator" if self.seat is None else f"seat {self.seat}"
 
 
@@ -81,159 +87,201 @@ def _by_request(all_of: Sequence[_Named]) -> dict[str, list[_Named]]:
     return dict(named)
 
 
-def follow(record: SeatRecord, seats: int) -> Followed:
-    """Go through everything that one viewer of a table with so many seats received."""
-    walk = _Walk(Followed(record, record.seat), seats)
-    for heard in record.heard:
-        walk.hear(heard)
-    return walk.followed
+def history_of(record: SeatRecord, seats: int, deck: Deck) -> ViewerHistory:
+    """The history of one viewer of a table with a number of seats, whose game has this deck."""
+    builder = _HistoryBuilder(ViewerHistory(record, record.seat, deck), seats)
+    for received in record.received:
+        builder.add(received)
+    return builder.history
 
 
 @dataclass(slots=True)
-class _Place:
-    """Where a stream is: None until it has begun, and no moment where it cannot be told what the viewer saw."""
+class _StreamPosition:
+    """The position of a stream: None before its first message, and without a state after a gap."""
 
     sequence: int | None
-    moment: Moment | None
+    state: ViewerState | None
     known: frozenset[int] | None
+    has_begun: bool = False
+    """Whether the stream has brought an event."""
 
 
-class _Walk:
-    """Where a viewer is on each of his streams; an old one may still bring something when the next has begun."""
+class _HistoryBuilder:
+    """Builds a history from messages; an old stream may still bring some after the next one has begun."""
 
-    def __init__(self, followed: Followed, seats: int) -> None:
-        self.followed = followed
+    def __init__(self, history: ViewerHistory, seats: int) -> None:
+        self.history = history
         self._seats = seats
         self._bodies: dict[int, bytes] = {}
-        """By sequence the message whose facts gave the moment that is kept."""
-        self._places: dict[int, _Place] = {}
+        """By sequence the message of the state that is kept."""
+        self._positions: dict[int, _StreamPosition] = {}
         self._newest = (0, 0)
-        """The highest sequence heard of, and when it was first."""
+        """The highest sequence, and the time at which it was received first."""
 
-    def hear(self, heard: Heard) -> None:
-        place = self._places.get(heard.stream) or self._open(heard.stream)
-        message = engine_pb2.PlayResponse.FromString(heard.body)
-        match message.WhichOneof("event"):
+    def add(self, received: Received) -> None:
+        position = self._positions.get(received.stream) or self._open(received.stream)
+        event = engine_pb2.PlayTableResponse.FromString(received.body).table_event
+        kind = event.WhichOneof("event_kind")
+        if kind in ("heartbeat", "reaction") and not position.has_begun:
+            self._broken(Invariant.SEQUENCE_GAP, 0, "a stream begins with no snapshot, entry or state of the turn")
+        match kind:
             case "snapshot":
-                self._begin(place, heard, message.snapshot)
+                self._add_snapshot(position, received, event.snapshot)
             case "update":
-                self._go_on(place, heard, message)
+                self._add_update(position, received, event.update)
+            case "turn_state":
+                self._add_turn_state(position, event.turn_state)
             case "heartbeat":
-                self._beat(place, message.heartbeat.sequence)
-            case "reaction" if place.sequence is None:
-                self._broken(Invariant.SEQUENCE_GAP, 0, "a stream does not begin with a snapshot")
-        self.followed.messages.append(Message(heard.body, message, place.known, place.sequence or 0))
-        if place.sequence is not None:
-            self.followed.last_heard = heard.at_milliseconds, place.sequence
-            if place.sequence > self._newest[0]:
-                self._newest = place.sequence, heard.at_milliseconds
+                self._check_sequence(position, event.heartbeat.sequence, "a heartbeat")
+        position.has_begun = position.has_begun or kind is not None
+        self.history.messages.append(Message(received.body, event, position.known, position.sequence or 0))
+        if position.sequence is not None:
+            self.history.last_received = received.at_milliseconds, position.sequence
+            if position.sequence > self._newest[0]:
+                self._newest = position.sequence, received.at_milliseconds
 
-    def _open(self, stream: int) -> _Place:
-        opened = self.followed.record.opened
+    def _open(self, stream: int) -> _StreamPosition:
+        opened = self.history.record.opened
         after = opened[stream].after_sequence if 0 <= stream < len(opened) else None
-        moment = self.followed.moments.get(after) if after is not None else None
+        state = self.history.states.get(after) if after is not None else None
         if after == 0:
-            moment = _before_the_first_entry(self._seats)
-        known = moment.known if moment is not None else None
-        place = self._places[stream] = _Place(after, moment, known)
-        return place
+            state = _before_the_first_entry(self._seats)
+        known = state.known if state is not None else None
+        position = self._positions[stream] = _StreamPosition(after, state, known)
+        return position
 
-    def _begin(self, place: _Place, heard: Heard, snapshot: engine_pb2.Snapshot) -> None:
+    def _add_snapshot(self, position: _StreamPosition, received: Received, snapshot: engine_pb2.Snapshot) -> None:
         newest, since = self._newest
-        if place.sequence is not None:
-            newest = place.sequence
+        if position.sequence is not None:
+            newest = position.sequence
             self._broken(Invariant.SEQUENCE_REPEAT, snapshot.sequence, "a snapshot comes in the middle of a stream")
-        elif heard.at_milliseconds <= since + NEWS_MILLISECONDS:
+        elif received.at_milliseconds <= since + NOTIFICATION_MILLISECONDS:
             newest = 0
         if snapshot.sequence < newest:
             self._broken(Invariant.SEQUENCE_REPEAT, snapshot.sequence, f"a snapshot is older than {newest}")
-        self.followed.info = snapshot.table
-        self.followed.seat = snapshot.viewer_seat if snapshot.HasField("viewer_seat") else None
-        place.sequence = snapshot.sequence
-        self._keep(place, moment_of(heard.at_milliseconds, snapshot, self._known_at(snapshot)), "a snapshot")
+        if (snapshot.table.state == tables_pb2.TABLE_STATE_FINISHED) != bool(snapshot.view.ranking):
+            self._broken(Invariant.VIEW_DIFFERS, snapshot.sequence, "the state of the table contradicts the view")
+        self.history.info = snapshot.table
+        self.history.seat = snapshot.viewer_seat if snapshot.HasField("viewer_seat") else None
+        position.sequence = snapshot.sequence
+        self._keep(position, state_of(received.at_milliseconds, snapshot, self._known_at(snapshot)), "a snapshot")
 
     def _known_at(self, snapshot: engine_pb2.Snapshot) -> frozenset[int]:
-        """What the snapshot shows, and what the viewer has seen before in the same round."""
-        before = self.followed.moments.get(min(self._newest[0], snapshot.sequence))
+        """The cards that the snapshot shows, and those that the viewer knew before in the same round."""
+        before = self.history.states.get(min(self._newest[0], snapshot.sequence))
         is_same_round = before is not None and before.view.round == snapshot.view.round
-        return shown_by(snapshot) | (before.known if before is not None and is_same_round else NOTHING_KNOWN)
+        known = before.known if before is not None and is_same_round else NOTHING_KNOWN
+        return shown_by(snapshot, self.history.deck) | known
 
-    def _go_on(self, place: _Place, heard: Heard, message: engine_pb2.PlayResponse) -> None:
-        came, at, before = message.update.sequence, place.sequence, place.moment
-        # After a gap nothing can be folded: from where to go on was never told.
-        place.sequence, place.moment = max(at or 0, came), None
-        self._note(heard, message.update)
+    def _add_update(self, position: _StreamPosition, received: Received, update: engine_pb2.TableUpdate) -> None:
+        sequence, at, before = update.sequence, position.sequence, position.state
+        # After a gap nothing can be folded.
+        position.sequence, position.state = max(at or 0, sequence), None
+        self._remember(received, update)
         if at is None:
-            self._broken(Invariant.SEQUENCE_GAP, came, "a stream does not begin with a snapshot")
-        elif came != at + 1:
-            name = Invariant.SEQUENCE_GAP if came > at else Invariant.SEQUENCE_REPEAT
-            self._broken(name, came, f"the stream should go on with {at + 1}")
-            place.moment, place.known = (before, place.known) if came <= at else (None, None)
-        elif before is not None and heard.body == self._bodies.get(came) and before is self.followed.moments.get(at):
-            # The same words about the same table: nothing else can come of them.
-            place.moment = self.followed.moments[came]
-            place.known = place.moment.known
+            self._broken(Invariant.SEQUENCE_GAP, sequence, "a stream does not begin with a snapshot")
+        elif sequence != at + 1:
+            name = Invariant.SEQUENCE_GAP if sequence > at else Invariant.SEQUENCE_REPEAT
+            self._broken(name, sequence, f"the stream must continue with {at + 1}")
+            position.state, position.known = (before, position.known) if sequence <= at else (None, None)
+        elif (
+            before is not None and received.body == self._bodies.get(sequence) and before is self.history.states.get(at)
+        ):
+            # The same message for the same state has the same result.
+            position.state = self.history.states[sequence]
+            position.known = position.state.known
         elif before is not None:
-            self._fold(place, heard, before, message)
+            self._fold(position, received, before, update)
 
-    def _note(self, heard: Heard, update: engine_pb2.TableUpdate) -> None:
-        followed = self.followed
-        told = followed.updates.setdefault(update.sequence, update)
-        followed.heard.setdefault(update.sequence, heard)
-        if told is not update and told != update:
-            self._broken(Invariant.VIEW_DIFFERS, update.sequence, "an entry was told again in other words")
+    def _remember(self, received: Received, update: engine_pb2.TableUpdate) -> None:
+        history = self.history
+        first = history.updates.setdefault(update.sequence, update)
+        history.received.setdefault(update.sequence, received)
+        if first is not update and first != update and _as_logged(first) != _as_logged(update):
+            self._broken(Invariant.VIEW_DIFFERS, update.sequence, "an entry was received again with another content")
 
-    def _fold(self, place: _Place, heard: Heard, before: Moment, message: engine_pb2.PlayResponse) -> None:
-        update, seat = message.update, self.followed.seat
-        place.known = known_after(before.known, update, seat)
+    def _fold(
+        self, position: _StreamPosition, received: Received, before: ViewerState, update: engine_pb2.TableUpdate
+    ) -> None:
+        seat = self.history.seat
+        if any(fact.WhichOneof("fact") is None for fact in update.facts):
+            self._broken(Invariant.VIEW_DIFFERS, update.sequence, "a fact is of no known kind")
+        position.known = known_after(before.known, update, seat, self.history.deck)
         try:
             view = fold(before.view, update.facts, seat)
         except FoldError as error:
             self._broken(Invariant.VIEW_DIFFERS, update.sequence, f"the facts do not fit: {error.message}")
             return
-        at = heard.at_milliseconds
-        moment = Moment(at, view, message.legal_actions, update.clock, update.revealed_seed, place.known)
-        self._keep(place, moment, "an entry told again")
-        if self.followed.moments[update.sequence] is moment:
-            self._bodies[update.sequence] = heard.body
+        is_left_open = seat in view.seats_to_act and not update.HasField("legal_actions")
+        legal, at = None if is_left_open else update.legal_actions, received.at_milliseconds
+        state = ViewerState(at, view, legal, update.clock, update.revealed_seed, update.proposal, position.known)
+        self._keep(position, state, "a repeated entry")
+        if self.history.states[update.sequence] is state:
+            self._bodies[update.sequence] = received.body
 
-    def _keep(self, place: _Place, moment: Moment, what: str) -> None:
-        sequence = place.sequence or 0
-        place.moment, place.known = moment, moment.known
-        first = self.followed.moments.setdefault(sequence, moment)
-        if first is not moment:
-            for difference in differences(first, moment):
-                detail = f"{difference} of {what} is not what the streams told before"
-                self._broken(Invariant.VIEW_DIFFERS, sequence, detail)
+    def _keep(self, position: _StreamPosition, state: ViewerState, source: str) -> None:
+        sequence = position.sequence or 0
+        position.state, position.known = state, state.known
+        first = self.history.states.setdefault(sequence, state)
+        if first is state:
+            return
+        found = list(differences(first, state))
+        for difference in found:
+            detail = f"{difference} of {source} differs from what the streams showed before"
+            self._broken(Invariant.VIEW_DIFFERS, sequence, detail)
+        if first.legal_actions is None and state.legal_actions is not None:
+            first = self.history.states[sequence] = first._replace(legal_actions=state.legal_actions)
+        if not found and first.known == state.known:
+            position.state = first
 
-    def _beat(self, place: _Place, sequence: int) -> None:
-        if place.sequence is None:
-            self._broken(Invariant.SEQUENCE_GAP, sequence, "a stream does not begin with a snapshot")
-        elif sequence != place.sequence:
-            name = Invariant.SEQUENCE_GAP if sequence > place.sequence else Invariant.SEQUENCE_REPEAT
-            self._broken(name, sequence, f"a heartbeat names it, and the stream is at {place.sequence}")
+    def _add_turn_state(self, position: _StreamPosition, turn: engine_pb2.TurnState) -> None:
+        if position.has_begun:
+            detail = "a state of the turn comes in the middle of a stream"
+            self._broken(Invariant.SEQUENCE_REPEAT, turn.sequence, detail)
+        self._check_sequence(position, turn.sequence, "a state of the turn")
+        before = position.state
+        if before is not None and turn.sequence == position.sequence:
+            state = before._replace(legal_actions=turn.legal_actions, clock=turn.clock, proposal=turn.proposal)
+            self._keep(position, state, "a state of the turn")
+
+    def _check_sequence(self, position: _StreamPosition, sequence: int, source: str) -> None:
+        at = position.sequence
+        if sequence != at:
+            name = Invariant.SEQUENCE_REPEAT if at is not None and sequence < at else Invariant.SEQUENCE_GAP
+            self._broken(name, sequence, f"{source} names it, and the stream is at {at}")
 
     def _broken(self, invariant: Invariant, sequence: int, detail: str) -> None:
-        self.followed.found.append((invariant, sequence, f"{self.followed.name}: {detail}"))
+        self.history.found.append((invariant, sequence, f"{self.history.name}: {detail}"))
 
 
-def _before_the_first_entry(seats: int) -> Moment:
-    """The table of a stream that brings the whole log."""
-    view = table_pb2.TableView(phase="deal", seats=[table_pb2.SeatView() for _ in range(seats)])
-    return Moment(0, view, table_pb2.LegalActions(), engine_pb2.TurnClock(), "", NOTHING_KNOWN)
+def _before_the_first_entry(seats: int) -> ViewerState:
+    """The state before the first entry, for a stream of the whole log."""
+    view = facts_pb2.TableView(phase="deal", seats=[facts_pb2.SeatView() for _ in range(seats)])
+    nothing = actions_pb2.LegalActions()
+    return ViewerState(0, view, nothing, engine_pb2.TurnClock(), "", engine_pb2.Proposal(), NOTHING_KNOWN)
 
 
-def moment_of(at: int, snapshot: engine_pb2.Snapshot, known: frozenset[int]) -> Moment:
-    """What a viewer has before him who is shown a snapshot."""
-    return Moment(at, snapshot.view, snapshot.legal_actions, snapshot.clock, snapshot.revealed_seed, known)
+def _as_logged(update: engine_pb2.TableUpdate) -> engine_pb2.TableUpdate:
+    """An update without the legal actions, which it has only where no other follows at once."""
+    logged = engine_pb2.TableUpdate()
+    logged.CopyFrom(update)
+    logged.ClearField("legal_actions")
+    return logged
 
 
-def differences(one: Moment, other: Moment) -> Iterable[str]:
-    """In what two moments are not the same to look at."""
+def state_of(at: int, snapshot: engine_pb2.Snapshot, known: frozenset[int]) -> ViewerState:
+    """The state of a viewer who has received a snapshot."""
+    seed, proposal = snapshot.revealed_seed, snapshot.proposal
+    return ViewerState(at, snapshot.view, snapshot.legal_actions, snapshot.clock, seed, proposal, known)
+
+
+def differences(one: ViewerState, other: ViewerState) -> Iterable[str]:
+    """The visible differences between two states."""
     pairs = {
         "the view": (one.view, other.view),
-        "what may be done": (one.legal_actions, other.legal_actions),
+        "the legal actions": (one.legal_actions, other.legal_actions),
         "the clock": (one.clock, other.clock),
+        "the proposal": (one.proposal, other.proposal),
         "the seed": (one.revealed_seed, other.revealed_seed),
     }
-    return [name for name, (first, second) in pairs.items() if first != second]
+    return [name for name, (first, second) in pairs.items() if None not in (first, second) and first != second]

@@ -1,4 +1,4 @@
-"""What must hold whatever happens, and what is told when it did not."""
+"""The invariants, and their violations."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 
 class Invariant(StrEnum):
-    """What must hold, by the name of its breach."""
+    """The invariants, each by the name of its violation."""
 
     SEQUENCE_GAP = "sequence_gap"
     SEQUENCE_REPEAT = "sequence_repeat"
@@ -23,20 +23,20 @@ class Invariant(StrEnum):
     REPEAT_DIFFERS = "repeat_differs"
     ACKNOWLEDGED_LOST = "acknowledged_lost"
     TABLE_LOST = "table_lost"
-    ACTION_DOUBLED = "action_doubled"
-    PLAYED_FOR_TOO_EARLY = "played_for_too_early"
+    ACTION_DUPLICATED = "action_duplicated"
+    TIMEOUT_TOO_EARLY = "timeout_too_early"
     DEADLINE_MISSED = "deadline_missed"
     RULES_BROKEN = "rules_broken"
     LOG_BROKEN = "log_broken"
     SHOWN_BEFORE_STORED = "shown_before_stored"
-    CREDIT_WRONG = "credit_wrong"
-    TIMED_OUT_UNEXCUSED = "timed_out_unexcused"
+    COMPENSATION_WRONG = "compensation_wrong"
+    TIMEOUT_UNEXCUSED = "timeout_unexcused"
     TABLE_STUCK = "table_stuck"
     CLIENT_ERROR = "client_error"
     SEATED_WRONGLY = "seated_wrongly"
-    LEFT_OVER = "left_over"
+    RESOURCE_LEAKED = "resource_leaked"
     DEAL_UNFAIR = "deal_unfair"
-    REPLAY_UNTRUE = "replay_untrue"
+    REPLAY_DIFFERS = "replay_differs"
     RESULT_DIFFERS = "result_differs"
     RESULT_MISSING = "result_missing"
     LEDGER_DIFFERS = "ledger_differs"
@@ -48,7 +48,7 @@ class Invariant(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """An invariant that broke, where, and what was seen; `sequence` is 0 where no entry of the log is meant."""
+    """A violation of an invariant, with its place and detail; `sequence` is 0 without an entry."""
 
     invariant: Invariant
     table_id: str
@@ -57,4 +57,4 @@ class Violation:
 
 
 Found: TypeAlias = tuple[Invariant, int, str]
-"""The same at the table that is judged: invariant, sequence and detail."""
+"""A violation at the judged table: invariant, sequence and detail."""

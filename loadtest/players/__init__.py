@@ -1,1 +1,1 @@
-"""How players behave: coroutines over a World, which provides clients and time; they record and never judge."""
+"""The players: coroutines over a UserContext, which provides clients and time; they record and never judge."""

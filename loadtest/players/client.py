@@ -8,43 +8,42 @@ from typing import Any, TypeAlias
 
 import grpc
 
-from croupier_api.v1 import engine_pb2, lobby_pb2
-from croupier_client import Client, CroupierError, Endpoints, RetryPolicy, TimedOut, Tls
-from croupier_client.callers import Call, R, Service
+from croupier_api.v1 import engine_pb2, tables_pb2
+from croupier_client import Client, CroupierError, Endpoints, RetryPolicy, TimedOut, Tls, new_request_id
 from croupier_client.endpoints import CALL_SECONDS, CHANNEL_OPTIONS, channel_target
-from croupier_client.table import new_request_id
+from croupier_client.rpc import R, Rpc, Service
 from loadtest.measures import Measures
-from loadtest.players.counting import counted_call, said
+from loadtest.monitor.counters import rpc_key
+from loadtest.players.counting import counted_call, service_code
 from loadtest.players.recorder import Recorder
 from loadtest.players.table import Seat, Sleep, WatchedTable, counted
 from loadtest.record import SeatRecord
-from loadtest.watch.counted import rpc_key
 
-PATIENCE = RetryPolicy(total_seconds=60)
+RETRY_POLICY = RetryPolicy(total_seconds=60)
 MATCHING_SECONDS = 30.0
-"""How long somebody waits for others who wish for the same game."""
+"""The time for which a player waits to be matched."""
 OPTIONS = (*CHANNEL_OPTIONS, ("grpc.use_local_subchannel_pool", 1))
 """gRPC shares one connection between channels with equal options; this option turns that off."""
 
 
 class Connections:
-    """The channels to each service that the players of a process share in turn."""
+    """The channels to each service, which the players of a process share in turn."""
 
     def __init__(self, endpoints: Endpoints, per_service: int) -> None:
         self.endpoints = endpoints
-        self._shares: list[Mapping[Service, grpc.aio.Channel]] = [
+        self._channel_sets: list[Mapping[Service, grpc.aio.Channel]] = [
             {service: _channel(address, endpoints.tls) for service, address in endpoints.by_service().items()}
             for _ in range(per_service)
         ]
         self._numbers = count()
 
     def share(self) -> Mapping[Service, grpc.aio.Channel]:
-        """A channel to each service for one more player."""
-        return self._shares[next(self._numbers) % len(self._shares)]
+        """The channels of one more player, by service."""
+        return self._channel_sets[next(self._numbers) % len(self._channel_sets)]
 
     async def close(self) -> None:
         """Close every channel."""
-        await asyncio.gather(*(channel.close() for share in self._shares for channel in share.values()))
+        await asyncio.gather(*(channel.close() for channels in self._channel_sets for channel in channels.values()))
 
 
 def _channel(address: str, tls: Tls | None) -> grpc.aio.Channel:
@@ -54,12 +53,12 @@ def _channel(address: str, tls: Tls | None) -> grpc.aio.Channel:
 
 
 class PlayerClient(Client):
-    """A player's client; every attempt at a call is timed, and every refusal and failure counted."""
+    """A player's client, which times every attempt at a call and counts every refusal and failure."""
 
     def __init__(
         self, connections: Connections, device_secret: str, name: str, measures: Measures, sleep: Sleep
     ) -> None:
-        super().__init__(connections.endpoints, device_secret, name, policy=PATIENCE)
+        super().__init__(connections.endpoints, device_secret, name, policy=RETRY_POLICY)
         self._channels_shared = connections.share()
         self._measures = measures
         self._sleep = sleep
@@ -67,60 +66,60 @@ class PlayerClient(Client):
     def _channel(self, service: Service) -> grpc.aio.Channel:
         return self._channels_shared[service]
 
-    async def _send(self, call: Call[R], access_token: str) -> R:
-        with counted_call(self._measures, call.path):
-            return await super()._send(call, access_token)
+    async def _send(self, rpc: Rpc[R], access_token: str) -> R:
+        with counted_call(self._measures, rpc.path):
+            return await super()._send(rpc, access_token)
 
-    async def open(self, call: Call[R]) -> AsyncGenerator[R, None]:
-        """The answers of one stream, once; raises CroupierError."""
-        resumed = isinstance(call.request, engine_pb2.WatchTableRequest) and call.request.HasField("after_sequence")
-        return counted(await super().open(call), self._measures, call.path, resumed=resumed)
+    async def open(self, rpc: Rpc[R]) -> AsyncGenerator[R, None]:
+        """Open a stream once, without retries; raises CroupierError."""
+        resumed = isinstance(rpc.request, engine_pb2.WatchTableRequest) and rpc.request.HasField("after_sequence")
+        return counted(await super().open(rpc), self._measures, rpc.path, resumed=resumed)
 
     def seat(self, table_id: str, record: SeatRecord) -> Seat:
-        """The stream of a player at a table; the record says how the player behaves."""
+        """A player's stream at a table; the record names the player's behaviour."""
         return Seat(self, table_id, Recorder(record, self._measures), self._sleep)
 
-    def gallery(self, table_id: str, record: SeatRecord) -> WatchedTable:
-        """The stream of a spectator."""
+    def watched_table(self, table_id: str, record: SeatRecord) -> WatchedTable:
+        """A spectator's stream at a table."""
         return WatchedTable(self, table_id, Recorder(record, self._measures))
 
-    async def matched(self, *, game: str, seats: int, client_seed: bytes) -> lobby_pb2.Table:
-        """Be matched with others; raises CroupierError, TimedOut if nobody else comes or time is up."""
+    async def be_matched(self, *, game: str, seat_count: int, client_seed: bytes) -> tables_pb2.Table:
+        """Wait for quick match; raises CroupierError, TimedOut without other players or when time is up."""
         started = time.perf_counter()
-        wishing = asyncio.ensure_future(
-            self.quick_match_until_seated(game=game, seats=seats, client_seed=client_seed, request_id=new_request_id())
+        matching = asyncio.ensure_future(
+            self.wait_for_match(game=game, seat_count=seat_count, client_seed=client_seed, request_id=new_request_id())
         )
         waiting = asyncio.ensure_future(self._sleep(MATCHING_SECONDS))
         try:
-            await asyncio.wait({wishing, waiting}, return_when=asyncio.FIRST_COMPLETED)
-            if not wishing.done():
-                raise TimedOut(grpc.StatusCode.DEADLINE_EXCEEDED, "nobody else wished for this game")
-            table = wishing.result()
+            await asyncio.wait({matching, waiting}, return_when=asyncio.FIRST_COMPLETED)
+            if not matching.done():
+                raise TimedOut(grpc.StatusCode.DEADLINE_EXCEEDED, "no other player asked for this game")
+            table = matching.result()
         finally:
-            await _given_up(wishing, waiting)
-        self._measures.took("rpc QuickMatch", time.perf_counter() - started)
+            await _cancel(matching, waiting)
+        self._measures.took("rpc FindMatch", time.perf_counter() - started)
         return table
 
     async def send_bytes(self, path: str, body: bytes) -> CroupierError | None:
-        """Call an rpc of the engine with these bytes; returns the refusal."""
+        """Send raw bytes to an RPC of the engine; returns the refusal."""
         token = await self._access_token()
         call: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = self._channel(Service.ENGINE).unary_unary(path)
         try:
             await call(body, timeout=CALL_SECONDS, metadata=self._metadata(token))
         except grpc.RpcError as error:
             refusal = self.failure(error, token)
-            self._measures.count(rpc_key(path, said(refusal)))
+            self._measures.count(rpc_key(path, service_code(refusal)))
             return refusal
         self._measures.count(rpc_key(path, "OK"))
         return None
 
 
 NewClient: TypeAlias = Callable[[str, Measures, Sleep], PlayerClient]
-"""Makes the client of the player with this name, which counts there and waits no longer than `sleep` lets it."""
+"""Makes a client by the player's name, the measures that it counts in, and the function by which it sleeps."""
 
 
 def new_clients(connections: Connections, seed: int) -> NewClient:
-    """Clients over shared connections; the same seed and name are the same player again."""
+    """A factory of clients over shared connections; the same seed and name are the same player again."""
 
     def new_client(name: str, measures: Measures, sleep: Sleep) -> PlayerClient:
         return PlayerClient(connections, f"load test {seed} {name}", name, measures, sleep)
@@ -128,7 +127,7 @@ def new_clients(connections: Connections, seed: int) -> NewClient:
     return new_client
 
 
-async def _given_up(*tasks: asyncio.Future[Any]) -> None:
+async def _cancel(*tasks: asyncio.Future[Any]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.wait(tasks)

@@ -1,4 +1,4 @@
-"""People who play table after table, each in a manner of his own: as parties, or with whom they are matched."""
+"""Parties and matched players, who play table after table, each with a behaviour of their own."""
 
 import asyncio
 import time
@@ -7,170 +7,204 @@ from itertools import count
 from random import Random
 from typing import NamedTuple
 
-from croupier_api.v1 import engine_pb2, lobby_pb2, table_pb2
+from google.protobuf.duration_pb2 import Duration
+
+from croupier_api.v1 import games_pb2, tables_pb2
 from croupier_client import CroupierError, InvalidArgument, TimedOut
-from loadtest.mix import Kind, OptionValue, drawn, matchable
+from loadtest.mix import MixEntry, OptionValue, draw_entry, matchable
 from loadtest.players.client import PlayerClient
 from loadtest.players.seat import SeatPlayer
-from loadtest.players.world import World, tell_failure
+from loadtest.players.user_context import UserContext, count_failure
 from loadtest.record import TableRecord
-from loadtest.scenarios import Manner
+from loadtest.scenarios import Behaviour
 
-HOUSE_RULES = 0.5
-"""How often a table has other options than the usual ones."""
-COMPUTER_PLAYER = 0.1
-"""How often the last seat is a computer player's."""
+OPTIONS_SHARE = 0.5
+"""The share of tables with random options."""
+BOT_SHARE = 0.1
+"""The share of tables at which a computer player has the last seat."""
 SEED_BYTES = 16
 PAUSE_SECONDS = 0.5
 POLL_SECONDS = 0.2
 OPENING_SECONDS = 30.0
-FASHION_SECONDS = 15.0
-MOST_SEATS = 4
-"""People wish for tables that others wish for as well."""
-USUAL_CLOCK = table_pb2.Clock(action_seconds=30, reserve_seconds=60)
-QUICK_CLOCK = table_pb2.Clock(action_seconds=5, reserve_seconds=2)
-"""For tables that somebody leaves, where the others have to wait for time to run out."""
-LATE_CLOCK = table_pb2.Clock(action_seconds=5, reserve_seconds=20)
-"""For tables at which somebody plays on the reserve."""
+CRITERIA_SECONDS = 15.0
+"""The period in which all matched players ask for the same few games."""
+MAX_SEATS = 4
+"""Of tables by quick match: enough players must ask for the same number of seats."""
 
 
-class Person(NamedTuple):
-    """One of a party, at one table."""
+def _time_control(action_seconds: int, reserve_seconds: int) -> tables_pb2.TimeControl:
+    return tables_pb2.TimeControl(
+        action_time=Duration(seconds=action_seconds), reserve_time=Duration(seconds=reserve_seconds)
+    )
+
+
+DEFAULT_TIMES = _time_control(30, 60)
+QUICK_TIMES = _time_control(5, 2)
+"""For tables that a player leaves, where the others wait for the time-outs."""
+LATE_TIMES = _time_control(5, 20)
+"""For tables at which a player uses the reserve."""
+
+
+class PartyMember(NamedTuple):
+    """A player of a party, at one table."""
 
     client: PlayerClient
-    manner: Manner
+    behaviour: Behaviour
     client_seed: bytes
 
 
-async def party(world: World, name: str) -> None:
+async def party(context: UserContext, name: str) -> None:
     """Play table after table until time is up."""
-    guests = [world.guest(f"{name}-{seat}") for seat in range(max(max(kind.seats) for kind in world.manners.games))]
+    guests = [
+        context.guest(f"{name}-{seat}") for seat in range(max(max(entry.seats) for entry in context.settings.games))
+    ]
     for number in count(1):
-        if world.is_time_up:
+        if context.is_time_up:
             return
-        random = world.random(f"{name}/{number}")
+        random = context.random(f"{name}/{number}")
         try:
-            await _play_one(world, guests, random)
+            await _play_one(context, guests, random)
         except CroupierError as error:
-            tell_failure(world.measures, "opening a table", error)
-            await world.sleep(PAUSE_SECONDS)
+            count_failure(context.measures, "opening a table", error)
+            await context.sleep(PAUSE_SECONDS)
 
 
-async def _play_one(world: World, guests: Sequence[PlayerClient], random: Random) -> None:
-    kind = drawn(world.manners.games, random)
-    seats = random.choice(kind.seats)
-    has_bot = seats > 2 and random.random() < COMPUTER_PLAYER
+async def _play_one(context: UserContext, guests: Sequence[PlayerClient], random: Random) -> None:
+    entry = draw_entry(context.settings.games, random)
+    seats = random.choice(entry.seats)
+    has_bot = seats > 2 and random.random() < BOT_SHARE
     people = [
-        Person(client, drawn_manner(world, random), random.randbytes(SEED_BYTES) if random.random() < 0.5 else b"")
+        PartyMember(
+            client, draw_behaviour(context, random), random.randbytes(SEED_BYTES) if random.random() < 0.5 else b""
+        )
         for client in guests[: seats - has_bot]
     ]
-    clock = _clock_for({one.manner for one in people})
-    table = await _formed(people, kind, seats, clock, random)
+    time_control = _time_control_for({one.behaviour for one in people})
+    table = await _form_table(people, entry, seats, time_control, random)
     if table is None:
-        world.measures.failed("opening a table: it was not opened", f"table of {kind.game} for {seats}")
+        context.measures.failed("opening a table: it was not opened", f"table of {entry.game} for {seats}")
         return
     async with asyncio.TaskGroup() as group:
         for one in people:
-            group.create_task(seated(world, one, table, clock, random))
+            group.create_task(play_seat(context, one, table, time_control, random))
 
 
-def _clock_for(manners: set[Manner]) -> table_pb2.Clock:
-    if Manner.LEAVER in manners:
-        return QUICK_CLOCK
-    return LATE_CLOCK if Manner.LATE in manners else USUAL_CLOCK
+def _time_control_for(behaviours: set[Behaviour]) -> tables_pb2.TimeControl:
+    if Behaviour.LEAVER in behaviours:
+        return QUICK_TIMES
+    return LATE_TIMES if Behaviour.LATE in behaviours else DEFAULT_TIMES
 
 
-def seated(
-    world: World, person: Person, table: lobby_pb2.Table, clock: table_pb2.Clock, random: Random
+def play_seat(
+    context: UserContext,
+    member: PartyMember,
+    table: tables_pb2.Table,
+    time_control: tables_pb2.TimeControl,
+    random: Random,
 ) -> Coroutine[None, None, None]:
-    """How a person plays at a table that is open."""
-    assert person.client.player is not None
-    record = TableRecord(table.table_id, table.game, len(table.seats), table.commitment)
-    player_id = person.client.player.player_id
-    counts = table.seats[0].occupant.player_id == player_id
-    viewer = world.tables.sit_down(record, player_id, person.manner, person.client_seed, counts=counts)
-    chance = Random(random.random())
-    return SeatPlayer(world, person.client, table.table_id, viewer, chance, clock.action_seconds).play()
+    """The coroutine by which a player plays at an open table."""
+    assert member.client.player is not None
+    record = TableRecord(table.table_id, table.game, len(table.seats), table.seed_commitment)
+    player_id = member.client.player.player_id
+    counts = table.seats[0].player_id == player_id
+    viewer = context.tables.add_viewer(record, player_id, member.behaviour, member.client_seed, counts=counts)
+    own_random = Random(random.random())
+    return SeatPlayer(
+        context,
+        member.client,
+        table.table_id,
+        viewer,
+        own_random,
+        time_control.action_time.ToTimedelta().total_seconds(),
+    ).play()
 
 
-def drawn_manner(world: World, random: Random) -> Manner:
-    """A manner, by the scenario's weights."""
-    manners = world.manners.scenario.manners
-    return random.choices(list(manners), list(manners.values()))[0]
+def draw_behaviour(context: UserContext, random: Random) -> Behaviour:
+    """A behaviour, drawn by the scenario's weights."""
+    behaviours = context.settings.scenario.behaviours
+    return random.choices(list(behaviours), list(behaviours.values()))[0]
 
 
-async def _formed(
-    people: Sequence[Person], kind: Kind, seats: int, clock: table_pb2.Clock, random: Random
-) -> lobby_pb2.Table | None:
-    """A table that is open, with a seat for each of these people; None if it was not opened in time."""
+async def _form_table(
+    people: Sequence[PartyMember], entry: MixEntry, seats: int, time_control: tables_pb2.TimeControl, random: Random
+) -> tables_pb2.Table | None:
+    """Open a table with a seat for each of these players; None if it was not opened in time."""
     host = people[0].client
-    table_id = (await _created(host, kind, seats, clock, random)).table_id
-    for person in people[1:]:
-        await person.client.join_table(table_id=table_id)
+    table_id = (await _create_table(host, entry, seats, time_control, random)).table_id
+    for member in people[1:]:
+        await member.client.join_table(table_id=table_id)
     for _ in range(seats - len(people)):
         await host.add_bot(table_id=table_id, bot="random")
-    for person in people:
-        await person.client.set_ready(table_id=table_id, client_seed=person.client_seed)
+    for member in people:
+        await member.client.set_ready(table_id=table_id, client_seed=member.client_seed)
     deadline = time.monotonic() + OPENING_SECONDS
     while time.monotonic() < deadline:
         table = (await host.get_table(table_id=table_id)).table
-        if table.state != lobby_pb2.TABLE_STATE_FORMING:
+        if table.state != tables_pb2.TABLE_STATE_FORMING:
             return table
         await asyncio.sleep(POLL_SECONDS)
     return None
 
 
-async def _created(
-    host: PlayerClient, kind: Kind, seats: int, clock: table_pb2.Clock, random: Random
-) -> lobby_pb2.Table:
-    if random.random() < HOUSE_RULES:
-        rules = await _house_rules(host, kind.game, random) | dict(kind.bounds)
+async def _create_table(
+    host: PlayerClient, entry: MixEntry, seats: int, time_control: tables_pb2.TimeControl, random: Random
+) -> tables_pb2.Table:
+    if random.random() < OPTIONS_SHARE:
+        options = await _random_options(host, entry.game, random) | dict(entry.bounds)
         try:
-            return (await host.create_table(game=kind.game, seats=seats, options=rules, clock=clock)).table
+            return (
+                await host.create_table(game=entry.game, seat_count=seats, options=options, time_control=time_control)
+            ).table
         except InvalidArgument:
-            pass  # Not all of them go together with each other.
-    return (await host.create_table(game=kind.game, seats=seats, options=kind.bounds, clock=clock)).table
+            pass  # Not all options can be combined.
+    return (
+        await host.create_table(game=entry.game, seat_count=seats, options=entry.bounds, time_control=time_control)
+    ).table
 
 
-async def _house_rules(host: PlayerClient, game_id: str, random: Random) -> dict[str, OptionValue]:
-    """Any value for each option that lists its values."""
-    games: Mapping[str, engine_pb2.GameDescription] = {one.game: one for one in (await host.list_games()).games}
-    return {one.name: _value(one, random) for one in games[game_id].options if len(one.allowed_values) > 1}
+async def _random_options(host: PlayerClient, game_id: str, random: Random) -> dict[str, OptionValue]:
+    """A random value for each option that lists its values or is true or false."""
+    games: Mapping[str, games_pb2.GameDescription] = {one.game: one for one in (await host.list_games()).games}
+    values = {one.name: _values(one) for one in games[game_id].options}
+    return {name: random.choice(listed) for name, listed in values.items() if len(listed) > 1}
 
 
-def _value(option: engine_pb2.OptionDescription, random: Random) -> OptionValue:
-    text = random.choice(option.allowed_values)
-    return {"boolean": text == "true", "integer": int(text) if text.isdecimal() else 0}.get(option.type, text)
+def _values(option: games_pb2.OptionDescription) -> list[OptionValue]:
+    """The values of an option; none of an option that takes any integer of a range."""
+    if option.HasField("flag"):
+        return [False, True]
+    values = option.choice.values
+    return [it.string_value if it.HasField("string_value") else int(it.number_value) for it in values]
 
 
-async def matcher(world: World, name: str) -> None:
-    """Wish for a game, play with whom one is matched, and wish again until time is up."""
-    client = world.guest(name)
-    client_seed = world.random(f"{name} seed").randbytes(SEED_BYTES)
+async def matcher(context: UserContext, name: str) -> None:
+    """Be matched with others by quick match and play, again and again until time is up."""
+    client = context.guest(name)
+    client_seed = context.random(f"{name} seed").randbytes(SEED_BYTES)
     for number in count(1):
-        if world.is_time_up:
+        if context.is_time_up:
             return
-        random = world.random(f"{name}/{number}")
-        kind, seats = random.choice(_wishes(world))
+        random = context.random(f"{name}/{number}")
+        entry, seats = random.choice(_match_criteria(context))
         try:
-            table = await client.matched(game=kind.game, seats=seats, client_seed=client_seed)
+            table = await client.be_matched(game=entry.game, seat_count=seats, client_seed=client_seed)
         except TimedOut:
-            world.measures.count("wishes given up")
+            context.measures.count("matches timed out")
             continue
         except CroupierError as error:
-            tell_failure(world.measures, "being matched", error)
-            await world.sleep(PAUSE_SECONDS)
+            count_failure(context.measures, "being matched", error)
+            await context.sleep(PAUSE_SECONDS)
             continue
-        if client.player is not None and table.seats[0].occupant.player_id == client.player.player_id:
-            world.measures.count(f"quick matches {table.game}")
-        person = Person(client, drawn_manner(world, random), client_seed)
-        # A wish that was given up may have been matched just then: the next one brings that table, with that seed.
-        client_seed = world.random(f"{name}/{number} seed").randbytes(SEED_BYTES)
-        await seated(world, person, table, USUAL_CLOCK, random)
+        if client.player is not None and table.seats[0].player_id == client.player.player_id:
+            context.measures.count(f"quick matches {table.game}")
+        member = PartyMember(client, draw_behaviour(context, random), client_seed)
+        # After a time-out the player may be matched all the same: the next call returns that table, with that seed.
+        client_seed = context.random(f"{name}/{number} seed").randbytes(SEED_BYTES)
+        await play_seat(context, member, table, DEFAULT_TIMES, random)
 
 
-def _wishes(world: World) -> list[tuple[Kind, int]]:
-    """What people wish for just now: everybody, in whichever process, of the same few games."""
-    fashion = world.random(f"fashion {int(time.time() / FASHION_SECONDS)}")
-    kinds = [drawn(matchable(world.manners.games), fashion) for _ in range(world.manners.wishes)]
-    return [(kind, fashion.choice([seats for seats in kind.seats if seats <= MOST_SEATS])) for kind in kinds]
+def _match_criteria(context: UserContext) -> list[tuple[MixEntry, int]]:
+    """The games and numbers of seats that all matched players, in every process, ask for at this time."""
+    random = context.random(f"fashion {int(time.time() / CRITERIA_SECONDS)}")
+    entries = [draw_entry(matchable(context.settings.games), random) for _ in range(context.settings.match_criteria)]
+    return [(entry, random.choice([seats for seats in entry.seats if seats <= MAX_SEATS])) for entry in entries]

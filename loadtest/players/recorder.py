@@ -1,21 +1,22 @@
-"""Keeps what one viewer of a table hears, sends and is answered, and takes the times of his actions."""
+"""Records everything that one viewer of a table sends and receives, and measures the times of their actions."""
 
 import time
 from typing import Any
 
 from croupier_api.v1 import engine_pb2
-from croupier_client import Client, CroupierError
+from croupier_client import Client, CroupierError, from_status
+from croupier_client.table import StreamMessage
 from loadtest.measures import ACKNOWLEDGED, Measures
-from loadtest.players.cheats import Attempt
+from loadtest.players.adversaries import Attempt
 from loadtest.players.counting import count_refused_action, is_failure
 from loadtest.players.tables import wall_milliseconds
-from loadtest.record import Answered, Expected, Heard, Opened, SeatRecord, Sent
-from loadtest.scenarios import Manner
+from loadtest.record import Answered, Expected, Opened, Received, SeatRecord, Sent
+from loadtest.scenarios import Behaviour
 
 SLOW_READ_SECONDS = 0.5
-"""How long a slow reader looks away before a message."""
-LOOKS_AWAY = 0.3
-"""How often he does."""
+"""The pause of a slow reader before a message."""
+SLOW_READ_SHARE = 0.3
+"""The share of messages before which a slow reader pauses."""
 
 
 class Recorder:
@@ -27,50 +28,53 @@ class Recorder:
         self._game = ""
         self._under_way: dict[str, tuple[float, str]] = {}
         self._accepted: set[str] = set()
-        self._is_timed = record.manner != Manner.SLOW
-        """Whoever reads slowly would take the time of his own reading."""
+        self._is_timed = record.behaviour != Behaviour.SLOW
+        """A slow reader would measure their own reading."""
 
-    def opens(self, after_sequence: int | None) -> None:
-        """A stream is being opened; what went on the one before and was not answered goes again."""
+    def opening(self, after_sequence: int | None) -> None:
+        """A stream is being opened; unanswered requests of the one before are sent again."""
         self.record.opened.append(Opened(wall_milliseconds(), after_sequence))
         self._count_unanswered()
 
-    def hears(self, message: engine_pb2.PlayResponse | engine_pb2.WatchTableResponse) -> None:
-        """A message came, and nobody has looked at it yet."""
+    def received(self, message: StreamMessage) -> None:
+        """A message has arrived, and has not been processed yet."""
         record = self.record
-        record.heard.append(Heard(wall_milliseconds(), len(record.opened) - 1, message.SerializeToString()))
+        record.received.append(Received(wall_milliseconds(), len(record.opened) - 1, message.SerializeToString()))
         self.measures.counts["messages"] += 1
-        if message.HasField("snapshot"):
-            self._game = message.snapshot.table.game
-            record.seat = message.snapshot.viewer_seat if message.snapshot.HasField("viewer_seat") else None
-        elif message.update.acted_by == engine_pb2.ACTED_BY_TIMEOUT:
-            record.timeouts.append(message.update.sequence)
-        if isinstance(message, engine_pb2.PlayResponse) and message.HasField("answer"):
-            self._hears_answer(message.answer)
+        event = message.table_event
+        if event.HasField("snapshot"):
+            self._game = event.snapshot.table.game
+            record.seat = event.snapshot.viewer_seat if event.snapshot.HasField("viewer_seat") else None
+        elif event.update.acted_by == engine_pb2.ACTED_BY_TIMEOUT:
+            record.timeouts.append(event.update.sequence)
+        if isinstance(message, engine_pb2.PlayTableResponse) and message.HasField("answer"):
+            self._received_answer(message.answer)
 
-    def _hears_answer(self, answer: engine_pb2.ActionAnswer) -> None:
+    def _received_answer(self, answer: engine_pb2.ActionAnswer) -> None:
         if answer.WhichOneof("outcome") == "sequence":
             self.accepted(answer.request_id, answer.sequence)
             return
         self._under_way.pop(answer.request_id, None)
-        self.measures.count(f"refused {answer.refusal.reason}")
-        self._refused(answer.request_id, answer.refusal.code, answer.refusal)
+        refusal = from_status(answer.refusal)
+        self.measures.count(f"refused {refusal.reason_name}")
+        self._refused(answer.request_id, refusal)
 
-    def _refused(self, request_id: str, code: int, told: engine_pb2.Refusal | CroupierError) -> None:
-        refusal = Answered(wall_milliseconds(), request_id, None, code, told.reason, told.rule, told.message)
+    def _refused(self, request_id: str, cause: CroupierError) -> None:
+        code: int = cause.code.value[0]
+        refusal = Answered(wall_milliseconds(), request_id, None, code, cause.reason, cause.rule, cause.message)
         self.record.answered.append(refusal)
-        count_refused_action(self.measures, told.reason)
+        count_refused_action(self.measures, cause.reason_name)
 
-    def sends(self, request: engine_pb2.SubmitActionRequest, expected: Expected | None) -> None:
-        """An action is sent, for the first time or on purpose once more."""
-        seen = request.expected_sequence if request.HasField("expected_sequence") else None
+    def sending(self, request: engine_pb2.SubmitActionRequest, expected: Expected | None) -> None:
+        """An action is being sent, for the first time or as a deliberate repeat."""
+        expected_sequence = request.expected_sequence if request.HasField("expected_sequence") else None
         action = request.action.SerializeToString()
-        self.record.sent.append(Sent(wall_milliseconds(), request.request_id, action, seen, expected))
+        self.record.sent.append(Sent(wall_milliseconds(), request.request_id, action, expected_sequence, expected))
         verb = request.action.WhichOneof("verb") or "nothing"
         self._under_way[request.request_id] = (time.perf_counter(), verb)
 
     def accepted(self, request_id: str, sequence: int) -> None:
-        """An action was accepted; told twice, it counts once."""
+        """An action was accepted; a repeated answer counts once."""
         self.record.answered.append(Answered(wall_milliseconds(), request_id, sequence))
         sent = self._under_way.pop(request_id, None)
         if request_id in self._accepted:
@@ -84,29 +88,29 @@ class Recorder:
             self.measures.took(f"{self._game} {sent[1]}", seconds)
 
     def ended(self, request_id: str, error: CroupierError) -> None:
-        """A call of its own was refused, or failed, after which it is not known how it went."""
+        """A unary call was refused, or failed with an unknown outcome."""
         if self._under_way.pop(request_id, None) is None:
             return
-        if is_failure(error) or not error.reason:
+        if is_failure(error) or not error.reason_name:
             self.measures.count(f"unanswered actions {self._game}")
         else:
-            self._refused(request_id, error.code.value[0], error)
+            self._refused(request_id, error)
 
-    async def calls(self, client: Client, table_id: str, attempt: Attempt, request_id: str) -> int:
-        """Send an action by a call of its own; gives its sequence, raises CroupierError."""
-        asked: dict[str, Any] = {"table_id": table_id, "request_id": request_id, "action": attempt.action}
-        asked["expected_sequence"] = attempt.expected_sequence
-        self.sends(engine_pb2.SubmitActionRequest(**asked), attempt.expected)
+    async def call(self, client: Client, table_id: str, attempt: Attempt, request_id: str) -> int:
+        """Send an action by a unary call; returns its sequence, raises CroupierError."""
+        fields: dict[str, Any] = {"table_id": table_id, "request_id": request_id, "action": attempt.action}
+        fields["expected_sequence"] = attempt.expected_sequence
+        self.sending(engine_pb2.SubmitActionRequest(**fields), attempt.expected)
         try:
-            answer = await client.submit_action(**asked)
+            answer = await client.submit_action(**fields)
         except CroupierError as error:
             self.ended(request_id, error)
             raise
         self.accepted(request_id, answer.sequence)
         return answer.sequence
 
-    def closes(self) -> None:
-        """Nothing more is heard."""
+    def closed(self) -> None:
+        """The last stream was closed."""
         self._count_unanswered()
         self._under_way.clear()
 

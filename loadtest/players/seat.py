@@ -1,45 +1,44 @@
-"""Somebody plays at a table, in his manner, to the end of the game or until he leaves it for good."""
+"""A player at one table, to the end of the game or until they leave for good."""
 
 import asyncio
 from random import Random
 
 import grpc
 
-from croupier_api.v1 import table_pb2
-from croupier_client import CroupierError, Internal, NotFound, Table, TimedOut, random_legal
+from croupier_api.v1 import actions_pb2
+from croupier_client import CroupierError, FollowedTable, Internal, NotFound, TimedOut, choose_random_action
 from loadtest.judge.violations import Invariant
-from loadtest.players import cheats
+from loadtest.players import adversaries
 from loadtest.players.client import PlayerClient
 from loadtest.players.counting import count_refused_action, is_failure
-from loadtest.players.records import read_again, read_records
 from loadtest.players.table import Seat
+from loadtest.players.table_results import read_again, read_replay_and_sheet
 from loadtest.players.tables import wall_milliseconds
-from loadtest.players.world import World
+from loadtest.players.user_context import UserContext
 from loadtest.record import Noted, SeatRecord, TableRecord, Viewed
-from loadtest.scenarios import Manner
+from loadtest.scenarios import Behaviour
 
-MOST_SETBACKS = 8
+MAX_SETBACKS = 8
 CUT_SHORT = "load test: no time to read the records of a game"
-"""How a player's end while reading the records of a table is counted."""
+"""The failure that is counted when a player is stopped while reading the records of a table."""
 OVERDUE_MILLISECONDS = 10_000
-"""Beyond a deadline by so much, a table that does not go on is given up."""
+"""A table without an entry is given up so long after its deadline."""
 SHEET_SILENCES = 10
-"""A result may take so many times what a stream may be silent: where all end at once, there are many to hand over."""
-LOOKED_AT = 0.05
-"""How often a player asks for the view after his move."""
-REACTED = 0.02
-DROPPED = 0.15
-LEFT = 0.15
+"""The time limit of a result, in multiples of the silence of a stream: tables that end together queue up."""
+VIEW_SHARE = 0.05
+"""The share of actions after which a player asks for the view."""
+REACTION_SHARE = 0.02
+DROP_SHARE = 0.15
+LEAVE_SHARE = 0.15
 AWAY_SECONDS = 1.0
-"""How often somebody who left asks whether others still play."""
+"""The period in which a player who left checks whether others still play."""
 LATE_SECONDS = 0.5
-"""So much beyond the time for an action somebody acts who is late."""
-LATE_RESERVE_MILLISECONDS = 5_000
-"""With less of a reserve nobody is late."""
-LATE_ACTION_SECONDS = 5
-"""Nor where an action has more than this."""
-THOUGHT_OF_ACTION_TIME = 0.6
-"""Nobody thinks longer than this part of the time for an action."""
+"""A late player acts so long after the time for an action."""
+MIN_LATE_RESERVE_MILLISECONDS = 5_000
+MAX_LATE_ACTION_SECONDS = 5
+"""A player is late only with this reserve, and where an action has no more time than this."""
+MAX_THINK_SHARE = 0.6
+"""The longest think time, as a share of the time for an action."""
 
 
 class SeatPlayer:
@@ -47,35 +46,35 @@ class SeatPlayer:
 
     def __init__(
         self,
-        world: World,
+        context: UserContext,
         client: PlayerClient,
         table_id: str,
         viewer: SeatRecord,
         random: Random,
         action_seconds: float,
     ) -> None:
-        self._world = world
+        self._context = context
         self._client = client
         self._table_id = table_id
         self._viewer = viewer
         self._random = random
         self._action_seconds = action_seconds
-        self._longest_thought = action_seconds * THOUGHT_OF_ACTION_TIME
+        self._max_think_seconds = action_seconds * MAX_THINK_SHARE
         self._setbacks = 0
-        self._sheet_seconds = world.manners.silence_seconds * SHEET_SILENCES
-        self._manner = Manner(viewer.manner)
-        self._is_to_be_late = self._manner is Manner.LATE and action_seconds <= LATE_ACTION_SECONDS
+        self._sheet_seconds = context.settings.silence_seconds * SHEET_SILENCES
+        self._behaviour = Behaviour(viewer.behaviour)
+        self._is_to_be_late = self._behaviour is Behaviour.LATE and action_seconds <= MAX_LATE_ACTION_SECONDS
 
     async def play(self) -> None:
-        """Play until the game is over, or is left or given up; whoever leaves last sees the table off.
+        """Play until the game is over, or is left or given up; the last player at a table submits its record.
 
-        When time is up, whoever left comes back, so that the others need not wait for a time-out turn after turn.
+        When time is up, a leaver comes back, so that the others need not wait for a time-out in each turn.
         """
         try:
             is_over = await self._follow()
-            if self._manner is Manner.LEAVER and not is_over and await self._is_missed():
+            if self._behaviour is Behaviour.LEAVER and not is_over and await self._await_return():
                 is_over = await self._follow()
-            if is_over and self._random.random() < self._world.manners.scenario.rereading:
+            if is_over and self._random.random() < self._context.settings.scenario.reread_share:
                 await read_again(self._client, self._table_id, self._viewer)
         except CroupierError as error:
             self._failed("following a table", error)
@@ -83,119 +82,117 @@ class SeatPlayer:
         except asyncio.CancelledError:
             self._leave()
             raise
-        if record := self._world.tables.leave(self._table_id):
+        if record := self._context.tables.leave(self._table_id):
             try:
                 if record.is_finished:
-                    await self._read_records(record)
+                    await self._read_replay_and_sheet(record)
             except asyncio.CancelledError:
-                self._world.measures.failed(CUT_SHORT, self._table_id)
+                self._context.measures.failed(CUT_SHORT, self._table_id)
                 raise
             finally:
-                await self._world.tables.see_off(record)
+                await self._context.tables.submit(record)
 
     async def _follow(self) -> bool:
-        """Follow the table; False if the player leaves or gives up."""
+        """Follow the table; False if the player leaves."""
         async with self._client.seat(self._table_id, self._viewer) as seat:
             if is_over := await self._turns(seat):
-                self._world.tables.finished(self._table_id)
-                await self._look(seat)
+                self._context.tables.finished(self._table_id)
+                await self._check_view(seat)
         return is_over
 
-    async def _is_missed(self) -> bool:
-        """Stay away until time is up, or nobody plays at the table any more; whether somebody does."""
-        while (is_played := self._world.tables.is_played(self._table_id)) and not self._world.is_time_up:
-            await self._world.sleep(AWAY_SECONDS)
+    async def _await_return(self) -> bool:
+        """Stay away until time is up or all have left; returns whether a player still plays."""
+        while (is_played := self._context.tables.is_played(self._table_id)) and not self._context.is_time_up:
+            await self._context.sleep(AWAY_SECONDS)
         return is_played
 
     async def _turns(self, seat: Seat) -> bool:
-        """Take turn after turn; False if the player leaves or gives up."""
+        """Take turn after turn; False if the player leaves."""
         has_stayed = self._viewer.left_milliseconds is None
         while await self._is_my_turn(seat):
-            if self._manner is Manner.LEAVER and has_stayed and self._random.random() < LEFT:
+            if self._behaviour is Behaviour.LEAVER and has_stayed and self._random.random() < LEAVE_SHARE:
                 self._leave()
                 return False
             await self._take_turn(seat)
-            if self._setbacks >= MOST_SETBACKS:
-                self._world.measures.failed("giving up a table", f"{self._setbacks} attempts in a row failed")
+            if self._setbacks >= MAX_SETBACKS:
+                self._context.measures.failed("giving up a table", f"{self._setbacks} attempts in a row failed")
                 self._leave()
                 return False
         return True
 
     def _leave(self) -> None:
-        """Note when the player left, for the first time if they came back meanwhile."""
+        """Record when the player left, for the first time if more than once."""
         if self._viewer.left_milliseconds is None:
             self._viewer.left_milliseconds = wall_milliseconds()
 
     async def _is_my_turn(self, seat: Seat) -> bool:
-        """Wait for the turn, and look now and then whether the stream has fallen silent while the game goes on."""
+        """Wait for the turn, and check the view whenever the stream has been silent for long."""
         while True:
             try:
-                return await seat.your_turn(timeout_seconds=self._world.manners.silence_seconds)
+                return await seat.wait_for_turn(timeout_seconds=self._context.settings.silence_seconds)
             except TimedOut:
-                await self._look(seat)
+                await self._check_view(seat)
                 self._check_overdue(seat)
 
-    def _check_overdue(self, table: Table) -> None:
-        """Note a table that waits beyond its deadline; raises TimedOut."""
-        deadline = table.clock.deadline_milliseconds
+    def _check_overdue(self, table: FollowedTable) -> None:
+        """Note a table that has exceeded its deadline; raises TimedOut."""
+        deadline = table.clock.deadline_unix_ms
         if deadline and wall_milliseconds() > deadline + OVERDUE_MILLISECONDS:
-            detail = f"nobody was played for though time ran out {wall_milliseconds() - deadline} ms ago"
+            detail = f"no time-out was applied {wall_milliseconds() - deadline} ms after the deadline"
             self._note(Invariant.DEADLINE_MISSED, table.sequence, detail)
             raise TimedOut(grpc.StatusCode.DEADLINE_EXCEEDED, detail)
 
     async def _take_turn(self, seat: Seat) -> None:
-        if self._manner is Manner.FLAKY and self._random.random() < DROPPED:
+        if self._behaviour is Behaviour.FLAKY and self._random.random() < DROP_SHARE:
             seat.drop()
         await self._think(seat)
-        if self._manner is Manner.CHEAT and seat.to_act:
-            await self._cheat(seat)
-        if not seat.to_act or seat.finished:
+        if self._behaviour is Behaviour.ADVERSARY and seat.is_to_act:
+            await self._probe(seat)
+        if not seat.is_to_act or seat.is_finished:
             return
         await self._act(seat)
-        if self._random.random() < LOOKED_AT:
-            await self._look(seat)
-        if self._random.random() < REACTED:
+        if self._random.random() < VIEW_SHARE:
+            await self._check_view(seat)
+        if self._random.random() < REACTION_SHARE:
             await self._react()
-        if self._manner is Manner.CHEAT and not seat.to_act and not seat.finished:
-            await self._attempt(seat, cheats.out_of_turn(seat, self._random))
+        if self._behaviour is Behaviour.ADVERSARY and not seat.is_to_act and not seat.is_finished:
+            await self._attempt(seat, adversaries.out_of_turn(seat, self._random))
 
-    async def _think(self, table: Table) -> None:
-        thought = min(self._world.manners.scenario.thinking.seconds(self._random), self._longest_thought)
-        if self._is_to_be_late and not self._world.is_time_up:
-            reserve = table.clock.reserve_milliseconds[table.seat or 0]
-            thought = self._action_seconds + LATE_SECONDS if reserve >= LATE_RESERVE_MILLISECONDS else thought
+    async def _think(self, table: FollowedTable) -> None:
+        seconds = min(self._context.settings.scenario.think_time.seconds(self._random), self._max_think_seconds)
+        if self._is_to_be_late and not self._context.is_time_up:
+            reserve = table.clock.reserve_ms[table.seat or 0]
+            seconds = self._action_seconds + LATE_SECONDS if reserve >= MIN_LATE_RESERVE_MILLISECONDS else seconds
             self._is_to_be_late = False
-        if thought:
-            await self._world.sleep(thought)
+        if seconds:
+            await self._context.sleep(seconds)
 
     # Acting
 
     async def _act(self, seat: Seat) -> None:
-        action = random_legal(seat, self._random)
-        # Where several may act at once, others move the table on, and what was legal stays so.
-        seen = seat.sequence if len(seat.view.seats_to_act) == 1 else None
-        sequence = await self._attempt(seat, cheats.Attempt(action, seen))
+        action = choose_random_action(seat, self._random)
+        sequence = await self._attempt(seat, adversaries.Attempt(action, seat.expected_sequence))
         self._setbacks = 0 if sequence is not None else self._setbacks + 1
-        if sequence is not None and self._manner is Manner.DUPLICATE:
+        if sequence is not None and self._behaviour is Behaviour.DUPLICATE:
             await self._duplicate(seat, action)
 
-    async def _duplicate(self, seat: Seat, action: table_pb2.Action) -> None:
-        """Send the same again under the same name, and something else under the same name."""
+    async def _duplicate(self, seat: Seat, action: actions_pb2.Action) -> None:
+        """Send the same action, and then another one, under the same request id."""
         sent = [one for one in self._viewer.sent if one.action == action.SerializeToString()]
         if not sent:
             return
-        await self._attempt(seat, cheats.Attempt(action), sent[-1].request_id)
-        await self._attempt(seat, cheats.other_action(action), sent[-1].request_id)
+        await self._attempt(seat, adversaries.Attempt(action), sent[-1].request_id)
+        await self._attempt(seat, adversaries.other_action(action), sent[-1].request_id)
 
-    async def _attempt(self, seat: Seat, attempt: cheats.Attempt, request_id: str = "") -> int | None:
-        """Send an action; None if it was refused or failed, which the record tells too."""
+    async def _attempt(self, seat: Seat, attempt: adversaries.Attempt, request_id: str = "") -> int | None:
+        """Send an action; None if it was refused or failed, which is recorded too."""
         if attempt.expected is not None:
-            self._world.measures.count(f"probe {attempt.expected.name}")
+            self._context.measures.count(f"probe {attempt.expected.name}")
         by_call = bool(request_id) or (attempt.expected is not None and self._random.random() < 0.5)
         try:
             return await seat.attempt(attempt, request_id=request_id, by_call=by_call)
         except TimedOut as error:
-            self._world.measures.failed("acting", str(error))
+            self._context.measures.failed("acting", str(error))
         except CroupierError as error:
             if is_failure(error):
                 self._failed("acting", error)
@@ -203,54 +200,54 @@ class SeatPlayer:
 
     async def _react(self) -> None:
         try:
-            await self._client.react(table_id=self._table_id, reaction="clap")
+            await self._client.send_reaction(table_id=self._table_id, reaction="clap")
         except CroupierError as error:
             if is_failure(error):
                 self._failed("reacting", error)
 
-    # Asking for refusals
+    # Adversaries
 
-    async def _cheat(self, seat: Seat) -> None:
-        await self._attempt(seat, cheats.on_turn(seat, self._random))
+    async def _probe(self, seat: Seat) -> None:
+        await self._attempt(seat, adversaries.on_turn(seat, self._random))
         match self._random.randrange(8):
             case 0:
-                await self._send_rubbish(self._random.choice(cheats.RUBBISH))
+                await self._send_invalid(self._random.choice(adversaries.INVALID_REQUESTS))
             case 1:
-                await self._act_elsewhere(seat)
+                await self._act_at_other_table(seat)
 
-    async def _send_rubbish(self, rubbish: cheats.Rubbish) -> None:
-        self._world.measures.count(f"probe {rubbish.name}")
-        error = await self._client.send_bytes(cheats.SUBMIT_ACTION, rubbish.body)
-        self._judge(rubbish.name, error, frozenset({(rubbish.code, rubbish.reason)}))
+    async def _send_invalid(self, request: adversaries.InvalidRequest) -> None:
+        self._context.measures.count(f"probe {request.name}")
+        error = await self._client.send_bytes(adversaries.SUBMIT_ACTION, request.body)
+        self._check_refusal(request.name, error, frozenset({(request.code, request.reason)}))
 
-    async def _act_elsewhere(self, seat: Seat) -> None:
+    async def _act_at_other_table(self, seat: Seat) -> None:
         player = self._viewer.player_id
-        other = self._world.tables.elsewhere(player, self._random)
+        other = self._context.tables.other_table(player, self._random)
         if other is None or not seat.legal_actions.actions:
             return
-        self._world.measures.count("probe another's table")
+        self._context.measures.count("probe another's table")
         request_id, action = f"elsewhere-{self._random.getrandbits(48):x}", seat.legal_actions.actions[0]
         refusal = None
         try:
             await self._client.submit_action(table_id=other.table_id, request_id=request_id, action=action)
         except CroupierError as error:
             refusal = error
-            if error.reason:
-                count_refused_action(self._world.measures, error.reason)
-        self._judge("another's table", refusal, cheats.FOREIGN_REFUSALS)
+            if error.reason_name:
+                count_refused_action(self._context.measures, error.reason_name)
+        self._check_refusal("another's table", refusal, adversaries.FOREIGN_REFUSALS)
 
-    def _judge(self, name: str, error: CroupierError | None, refusals: frozenset[tuple[grpc.StatusCode, str]]) -> None:
+    def _check_refusal(self, name: str, error: CroupierError | None, refusals: frozenset[adversaries.Refusal]) -> None:
         if error is None:
             self._note(Invariant.ILLEGAL_ACCEPTED, 0, f"{name} was accepted")
         elif is_failure(error):
             self._failed(f"trying {name}", error)
         elif (error.code, error.reason) not in refusals:
-            self._note(Invariant.WRONG_REFUSAL, 0, f"{name} was refused with {error.code.name} {error.reason}: {error}")
+            self._note(Invariant.WRONG_REFUSAL, 0, f"{name} was refused with {error}")
 
     # Checking
 
-    async def _look(self, seat: Seat) -> None:
-        """Ask for the view, up to which the stream must come soon."""
+    async def _check_view(self, seat: Seat) -> None:
+        """Ask for the view, whose sequence the stream must reach soon."""
         try:
             snapshot = (await self._client.get_view(table_id=self._table_id)).snapshot
         except CroupierError as error:
@@ -258,26 +255,28 @@ class SeatPlayer:
             return
         self._viewer.viewed.append(Viewed(wall_milliseconds(), snapshot.SerializeToString()))
         try:
-            await seat.changed(after=snapshot.sequence - 1, timeout_seconds=self._world.manners.silence_seconds)
+            await seat.wait_for_change(
+                after=snapshot.sequence - 1, timeout_seconds=self._context.settings.silence_seconds
+            )
         except TimedOut:
-            detail = f"GetView has been at {snapshot.sequence} for long, the stream is at {seat.sequence}"
+            detail = f"GetView was at sequence {snapshot.sequence}, the stream is still at {seat.sequence}"
             self._note(Invariant.STREAM_SILENT, seat.sequence, detail)
             raise
 
-    async def _read_records(self, record: TableRecord) -> None:
+    async def _read_replay_and_sheet(self, record: TableRecord) -> None:
         try:
-            await read_records(self._client, record, self._sheet_seconds)
+            await read_replay_and_sheet(self._client, record, self._sheet_seconds)
         except CroupierError as error:
             self._failed("reading the records", error)
 
     def _note(self, invariant: Invariant, sequence: int, detail: str) -> None:
         self._viewer.noted.append(Noted(invariant, sequence, detail))
 
-    def _failed(self, what: str, error: CroupierError) -> None:
+    def _failed(self, operation: str, error: CroupierError) -> None:
         if isinstance(error, Internal):
-            self._note(Invariant.INTERNAL_ERROR, 0, f"{what}: {error}")
+            self._note(Invariant.INTERNAL_ERROR, 0, f"{operation}: {error}")
             return
-        if isinstance(error, NotFound) and self._viewer.heard:
-            self._note(Invariant.TABLE_LOST, 0, f"{what}: {error}, though it was played at")
-        # Counted as well: the judge may not look at this table.
-        self._world.measures.failed(f"{what}: {error.code.name} {error.reason}".strip(), str(error))
+        if isinstance(error, NotFound) and self._viewer.received:
+            self._note(Invariant.TABLE_LOST, 0, f"{operation}: {error}, after a game had begun there")
+        # Counted as well, since this table may not be judged.
+        self._context.measures.failed(f"{operation}: {error.code.name} {error.reason_name}".strip(), str(error))

@@ -1,4 +1,4 @@
-"""The tables at which people of this process sit: their records, until everybody has left and they are judged."""
+"""The records of the tables that users of this process play at or watch, until all of them have left."""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -6,7 +6,7 @@ from random import Random
 
 from loadtest.measures import Measures
 from loadtest.record import SeatRecord, TableRecord
-from loadtest.scenarios import Manner
+from loadtest.scenarios import Behaviour
 
 
 def wall_milliseconds() -> int:
@@ -14,13 +14,13 @@ def wall_milliseconds() -> int:
     return time.time_ns() // 1_000_000
 
 
-class Tables:
-    """Records by table; whoever leaves a table last has its records read and hands it to the judge."""
+class TableRecords:
+    """Records by table; the last user at a table submits its record to the judge."""
 
-    def __init__(self, measures: Measures, hand_over: Callable[[TableRecord], Awaitable[None]]) -> None:
+    def __init__(self, measures: Measures, submit: Callable[[TableRecord], Awaitable[None]]) -> None:
         self._measures = measures
-        self.see_off = hand_over
-        """Hands a record to the judge, as soon as there is room."""
+        self.submit = submit
+        """Submits a record to the judge, as soon as there is room."""
         self._records: dict[str, TableRecord] = {}
         self._present: dict[str, int] = {}
         self._counted: set[str] = set()
@@ -28,35 +28,43 @@ class Tables:
     def __len__(self) -> int:
         return len(self._records)
 
-    def sit_down(
-        self, record: TableRecord, player_id: str, manner: Manner, client_seed: bytes = b"", *, counts: bool = False
+    def add_viewer(
+        self,
+        record: TableRecord,
+        player_id: str,
+        behaviour: Behaviour,
+        client_seed: bytes = b"",
+        *,
+        counts: bool = False,
     ) -> SeatRecord:
-        """Somebody follows a table from now on; `record` is taken if nobody here has followed it before.
+        """Add a viewer to a table; `record` is kept if the table is new here.
 
-        Of all people at a table, who may be spread over several processes, one `counts` it.
+        Of all players at a table, who may be in several processes, one `counts` it.
         """
         kept = self._records.setdefault(record.table_id, record)
         if counts:
             self._counted.add(record.table_id)
             self._measures.count("tables opened")
         kept.commitment = kept.commitment or record.commitment
-        viewer = SeatRecord(player_id, manner=manner.value, client_seed=client_seed, reads_slowly=manner is Manner.SLOW)
+        viewer = SeatRecord(
+            player_id, behaviour=behaviour.value, client_seed=client_seed, reads_slowly=behaviour is Behaviour.SLOW
+        )
         kept.viewers.append(viewer)
         self._present[record.table_id] = self._present.get(record.table_id, 0) + 1
         return viewer
 
     def finished(self, table_id: str) -> None:
-        """Somebody saw the end of a game."""
+        """A viewer has received the end of a game."""
         self._records[table_id].is_finished = True
 
     def is_played(self, table_id: str) -> bool:
-        """Whether a game is on, and one of its players here has not left it."""
+        """Whether a game is not over, and one of its players here has not left."""
         record = self._records[table_id]
-        is_anybody_there = any(one.seat is not None and one.left_milliseconds is None for one in record.viewers)
-        return is_anybody_there and not record.is_finished
+        has_players = any(one.seat is not None and one.left_milliseconds is None for one in record.viewers)
+        return has_players and not record.is_finished
 
     def leave(self, table_id: str) -> TableRecord | None:
-        """Somebody follows a table no longer; gives its record if he was the last, who is to see it off."""
+        """Remove a viewer; returns the record if it was the last one, who has to submit it."""
         self._present[table_id] -= 1
         if self._present[table_id]:
             return None
@@ -73,21 +81,21 @@ class Tables:
             self._measures.count("tables finished")
             self._measures.count(f"finished {record.game}")
         else:
-            self._measures.count("unheard tables")
-        heard = {sequence for viewer in record.viewers for sequence in viewer.timeouts}
-        self._measures.count(f"timeouts {record.game}", len(heard))
+            self._measures.count("unobserved tables")
+        received = {sequence for viewer in record.viewers for sequence in viewer.timeouts}
+        self._measures.count(f"timeouts {record.game}", len(received))
 
     def running(self) -> list[TableRecord]:
-        """The records of the tables that somebody here follows; they grow as long as that is so."""
+        """The records of all tables that have viewers here; they still grow."""
         return list(self._records.values())
 
-    def hurry(self) -> None:
-        """From now on nobody thinks any more."""
+    def end_timing(self) -> None:
+        """Record that from now on actions are not timed, because players have no think time any more."""
         for record in self._records.values():
             record.timed_until_milliseconds = wall_milliseconds()
 
     def remaining(self) -> list[TableRecord]:
-        """The records of tables that nobody has seen off, once all people have been stopped; they are forgotten."""
+        """Remove and return the records that were not submitted, once all users have stopped."""
         records = list(self._records.values())
         for record in records:
             self._count_end(record)
@@ -96,10 +104,10 @@ class Tables:
         self._counted.clear()
         return records
 
-    def elsewhere(self, player_id: str, random: Random) -> TableRecord | None:
-        """A table in play that was opened here and where this player has no seat.
+    def other_table(self, player_id: str, random: Random) -> TableRecord | None:
+        """A running table that was opened here and where this player has no seat; None without one.
 
-        At tables that are only watched here he may sit from an earlier run, under the same name.
+        Tables that are only watched here are left out: the player may have a seat there from an earlier run.
         """
         others = [
             record

@@ -1,1 +1,1 @@
-"""The load process: plays users in one asyncio program, without Locust, and judges their tables in a child process."""
+"""The load process: plays users in one asyncio program, without Locust, and judges tables in a child process."""

@@ -1,111 +1,114 @@
-"""`python -m loadtest.process`: plays the users that its parent starts, and reports what it measures every second.
+"""`python -m loadtest.process`: plays the users that its parent starts, and reports measurements every second.
 
-Orders come as lines of JSON on standard input, first the plan; reports go as lines of JSON to standard output.
+Commands are lines of JSON on standard input, the first one is the plan; reports are lines of JSON on standard output.
 """
 
 import asyncio
 import gc
 import json
 import os
+import signal
 import sys
 import time
 from contextlib import suppress
 from random import Random
 from typing import Any, NoReturn
 
+from croupier.runtime.child_process import end_with_parent
 from croupier_client import CroupierError
 from loadtest.measures import Measures
-from loadtest.orphans import end_with_parent
 from loadtest.players.client import Connections, new_clients
 from loadtest.process.check import backend_fault
-from loadtest.process.judging import Judging
+from loadtest.process.judge_queue import JudgeQueue
 from loadtest.process.load import Load
-from loadtest.process.plan import JUDGING_SECONDS, Plan
-from loadtest.process.standings import standings_of
-from loadtest.scenarios import Kind
+from loadtest.process.plan import JUDGING_SECONDS, LoadPlan
+from loadtest.process.standings import compare_standings
+from loadtest.scenarios import UserKind
 
 REPORT_SECONDS = 1.0
 MAX_LINE_BYTES = 256_000_000
-"""The outcomes of all tables of a run are one line."""
+"""One line has the outcomes of all tables of a run."""
 STANDARD_OUTPUT = 1
 
 
 def main() -> NoReturn:
-    """Play until the parent ends the run, or is gone."""
+    """Play until the parent ends the run, or has ended itself."""
     gc.set_threshold(50_000, 20, 100)
     from uvloop import new_event_loop
 
+    # The end of the orders is the end of the run; what takes longer than the grace is killed.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     end_with_parent()
     runner = asyncio.Runner(loop_factory=new_event_loop)
     runner.run(_run())
-    # Everything has been reported. What still hangs, a stream to services that have gone perhaps, does not matter.
+    # Everything has been reported; a stream that still hangs does not matter.
     os._exit(0)
 
 
 async def _run() -> None:
-    orders = await _standard_input()
-    plan = Plan.from_json(json.loads(await orders.readline()))
-    manners, measures = plan.for_all(), Measures()
+    commands = await _standard_input()
+    plan = LoadPlan.from_json(json.loads(await commands.readline()))
+    settings, measures = plan.settings(), Measures()
     connections = Connections(plan.endpoints, plan.connections)
-    judging = Judging(measures, manners.scenario.judged_share, Random(f"{plan.seed} judging"))
+    judge_queue = JudgeQueue(measures, settings.scenario.judged_share, Random(f"{plan.seed} judging"))
     new_client = new_clients(connections, plan.seed)
-    program = Program(plan, Load(manners, new_client, judging.take, measures), judging)
+    program = LoadProgram(plan, Load(settings, new_client, judge_queue.add, measures), judge_queue)
     try:
-        await program.run(orders)
+        await program.run(commands)
     finally:
-        judging.close()
+        judge_queue.close()
         await connections.close()
 
 
-class Program:
-    """What the process does from its first order to its last."""
+class LoadProgram:
+    """Executes the commands of the parent."""
 
-    def __init__(self, plan: Plan, load: Load, judging: Judging) -> None:
+    def __init__(self, plan: LoadPlan, load: Load, judge_queue: JudgeQueue) -> None:
         self._plan = plan
         self._load = load
-        self._judging = judging
+        self._judge_queue = judge_queue
         self._cpu = (time.process_time(), time.monotonic())
 
-    async def run(self, orders: asyncio.StreamReader) -> None:
-        """Obey until there are no more orders."""
-        client = self._load.world().guest("check")
-        if fault := await backend_fault(client, self._load.manners.games):
-            _say({"fault": fault})
+    async def run(self, commands: asyncio.StreamReader) -> None:
+        """Execute commands until the parent closes them."""
+        client = self._load.new_context().guest("check")
+        if fault := await backend_fault(client, self._load.settings.games):
+            _send({"fault": fault})
             return
-        _say({"ready": True})
-        scenario = self._load.manners.scenario
+        _send({"ready": True})
+        scenario = self._load.settings.scenario
         beside = [
-            asyncio.create_task(self._report_often()),
+            asyncio.create_task(self._report_periodically()),
             asyncio.create_task(self._load.storms(scenario.storm_seconds, frozenset(self._plan.ports))),
         ]
         try:
-            while line := await orders.readline():
-                await self._obey(json.loads(line))
+            while line := await commands.readline():
+                await self._execute(json.loads(line))
         finally:
             for task in beside:
                 task.cancel()
 
-    async def _obey(self, order: dict[str, Any]) -> None:
-        match order["do"]:
+    async def _execute(self, command: dict[str, Any]) -> None:
+        match command["command"]:
             case "start":
-                self._load.start(order["name"], Kind(order["kind"]))
+                self._load.start(command["name"], UserKind(command["kind"]))
             case "stop":
-                self._load.stop(order["name"])
+                self._load.stop(command["name"])
             case "drain":
-                await self._load.drain(self._load.manners.scenario.grace_seconds)
-                await self._judging.finish(JUDGING_SECONDS)
+                await self._load.drain(self._load.settings.scenario.grace_seconds)
+                await self._judge_queue.finish(JUDGING_SECONDS)
                 self._report(drained=True)
             case "compare":
-                await self._compare(order["tables"])
+                await self._compare_standings(command["tables"])
                 self._report(compared=True)
 
-    async def _compare(self, tables: list[dict[str, Any]]) -> None:
+    async def _compare_standings(self, tables: list[dict[str, Any]]) -> None:
         try:
-            self._load.measures.broken(await standings_of(self._load.world().guest("check"), tables))
+            self._load.measures.broken(await compare_standings(self._load.new_context().guest("check"), tables))
         except CroupierError as error:
             self._load.measures.failed("load test: reading standings", str(error))
 
-    async def _report_often(self) -> None:
+    async def _report_periodically(self) -> None:
         while True:
             await asyncio.sleep(REPORT_SECONDS)
             self._report()
@@ -114,8 +117,8 @@ class Program:
         before, self._cpu = self._cpu, (time.process_time(), time.monotonic())
         cpu = (self._cpu[0] - before[0]) / max(self._cpu[1] - before[1], 1e-3)
         load = self._load
-        gauges = {"users": load.users, "tables": len(load.tables), "waiting": self._judging.waiting, "cpu": cpu}
-        _say({"batch": load.measures.take(), "gauges": gauges, **more})
+        gauges = {"users": load.users, "tables": len(load.tables), "waiting": self._judge_queue.waiting, "cpu": cpu}
+        _send({"batch": load.measures.take(), "gauges": gauges, **more})
 
 
 async def _standard_input() -> asyncio.StreamReader:
@@ -124,8 +127,8 @@ async def _standard_input() -> asyncio.StreamReader:
     return reader
 
 
-def _say(message: dict[str, Any]) -> None:
-    # The parent reads all the time; one that is gone is noticed at the end of the orders.
+def _send(message: dict[str, Any]) -> None:
+    # The parent always reads; its end closes the commands.
     with suppress(BrokenPipeError):
         os.write(STANDARD_OUTPUT, json.dumps(message).encode() + b"\n")
 

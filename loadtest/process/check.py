@@ -1,4 +1,4 @@
-"""Whether there is a backend that this load test can judge."""
+"""Checks that the services can be load tested and judged."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -6,50 +6,50 @@ from collections.abc import Mapping, Sequence
 import grpc
 
 from croupier_client import CroupierError
-from loadtest.judge.rules.catalogue import RULES_VERSION
-from loadtest.mix import Kind
+from loadtest.judge.rules.registry import RULES_VERSION
+from loadtest.mix import MixEntry
 from loadtest.players.client import PlayerClient
 
 ANSWER_SECONDS = 8.0
 NO_ANSWER = f"the services did not answer within {ANSWER_SECONDS:g} seconds"
-NOBODY = "no-such-table"
+UNKNOWN_TABLE = "no-such-table"
 
 
-async def backend_fault(client: PlayerClient, games: Sequence[Kind]) -> str:
-    """Why these services cannot be put under load, as one line; empty if they can."""
+async def backend_fault(client: PlayerClient, games: Sequence[MixEntry]) -> str:
+    """The reason why these services cannot be load tested, as one line; empty for none."""
     try:
         async with asyncio.timeout(ANSWER_SECONDS):
             return await _fault(client, games)
     except CroupierError as error:
-        return _told("lobby", error)
+        return _failure("lobby", error)
     except TimeoutError:
         return NO_ANSWER
 
 
-async def _fault(client: PlayerClient, games: Sequence[Kind]) -> str:
+async def _fault(client: PlayerClient, games: Sequence[MixEntry]) -> str:
     await client.sign_in()
     offered = {one.game: one.rules_version for one in (await client.list_games()).games}
     calls = {"engine": client.get_view, "scoring": client.get_score_sheet}
     for service, call in calls.items():
         try:
-            await call(table_id=NOBODY)
+            await call(table_id=UNKNOWN_TABLE)
         except CroupierError as error:
             if error.code is not grpc.StatusCode.NOT_FOUND:
-                return _told(service, error)
+                return _failure(service, error)
     return _games_fault(offered, games)
 
 
-def _games_fault(offered: Mapping[str, int], games: Sequence[Kind]) -> str:
-    for kind in games:
-        if kind.game not in offered:
-            return f"the lobby does not offer {kind.game}: leave it out of --mix"
-        played = offered[kind.game]
-        if played != RULES_VERSION:
-            return f"the engine plays version {played} of {kind.game}, the judge knows version {RULES_VERSION}"
+def _games_fault(offered: Mapping[str, int], games: Sequence[MixEntry]) -> str:
+    for entry in games:
+        if entry.game not in offered:
+            return f"the lobby does not offer {entry.game}: leave it out of --mix"
+        version = offered[entry.game]
+        if version != RULES_VERSION:
+            return f"the engine plays version {version} of {entry.game}, the judge knows version {RULES_VERSION}"
     return ""
 
 
-def _told(service: str, error: CroupierError) -> str:
+def _failure(service: str, error: CroupierError) -> str:
     if error.code is grpc.StatusCode.UNIMPLEMENTED:
         return f"the {service} does not speak croupier_api.v1: it is another version, or another program"
     return f"the {service} does not serve: {error}"

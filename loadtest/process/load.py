@@ -1,4 +1,4 @@
-"""Plays users: so many of each kind, as they start and stop, until time is up and the last games are over."""
+"""Runs the tasks of users, as they start and stop, until the run drains and the last games are over."""
 
 import asyncio
 import time
@@ -6,65 +6,65 @@ from collections.abc import Awaitable, Callable, Collection
 
 from loadtest.measures import Measures
 from loadtest.network import break_connections
-from loadtest.players.behaviours import BEHAVIOURS
 from loadtest.players.client import NewClient
-from loadtest.players.tables import Tables
-from loadtest.players.world import Manners, World
+from loadtest.players.tables import TableRecords
+from loadtest.players.user_context import LoadSettings, UserContext
+from loadtest.players.user_tasks import USER_TASKS
 from loadtest.record import TableRecord
-from loadtest.scenarios import Kind
+from loadtest.scenarios import UserKind
 
 STOPPING_SECONDS = 30.0
-"""How long users who are stopped in the middle of a game may take to let go of it."""
+"""The time limit of users who are stopped in the middle of a game."""
 
 
 class Load:
-    """The users of one process; `take` receives the record of each table once all its viewers have left it."""
+    """The users of one process; `submit` receives the record of each table once all its viewers have left."""
 
     def __init__(
         self,
-        manners: Manners,
+        settings: LoadSettings,
         new_client: NewClient,
-        take: Callable[[TableRecord], Awaitable[None]],
+        submit: Callable[[TableRecord], Awaitable[None]],
         measures: Measures | None = None,
     ) -> None:
-        self.manners = manners
+        self.settings = settings
         self.measures = measures or Measures()
         self.time_up = asyncio.Event()
-        self.tables = Tables(self.measures, take)
-        self._take = take
+        self.tables = TableRecords(self.measures, submit)
+        self._submit = submit
         self._new_client = new_client
-        self._users: dict[str, tuple[World, asyncio.Task[None]]] = {}
+        self._users: dict[str, tuple[UserContext, asyncio.Task[None]]] = {}
 
     @property
     def users(self) -> int:
-        """How many users are played."""
+        """The number of running users."""
         return len(self._users)
 
-    def world(self) -> World:
-        """A world for one more user."""
-        return World(self.manners, self.measures, self.tables, self.time_up, self._new_client)
+    def new_context(self) -> UserContext:
+        """The context of a new user."""
+        return UserContext(self.settings, self.measures, self.tables, self.time_up, self._new_client)
 
-    def start(self, name: str, kind: Kind) -> None:
-        """Start a user."""
-        world = self.world()
-        task = asyncio.create_task(BEHAVIOURS[kind](world, name))
-        self._users[name] = (world, task)
+    def start(self, name: str, kind: UserKind) -> None:
+        """Start the task of a user."""
+        context = self.new_context()
+        task = asyncio.create_task(USER_TASKS[kind](context, name))
+        self._users[name] = (context, task)
         task.add_done_callback(lambda done: self._ended(name, done))
 
     def stop(self, name: str) -> None:
-        """Let a user stop after the game that it is in."""
+        """Stop a user after its current game."""
         if name in self._users:
-            self._users[name][0].let_leave()
+            self._users[name][0].stop_after_game()
 
     def _ended(self, name: str, task: asyncio.Task[None]) -> None:
         self._users.pop(name, None)
         if not task.cancelled() and (error := task.exception()) is not None:
-            self.measures.failed(f"load test: {type(error).__name__}", _chain(error))
+            self.measures.failed(f"load test: {type(error).__name__}", _describe(error))
 
     async def drain(self, grace_seconds: float) -> None:
-        """No new games and no thinking: let games end for so long, then stop all users."""
+        """Begin no new games and do not think; after the grace period stop all users."""
         self.time_up.set()
-        self.tables.hurry()
+        self.tables.end_timing()
         tasks = {task for _, task in self._users.values()}
         if tasks:
             await asyncio.wait(tasks, timeout=grace_seconds)
@@ -74,7 +74,7 @@ class Load:
         if left:
             await asyncio.wait(left, timeout=STOPPING_SECONDS)
         for record in self.tables.remaining():
-            await self._take(record)
+            await self._submit(record)
 
     async def storms(self, period_seconds: float, ports: Collection[int]) -> None:
         """Break all connections again and again, at the same moments in every process; a period of 0 is never."""
@@ -86,9 +86,9 @@ class Load:
                 self.measures.count("connections broken", break_connections(ports))
 
 
-def _chain(error: BaseException) -> str:
+def _describe(error: BaseException) -> str:
     if isinstance(error, BaseExceptionGroup):
-        return "; ".join(_chain(one) for one in error.exceptions)
+        return "; ".join(_describe(one) for one in error.exceptions)
     where = error.__traceback__
     while where is not None and where.tb_next is not None:
         where = where.tb_next

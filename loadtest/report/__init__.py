@@ -1,1 +1,1 @@
-"""What came of a run: one result, written as JSON, JUnit, text and a page with plots."""
+"""The result of a run, written as JSON, JUnit, text and a page with plots."""

@@ -1,4 +1,4 @@
-"""Results as JSON text, and back."""
+"""Encodes and decodes results as JSON."""
 
 import json
 from dataclasses import asdict, is_dataclass

@@ -1,13 +1,13 @@
-"""How figures are written for people; figures that are not known are written as a dash."""
+"""Formats figures for people; unknown figures are a dash."""
 
 UNKNOWN = "–"
-"""Stands where nothing was measured."""
+"""The text of an unknown figure."""
 SECONDS_FROM_MILLISECONDS = 10_000
-"""Longer times are written in seconds."""
+"""Longer times are formatted in seconds."""
 
 
 def number(value: float, digits: int = 0) -> str:
-    """A number with its thousands apart."""
+    """A number with thousands separators."""
     return f"{value:,.{digits}f}"
 
 
@@ -17,7 +17,7 @@ def cores(value: float) -> str:
 
 
 def milliseconds(value: float) -> str:
-    """A time given in milliseconds, with as many digits as say something."""
+    """A time given in milliseconds, with the significant digits."""
     if value >= SECONDS_FROM_MILLISECONDS:
         return f"{value / 1000:,.1f} s"
     return f"{value:.0f} ms" if value >= 10 else f"{value:.1f} ms"
@@ -33,7 +33,7 @@ def size(count: float) -> str:
 
 
 def megabytes(count: float) -> str:
-    """A number of bytes in decimal units, of which round numbers stand at an axis."""
+    """A number of bytes in decimal units, which have round numbers on an axis."""
     return f"{number(count / 1e6)} MB"
 
 
@@ -45,15 +45,15 @@ def duration(seconds: float) -> str:
 
 
 def change(first: float, last: float) -> str:
-    """By how many percent something grew or shrank."""
+    """The change in percent."""
     return f"{(last - first) / first:+.1%}" if first else UNKNOWN
 
 
-def known(value: float, written: str) -> str:
-    """What was written of a value where 0 means that nothing is known."""
-    return written if value else UNKNOWN
+def known(value: float, formatted: str) -> str:
+    """The formatted text of a value of which 0 means unknown."""
+    return formatted if value else UNKNOWN
 
 
 def printable(text: str) -> str:
-    """A text in one line that cannot steer a terminal: what others said, as it may be shown."""
+    """A foreign text as one line without control characters."""
     return "".join(letter if letter.isprintable() else " " for letter in text)

@@ -1,4 +1,4 @@
-"""A result as JUnit XML, which every CI server can show: a case for each limit and each invariant."""
+"""A result as JUnit XML: a test case for each limit and each invariant."""
 
 import re
 from collections.abc import Iterator
@@ -10,11 +10,11 @@ from loadtest.report.result import Check, Result
 from loadtest.report.verdict import reasons, verdict
 
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 cannot carry, not even escaped."""
+"""Characters that XML 1.0 cannot hold, not even escaped."""
 
 
 def to_junit(result: Result) -> str:
-    """One test suite for the run; whoever reads only this sees every reason for which it is red."""
+    """One test suite for the run, with every reason for which it has failed."""
     conditions = result.conditions
     suite = Element("testsuite", name=_text(f"croupier load test: {conditions.scenario}"))
     found = reasons(result)
@@ -33,23 +33,23 @@ def to_junit(result: Result) -> str:
 
 
 def _limit(check: Check) -> Element:
-    said = f"{check.measured}, limit {check.limit}"
-    return _case("limits", check.name, "" if check.passed else said, f"{check.name}: {said}")
+    detail = f"{check.measured}, limit {check.limit}"
+    return _case("limits", check.name, "" if check.passed else detail, f"{check.name}: {detail}")
 
 
 def _invariants(result: Result) -> Iterator[Element]:
-    """Every invariant that can break; those that nothing was held against are skipped, not passed."""
-    found = {broken.invariant: broken for broken in result.violations}
+    """A test case for every invariant; invariants that were not checked are skipped."""
+    found = {violation.invariant: violation for violation in result.violations}
     for name in dict.fromkeys([*map(str, Invariant), *found]):
-        if broken := found.get(name):
-            place = f"table {broken.table_id}, sequence {broken.sequence}"
-            kept = f"\nkept in {broken.replay}" if broken.replay else ""
-            headline = f"{broken.count} times, first at {place}"
-            yield _case("invariants", name, headline, f"{place}\n{broken.detail}{kept}")
+        if violation := found.get(name):
+            place = f"table {violation.table_id}, sequence {violation.sequence}"
+            kept = f"\nkept in {violation.replay}" if violation.replay else ""
+            headline = f"{violation.count} times, first at {place}"
+            yield _case("invariants", name, headline, f"{place}\n{violation.detail}{kept}")
             continue
         case = _case("invariants", name)
         if not (result.compared if name == Invariant.METRICS_DIFFER else result.tables_judged):
-            SubElement(case, "skipped", message="nothing was held against it in this run")
+            SubElement(case, "skipped", message="not checked in this run")
         yield case
 
 

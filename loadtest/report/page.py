@@ -1,24 +1,22 @@
-"""A result as one page of HTML that needs nothing but itself."""
+"""A result as one self-contained page of HTML."""
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from loadtest.report import figures
 from loadtest.report.plots import plots
 from loadtest.report.result import Result
 from loadtest.report.verdict import reasons
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
 TEMPLATE = "page.html.jinja"
-WAITED_FOR = "action acknowledged"
-"""The latency that stands among the first figures of the page."""
+HEADLINE_LATENCY = "action acknowledged"
+"""The latency among the first figures of the page."""
 
 
 def to_page(result: Result) -> str:
-    """The text of report.html; whatever comes from outside is escaped in it."""
+    """The text of report.html, with foreign text escaped."""
     started = datetime.fromtimestamp(result.conditions.started_milliseconds / 1000, UTC)
     return (
         _environment()
@@ -29,19 +27,17 @@ def to_page(result: Result) -> str:
             reasons=reasons(result),
             started=started.strftime("%d %B %Y, %H:%M UTC"),
             plots=list(plots(result)),
-            waited_for=next((one for one in result.latencies if one.name == WAITED_FOR), None),
+            headline_latency=next((one for one in result.latencies if one.name == HEADLINE_LATENCY), None),
         )
     )
 
 
-def _environment() -> "Environment":
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
+def _environment() -> Environment:
     loader = FileSystemLoader(Path(__file__).parent)
     environment = Environment(
         autoescape=True, loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    for written in (figures.number, figures.milliseconds, figures.size, figures.duration):
-        environment.filters[written.__name__] = written
+    for filter_ in (figures.number, figures.milliseconds, figures.size, figures.duration):
+        environment.filters[filter_.__name__] = filter_
     environment.globals |= {"change": figures.change, "known": figures.known, "unknown": figures.UNKNOWN}
     return environment

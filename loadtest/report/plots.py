@@ -1,28 +1,30 @@
-"""The pictures of a result: from figures to the SVG files that a page takes in.
+"""The plots of a result, as SVG data URLs for the page.
 
-Their colours can be read on light and on dark paper. matplotlib is imported only when something is drawn.
+Their colours are readable on light and dark backgrounds.
 """
 
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from io import BytesIO
 from math import nan
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from loadtest.report.figures import cores, megabytes, milliseconds, number
-from loadtest.report.result import Result, Step
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from loadtest.report.result import LoadStep, Result
 
 INK, GRID = "#808a93", "#80808055"
 COLOURS = ("#3d8cc0", "#c08a30", "#cc5c60")
 SIZE_INCHES = (5.2, 2.8)
-"""Small, so that letters are still read where the picture is as narrow as a phone."""
+"""Small, so that text is readable on a phone."""
 MINUTES_FROM_SECONDS = 300
 SETTINGS: Mapping[Any, object] = {
     "svg.fonttype": "none",
-    # Without a salt the ids of paths were other ones each time, and one result would have many pages.
+    # Without a salt the ids of paths would differ each time.
     "svg.hashsalt": "croupier",
     "font.family": "sans-serif",
     "text.color": INK,
@@ -44,7 +46,7 @@ SETTINGS: Mapping[Any, object] = {
 
 
 class Plot(NamedTuple):
-    """A picture: `summary` says in a sentence what is seen, `address` is the picture itself as a data URL."""
+    """A plot: `summary` describes it in a sentence, `address` is its data URL."""
 
     name: str
     title: str
@@ -53,12 +55,12 @@ class Plot(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """A picture over time: its lines by the field of a moment and the label, and how a value is written."""
+    """A plot over time: labels of its lines by the field of an interval, and the format of values."""
 
     name: str
     title: str
     lines: Mapping[str, str]
-    written: Callable[[float], str] = number
+    format: Callable[[float], str] = number
 
 
 PERCENTILES = {name: name for name in ("p50", "p95", "p99")}
@@ -69,25 +71,25 @@ OVER_TIME = (
     Chart("load", "Tables and players", {"tables": "tables", "players": "players"}),
     Chart("cpu", "CPU, in cores", {"server_cpu": "services", "generator_cpu": "generator, busiest process"}, cores),
     Chart("memory", "Memory of all services", {"server_memory_bytes": "services"}, megabytes),
-    Chart("failures", "Faults", {"failures": "calls that failed"}),
+    Chart("failures", "Failures", {"failures": "calls that failed"}),
 )
 
 
 def plots(result: Result) -> Iterator[Plot]:
-    """All pictures for which there are figures."""
+    """All plots for which there are figures."""
     if result.steps:
         yield load_curve(result)
-    if len(result.moments) > 1:
+    if len(result.intervals) > 1:
         yield from (over_time(result, chart) for chart in OVER_TIME)
 
 
 def load_curve(result: Result) -> Plot:
-    """Latency against offered load, with the knee marked; steps over a limit are hollow."""
+    """Latency against offered load, with the knee marked and steps over a limit hollow."""
     steps = sorted(result.steps, key=lambda step: step.tables)
     tables = [step.tables for step in steps]
     knee = result.steps[result.knee] if result.knee is not None else None
 
-    def draw(axes: "Axes") -> None:
+    def draw(axes: Axes) -> None:
         for name, colour in (("p50", COLOURS[0]), ("p99", COLOURS[2])):
             values = [getattr(step, name) or nan for step in steps]
             axes.plot(tables, values, color=colour, label=name)
@@ -101,21 +103,21 @@ def load_curve(result: Result) -> Plot:
     return _plot("load-curve", "Latency against offered load", _knee_sentence(knee), draw)
 
 
-def _knee_sentence(knee: Step | None) -> str:
+def _knee_sentence(knee: LoadStep | None) -> str:
     if knee is None:
-        return "No step kept the limits, or no knee was looked for."
+        return "No step kept the limits, or the run has no knee."
     load = f"{number(knee.tables)} tables and {number(knee.actions_per_second)} actions a second"
     return f"The knee is at {load}, with p99 of {milliseconds(knee.p99)}; hollow points are over a limit."
 
 
 def over_time(result: Result, chart: Chart) -> Plot:
-    """What the moments of a run say of a few figures; where no action was acknowledged, latency has a gap."""
-    lines = {label: [getattr(one, name) for one in result.moments] for name, label in chart.lines.items()}
-    most = ", ".join(f"{label} {chart.written(max(values))}" for label, values in lines.items() if any(values))
-    unit_seconds = 60 if result.moments[-1].seconds > MINUTES_FROM_SECONDS else 1
-    times = [one.seconds / unit_seconds for one in result.moments]
+    """Figures over the intervals of a run; latency has a gap where no action was acknowledged."""
+    lines = {label: [getattr(one, name) for one in result.intervals] for name, label in chart.lines.items()}
+    maxima = ", ".join(f"{label} {chart.format(max(values))}" for label, values in lines.items() if any(values))
+    unit_seconds = 60 if result.intervals[-1].seconds > MINUTES_FROM_SECONDS else 1
+    times = [one.seconds / unit_seconds for one in result.intervals]
 
-    def draw(axes: "Axes") -> None:
+    def draw(axes: Axes) -> None:
         for (label, values), colour in zip(lines.items(), COLOURS, strict=False):
             shown = [value or nan for value in values] if chart is LATENCY else values
             axes.plot(times, shown, color=colour, label=label)
@@ -123,26 +125,21 @@ def over_time(result: Result, chart: Chart) -> Plot:
             _write_milliseconds(axes)
         else:
             axes.set_ylim(bottom=0)
-            axes.yaxis.set_major_formatter(lambda value, _: chart.written(value))
+            axes.yaxis.set_major_formatter(lambda value, _: chart.format(value))
         axes.set_xlim(0, times[-1])
         axes.set_xlabel("minutes" if unit_seconds > 1 else "seconds")
 
-    return _plot(f"{chart.name}-over-time", chart.title, f"At most: {most or 'not known'}.", draw)
+    return _plot(f"{chart.name}-over-time", chart.title, f"Maximum: {maxima or 'not known'}.", draw)
 
 
-def _write_milliseconds(axes: "Axes") -> None:
-    from matplotlib.ticker import LogLocator, NullFormatter
-
+def _write_milliseconds(axes: Axes) -> None:
     axes.set_yscale("log")
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:,g} ms")
     axes.yaxis.set_minor_formatter(NullFormatter())
 
 
-def _plot(name: str, title: str, summary: str, draw: Callable[["Axes"], None]) -> Plot:
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
+def _plot(name: str, title: str, summary: str, draw: Callable[[Axes], None]) -> Plot:
     with mpl.rc_context({**SETTINGS}):
         figure = Figure(figsize=SIZE_INCHES, layout="constrained")
         axes = figure.subplots()

@@ -1,4 +1,4 @@
-"""The result of a run as it is written to result.json; every other form is made from it."""
+"""The result of a run, as result.json has it; all other formats derive from it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,28 +8,28 @@ FORMAT_VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """Under which conditions was measured."""
+    """The conditions of the measurement."""
 
     scenario: str
     seed: int
     command: str
-    """The one line that repeats the run."""
+    """The command that repeats the run."""
     started_milliseconds: int
     seconds: float
-    """How long load was put on, without the time that games got to end."""
+    """The time under load, without warm-up and drain."""
     machine: str
     cores: int
     versions: Mapping[str, str]
-    """By package: croupier, grpcio, locust and so on, and Python."""
+    """By package, and of Python."""
     backend: str
-    """What was put under load: processes of this machine with their database, or addresses."""
+    """The services under load: processes of this machine with their database, or addresses."""
     processes: int
-    """Processes that played."""
+    """The number of load processes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """How long something took, in milliseconds; from a histogram with three significant digits."""
+    """The latency of an operation in milliseconds; from a histogram with three significant digits."""
 
     name: str
     """An RPC ("rpc SubmitAction"), an action of a game ("thulla play"), or a figure of its own ("action acknowledged",
@@ -40,15 +40,15 @@ class Latency:
     p95: float
     p99: float
     p999: float
-    most: float
+    maximum: float
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
-    """A few seconds of the run; latencies are of actions, sent to acknowledged, in milliseconds."""
+class Interval:
+    """An interval of the run; latencies are of actions, sent to acknowledged, in milliseconds."""
 
     seconds: float
-    """Since the beginning, at the end of this slice."""
+    """From the beginning of the run to the end of this interval."""
     players: int
     tables: int
     actions_per_second: float
@@ -57,15 +57,15 @@ class Moment:
     p99: float
     failures: int
     generator_cpu: float
-    """Cores that the busiest process of the generator used."""
+    """CPU cores of the busiest load process."""
     server_cpu: float
-    """Cores that all services used; 0 where that is not known."""
+    """CPU cores of all services; 0 where unknown."""
     server_memory_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """A step of rising load, as the curve shows it."""
+class LoadStep:
+    """A step of rising load."""
 
     tables: int
     actions_per_second: float
@@ -78,8 +78,8 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
-    """Violations of one kind: how many, and the first."""
+class ViolationSummary:
+    """The violations of one invariant: their number, and the first."""
 
     invariant: str
     count: int
@@ -87,12 +87,12 @@ class Broken:
     sequence: int
     detail: str
     replay: str = ""
-    """The file beside the result that holds the replay, or what was heard where there is none."""
+    """The file beside the result with the replay, or the transcript."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Calls that failed, which is no violation: how many, and the first message."""
+    """Failed calls, which are no violations: their number, and the first message."""
 
     name: str
     count: int
@@ -100,8 +100,8 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class ServiceUse:
-    """What an instance of a service used."""
+class ServiceUsage:
+    """The resources that an instance of a service used."""
 
     instance: str
     cpu_seconds: float
@@ -115,8 +115,8 @@ class ServiceUse:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    """A figure that the services count and the clients count too; `slack` is what could not be known by clients."""
+class CounterComparison:
+    """A counter of services and clients; `slack` is the number of events whose outcome clients do not know."""
 
     name: str
     services: float
@@ -127,7 +127,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A limit of the scenario and what was measured."""
+    """A limit of the scenario, and the measured value."""
 
     name: str
     limit: str
@@ -137,41 +137,41 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """All that is known of a run."""
+    """The result of a run."""
 
     conditions: Conditions
     tables_opened: int
     tables_finished: int
     tables_judged: int
-    """Tables that the judge has gone through."""
-    tables_proved: int
-    """Those of them that were played again from the replay by the judge's own rules."""
+    """Tables that were judged."""
+    tables_verified: int
+    """Judged tables that the judge has played again from the replay by its own rules."""
     games: Mapping[str, int]
     """Finished tables by game."""
     actions: int
-    """Actions acknowledged while load was put on."""
+    """Actions acknowledged under load."""
     actions_per_second: float
     checks_made: Mapping[str, int]
-    """How often what was checked, such as "entries", "views", "refusals", "deals"."""
+    """The number of checks by kind, such as "entries", "views", "refusals", "deals"."""
     latencies: tuple[Latency, ...] = ()
-    moments: tuple[Moment, ...] = ()
-    steps: tuple[Step, ...] = ()
-    """Empty where load did not rise in steps."""
+    intervals: tuple[Interval, ...] = ()
+    steps: tuple[LoadStep, ...] = ()
+    """Empty unless load rises in steps."""
     knee: int | None = None
-    """Which step was the last that passed."""
+    """The index of the last step that passed."""
     refusals: Mapping[str, int] = field(default_factory=dict)
     """Refusals by reason."""
     probes: Mapping[str, int] = field(default_factory=dict)
-    """Attempts that had to be refused, by kind."""
+    """Attempts that must be refused, by kind."""
     failures: tuple[Failure, ...] = ()
-    violations: tuple[Broken, ...] = ()
-    services: tuple[ServiceUse, ...] = ()
-    compared: tuple[Compared, ...] = ()
+    violations: tuple[ViolationSummary, ...] = ()
+    services: tuple[ServiceUsage, ...] = ()
+    compared: tuple[CounterComparison, ...] = ()
     server_cpu_milliseconds_per_thousand_actions: float = 0.0
     generator_cpu: float = 0.0
-    """Cores that the busiest process of the generator used, of 1."""
+    """CPU cores of the busiest load process, of 1."""
     bottleneck: str = ""
-    """Says so where the generator and not the backend was at its limit."""
+    """A sentence where the generator and not the backend is at its limit; else empty."""
     checks: tuple[Check, ...] = ()
     passed: bool = False
     format: int = FORMAT_VERSION

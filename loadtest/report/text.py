@@ -1,16 +1,16 @@
-"""A result in a few lines for a terminal; the last one is the verdict."""
+"""A result as text for a terminal; the last line is the verdict."""
 
 from collections.abc import Iterator, Mapping
 
 from loadtest.report.figures import change, duration, known, milliseconds, number, printable, size
-from loadtest.report.result import Broken, Conditions, Latency, Result
+from loadtest.report.result import Conditions, Latency, Result, ViolationSummary
 from loadtest.report.verdict import verdict
 
-PERCENTILES = ("p50", "p90", "p95", "p99", "p999", "most")
+PERCENTILES = ("p50", "p90", "p95", "p99", "p999", "maximum")
 
 
 def to_text(result: Result) -> str:
-    """The summary as it is printed and kept: what was played, how fast, what went wrong, under which conditions."""
+    """The summary: games, latencies, refusals, violations, resources, limits and conditions."""
     return "".join(f"{printable(line).rstrip()}\n" for line in _lines(result))
 
 
@@ -29,7 +29,7 @@ def _lines(result: Result) -> Iterator[str]:
 def _played(result: Result) -> Iterator[str]:
     yield (
         f"tables      {number(result.tables_opened)} opened, {number(result.tables_finished)} finished, "
-        f"{number(result.tables_judged)} judged, {number(result.tables_proved)} played again from the replay"
+        f"{number(result.tables_judged)} judged, {number(result.tables_verified)} played again from the replay"
     )
     yield f"games       {_counts(result.games) or 'none finished'}"
     yield f"actions     {number(result.actions)} acknowledged, {number(result.actions_per_second, 1)} a second"
@@ -40,7 +40,7 @@ def _latencies(latencies: tuple[Latency, ...]) -> Iterator[str]:
     if not latencies:
         return
     width = max(len(latency.name) for latency in latencies)
-    heads = "".join(f"{head:>9}" for head in ("p50", "p90", "p95", "p99", "p99.9", "most"))
+    heads = "".join(f"{head:>9}" for head in ("p50", "p90", "p95", "p99", "p99.9", "max"))
     yield f"latency     {'':<{width}}{'count':>10}{heads}"
     for latency in latencies:
         times = "".join(f"{milliseconds(getattr(latency, name)):>9}" for name in PERCENTILES)
@@ -58,7 +58,7 @@ def _steps(result: Result) -> Iterator[str]:
 def _refused(result: Result) -> Iterator[str]:
     yield f"refused     {_counts(result.refusals) or 'nothing'}"
     if result.probes:
-        yield f"attempts    {_counts(result.probes)}, which had to be refused"
+        yield f"attempts    {_counts(result.probes)}, which must be refused"
     yield f"failed      {number(sum(failure.count for failure in result.failures))} calls"
     yield from (f"            {one.name} {number(one.count)}, first: {one.first}" for one in result.failures)
 
@@ -70,10 +70,10 @@ def _broken(result: Result) -> Iterator[str]:
     for figure in result.compared:
         if not figure.agrees:
             counted = f"services {number(figure.services)}, clients {number(figure.clients)}"
-            yield f"            {figure.name}: {counted}, {number(figure.slack)} of them uncertain"
+            yield f"            {figure.name}: {counted}, {number(figure.slack)} of them unknown"
 
 
-def _first(broken: Broken) -> str:
+def _first(broken: ViolationSummary) -> str:
     kept = f" (kept in {broken.replay})" if broken.replay else ""
     place = f"at table {broken.table_id}, sequence {broken.sequence}: " if broken.table_id else ""
     return f"{place}{broken.detail}{kept}"

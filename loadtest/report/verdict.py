@@ -1,4 +1,4 @@
-"""Whether a run says that what was put under load can be shipped, and if not, why."""
+"""The verdict of a run, and the reasons if it has failed."""
 
 from loadtest.report.figures import number, printable
 from loadtest.report.result import Result
@@ -8,17 +8,17 @@ UNFIT = "not fit to ship"
 
 
 def reasons(result: Result) -> tuple[str, ...]:
-    """Why a run is red, the gravest first; nothing for a green one."""
+    """The reasons why a run has failed, the gravest first; empty if it has passed."""
     found = []
     if result.violations:
-        kinds = ", ".join(printable(broken.invariant) for broken in result.violations)
-        found.append(f"violations: {number(sum(broken.count for broken in result.violations))} ({kinds})")
+        kinds = ", ".join(printable(violation.invariant) for violation in result.violations)
+        found.append(f"violations: {number(sum(violation.count for violation in result.violations))} ({kinds})")
     if not result.tables_finished:
-        found.append("no game was finished, so nothing is proved")
+        found.append("no game was finished, so nothing is verified")
     found += [
         printable(f"{check.name} {check.measured}, limit {check.limit}") for check in result.checks if not check.passed
     ]
-    return tuple(found) if found or result.passed else ("the run was not passed, and no limit says why",)
+    return tuple(found) if found or result.passed else ("the run has not passed, for no known limit",)
 
 
 def verdict(result: Result) -> str:

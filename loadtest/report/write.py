@@ -1,4 +1,4 @@
-"""Results as files, each of them whole or not there."""
+"""Writes results to files, each of them completely or not at all."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -7,41 +7,48 @@ from pathlib import Path
 
 from loadtest.report.encoding import to_json
 from loadtest.report.junit import to_junit
-from loadtest.report.page import to_page
 from loadtest.report.result import Result
 from loadtest.report.text import to_text
 
-FORMS = {"result.json": to_json, "junit.xml": to_junit, "summary.txt": to_text, "report.html": to_page}
-"""By its file how a result is written: first the one from which all others can be made again."""
+
+def _to_page(result: Result) -> str:
+    # matplotlib is slow to import and large: a run loads it at its end.
+    from loadtest.report.page import to_page
+
+    return to_page(result)
+
+
+FORMS = {"result.json": to_json, "junit.xml": to_junit, "summary.txt": to_text, "report.html": _to_page}
+"""Formats by file name; all others can be made from the first."""
 NEEDED_BYTES = 4 * 2**20
-"""What the results of a long run take, amply."""
+"""An upper bound of the size of a long run's results."""
 
 
 class ReportFault(Exception):
-    """Results cannot be written; one line that says where and why."""
+    """Results cannot be written; one line with the place and the reason."""
 
 
 def check_folder(folder: Path) -> None:
-    """See that plots can be drawn and that results fit into the folder, before a run; raises ReportFault."""
+    """Check before a run that plots can be drawn and that results fit into the folder; raises ReportFault."""
     if find_spec("matplotlib") is None:
         raise ReportFault("the plots of a run need matplotlib, which is not installed: install croupier[load]")
-    write_text(folder, "tried", " " * NEEDED_BYTES).unlink()
+    write_text(folder, "trial", " " * NEEDED_BYTES).unlink()
 
 
 def write_results(result: Result, folder: Path) -> Mapping[str, Path]:
-    """Write every form of a result and give the files by their names; raises ReportFault.
+    """Write all formats of a result; returns the files by name, raises ReportFault.
 
-    A file of an earlier run is replaced only once the new one is whole.
+    A file of an earlier run is replaced only when the new one is complete.
     """
     return {name: write_text(folder, name, form(result)) for name, form in FORMS.items()}
 
 
 def write_text(folder: Path, name: str, text: str) -> Path:
-    """Write one file of the results, such as a replay, and give where it is; raises ReportFault."""
+    """Write one file of the results, such as a replay; returns its path, raises ReportFault."""
     partial = folder / f".{name}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        # What JSON can hold and UTF-8 cannot is escaped, as JSON would.
+        # Text that UTF-8 cannot encode is escaped as in JSON.
         partial.write_text(text, encoding="utf-8", errors="backslashreplace")
         return partial.replace(folder / name)
     except OSError as fault:

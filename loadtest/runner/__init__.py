@@ -1,1 +1,1 @@
-"""The part of the load test that runs in Locust's own processes, in greenlets; load processes beside them play."""
+"""The part of the load test that runs in Locust's own processes, in greenlets; the players run in load processes."""

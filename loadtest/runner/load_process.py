@@ -1,4 +1,4 @@
-"""The load process of one Locust process: a child that plays, since gevent and grpc.aio cannot share a process."""
+"""The load process of a Locust process: a child that plays, since gevent and grpc.aio cannot share a process."""
 
 import json
 import sys
@@ -12,8 +12,8 @@ from gevent.event import Event
 from gevent.lock import Semaphore
 from gevent.subprocess import PIPE, Popen, TimeoutExpired
 
-from loadtest.process.plan import Plan
-from loadtest.scenarios import Kind
+from loadtest.process.plan import LoadPlan
+from loadtest.scenarios import UserKind
 
 Message: TypeAlias = dict[str, Any]
 COMMAND = (sys.executable, "-m", "loadtest.process")
@@ -23,50 +23,50 @@ END_SECONDS = 5.0
 
 
 class LoadProcess:
-    """A child process that plays; `receive` takes its reports, `prefix` tells its users from those of others.
+    """A child process that plays; `receive` gets its reports, `prefix` makes the names of its users unique.
 
-    `ready`, `drained`, `compared` and `ended` are set when that has come about, and all of them at its end.
+    The events `ready`, `drained`, `compared` and `ended` are set at each step, and all of them at its end.
     """
 
-    def __init__(self, plan: Plan, prefix: str, receive: Callable[[Message], None]) -> None:
+    def __init__(self, plan: LoadPlan, prefix: str, receive: Callable[[Message], None]) -> None:
         self.ready, self.drained, self.compared, self.ended = Event(), Event(), Event(), Event()
-        self.is_well_drained = False
+        self.has_drained = False
         self._fault = ""
         self._prefix = prefix
         self._receive = receive
         self._numbers = count()
         self._writing = Semaphore()
-        # A session of its own: Ctrl-C is for Locust, which lets games end first.
+        # A session of its own: Ctrl-C goes to Locust alone, which lets games end first.
         self._process = Popen(COMMAND, stdin=PIPE, stdout=PIPE, cwd=ROOT, start_new_session=True)
-        self._say(plan.to_json())
+        self._send(plan.to_json())
         spawn(self._listen)
 
     def fault(self) -> str:
-        """Why it cannot play, once it is ready or should have been; empty if it can."""
+        """Wait until it is ready; returns the reason why it cannot play, or an empty text."""
         if not self.ready.wait(READY_SECONDS) or (self.ended.is_set() and not self._fault):
             return "the load process did not start: see above"
         return self._fault
 
-    def start(self, kind: Kind) -> str:
+    def start(self, kind: UserKind) -> str:
         """Start a user; returns its name."""
         name = f"{self._prefix}-{kind}-{next(self._numbers)}"
-        self._say({"do": "start", "name": name, "kind": kind.value})
+        self._send({"command": "start", "name": name, "kind": kind.value})
         return name
 
     def stop(self, name: str) -> None:
-        """Let a user stop after the game that it is in."""
-        self._say({"do": "stop", "name": name})
+        """Stop a user after its current game."""
+        self._send({"command": "stop", "name": name})
 
     def drain(self) -> None:
-        """Let games be played to their ends and judged, and no other begin; `drained` is set afterwards."""
-        self._say({"do": "drain"})
+        """Let games end and be judged, and begin no new ones; `drained` is set afterwards."""
+        self._send({"command": "drain"})
 
     def compare(self, tables: Sequence[Message]) -> None:
         """Compare leaderboards and statistics with these tables; `compared` is set afterwards."""
-        self._say({"do": "compare", "tables": tables})
+        self._send({"command": "compare", "tables": tables})
 
     def close(self) -> None:
-        """End the process, whatever it does."""
+        """End the process, also during blocking work."""
         self._process.stdin.close()
         try:
             self._process.wait(END_SECONDS)
@@ -74,11 +74,11 @@ class LoadProcess:
             self._process.kill()
             self._process.wait()
 
-    def _say(self, order: Message) -> None:
-        # A process that is gone is noticed by the end of its output.
+    def _send(self, command: Message) -> None:
+        # The end of the process also ends its output.
         try:
             with self._writing:
-                self._process.stdin.write(json.dumps(order).encode() + b"\n")
+                self._process.stdin.write(json.dumps(command).encode() + b"\n")
                 self._process.stdin.flush()
         except (OSError, ValueError):
             self.ended.set()
@@ -86,18 +86,18 @@ class LoadProcess:
     def _listen(self) -> None:
         try:
             for line in self._process.stdout:
-                self._take(json.loads(line))
+                self._receive_message(json.loads(line))
         finally:
-            # Also if it ended in the middle of a line: nothing more comes.
+            # Also if it ended in the middle of a line.
             for event in (self.ended, self.ready, self.drained, self.compared):
                 event.set()
 
-    def _take(self, message: Message) -> None:
+    def _receive_message(self, message: Message) -> None:
         if "batch" not in message:
             self._fault = message.get("fault", "")
             self.ready.set()
             return
-        self.is_well_drained = self.is_well_drained or "drained" in message
+        self.has_drained = self.has_drained or "drained" in message
         self._receive(message)
         for name, event in (("drained", self.drained), ("compared", self.compared)):
             if name in message:

@@ -1,4 +1,4 @@
-"""Load tests, one after the other, of a Locust process that plays alone or is the master of workers."""
+"""Load tests, one after another, of a Locust process that plays alone or is the master of workers."""
 
 import atexit
 import signal
@@ -13,20 +13,20 @@ from locust.env import Environment
 from locust.runners import STATE_MISSING, LocalRunner, MasterRunner
 
 from loadtest.backend import BackendMissing
-from loadtest.report.result import Broken, Result
+from loadtest.report.result import Result, ViolationSummary
 from loadtest.report.verdict import verdict
 from loadtest.report.write import ReportFault
 from loadtest.runner.load_process import Message
-from loadtest.runner.options import people, read_options, scenario_of
-from loadtest.runner.run import LOCAL, Run
+from loadtest.runner.options import read_options, scenario_of, user_counts
+from loadtest.runner.run import LOCAL, LoadRun
 from loadtest.runner.stages import StagePlan, Stages, Tick
 from loadtest.runner.statistics import LocustStatistics
 from loadtest.runner.users import PlayedUser
 from loadtest.runner.worker import DRAIN, PLAN, REPORTS
-from loadtest.scenarios import Kind
+from loadtest.scenarios import UserKind
 
-FINE, BROKEN, NOT_RUN = 0, 1, 2
-LOCAL_SLICE_SECONDS, MASTER_SLICE_SECONDS = 1.0, 3.0
+EXIT_PASSED, EXIT_FAILED, EXIT_NOT_RUN = 0, 1, 2
+LOCAL_INTERVAL_SECONDS, MASTER_INTERVAL_SECONDS = 1.0, 3.0
 """Workers report every three seconds."""
 POLL_SECONDS = 0.2
 
@@ -41,12 +41,12 @@ class ScenarioShape(LoadTestShape):
         self.stages = Stages()
 
     def tick(self) -> Tick | None:
-        """How many users are wanted now, and how many may start or stop in a second; None when time is up."""
+        """The number of users now, and how many may start or stop in a second; None when time is up."""
         return self.stages.tick()
 
 
 class LoadTest:
-    """Follows Locust's events; `violations` is what the web page shows."""
+    """Handles Locust's events; `violations` are shown on the web page."""
 
     def __init__(self, environment: Environment, runner: LocalRunner | MasterRunner) -> None:
         self._environment = environment
@@ -54,7 +54,7 @@ class LoadTest:
         self._given: Any = environment.parsed_options
         shape = environment.shape_class
         self._stages = shape.stages if isinstance(shape, ScenarioShape) else Stages()
-        self._run: Run | None = None
+        self._run: LoadRun | None = None
         self._result: Result | None = None
         self._over = Event()
         self._is_ending = False
@@ -63,15 +63,15 @@ class LoadTest:
         atexit.register(self._close)
 
     def set_up(self) -> None:
-        """Choose users and their number by the options, and follow Locust's events; raises ValueError."""
+        """Choose the users by the options, and listen to Locust's events; raises ValueError."""
         given, environment = self._given, self._environment
         read_options(given, environment.host)
-        counts = people(given)
+        counts = user_counts(given)
         users = [user for user in environment.user_classes if issubclass(user, PlayedUser) and user.kind in counts]
         for user in users:
             user.weight = counts[user.kind]
         environment.user_classes = [*users]
-        # What Locust starts with, and its web page proposes.
+        # The defaults of Locust and its web page.
         given.num_users = given.num_users or sum(counts.values())
         given.spawn_rate = given.spawn_rate or scenario_of(given).arrivals_per_second
         self._stages.first = self._first_tick
@@ -80,24 +80,24 @@ class LoadTest:
         events.test_stopping.add_listener(self._stop)
         events.quitting.add_listener(self._stop)
         events.worker_report.add_listener(self._receive)
-        events.quit.add_listener(self._conclude)
+        events.quit.add_listener(self._print_verdict)
         # Locust itself listens to this only after a run without the web page.
         gevent.signal_handler(signal.SIGTERM, self._runner.quit)
         gevent.signal_handler(signal.SIGINT, _interrupt)
 
     @property
-    def violations(self) -> tuple[Broken, ...]:
-        """All kinds of violations of the run that is on, or of the last one."""
+    def violations(self) -> tuple[ViolationSummary, ...]:
+        """All violations of the current or the last run."""
         if self._run is not None:
             return self._run.collector.violations
         return self._result.violations if self._result is not None else ()
 
-    def start_user(self, kind: Kind) -> str:
+    def start_user(self, kind: UserKind) -> str:
         """Start a user; returns its name."""
         return self._run.process.start(kind) if self._run is not None else ""
 
     def stop_user(self, name: str) -> None:
-        """Stop a user after the game that it is in."""
+        """Stop a user after its current game."""
         if self._run is not None and not self._is_ending:
             self._run.process.stop(name)
 
@@ -110,26 +110,26 @@ class LoadTest:
         if self._run is not None:
             return
         environment = self._environment
-        environment.process_exit_code = NOT_RUN
+        environment.process_exit_code = EXIT_NOT_RUN
         self._drained, self._result = {}, None
         self._over.clear()
         self._statistics = LocustStatistics(environment.stats)
         workers = self._runner.worker_count if isinstance(self._runner, MasterRunner) else 0
         try:
             options = read_options(self._given, environment.host)
-            slice_seconds = MASTER_SLICE_SECONDS if workers else LOCAL_SLICE_SECONDS
-            self._run = Run(options, workers or 1, slice_seconds, self._count)
+            interval_seconds = MASTER_INTERVAL_SECONDS if workers else LOCAL_INTERVAL_SECONDS
+            self._run = LoadRun(options, workers or 1, interval_seconds, self._count)
         except (ValueError, BackendMissing, ReportFault) as fault:
             self._refuse(str(fault))
             return
-        # Locust sends the options that it does not know itself to its workers.
+        # Locust sends unknown options to its workers.
         setattr(self._given, PLAN, self._run.plan.to_json())
         self._run.begin()
         self._stages.begin(self._run.stages)
 
     def _refuse(self, fault: str) -> None:
         print(f"loadtest: {fault}", file=sys.stderr, flush=True)
-        # Not here: this is one of the greenlets that are ended by it.
+        # In another greenlet, since it ends this one.
         is_headless = self._given.headless
         gevent.spawn(self._runner.quit if is_headless else self._runner.stop)
 
@@ -137,7 +137,7 @@ class LoadTest:
         self._statistics.add(message["batch"])
 
     def _receive(self, client_id: str, data: dict[str, Any], **_: Any) -> None:
-        """Take what a worker reports; its statistics come by Locust's own way."""
+        """Receive a worker's reports; Locust itself sends its statistics."""
         for message in data.get(REPORTS, ()):
             if self._run is not None and "batch" in message:
                 self._run.collector.receive(client_id, message)
@@ -145,7 +145,7 @@ class LoadTest:
                 self._drained[client_id] = message["drained"]
 
     def _stop(self, **_: Any) -> None:
-        """Let games end and print the verdict, before Locust stops its users."""
+        """Drain the run and print the verdict, before Locust stops its users."""
         if self._run is None:
             return
         if self._is_ending:
@@ -156,7 +156,7 @@ class LoadTest:
         try:
             self._run.time_up()
             self._result = self._run.result(self._drain(self._run))
-            self._environment.process_exit_code = FINE if self._result.passed else BROKEN
+            self._environment.process_exit_code = EXIT_PASSED if self._result.passed else EXIT_FAILED
         except ReportFault as fault:
             print(f"loadtest: {fault}", file=sys.stderr, flush=True)
         finally:
@@ -165,21 +165,21 @@ class LoadTest:
             self._is_ending = False
             self._over.set()
 
-    def _drain(self, run: Run) -> list[str]:
-        """Let all load processes end their games; returns the names of those that did not."""
+    def _drain(self, run: LoadRun) -> list[str]:
+        """Drain all load processes; returns the names of those that failed."""
         run.process.drain()
-        deadline = time.monotonic() + run.patience_seconds
-        unwell = [] if run.process.drained.wait(run.patience_seconds) and run.process.is_well_drained else [LOCAL]
+        deadline = time.monotonic() + run.drain_timeout_seconds
+        failed = [] if run.process.drained.wait(run.drain_timeout_seconds) and run.process.has_drained else [LOCAL]
         if isinstance(self._runner, MasterRunner):
             self._runner.send_message(DRAIN)
-            while time.monotonic() < deadline and self._is_one_draining(self._runner):
+            while time.monotonic() < deadline and self._is_draining(self._runner):
                 gevent.sleep(POLL_SECONDS)
             workers = (run.collector.processes - {LOCAL}) | self._drained.keys()
-            unwell += [worker for worker in workers if not self._drained.get(worker)]
-            unwell += ["a worker that reported nothing"] * (run.processes - len(workers))
-        return unwell
+            failed += [worker for worker in workers if not self._drained.get(worker)]
+            failed += ["a worker that reported nothing"] * (run.processes - len(workers))
+        return failed
 
-    def _is_one_draining(self, master: MasterRunner) -> bool:
+    def _is_draining(self, master: MasterRunner) -> bool:
         clients = master.clients
         return any(clients[one].state != STATE_MISSING and one not in self._drained for one in clients)
 
@@ -188,16 +188,16 @@ class LoadTest:
         if run is not None:
             run.close()
 
-    def _conclude(self, **_: Any) -> None:
-        """Print the verdict again, beneath Locust's own tables."""
+    def _print_verdict(self, **_: Any) -> None:
+        """Print the verdict again, below Locust's own tables."""
         if self._result is not None:
             print(f"verdict     {verdict(self._result)}", flush=True)
 
 
 def _interrupt() -> None:
-    """End Locust as Ctrl-C does, by a greenlet of its own.
+    """End Locust as Ctrl-C does, in a greenlet of its own.
 
-    Python would raise this in any greenlet, such as the one that reads what the load process reports: the run would
-    then wait for reports that nothing reads.
+    Python could raise it in any greenlet, such as the one that reads the reports of the load process; the run would
+    then wait for reports in vain.
     """
     raise KeyboardInterrupt

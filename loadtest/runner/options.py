@@ -1,4 +1,4 @@
-"""What the load test adds to Locust's command line, and what it makes of the whole of it."""
+"""The options that the load test adds to Locust's, and their values."""
 
 import secrets
 import shlex
@@ -11,32 +11,36 @@ from typing import Any
 
 from croupier_client import Endpoints, Tls
 from loadtest.mix import ALL_GAMES, read_mix
-from loadtest.process.plan import Plan
-from loadtest.scenarios import SCENARIOS, Kind, Scenario
+from loadtest.process.plan import LoadPlan
+from loadtest.scenarios import SCENARIOS, Scenario, UserKind
 
 PEM = b"-----BEGIN CERTIFICATE-----"
-USUAL_SCENARIO = "smoke"
-USUAL_SILENCE = "30"
+DEFAULT_SCENARIO = "smoke"
+DEFAULT_SILENCE = "30"
 ARGUMENTS: Mapping[str, dict[str, Any]] = {
-    "tables": {"metavar": "N", "help": "about how many tables there are, in place of --users; else the scenario's"},
-    "mix": {"metavar": "GAME[=WEIGHT],...", "default": ALL_GAMES, "help": f"which games are played ({ALL_GAMES})"},
-    "behaviours": {"metavar": "NAME[=WEIGHT],...", "help": "how players behave; else the scenario's"},
-    "seed": {"metavar": "N", "help": "fixes players and their decisions; else it is drawn and printed"},
-    "think": {"metavar": "SECONDS", "help": "the median of thinking time; 0 for none; else the scenario's"},
-    "judged": {"metavar": "SHARE", "help": "share of the tables that are judged, 0 to 1; else the scenario's"},
-    "grace": {"metavar": "SECONDS", "help": "how long games may be played to their ends afterwards"},
-    "silence": {"metavar": "SECONDS", "default": USUAL_SILENCE, "help": "seconds until a quiet stream is checked (30)"},
-    "results": {"metavar": "FOLDER", "help": "where the results go (results/TIME-SCENARIO)"},
+    "tables": {"metavar": "N", "help": "the approximate number of tables, in place of --users; else the scenario's"},
+    "mix": {"metavar": "GAME[=WEIGHT],...", "default": ALL_GAMES, "help": f"the games by weight ({ALL_GAMES})"},
+    "behaviours": {"metavar": "NAME[=WEIGHT],...", "help": "the behaviours of players by weight; else the scenario's"},
+    "seed": {"metavar": "N", "help": "the seed of players and their decisions; drawn and printed by default"},
+    "think": {"metavar": "SECONDS", "help": "the median of think times; 0 for none; else the scenario's"},
+    "judged": {"metavar": "SHARE", "help": "the share of tables that are judged, 0 to 1; else the scenario's"},
+    "grace": {"metavar": "SECONDS", "help": "the time for running games to end when the run drains"},
+    "silence": {
+        "metavar": "SECONDS",
+        "default": DEFAULT_SILENCE,
+        "help": "the time after which a silent stream is checked (30)",
+    },
+    "results": {"metavar": "FOLDER", "help": "the folder of the results (results/TIME-SCENARIO)"},
     "ca-file": {
         "metavar": "FILE",
-        "help": "TLS to --host, trusting this PEM file; https:// trusts the usual authorities",
+        "help": "TLS to --host, trusting this PEM file; https:// trusts the system's authorities",
     },
-    "metrics": {"metavar": "NAME=HOST:PORT,...", "help": "where the instances at --host serve their metrics"},
+    "metrics": {"metavar": "NAME=HOST:PORT,...", "help": "the metrics addresses of the instances at --host"},
     "shared": {"action": "store_true", "default": False, "help": "others use the services at --host too"},
-    "database": {"metavar": "URL", "help": "PostgreSQL for services of its own (SQLite)"},
-    "engines": {"metavar": "N", "default": "1", "help": "engines of its own (1)"},
+    "database": {"metavar": "URL", "help": "PostgreSQL for services that the run starts (SQLite)"},
+    "engines": {"metavar": "N", "default": "1", "help": "the number of engines that the run starts (1)"},
 }
-"""By name; all are texts, since Locust's web page hands them over as such."""
+"""By name; all values are texts, as Locust's web page sends them."""
 ON_THE_PAGE = frozenset({"mix", "behaviours", "seed", "think", "judged"})
 
 
@@ -51,17 +55,17 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What is to be done; `endpoints` None means services of its own."""
+    """The options of a run; with `endpoints` None it starts services."""
 
-    plan: Plan
-    """What the load processes need to know, but for where the services are."""
+    plan: LoadPlan
+    """The plan for the load processes, without endpoints."""
     arrivals_per_second: float
     seconds: float
     is_seed_drawn: bool
     results: Path
     endpoints: Endpoints | None
     metrics: Mapping[str, str]
-    """Where instances serve their metrics, by name; those of services of its own are known."""
+    """Metrics addresses by instance; not needed for services that the run starts."""
     shared: bool
     database: str
     engines: int
@@ -70,36 +74,36 @@ class Options:
 
 def scenario_of(given: Namespace) -> Scenario:
     """The scenario that --tags names; raises ValueError."""
-    tags = given.tags or [USUAL_SCENARIO]
+    tags = given.tags or [DEFAULT_SCENARIO]
     if len(tags) > 1 or given.exclude_tags:
-        raise ValueError("a run has one scenario: name it with --tags, and leave --exclude-tags out")
+        raise ValueError("a run has one scenario: name it with --tags, without --exclude-tags")
     if tags[0] not in SCENARIOS:
-        raise ValueError(f"there is no scenario {tags[0]!r}: take one of {', '.join(SCENARIOS)}")
+        raise ValueError(f"unknown scenario {tags[0]!r}: expected one of {', '.join(SCENARIOS)}")
     return SCENARIOS[tags[0]]
 
 
-def people(given: Namespace) -> Mapping[Kind, int]:
-    """How many users of each kind there are at full load; raises ValueError."""
+def user_counts(given: Namespace) -> Mapping[UserKind, int]:
+    """The number of users of each kind at full load; raises ValueError."""
     scenario = scenario_of(given)
     if given.num_users:
-        return scenario.people(given.num_users / sum(scenario.crowd.values()))
-    return scenario.people(_number(given, "tables", 1, int) or scenario.tables)
+        return scenario.users(given.num_users / sum(scenario.users_per_table.values()))
+    return scenario.users(_number(given, "tables", 1, int) or scenario.tables)
 
 
 def read_options(given: Namespace, host: str | None) -> Options:
-    """The options of a run against `host`, or against services of its own; raises ValueError with one line."""
+    """The options of a run against `host`, or against services that it starts; raises ValueError with one line."""
     scenario = scenario_of(given)
     seed = _number(given, "seed", 0, int)
-    plan = Plan(
+    plan = LoadPlan(
         scenario=scenario.name,
-        users=given.num_users or sum(people(given).values()),
+        users=given.num_users or sum(user_counts(given).values()),
         seed=secrets.randbelow(2**31) if seed is None else seed,
         mix=given.mix,
         grace_seconds=_number(given, "grace", 0, float),
-        silence_seconds=_number(given, "silence", 0, float) or float(USUAL_SILENCE),
+        silence_seconds=_number(given, "silence", 0, float) or float(DEFAULT_SILENCE),
         think_seconds=_number(given, "think", 0, float),
         judged_share=_number(given, "judged", 0, float, 1),
-        manners=given.behaviours,
+        behaviours=given.behaviours,
     )
     options = Options(
         plan=plan,
@@ -122,13 +126,13 @@ def _check(options: Options) -> None:
     read_mix(options.plan.mix)
     options.plan.resolved()
     if options.endpoints is not None and (options.database or options.engines > 1):
-        raise ValueError("--database and --engines are for services of its own: leave them out where --host is named")
+        raise ValueError("--database and --engines are for services that the run starts: leave them out with --host")
     if options.engines > 1 and not options.database:
         raise ValueError("several engines need a PostgreSQL database: name it with --database")
 
 
 def _command(options: Options, given: Namespace, host: str) -> str:
-    """The command that does the same again; a database's URL may hold a password, and is left to its owner."""
+    """The command that repeats the run, without the database's URL, which may hold a password."""
     words = ["locust", "-f", "loadtest/locustfile.py", "--headless", "--tags", options.plan.scenario]
     words += ["-u", str(options.plan.users), "-r", f"{options.arrivals_per_second:g}", "-t", f"{options.seconds:g}"]
     words += ["--host", host] if host else []
@@ -142,8 +146,8 @@ def _command(options: Options, given: Namespace, host: str) -> str:
     return shlex.join(words)
 
 
-def _number(given: Namespace, name: str, least: float, kind: type[Any], most: float = float("inf")) -> Any:
-    """A number among the options, None if it is not given; raises ValueError."""
+def _number(given: Namespace, name: str, minimum: float, kind: type[Any], maximum: float = float("inf")) -> Any:
+    """A number among the options, None if it is not set; raises ValueError."""
     text = str(getattr(given, name) or "").strip()
     if not text:
         return None
@@ -151,30 +155,30 @@ def _number(given: Namespace, name: str, least: float, kind: type[Any], most: fl
         value = kind(text)
     except ValueError:
         value = None
-    if value is None or not least <= value <= most:
-        limits = f"from {least:g} to {most:g}" if most < float("inf") else f"from {least:g} on"
-        raise ValueError(f"--{name} is a number {limits}, not {text!r}")
+    if value is None or not minimum <= value <= maximum:
+        limits = f"from {minimum:g} to {maximum:g}" if maximum < float("inf") else f"from {minimum:g} on"
+        raise ValueError(f"invalid --{name} {text!r}: expected a number {limits}")
     return value
 
 
 def _metrics(text: str) -> Mapping[str, str]:
     pairs = [one.partition("=") for one in text.split(",") if one]
     if any(not (name and address) for name, _, address in pairs):
-        raise ValueError("--metrics is NAME=HOST:PORT for each instance, with commas between")
+        raise ValueError("invalid --metrics: expected NAME=HOST:PORT for each instance, with commas between")
     return {name: address for name, _, address in pairs}
 
 
 def _endpoints(host: str, ca_file: str) -> Endpoints | None:
     if not host:
         if ca_file:
-            raise ValueError("--ca-file is for services that run already: name --host, or leave it out")
+            raise ValueError("--ca-file needs --host")
         return None
     scheme, _, address = host.rpartition("://")
     tls = Tls(_authorities(Path(ca_file))) if ca_file else Tls() if scheme == "https" else None
     if "=" in address:
         return _several(address, tls)
     if scheme not in ("", "http", "https") or not address:
-        raise ValueError(f"--host {host} is no gateway: name HOST:PORT, or https://HOST:PORT for TLS")
+        raise ValueError(f"invalid --host {host!r}: expected HOST:PORT, or https://HOST:PORT for TLS")
     return Endpoints.single(address.rstrip("/"), tls)
 
 
@@ -183,10 +187,10 @@ def _several(text: str, tls: Tls | None) -> Endpoints:
     addresses: dict[str, list[str]] = {"lobby": [], "engine": [], "scoring": []}
     for service, _, address in (one.partition("=") for one in text.split(",")):
         if service not in addresses:
-            raise ValueError(f"--host cannot name {service!r}: without a gateway, name lobby=, engine= and scoring=")
+            raise ValueError(f"invalid --host part {service!r}: without a gateway, name lobby=, engine= and scoring=")
         addresses[service].append(address)
     if not all(addresses.values()):
-        raise ValueError("--host lobby=...,engine=...,scoring=... names all three services")
+        raise ValueError("invalid --host: lobby=...,engine=...,scoring=... must name all three services")
     return Endpoints(**{service: ",".join(found) for service, found in addresses.items()}, tls=tls)
 
 
@@ -196,5 +200,5 @@ def _authorities(file: Path) -> bytes:
     except OSError as fault:
         raise ValueError(f"--ca-file {file} cannot be read: {fault.strerror}") from None
     if PEM not in authorities:
-        raise ValueError(f"--ca-file {file} holds no certificate: it is to be a PEM file")
+        raise ValueError(f"--ca-file {file} holds no certificate: expected a PEM file")
     return authorities

@@ -1,4 +1,4 @@
-"""A tab of Locust's web page that shows violations while a load test runs."""
+"""A tab of Locust's web page with the violations of a load test."""
 
 import json
 from typing import Any
@@ -14,7 +14,7 @@ FIGURES = "/stats/requests"
 
 
 def add_violations(page: WebUI, load_test: LoadTest) -> None:
-    """Add the tab; its lines come with the figures that the page asks for again and again."""
+    """Add the tab; its lines are sent with the statistics that the page polls."""
     structure = [{"key": key, "title": title} for key, title in COLUMNS.items()]
     page.template_args["extended_tabs"] = [{"title": "Violations", "key": KEY}]
     page.template_args["extended_tables"] = [{"key": KEY, "structure": structure}]
@@ -30,5 +30,5 @@ def add_violations(page: WebUI, load_test: LoadTest) -> None:
 
 
 def lines(load_test: LoadTest) -> list[dict[str, Any]]:
-    """Each kind of violation, with the first of them."""
+    """A line for each violated invariant, with its first violation."""
     return [{key: getattr(one, key) for key in COLUMNS} for one in load_test.violations]

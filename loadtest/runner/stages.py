@@ -1,4 +1,4 @@
-"""How load rises and falls over a run."""
+"""The load over a run, by the stages of a scenario."""
 
 import time
 from collections.abc import Callable
@@ -8,12 +8,12 @@ from typing import TypeAlias
 from loadtest.scenarios import Scenario
 
 Tick: TypeAlias = tuple[int, float]
-"""How many users are wanted, and how many may start or stop in a second."""
+"""The number of users, and how many may start or stop in a second."""
 
 
 @dataclass(frozen=True, slots=True)
 class StagePlan:
-    """The stages of a scenario, with so many users at full load; they begin after the warm-up."""
+    """The stages of a scenario with a number of users at full load; they begin after the warm-up."""
 
     scenario: Scenario
     users: int
@@ -22,20 +22,20 @@ class StagePlan:
 
     @property
     def warm_up_seconds(self) -> float:
-        """How long the users of the first stage take to start, and to settle."""
+        """The time for the users of the first stage to start and to settle."""
         return self.tick_at(0)[0] / self.arrivals_per_second + self.scenario.settling_seconds
 
     def tick_at(self, share: float) -> Tick:
-        """What is wanted when so much of the run is over."""
+        """The tick at a share of the run."""
         return max(1, round(self.users * self.scenario.load_at(share))), self.arrivals_per_second
 
 
 class Stages:
-    """The stages of one run after the other."""
+    """The stages of one run after another."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.first: Callable[[], Tick] = lambda: (1, 1.0)
-        """What is wanted before a run has begun: Locust begins it because something is."""
+        """The tick before a run, which makes Locust begin it."""
         self._clock = clock
         self._plan: StagePlan | None = None
         self._last: Tick | None = None
@@ -46,7 +46,7 @@ class Stages:
         self._plan, self._last, self._began = plan, None, self._clock()
 
     def hold(self) -> None:
-        """Let everything stay as it is from now on."""
+        """Keep the load constant from now on."""
         self._plan = None
 
     def reset(self) -> None:
@@ -54,7 +54,7 @@ class Stages:
         self._plan = self._last = None
 
     def tick(self) -> Tick | None:
-        """What is wanted now; None when time is up."""
+        """The current tick; None when time is up."""
         if self._plan is None:
             return self._last or self.first()
         share = max(0.0, (self._clock() - self._began - self._plan.warm_up_seconds) / self._plan.seconds)

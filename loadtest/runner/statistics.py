@@ -1,4 +1,4 @@
-"""Feeds Locust's own statistics, which its web page shows, with what load processes measured."""
+"""Adds the measurements of load processes to Locust's own statistics, which its web page shows."""
 
 from collections.abc import Mapping
 
@@ -18,7 +18,7 @@ class LocustStatistics:
         self._first: dict[str, str] = {}
 
     def add(self, batch: Batch) -> None:
-        """Add a batch; a violation is a failure under the name of its invariant, with the first that was found."""
+        """Add a batch; a violation is a failure under the name of its invariant, with the detail of the first."""
         times: Mapping[str, list[int]] = batch["times"]
         for name, microseconds in times.items():
             for one in microseconds:

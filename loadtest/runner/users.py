@@ -1,20 +1,20 @@
-"""Locust's users: each is a handle on a user that the load process plays and measures."""
+"""Locust's users: each is a handle of a user in the load process."""
 
 from typing import ClassVar
 
 import gevent
 from locust import User, tag, task
 
-from loadtest.scenarios import SCENARIOS, Kind
+from loadtest.scenarios import SCENARIOS, UserKind
 
-REST_SECONDS = 3600.0
+SLEEP_SECONDS = 3600.0
 
 
 class PlayedUser(User):
-    """A user that the load process plays from its start to its stop."""
+    """A user that runs in the load process from its start to its stop."""
 
     abstract = True
-    kind: ClassVar[Kind]
+    kind: ClassVar[UserKind]
 
     def on_start(self) -> None:
         self.name = self.environment.load_test.start_user(self.kind)
@@ -22,12 +22,12 @@ class PlayedUser(User):
     @tag(*SCENARIOS)
     @task
     def play(self) -> None:
-        gevent.sleep(REST_SECONDS)
+        gevent.sleep(SLEEP_SECONDS)
 
     def on_stop(self) -> None:
         self.environment.load_test.stop_user(self.name)
 
 
-def user_of(kind: Kind) -> type[PlayedUser]:
-    """The class of the users of a kind, by which Locust's web page names them."""
+def user_of(kind: UserKind) -> type[PlayedUser]:
+    """The Locust class of a kind of users, whose name the web page shows."""
     return type(kind.value.title(), (PlayedUser,), {"kind": kind})

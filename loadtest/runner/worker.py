@@ -1,4 +1,4 @@
-"""A Locust worker: its load process plays what the master's plan says, and its reports go to the master."""
+"""A Locust worker: its load process executes the master's plan, and its reports go to the master."""
 
 import sys
 from typing import Any
@@ -7,11 +7,11 @@ from gevent.event import Event
 from locust.env import Environment
 from locust.runners import WorkerRunner
 
-from loadtest.measures import with_histograms
-from loadtest.process.plan import Plan
+from loadtest.histograms import with_histograms
+from loadtest.process.plan import LoadPlan
 from loadtest.runner.load_process import LoadProcess, Message
 from loadtest.runner.statistics import LocustStatistics
-from loadtest.scenarios import Kind
+from loadtest.scenarios import UserKind
 
 PLAN = "load_plan"
 """The option that holds the plan; Locust sends it to its workers with the others."""
@@ -22,7 +22,7 @@ REPORTED_SECONDS = 10.0
 
 
 class LoadWorker:
-    """Follows Locust's events."""
+    """Handles Locust's events."""
 
     def __init__(self, environment: Environment, runner: WorkerRunner) -> None:
         self._environment = environment
@@ -33,28 +33,28 @@ class LoadWorker:
         self._statistics = LocustStatistics(environment.stats)
 
     def set_up(self) -> None:
-        """Follow Locust's events."""
-        # The verdict is the master's: failed calls are no reason to start a worker again.
+        """Listen to Locust's events."""
+        # The verdict is the master's: failed calls are no reason to restart a worker.
         self._environment.process_exit_code = 0
         events: Any = self._environment.events
         events.test_start.add_listener(self._start)
         events.test_stopping.add_listener(self._stop)
         events.quitting.add_listener(self._quit)
         events.report_to_master.add_listener(self._report)
-        # Concurrent: what takes long must not keep the worker from its other messages.
+        # Concurrent, since draining must not block the worker's other messages.
         self._runner.register_message(DRAIN, lambda **_: self._drain(), concurrent=True)
 
-    def start_user(self, kind: Kind) -> str:
+    def start_user(self, kind: UserKind) -> str:
         """Start a user; returns its name."""
         return self._process.start(kind) if self._process is not None else ""
 
     def stop_user(self, name: str) -> None:
-        """Stop a user after the game that it is in."""
+        """Stop a user after its current game."""
         if self._process is not None:
             self._process.stop(name)
 
     def _start(self, **_: Any) -> None:
-        plan = Plan.from_json(getattr(self._environment.parsed_options, PLAN))
+        plan = LoadPlan.from_json(getattr(self._environment.parsed_options, PLAN))
         self._reports.clear()
         self._is_reported.clear()
         self._statistics = LocustStatistics(self._environment.stats)
@@ -65,13 +65,13 @@ class LoadWorker:
         self._reports.append({**message, "batch": with_histograms(message["batch"])})
 
     def _drain(self) -> None:
-        """Let games end; the last report says whether that went well."""
+        """Drain the load process; the last report has the outcome."""
         process = self._process
         if process is None:
             return
         process.drain()
         process.drained.wait()
-        if not process.is_well_drained:
+        if not process.has_drained:
             print(f"loadtest: {process.fault() or 'the load process ended early'}", file=sys.stderr, flush=True)
             self._reports.append({"drained": False})
 
@@ -81,7 +81,7 @@ class LoadWorker:
             self._is_reported.set()
 
     def _quit(self, **_: Any) -> None:
-        """Let games end and be reported when this worker alone quits."""
+        """Drain and report when this worker alone quits."""
         if self._process is not None:
             self._drain()
             self._is_reported.wait(REPORTED_SECONDS)

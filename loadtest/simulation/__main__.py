@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import TextIO
 
 from loadtest.simulation.plan import SCENARIOS
-from loadtest.simulation.simulator import Outcome, Simulator
+from loadtest.simulation.simulator import SeedResult, Simulator
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run seeds until one fails; returns the exit code, 1 if one did."""
+    """Run seeds until one fails; returns the exit code, 1 if one has failed."""
     given = _parser().parse_args(arguments)
     seeds = [given.seed] if given.seed is not None else list(range(given.first, given.first + given.seeds))
     began = time.perf_counter()
-    outcomes: list[Outcome] = []
+    outcomes: list[SeedResult] = []
     for outcome in _outcomes(seeds, given.jobs, given.scenario, given.trace):
         outcomes.append(outcome)
         if not given.quiet:
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(any(outcome.violations for outcome in outcomes))
 
 
-def _outcomes(seeds: Sequence[int], jobs: int, scenario: str, trace: Path | None) -> Iterator[Outcome]:
+def _outcomes(seeds: Sequence[int], jobs: int, scenario: str, trace: Path | None) -> Iterator[SeedResult]:
     if jobs > 1:
         with ProcessPoolExecutor(jobs) as pool:
             yield from pool.map(partial(_run, scenario), seeds)
@@ -44,16 +44,16 @@ def _outcomes(seeds: Sequence[int], jobs: int, scenario: str, trace: Path | None
 
 @cache
 def _simulator() -> Simulator:
-    """That of this process."""
+    """The simulator of this process."""
     return Simulator()
 
 
-def _run(scenario: str, seed: int, file: TextIO | None = None) -> Outcome:
+def _run(scenario: str, seed: int, file: TextIO | None = None) -> SeedResult:
     return _simulator().run(seed, file, scenario)
 
 
-def summary(outcomes: Sequence[Outcome], seconds: float) -> str:
-    """All runs together."""
+def summary(outcomes: Sequence[SeedResult], seconds: float) -> str:
+    """The summary of all runs."""
     numbers: Counter[str] = Counter()
     faults: Counter[str] = Counter()
     for outcome in outcomes:
@@ -74,17 +74,17 @@ def summary(outcomes: Sequence[Outcome], seconds: float) -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m loadtest.simulation",
-        description="Runs the whole system in one thread with virtual time, faults and all, once for each seed, and "
-        "judges every table. Exit code 1 if something is wrong.",
+        description="Runs the whole system in one thread with virtual time and random faults, once for each seed, and "
+        "judges every table. Exit code 1 if there is a violation.",
     )
-    parser.add_argument("--seeds", type=int, default=100, help="how many seeds (100)")
-    parser.add_argument("--first", type=int, default=1, help="the first of them (1)")
-    parser.add_argument("--seed", type=int, help="this one only")
-    parser.add_argument("--jobs", type=int, default=1, help="processes at the same time (1)")
-    parser.add_argument("--trace", type=Path, metavar="FILE", help="write all that happens there (with one job)")
-    parser.add_argument("--scenario", choices=SCENARIOS, default="", help="runs in which one thing happens often")
-    parser.add_argument("--go-on", action="store_true", help="do not stop at the first seed that fails")
-    parser.add_argument("--quiet", action="store_true", help="no line for each seed")
+    parser.add_argument("--seeds", type=int, default=100, help="the number of seeds (100)")
+    parser.add_argument("--first", type=int, default=1, help="the first seed (1)")
+    parser.add_argument("--seed", type=int, help="run this seed only")
+    parser.add_argument("--jobs", type=int, default=1, help="the number of processes (1)")
+    parser.add_argument("--trace", type=Path, metavar="FILE", help="write the trace to this file (with one job)")
+    parser.add_argument("--scenario", choices=SCENARIOS, default="", help="concentrate on one situation")
+    parser.add_argument("--go-on", action="store_true", help="continue after a seed that fails")
+    parser.add_argument("--quiet", action="store_true", help="print no line for each seed")
     return parser
 
 

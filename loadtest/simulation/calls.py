@@ -1,4 +1,4 @@
-"""Calls over the simulated network: what a client's stub, and what a server's handler holds of each."""
+"""Calls over the simulated network, with their client and server ends."""
 
 import asyncio
 from collections import deque
@@ -15,36 +15,36 @@ from loadtest.simulation.loop import Process
 Metadata = tuple[tuple[str, str | bytes], ...]
 NO_METADATA: Metadata = ()
 ORDER_SECONDS = 1e-6
-"""Messages of one direction never overtake each other."""
+"""The minimum distance of messages in one direction, which keeps their order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How a call ended."""
+    """The status of a call that has ended."""
 
     code: grpc.StatusCode
     details: str = ""
     trailing: Metadata = NO_METADATA
 
     def error(self) -> grpc.aio.AioRpcError:
-        """What a client's stub raises."""
+        """The exception that a client's stub raises."""
         return grpc.aio.AioRpcError(self.code, grpc.aio.Metadata(), grpc.aio.Metadata(*self.trailing), self.details)
 
 
 OK = Status(grpc.StatusCode.OK)
 BROKEN = Status(grpc.StatusCode.UNAVAILABLE, "the simulated connection broke")
 HALF_CLOSED = object()
-"""What a server reads when a client sends no more."""
+"""The item that a server reads after the client's last message."""
 
 
 class Pipe:
-    """One direction of a call: what is sent arrives in its order, each after a while, unless the pipe is cut."""
+    """One direction of a call: items arrive in order, each after a delay, unless the pipe is cut."""
 
     def __init__(self, receiver: Process, faults: Faults) -> None:
         self.receiver = receiver
         self._faults = faults
         self._arrived: deque[Any] = deque()
-        self._taker: asyncio.Future[None] | None = None
+        self._reader: asyncio.Future[None] | None = None
         self._last = 0.0
         self._is_cut = False
         self.sent = 0
@@ -52,7 +52,7 @@ class Pipe:
         self.room = asyncio.Event()
 
     def send(self, item: Any) -> None:
-        """Put something in at one end."""
+        """Send an item."""
         if self._is_cut:
             return
         now = asyncio.get_running_loop().time()
@@ -62,31 +62,31 @@ class Pipe:
 
     def _arrive(self, item: Any) -> None:
         if not self._is_cut:
-            self._put(item)
+            self._deliver(item)
 
-    def _put(self, item: Any) -> None:
+    def _deliver(self, item: Any) -> None:
         self._arrived.append(item)
-        if self._taker is not None and not self._taker.done():
-            self._taker.set_result(None)
+        if self._reader is not None and not self._reader.done():
+            self._reader.set_result(None)
 
     def cut(self, last: Any = None) -> None:
-        """Let nothing more arrive, but for a last item, at once."""
+        """Drop all items in transit; a last item arrives at once."""
         self._is_cut = True
         if last is not None:
-            self._put(last)
+            self._deliver(last)
 
     async def take(self) -> Any:
-        """Wait for what comes out at the other end."""
+        """Wait for the next item."""
         while not self._arrived:
-            self._taker = asyncio.get_running_loop().create_future()
-            await self._taker
+            self._reader = asyncio.get_running_loop().create_future()
+            await self._reader
         self.taken += 1
         self.room.set()
         return self._arrived.popleft()
 
 
-class Call:
-    """Both ends of one call. The client sees `receive`; the server's handler gets a ServerEnd as its context."""
+class SimulatedCall:
+    """Both ends of one call. The client uses `receive`; the server's handler gets a SimulatedContext."""
 
     def __init__(self, number: int, method: str, client: Process, server: Process, metadata: Metadata, faults: Faults):
         self.number = number
@@ -98,33 +98,33 @@ class Call:
         self.to_server = Pipe(server, faults)
         self.to_client = Pipe(client, faults)
         self.handler: asyncio.Task[None] | None = None
-        self.twin: Call | None = None
-        """The same request, on its way to another server, whose answer no client receives."""
+        self.duplicate: SimulatedCall | None = None
+        """The same request to another server, whose answer no client receives."""
         self.request = b""
-        """The first thing that the client sent."""
-        self.is_read_slowly = False
+        """The first message of the client."""
+        self.has_slow_reader = False
         self.client_has_ended = False
         self.server_has_ended = False
-        self.over: list[Callable[[Call], None]] = []
+        self.over: list[Callable[[SimulatedCall], None]] = []
         self._closing: list[Callable[[], None]] = []
         self._limit: asyncio.TimerHandle | None = None
 
     def limit(self, seconds: float | None) -> None:
-        """End the call at the client after so long."""
+        """Set the client's deadline."""
         if seconds is not None:
-            late = Status(grpc.StatusCode.DEADLINE_EXCEEDED, "the simulated deadline came")
+            late = Status(grpc.StatusCode.DEADLINE_EXCEEDED, "the simulated deadline has passed")
             self._limit = self.client.later(seconds, self.end_at_client, late)
 
     def send(self, raw: bytes) -> None:
-        """Send something from the client to the server, or to both."""
+        """Send a message from the client to the server, and to the duplicate's."""
         self.request = self.request or raw
         self.to_server.send(raw)
-        if self.twin is not None:
-            self.twin.send(raw)
+        if self.duplicate is not None:
+            self.duplicate.send(raw)
 
     async def receive(self) -> Any:
-        """The next message at the client; None at a good end. Raises grpc.aio.AioRpcError at another."""
-        if self.is_read_slowly and (seconds := self.faults.reading_seconds()):
+        """The next message at the client, None after the last; raises grpc.aio.AioRpcError."""
+        if self.has_slow_reader and (seconds := self.faults.reading_seconds()):
             await asyncio.sleep(seconds)
         item = await self.to_client.take()
         if not isinstance(item, Status):
@@ -134,17 +134,17 @@ class Call:
             return None
         raise item.error()
 
-    def on_close(self, react: Callable[[], None]) -> None:
-        """Call something as soon as nothing of this call arrives any more."""
-        self._closing.append(react)
+    def on_close(self, callback: Callable[[], None]) -> None:
+        """Add a callback for when no message of this call arrives any more."""
+        self._closing.append(callback)
 
     def _closed(self) -> None:
-        for react in self._closing:
-            react()
+        for callback in self._closing:
+            callback()
         self._closing.clear()
 
     def end_at_client(self, status: Status | None) -> None:
-        """The client receives no more than this; the server learns of it after a while."""
+        """End the call at the client, and after a delay at the server."""
         self._closed()
         if not self.client_has_ended:
             self._end_of_client(status)
@@ -159,7 +159,7 @@ class Call:
             self.to_client.cut(status)
 
     def end_at_server(self) -> None:
-        """The server learns that the client has gone."""
+        """End the call at the server, because the client has ended it."""
         if self.server_has_ended:
             return
         self.server_has_ended = True
@@ -169,14 +169,14 @@ class Call:
         self.ended()
 
     def ended(self) -> None:
-        """The call is over at the server: report that to those who keep count of calls."""
+        """The call has ended at the server: run the callbacks."""
         self._closed()
-        for react in self.over:
-            react(self)
+        for callback in self.over:
+            callback(self)
         self.over.clear()
 
-    def break_off(self, client_seconds: float, server_seconds: float) -> None:
-        """Lose the connection; each end notices after a time of its own."""
+    def lose_connection(self, client_seconds: float, server_seconds: float) -> None:
+        """Lose the connection; each end notices after its own delay."""
         self._closed()
         self.to_client.cut()
         self.to_server.cut()
@@ -184,10 +184,10 @@ class Call:
         self.server.later(server_seconds, self.end_at_server)
 
 
-class ServerEnd:
-    """The context of a handler, with the methods of grpc.aio.ServicerContext that the services use."""
+class SimulatedContext:
+    """A handler's context, with the methods of grpc.aio.ServicerContext that the services use."""
 
-    def __init__(self, call: Call, window: int, answered: Callable[[Call, bytes], None]) -> None:
+    def __init__(self, call: SimulatedCall, window: int, answered: Callable[[SimulatedCall, bytes], None]) -> None:
         self.call = call
         self.serializer: Callable[[Any], bytes] | None = None
         self.aborted: Status | None = None
@@ -208,7 +208,7 @@ class ServerEnd:
         return grpc.aio.EOF if item is HALF_CLOSED else item
 
     async def write(self, message: Any) -> None:
-        """Send a message, once the client has room for it."""
+        """Send a message when the client's window has room."""
         pipe = self.call.to_client
         while pipe.sent - pipe.taken >= self._window and not self.call.server_has_ended:
             pipe.room.clear()
@@ -227,10 +227,12 @@ class ServerEnd:
         raise grpc.aio.AbortError
 
 
-class StreamAtClient:
-    """What a stub of a stream returns: an asynchronous iterator that can be cancelled."""
+class ClientStream:
+    """A stream at the client: an asynchronous iterator that can be cancelled."""
 
-    def __init__(self, call: Call, decode: Callable[[bytes], Any], sending: asyncio.Future[None] | None = None) -> None:
+    def __init__(
+        self, call: SimulatedCall, decode: Callable[[bytes], Any], sending: asyncio.Future[None] | None = None
+    ) -> None:
         self._call = call
         self._decode = decode
         self._sending = sending
@@ -250,10 +252,10 @@ class StreamAtClient:
             self._sending.cancel()
 
     def cancel(self) -> bool:
-        """End the call from the client's side."""
+        """End the call at the client."""
         self._stop_sending()
         if self._call.client_has_ended:
             return False
         with suppress(RuntimeError):
-            self._call.end_at_client(Status(grpc.StatusCode.CANCELLED, "cancelled here"))
+            self._call.end_at_client(Status(grpc.StatusCode.CANCELLED, "cancelled by the client"))
         return True

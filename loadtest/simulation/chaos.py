@@ -1,26 +1,26 @@
-"""Disasters: what happens to whole replicas, databases and connections, and when."""
+"""Disasters: faults of whole replicas, databases and connections, and their times."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 from loadtest.simulation.replica import Replica
-from loadtest.simulation.surroundings import Surroundings
+from loadtest.simulation.world import World
 
-DEAD_SECONDS = (0.1, 4.0)
+RESTART_SECONDS = (0.1, 4.0)
 AFTERMATH_SECONDS = 2.0
 DOWN_SECONDS = (0.2, 4.0)
 
 
 class Chaos:
-    """Brings the disasters of a plan over the world, at times of chance."""
+    """Causes the disasters of a plan at random times."""
 
-    def __init__(self, world: Surroundings, replicas: Sequence[Replica]) -> None:
+    def __init__(self, world: World, replicas: Sequence[Replica]) -> None:
         self._world = world
         self._replicas = replicas
         self._plan = world.plan
         self._faults = world.faults
-        self._chance = world.chance("chaos")
+        self._random = world.random("chaos")
         self._kinds: dict[str, Callable[[], Coroutine[Any, Any, None]]] = {
             "kill engine": lambda: self._kill([self._one("engine")]),
             "kill all engines": lambda: self._kill(self._all("engine")),
@@ -39,16 +39,16 @@ class Chaos:
         return [replica for replica in self._replicas if replica.kind == kind]
 
     def _one(self, kind: str) -> Replica:
-        return self._chance.choice(self._all(kind))
+        return self._random.choice(self._all(kind))
 
     async def run(self, playing: Sequence[asyncio.Task[None]]) -> None:
-        """Everything, within the faulty time or until all games are over; what it broke is whole again at the end.
+        """Cause all disasters within the faulty time, or until all games are over; all replicas run at the end.
 
-        Random faults go on for a while after that: results are on their way then.
+        Random faults continue for a while, since results are reported then.
         """
         loop = asyncio.get_running_loop()
         end = loop.time() + self._plan.faulty_seconds
-        moments = sorted(self._chance.uniform(0, self._plan.faulty_seconds) for _ in self._plan.disasters)
+        moments = sorted(self._random.uniform(0, self._plan.faulty_seconds) for _ in self._plan.disasters)
         under_way = []
         for moment, kind in zip(moments, self._plan.disasters, strict=True):
             if not await self._until(end - self._plan.faulty_seconds + moment, playing):
@@ -56,13 +56,13 @@ class Chaos:
             self._faults.note(kind)
             under_way.append(asyncio.create_task(self._kinds[kind]()))
         await self._until(end, playing)
-        await asyncio.sleep(self._chance.uniform(0, AFTERMATH_SECONDS))
+        await asyncio.sleep(self._random.uniform(0, AFTERMATH_SECONDS))
         self._faults.stop()
         if under_way:
             await asyncio.gather(*under_way)
 
     async def _until(self, moment: float, playing: Sequence[asyncio.Task[None]]) -> bool:
-        """Wait for a moment; returns whether any game is still on."""
+        """Wait until a time; returns whether any game is still running."""
         seconds = moment - asyncio.get_running_loop().time()
         if seconds > 0:
             await asyncio.wait(playing, timeout=seconds)
@@ -72,7 +72,7 @@ class Chaos:
         for replica in replicas:
             replica.kill()
         for replica in replicas:
-            await asyncio.sleep(self._chance.uniform(*DEAD_SECONDS))
+            await asyncio.sleep(self._random.uniform(*RESTART_SECONDS))
             replica.start()
 
     async def _stop(self, replicas: Sequence[Replica]) -> None:
@@ -83,24 +83,24 @@ class Chaos:
     async def _scoring_down(self) -> None:
         for replica in self._all("scoring"):
             replica.kill()
-        await asyncio.sleep(self._chance.uniform(2.0, 8.0))
+        await asyncio.sleep(self._random.uniform(2.0, 8.0))
         for replica in self._all("scoring"):
             replica.start()
 
     async def _stop_database(self) -> None:
-        database = self._world.databases[self._chance.choice(("engine", "engine", "lobby", "scoring"))]
+        database = self._world.databases[self._random.choice(("engine", "engine", "lobby", "scoring"))]
         database.stop()
-        await asyncio.sleep(self._chance.uniform(*DOWN_SECONDS))
+        await asyncio.sleep(self._random.uniform(*DOWN_SECONDS))
         database.start()
 
-    async def _break(self, most: int) -> None:
-        streams = [call for call in self._world.network.open_calls if call.method.endswith(("Play", "WatchTable"))]
-        for call in self._chance.sample(streams, min(most, len(streams))):
+    async def _break(self, maximum: int) -> None:
+        streams = [call for call in self._world.network.open_calls if call.method.endswith(("PlayTable", "WatchTable"))]
+        for call in self._random.sample(streams, min(maximum, len(streams))):
             self._world.network.break_connection(call)
 
 
-async def keep_alive(replicas: Sequence[Replica]) -> None:
-    """Start again what has ended by itself, as a supervisor does; runs until cancelled."""
+async def supervise(replicas: Sequence[Replica]) -> None:
+    """Restart replicas that have ended by themselves; runs until cancelled."""
     while True:
         await asyncio.sleep(1.0)
         for replica in replicas:

@@ -1,8 +1,8 @@
-"""A database of the simulated world: SQLite in memory, run in the simulation's own thread.
+"""A simulated database: SQLite in memory, in the simulation's own thread.
 
-The statements are those of the services; what is simulated is everything around them: how long the way takes, what gets
-lost on it, that it is down, and that a client dies in the middle of a transaction. Transactions come one after the
-other. What a service holds of it has the methods of SQLAlchemy's AsyncEngine and AsyncConnection that services use.
+The statements of the services are executed; latency, lost messages, downtime and the death of a client within a
+transaction are simulated. Transactions are serial. InlineEngine and InlineConnection have the methods of SQLAlchemy's
+AsyncEngine and AsyncConnection that the services use.
 """
 
 import asyncio
@@ -18,13 +18,13 @@ from loadtest.simulation.faults import DatabaseFault, Faults
 from loadtest.simulation.loop import PROCESS, Process
 
 Change = tuple[Any, ...]
-"""What a watched statement changed: the word for it, and values of the row."""
-Given = TypeVar("Given")
+"""A change of a watched table: its kind, and values of the row."""
+Result = TypeVar("Result")
 LOST = "the simulated connection was lost"
 
 
 class Schema:
-    """A service's tables, empty, and one SQLAlchemy for all databases that have them, so that it compiles once."""
+    """A service's empty schema, with one SQLAlchemy engine for all databases, which compiles each statement once."""
 
     def __init__(self, metadata: MetaData) -> None:
         self._raw = sqlite3.connect(":memory:", check_same_thread=False)
@@ -35,7 +35,7 @@ class Schema:
             self._file = self._raw.serialize()
 
     def open(self) -> tuple[sqlite3.Connection, Connection]:
-        """A new database with nothing in its tables: the driver's connection to it, and SQLAlchemy's."""
+        """A new empty database: the driver's connection to it, and SQLAlchemy's."""
         self._raw = sqlite3.connect(":memory:", check_same_thread=False)
         self._raw.deserialize(self._file)
         self._raw.execute("PRAGMA foreign_keys=ON")
@@ -43,14 +43,14 @@ class Schema:
 
 
 class SimulatedDatabase:
-    """The data, the lock that lets one transaction in at a time, and what can go wrong.
+    """The data, the lock that serializes transactions, and the faults.
 
-    `watch` is a script of temporary triggers that call noted(word, values...); `committed` receives what a transaction
-    noted, once it is stored.
+    `triggers` is a script of temporary triggers that call noted(kind, values...); `committed` receives the changes of a
+    transaction after its commit.
     """
 
     def __init__(
-        self, name: str, schema: Schema, watch: str, faults: Faults, committed: Callable[[list[Change]], None]
+        self, name: str, schema: Schema, triggers: str, faults: Faults, committed: Callable[[list[Change]], None]
     ) -> None:
         self.name = name
         self.faults = faults
@@ -58,7 +58,7 @@ class SimulatedDatabase:
         self.is_down = False
         self.raw, self.statements = schema.open()
         self.raw.create_function("noted", -1, self._note)
-        self.raw.executescript(watch)
+        self.raw.executescript(triggers)
         self._committed = committed
         self._noted: list[Change] = []
         self._owner: InlineConnection | None = None
@@ -69,7 +69,7 @@ class SimulatedDatabase:
 
     async def enter(self, connection: "InlineConnection") -> None:
         """Wait for the lock; raises DatabaseFault while the database is down."""
-        await self.faults.way_to_database(self.name)
+        await self.faults.database_round_trip(self.name)
         self._check_up()
         if self._owner is None:
             self._owner = connection
@@ -88,7 +88,7 @@ class SimulatedDatabase:
             raise DatabaseFault("the simulated database is down")
 
     def leave(self, connection: "InlineConnection") -> None:
-        """Undo what was not committed and let the next one in."""
+        """Roll back, and let the next transaction in."""
         if self._owner is not connection:
             return
         self.statements.rollback()
@@ -105,7 +105,7 @@ class SimulatedDatabase:
                 turn.set_result(None)
 
     async def commit(self, connection: "InlineConnection") -> None:
-        """Store what a transaction did, and let the next one in; raises DatabaseFault, before or after that."""
+        """Commit, and let the next transaction in; raises DatabaseFault, before or after the commit."""
         try:
             await self.faults.before_commit(self.name)
             self._check_up()
@@ -126,7 +126,7 @@ class SimulatedDatabase:
         return self._owner is connection
 
     def stop(self) -> None:
-        """Go down; what was not committed is lost."""
+        """Go down; uncommitted changes are lost."""
         self.is_down = True
         if self._owner is not None:
             self.leave(self._owner)
@@ -136,18 +136,18 @@ class SimulatedDatabase:
         self.is_down = False
 
     def forget(self, process: Process) -> None:
-        """A process died, and its transaction with it."""
+        """Roll back the transaction of a process that has died."""
         if self._owner is not None and self._owner.process is process:
             self.leave(self._owner)
 
     def close(self) -> None:
-        """Give back what it holds."""
+        """Close the connections."""
         self.statements.close()
         self.raw.close()
 
 
 class InlineEngine:
-    """What a service holds in place of SQLAlchemy's AsyncEngine."""
+    """Replaces SQLAlchemy's AsyncEngine in a service."""
 
     def __init__(self, database: SimulatedDatabase) -> None:
         self._database = database
@@ -158,7 +158,7 @@ class InlineEngine:
 
     @asynccontextmanager
     async def connect(self) -> "AsyncIterator[InlineConnection]":
-        """A connection; what it does not commit is undone at the end."""
+        """A connection; uncommitted changes are rolled back at the end."""
         connection = InlineConnection(self._database)
         try:
             yield connection
@@ -174,7 +174,7 @@ class InlineEngine:
 
 
 class InlineConnection:
-    """A connection of one process; it holds the database's lock from its first statement to its commit or rollback."""
+    """A connection of one process, with the database's lock from its first statement to its commit or rollback."""
 
     def __init__(self, database: SimulatedDatabase) -> None:
         self.process = PROCESS.get()
@@ -185,7 +185,7 @@ class InlineConnection:
     def dialect(self) -> Dialect:
         return self._database.statements.dialect
 
-    async def _began(self) -> Connection:
+    async def _begin(self) -> Connection:
         if not self._has_begun:
             await self._database.enter(self)
             self._has_begun = True
@@ -194,13 +194,13 @@ class InlineConnection:
         return self._database.statements
 
     async def execute(self, statement: Any, parameters: Any = None) -> Any:
-        return (await self._began()).execute(statement, parameters)
+        return (await self._begin()).execute(statement, parameters)
 
     async def exec_driver_sql(self, statement: str, parameters: Any = None) -> Any:
-        return (await self._began()).exec_driver_sql(statement, parameters)
+        return (await self._begin()).exec_driver_sql(statement, parameters)
 
-    async def run_sync(self, work: Callable[..., Given], *arguments: Any) -> Given:
-        return work(await self._began(), *arguments)
+    async def run_sync(self, work: Callable[..., Result], *arguments: Any) -> Result:
+        return work(await self._begin(), *arguments)
 
     async def commit(self) -> None:
         if not self._has_begun:

@@ -6,12 +6,11 @@ from pathlib import Path
 
 from prometheus_client import CollectorRegistry
 
+from croupier.engine.api.control_servicer import EngineControlServicer
+from croupier.engine.api.scoring_channel import ScoringChannel
+from croupier.engine.api.servicer import EngineServicer
 from croupier.engine.assembly import Engine, Ports, wire
-from croupier.engine.background import end_tasks
-from croupier.engine.control_servicer import EngineControlServicer
 from croupier.engine.metrics import EngineMetrics
-from croupier.engine.scoring_channel import ScoringChannel
-from croupier.engine.servicer import EngineServicer
 from croupier.engine.settings import EngineSettings
 from croupier.runtime.identity import (
     ENGINE_CONTROL_AUDIENCE,
@@ -20,9 +19,10 @@ from croupier.runtime.identity import (
     SERVICE_TOKEN_SECONDS,
     TokenIssuer,
 )
-from croupier.runtime.stream_places import StreamPlaces
-from loadtest.simulation.news import SimulatedNews
-from loadtest.simulation.parts import SimulatedLogger, SimulatedThinkers, SimulatedWriter
+from croupier.runtime.stream_limiter import StreamLimiter
+from croupier.runtime.tasks import end_tasks
+from loadtest.simulation.engine_ports import SimulatedBotWorkers, SimulatedLogger, SimulatedWriter
+from loadtest.simulation.notifications import SimulatedNotifier
 from loadtest.simulation.replica import (
     ENGINE,
     ENGINE_CONTROL,
@@ -32,23 +32,23 @@ from loadtest.simulation.replica import (
     SCORING_CONTROL,
     Replica,
 )
-from loadtest.simulation.surroundings import Surroundings
+from loadtest.simulation.world import World
 
 IDLE_SECONDS = 20
 
 
 class EngineReplica(Replica):
-    """An engine; its own clock is off, and what it knows of the time comes from the database."""
+    """An engine whose own clock is wrong, so that it depends on the database's."""
 
     kind = "engine"
 
-    def __init__(self, name: str, world: Surroundings) -> None:
+    def __init__(self, name: str, world: World) -> None:
         super().__init__(name, world)
-        self._skew_milliseconds = self.chance.randrange(-5_000, 5_000)
+        self._skew_milliseconds = self.random.randrange(-5_000, 5_000)
         self.engine: Engine | None = None
         self.races_lost = 0
         self._engines: list[Engine] = []
-        self._places = StreamPlaces(1_000, 1_000)
+        self._stream_limiter = StreamLimiter(1_000, 1_000)
 
     def clock(self) -> int:
         return self.world.loop.now_milliseconds() + self._skew_milliseconds
@@ -60,37 +60,37 @@ class EngineReplica(Replica):
         await asyncio.gather(*(engine.services.background.close(0) for engine in self._engines))
 
     def pending(self) -> Mapping[str, int]:
-        return {**self.engine.pending(), "streams": len(self._places)} if self.engine is not None else {}
+        return {**self.engine.pending(), "streams": len(self._stream_limiter)} if self.engine is not None else {}
 
     async def _ask_time(self) -> int:
-        await asyncio.sleep(self.chance.uniform(0.0001, 0.02))
+        await asyncio.sleep(self.random.uniform(0.0001, 0.02))
         if self.database.is_down:
             raise ConnectionError("the simulated database is down")
-        there = self.world.loop.now_milliseconds()
-        await asyncio.sleep(self.chance.uniform(0.0001, 0.02))
-        return there
+        now = self.world.loop.now_milliseconds()
+        await asyncio.sleep(self.random.uniform(0.0001, 0.02))
+        return now
 
     def _assemble(self) -> Engine:
-        world, engine_id, chance = self.world, self.process.name, self.chance
+        world, engine_id, random = self.world, self.process.name, self.random
         database, logger = world.access[self.kind], SimulatedLogger(engine_id, world.findings)
         settings = EngineSettings(
             database="",
             lobby_public_key=Path("unused"),
             signing_key=Path("unused"),
-            scoring_control=SCORING_CONTROL,
-            most_open_tables=1_000,
+            scoring_control="unused:1",
+            max_open_tables=1_000,
             idle_seconds=IDLE_SECONDS,
             log_seconds=world.plan.log_seconds,
         )
         ports = Ports(
             engine_id=engine_id,
             metrics=EngineMetrics(CollectorRegistry()),
-            new_seed=chance.randbytes,
-            choose=chance.randrange,
+            new_seed=random.randbytes,
+            random=random.randrange,
             ask_time=self._ask_time,
             writer=SimulatedWriter(database, self.database, engine_id, self._lost_races),
-            news=SimulatedNews(world.hub, engine_id, chance),
-            thinkers=SimulatedThinkers(chance),
+            notifier=SimulatedNotifier(world.hub, engine_id, random),
+            bot_workers=SimulatedBotWorkers(random),
         )
         issuer = TokenIssuer(ENGINE_KEY, SCORING_CONTROL_AUDIENCE, SERVICE_TOKEN_SECONDS, world.loop.now_milliseconds)
         scoring = ScoringChannel(world.network.channel(self.process, SCORING_CONTROL), issuer)
@@ -101,9 +101,8 @@ class EngineReplica(Replica):
         self._engines.append(engine)
         await engine.clock.measure()
         committing = asyncio.create_task(engine.store.run())
-        reporting = asyncio.create_task(engine.services.reporter.run())
-        self._places = StreamPlaces(1_000, 1_000)
-        players = EngineServicer(engine.tables, engine.services.metrics, self._places)
+        self._stream_limiter = StreamLimiter(1_000, 1_000)
+        players = EngineServicer(engine.tables, engine.services.metrics, self._stream_limiter)
         lobbies = EngineControlServicer(engine.tables)
         servers = [
             self.listen(ENGINE, players.add_to, self.interceptor(LOBBY_KEY, PLAYER_AUDIENCE, engine.clock)),
@@ -111,11 +110,12 @@ class EngineReplica(Replica):
                 ENGINE_CONTROL, lobbies.add_to, self.interceptor(LOBBY_KEY, ENGINE_CONTROL_AUDIENCE, engine.clock)
             ),
         ]
-        await engine.services.attendance.attend()
-        working = [asyncio.create_task(work) for work in engine.work()]
+        await engine.liveness.attend()
+        working = [asyncio.create_task(work()) for work in engine.work().values()]
         await self._stopped.wait()
         draining = [asyncio.create_task(server.stop(GRACE_SECONDS)) for server in servers]
         await engine.send_streams_elsewhere(GRACE_SECONDS)
-        await end_tasks([reporting, *working])
+        await end_tasks(working)
         await asyncio.wait(draining)
-        await engine.finish(committing, GRACE_SECONDS)
+        await engine.finish(GRACE_SECONDS)
+        await end_tasks([committing])

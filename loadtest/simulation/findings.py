@@ -1,4 +1,4 @@
-"""What a run itself finds wrong, beside what the judge finds in the records afterwards."""
+"""Violations that the run itself finds, beside those of the judge."""
 
 from collections.abc import Callable
 
@@ -6,9 +6,9 @@ from loadtest.judge.violations import Invariant, Violation
 
 
 class Findings:
-    """Keeps violations and stops the run at the first.
+    """Collects violations and stops the run at the first.
 
-    Nothing is raised: what runs at that moment belongs to the services, which would deal with an exception.
+    It raises nothing, since the calling code belongs to the services, which would handle an exception.
     """
 
     def __init__(self, stop: Callable[[], None]) -> None:
@@ -16,6 +16,6 @@ class Findings:
         self._stop = stop
 
     def add(self, invariant: Invariant, detail: str, table_id: str = "", sequence: int = 0) -> None:
-        """Note that an invariant broke."""
+        """Add a violation."""
         self.violations.append(Violation(invariant, table_id, sequence, detail))
         self._stop()

@@ -1,8 +1,8 @@
-"""An event loop whose clock stands still while there is something to do, and jumps to the next timer when there is not.
+"""An event loop with virtual time, which stands still while callbacks are ready and jumps to the next timer otherwise.
 
-Nothing in it waits and nothing comes from outside, so the order of everything follows from what was scheduled. Every
-callback belongs to a simulated process, by its context. A process that was killed is frozen: what it would have run is
-put aside, as after a loss of power, and no clean-up of its own takes place.
+It does not wait and has no external events, so the order of callbacks is determined. Every callback belongs to a
+simulated process, by its context. A killed process is frozen: its callbacks are kept aside, as after a power failure,
+and none of its clean-up runs.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 
 
 class Process:
-    """What runs and dies together; `killed` holds what is called at its death."""
+    """A simulated process; `killed` are the callbacks of its death."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -37,22 +37,22 @@ class Process:
         return loop.create_task(work, context=self._context.copy())
 
     def later(self, seconds: float, action: Callable[..., object], *arguments: Any) -> asyncio.TimerHandle:
-        """Call something in this process after a while."""
+        """Schedule a callback in this process."""
         loop = asyncio.get_running_loop()
         return loop.call_later(seconds, action, *arguments, context=self._context)
 
     def freeze(self, handle: asyncio.Handle) -> None:
-        """Put aside what this process would have run."""
+        """Keep a callback aside."""
         self._frozen.append(handle)
 
     def kill(self) -> None:
-        """Stop at once, without any clean-up."""
+        """Stop at once, without clean-up."""
         self.alive = False
-        for react in self.killed:
-            react()
+        for callback in self.killed:
+            callback()
 
     def thaw(self) -> list[asyncio.Handle]:
-        """What was put aside, to be run after all, for the run is over."""
+        """Return the callbacks that were kept aside, to run them after the simulation."""
         self.alive = True
         frozen, self._frozen = self._frozen, []
         return frozen
@@ -61,8 +61,8 @@ class Process:
 PROCESS: ContextVar[Process] = ContextVar("simulated process")
 
 
-class Stuck(Exception):
-    """Nothing is scheduled any more and the run has not ended."""
+class Deadlock(Exception):
+    """Nothing is scheduled, and the run has not ended."""
 
 
 class VirtualLoop(asyncio.BaseEventLoop):
@@ -75,7 +75,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         super().__init__()
         self._now = 0.0
         self.processes: dict[Process, None] = {}
-        """Everything that ever ran here."""
+        """All processes of the run."""
         self.set_task_factory(_task_of_process)  # type: ignore[arg-type]
 
     def time(self) -> float:
@@ -83,7 +83,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         return self._now
 
     def now_milliseconds(self) -> int:
-        """The true time of the simulated world, in milliseconds since 1970 UTC."""
+        """The true simulated time, in milliseconds since 1970 UTC."""
         return START_MILLISECONDS + int(self._now * 1000 + 1e-6)
 
     def _run_once(self) -> None:
@@ -106,7 +106,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
             heapq.heappop(scheduled)._scheduled = False  # type: ignore[attr-defined]
         if not self._ready and not self._stopping:  # type: ignore[attr-defined]
             if not scheduled:
-                raise Stuck("nothing is left to run")
+                raise Deadlock("nothing is left to run")
             self._now = max(self._now, scheduled[0].when())
         while scheduled and scheduled[0].when() <= self._now:
             handle = heapq.heappop(scheduled)
@@ -114,18 +114,18 @@ class VirtualLoop(asyncio.BaseEventLoop):
             self._ready.append(handle)
 
     def run_again(self, handles: list[asyncio.Handle]) -> None:
-        """Queue what was put aside."""
+        """Queue callbacks that were kept aside."""
         self._ready.extend(handles)
 
     def _process_events(self, _events: Any) -> None:
-        """Nothing comes from outside."""
+        """There are no external events."""
 
     def _write_to_self(self) -> None:
-        """There is no other thread that would have to be woken."""
+        """There is no other thread to wake."""
 
     def run_in_executor(self, *_: Any) -> Any:  # type: ignore[override]
-        """Raises RuntimeError: threads would take the order of things out of the seed's hands."""
-        raise RuntimeError("nothing may leave the simulation's one thread")
+        """Raise RuntimeError: with threads the order would not be determined."""
+        raise RuntimeError("the simulation has one thread")
 
 
 def _task_of_process(

@@ -1,4 +1,4 @@
-"""Writes the record of each table, from every message between clients and services and every commit of the engines."""
+"""Writes the record of each table, from all messages between clients and services and all commits of the engines."""
 
 import json
 import zlib
@@ -9,22 +9,23 @@ from typing import Any
 import grpc
 
 from croupier_api.v1 import engine_pb2, lobby_pb2
-from croupier_client.errors import from_rpc_error
+from croupier_api.v1.errors_pb2 import ErrorReason
+from croupier_client import CroupierError, from_rpc_error, from_status
 from loadtest.judge.violations import Invariant
 from loadtest.record import (
     Answered,
     Closed,
-    Heard,
     Opened,
-    Said,
+    Received,
     SeatRecord,
     Sent,
+    SentProposal,
     StoredEntry,
     StoredTable,
     TableRecord,
     Viewed,
 )
-from loadtest.simulation.calls import Call, Status
+from loadtest.simulation.calls import SimulatedCall, Status
 from loadtest.simulation.database import Change
 from loadtest.simulation.findings import Findings
 from loadtest.simulation.trace import Trace
@@ -40,20 +41,20 @@ CREATE TEMP TRIGGER changed AFTER UPDATE ON entries BEGIN SELECT noted('changed'
 CREATE TEMP TRIGGER removed AFTER DELETE ON entries BEGIN SELECT noted('removed', OLD.table_id, OLD.sequence); END;
 CREATE TEMP TRIGGER archived AFTER INSERT ON archive BEGIN SELECT noted('archived', NEW.table_id, NEW.log); END;
 """
-"""Triggers that report all that happens to logs."""
-_ASKED: Mapping[str, tuple[Any, Any]] = {
+"""Triggers that report all changes of logs."""
+_UNARY_CALLS: Mapping[str, tuple[Any, Any]] = {
     "SubmitAction": (engine_pb2.SubmitActionRequest, engine_pb2.SubmitActionResponse),
-    "Propose": (engine_pb2.ProposeRequest, engine_pb2.ProposeResponse),
-    "Vote": (engine_pb2.VoteRequest, engine_pb2.VoteResponse),
+    "CreateProposal": (engine_pb2.CreateProposalRequest, engine_pb2.CreateProposalResponse),
+    "CastVote": (engine_pb2.CastVoteRequest, engine_pb2.CastVoteResponse),
 }
-"""What players ask for by single calls: the messages of request and answer."""
+"""The messages of players' unary calls."""
 _FAILED = frozenset({grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN})
 
 
 class Observer:
-    """Sees all messages, at the moment when they are sent, and all commits; `tables` are the records so far.
+    """Observes all messages when they are sent, and all commits; `tables` are the records so far.
 
-    Players of a simulation are late, absent and cut off on purpose: all of them are hampered.
+    All players of a simulation are impaired, since they are late, absent and disconnected on purpose.
     """
 
     def __init__(self, findings: Findings, now: Callable[[], int], trace: Trace) -> None:
@@ -75,13 +76,13 @@ class Observer:
 
     @property
     def opened(self) -> list[TableRecord]:
-        """The records of tables whose game has begun."""
+        """The records of tables that were opened."""
         return [record for record in self.tables.values() if record.stored is not None]
 
-    # What the database stores
+    # Commits
 
     def committed(self, changes: list[Change]) -> None:
-        """A transaction of an engine was committed."""
+        """Record the changes of an engine's transaction."""
         for kind, table_id, *values in changes if self._is_open else ():
             if kind == "opened":
                 self._trace.note("opened", table_id, values[0])
@@ -108,12 +109,12 @@ class Observer:
 
     def _archived(self, table_id: str, log: bytes) -> None:
         self._trace.note("archived", table_id)
-        if json.loads(zlib.decompress(log)) != [list(row[:4]) for row in self._rows[table_id]]:
+        if json.loads(zlib.decompress(log))["entries"] != [list(row[:4]) for row in self._rows[table_id]]:
             self._findings.add(Invariant.LOG_BROKEN, "the archive does not hold the whole log", table_id)
         self.archived.add(table_id)
 
     def close(self) -> None:
-        """The run is over: put the rows into the records, and observe nothing more."""
+        """End the observation, and add the rows to the records."""
         self._is_open = False
         for record in self.opened:
             assert record.stored is not None
@@ -121,67 +122,70 @@ class Observer:
             status = "finished" if record.is_finished else "open"
             record.stored = record.stored._replace(status=status, entries=tuple(self._rows[record.table_id]))
 
-    # What clients ask for
+    # Requests
 
-    def requested(self, call: Call, raw: bytes) -> None:
-        """A client sends a message."""
+    def requested(self, call: SimulatedCall, raw: bytes) -> None:
+        """Record a message of a client."""
         match call.method.rpartition("/")[2] if self._is_open else "":
-            case "Play":
-                message = engine_pb2.PlayRequest.FromString(raw)
+            case "PlayTable":
+                message = engine_pb2.PlayTableRequest.FromString(raw)
                 if message.HasField("action"):
-                    self._acts(call, message.action)
+                    self._action(call, message.action)
                 else:
-                    self._opens(call, message.watch)
+                    self._stream_opened(call, message.watch)
             case "WatchTable":
-                self._opens(call, engine_pb2.WatchTableRequest.FromString(raw))
+                self._stream_opened(call, engine_pb2.WatchTableRequest.FromString(raw))
             case "SubmitAction":
-                self._acts(call, engine_pb2.SubmitActionRequest.FromString(raw))
-            case "Propose" | "Vote" as kind:
-                self._says(call, _ASKED[kind][0].FromString(raw))
+                self._action(call, engine_pb2.SubmitActionRequest.FromString(raw))
+            case "CreateProposal" | "CastVote" as kind:
+                self._proposal_or_vote(call, _UNARY_CALLS[kind][0].FromString(raw))
             case "SetReady":
                 self._seeds[call.client.name] = lobby_pb2.SetReadyRequest.FromString(raw).client_seed
-            case "QuickMatch":
-                self._seeds[call.client.name] = lobby_pb2.QuickMatchRequest.FromString(raw).client_seed
+            case "FindMatch":
+                self._seeds[call.client.name] = lobby_pb2.FindMatchRequest.FromString(raw).client_seed
 
-    def _opens(self, call: Call, watch: engine_pb2.WatchTableRequest) -> None:
+    def _stream_opened(self, call: SimulatedCall, watch: engine_pb2.WatchTableRequest) -> None:
         viewer = self._viewer(call, watch.table_id)
         after = watch.after_sequence if watch.HasField("after_sequence") else None
         self.resumes += after is not None
         viewer.opened.append(Opened(self.now(), after))
-        viewer.reads_slowly |= call.is_read_slowly
+        viewer.reads_slowly |= call.has_slow_reader
         stream = len(viewer.opened) - 1
         self._streams[call.number] = viewer, stream
-        call.on_close(partial(self._closes, viewer, stream))
+        call.on_close(partial(self._stream_closed, viewer, stream))
 
-    def _closes(self, viewer: SeatRecord, stream: int) -> None:
+    def _stream_closed(self, viewer: SeatRecord, stream: int) -> None:
         viewer.closed.append(Closed(self.now(), stream))
 
-    def _acts(self, call: Call, request: engine_pb2.SubmitActionRequest) -> None:
+    def _action(self, call: SimulatedCall, request: engine_pb2.SubmitActionRequest) -> None:
         viewer = self._viewer(call, request.table_id)
         self._trace.note("asked", call.client.name, request.table_id, request.request_id)
         if all(sent.request_id != request.request_id for sent in reversed(viewer.sent)):
-            seen = request.expected_sequence if request.HasField("expected_sequence") else None
-            viewer.sent.append(Sent(self.now(), request.request_id, request.action.SerializeToString(), seen))
+            expected = request.expected_sequence if request.HasField("expected_sequence") else None
+            viewer.sent.append(Sent(self.now(), request.request_id, request.action.SerializeToString(), expected))
 
-    def _says(self, call: Call, request: Any) -> None:
+    def _proposal_or_vote(self, call: SimulatedCall, request: Any) -> None:
         viewer = self._viewer(call, request.table_id)
         self._trace.note("asked", call.client.name, request.table_id, request.request_id)
-        if isinstance(request, engine_pb2.ProposeRequest):
-            viewer.said.append(Said(self.now(), request.request_id, request.proposal))
+        if isinstance(request, engine_pb2.CreateProposalRequest):
+            viewer.sent_proposals.append(SentProposal(self.now(), request.request_id, request.proposal))
         else:
-            viewer.said.append(Said(self.now(), request.request_id, None, request.proposal_sequence, request.agree))
+            agree = request.vote == engine_pb2.VOTE_AGREE
+            viewer.sent_proposals.append(
+                SentProposal(self.now(), request.request_id, None, request.proposal_sequence, agree)
+            )
 
-    # What services answer
+    # Answers
 
-    def answered(self, call: Call, raw: bytes) -> None:
-        """A service sends a message."""
+    def answered(self, call: SimulatedCall, raw: bytes) -> None:
+        """Record a message of a service."""
         kind = call.method.rpartition("/")[2] if self._is_open else ""
         self._trace.note("answered", call.number, kind, len(raw))
         match kind:
-            case "Play" | "WatchTable":
-                self._streams_message(call, raw)
-            case "SubmitAction" | "Propose" | "Vote":
-                self._asked(call, kind, _ASKED[kind][1].FromString(raw).sequence)
+            case "PlayTable" | "WatchTable":
+                self._stream_message(call, raw)
+            case "SubmitAction" | "CreateProposal" | "CastVote":
+                self._unary_answer(call, kind, _UNARY_CALLS[kind][1].FromString(raw).sequence)
             case "GetView":
                 request = engine_pb2.GetViewRequest.FromString(call.request)
                 snapshot = engine_pb2.GetViewResponse.FromString(raw).snapshot.SerializeToString()
@@ -190,30 +194,30 @@ class Observer:
                 self.players[call.client.name] = lobby_pb2.SignInResponse.FromString(raw).player.player_id
             case "CreateTable":
                 table = lobby_pb2.CreateTableResponse.FromString(raw).table
-                self._commitments[table.table_id] = table.commitment
+                self._commitments[table.table_id] = table.seed_commitment
 
-    def _streams_message(self, call: Call, raw: bytes) -> None:
+    def _stream_message(self, call: SimulatedCall, raw: bytes) -> None:
         viewer, stream = self._streams[call.number]
-        viewer.heard.append(Heard(self.now(), stream, raw))
-        message = engine_pb2.PlayResponse.FromString(raw)
-        if not message.HasField("answer"):
-            return
-        request_id, refusal = message.answer.request_id, message.answer.refusal
-        sequence = message.answer.sequence if message.answer.HasField("sequence") else None
-        why = refusal.code, refusal.reason, refusal.rule, refusal.message
-        viewer.answered.append(Answered(self.now(), request_id, sequence, *why))
+        viewer.received.append(Received(self.now(), stream, raw))
+        message = engine_pb2.PlayTableResponse.FromString(raw)
+        answer = message.answer
+        if answer.HasField("sequence"):
+            viewer.answered.append(Answered(self.now(), answer.request_id, answer.sequence))
+        elif message.HasField("answer"):
+            viewer.answered.append(
+                Answered(self.now(), answer.request_id, None, *_refusal(from_status(answer.refusal)))
+            )
 
-    def refused(self, call: Call, status: Status) -> None:
-        """A service ends a call with an error."""
+    def refused(self, call: SimulatedCall, status: Status) -> None:
+        """Record the error of a call."""
         kind = call.method.rpartition("/")[2] if self._is_open else ""
         if kind and status.code in _FAILED:
             self._findings.add(Invariant.INTERNAL_ERROR, f"{kind} ended with {status}")
-        if kind in _ASKED:
-            error = from_rpc_error(status.error())
-            self._asked(call, kind, None, error.code.value[0], error.reason, error.rule, error.message)
+        if kind in _UNARY_CALLS:
+            self._unary_answer(call, kind, None, *_refusal(from_rpc_error(status.error())))
 
-    def _asked(self, call: Call, kind: str, *answer: Any) -> None:
-        request = _ASKED[kind][0].FromString(call.request)
+    def _unary_answer(self, call: SimulatedCall, kind: str, *answer: Any) -> None:
+        request = _UNARY_CALLS[kind][0].FromString(call.request)
         self._viewer(call, request.table_id).answered.append(Answered(self.now(), request.request_id, *answer))
 
     # Records
@@ -223,10 +227,16 @@ class Observer:
             self.tables[table_id] = TableRecord(table_id, "", 0)
         return self.tables[table_id]
 
-    def _viewer(self, call: Call, table_id: str) -> SeatRecord:
+    def _viewer(self, call: SimulatedCall, table_id: str) -> SeatRecord:
         name = call.client.name
         if (table_id, name) not in self._viewers:
-            viewer = SeatRecord(self.players[name], hampered=True, client_seed=self._seeds.get(name, b""))
+            viewer = SeatRecord(self.players[name], impaired=True, client_seed=self._seeds.get(name, b""))
             self._viewers[table_id, name] = viewer
             self._record(table_id).viewers.append(viewer)
         return self._viewers[table_id, name]
+
+
+def _refusal(error: CroupierError) -> tuple[int, ErrorReason.ValueType, str, str]:
+    """The code, reason, rule and message of a refusal."""
+    code: int = error.code.value[0]
+    return code, error.reason, error.rule, error.message

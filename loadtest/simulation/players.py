@@ -1,4 +1,4 @@
-"""Players of the simulated world: the reference client over the simulated network, and what they do with it."""
+"""The players of the simulation: the reference client over the simulated network, and their behaviour."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,8 +7,11 @@ from functools import partial
 from random import Random
 from typing import Any
 
-from croupier.games.catalogue import GAMES
-from croupier_api.v1 import cards_pb2, engine_pb2, lobby_pb2, table_pb2
+from google.protobuf.duration_pb2 import Duration
+
+from croupier.games.registry import GAMES
+from croupier_api.v1 import actions_pb2, cards_pb2, engine_pb2, tables_pb2
+from croupier_api.v1.errors_pb2 import ErrorReason
 from croupier_client import (
     AsyncTable,
     BrokenStream,
@@ -18,64 +21,64 @@ from croupier_client import (
     FailedPrecondition,
     IllegalAction,
     StaleSequence,
-    random_legal,
+    choose_random_action,
 )
-from croupier_client.callers import Call, Service
+from croupier_client.rpc import Rpc, Service
 from loadtest.judge.violations import Invariant
 from loadtest.record import TableRecord
 from loadtest.simulation.loop import Process
-from loadtest.simulation.plan import Behaviour, TablePlan
+from loadtest.simulation.plan import BehaviourRates, TablePlan
 from loadtest.simulation.replica import ENGINE, LOBBY, SCORING
-from loadtest.simulation.surroundings import Surroundings
+from loadtest.simulation.world import World
 
 ACTION_SECONDS = 5
-AGAIN_SECONDS = 0.5
+RETRY_SECONDS = 0.5
 ABSENT_SECONDS = (5.5, 10.0)
-_ALLOWED = frozenset({"MATCH_FAILED", "TABLE_FINISHED"})
-"""Reasons for which a player may be refused who did nothing wrong."""
+_ALLOWED = frozenset({ErrorReason.ERROR_REASON_MATCH_FAILED, ErrorReason.ERROR_REASON_TABLE_FINISHED})
+"""Reasons of refusals that are no fault of the player."""
 
 
 class SimulatedClient(Client):
-    """The reference client; its channels are simulated, and so is its chance."""
+    """The reference client, with simulated channels and a seeded random source."""
 
-    def __init__(self, process: Process, chance: Random, world: Surroundings) -> None:
+    def __init__(self, process: Process, random: Random, world: World) -> None:
         name, clock = process.name, world.loop.now_milliseconds
-        super().__init__(Endpoints(LOBBY, ENGINE, SCORING), f"the secret of {name}", name, clock=clock, random=chance)
+        super().__init__(Endpoints(LOBBY, ENGINE, SCORING), f"the secret of {name}", name, clock=clock, random=random)
         self._network = world.network
         self._process = process
-        self._chance = chance
+        self._id_random = random
 
     def _connect(self, address: str) -> Any:
         return self._network.channel(self._process, address)
 
-    def play(self, table_id: str) -> AsyncTable:
-        """Play at a table; the names of requests come from the seed."""
-        table = super().play(table_id)
+    def play_table(self, table_id: str) -> AsyncTable:
+        """Play at a table; request ids come from the seed."""
+        table = super().play_table(table_id)
         table._new_id = self.new_request_id
         return table
 
     def new_request_id(self) -> str:
-        """A name for a request."""
-        return f"{self._chance.getrandbits(64):016x}"
+        """A new request id."""
+        return f"{self._id_random.getrandbits(64):016x}"
 
 
 class Player:
-    """A player; with `only_plays` they play on, and do nothing else."""
+    """A player; with `only_plays` they only play to the end."""
 
-    def __init__(self, name: str, behaviour: Behaviour, world: Surroundings) -> None:
+    def __init__(self, name: str, behaviour: BehaviourRates, world: World) -> None:
         self.name = name
         self.process = Process(name)
         self.only_plays = False
         self._behaviour = behaviour
-        self._chance = world.chance(name)
+        self._random = world.random(name)
         self._findings = world.findings
-        self._client = SimulatedClient(self.process, self._chance, world)
+        self._client = SimulatedClient(self.process, self._random, world)
 
-    def _does(self, share: float) -> bool:
-        return self._chance.random() < share and not self.only_plays
+    def _is_drawn(self, share: float) -> bool:
+        return self._random.random() < share and not self.only_plays
 
     async def until_done(self, attempt: Callable[[], Any]) -> Any:
-        """Try again and again what the services cannot do now."""
+        """Retry until the services succeed."""
         while True:
             try:
                 return await attempt()
@@ -84,58 +87,61 @@ class Player:
                 return None
             except CroupierError as error:
                 if isinstance(error, FailedPrecondition) and error.reason not in _ALLOWED:
-                    self._findings.add(
-                        Invariant.WRONG_REFUSAL, f"{self.name} did nothing wrong: {error.reason}: {error}"
-                    )
-                await asyncio.sleep(AGAIN_SECONDS)
+                    self._findings.add(Invariant.WRONG_REFUSAL, f"{self.name} was refused without a fault: {error}")
+                await asyncio.sleep(RETRY_SECONDS)
 
     # Finding a table
 
     async def be_matched(self, plan: TablePlan) -> str:
-        """Find others by quick match; returns the table's id."""
-        wish = partial(
-            self._client.quick_match_until_seated,
+        """Wait for quick match; returns the table's id."""
+        match = partial(
+            self._client.wait_for_match,
             game=plan.game,
-            seats=plan.seats,
-            client_seed=self._chance.randbytes(8),
+            seat_count=plan.seats,
+            client_seed=self._random.randbytes(8),
             request_id=self._client.new_request_id(),
         )
-        table = await self.until_done(wish)
+        table = await self.until_done(match)
         return str(table.table_id)
 
     async def host(self, plan: TablePlan) -> str:
-        """Form a table and seat the computer players there; returns the table's id."""
-        clock = table_pb2.Clock(
-            action_seconds=ACTION_SECONDS,
-            reserve_seconds=plan.reserve_seconds,
-            bot_delay_milliseconds=plan.bot_delay_milliseconds,
+        """Create a table and add the computer players; returns the table's id."""
+        time_control = tables_pb2.TimeControl(
+            action_time=Duration(seconds=ACTION_SECONDS),
+            reserve_time=Duration(seconds=plan.reserve_seconds),
+            bot_delay=Duration(nanos=plan.bot_delay_milliseconds * 1_000_000),
         )
-        answer = await self.until_done(
-            lambda: self._client.create_table(game=plan.game, seats=plan.seats, options=plan.options, clock=clock)
+        create_table = partial(
+            self._client.create_table,
+            game=plan.game,
+            seat_count=plan.seats,
+            options=plan.options,
+            time_control=time_control,
         )
+        answer = await self.until_done(create_table)
         table_id = str(answer.table.table_id)
         for seat, bot in enumerate(plan.bots, start=1):
             await self.until_done(partial(self._client.add_bot, table_id=table_id, bot=bot, seat=seat))
         return table_id
 
     async def join(self, table_id: str) -> None:
-        """Take a seat."""
+        """Join the table."""
         await self._client.join_table(table_id=table_id)
 
     async def get_ready(self, table_id: str) -> None:
-        """Get ready, and wait until the table plays."""
-        seed = self._chance.randbytes(4)
+        """Get ready, and wait until the table is open."""
+        seed = self._random.randbytes(4)
         await self.until_done(lambda: self._ready(table_id, seed))
         await self.until_done(lambda: self._until_open(table_id))
 
     async def _ready(self, table_id: str, seed: bytes) -> None:
         table = (await self._client.get_table(table_id=table_id)).table
-        if table.state == lobby_pb2.TABLE_STATE_FORMING:
+        if table.state == tables_pb2.TABLE_STATE_FORMING:
             await self._client.set_ready(table_id=table_id, client_seed=seed)
 
     async def _until_open(self, table_id: str) -> None:
-        async for news in self._client.watch_tables(table_id=table_id):
-            if news.table.state != lobby_pb2.TABLE_STATE_FORMING:
+        async for update in self._client.watch_tables(table_id=table_id):
+            if update.table.state != tables_pb2.TABLE_STATE_FORMING:
                 return
 
     # Playing
@@ -144,91 +150,93 @@ class Player:
         """Play until the game is over."""
         finished = False
         while not finished:
-            async with self._client.play(table_id) as table:
-                finished = await self._sit(table)
+            async with self._client.play_table(table_id) as table:
+                finished = await self._play_seat(table)
 
-    async def _sit(self, table: AsyncTable) -> bool:
-        """Play; False if they have left the table for a moment."""
-        talking = asyncio.create_task(self._talk(table))
+    async def _play_seat(self, table: AsyncTable) -> bool:
+        """Play; returns False if the player leaves for a while."""
+        voting = asyncio.create_task(self._vote_and_react(table))
         try:
-            while await table.your_turn():
-                if self._does(self._behaviour.leaves):
+            while await table.wait_for_turn():
+                if self._is_drawn(self._behaviour.leave):
                     return False
                 await self._take_turn(table)
             return True
         finally:
-            talking.cancel()
+            voting.cancel()
 
     async def _take_turn(self, table: AsyncTable) -> None:
-        away = self._does(self._behaviour.is_away)
+        away = self._is_drawn(self._behaviour.absent)
         await asyncio.sleep(
-            self._chance.uniform(*ABSENT_SECONDS) if away else self._chance.expovariate(1 / self._behaviour.thinks)
+            self._random.uniform(*ABSENT_SECONDS)
+            if away
+            else self._random.expovariate(1 / self._behaviour.think_seconds)
         )
-        if not table.to_act:
+        if not table.is_to_act:
             return
-        seen = table.sequence
+        sequence = table.sequence
         try:
-            if self._does(self._behaviour.tries):
-                card = self._chance.choice(cards_pb2.Card.values()[1:])
-                await table.act(table_pb2.Action(play=table_pb2.PlayAction(card=card)))
-            elif self._chance.random() < self._behaviour.calls:
+            if self._is_drawn(self._behaviour.random_cards):
+                card = self._random.choice(cards_pb2.Card.values()[1:])
+                await table.submit_action(actions_pb2.Action(play=actions_pb2.PlayAction(card=card)))
+            elif self._random.random() < self._behaviour.unary_calls:
                 await self._act_by_call(table)
             else:
-                named = seen if self._chance.random() < 0.5 else None
-                await table.act(random_legal(table, self._chance), expected_sequence=named)
+                expected = sequence if self._random.random() < 0.5 else None
+                await table.submit_action(choose_random_action(table, self._random), expected_sequence=expected)
         except StaleSequence:
-            await table.changed(after=seen, timeout_seconds=60)
+            await table.wait_for_change(after=sequence, timeout_seconds=60)
         except IllegalAction:
             await asyncio.sleep(0.01)
         except FailedPrecondition:
-            if not table.finished:
+            if not table.is_finished:
                 raise
 
     async def _act_by_call(self, table: AsyncTable) -> None:
         sequence = table.sequence
-        action = random_legal(table, self._chance)
+        action = choose_random_action(table, self._random)
         answer = await self._client.submit_action(
             table_id=table.table_id, request_id=self._client.new_request_id(), action=action
         )
-        await table.changed(after=max(sequence, answer.sequence - 1), timeout_seconds=60)
+        await table.wait_for_change(after=max(sequence, answer.sequence - 1), timeout_seconds=60)
 
-    async def _talk(self, table: AsyncTable) -> None:
-        """Propose, vote and react now and then."""
+    async def _vote_and_react(self, table: AsyncTable) -> None:
+        """Propose, vote, react and ask for views at random times."""
         voted = 0
-        while not table.finished:
-            await asyncio.sleep(self._chance.uniform(0.2, 1.0))
+        while not table.is_finished:
+            await asyncio.sleep(self._random.uniform(0.2, 1.0))
             try:
                 if table.proposal is not None and table.proposal.sequence != voted:
                     voted = table.proposal.sequence
-                    await table.vote(agree=self._chance.random() < 0.8)
-                elif self._does(self._behaviour.talks):
-                    await self._say_something(table)
+                    await table.cast_vote(agree=self._random.random() < 0.8)
+                elif self._is_drawn(self._behaviour.other_calls):
+                    await self._propose_or_react(table)
             except BrokenStream as fault:
                 self._findings.add(Invariant.SEQUENCE_GAP, f"{self.name}: {fault}")
             except CroupierError:
                 continue
 
-    async def _say_something(self, table: AsyncTable) -> None:
-        proposals = list(GAMES[table.info.game].proposals)
-        if proposals and self._chance.random() < 0.5:
-            await table.propose(self._chance.choice(proposals))
-        elif self._chance.random() < 0.5:
-            await self._client.react(table_id=table.table_id, reaction="wow")
+    async def _propose_or_react(self, table: AsyncTable) -> None:
+        proposals = list(GAMES[table.table.game].proposals)
+        if proposals and self._random.random() < 0.5:
+            await table.create_proposal(self._random.choice(proposals))
+        elif self._random.random() < 0.5:
+            await self._client.send_reaction(table_id=table.table_id, reaction="wow")
         else:
             await self._client.get_view(table_id=table.table_id)
 
     async def watch(self, table_id: str) -> None:
         """Watch until the game is over."""
-        async with self._client.watch(table_id) as table:
+        async with self._client.watch_table(table_id) as table:
             async for event in table:
-                if self._does(self._behaviour.is_away) and isinstance(event, engine_pb2.TableUpdate):
-                    await asyncio.sleep(self._chance.uniform(0.1, 2.0))
+                if self._is_drawn(self._behaviour.absent) and isinstance(event, engine_pb2.TableUpdate):
+                    await asyncio.sleep(self._random.uniform(0.1, 2.0))
 
     async def read_again(self, table_id: str) -> None:
         """Read the whole log of a finished table, on a stream that resumes before the first entry."""
         request = engine_pb2.WatchTableRequest(table_id=table_id, after_sequence=0)
-        call = Call(Service.ENGINE, request, engine_pb2.WatchTableResponse)
-        async with aclosing(await self._client.open(call)) as messages:
+        rpc = Rpc(Service.ENGINE, request, engine_pb2.WatchTableResponse)
+        async with aclosing(await self._client.open(rpc)) as messages:
             async for _ in messages:
                 pass
 
@@ -240,9 +248,9 @@ class Player:
         record.replays.append(answer.replay)
 
     async def board(self, game: str) -> list[bytes]:
-        """The leaderboard of a game: LeaderboardLine messages."""
+        """The leaderboard of a game: LeaderboardEntry messages."""
         board = await self._client.get_leaderboard(game=game)
-        return [line.SerializeToString() for line in board.lines]
+        return [entry.SerializeToString() for entry in board.entries]
 
     async def statistics(self, player_id: str) -> bytes:
         """The statistics of a player: a GetPlayerStatisticsResponse."""

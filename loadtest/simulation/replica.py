@@ -1,4 +1,4 @@
-"""A replica of any service: its lives and its ends."""
+"""A replica of a service, with its starts and ends."""
 
 import asyncio
 import hashlib
@@ -16,17 +16,17 @@ from croupier.runtime.metrics import RpcMetrics
 from croupier.runtime.server import LAST_SECONDS
 from loadtest.judge.violations import Invariant
 from loadtest.simulation.database import SimulatedDatabase
+from loadtest.simulation.engine_ports import SimulatedLogger
 from loadtest.simulation.loop import PROCESS, Process
 from loadtest.simulation.network import SimulatedServer
-from loadtest.simulation.parts import SimulatedLogger
-from loadtest.simulation.surroundings import Surroundings
+from loadtest.simulation.world import World
 
 DRAIN_SECONDS = 10
 GRACE_SECONDS = (DRAIN_SECONDS - LAST_SECONDS) / 2
 LAST_STEPS_SECONDS = 0.01
-"""What tasks that were cancelled get for their last steps."""
-LONGEST_STOP_SECONDS = 15.0
-"""A replica that has to stop has ended by then."""
+"""The time for cancelled tasks to end."""
+MAX_STOP_SECONDS = 15.0
+"""The time limit of a replica to stop."""
 ENGINE, ENGINE_CONTROL, LOBBY, SCORING, SCORING_CONTROL = (
     "engine",
     "engine-control",
@@ -36,8 +36,8 @@ ENGINE, ENGINE_CONTROL, LOBBY, SCORING, SCORING_CONTROL = (
 )
 
 
-_GIVES_UP = (SQLAlchemyError, ServiceError, ConnectionError)
-"""A service may end for these: its database cannot be used now."""
+_EXPECTED = (SQLAlchemyError, ServiceError, ConnectionError)
+"""Exceptions by which a service may end, since its database is unavailable."""
 
 
 def key_of(name: str) -> Ed25519PrivateKey:
@@ -49,17 +49,17 @@ LOBBY_KEY, ENGINE_KEY = key_of("lobby"), key_of("engine")
 
 
 class Replica:
-    """One replica of a service, which is started again after each end."""
+    """One replica of a service, which is restarted after each end."""
 
     kind = ""
 
-    def __init__(self, name: str, world: Surroundings) -> None:
+    def __init__(self, name: str, world: World) -> None:
         self.name = name
         self.world = world
-        self.lives = 0
+        self.starts = 0
         self.process = Process(name)
         self.process.alive = False
-        self.chance = world.chance(name)
+        self.random = world.random(name)
         self._stopped = asyncio.Event()
         self._main: asyncio.Task[None] | None = None
 
@@ -69,28 +69,28 @@ class Replica:
         return self.world.databases[self.kind]
 
     def start(self) -> None:
-        """Begin a new life."""
+        """Start a new process of the replica."""
         if self.process.alive:
             return
-        self.lives += 1
-        self.world.trace.note("start", self.name, self.lives)
-        self.process = Process(f"{self.name}#{self.lives}")
-        self.process.killed.append(self._cut_off)
+        self.starts += 1
+        self.world.trace.note("start", self.name, self.starts)
+        self.process = Process(f"{self.name}#{self.starts}")
+        self.process.killed.append(self._disconnect)
         self._stopped = asyncio.Event()
-        self._main = self.process.start(self._live())
+        self._main = self.process.start(self._run_process())
 
-    def _cut_off(self) -> None:
-        self.world.network.died(self.process)
+    def _disconnect(self) -> None:
+        self.world.network.disconnect(self.process)
         self.database.forget(self.process)
 
     def kill(self) -> None:
-        """End at once, as by kill -9."""
+        """End at once, as by SIGKILL."""
         if self.process.alive:
             self.world.trace.note("kill", self.name)
             self.process.kill()
 
     async def stop(self) -> None:
-        """End in order, as by SIGTERM; returns when it has."""
+        """Stop gracefully, as by SIGTERM; returns at the end."""
         process, main = self.process, self._main
         if not process.alive or main is None:
             return
@@ -98,23 +98,23 @@ class Replica:
         process.later(DRAIN_SECONDS, process.kill)
         self._stopped.set()
         while process.alive and not main.done():
-            _, late = await asyncio.wait([main], timeout=LONGEST_STOP_SECONDS)
+            _, late = await asyncio.wait([main], timeout=MAX_STOP_SECONDS)
             if late and process.alive:
-                self.world.findings.add(Invariant.LEFT_OVER, f"{self.name} does not stop")
+                self.world.findings.add(Invariant.RESOURCE_LEAKED, f"{self.name} does not stop")
                 return
 
-    async def _live(self) -> None:
+    async def _run_process(self) -> None:
         process = PROCESS.get()
         try:
             await self.run()
-        except Exception as error:  # noqa: BLE001 - a program that fails at its start ends, and is started again
-            if not isinstance(error, _GIVES_UP):
+        except Exception as error:  # noqa: BLE001 - a process that fails at its start ends, and is restarted
+            if not isinstance(error, _EXPECTED):
                 self.world.findings.add(Invariant.INTERNAL_ERROR, f"{self.name}: {error!r}")
         else:
             await asyncio.sleep(LAST_STEPS_SECONDS)
-            if left := self._others(process):
-                self.world.findings.add(Invariant.LEFT_OVER, f"{self.name}: {left}")
-        rest = self._others(process)
+            if left := self._other_tasks(process):
+                self.world.findings.add(Invariant.RESOURCE_LEAKED, f"{self.name}: {left}")
+        rest = self._other_tasks(process)
         for task in rest:
             task.cancel()
         await asyncio.gather(*rest, return_exceptions=True)
@@ -122,7 +122,7 @@ class Replica:
         process.kill()
 
     @staticmethod
-    def _others(process: Process) -> list[asyncio.Task[Any]]:
+    def _other_tasks(process: Process) -> list[asyncio.Task[Any]]:
         return [task for task in process.tasks if task is not asyncio.current_task() and not task.done()]
 
     async def run(self) -> None:
@@ -130,16 +130,16 @@ class Replica:
         raise NotImplementedError
 
     async def close(self) -> None:
-        """The run is over: nothing that is left of any life begins anything more."""
+        """End what remains of all processes of the replica, after the run."""
 
     def pending(self) -> Mapping[str, int]:
-        """How much of each kind is in memory or under way."""
+        """The numbers of resources in use by kind."""
         return {}
 
     def interceptor(
         self, key: Ed25519PrivateKey, audience: str, clock: Clock, open_methods: frozenset[str] = frozenset()
     ) -> CallInterceptor:
-        """What is around every call."""
+        """The interceptor of a server."""
         verifier = TokenVerifier(key.public_key(), audience, clock)
         logger = SimulatedLogger(self.process.name, self.world.findings)
         return CallInterceptor(Authenticator(verifier, open_methods), RpcMetrics(CollectorRegistry()), logger)
@@ -152,5 +152,5 @@ class Replica:
         return server
 
     def clock(self) -> int:
-        """This machine's time."""
+        """The time by the replica's clock."""
         return self.world.loop.now_milliseconds()

@@ -1,4 +1,4 @@
-"""Lobbies and scoring services, wired as their programs wire them, on the simulated network and databases."""
+"""Lobby and scoring services, wired by their own assemblies, on the simulated network and databases."""
 
 import asyncio
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from croupier.runtime.identity import (
     TokenIssuer,
 )
 from croupier.scoring.__main__ import servicers
-from loadtest.simulation.parts import SimulatedLogger
+from loadtest.simulation.engine_ports import SimulatedLogger
 from loadtest.simulation.replica import (
     DRAIN_SECONDS,
     ENGINE_CONTROL,
@@ -47,7 +47,7 @@ class LobbyReplica(Replica):
         settings = LobbySettings(
             database="",
             signing_key=Path("unused"),
-            engine_control=ENGINE_CONTROL,
+            engine_control="unused:1",
             action_seconds=5,
             reserve_seconds=3,
             player_streams_limit=50,
@@ -56,9 +56,9 @@ class LobbyReplica(Replica):
         channel = world.network.channel(self.process, ENGINE_CONTROL)
         engine = EngineChannel(channel, issuer, settings.engine_timeout_seconds, logger)
         self.lobby = lobby = assemble_lobby(
-            settings, world.access[self.kind], engine, LOBBY_KEY, self.chance, self.clock, registry, logger
+            settings, world.access[self.kind], engine, LOBBY_KEY, self.random, self.clock, registry, logger
         )
-        work = [asyncio.create_task(each) for each in lobby.background()]
+        work = [asyncio.create_task(each()) for each in lobby.work().values()]
         server = self.listen(
             LOBBY, lobby.add_to, self.interceptor(LOBBY_KEY, PLAYER_AUDIENCE, self.clock, OPEN_METHODS)
         )

@@ -1,4 +1,4 @@
-"""Runs worlds, one seed after the other, each the same whenever it is run."""
+"""Runs simulations, one seed after another; a seed always yields the same run."""
 
 import asyncio
 import gc
@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import TextIO
 from unittest.mock import patch
 
-from croupier.engine import caretaker, streams
-from croupier.engine.schema import METADATA as ENGINE_METADATA
+from croupier.engine.cluster import housekeeping as housekeeper
+from croupier.engine.storage.schema import METADATA as ENGINE_METADATA
+from croupier.engine.tables import subscription as streams
 from croupier.lobby.schema import METADATA as LOBBY_METADATA
 from croupier.scoring.schema import METADATA as SCORING_METADATA
 from loadtest.judge.standings import standings_broken
@@ -20,12 +21,12 @@ from loadtest.judge.violations import Invariant, Violation
 from loadtest.record import StoredEntry, TableRecord
 from loadtest.simulation.database import Schema
 from loadtest.simulation.engine_replica import EngineReplica
-from loadtest.simulation.loop import Stuck, VirtualLoop
+from loadtest.simulation.loop import Deadlock, VirtualLoop
+from loadtest.simulation.simulation import Simulation
 from loadtest.simulation.trace import Trace
-from loadtest.simulation.world import World
 
 HEARTBEAT_SECONDS = 4.0
-"""Shorter than in production, so that memory is tidied within the few seconds of a run."""
+"""Shorter than in production, so that housekeeping takes place within the few seconds of a run."""
 ARCHIVE_SECONDS = 3.0
 CLEAN_UP_SECONDS = 5.0
 MAX_ROUNDS = 20
@@ -34,8 +35,8 @@ MAX_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """How a run went."""
+class SeedResult:
+    """The result of a seed."""
 
     seed: int
     scenario: str
@@ -46,13 +47,13 @@ class Outcome:
     faults: Counter[str]
 
     def line(self) -> str:
-        """The run in a line."""
+        """The result in one line."""
         numbers = " ".join(f"{name}={count}" for name, count in sorted(self.numbers.items()))
         faults = ", ".join(f"{count} {name}" for name, count in sorted(self.faults.items())) or "none"
         return f"seed {self.seed} {self.digest} {numbers} {self.virtual_seconds:.0f}s; faults: {faults}"
 
     def report(self) -> str:
-        """What is wrong, and the command that repeats it; empty if nothing is."""
+        """The violations and the command that repeats the run; empty without violations."""
         if not self.violations:
             return ""
         shown = [
@@ -66,7 +67,7 @@ class Outcome:
 
 
 class Simulator:
-    """Holds what all runs share: empty databases, and SQLAlchemy's memory of statements."""
+    """Holds the empty databases and SQLAlchemy's statement cache that all runs share."""
 
     def __init__(self) -> None:
         metadata = {"engine": ENGINE_METADATA, "lobby": LOBBY_METADATA, "scoring": SCORING_METADATA}
@@ -74,53 +75,55 @@ class Simulator:
         gc.collect()
         gc.freeze()
 
-    def run(self, seed: int, file: TextIO | None = None, scenario: str = "") -> Outcome:
-        """Run the world of a seed, of any scenario unless one is named, to its end, and judge its tables."""
+    def run(self, seed: int, file: TextIO | None = None, scenario: str = "") -> SeedResult:
+        """Run the simulation of a seed to its end, and judge its tables."""
         loop = VirtualLoop()
         trace = Trace(loop.time, file)
-        with _settled(loop):
-            world = World(seed, loop, trace, self._schemas, scenario)
+        with _without_garbage_collection(loop):
+            simulation = Simulation(seed, loop, trace, self._schemas, scenario)
             with (
-                patch.object(streams, "LONGEST_QUEUE_MESSAGES", world.plan.queue_messages),
-                patch.object(caretaker, "HEARTBEAT_SECONDS", HEARTBEAT_SECONDS),
-                patch.object(caretaker, "ARCHIVE_SECONDS", ARCHIVE_SECONDS),
+                patch.object(streams, "MAX_QUEUE_MESSAGES", simulation.plan.queue_messages),
+                patch.object(housekeeper, "HEARTBEAT_SECONDS", HEARTBEAT_SECONDS),
+                patch.object(housekeeper, "ARCHIVE_SECONDS", ARCHIVE_SECONDS),
             ):
-                loop.call_soon(world.start)
+                loop.call_soon(simulation.start)
                 try:
                     loop.run_forever()
-                except Stuck as stuck:
-                    world.findings.add(Invariant.TABLE_STUCK, str(stuck))
+                except Deadlock as stuck:
+                    simulation.findings.add(Invariant.TABLE_STUCK, str(stuck))
                 trace.is_open = False
-                virtual_seconds, records = loop.time(), world.records()
-                numbers = _numbers(world, records)
-                _clean_up(loop, world)
+                virtual_seconds, records = loop.time(), simulation.records()
+                numbers = _numbers(simulation, records)
+                _clean_up(loop, simulation)
         verdicts = [judge(record) for record in records]
-        numbers["proved"] = sum(verdict.is_proved for verdict in verdicts)
-        violations = [*world.findings.violations, *_violations(world, verdicts)]
-        return Outcome(seed, scenario, trace.digest, tuple(violations), virtual_seconds, numbers, world.faults.counts)
+        numbers["verified"] = sum(verdict.is_verified for verdict in verdicts)
+        violations = [*simulation.findings.violations, *_violations(simulation, verdicts)]
+        return SeedResult(
+            seed, scenario, trace.digest, tuple(violations), virtual_seconds, numbers, simulation.faults.counts
+        )
 
 
-def _violations(world: World, verdicts: Sequence[Verdict]) -> Iterator[Violation]:
+def _violations(simulation: Simulation, verdicts: Sequence[Verdict]) -> Iterator[Violation]:
     for verdict in verdicts:
         yield from verdict.violations
     outcomes = [verdict.outcome for verdict in verdicts if verdict.outcome is not None]
     if len(outcomes) == len(verdicts):
-        yield from standings_broken(outcomes, world.boards, world.statistics)
+        yield from standings_broken(outcomes, simulation.boards, simulation.statistics)
 
 
-def _numbers(world: World, records: Sequence[TableRecord]) -> Counter[str]:
+def _numbers(simulation: Simulation, records: Sequence[TableRecord]) -> Counter[str]:
     bodies = [json.loads(entry.body) for record in records for entry in _entries(record)]
     answers = [answer for record in records for viewer in record.viewers for answer in viewer.answered]
     return Counter(
         tables=len(records),
         entries=len(bodies),
         acknowledged=sum(answer.sequence is not None for answer in answers),
-        resumes=world.observer.resumes,
-        restarts=sum(replica.lives - 1 for replica in world.replicas),
-        races_lost=sum(replica.races_lost for replica in world.replicas if isinstance(replica, EngineReplica)),
+        resumes=simulation.observer.resumes,
+        restarts=sum(replica.starts - 1 for replica in simulation.replicas),
+        races_lost=sum(replica.races_lost for replica in simulation.replicas if isinstance(replica, EngineReplica)),
         timeouts=sum(body.get("by") == BY_TIMEOUT for body in bodies),
-        archived=len(world.observer.archived),
-        credits=sum("credited" in body for body in bodies),
+        archived=len(simulation.observer.archived),
+        compensations=sum(body["t"] == "compensate" for body in bodies),
     )
 
 
@@ -128,9 +131,9 @@ def _entries(record: TableRecord) -> Sequence[StoredEntry]:
     return record.stored.entries if record.stored is not None else ()
 
 
-def _clean_up(loop: VirtualLoop, world: World) -> None:
-    """Let everything end that the run left, so that nothing is collected in the middle of its work."""
-    for replica in world.replicas:
+def _clean_up(loop: VirtualLoop, simulation: Simulation) -> None:
+    """End all remaining tasks of the run, so that none is garbage collected while it runs."""
+    for replica in simulation.replicas:
         loop.create_task(replica.close())
     _run_on(loop)
     for _ in range(MAX_ROUNDS):
@@ -142,9 +145,9 @@ def _clean_up(loop: VirtualLoop, world: World) -> None:
         for task in tasks:
             task.cancel()
         _run_on(loop)
-    if world.run is not None and world.run.done() and not world.run.cancelled():
-        world.run.result()  # Raises what the simulation itself did wrong.
-    for database in world.databases.values():
+    if simulation.run is not None and simulation.run.done() and not simulation.run.cancelled():
+        simulation.run.result()  # Raises a failure of the simulation itself.
+    for database in simulation.databases.values():
         database.close()
 
 
@@ -154,8 +157,8 @@ def _run_on(loop: VirtualLoop) -> None:
 
 
 @contextmanager
-def _settled(loop: VirtualLoop) -> Iterator[None]:
-    """Collecting garbage at times of its own would close generators at times that no seed decides."""
+def _without_garbage_collection(loop: VirtualLoop) -> Iterator[None]:
+    """Disable garbage collection, which would close generators at undetermined times."""
     gc.collect()
     gc.disable()
     asyncio.set_event_loop(loop)

@@ -1,4 +1,4 @@
-"""What happened in a run, as lines of text and as one digest."""
+"""The trace of a run, as lines of text and as one digest."""
 
 import hashlib
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from typing import TextIO
 
 
 class Trace:
-    """Takes note of everything that happens; two runs are the same if their digests are."""
+    """Writes a line for every event; two runs are equal if their digests are."""
 
     def __init__(self, clock: Callable[[], float], file: TextIO | None = None) -> None:
         self._clock = clock
@@ -15,7 +15,7 @@ class Trace:
         self.is_open = True
 
     def note(self, kind: str, *fields: object) -> None:
-        """Write a line: the virtual time, what it was, and what to know of it."""
+        """Write a line: the virtual time, the kind of event, and its fields."""
         if not self.is_open:
             return
         line = " ".join((f"{self._clock():.6f}", kind, *map(str, fields)))

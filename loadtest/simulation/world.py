@@ -1,173 +1,62 @@
-"""One run: the world of a seed, from its first sign-in to the end of its last table."""
+"""The world of a simulation: plan, network, databases, faults and observer."""
 
-import asyncio
 import json
-from collections import Counter
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Mapping
+from random import Random
+from typing import cast
 
-from loadtest.faults.reading import ledger_of
+from sqlalchemy.ext.asyncio import AsyncEngine
+
 from loadtest.judge.violations import Invariant
-from loadtest.record import Lag, Outage, TableRecord
-from loadtest.simulation.chaos import Chaos, keep_alive
-from loadtest.simulation.database import Schema
-from loadtest.simulation.ending import left_over, unfinished, unknown_results, wrongly_seated
-from loadtest.simulation.engine_replica import EngineReplica
-from loadtest.simulation.loop import START_MILLISECONDS, Process, VirtualLoop
-from loadtest.simulation.plan import Behaviour, TablePlan
-from loadtest.simulation.players import Player
-from loadtest.simulation.replica import Replica
-from loadtest.simulation.replicas import LobbyReplica, ScoringReplica
-from loadtest.simulation.surroundings import Surroundings
+from loadtest.simulation.database import Change, InlineEngine, Schema, SimulatedDatabase
+from loadtest.simulation.faults import Faults, seeded_random
+from loadtest.simulation.findings import Findings
+from loadtest.simulation.loop import VirtualLoop
+from loadtest.simulation.network import SimulatedNetwork
+from loadtest.simulation.notifications import NotificationHub
+from loadtest.simulation.observer import ENGINE_TRIGGERS, Observer
+from loadtest.simulation.plan import plan_of
 from loadtest.simulation.trace import Trace
 
-PLAYING_SECONDS = 400.0
-"""Once faults have stopped, every game is over by then."""
-SETTLING_SECONDS = 60.0
-"""Once every game is over, scoring and lobby know it by then."""
-FORGETTING_SECONDS = 90.0
-"""Then nothing of it is left in memory."""
-CALMING_SECONDS = 5.0
-LAG_MILLISECONDS = 4_000
-"""A stream sends what was stored within this time, whichever engine stored it."""
-SPECTATOR = Behaviour(0.1, 0.0, 0.0, 0.0, 0.0, 0.0)
+SCORING_TRIGGERS = """
+CREATE TEMP TRIGGER round_changed AFTER UPDATE ON rounds BEGIN SELECT noted('round', NEW.table_id); END;
+CREATE TEMP TRIGGER result_changed AFTER UPDATE ON results BEGIN SELECT noted('result', NEW.table_id); END;
+"""
 
 
-class World(Surroundings):
-    """Everything that a seed makes, and what goes on there."""
+class World:
+    """The plan of a seed, the network, the databases, the faults, and their observer."""
 
     def __init__(
         self, seed: int, loop: VirtualLoop, trace: Trace, schemas: Mapping[str, Schema], scenario: str = ""
     ) -> None:
-        super().__init__(seed, loop, trace, schemas, scenario)
-        self.replicas = list(self._replicas())
-        self.players: list[Player] = []
-        self.boards: dict[str, list[bytes]] = {}
-        """LeaderboardLine messages by game."""
-        self.statistics: dict[str, bytes] = {}
-        """GetPlayerStatisticsResponse messages by player."""
-        self.run: asyncio.Task[None] | None = None
-        self._seated: list[tuple[Player, str]] = []
-        self._unattended: list[tuple[Player, str]] = []
-        self._watched: list[tuple[Player, str]] = []
+        self.seed = seed
+        self.loop = loop
+        self.trace = trace
+        self.plan = plan_of(self.random("plan"), scenario)
+        self.findings = Findings(loop.stop)
+        self.faults = Faults(seed, self.plan.rates, trace)
+        self.observer = Observer(self.findings, loop.now_milliseconds, trace)
+        self.network = SimulatedNetwork(self.observer, self.faults, self.random("routes"), trace)
+        self.hub = NotificationHub(self.faults, self.random("hub"))
+        self.databases = {
+            "engine": SimulatedDatabase("engine", schemas["engine"], ENGINE_TRIGGERS, self.faults, self._committed),
+            "lobby": SimulatedDatabase("lobby", schemas["lobby"], "", self.faults, lambda _: None),
+            "scoring": SimulatedDatabase("scoring", schemas["scoring"], SCORING_TRIGGERS, self.faults, self._changed),
+        }
+        self.access = {kind: cast("AsyncEngine", InlineEngine(one)) for kind, one in self.databases.items()}
+        """The SQLAlchemy engine of each service's database."""
 
-    def _replicas(self) -> Iterator[Replica]:
-        counts = {EngineReplica: self.plan.engines, LobbyReplica: self.plan.lobbies, ScoringReplica: self.plan.scorings}
-        for kind, count in counts.items():
-            for number in range(1, count + 1):
-                yield kind(f"{kind.kind}-{number}", self)
+    def random(self, name: str) -> Random:
+        """The random source of one part of the world."""
+        return seeded_random(self.seed, name)
 
-    def start(self) -> None:
-        """Begin; the loop stops at the end, or when something is found."""
-        self.run = Process("world").start(self._run())
-        self.run.add_done_callback(lambda _: self.loop.stop())
+    def _committed(self, changes: list[Change]) -> None:
+        for kind, *values in changes:
+            if kind == "notification":
+                self.hub.publish(kind, values[0], json.loads(values[1]))
+        self.observer.committed([change for change in changes if change[0] != "notification"])
 
-    async def _run(self) -> None:
-        for replica in self.replicas:
-            replica.start()
-        alive = asyncio.create_task(keep_alive(self.replicas))
-        playing = [asyncio.create_task(self._table(number, plan)) for number, plan in enumerate(self.plan.tables, 1)]
-        await Chaos(self, self.replicas).run(playing)
-        self.trace.note("faults end")
-        for player in self.players:
-            player.only_plays = True
-        _, late = await asyncio.wait(playing, timeout=PLAYING_SECONDS)
-        if late:
-            over = f"{len(self.observer.finished)} of {len(self.plan.tables)} games are over"
-            self.findings.add(Invariant.TABLE_STUCK, f"{over} long after the last fault")
-            return
-        await self._end()
-        alive.cancel()
-        await asyncio.gather(*(replica.stop() for replica in self.replicas))
-
-    # Playing
-
-    def _player(self, name: str, behaviour: Behaviour) -> Player:
-        player = Player(name, behaviour, self)
-        self.players.append(player)
-        return player
-
-    async def _table(self, number: int, plan: TablePlan) -> None:
-        """One table: players come together, play, and are watched."""
-        players = [self._player(f"player-{number}-{seat}", behaviour) for seat, behaviour in enumerate(plan.players)]
-        tables = await self._matched(players, plan) if plan.matched else await self._formed(players, plan)
-        self._seated += zip(players, tables, strict=True)
-        if plan.is_unattended:
-            self._unattended += [(player, tables[0]) for player in players]
-            while tables[0] not in self.observer.finished:  # noqa: ASYNC110 - time is virtual here
-                await asyncio.sleep(0.5)
-            return
-        watching = [self._player(f"watcher-{number}-{place}", SPECTATOR) for place in range(plan.spectators)]
-        await asyncio.gather(
-            *(self._by(player, player.play, table_id) for player, table_id in zip(players, tables, strict=True)),
-            *(self._by(player, player.watch, tables[0]) for player in watching),
-        )
-        self._watched += [(player, tables[0]) for player in watching]
-
-    async def _matched(self, players: Sequence[Player], plan: TablePlan) -> list[str]:
-        """Wait for quick match; returns the table of each player."""
-        tables = await asyncio.gather(*(self._by(player, player.be_matched, plan) for player in players))
-        for player, table_id in zip(players, tables, strict=True):
-            record = self.observer.tables.get(table_id)
-            config = json.loads(record.stored.config) if record is not None and record.stored is not None else {}
-            player_id = self.observer.players[player.name]
-            if all(player_id != seat[0] for seat in config.get("seats", ())):
-                self.findings.add(Invariant.SEATED_WRONGLY, f"{player.name} was matched and has no seat", table_id)
-        return tables
-
-    async def _formed(self, players: Sequence[Player], plan: TablePlan) -> list[str]:
-        """Form a table together; returns it for each player."""
-        table_id = await self._by(players[0], players[0].host, plan)
-        await asyncio.gather(*(self._by(player, player.join, table_id) for player in players[1:]))
-        await asyncio.gather(*(self._by(player, player.get_ready, table_id) for player in players))
-        return [table_id] * len(players)
-
-    async def _by(self, player: Player, work: Callable[..., Coroutine[Any, Any, Any]], *about: Any) -> Any:
-        """Let a player do something in their own process, and try again what fails."""
-        return await player.process.start(player.until_done(partial(work, *about)))
-
-    # The end
-
-    async def _end(self) -> None:
-        reader = self.players[0]
-        await self._within(SETTLING_SECONDS, Invariant.RESULT_MISSING, lambda: unknown_results(self))
-        await self._within(SETTLING_SECONDS, Invariant.TABLE_STUCK, lambda: unfinished(self))
-        for player, table_id in self._unattended:
-            await self._by(player, player.watch, table_id)
-        for player, table_id in (*self._seated, *self._watched):
-            await self._by(player, player.read_again, table_id)
-        for record in self.observer.opened:
-            await self._by(reader, reader.fetch, record)
-            async with self.access["scoring"].connect() as ledger:
-                record.ledger = await ledger_of(ledger, record.table_id)
-            self.boards[record.game] = await self._by(reader, reader.board, record.game)
-        for player_id in self.observer.players.values():
-            self.statistics[player_id] = await self._by(reader, reader.statistics, player_id)
-        await self._within(FORGETTING_SECONDS, Invariant.LEFT_OVER, lambda: left_over(self, self.replicas))
-        wanted = Counter(self.observer.players[player.name] for player, _ in self._seated)
-        for detail in wrongly_seated(self.observer.opened, wanted):
-            self.findings.add(Invariant.SEATED_WRONGLY, detail)
-
-    async def _within(self, seconds: float, invariant: Invariant, missing: Callable[[], Iterator[str]]) -> None:
-        until = self.loop.time() + seconds
-        while (found := list(missing())) and self.loop.time() < until:
-            self.trace.note("waits", invariant, "; ".join(found)[:500])
-            await asyncio.sleep(1.0)
-        if found:
-            self.findings.add(invariant, "; ".join(found))
-
-    def records(self) -> list[TableRecord]:
-        """The records of all tables that were opened, with what the databases hold; to be called after the run."""
-        self.observer.close()
-        rows = self.databases["engine"].raw.execute("SELECT began, ended FROM interruptions ORDER BY began")
-        outages = tuple(Outage(*row) for row in rows)
-        for record in self.observer.opened:
-            record.outages, record.lag, record.late_milliseconds = outages, self._lag(), None
-        return self.observer.opened
-
-    def _lag(self) -> Lag:
-        """What is stored is soon sent, once databases are up and quick."""
-        is_fair = self.plan.rates.is_fair_to_databases and "stop database" not in self.plan.disasters
-        fair_from = 0.0 if is_fair else self.plan.faulty_seconds + CALMING_SECONDS
-        return Lag(LAG_MILLISECONDS, START_MILLISECONDS + round(fair_from * 1000), is_of_hampered=True)
+    def _changed(self, changes: list[Change]) -> None:
+        for kind, table_id in changes:
+            self.findings.add(Invariant.LEDGER_DIFFERS, f"a stored {kind} was changed", table_id)

@@ -1,4 +1,4 @@
-"""The command `croupier`, run in the process of the tests, and services that only listen."""
+"""The command `croupier`, run in the process of the tests, and fake services."""
 
 import json
 import sys
@@ -12,19 +12,19 @@ import pytest
 from rich.console import Console
 
 from croupier.cli.__main__ import main
-from croupier.cli.supervisor import Manner
+from croupier.cli.launcher.supervisor import SupervisorSettings
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a command ended, and what it printed."""
+    """The exit code and the output of a command."""
 
     code: int
     out: str
     err: str
 
-    def in_one_line(self) -> str:
-        """What was wrong; asserts that it is one line, and nothing else was printed."""
+    def error_line(self) -> str:
+        """Return the error; asserts that it is one line and nothing else was printed."""
         assert (self.out, self.err.count("\n")) == ("", 1), self
         return self.err
 
@@ -34,7 +34,7 @@ Command: TypeAlias = Callable[..., Ended]
 
 @pytest.fixture
 def croupier(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
-    """Runs the command with these arguments; a database of the environment is not used."""
+    """Return a function that runs the command with arguments, without CROUPIER_DATABASE."""
     monkeypatch.delenv("CROUPIER_DATABASE", raising=False)
     monkeypatch.setenv("NO_COLOR", "1")
 
@@ -49,24 +49,26 @@ def croupier(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 
 
 def printed(show: Callable[[Console], object], **settings: Any) -> str:
-    """What a function shows on a terminal that is 100 columns wide."""
+    """Return the output of a function on a terminal of 100 columns."""
     file = StringIO()
     show(Console(file=file, **({"width": 100} | settings)))
     return file.getvalue()
 
 
-def fakes(notes: list[str] | None = None, **settings: Any) -> Manner:
-    """Services that only listen, as `fake_service.py` says."""
+def fake_services(notes: list[str] | None = None, **settings: Any) -> SupervisorSettings:
+    """Return settings of the supervisor that start `fake_service.py` in place of services."""
     command = (sys.executable, str(Path(__file__).with_name("fake_service.py")))
-    return Manner(command=command, note=(notes if notes is not None else []).append, migrates=False, **settings)
+    return SupervisorSettings(
+        command=command, note=(notes if notes is not None else []).append, migrates=False, **settings
+    )
 
 
-def diary(folder: Path) -> list[str]:
-    """What became of fake services, one after the other."""
-    return (folder / "diary").read_text().splitlines()
+def events(folder: Path) -> list[str]:
+    """Return the events of fake services in their order."""
+    return (folder / "events").read_text().splitlines()
 
 
-def told(folder: Path, instance: str) -> dict[str, str]:
-    """What a fake service is told to use."""
-    flags: dict[str, str] = json.loads((folder / f"{instance}.told").read_text())
+def received_flags(folder: Path, instance: str) -> dict[str, str]:
+    """Return the flags and the database of a fake service."""
+    flags: dict[str, str] = json.loads((folder / f"{instance}.flags").read_text())
     return flags

@@ -1,4 +1,4 @@
-"""What cannot be: one clear line that says what is wrong and what to do, an exit code, and nothing half started."""
+"""Bad input ends a command with one line that has the fault and its remedy, an exit code, and nothing half started."""
 
 import asyncio
 import re
@@ -10,13 +10,13 @@ from pathlib import Path
 import psutil  # type: ignore[import-untyped]
 import pytest
 
-from croupier.cli.addresses import addresses_from, service_flags
-from croupier.cli.data_folder import prepare_data_folder
+from croupier.cli.commands.serve import SERVICES, run_service
 from croupier.cli.faults import CommandFault
-from croupier.cli.replicas import START_ORDER
-from croupier.cli.serve import SERVICES, run_service
-from croupier.cli.supervisor import Manner, running_services
-from croupier.games.catalogue import GAMES
+from croupier.cli.launcher.addresses import addresses_from, service_flags
+from croupier.cli.launcher.data_folder import prepare_data_folder
+from croupier.cli.launcher.replicas import START_ORDER
+from croupier.cli.launcher.supervisor import SupervisorSettings, running_services
+from croupier.games.registry import GAMES
 from croupier.runtime.identity import write_new_key_pair
 from croupier.runtime.schema_versions import migrate_database
 from loadtest.postgres import PostgresServer
@@ -24,14 +24,14 @@ from tests.cli.conftest import Command
 
 DEADLINE_SECONDS = 60.0
 PACKAGES = [f"croupier.{service}" for service in SERVICES]
-IN_HASTE = Manner(grace_seconds=0)
+IN_HASTE = SupervisorSettings(grace_seconds=0)
 
 
-async def refusal(folder: Path, manner: Manner) -> CommandFault:
-    """Why services do not start, after which there is nothing of them."""
+async def refusal(folder: Path, settings: SupervisorSettings) -> CommandFault:
+    """Return the fault of services that do not start, and assert that no process remains."""
     before = psutil.Process().children()
     with pytest.raises(CommandFault) as refused:
-        async with asyncio.timeout(DEADLINE_SECONDS), running_services(folder, manner=manner):
+        async with asyncio.timeout(DEADLINE_SECONDS), running_services(folder, settings=settings):
             pytest.fail("the services started")
     assert set(psutil.Process().children()) <= set(before)
     assert not (folder / "services.json").exists()
@@ -41,22 +41,20 @@ async def refusal(folder: Path, manner: Manner) -> CommandFault:
 
 
 @pytest.mark.postgres
-def test_a_database_that_cannot_be_used(
-    tmp_path: Path, postgres: PostgresServer, new_database: Callable[..., str]
-) -> None:
+def test_an_unusable_database(tmp_path: Path, postgres: PostgresServer, new_database: Callable[..., str]) -> None:
     url = new_database()
     asyncio.run(migrate_database(url, PACKAGES))
     postgres.run_sql(url.rpartition("/")[2], "UPDATE engine_schema_version SET version_num = '0001'")
-    fault = asyncio.run(refusal(tmp_path, Manner(database=url, grace_seconds=0)))
-    said = "^the engine cannot run: .*engine .* are older .*: run .croupier migrate --database"
-    assert re.search(said, fault.message), fault.message
+    fault = asyncio.run(refusal(tmp_path, SupervisorSettings(database=url, grace_seconds=0)))
+    message = "^the engine cannot run: .*engine .* are older .*: run .croupier migrate --database"
+    assert re.search(message, fault.message), fault.message
     everything = [fault.message, *(log.read_text() for log in (tmp_path / "logs").iterdir())]
     assert not any(postgres.password in text for text in everything)
 
 
-async def test_a_database_of_the_folder_that_cannot_be_used(tmp_path: Path) -> None:
+async def test_an_unusable_database_of_the_folder(tmp_path: Path) -> None:
     (tmp_path / "engine.db").write_text("a letter, no database" * 100)
-    assert "file is not a database" in (await refusal(tmp_path, Manner())).message
+    assert "file is not a database" in (await refusal(tmp_path, SupervisorSettings())).message
 
 
 @pytest.mark.slow
@@ -70,12 +68,12 @@ async def test_a_key_that_does_not_belong_to_an_engine(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("logs_as_before")
 @pytest.mark.parametrize("service", START_ORDER)
-def test_a_service_that_cannot_use_its_certificate_says_so_before_it_looks_at_anything_else(
+def test_a_service_reports_an_unusable_certificate_before_any_other_fault(
     tmp_path: Path, service: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = prepare_data_folder(tmp_path, certificates=True)
-    shutil.copy(folder.certificate_files("door")[1], folder.certificate_files(service)[1])
-    flags = service_flags(service, folder, addresses_from(0), shuffle_seed=None, mutual_tls=True)
+    shutil.copy(folder.certificate_files("gateway")[1], folder.certificate_files(service)[1])
+    flags = service_flags(service, folder, addresses_from(7700), shuffle_seed=None, mutual_tls=True)
     with ThreadPoolExecutor(1) as thread:
         assert thread.submit(run_service, service, [*flags, "--database=sqlite:////nowhere/at/all.db"]).result() == 2
     (line,) = capsys.readouterr().err.splitlines()
@@ -88,15 +86,14 @@ ONE_OF_EACH = "SQLite serves one instance of each service"
 
 
 @pytest.mark.parametrize(
-    ("command", "code", "said"),
+    ("command", "code", "message"),
     [
         ("up --engines=0", 2, "--engines cannot be 0: choose 1 to 16"),
         ("up --lobbies=17", 2, "--lobbies cannot be 17: choose 1 to 16"),
         ("up --port=65000 --scorings=17", 2, "--scorings cannot be 17: choose 1 to 16"),
         ("up --engines=3", 2, ONE_OF_EACH),
         ("up --scorings=2", 2, ONE_OF_EACH),
-        ("up --lobbies=2 --database=sqlite:////tmp/house.db", 2, ONE_OF_EACH),
-        ("up --port=10", 2, "--port cannot be 10: the front door needs"),
+        ("up --lobbies=2 --database=sqlite:////tmp/shared.db", 2, ONE_OF_EACH),
         ("up --certificate=a.pem", 2, "--key missing: --certificate, --key go together"),
         ("up --data-dir=/sys/croupier", 1, "/sys/croupier cannot be used as data folder"),
         ("up --data-dir=/dev/null/croupier", 1, "/dev/null/croupier cannot be used as data folder"),
@@ -111,20 +108,24 @@ ONE_OF_EACH = "SQLite serves one instance of each service"
         ("migrate --data-dir . --wait 1", 2, "--wait and --retry are for a database on a server"),
         ("migrate --data-dir . --retry 1", 2, "--wait and --retry are for a database on a server"),
         ("migrate --database sqlite:///x.db --wait 1 --retry 1", 2, "leave --retry out"),
-        ("migrate --database mysql://croupier:sesame@host/x", 2, "is not the URL of a database that can be used"),
+        (
+            "migrate --database mysql://croupier:sesame@host/x",
+            2,
+            "expected sqlite:////absolute/path.db or postgresql://",
+        ),
         ("migrate --database sqlite:////nowhere/x.db", 2, "unable to open database file: see to its path and rights"),
         ("migrate --database sqlite:///x.db --data-dir .", 2, "--database and --data-dir exclude each other"),
         ("migrate --service bar", 2, "there is no service 'bar': choose among lobby, engine, scoring"),
         ("migrate --data-dir /dev/null/x", 1, "/dev/null/x cannot be used as data folder"),
     ],
 )
-def test_what_cannot_be_asked_for_is_one_line(
-    croupier: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, code: int, said: str
+def test_bad_arguments_are_reported_in_one_line(
+    croupier: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, code: int, message: str
 ) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     ended = croupier(*command.split())
     assert ended.code == code
-    assert said in ended.in_one_line()
+    assert message in ended.error_line()
     assert "sesame" not in ended.err
-    # Who plays gets a device secret before anything else.
+    # `croupier play` makes a device secret before anything else.
     assert command.startswith("play") or not any(tmp_path.iterdir())

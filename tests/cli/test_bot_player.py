@@ -1,4 +1,4 @@
-"""Computer players at a client's side know just what those in the engine know."""
+"""Bots of a client have the same information as bots of the engine."""
 
 import os
 from itertools import islice
@@ -7,13 +7,17 @@ from typing import TypeAlias
 
 import pytest
 
-from croupier.cli.bot_player import BotPlayer, read_legal, read_view
-from croupier.engine.codec import decode_action, encode_legal, encode_options
-from croupier.engine.fact_codec import encode_view
-from croupier.games.catalogue import GAMES
-from croupier.games.interface import OptionValue, SeatsToAct, State
-from croupier_api.v1 import table_pb2 as pb
-from croupier_client.table import Table
+from croupier.cli.bot_player import BotPlayer, decode_legal, decode_view
+from croupier.engine.api.action_codec import decode_action, encode_legal
+from croupier.engine.api.fact_codec import encode_view
+from croupier.engine.api.table_codec import encode_options
+from croupier.games.actions import UNCHOSEN, Bid, NameTrump, Play
+from croupier.games.choices import ActionChoice, AmountChoice
+from croupier.games.interface import Game, Legal, OptionValue, SeatsToAct, State
+from croupier.games.registry import GAMES
+from croupier_api.v1 import tables_pb2
+from croupier_client.table import FollowedTable
+from tests.games.toy import TOY
 from tests.games.walk import sample_options, viewers, walk
 
 SEED = os.environ.get("CROUPIER_TEST_SEED", str(Random().randrange(2**32)))
@@ -21,44 +25,52 @@ EVENTS = 60
 Options: TypeAlias = dict[str, OptionValue]
 
 
-def some_states(game_id: str, seats: int, options: Options | None = None) -> list[State]:
+def some_states(game: Game, seats: int, options: Options | None = None) -> list[State]:
     print(f"CROUPIER_TEST_SEED={SEED} .venv/bin/pytest tests/cli/test_bot_player.py")
-    random, game = Random(f"{SEED} {game_id} {seats}"), GAMES[game_id]
+    random = Random(f"{SEED} {game.id} {seats}")
     state = game.new(seats, options or sample_options(game, seats, random))
     return [step.after for step in islice(walk(game, state, random), EVENTS)]
 
 
-def usual(game_id: str) -> tuple[Options, pb.TableInfo]:
-    """The default options of a table with the fewest seats, and what a client knows of it."""
+def usual(game_id: str) -> tuple[Options, tables_pb2.Table]:
+    """Return the default options of a table with the fewest seats, and the table for clients."""
     seats = GAMES[game_id].seats.start
     options = {option.name: option.default for option in GAMES[game_id].options(seats)}
-    return options, pb.TableInfo(game=game_id, options=encode_options(options), seats=[pb.SeatInfo()] * seats)
+    return options, tables_pb2.Table(game=game_id, options=encode_options(options), seats=[tables_pb2.Seat()] * seats)
 
 
-@pytest.mark.parametrize("game_id", GAMES)
-def test_a_view_is_read_as_it_was_written(game_id: str) -> None:
-    for seats in GAMES[game_id].seats:
-        for state in some_states(game_id, seats):
+@pytest.mark.parametrize("game", [*GAMES.values(), TOY], ids=lambda game: game.id)
+def test_a_view_is_decoded_as_it_was_encoded(game: Game) -> None:
+    for seats in game.seats:
+        for state in some_states(game, seats):
             for viewer in viewers(seats):
-                assert read_view(encode_view(state.view(viewer))) == state.view(viewer)
+                view = game.view(state, viewer)
+                assert decode_view(encode_view(view), game.deck) == view
             for seat in range(seats):
-                assert read_legal(encode_legal(state.legal_actions(seat))) == state.legal_actions(seat)
+                legal = game.legal_actions(state, seat)
+                assert decode_legal(encode_legal(legal), game.deck) == legal
+
+
+def test_choices_that_no_game_has_are_decoded_as_they_were_encoded() -> None:
+    order, name = ActionChoice(Play(6), suits=(1, 2)), ActionChoice(NameTrump(UNCHOSEN, True), suits=(0, 3))
+    legal = Legal((), (order, name, ActionChoice(Bid(UNCHOSEN), amount=AmountChoice(-5, 60, 5))))
+    assert decode_legal(encode_legal(legal)) == legal
 
 
 @pytest.mark.parametrize("game_id", GAMES)
-def test_it_decides_by_its_own_chance_what_is_legal(game_id: str) -> None:
-    options, info = usual(game_id)
-    for state in some_states(game_id, len(info.seats), options):
-        if isinstance(state.awaiting, SeatsToAct):
-            table = Table("a table")
-            table.seat = state.awaiting.seats[0]
-            table.view, legal = encode_view(state.view(table.seat)), state.legal_actions(table.seat)
+def test_it_makes_legal_decisions_with_its_own_random_source(game_id: str) -> None:
+    game, (options, opened) = GAMES[game_id], usual(game_id)
+    for state in some_states(game, len(opened.seats), options):
+        if isinstance(awaiting := game.awaiting(state), SeatsToAct):
+            table = FollowedTable("a table")
+            table.seat = awaiting.seats[0]
+            table.view, legal = encode_view(game.view(state, table.seat)), game.legal_actions(state, table.seat)
             table.legal_actions = encode_legal(legal)
-            decided, again = (BotPlayer(info, Random(SEED)).decide(table) for _ in range(2))
+            decided, again = (BotPlayer(opened, Random(SEED)).decide(table) for _ in range(2))
             assert decided == again
             assert decode_action(decided) in legal.actions or legal.choices
 
 
 def test_a_spectator_decides_nothing() -> None:
     with pytest.raises(ValueError, match="nothing to decide"):
-        BotPlayer(usual("thulla")[1], Random(SEED)).decide(Table("a table"))
+        BotPlayer(usual("thulla")[1], Random(SEED)).decide(FollowedTable("a table"))

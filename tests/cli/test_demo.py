@@ -1,4 +1,4 @@
-"""A demonstration from end to end, what its seed fixes, and that a violation makes it fail."""
+"""The demonstration end to end, its repeatability by seed, and its failure after a violation."""
 
 import asyncio
 import json
@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from croupier.cli import reach
-from croupier.cli.demo import Played, Standings, conclusion, judged, play_all
-from croupier.cli.demo_plan import DemoPlan
+from croupier.cli import services as reach
+from croupier.cli.commands.demo import Played, Standings, conclusion, judged, play_all
+from croupier.cli.commands.demo_plan import DemoPlan
 from croupier.cli.faults import CommandFault
-from croupier.cli.reach import endpoints_of, front_door, signed_in_client
-from croupier.cli.supervisor import Manner, running_services
-from croupier.games.catalogue import GAMES
+from croupier.cli.launcher.supervisor import SupervisorSettings, running_services
+from croupier.cli.services import endpoints_of, gateway, signed_in_client
+from croupier.games.registry import GAMES
 from croupier_api.v1 import scoring_pb2
 from loadtest.judge.violations import Invariant
 from loadtest.record import TableRecord
@@ -42,14 +42,14 @@ def run_croupier(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]
 async def play_plan(plan: DemoPlan, folder: Path) -> Played:
     async with (
         asyncio.timeout(DEADLINE_SECONDS),
-        running_services(folder, manner=Manner(shuffle_seed=plan.seed, grace_seconds=0)) as services,
+        running_services(folder, settings=SupervisorSettings(shuffle_seed=plan.seed, grace_seconds=0)) as services,
     ):
         return await play_all(plan, endpoints_of(services.addresses), lambda _seen, _update: None)
 
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
-    """Two tables with two players each."""
+    """Play two tables with two players each."""
     return asyncio.run(play_plan(PLAN, tmp_path_factory.mktemp("played")))
 
 
@@ -73,7 +73,7 @@ def test_a_demonstration_from_end_to_end(croupier: Command, tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-def test_all_games_are_played_and_shown_in_short(tmp_path: Path) -> None:
+def test_all_games_are_played_and_summarized(tmp_path: Path) -> None:
     run = run_croupier("demo", "--game", "all", "--seed", SEED, "--replays", "kept", cwd=tmp_path)
     assert run.returncode == 0, run.stderr
     for game in GAMES.values():
@@ -86,11 +86,11 @@ def test_all_games_are_played_and_shown_in_short(tmp_path: Path) -> None:
     assert {json.loads(replay.partition("\n")[0])["game"] for replay in replays} == set(GAMES)
 
 
-def test_every_table_is_judged_and_proved(played: Played) -> None:
+def test_every_table_is_judged_and_verified(played: Played) -> None:
     checks = played.checks_made
     assert played.violations == ()
     assert len(played.standings.leaderboard) == 4
-    assert [checks[name] for name in ("proofs", "replays", "sheets", "deals", "statistics")] == [2, 2, 2, 2, 4]
+    assert [checks[name] for name in ("verified games", "replays", "sheets", "deals", "statistics")] == [2, 2, 2, 2, 4]
     assert min(checks[name] for name in ("entries", "views", "acknowledgements")) > 20
 
 
@@ -100,7 +100,7 @@ def events(record: TableRecord) -> list[Any]:
 
 
 @pytest.mark.slow
-async def test_the_same_seed_gives_the_same_tables(played: Played, tmp_path: Path) -> None:
+async def test_the_same_seed_yields_the_same_tables(played: Played, tmp_path: Path) -> None:
     again = await play_plan(PLAN, tmp_path)
     assert list(map(events, again.records)) == list(map(events, played.records))
     assert events(played.records[0]) != events(played.records[1])
@@ -126,7 +126,7 @@ def test_standings_are_judged_too(played: Played) -> None:
 
 
 @pytest.mark.parametrize("tables", [1, 20])
-def test_all_chance_follows_from_the_seed(tables: int) -> None:
+def test_all_randomness_follows_from_the_seed(tables: int) -> None:
     plan = DemoPlan("thulla", 2, tables, {}, SEED)
     secrets = {plan.device_secret(table, seat) for table in range(1, tables + 1) for seat in range(2)}
     assert len(secrets) == 2 * tables
@@ -136,8 +136,8 @@ def test_all_chance_follows_from_the_seed(tables: int) -> None:
     assert SEED not in repr(plan)
 
 
-async def test_nobody_waits_long_for_services_that_are_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_missing_services_are_reported_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reach, "SIGN_IN_SECONDS", 0.3)
     with pytest.raises(CommandFault, match=r"no services answer at 127\.0\.0\.1:1"):
-        async with signed_in_client(front_door("127.0.0.1:1"), "a device of this test", ""):
+        async with signed_in_client(gateway("127.0.0.1:1"), "a device of this test", ""):
             pass

@@ -1,15 +1,15 @@
-"""What can be played, as people read it, and by which rules."""
+"""`croupier games` lists games, options and rules."""
 
 import tomllib
 from pathlib import Path
 
 import pytest
 
-from croupier.cli import rules
+from croupier.cli.commands import rules
+from croupier.cli.commands.games import show_game, show_games
+from croupier.cli.commands.rules import rules_text, show_rules
 from croupier.cli.faults import CommandFault
-from croupier.cli.games import show_game, show_games
-from croupier.cli.rules import rules_text, show_rules
-from croupier.games.catalogue import GAMES
+from croupier.games.registry import GAMES
 from tests.cli.conftest import printed
 
 PROJECT = Path(__file__).parents[2]
@@ -28,12 +28,12 @@ def test_the_list_has_every_game_with_its_seats() -> None:
 def test_a_game_is_shown_with_every_option(game_id: str) -> None:
     shown = printed(lambda console: show_game(console, game_id))
     assert all(len(line) <= 80 for line in shown.splitlines())
-    told = " ".join(shown.split())
+    text = " ".join(shown.split())
     for option in GAMES[game_id].options(GAMES[game_id].seats.stop - 1):
         default = str(option.default).lower() if isinstance(option.default, bool) else option.default
-        assert f"{option.name} - {option.meaning} type {option.type_name} default {default} allowed" in told
+        assert f"{option.name} - {option.meaning} type {option.type_name} default {default} allowed" in text
     for name, meaning in {**GAMES[game_id].names, **GAMES[game_id].proposals}.items():
-        assert f"{name} {' '.join(meaning.split())}" in told
+        assert f"{name} {' '.join(meaning.split())}" in text
 
 
 @pytest.mark.parametrize("game_id", GAMES)

@@ -7,8 +7,8 @@ import grpc
 import pytest
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
+from croupier.cli.commands.health import check_health
 from croupier.cli.faults import FAILED, MISUSED, CommandFault
-from croupier.cli.health import check_health
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NONSENSE = ("7710", "localhost:", "localhost:port", "127.0.0.1:1,127.0.0.1:2", "")
@@ -17,7 +17,7 @@ NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 
 @pytest.fixture
 def address() -> Iterator[str]:
-    """A service that runs but is not ready."""
+    """Run a service that is not ready."""
     server = grpc.server(ThreadPoolExecutor(1))
     servicer = health.HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(servicer, server)
@@ -34,16 +34,16 @@ def test_a_service_that_serves(address: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "service", "said", "code"),
+    ("asked", "service", "message", "code"),
     [
-        (None, "", "says NOT_SERVING", FAILED),
-        (None, "lively", "gives no answer about its health: NOT_FOUND", FAILED),
-        ("127.0.0.1:1", "", "gives no answer about its health: UNAVAILABLE", FAILED),
-        *((nonsense, "", "cannot be asked: write HOST:PORT", MISUSED) for nonsense in NONSENSE),
+        (None, "", "{} reports NOT_SERVING", FAILED),
+        (None, "lively", "{} does not report its health: NOT_FOUND", FAILED),
+        ("127.0.0.1:1", "", "{} does not report its health: UNAVAILABLE", FAILED),
+        *((nonsense, "", "invalid address {!r}: expected HOST:PORT", MISUSED) for nonsense in NONSENSE),
     ],
 )
-def test_a_service_that_does_not(address: str, asked: str | None, service: str, said: str, code: int) -> None:
+def test_a_service_that_does_not_serve(address: str, asked: str | None, service: str, message: str, code: int) -> None:
     asked = address if asked is None else asked
     with pytest.raises(CommandFault) as refused:
         check_health(asked, service)
-    assert (refused.value.message, refused.value.exit_code) == (f"{asked} {said}", code)
+    assert (refused.value.message, refused.value.exit_code) == (message.format(asked), code)

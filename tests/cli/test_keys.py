@@ -1,4 +1,4 @@
-"""`croupier keys`: what a deployment needs is made once, is for its owner only, and is never overwritten."""
+"""`croupier keys` makes the keys of a deployment once, for their owner only, and never overwrites them."""
 
 import stat
 from datetime import UTC, datetime, timedelta
@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from croupier.cli.data_folder import prepare_data_folder
+from croupier.cli.commands.keys import CERTIFIED, certificate_files, keys
 from croupier.cli.faults import CommandFault
-from croupier.cli.keys import CERTIFIED, certificate_files, keys
+from croupier.cli.launcher.data_folder import prepare_data_folder
 from croupier.runtime.identity import PLAYER_AUDIENCE, TokenIssuer, TokenVerifier, load_private_key, load_public_key
 from croupier.runtime.tls import TlsFiles
 from tests.cli.conftest import Command
@@ -24,15 +24,15 @@ def made(folder: Path) -> dict[str, bytes]:
 
 
 def make(folder: Path, days: int | None = None, now: datetime = NOW) -> list[str]:
-    said: list[str] = []
-    keys(folder, days, now, said.append)
-    return said
+    message: list[str] = []
+    keys(folder, days, now, message.append)
+    return message
 
 
 def test_signing_keys_fit_together(tmp_path: Path) -> None:
-    said = make(tmp_path / "new")
+    message = make(tmp_path / "new")
     assert made(tmp_path / "new").keys() == SIGNING
-    assert len(said) == len(SIGNING) + 1
+    assert len(message) == len(SIGNING) + 1
     for signer in ("lobby", "engine"):
         private = load_private_key(tmp_path / "new" / f"{signer}.private.pem")
         token, _ = TokenIssuer(private, PLAYER_AUDIENCE, 60, lambda: 0).issue("ada")
@@ -40,7 +40,7 @@ def test_signing_keys_fit_together(tmp_path: Path) -> None:
         assert TokenVerifier(public, PLAYER_AUDIENCE, lambda: 0).verify(token).id == "ada"
 
 
-def test_certificates_can_be_used_by_each_service_and_what_is_secret_by_its_owner_only(tmp_path: Path) -> None:
+def test_certificates_are_usable_by_each_service_and_secrets_by_their_owner_only(tmp_path: Path) -> None:
     make(tmp_path / "new", days=30)
     assert made(tmp_path / "new").keys() == SIGNING | CERTIFICATES | AUTHORITY
     for service in CERTIFIED:
@@ -62,39 +62,39 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     assert made(tmp_path) == everything
 
 
-def test_a_certificate_that_was_taken_away_is_made_anew_by_the_same_authority(tmp_path: Path) -> None:
+def test_a_removed_certificate_is_made_again_by_the_same_authority(tmp_path: Path) -> None:
     make(tmp_path, days=30)
     before = made(tmp_path)
     certificate, key, _ = certificate_files(tmp_path, "engine")
     certificate.unlink()
     key.unlink()
     (tmp_path / "lobby.public.pem").unlink()
-    said = make(tmp_path, days=60)
-    assert said[-3:-1] == [f"{key} made", f"{certificate} made"]
+    message = make(tmp_path, days=60)
+    assert message[-3:-1] == [f"{key} made", f"{certificate} made"]
     after = made(tmp_path)
     assert {name for name in after if after[name] != before[name]} == {"tls/engine/tls.crt", "tls/engine/tls.key"}
 
 
 @pytest.mark.parametrize(
-    ("missing", "said"),
+    ("missing", "message"),
     [
         ("tls/engine/tls.key", "tls.crt is there without tls.key"),
         ("tls/engine/tls.crt", "tls.key is there without tls.crt"),
         ("lobby.private.pem", "lobby.public.pem is there without lobby.private.pem"),
     ],
 )
-def test_half_of_a_pair_is_told_and_left_alone(tmp_path: Path, missing: str, said: str) -> None:
+def test_half_of_a_pair_is_reported_and_unchanged(tmp_path: Path, missing: str, message: str) -> None:
     make(tmp_path, days=30)
     (tmp_path / missing).unlink()
     before = made(tmp_path)
-    with pytest.raises(CommandFault, match=said):
+    with pytest.raises(CommandFault, match=message):
         make(tmp_path, days=30)
     assert made(tmp_path) == before
 
 
-def test_an_authority_that_cannot_sign_is_told(tmp_path: Path) -> None:
+def test_an_authority_that_cannot_sign_is_reported(tmp_path: Path) -> None:
     make(tmp_path, days=30, now=NOW - timedelta(days=4_000))
-    for path in certificate_files(tmp_path, "door")[:2]:
+    for path in certificate_files(tmp_path, "gateway")[:2]:
         path.unlink()
     with pytest.raises(CommandFault, match=r"tls/authority cannot sign, or has expired"):
         make(tmp_path, days=30)
@@ -115,7 +115,7 @@ def test_a_data_folder_keeps_its_certificates_too(tmp_path: Path) -> None:
 def test_the_command(croupier: Command, tmp_path: Path) -> None:
     ended = croupier("keys", str(tmp_path / "new"), "--certificates", "--days=5")
     assert ended.code == 0
-    assert f"{tmp_path / 'new/tls/door/tls.crt'} made" in ended.out
+    assert f"{tmp_path / 'new/tls/gateway/tls.crt'} made" in ended.out
     assert "BEGIN" not in ended.out + ended.err
     for folder in ("/dev/null/keys", "/proc/keys"):
-        assert f"{folder} cannot be written" in croupier("keys", folder).in_one_line()
+        assert f"{folder} cannot be written" in croupier("keys", folder).error_line()

@@ -1,4 +1,4 @@
-"""The league of computer players: who sits where, what is played, and what the figures are worth."""
+"""The league of bots: seatings, deals, standings and confidence intervals."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from croupier.cli import league_table
+from croupier.cli.commands.league import LeaguePlan, league_of, plans, run_league
 from croupier.cli.faults import MISUSED, CommandFault
-from croupier.cli.league import LeaguePlan, league_of, plans, run_league
-from croupier.cli.league_table import (
+from croupier.cli.league import league as league_table
+from croupier.cli.league.league import (
     League,
     Outcome,
     Standing,
@@ -22,8 +22,8 @@ from croupier.cli.league_table import (
     student_quantile,
 )
 from croupier.games.bots import random_legal
-from croupier.games.catalogue import GAMES
-from croupier.games.interface import Choose, GameOver, Seen
+from croupier.games.interface import GameOver, Observation, RandomSource
+from croupier.games.registry import GAMES
 from tests.cli.conftest import printed
 
 PLAN = LeaguePlan("thulla", 3, {}, ("sensible", "random"), 7, "5", 200, None)
@@ -60,13 +60,13 @@ def test_the_margin_of_known_numbers() -> None:
 
 
 def outcomes(text: str) -> tuple[Outcome, ...]:
-    """Outcomes written as "a1 b2": player and place; who is first has 10 points."""
+    """Return outcomes of a text such as "a1 b2": player and place; the first has 10 points."""
     return tuple(
         Outcome(word[0], float(word[1:]), float(word[1:] == "1"), 10 * (word[1:] == "1")) for word in text.split()
     )
 
 
-def test_a_deal_counts_as_one_observation_however_often_it_is_played() -> None:
+def test_a_deal_counts_as_one_observation_in_any_number_of_seatings() -> None:
     deals = [outcomes("a1 b2 a1 b2"), outcomes("a2 b1 a2 b1")] * 3
     twice = [deal * 2 for deal in deals]
     once, again = standings(deals), standings(twice)
@@ -91,7 +91,7 @@ def test_standings_of_known_outcomes() -> None:
         ((None, None), "a and b: too few deals to tell, 5 are the fewest"),
     ],
 )
-def test_a_comparison_says_whether_intervals_are_apart(
+def test_a_comparison_reports_whether_intervals_are_apart(
     margins: tuple[float | None, float | None], expected: str
 ) -> None:
     ranked = [Standing("a", 9, 1.2, margins[0], 0.5, 0.0), Standing("b", 9, 1.6, margins[1], 0.5, 0.0)]
@@ -106,10 +106,10 @@ def test_ties_share_places_and_the_first_place() -> None:
 
 
 def hands_dealt(league: League, number: int) -> list[tuple[object, ...]]:
-    """What each seat saw at the first decision of each table of a deal."""
+    """Return the observation of each seat at the first decision of each table of a deal."""
     found: list[tuple[object, ...]] = []
 
-    def watching(seen: Seen, choose: Choose) -> object:
+    def watching(seen: Observation, choose: RandomSource) -> object:
         if all(seat.card_count == 17 for seat in seen.view.seats):
             found.append((seen.seat, seen.view.seats[seen.seat].cards))
         return random_legal(seen, choose)
@@ -119,7 +119,7 @@ def hands_dealt(league: League, number: int) -> list[tuple[object, ...]]:
     return found
 
 
-def test_a_deal_has_the_same_cards_whoever_sits_where() -> None:
+def test_a_deal_has_the_same_cards_in_every_seating() -> None:
     league = league_of(PLAN)
     dealt = hands_dealt(league, 3)
     assert len(dealt) == len(league.seatings) == 3
@@ -143,7 +143,7 @@ def test_a_searching_player_is_repeatable_by_iterations() -> None:
     assert shown(plan) == shown(plan)
 
 
-def test_sensible_players_are_found_to_be_better() -> None:
+def test_sensible_bots_are_better_than_random_ones() -> None:
     assert "sensible plays better than random: the intervals are apart" in shown(replace(PLAN, tables=90))
 
 
@@ -155,23 +155,23 @@ def test_all_games_are_played_with_the_options_that_they_have() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "seats", "said"),
+    ("changes", "seats", "message"),
     [
         ({"game": "poker"}, None, "there is no game 'poker'"),
-        ({"bots": ("sensible", "clever")}, None, "no computer player 'clever': choose out of sensible, random, search"),
-        ({"bots": ("random",) * 3}, 2, "3 computer players do not fit 2 seats"),
-        ({"options": {"best_off": "3"}}, None, "no option 'best_off'"),
+        ({"bots": ("sensible", "clever")}, None, "no bot 'clever': choose out of sensible, random, search"),
+        ({"bots": ("random",) * 3}, 2, "3 bots do not fit 2 seats"),
+        ({"options": {"best_off": "3"}}, None, "invalid option 'best_off'"),
         ({"game": "all", "options": {"best_off": "3"}}, None, "no game has an option 'best_off'"),
         ({}, 9, "2 to 6 seats"),
     ],
 )
-def test_what_cannot_be_played_is_refused(changes: dict[str, Any], seats: int | None, said: str) -> None:
-    with pytest.raises(CommandFault, match=said) as refusal:
+def test_impossible_leagues_are_refused(changes: dict[str, Any], seats: int | None, message: str) -> None:
+    with pytest.raises(CommandFault, match=message) as refusal:
         plans(replace(PLAN, **changes), seats)
     assert refusal.value.exit_code == MISUSED
 
 
-def test_a_table_without_end_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(league_table, "MOST_ACTIONS", 20)
+def test_a_table_without_end_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(league_table, "MAX_ACTIONS", 20)
     with pytest.raises(CommandFault, match="deal 0 of Thulla has no end after 20 actions: bound it with an option"):
         shown(PLAN)

@@ -1,4 +1,4 @@
-"""`croupier migrate`: one line for each service, or one that says what is wrong; never a password."""
+"""`croupier migrate` prints one line for each service or one with the fault, and never a password."""
 
 import asyncio
 import subprocess
@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from croupier.cli.migrate import migrate_shared
-from croupier.cli.serve import SERVICES
+from croupier.cli.commands.migrate import migrate_shared
+from croupier.cli.commands.serve import SERVICES
 from loadtest.postgres import PostgresServer, postgres_server
 from tests.cli.conftest import Command, Ended
 
@@ -18,7 +18,7 @@ DONE = ["lobby: brought up to date", "engine: brought up to date", "scoring: bro
 DONE_BEFORE = ["lobby: was up to date", "engine: was up to date", "scoring: was up to date"]
 
 
-def told(ended: Ended) -> tuple[int, list[str], str]:
+def code_and_output(ended: Ended) -> tuple[int, list[str], str]:
     return ended.code, ended.out.splitlines(), ended.err
 
 
@@ -27,38 +27,36 @@ def test_a_shared_database(
     croupier: Command, new_database: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = new_database()
-    assert told(croupier("migrate", "--database", url)) == (0, DONE, "")
+    assert code_and_output(croupier("migrate", "--database", url)) == (0, DONE, "")
     monkeypatch.setenv("CROUPIER_DATABASE", url)
-    assert told(croupier("migrate")) == (0, DONE_BEFORE, "")
+    assert code_and_output(croupier("migrate")) == (0, DONE_BEFORE, "")
 
 
-def test_a_data_folder_of_which_one_service_is_wanted(
-    croupier: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_service_of_a_data_folder(croupier: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = f"--data-dir={tmp_path / 'data'}"
-    assert told(croupier("migrate", folder, "--service", "engine")) == (0, DONE[1:2], "")
-    # A folder that is named goes before the environment.
+    assert code_and_output(croupier("migrate", folder, "--service", "engine")) == (0, DONE[1:2], "")
+    # The flag for a folder takes precedence over the environment.
     monkeypatch.setenv("CROUPIER_DATABASE", "nonsense")
-    assert told(croupier("migrate", folder)) == (0, [DONE[0], DONE_BEFORE[1], DONE[2]], "")
+    assert code_and_output(croupier("migrate", folder)) == (0, [DONE[0], DONE_BEFORE[1], DONE[2]], "")
 
 
-def test_who_waits_changes_nothing(croupier: Command, tmp_path: Path) -> None:
+def test_waiting_changes_nothing(croupier: Command, tmp_path: Path) -> None:
     engine = ("migrate", f"--database=sqlite:///{tmp_path / 'shared.db'}", "--service=engine")
     ended = croupier(*engine, "--wait", "0")
     assert ended.code == 1
-    assert "are missing" in ended.in_one_line()
-    assert told(croupier(*engine)) == (0, DONE[1:2], "")
-    assert told(croupier(*engine, "--wait", "0")) == (0, ["engine: is up to date"], "")
+    assert "are missing" in ended.error_line()
+    assert code_and_output(croupier(*engine)) == (0, DONE[1:2], "")
+    assert code_and_output(croupier(*engine, "--wait", "0")) == (0, ["engine: is up to date"], "")
 
 
-def test_who_waits_goes_on_as_soon_as_others_are_through(croupier: Command, tmp_path: Path) -> None:
+def test_waiting_ends_as_soon_as_another_process_has_migrated(croupier: Command, tmp_path: Path) -> None:
     shared = ("migrate", f"--database=sqlite:///{tmp_path / 'shared.db'}")
-    # In a process of its own, as elsewhere: Alembic migrates one database at a time in a process.
+    # It runs in a process of its own, because Alembic migrates one database at a time in a process.
     wait = [sys.executable, "-m", "croupier.cli", *shared, "--wait", str(DEADLINE_SECONDS)]
     with subprocess.Popen(wait, stdout=subprocess.PIPE, text=True) as waiting:
         assert waiting.stdout is not None
         assert waiting.stdout.readline().startswith("waits: ")
-        assert told(croupier(*shared)) == (0, DONE, "")
+        assert code_and_output(croupier(*shared)) == (0, DONE, "")
         *_, last = waiting.stdout
     assert (waiting.returncode, last) == (0, "scoring: is up to date\n")
 
@@ -70,7 +68,7 @@ async def first_line(lines: asyncio.Queue[str]) -> str:
 
 @pytest.mark.slow
 @pytest.mark.postgres
-async def test_who_comes_before_the_server_migrates_as_soon_as_it_answers() -> None:
+async def test_retries_migrate_as_soon_as_the_server_answers() -> None:
     lines = asyncio.Queue[str]()
     with postgres_server() as server:
         url = server.create_database("croupier")
@@ -81,15 +79,15 @@ async def test_who_comes_before_the_server_migrates_as_soon_as_it_answers() -> N
         await migrating
     assert "waits: the database postgresql://croupier:***@127.0.0.1:" in waits
     assert "its server cannot be reached" in waits
-    # A server that starts may say so before it answers.
+    # A starting server may report that before it answers.
     assert [lines.get_nowait() for _ in range(lines.qsize())][-len(DONE) :] == DONE
 
 
 @pytest.mark.postgres
-def test_a_server_that_refuses_is_not_waited_for(
+def test_a_server_that_refuses_is_not_retried(
     croupier: Command, postgres: PostgresServer, new_database: Callable[..., str]
 ) -> None:
     url = new_database().replace(postgres.password, "wrong")
     ended = croupier("migrate", "--retry", "600", "--database", url)
     assert ended.code == 2
-    assert "its server does not take this user and password" in ended.in_one_line()
+    assert "its server does not take this user and password" in ended.error_line()

@@ -1,20 +1,34 @@
-"""What a person types, in every way that it can be meant."""
+"""Lines that a person types, in every accepted form."""
+
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
-from croupier.cli.person_input import REACTIONS, Help, InputFault, Propose, Quit, React, ShowSheet, Vote, read_input
-from croupier.cli.words import Words
-from croupier_api.v1 import table_pb2 as pb
+from croupier.cli.terminal.person_input import (
+    REACTIONS,
+    Help,
+    InputFault,
+    Propose,
+    Quit,
+    React,
+    ShowSheet,
+    Vote,
+    read_input,
+)
+from croupier.cli.terminal.words import Words
+from croupier_api.v1 import actions_pb2 as pb
 from croupier_api.v1.cards_pb2 import (
-    CARD_5H,
-    CARD_6C,
-    CARD_8H,
-    CARD_AS,
-    CARD_JK,
+    CARD_ACE_OF_SPADES,
+    CARD_EIGHT_OF_HEARTS,
+    CARD_FIVE_OF_HEARTS,
+    CARD_JOKER,
+    CARD_SIX_OF_CLUBS,
     SUIT_CLUBS,
     SUIT_HEARTS,
     SUIT_SPADES,
     Card,
+    CardFace,
     Suit,
 )
 
@@ -29,54 +43,71 @@ def bid(amount: int) -> pb.Action:
     return pb.Action(bid=pb.BidAction(amount=amount))
 
 
-PASS = pb.Action()
-getattr(PASS, "pass").SetInParent()
+def keep(cards: Sequence[Card.ValueType], trump: Suit.ValueType) -> pb.Action:
+    return pb.Action(keep_cards=pb.KeepCardsAction(cards=cards, trump=trump))
+
+
+PASS = pb.Action(pass_turn=pb.PassAction())
+STAND_PAT = pb.Action(stand_pat=pb.StandPatAction())
 DRAW = pb.Action(draw=pb.DrawAction())
-PLAYS = pb.LegalActions(actions=[play(CARD_5H), play(CARD_8H, SUIT_CLUBS), play(CARD_8H, SUIT_SPADES), DRAW])
+PLAYS = pb.LegalActions(
+    actions=[
+        play(CARD_FIVE_OF_HEARTS),
+        play(CARD_EIGHT_OF_HEARTS, SUIT_CLUBS),
+        play(CARD_EIGHT_OF_HEARTS, SUIT_SPADES),
+        DRAW,
+    ]
+)
 BIDS = pb.LegalActions(actions=[PASS, bid(6), bid(60), bid(65)])
 TRUMPS = pb.LegalActions(
     actions=[
-        pb.Action(name_trump=pb.NameTrumpAction(trump=SUIT_HEARTS, do=False)),
-        pb.Action(name_trump=pb.NameTrumpAction(trump=SUIT_HEARTS, do=True)),
+        pb.Action(name_trump=pb.NameTrumpAction(trump=SUIT_HEARTS, all_tricks=False)),
+        pb.Action(name_trump=pb.NameTrumpAction(trump=SUIT_HEARTS, all_tricks=True)),
     ]
 )
-KEEP = pb.CardChoice(
-    verb=pb.CARD_CHOICE_VERB_KEEP,
-    cards=[CARD_6C, CARD_5H, CARD_5H, CARD_AS, CARD_JK],
-    min_cards=2,
-    max_cards=3,
+KEEP = pb.ActionChoice(
+    action=pb.Action(keep_cards=pb.KeepCardsAction()),
+    cards=pb.CardChoice(
+        cards=[CARD_SIX_OF_CLUBS, CARD_FIVE_OF_HEARTS, CARD_FIVE_OF_HEARTS, CARD_ACE_OF_SPADES, CARD_JOKER],
+        min_cards=2,
+        max_cards=3,
+    ),
     suits=[SUIT_HEARTS, SUIT_SPADES],
 )
-SWAP = pb.CardChoice(verb=pb.CARD_CHOICE_VERB_SWAP, cards=[CARD_6C, CARD_AS], min_cards=0, max_cards=2)
+SWAP = pb.ActionChoice(
+    action=pb.Action(swap_cards=pb.SwapCardsAction()),
+    cards=pb.CardChoice(cards=[CARD_SIX_OF_CLUBS, CARD_ACE_OF_SPADES], min_cards=1, max_cards=2),
+)
 KEEPS = pb.LegalActions(choices=[KEEP])
-BOTH = pb.LegalActions(actions=[PASS], choices=[KEEP, SWAP])
-NAMED = Words((), symbols=True, terms={"8H": "the Old", "JK": "the Fool", "solo_clubs": "solo in clubs"})
+BOTH = pb.LegalActions(actions=[PASS, STAND_PAT], choices=[KEEP, SWAP])
+DESCRIPTION = Words((), symbols=True, terms={"8H": "the Old", "JK": "the Fool", "solo_clubs": "solo in clubs"})
 CONTRACTS = pb.LegalActions(
     actions=[pb.Action(bid=pb.BidAction(contract="solo")), pb.Action(bid=pb.BidAction(contract="solo_clubs"))]
 )
 
 
 @pytest.mark.parametrize(
-    ("typed", "legal", "wish"),
+    ("typed", "legal", "expected"),
     [
-        ("1", PLAYS, play(CARD_5H)),
+        ("1", PLAYS, play(CARD_FIVE_OF_HEARTS)),
         ("4", PLAYS, DRAW),
-        ("5h", PLAYS, play(CARD_5H)),
-        (" play 5H ", PLAYS, play(CARD_5H)),
-        ("8h s", PLAYS, play(CARD_8H, SUIT_SPADES)),
-        ("8H, clubs", PLAYS, play(CARD_8H, SUIT_CLUBS)),
+        ("5h", PLAYS, play(CARD_FIVE_OF_HEARTS)),
+        (" play 5H ", PLAYS, play(CARD_FIVE_OF_HEARTS)),
+        ("8h s", PLAYS, play(CARD_EIGHT_OF_HEARTS, SUIT_SPADES)),
+        ("8H, clubs", PLAYS, play(CARD_EIGHT_OF_HEARTS, SUIT_CLUBS)),
         ("dr", PLAYS, DRAW),
         ("60", BIDS, bid(60)),
         ("bid 6", BIDS, bid(6)),
         ("pass", BIDS, PASS),
         ("hearts trump", TRUMPS, TRUMPS.actions[0]),
         ("all tricks", TRUMPS, TRUMPS.actions[1]),
-        ("5h 5h jk h", KEEPS, pb.Action(keep=pb.KeepAction(cards=[CARD_5H, CARD_5H, CARD_JK], trump=SUIT_HEARTS))),
-        ("keep as 6c spades", BOTH, pb.Action(keep=pb.KeepAction(cards=[CARD_AS, CARD_6C], trump=SUIT_SPADES))),
-        ("swap", BOTH, pb.Action(swap=pb.SwapAction())),
-        ("swap AS", BOTH, pb.Action(swap=pb.SwapAction(cards=[CARD_AS]))),
-        ("swap none", BOTH, pb.Action(swap=pb.SwapAction())),
-        ("keep all but 5h 6c as H", KEEPS, pb.Action(keep=pb.KeepAction(cards=[CARD_5H, CARD_JK], trump=SUIT_HEARTS))),
+        ("5h 5h jk h", KEEPS, keep([CARD_FIVE_OF_HEARTS, CARD_FIVE_OF_HEARTS, CARD_JOKER], SUIT_HEARTS)),
+        ("keep as 6c spades", BOTH, keep([CARD_ACE_OF_SPADES, CARD_SIX_OF_CLUBS], SUIT_SPADES)),
+        ("swap", BOTH, STAND_PAT),
+        ("swap AS", BOTH, pb.Action(swap_cards=pb.SwapCardsAction(cards=[CARD_ACE_OF_SPADES]))),
+        ("swap none", BOTH, STAND_PAT),
+        ("stand pat", BOTH, STAND_PAT),
+        ("keep all but 5h 6c as H", KEEPS, keep([CARD_FIVE_OF_HEARTS, CARD_JOKER], SUIT_HEARTS)),
         ("pass", BOTH, PASS),
         ("propose", NOTHING, Propose("")),
         ("propose same cards", NOTHING, Propose("same_cards")),
@@ -87,21 +118,21 @@ CONTRACTS = pb.LegalActions(
         ("/help", NOTHING, Help()),
         ("/quit", NOTHING, Quit()),
         *((f"/react {name}", NOTHING, React(name)) for name in REACTIONS),
-        ("the old clubs", PLAYS, play(CARD_8H, SUIT_CLUBS)),
-        ("play old s", PLAYS, play(CARD_8H, SUIT_SPADES)),
-        ("8H spades", PLAYS, play(CARD_8H, SUIT_SPADES)),
+        ("the old clubs", PLAYS, play(CARD_EIGHT_OF_HEARTS, SUIT_CLUBS)),
+        ("play old s", PLAYS, play(CARD_EIGHT_OF_HEARTS, SUIT_SPADES)),
+        ("8H spades", PLAYS, play(CARD_EIGHT_OF_HEARTS, SUIT_SPADES)),
         ("solo", CONTRACTS, CONTRACTS.actions[0]),
         ("solo_clubs", CONTRACTS, CONTRACTS.actions[1]),
         ("solo in clubs", CONTRACTS, CONTRACTS.actions[1]),
-        ("fool as H", KEEPS, pb.Action(keep=pb.KeepAction(cards=[CARD_JK, CARD_AS], trump=SUIT_HEARTS))),
+        ("fool as H", KEEPS, keep([CARD_JOKER, CARD_ACE_OF_SPADES], SUIT_HEARTS)),
     ],
 )
-def test_what_is_meant_is_understood(typed: str, legal: pb.LegalActions, wish: object) -> None:
-    assert read_input(typed, legal, NAMED) == wish
+def test_input_is_understood(typed: str, legal: pb.LegalActions, expected: object) -> None:
+    assert read_input(typed, legal, DESCRIPTION) == expected
 
 
 @pytest.mark.parametrize(
-    ("typed", "legal", "said"),
+    ("typed", "legal", "message"),
     [
         ("5h", NOTHING, "not your turn"),
         ("", PLAYS, "write what you do"),
@@ -114,17 +145,88 @@ def test_what_is_meant_is_understood(typed: str, legal: pb.LegalActions, wish: o
         ("5h 6c clubs", KEEPS, "clubs cannot be named now"),
         ("5h hearts", KEEPS, "keep 2 to 3 cards, not 1"),
         ("6c 6c hearts", KEEPS, "6C is not there to choose, or not so often"),
-        ("6c xx hearts", KEEPS, "'xx' is no card"),
+        ("6c xx hearts", KEEPS, "invalid card 'xx'"),
         ("6c", BOTH, "begin with keep or swap"),
         ("/react smile", NOTHING, "/react needs one of thumbs_up"),
         ("/leave", NOTHING, "there is no /leave"),
     ],
 )
-def test_what_cannot_be_is_explained(typed: str, legal: pb.LegalActions, said: str) -> None:
-    with pytest.raises(InputFault, match=said):
+def test_impossible_input_is_explained(typed: str, legal: pb.LegalActions, message: str) -> None:
+    with pytest.raises(InputFault, match=message):
         read_input(typed, legal)
 
 
-def test_questions_are_put_in_the_words_of_the_game() -> None:
+def test_questions_use_terms_of_the_game() -> None:
     with pytest.raises(InputFault, match="could be play 8♥ \\(the Old\\), clubs ordered or"):
-        read_input("old", PLAYS, NAMED)
+        read_input("old", PLAYS, DESCRIPTION)
+
+
+FACES = [
+    CardFace(number=64 + at, notation=text, suit="red", label=f"red {text[1]}") for at, text in enumerate(("R6", "R7"))
+]
+R6, R7 = (Card.ValueType(face.number) for face in FACES)
+HELD = pb.CardChoice(cards=[R6, R7], min_cards=1, max_cards=2)
+OWN_WORDS = Words(("Ada", "Ben"), symbols=True, terms={"R6": "the Red"}, deck=FACES)
+
+
+def lay(cards: Sequence[Card.ValueType], owner: int | None = None) -> pb.Action:
+    pile = "" if owner is None else "melds"
+    return pb.Action(lay=pb.LayAction(cards=cards, meld="row", pile=pile, owner=owner))
+
+
+def boast(**parts: Any) -> pb.Action:
+    return pb.Action(declare_word=pb.DeclareAction(word="boast", **parts))
+
+
+DRAWS = pb.LegalActions(actions=[pb.Action(draw=pb.DrawAction(pile=pile)) for pile in ("stock", "waste")])
+LAYS = pb.LegalActions(
+    choices=[
+        pb.ActionChoice(action=lay([]), cards=HELD),
+        pb.ActionChoice(action=lay([], owner=1), cards=HELD),
+        pb.ActionChoice(action=boast(), cards=HELD, amount=pb.AmountChoice(max_amount=4, step=2), seats=[1]),
+    ]
+)
+BID_BY_AMOUNT = pb.LegalActions(
+    actions=[PASS],
+    choices=[
+        pb.ActionChoice(
+            action=pb.Action(bid=pb.BidAction()), amount=pb.AmountChoice(min_amount=-5, max_amount=60, step=5)
+        )
+    ],
+)
+
+
+@pytest.mark.parametrize(
+    ("typed", "legal", "expected"),
+    [
+        ("waste", DRAWS, DRAWS.actions[1]),
+        ("draw from stock", DRAWS, DRAWS.actions[0]),
+        ("1 r6 R7", LAYS, lay([R6, R7])),
+        ("2 red", LAYS, lay([R6], owner=1)),
+        ("2 all but red", LAYS, lay([R7], owner=1)),
+        ("declare R7 4 1", LAYS, boast(cards=[R7], amount=4, seat=1)),
+        ("declare R7 0 1", LAYS, boast(cards=[R7], amount=0, seat=1)),
+        ("bid -5", BID_BY_AMOUNT, bid(-5)),
+        ("60", BID_BY_AMOUNT, bid(60)),
+        ("1", BID_BY_AMOUNT, PASS),
+    ],
+)
+def test_choices_of_unknown_games_are_completed(typed: str, legal: pb.LegalActions, expected: pb.Action) -> None:
+    assert read_input(typed, legal, OWN_WORDS) == expected
+
+
+@pytest.mark.parametrize(
+    ("typed", "legal", "message"),
+    [
+        ("R6", LAYS, "begin with 1 or 2 or declare"),
+        ("1", LAYS, "lay 1 to 2 cards, not 0"),
+        ("1 5H", LAYS, "5♥ is not there to choose, or not so often: R6 \\(the Red\\) R7 are"),
+        ("declare R7 1 1", LAYS, "invalid amount '1': expected 0 to 4"),
+        ("declare R7 2 0", LAYS, "invalid seat '0': expected 1"),
+        ("bid", BID_BY_AMOUNT, "invalid amount '': expected -5 to 60"),
+        ("bid ten", BID_BY_AMOUNT, "invalid amount 'ten': expected -5 to 60"),
+    ],
+)
+def test_wrong_parts_of_choices_are_reported(typed: str, legal: pb.LegalActions, message: str) -> None:
+    with pytest.raises(InputFault, match=message):
+        read_input(typed, legal, OWN_WORDS)

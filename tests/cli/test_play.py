@@ -16,28 +16,29 @@ from pathlib import Path
 
 import pytest
 
-from croupier.cli.background import started_services
+from croupier.cli.launcher.background import started_services
 
 DEADLINE_SECONDS = 90.0
 PAUSE_SECONDS = 0.1
 
 
 CHOICE = re.compile(r"you may: (keep|swap) (\d+)")
+NAMED_SUIT = {"keep": " s", "swap": ""}
 
 
 def answer(table: str) -> str:
-    """What somebody writes who does the first thing that he may; of a choice, as few cards as he may."""
+    """Return a line for the first legal action; of a choice, with as few cards as allowed."""
     asked = CHOICE.findall(table)
     if not asked:
         return "1"
     verb, count = asked[-1]
     hand = table.rpartition("your hand: ")[2].partition("you may")[0]
     cards = re.findall(r"[2-9TJQKA][CDHS]|JK", hand)
-    return f"{verb} {' '.join(cards[: int(count)])} s" if int(count) else f"{verb} none"
+    return f"{verb} {' '.join(cards[: int(count)])}{NAMED_SUIT[verb]}"
 
 
 class Person:
-    """Reads the terminal and types; everything that was seen is kept."""
+    """Reads a terminal and types; all output is kept."""
 
     def __init__(self, folder: Path, environment: Mapping[str, str], table: Sequence[str]) -> None:
         self.terminal, theirs = pty.openpty()
@@ -61,32 +62,32 @@ class Person:
         os.write(self.terminal, f"{line}\r".encode())
 
     def read(self) -> str:
-        """What has come since the last call; empty after a pause."""
+        """Return the output since the last call; empty after a pause."""
         assert time.monotonic() < self._deadline, self.seen[-3000:]
         if not select.select([self.terminal], [], [], PAUSE_SECONDS)[0]:
             return ""
         try:
             text = os.read(self.terminal, 65536).decode(errors="replace")
-        except OSError:  # how a pseudo-terminal tells that the other side is closed
+        except OSError:  # The other side of the pseudo-terminal is closed.
             return ""
         self.seen += text
         return text
 
     def read_until(self, wanted: str) -> None:
-        """Read until that was shown."""
+        """Read until the output contains a text."""
         while wanted not in self.seen:
             self.read()
             assert wanted in self.seen or self.process.poll() is None, self.seen[-3000:]
 
     def play_until(self, wanted: str) -> None:
-        """Play until that was shown, or the program has ended."""
+        """Play until the output contains a text or the program has ended."""
         while self.process.poll() is None and wanted not in self.seen:
             self.read()
             if "you may" in self.seen[self._typed_at :]:
                 self.type(answer(self.seen[self._typed_at :]))
 
     def play_to_the_end(self) -> None:
-        """Play the game, and read what comes of it."""
+        """Play the game to its end, and read the result."""
         self.play_until("over. Ranking:")
         while self.read() or self.process.poll() is None:
             pass
@@ -98,7 +99,7 @@ class Person:
 def person_in(
     folder: Path, environment: Mapping[str, str], table: Sequence[str] = ("--game", "thulla", "--seats", "2")
 ) -> Iterator[Person]:
-    """Somebody at a terminal, who goes in the end."""
+    """Run `croupier play` for a person until the end of the block."""
     person = Person(folder, environment, table)
     try:
         yield person
@@ -109,7 +110,7 @@ def person_in(
 
 
 def exported(folder: Path, arguments: list[str]) -> str:
-    """What the command that the player was told gives."""
+    """Return the replay that the printed command exports."""
     output = folder / "replay.jsonl"
     command = [sys.executable, "-m", "croupier.cli", *arguments, "--data-dir", str(folder), "--output", str(output)]
     subprocess.run(command, check=True, timeout=DEADLINE_SECONDS)
@@ -118,7 +119,7 @@ def exported(folder: Path, arguments: list[str]) -> str:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A data folder in which services run."""
+    """Return a data folder in which services run."""
     path = tmp_path_factory.mktemp("data")
     with started_services(path):
         yield path
@@ -147,7 +148,7 @@ TABLES = {
     "one_oh_one": ["--seats", "4", "-o", "max_rounds=1"],
     "thulla": ["--seats", "6", "-o", "scoring=points"],
 }
-"""Tables of every game that a person plays to the end within seconds."""
+"""Tables of every game that end within seconds."""
 WITHOUT_SYMBOLS = {"TERM": "dumb", "NO_COLOR": "1", "PYTHONIOENCODING": "ascii"}
 
 
@@ -167,7 +168,7 @@ def test_a_person_proposes_and_plays_a_hand_of_solo(folder: Path) -> None:
     with person_in(folder, WITHOUT_SYMBOLS, ["--game", "solo"]) as person:
         person.read_until("you may")
         for typed, shown in (
-            ("agree", "nothing is proposed"),
+            ("agree", "no proposal waits for votes"),
             ("propose", "propose one of restart_new, restart_same"),
             ("propose restart same", "restart same is agreed on"),
         ):
@@ -179,7 +180,7 @@ def test_a_person_proposes_and_plays_a_hand_of_solo(folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_services_are_started_for_one_who_finds_none_and_he_may_leave(tmp_path: Path) -> None:
+def test_services_are_started_if_none_run_and_the_player_may_leave(tmp_path: Path) -> None:
     with person_in(tmp_path, {}) as person:
         person.read_until("you may")
         person.type("/quit")

@@ -1,4 +1,4 @@
-"""Two load tests compared: the figures, which is better, and when the exit code says that one is worse."""
+"""The comparison of two load tests: figures, the better one, and the exit code for a worse one."""
 
 import json
 import os
@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from croupier.cli import load_result
+from croupier.cli.commands import load_result
+from croupier.cli.commands.load_result import CPU, FORMAT, read_result
+from croupier.cli.commands.report import ACKNOWLEDGED, better, compare
 from croupier.cli.faults import MISUSED, CommandFault
-from croupier.cli.load_result import CPU, FORMAT, read_result
-from croupier.cli.report import ACKNOWLEDGED, better, compare
 from loadtest.report.encoding import to_json
-from loadtest.report.result import FORMAT_VERSION, Broken, Failure, Result
+from loadtest.report.result import FORMAT_VERSION, Failure, Result, ViolationSummary
 from tests.cli.conftest import Command
-from tests.loadtest.report.sample import CONDITIONS, EMPTY, GREEN, HOSTILE, LATENCIES, hostile
+from tests.loadtest.report.sample import CONDITIONS, EMPTY, HOSTILE, LATENCIES, PASSED, hostile
 
 
 def written(folder: Path, result: Result) -> Path:
@@ -28,23 +28,26 @@ def written(folder: Path, result: Result) -> Path:
 
 
 def compared(tmp_path: Path, one: Result, other: Result, fail_above: float | None = None) -> tuple[int, str]:
-    """The exit code and what is shown, lines as wide as they come and blanks as single ones."""
+    """Return exit code and output, with lines of any width and single blanks."""
     console = Console(file=StringIO(), width=100, record=True)
     code = compare(written(tmp_path / "a", one), written(tmp_path / "b", other), fail_above, console)
     return code, "\n".join(" ".join(line.split()) for line in console.export_text().splitlines())
 
 
 def slower(by: float) -> Result:
-    """The green run with a higher p99 of acknowledged actions."""
-    return replace(GREEN, latencies=(replace(LATENCIES[0], p99=LATENCIES[0].p99 * by), *LATENCIES[1:]))
+    """Return the green run with a higher p99 of acknowledged actions."""
+    return replace(PASSED, latencies=(replace(LATENCIES[0], p99=LATENCIES[0].p99 * by), *LATENCIES[1:]))
 
 
 def hungrier(milliseconds: float) -> Result:
-    """The green run with other figures of the services' processors."""
-    return replace(GREEN, server_cpu_milliseconds_per_thousand_actions=milliseconds)
+    """Return the green run with another CPU time of the services."""
+    return replace(PASSED, server_cpu_milliseconds_per_thousand_actions=milliseconds)
 
 
-VIOLATED = replace(GREEN, violations=(Broken("view_differs", 2, "t", 3, "d"), Broken("replay_untrue", 1, "t", 0, "d")))
+VIOLATED = replace(
+    PASSED,
+    violations=(ViolationSummary("view_differs", 2, "t", 3, "d"), ViolationSummary("replay_differs", 1, "t", 0, "d")),
+)
 
 
 OTHER_FIGURES = replace(
@@ -81,7 +84,7 @@ OTHER_CONDITIONS = replace(
             ],
         ),
         (
-            replace(GREEN, conditions=OTHER_CONDITIONS),
+            replace(PASSED, conditions=OTHER_CONDITIONS),
             [
                 "The conditions differ, so what differs below may come from them:",
                 "scenario: A evening, B rush",
@@ -93,52 +96,50 @@ OTHER_CONDITIONS = replace(
     ],
     ids=["figures", "conditions"],
 )
-def test_what_differs_stands_side_by_side_and_what_does_not_is_no_condition(
-    tmp_path: Path, other: Result, lines: list[str]
-) -> None:
-    code, shown = compared(tmp_path, GREEN, other)
+def test_conditions_that_differ_are_shown_side_by_side(tmp_path: Path, other: Result, lines: list[str]) -> None:
+    code, shown = compared(tmp_path, PASSED, other)
     assert (code, FORMAT) == (0, FORMAT_VERSION)
     assert set(lines) <= set(shown.splitlines())
     assert "version of locust" not in shown
 
 
-def test_figures_that_only_one_has_are_shown_in_place(tmp_path: Path) -> None:
-    one, other = (replace(GREEN, latencies=latencies) for latencies in (LATENCIES[::2], LATENCIES[:3]))
+def test_figures_of_one_run_only_are_shown_in_place(tmp_path: Path) -> None:
+    one, other = (replace(PASSED, latencies=latencies) for latencies in (LATENCIES[::2], LATENCIES[:3]))
     lines = compared(tmp_path, one, other)[1]
     shown = [line.partition(" p50")[0] for line in lines.splitlines() if "p50" in line]
     assert shown == ["action acknowledged", "action seen by all", "rpc SubmitAction", "thulla play"]
     assert "action seen by all p50, ms – 4 – –" in lines
 
 
-REMOTE = replace(GREEN, server_cpu_milliseconds_per_thousand_actions=0.0, services=())
+REMOTE = replace(PASSED, server_cpu_milliseconds_per_thousand_actions=0.0, services=())
 NOT_WORSE = "B is not worse by more than 10 percent"
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "percent", "expected", "said"),
+    ("one", "other", "percent", "expected", "message"),
     [
-        (GREEN, slower(1.11), 10, 1, f"{ACKNOWLEDGED}: worse by 11.0 percent, 10 are allowed"),
-        (GREEN, slower(1.01), 0, 1, f"{ACKNOWLEDGED}: worse by 1.0 percent, 0 are allowed"),
-        (GREEN, hungrier(4_890.0), 10, 1, f"{CPU}: worse by 50.0 percent"),
-        (GREEN, VIOLATED, 1_000, 1, "violations: 0 before, 3 now"),
-        (GREEN, replace(GREEN, latencies=LATENCIES[1:]), 10, 1, f"{ACKNOWLEDGED}: not measured in both"),
-        (GREEN, hungrier(0.0), 10, 1, f"{CPU}: not measured in both"),
-        (GREEN, replace(GREEN, latencies=(replace(LATENCIES[0], count=0),)), 10, 1, "not measured in both"),
+        (PASSED, slower(1.11), 10, 1, f"{ACKNOWLEDGED}: worse by 11.0 percent, 10 are allowed"),
+        (PASSED, slower(1.01), 0, 1, f"{ACKNOWLEDGED}: worse by 1.0 percent, 0 are allowed"),
+        (PASSED, hungrier(4_890.0), 10, 1, f"{CPU}: worse by 50.0 percent"),
+        (PASSED, VIOLATED, 1_000, 1, "violations: 0 before, 3 now"),
+        (PASSED, replace(PASSED, latencies=LATENCIES[1:]), 10, 1, f"{ACKNOWLEDGED}: not measured in both"),
+        (PASSED, hungrier(0.0), 10, 1, f"{CPU}: not measured in both"),
+        (PASSED, replace(PASSED, latencies=(replace(LATENCIES[0], count=0),)), 10, 1, "not measured in both"),
         (EMPTY, EMPTY, 10, 1, "not measured in both"),
-        (GREEN, GREEN, 10, 0, NOT_WORSE),
-        (GREEN, slower(1.09), 10, 0, NOT_WORSE),
-        (GREEN, slower(0.2), 10, 0, NOT_WORSE),
-        (GREEN, replace(GREEN, tables_finished=1), 10, 0, NOT_WORSE),
+        (PASSED, PASSED, 10, 0, NOT_WORSE),
+        (PASSED, slower(1.09), 10, 0, NOT_WORSE),
+        (PASSED, slower(0.2), 10, 0, NOT_WORSE),
+        (PASSED, replace(PASSED, tables_finished=1), 10, 0, NOT_WORSE),
         # Processors that neither run could see.
         (REMOTE, REMOTE, 10, 0, NOT_WORSE),
     ],
 )
-def test_what_got_worse_by_more_than_allowed_fails(
-    tmp_path: Path, one: Result, other: Result, percent: float, expected: int, said: str
+def test_a_figure_that_is_worse_by_more_than_allowed_fails(
+    tmp_path: Path, one: Result, other: Result, percent: float, expected: int, message: str
 ) -> None:
     code, shown = compared(tmp_path, one, other, percent)
     assert code == expected
-    assert said in shown.splitlines()[-1]
+    assert message in shown.splitlines()[-1]
     assert compared(tmp_path, one, other)[0] == 0
 
 
@@ -160,8 +161,8 @@ def test_the_better_of_two_figures(name: str, before: float | None, after: float
     assert better(name, before, after) == expected
 
 
-def test_what_a_file_says_cannot_steer_the_terminal(tmp_path: Path) -> None:
-    _, shown = compared(tmp_path, GREEN, hostile(), 1)
+def test_texts_of_a_file_cannot_control_the_terminal(tmp_path: Path) -> None:
+    _, shown = compared(tmp_path, PASSED, hostile(), 1)
     assert all(letter.isprintable() or letter == "\n" for letter in shown)
     assert "'[red]" in shown
     assert HOSTILE not in shown
@@ -171,32 +172,32 @@ NO_RESULT = "is not a result of a load test"
 
 
 def body(**changes: Any) -> str:
-    return json.dumps({**json.loads(to_json(GREEN)), **changes})
+    return json.dumps({**json.loads(to_json(PASSED)), **changes})
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         *((text, NO_RESULT) for text in ("", "[" * 100_000, "[]", "{}", "\xff\x00", body(conditions="fine"))),
         (body(format=FORMAT + 1), f"is a result of another format: this version reads format {FORMAT}"),
     ],
 )
-def test_a_file_that_is_none_is_refused(tmp_path: Path, text: str, said: str) -> None:
+def test_a_file_that_is_not_a_result_is_refused(tmp_path: Path, text: str, message: str) -> None:
     file = tmp_path / "some.json"
     file.write_text(text, encoding="latin-1")
-    with pytest.raises(CommandFault, match=said) as refusal:
+    with pytest.raises(CommandFault, match=message) as refusal:
         read_result(file)
     assert refusal.value.exit_code == MISUSED
     assert str(file) in refusal.value.message
 
 
-def test_a_file_that_is_too_large_or_is_none_is_refused_without_reading(
+def test_a_file_that_is_too_large_or_not_regular_is_refused_without_reading(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = written(tmp_path / "a", GREEN)
-    monkeypatch.setattr(load_result, "MOST_BYTES", (folder / "result.json").stat().st_size)
+    folder = written(tmp_path / "a", PASSED)
+    monkeypatch.setattr(load_result, "MAX_BYTES", (folder / "result.json").stat().st_size)
     read_result(folder)
-    monkeypatch.setattr(load_result, "MOST_BYTES", (folder / "result.json").stat().st_size - 1)
+    monkeypatch.setattr(load_result, "MAX_BYTES", (folder / "result.json").stat().st_size - 1)
     with pytest.raises(CommandFault, match=NO_RESULT):
         read_result(folder)
     os.mkfifo(tmp_path / "pipe")
@@ -213,7 +214,7 @@ def test_a_file_that_is_too_large_or_is_none_is_refused_without_reading(
         {"services": [{"memory_last_bytes": "much"}], "actions_per_second": float("nan")},
     ],
 )
-def test_figures_that_are_none_are_missing(tmp_path: Path, changes: Mapping[str, Any]) -> None:
+def test_invalid_figures_are_missing(tmp_path: Path, changes: Mapping[str, Any]) -> None:
     file = tmp_path / "result.json"
     file.write_text(body(**changes))
     figures = read_result(file).figures
@@ -224,16 +225,16 @@ def test_figures_that_are_none_are_missing(tmp_path: Path, changes: Mapping[str,
 
 
 @pytest.mark.parametrize("percent", [-1.0, float("nan"), float("inf")])
-def test_a_percentage_that_is_none_is_refused(tmp_path: Path, percent: float) -> None:
+def test_an_invalid_percentage_is_refused(tmp_path: Path, percent: float) -> None:
     with pytest.raises(CommandFault, match="--fail-above is a percentage of 0 or more") as refusal:
-        compared(tmp_path, GREEN, GREEN, percent)
+        compared(tmp_path, PASSED, PASSED, percent)
     assert refusal.value.exit_code == MISUSED
 
 
 def test_the_command_exits_with_0_1_and_2(croupier: Command, tmp_path: Path) -> None:
-    one, other = str(written(tmp_path / "a", GREEN)), str(written(tmp_path / "b", VIOLATED))
+    one, other = str(written(tmp_path / "a", PASSED)), str(written(tmp_path / "b", VIOLATED))
     assert croupier("report", "compare", one, f"{other}/result.json").code == 0
     assert croupier("report", "compare", one, other, "--fail-above", "10").code == 1
     refused = croupier("report", "compare", one, str(tmp_path / "none"))
     assert refused.code == MISUSED
-    assert f"{tmp_path / 'none'} is no file" in refused.in_one_line()
+    assert f"{tmp_path / 'none'} is no file" in refused.error_line()

@@ -1,43 +1,73 @@
-"""A table, hands and score sheets in a terminal: all that a viewer may know, within 80 columns, also in letters."""
+"""Tables, hands and score sheets in a terminal: the whole view within 80 columns, also without symbols."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from random import Random
+from typing import Any
 
 import pytest
 from rich.cells import cell_len
 
-from croupier.cli.hands import hand_text
-from croupier.cli.legal import legal_lines
-from croupier.cli.line_editor import LineEditor
-from croupier.cli.screen import Seen, proposal_text, table_lines
-from croupier.cli.sheets import sheet_lines
-from croupier.cli.sitting import credit_text
-from croupier.cli.words import Words, can_write_symbols, printable
-from croupier_api.v1 import engine_pb2, scoring_pb2
-from croupier_api.v1 import table_pb2 as pb
-from croupier_api.v1.cards_pb2 import CARD_2C, CARD_5H, CARD_AS, CARD_JK, CARD_KC, SUIT_HEARTS
+from croupier.cli.terminal.facts import fact_lines
+from croupier.cli.terminal.game_session import compensation_text
+from croupier.cli.terminal.hands import hand_text
+from croupier.cli.terminal.legal import legal_lines
+from croupier.cli.terminal.line_editor import LineEditor
+from croupier.cli.terminal.screen import DisplayedTable, proposal_text, table_lines
+from croupier.cli.terminal.sheets import sheet_lines
+from croupier.cli.terminal.words import Words, can_write_symbols, printable, words_of
+from croupier.engine.api.action_codec import encode_legal
+from croupier.engine.api.fact_codec import encode_fact, encode_view
+from croupier.engine.api.table_codec import encode_game, encode_teams
+from croupier_api.v1 import actions_pb2, engine_pb2, facts_pb2
+from croupier_api.v1.cards_pb2 import (
+    CARD_ACE_OF_SPADES,
+    CARD_FIVE_OF_HEARTS,
+    CARD_JOKER,
+    CARD_KING_OF_CLUBS,
+    CARD_TWO_OF_CLUBS,
+    SUIT_HEARTS,
+    Card,
+    CardFace,
+)
+from croupier_api.v1.games_pb2 import GameDescription
 from croupier_client.cards import card_from_text
+from tests.games.toy import TOY
+from tests.games.walk import walk
 
 NAMES = ("Ada", "Ben with a name that goes on and on", "Cleo")
 SYMBOLS, LETTERS = Words(NAMES, symbols=True), Words(NAMES, symbols=False)
-VIEW = pb.TableView(
+VIEW = facts_pb2.TableView(
     round=2,
     phase="first_bid",
     dealer=2,
     seats=[
-        pb.SeatView(card_count=3, cards=[CARD_AS, CARD_5H, CARD_2C], score=-12, tricks_taken=2),
-        pb.SeatView(card_count=14, score=107),
-        pb.SeatView(out=True, place=1),
+        facts_pb2.SeatView(
+            card_count=3, cards=[CARD_ACE_OF_SPADES, CARD_FIVE_OF_HEARTS, CARD_TWO_OF_CLUBS], score=-12, tricks_taken=2
+        ),
+        facts_pb2.SeatView(card_count=14, score=107),
+        facts_pb2.SeatView(is_out=True, place=1),
     ],
     piles=[
-        pb.Pile(name="stock", count=20),
-        pb.Pile(name="trick", count=2, cards=[pb.PileCard(card=CARD_KC, seat=1), pb.PileCard(card=CARD_JK)]),
-        pb.Pile(name="waste", count=40, cards=[pb.PileCard(card=CARD_5H)] * 40),
+        facts_pb2.Pile(name="stock", count=20),
+        facts_pb2.Pile(
+            name="trick",
+            count=2,
+            cards=[facts_pb2.PileCard(card=CARD_KING_OF_CLUBS, seat=1), facts_pb2.PileCard(card=CARD_JOKER)],
+        ),
+        facts_pb2.Pile(name="waste", count=40, cards=[facts_pb2.PileCard(card=CARD_FIVE_OF_HEARTS)] * 40),
     ],
-    calls=[pb.Called(seat=1, action=pb.Action(bid=pb.BidAction(amount=60))), pb.Called(seat=2)],
-    contract=pb.ContractChanged(declarer=1, name="solo", trump=SUIT_HEARTS),
-    marks=[pb.Mark(name="stall", value="4"), pb.Mark(name="last_card", seat=1, value="said")],
+    calls=[
+        facts_pb2.Call(seat=1, action=actions_pb2.Action(bid=actions_pb2.BidAction(amount=60))),
+        facts_pb2.Call(seat=2),
+    ],
+    contract=facts_pb2.Contract(declarer=1, name="solo", trump=SUIT_HEARTS),
+    marks=[facts_pb2.Mark(name="stall", value="4"), facts_pb2.Mark(name="last_card", seat=1, value="said")],
     seats_to_act=[0],
 )
-SEEN = Seen(
-    "thulla", VIEW, engine_pb2.TurnClock(deadline_milliseconds=61_500, away_seats=[1]), seat=0, bots=frozenset({1})
+SEEN = DisplayedTable(
+    "thulla", VIEW, engine_pb2.TurnClock(deadline_unix_ms=61_500, away_seats=[1]), seat=0, bots=frozenset({1})
 )
 
 
@@ -45,7 +75,7 @@ def rows(words: Words) -> list[str]:
     return "\n".join(text.plain for text in table_lines(words, SEEN, now=1_000)).split("\n")
 
 
-def test_a_viewer_is_shown_all_that_he_may_know() -> None:
+def test_the_whole_view_is_shown() -> None:
     shown = rows(SYMBOLS)
     assert shown[0].startswith("thulla, round 2, first bid")
     assert shown[0].endswith("60 s left")
@@ -66,14 +96,15 @@ def test_a_viewer_is_shown_all_that_he_may_know() -> None:
 
 
 def test_no_line_is_wider_than_the_terminal() -> None:
-    legal = pb.LegalActions(actions=[pb.Action(play=pb.PlayAction(card=card)) for card in range(1, 54)])  # type: ignore[arg-type]
+    plays = [actions_pb2.PlayAction(card=Card.ValueType(number)) for number in range(1, 54)]
+    legal = actions_pb2.LegalActions(actions=[actions_pb2.Action(play=play) for play in plays])
     assert all(cell_len(row) <= 80 for row in rows(SYMBOLS))
     lines = legal_lines(SYMBOLS, legal)[0].plain.split("\n")
     assert all(len(line) <= 80 for line in lines)
     assert lines[0].startswith("you may play: 1 2♣   2 3♣   ")
 
 
-def test_letters_stand_in_for_symbols_and_names_cannot_command_the_terminal() -> None:
+def test_letters_replace_symbols_and_names_cannot_control_the_terminal() -> None:
     assert can_write_symbols("utf-8")
     assert not can_write_symbols("ascii")
     text = "\n".join(rows(LETTERS))
@@ -82,71 +113,93 @@ def test_letters_stand_in_for_symbols_and_names_cannot_command_the_terminal() ->
     assert printable("Eve\x1b[2J") == "Eve?[2J"
 
 
-def choice(verb: pb.CardChoiceVerb.ValueType, **limits: object) -> pb.CardChoice:
-    return pb.CardChoice(verb=verb, cards=[CARD_AS, CARD_5H], **limits)  # type: ignore[arg-type]
+def choice(action: actions_pb2.Action, least: int, most: int, **parts: Any) -> actions_pb2.ActionChoice:
+    cards = actions_pb2.CardChoice(cards=[CARD_ACE_OF_SPADES, CARD_FIVE_OF_HEARTS], min_cards=least, max_cards=most)
+    return actions_pb2.ActionChoice(action=action, cards=cards, **parts)
 
 
-def test_choices_say_how_many_of_what_and_how_it_is_written() -> None:
-    keep = choice(pb.CARD_CHOICE_VERB_KEEP, min_cards=1, max_cards=2, suits=[SUIT_HEARTS])
-    swap = choice(pb.CARD_CHOICE_VERB_SWAP, min_cards=0, max_cards=1)
-    lines = legal_lines(SYMBOLS, pb.LegalActions(choices=[keep, swap]), [CARD_5H, CARD_AS])
+def test_choices_are_shown_with_their_numbers_and_syntax() -> None:
+    keep = choice(actions_pb2.Action(keep_cards=actions_pb2.KeepCardsAction()), 1, 2, suits=[SUIT_HEARTS])
+    swap = choice(actions_pb2.Action(swap_cards=actions_pb2.SwapCardsAction()), 0, 1)
+    lines = legal_lines(
+        SYMBOLS, actions_pb2.LegalActions(choices=[keep, swap]), [CARD_FIVE_OF_HEARTS, CARD_ACE_OF_SPADES]
+    )
     assert [line.plain for line in lines] == [
         "you may: keep 1 to 2 of the cards of your hand, and name a suit of ♥",
-        "  write for example 5H TS for CARDS: keep CARDS SUIT, or keep all but CARDS SUIT",
+        "  write for example AS 5H for CARDS: keep CARDS SUIT, or keep all but CARDS SUIT",
         "you may: swap 0 to 1 of the cards of your hand",
-        "  write for example 5H TS for CARDS: swap CARDS, or swap all but CARDS, or swap none",
+        "  write for example AS 5H for CARDS: swap CARDS, or swap all but CARDS, or swap none",
     ]
-    (line, _) = legal_lines(SYMBOLS, pb.LegalActions(choices=[keep]), [CARD_5H], [CARD_AS, CARD_5H])
+    (line, _) = legal_lines(
+        SYMBOLS,
+        actions_pb2.LegalActions(choices=[keep]),
+        [CARD_FIVE_OF_HEARTS],
+        [CARD_ACE_OF_SPADES, CARD_FIVE_OF_HEARTS],
+    )
     assert line.plain == "you may: keep 1 to 2 of A♠ 5♥, and name a suit of ♥"
 
 
-def test_everything_is_called_as_players_call_it() -> None:
+def test_terms_of_the_game_are_used() -> None:
     terms = {"2C": "the Low", "solo": "playing alone", "first_bid": "the auction", "trick": "table", "stall": "idle"}
     words = Words(NAMES, symbols=True, terms=terms)
     text = "\n".join(rows(words))
     for part in ("2, the auction", "table: K♣", "contract: playing alone, trump", "marks: idle 4", "2♣ (the Low)"):
         assert part in text
-    assert words.action(pb.Action(play=pb.PlayAction(card=CARD_2C))) == "play 2♣ (the Low)"
-    assert words.action(pb.Action(bid=pb.BidAction(contract="solo"))) == "bid playing alone"
-    assert words.action(pb.Action(call=pb.CallAction())) == "call unknown"
+    assert words.action(actions_pb2.Action(play=actions_pb2.PlayAction(card=CARD_TWO_OF_CLUBS))) == "play 2♣ (the Low)"
+    assert words.action(actions_pb2.Action(bid=actions_pb2.BidAction(contract="solo"))) == "bid playing alone"
+    assert (
+        words.action(
+            actions_pb2.Action(
+                call_partner=actions_pb2.CallPartnerAction(unnamed=actions_pb2.CallPartnerAction.Unnamed())
+            )
+        )
+        == "call unknown"
+    )
     assert words.prose("made, with 2C. A solo!") == "made, with 2♣. A solo!"
 
 
-def test_values_of_marks_are_shown_for_what_they_are() -> None:
+def test_values_of_marks_are_shown() -> None:
     texts = {"H": "♥", "5H": "5♥", "JK": "JK", "7": "7", "at_once": "at once", "CD": "CD", "": ""}
     assert {value: SYMBOLS.value(value) for value in texts} == texts
 
 
-def test_proposals_and_time_given_back_are_told_in_a_line() -> None:
-    proposal = engine_pb2.Proposal(name="same_cards", proposer=2, agreed_seats=[0, 2], expires_milliseconds=25_900)
+def test_proposals_and_compensated_time_are_shown_in_a_line() -> None:
+    proposal = engine_pb2.Proposal(name="same_cards", proposer=2, agreed_seats=[0, 2])
+    proposal.expiry_time.FromMilliseconds(25_900)
     text = proposal_text(SYMBOLS, proposal, "The hand is played again.", now=5_000).plain
     assert " ".join(text.split()) == (
         "Cleo proposes same cards: The hand is played again. 20 s left, agreed: Ada, Cleo."
     )
-    assert credit_text(400) == "The services were away: 1 second more to act"
-    assert credit_text(7_600) == "The services were away: 8 seconds more to act"
+    assert compensation_text(400) == "The services were away: 1 second more to act"
+    assert compensation_text(7_600) == "The services were away: 8 seconds more to act"
 
 
-def test_facts_are_told_in_words_and_ties_share_a_place() -> None:
-    groups = [pb.RankGroup(seats=[2]), pb.RankGroup(seats=[0, 1])]
+def test_facts_are_shown_as_sentences_and_ties_share_a_place() -> None:
+    groups = [facts_pb2.RankGroup(seats=[2]), facts_pb2.RankGroup(seats=[0, 1])]
     assert LETTERS.ranking(groups) == ["1. Cleo", f"2. Ada, {NAMES[1]}"]
-    moved = pb.CardsMoved(
-        source=pb.Place(hand=0), target=pb.Place(pile="trick"), cards=[CARD_5H], count=1, reason=pb.MOVE_REASON_PLAY
+    moved = facts_pb2.CardsMoved(
+        source=facts_pb2.Place(hand=0),
+        target=facts_pb2.Place(pile="trick"),
+        cards=[CARD_FIVE_OF_HEARTS],
+        count=1,
+        reason=facts_pb2.MOVE_REASON_PLAY,
     )
-    drawn = pb.CardsMoved(source=pb.Place(pile="stock"), target=pb.Place(hand=2), count=2, reason=pb.MOVE_REASON_DRAW)
+    drawn = facts_pb2.CardsMoved(
+        source=facts_pb2.Place(pile="stock"), target=facts_pb2.Place(hand=2), count=2, reason=facts_pb2.MOVE_REASON_DRAW
+    )
     facts = [
-        pb.Fact(round_started=pb.RoundStarted(round=1, dealer=0)),
-        pb.Fact(cards_moved=moved),
-        pb.Fact(cards_moved=drawn),
-        pb.Fact(turn_changed=pb.TurnChanged(phase="play")),
-        pb.Fact(trick_taken=pb.TrickTaken(seat=2)),
-        pb.Fact(round_ended=pb.RoundEnded(round=1, headline="made")),
-        pb.Fact(marked=pb.Marked(mark=pb.Mark(name="ordered_suit", value="H"))),
-        pb.Fact(marked=pb.Marked(mark=pb.Mark(name="stall", value="3"))),
-        pb.Fact(marked=pb.Marked(mark=pb.Mark(name="hint", seat=1, value=""))),
-        pb.Fact(game_ended=pb.GameEnded(reason="all_out")),
+        facts_pb2.Fact(round_started=facts_pb2.RoundStarted(round=1, dealer=0)),
+        facts_pb2.Fact(cards_moved=moved),
+        facts_pb2.Fact(cards_moved=drawn),
+        facts_pb2.Fact(turn_changed=facts_pb2.TurnChanged(phase="play")),
+        facts_pb2.Fact(trick_taken=facts_pb2.TrickTaken(seat=2)),
+        facts_pb2.Fact(round_ended=facts_pb2.RoundEnded(score=facts_pb2.RoundScore(round=1, headline="made"))),
+        facts_pb2.Fact(mark_changed=facts_pb2.MarkChanged(mark=facts_pb2.Mark(name="ordered_suit", value="H"))),
+        facts_pb2.Fact(mark_changed=facts_pb2.MarkChanged(mark=facts_pb2.Mark(name="stall", value="3"))),
+        facts_pb2.Fact(mark_changed=facts_pb2.MarkChanged(mark=facts_pb2.Mark(name="hint", seat=1, value=""))),
+        facts_pb2.Fact(game_ended=facts_pb2.GameEnded(reason="all_out")),
     ]
-    assert LETTERS.facts(facts) == [
+    assert fact_lines(LETTERS, facts) == [
         "-- round 1, Ada deals --",
         "Ada plays 5H",
         "Cleo draws 2 cards",
@@ -157,7 +210,7 @@ def test_facts_are_told_in_words_and_ties_share_a_place() -> None:
     ]
 
 
-def test_the_line_editor_gives_lines_and_forgives() -> None:
+def test_the_line_editor_returns_lines_and_corrects_them() -> None:
     editor = LineEditor()
     assert editor.feed(b"5x\x7fh") == []
     assert editor.typed == "5h"
@@ -189,23 +242,23 @@ NO_TRUMP_YET = f"JK AH {PLAIN}"
         ("JH QC KC", "KC JH 2S", "JH KC   2S"),
     ],
 )
-def test_hands_are_sorted_as_the_game_says(order: str, hand: str, shown: str) -> None:
+def test_hands_are_sorted_by_the_game(order: str, hand: str, shown: str) -> None:
     held, ordered = ([card_from_text(word) for word in text.split()] for text in (hand, order))
     assert hand_text(LETTERS, held, ordered) == shown
 
 
 PLAYERS = ("Ada", "Ben", "Cleo", "Dan the long-winded one", "Eva", "Finn", "Gus", "花子")
-"""Of score sheets, on which every name is written over a column."""
+"""The names over the columns of score sheets."""
 
 
-def sheet(seats: int, *rounds: pb.RoundEnded | scoring_pb2.SheetRound) -> list[str]:
+def sheet(seats: int, *rounds: facts_pb2.RoundScore) -> list[str]:
     lines = "\n".join(line.plain for line in sheet_lines(Words(PLAYERS[:seats], symbols=True), rounds)).split("\n")
     assert all(cell_len(line) <= 80 for line in lines)
     return lines
 
 
-def ended(*notes: str, headline: str = "") -> pb.RoundEnded:
-    return pb.RoundEnded(round=7, points=[12, -30], totals=[112, -5], notes=notes, headline=headline)
+def score(*notes: str, headline: str = "") -> facts_pb2.RoundScore:
+    return facts_pb2.RoundScore(round=7, points=[12, -30], totals=[112, -5], notes=notes, headline=headline)
 
 
 NAMES_OF_TWO = "                 Ada             Ben"
@@ -215,23 +268,23 @@ POINTS_OF_TWO = "  7         +12  112        -30   -5"
 @pytest.mark.parametrize(
     ("rounds", "lines"),
     [
-        ([ended()], [POINTS_OF_TWO]),
+        ([score()], [POINTS_OF_TWO]),
         (
-            [ended("bid 2, took 2", "AH", headline="bid 30, trump ♠")],
+            [score("bid 2, took 2", "AH", headline="bid 30, trump ♠")],
             [f"{POINTS_OF_TWO}  bid 30, trump ♠", "       bid 2, took 2              A♥"],
         ),
         (
-            [ended("a long story " * 5, "and no story")],
+            [score("a long story " * 5, "and no story")],
             [POINTS_OF_TWO, "    Ada:" + " a long story" * 5, "    Ben: and no story"],
         ),
         (
-            [ended("won", "lost"), ended("incomprehensibly lucky")],
+            [score("won", "lost"), score("incomprehensibly lucky")],
             [POINTS_OF_TWO, "    Ada: won   Ben: lost", POINTS_OF_TWO, "    Ada: incomprehensibly lucky"],
         ),
     ],
     ids=["without words", "notes under the points", "notes that are too long below", "one long note puts all below"],
 )
-def test_a_sheet_has_points_totals_headlines_and_notes(rounds: list[pb.RoundEnded], lines: list[str]) -> None:
+def test_a_sheet_has_points_totals_headlines_and_notes(rounds: list[facts_pb2.RoundScore], lines: list[str]) -> None:
     assert sheet(2, *rounds) == [NAMES_OF_TWO, *lines]
 
 
@@ -239,8 +292,53 @@ def test_a_sheet_has_points_totals_headlines_and_notes(rounds: list[pb.RoundEnde
 def test_eight_seats_and_long_games_fit_a_sheet(seats: int) -> None:
     lasts = "a headline that goes on for a while and then for another while, until it is too long for a line"
     scores = {"points": [-110] * seats, "totals": [-999] * seats, "notes": ["bid 10, won 10"] * seats}
-    rounds = [scoring_pb2.SheetRound(round=number, headline=lasts, **scores) for number in range(1, 121)]  # type: ignore[arg-type]
+    rounds = [facts_pb2.RoundScore(round=number, headline=lasts, **scores) for number in range(1, 121)]  # type: ignore[arg-type]
     text = "\n".join(sheet(seats, *rounds))
     assert text.count("-110 -999") == seats * 120
     assert text.count("won") == seats * 120
     assert "120 " in text
+
+
+def shown_of_the_toy(seed: int) -> Iterator[str]:
+    """Yield the lines of a walk through the toy as its first seat sees it, with the names of cards left out."""
+    names = ("Ada", "Ben", "Cleo", "Dan")
+    words = replace(words_of(encode_game(TOY), names, symbols=True), terms={})
+    for step in walk(TOY, TOY.new(4, {}), Random(seed)):
+        view, legal = encode_view(TOY.view(step.after, 0)), encode_legal(TOY.legal_actions(step.after, 0))
+        table = DisplayedTable("Toy", view, engine_pb2.TurnClock(), seat=0, teams=encode_teams(TOY.teams(4)))
+        for line in (*table_lines(words, table, now=0), *legal_lines(words, legal, view.seats[0].cards)):
+            yield from line.plain.split("\n")
+        yield from fact_lines(words, [encode_fact(fact) for fact in step.facts])
+
+
+def test_a_game_with_its_own_deck_piles_and_teams_is_shown() -> None:
+    shown = {line for seed in range(20) for line in shown_of_the_toy(seed)}
+    card = "[RB][0-9]+"
+    for pattern in (
+        "  3 Dan  .* team 2, boast [1-3]",
+        "face down: reserve of Ben 1, reserve of Cleo 1, reserve of Dan 1, stock 7",
+        f"reserve of Ada, face down: {card}",
+        f"melds of Dan: {card} Dan",
+        f"waste: {card} Ben",
+        "your hand: R[0-9]+ R[0-9]+   B[0-9]+",
+        "calls: Ada bid 10, Ben pass",
+        "you may: bid, and an amount from 10 to 30 in steps of 10",
+        "  write bid AMOUNT",
+        "you may draw: 1 from stock   2 from waste",
+        "you may: lay 1 to 4 of the cards of your hand as row",
+        "you may: [12] lay 1 to 4 of the cards of your hand as row on melds of Cleo",
+        f"  write for example {card} {card} for CARDS: 1 CARDS, or 1 all but CARDS",
+        "you may: declare boast, 1 of the cards of your hand, and an amount from 1 to 3,",
+        f"  write for example {card} {card} for CARDS: declare CARDS AMOUNT SEAT, or declare all but CARDS AMOUNT SEAT",
+        "Ben draws 1 card",
+        f"Dan draws {card}",
+        f"Cleo lays {card} {card} on melds of Ada",
+        f"Cleo: declare boast, {card}, [1-3], Dan",
+    ):
+        assert any(re.fullmatch(pattern, line) for line in shown), pattern
+
+
+def test_terms_of_a_deck_are_the_labels_of_its_cards() -> None:
+    words = words_of(GameDescription(deck=[CardFace(number=64, notation="S7", suit="stars", label="star 7")]), (), True)
+    assert words.cards([Card.ValueType(64), CARD_FIVE_OF_HEARTS]) == "S7 (star 7) 5♥"
+    assert words.prose("led with S7, then 5H") == "led with S7, then 5♥"

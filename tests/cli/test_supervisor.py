@@ -1,4 +1,4 @@
-"""The supervisor with services that only listen: order, restarts, limits, and faults told in one line."""
+"""The supervisor with fake services: order, restarts, limits, and faults in one line."""
 
 import asyncio
 import json
@@ -10,40 +10,40 @@ from typing import Any
 
 import pytest
 
-from croupier.cli import supervisor
-from croupier.cli.addresses import addresses_from, check_free
 from croupier.cli.faults import FAILED, MISUSED, CommandFault
-from croupier.cli.front_door import DoorChoice
-from croupier.cli.reach import endpoints_of, endpoints_running_in
-from croupier.cli.replicas import Replicas, service_of
-from croupier.cli.supervisor import running_services
-from tests.cli.conftest import diary, fakes, told
+from croupier.cli.launcher import supervisor
+from croupier.cli.launcher.addresses import addresses_from, check_free
+from croupier.cli.launcher.gateway import GatewayChoice
+from croupier.cli.launcher.replicas import Replicas, service_of
+from croupier.cli.launcher.supervisor import running_services
+from croupier.cli.services import endpoints_of, endpoints_running_in
+from tests.cli.conftest import events, fake_services, received_flags
 from tests.waiting import until
 
 DEADLINE_SECONDS = 60.0
 SEVEN = Replicas(lobby=2, engine=3, scoring=2)
-MANY: dict[str, Any] = {"database": "postgresql://user:secret@127.0.0.1/house", "replicas": SEVEN}
+MANY: dict[str, Any] = {"database": "postgresql://user:secret@127.0.0.1/shared", "replicas": SEVEN}
 ENGINES = ("engine", "engine-2", "engine-3")
 
 
 def known(folder: Path) -> dict[str, Any]:
-    """What the folder says of the services that run there."""
+    """Return the running services by the folder's file."""
     services: dict[str, Any] = json.loads((folder / "services.json").read_text())
     return services
 
 
 async def test_services_get_the_flags_they_need_and_start_and_drain_in_order(tmp_path: Path) -> None:
-    manner = fakes(shuffle_seed="7", extra_flags={"engine": ["--odd=1"]})
-    async with running_services(tmp_path, manner=manner) as services:
+    settings = fake_services(shuffle_seed="7", extra_flags={"engine": ["--odd=1"]})
+    async with running_services(tmp_path, settings=settings) as services:
         assert known(tmp_path)["pid"] == os.getpid()
         for service, pid in services.pids.items():
             assert known(tmp_path)["services"][service] == {"pid": pid, **services.addresses[service]}
-    assert diary(tmp_path) == [
+    assert events(tmp_path) == [
         *("scoring up", "engine up", "lobby up"),
         *("lobby drained", "engine drained", "scoring drained"),
     ]
     assert not (tmp_path / "services.json").exists()
-    flags = {service: told(tmp_path, service) for service in ("lobby", "engine", "scoring")}
+    flags = {service: received_flags(tmp_path, service) for service in ("lobby", "engine", "scoring")}
     for service in flags:
         assert flags[service]["service"] == service
         assert flags[service]["database"] == f"sqlite+aiosqlite:///{tmp_path / service}.db"
@@ -55,20 +55,22 @@ async def test_services_get_the_flags_they_need_and_start_and_drain_in_order(tmp
 
 
 async def test_with_mutual_tls_each_service_gets_a_certificate_of_its_own(tmp_path: Path) -> None:
-    async with running_services(tmp_path, manner=fakes(mutual_tls=True)) as services:
+    async with running_services(tmp_path, settings=fake_services(mutual_tls=True)) as services:
         for service in ("lobby", "engine", "scoring"):
-            flags = told(tmp_path, service)
+            flags = received_flags(tmp_path, service)
             files = services.folder.certificate_files(service)
             assert tuple(Path(flags[name]) for name in ("tls-certificate", "tls-key", "tls-ca")) == files
             assert all(path.exists() for path in files)
-        with pytest.raises(CommandFault, match="take no players themselves: name their front door with --server"):
+        with pytest.raises(CommandFault, match="take no players themselves: name their gateway with --server"):
             endpoints_running_in(tmp_path)
 
 
 async def test_replicas_share_a_database_and_know_all_addresses(tmp_path: Path) -> None:
-    async with running_services(tmp_path, manner=fakes(**MANY, extra_flags={"engine-2": ["--odd=1"]})) as services:
+    async with running_services(
+        tmp_path, settings=fake_services(**MANY, extra_flags={"engine-2": ["--odd=1"]})
+    ) as services:
         at = services.addresses
-        every = {instance: told(tmp_path, instance) for instance in at}
+        every = {instance: received_flags(tmp_path, instance) for instance in at}
         assert endpoints_of(at).engine.split(",") == [at[engine]["listen"] for engine in ENGINES]
     assert list(every) == ["scoring", "scoring-2", *ENGINES, "lobby", "lobby-2"]
     assert {flags["database"] for flags in every.values()} == {MANY["database"]}
@@ -79,33 +81,36 @@ async def test_replicas_share_a_database_and_know_all_addresses(tmp_path: Path) 
     for engine in ENGINES:
         assert every[engine]["scoring-control"].split(",") == [at["scoring"]["control"], at["scoring-2"]["control"]]
         assert ("odd" in every[engine]) == (engine == "engine-2")
-    ends = [line.split() for line in diary(tmp_path) if line.endswith("drained")]
+    ends = [line.split() for line in events(tmp_path) if line.endswith("drained")]
     assert [service_of(instance) for instance, _ in ends] == [*["lobby"] * 2, *["engine"] * 3, *["scoring"] * 2]
 
 
 async def test_a_deploy_of_one_instance_drains_it_and_starts_it_where_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(supervisor, "MOST_FAST_FAILURES", 0)  # A deploy is none.
+    monkeypatch.setattr(supervisor, "MAX_FAST_FAILURES", 0)  # A deploy is not a failure.
     notes: list[str] = []
-    async with asyncio.timeout(DEADLINE_SECONDS), running_services(tmp_path, manner=fakes(notes, **MANY)) as services:
+    async with (
+        asyncio.timeout(DEADLINE_SECONDS),
+        running_services(tmp_path, settings=fake_services(notes, **MANY)) as services,
+    ):
         before, pids = {name: dict(at) for name, at in services.addresses.items()}, services.pids
         for engine in ENGINES:
             await services.restart(engine)
             assert services.pids[engine] != pids[engine]
         assert services.addresses == before
         assert services.restarts == {name: int(name in ENGINES) for name in before}
-        assert diary(tmp_path)[-2:] == ["engine-3 drained", "engine-3 up"]
+        assert events(tmp_path)[-2:] == ["engine-3 drained", "engine-3 up"]
         assert {name: it["pid"] for name, it in known(tmp_path)["services"].items()} == services.pids
     assert notes[:2] == [
-        "the engine ended with exit code 0; it is started again",
+        "the engine ended with exit code 0; it is restarted",
         f"the engine listens on {before['engine']['listen']} again",
     ]
 
 
-async def test_a_killed_service_comes_back_on_the_same_addresses(tmp_path: Path) -> None:
+async def test_a_killed_service_is_restarted_on_the_same_addresses(tmp_path: Path) -> None:
     notes: list[str] = []
-    async with running_services(tmp_path, manner=fakes(notes)) as services:
+    async with running_services(tmp_path, settings=fake_services(notes)) as services:
         before = {service: dict(addresses) for service, addresses in services.addresses.items()}
         pid = services.pids["engine"]
         services.kill("engine")
@@ -114,84 +119,99 @@ async def test_a_killed_service_comes_back_on_the_same_addresses(tmp_path: Path)
         assert services.restarts == {"scoring": 0, "engine": 1, "lobby": 0}
         assert known(tmp_path)["services"]["engine"]["pid"] == services.pids["engine"] != pid
     assert notes == [
-        "the engine was killed by signal 9; it is started again",
+        "the engine was killed by signal 9; it is restarted",
         f"the engine listens on {before['engine']['listen']} again",
     ]
 
 
-async def test_a_service_that_keeps_dying_is_given_up_with_one_clear_line(
+async def test_a_service_that_ends_repeatedly_is_not_restarted_any_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(supervisor, "FIRST_BACKOFF_SECONDS", 0.001)
-    monkeypatch.setattr(supervisor, "MOST_FAST_FAILURES", 3)
-    fate = tmp_path / "engine.fate"
+    monkeypatch.setattr(supervisor, "MAX_FAST_FAILURES", 3)
+    behaviour = tmp_path / "engine.behaviour"
     notes: list[str] = []
     with pytest.raises(CommandFault, match=r"the engine ended 4 times in a row .*engine\.log"):  # noqa: PT012 - see body
-        async with asyncio.timeout(DEADLINE_SECONDS), running_services(tmp_path, manner=fakes(notes)) as services:
-            fate.write_text("fade")
+        async with (
+            asyncio.timeout(DEADLINE_SECONDS),
+            running_services(tmp_path, settings=fake_services(notes)) as services,
+        ):
+            behaviour.write_text("exit")
             services.kill("engine")
             await until(lambda: services.restarts["engine"] == 1)
-            fate.write_text("refuse")
+            behaviour.write_text("refuse")
             await asyncio.Event().wait()
     assert "the engine cannot run: its key is missing: make one" in notes
-    assert diary(tmp_path)[-2:] == ["lobby drained", "scoring drained"]
+    assert events(tmp_path)[-2:] == ["lobby drained", "scoring drained"]
 
 
 async def test_a_database_that_is_away_for_half_a_minute_is_waited_for() -> None:
-    waits = [supervisor.backoff_seconds(failures) for failures in range(supervisor.MOST_FAST_FAILURES + 1)]
+    waits = [supervisor.backoff_seconds(failures) for failures in range(supervisor.MAX_FAST_FAILURES + 1)]
     assert waits[0] == 0
     assert waits == sorted(waits)
     assert 30 < sum(waits) < 60
 
 
 @pytest.mark.parametrize(
-    ("instance", "fate", "settings", "said", "code"),
+    ("instance", "behaviour", "settings", "message", "code"),
     [
-        ("engine", "die", {}, r"the engine ended with exit code 3 .*\n  engine has a bad day$", FAILED),
+        ("engine", "fail", {}, r"the engine ended with exit code 3 .*\n  engine has failed$", FAILED),
         ("engine-2", "refuse", MANY, "^the engine-2 cannot run: its key is missing: make one$", MISUSED),
-        ("door", "refuse", {"door": DoorChoice().flags}, "^the door cannot run: its key is missing", MISUSED),
+        (
+            "gateway",
+            "refuse",
+            {"gateway": GatewayChoice().flags},
+            "^the gateway cannot run: its key is missing",
+            MISUSED,
+        ),
         ("scoring", "hang", {}, r"the scoring was not ready within 0\.5 seconds", FAILED),
     ],
 )
-async def test_an_instance_that_does_not_start_is_told_and_none_is_left(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, instance: str, fate: str, settings: Any, said: str, code: int
+async def test_an_instance_that_does_not_start_is_reported_and_none_remains(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    instance: str,
+    behaviour: str,
+    settings: Any,
+    message: str,
+    code: int,
 ) -> None:
-    if fate == "hang":
+    if behaviour == "hang":
         monkeypatch.setattr(supervisor, "START_SECONDS", 0.5)
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "engine.log").write_text("an older story\n")
-    (tmp_path / f"{instance}.fate").write_text(fate)
-    with pytest.raises(CommandFault, match=said) as refused:
-        async with running_services(tmp_path, manner=fakes(**settings)):
+    (tmp_path / f"{instance}.behaviour").write_text(behaviour)
+    with pytest.raises(CommandFault, match=message) as refused:
+        async with running_services(tmp_path, settings=fake_services(**settings)):
             pytest.fail("the services started")
     assert refused.value.exit_code == code
     if instance != "scoring":
-        assert f"{instance} up" not in diary(tmp_path)
-        assert diary(tmp_path)[-1].startswith("scoring")
-        assert diary(tmp_path)[-1].endswith("drained")
-        assert ("lobby drained" in diary(tmp_path)) == (instance == "door")
+        assert f"{instance} up" not in events(tmp_path)
+        assert events(tmp_path)[-1].startswith("scoring")
+        assert events(tmp_path)[-1].endswith("drained")
+        assert ("lobby drained" in events(tmp_path)) == (instance == "gateway")
 
 
 def test_a_port_in_use_is_named() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
-        taken = f"127.0.0.1:{server.getsockname()[1]}"
-        wanted = {"engine": {"listen": "127.0.0.1:0"}, "engine-3": {"listen": "127.0.0.1:0", "control": taken}}
-        with pytest.raises(CommandFault, match=f"{taken}, where the engine-3 is to listen, is in use: .*--port"):
+        occupied = f"127.0.0.1:{server.getsockname()[1]}"
+        wanted = {"engine": {"listen": "127.0.0.1:0"}, "engine-3": {"listen": "127.0.0.1:0", "control": occupied}}
+        with pytest.raises(CommandFault, match=f"{occupied}, where the engine-3 is to listen, is in use: .*--port"):
             check_free(wanted)
 
 
 def test_blocks_of_ports_do_not_overlap() -> None:
-    every = [at for addresses in addresses_from(7710, SEVEN).values() for at in addresses.values()]
+    every = [at for addresses in addresses_from(7700, SEVEN).values() for at in addresses.values()]
     assert len(set(every)) == len(every) == 2 * 3 + 3 * 2 + 2 * 2 + 3
-    assert addresses_from(7710, SEVEN)["engine-2"]["listen"] == "127.0.0.1:7750"
+    assert addresses_from(7700, SEVEN)["engine-2"]["listen"] == "127.0.0.1:7750"
 
 
 async def test_two_supervisors_never_share_a_folder(tmp_path: Path) -> None:
-    async with running_services(tmp_path, manner=fakes()):
+    async with running_services(tmp_path, settings=fake_services()):
         with pytest.raises(CommandFault, match=r"services run in .* already"):
-            async with running_services(tmp_path, manner=fakes()):
+            async with running_services(tmp_path, settings=fake_services()):
                 pass
-    async with running_services(tmp_path, manner=fakes()):
+    async with running_services(tmp_path, settings=fake_services()):
         pass
 
 
@@ -199,7 +219,7 @@ async def test_an_impatient_second_cancellation_kills(tmp_path: Path) -> None:
     entered = asyncio.Event()
 
     async def run() -> None:
-        async with running_services(tmp_path, manner=fakes()) as services:
+        async with running_services(tmp_path, settings=fake_services()) as services:
             pids.update(services.pids)
             services.kill("lobby", signal.SIGSTOP)  # it cannot drain
             entered.set()

@@ -1,26 +1,20 @@
-"""`croupier up` as people run it: Ctrl-C ends it in order, and nothing outlives it."""
+"""`croupier up` in a terminal: Ctrl-C stops it in order, and no process outlives it."""
 
 import os
 import signal
 import socket
 from pathlib import Path
 
-import psutil  # type: ignore[import-untyped]
 import pytest
 
-from croupier.cli.background import started_services
 from croupier.cli.faults import CommandFault
+from croupier.cli.launcher.background import started_services
+from tests.processes import is_alive
 from tests.waiting import until
 
 DEADLINE_SECONDS = 60.0
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        # One whose parent has not asked for its end yet is dead all the same.
-        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
-    except psutil.NoSuchProcess:
-        return False
+LOBBY_OFFSET = 10
+"""How far the lobby's port is above that of `--port`."""
 
 
 def is_held_back(pid: int, number: int) -> bool:
@@ -33,20 +27,23 @@ def test_ctrl_c_ends_everything_in_order(tmp_path: Path) -> None:
     with started_services(tmp_path / "data") as services:
         pids = services.pids
         assert (tmp_path / "data").stat().st_mode & 0o777 == 0o700
-        # A terminal sends Ctrl-C to every process of the group, the services too: they let it pass by.
+        # A terminal sends Ctrl-C to every process of the group; the services ignore it.
         for pid in pids.values():
             os.kill(pid, signal.SIGINT)
             assert is_held_back(pid, signal.SIGINT)
         os.kill(services.process.pid, signal.SIGINT)
         assert services.process.wait(DEADLINE_SECONDS) == 0
-        said = services.folder.log_file("up").read_text()
-        assert said.splitlines()[-2:] == ["stopping: calls under way are finished first", "stopped; everything is kept"]
-        assert "was killed" not in said
+        message = services.folder.log_file("up").read_text()
+        assert message.splitlines()[-2:] == [
+            "stopping: calls in progress are finished first",
+            "stopped; everything is kept",
+        ]
+        assert "was killed" not in message
     assert not any(map(is_alive, pids.values()))
     assert not (tmp_path / "data" / "services.json").exists()
 
 
-async def test_a_killed_service_is_started_again_and_none_outlives_a_killed_supervisor(tmp_path: Path) -> None:
+async def test_a_killed_service_is_restarted_and_none_outlives_a_killed_supervisor(tmp_path: Path) -> None:
     with started_services(tmp_path) as services:
         first, addresses = services.pids, services.addresses
         services.kill("engine")
@@ -60,10 +57,10 @@ async def test_a_killed_service_is_started_again_and_none_outlives_a_killed_supe
         await until(lambda: not any(map(is_alive, pids.values())))
 
 
-def test_programs_hear_why_services_do_not_start(tmp_path: Path) -> None:
+def test_programs_get_the_fault_of_services_that_do_not_start(tmp_path: Path) -> None:
     with (
-        socket.create_server(("127.0.0.1", 0)) as taken,
+        socket.create_server(("127.0.0.1", 0)) as occupied,
         pytest.raises(CommandFault, match=r"the services did not start:\n.*is in use"),
-        started_services(tmp_path, first_port=taken.getsockname()[1]),
+        started_services(tmp_path, port=occupied.getsockname()[1] - LOBBY_OFFSET),
     ):
         pass

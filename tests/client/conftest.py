@@ -1,4 +1,4 @@
-"""Clients of both kinds, so that one test serves for both."""
+"""Fixtures that run a test with the asyncio and the blocking client."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -9,25 +9,25 @@ from typing import Any, Self, TypeAlias
 import pytest
 
 from croupier_client import BlockingClient, Client, Endpoints, RetryPolicy
-from tests.client.fakes import QUICK, FakeCroupier, since_start
+from tests.client.fakes import FAST_RETRIES, FakeCroupier, since_start
 
 DEADLINE_SECONDS = 60.0
 SECRET = "a secret of this device"
 
-Connects: TypeAlias = Callable[..., AbstractAsyncContextManager[Any]]
-"""Makes a client of a fake, of several or of endpoints, to be used like `Client`, for as long as nothing hangs."""
+Connect: TypeAlias = Callable[..., AbstractAsyncContextManager[Any]]
+"""Connects a client, used as `Client` is, to fakes or endpoints, with a time-out for the whole block."""
 
 
-class InThreads:
-    """A blocking client, one of its tables, or an iterator: whatever blocks does so in a thread, and is awaited."""
+class ThreadedClient:
+    """Wraps a blocking client, its tables and iterators: each method runs in a thread and is awaited."""
 
     def __init__(self, blocking: Any) -> None:
         self._blocking = blocking
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._blocking, name)
-        if name in ("play", "watch", "quick_match"):
-            return lambda *arguments, **named: InThreads(found(*arguments, **named))
+        if name in ("play_table", "watch_table", "find_match"):
+            return lambda *arguments, **named: ThreadedClient(found(*arguments, **named))
         return partial(asyncio.to_thread, found) if callable(found) else found
 
     async def __aenter__(self) -> Self:
@@ -37,8 +37,8 @@ class InThreads:
     async def __aexit__(self, *error: object) -> None:
         await asyncio.to_thread(self._blocking.__exit__, *error)
 
-    def __aiter__(self) -> "InThreads":
-        return InThreads(iter(self._blocking))
+    def __aiter__(self) -> "ThreadedClient":
+        return ThreadedClient(iter(self._blocking))
 
     async def __anext__(self) -> Any:
         item = await asyncio.to_thread(next, self._blocking, self)
@@ -48,19 +48,22 @@ class InThreads:
 
 
 @pytest.fixture(params=["asyncio", "blocking"])
-def client_of(request: pytest.FixtureRequest) -> Connects:
-    """A client of each of the two channels."""
+def client_of(request: pytest.FixtureRequest) -> Connect:
+    """Return a function that connects a client, for each of the two channels."""
 
     @asynccontextmanager
     async def connect(
-        *where: FakeCroupier | Endpoints, policy: RetryPolicy = QUICK, clock: Callable[[], int] = since_start
+        *where: FakeCroupier | Endpoints, policy: RetryPolicy = FAST_RETRIES, clock: Callable[[], int] = since_start
     ) -> AsyncIterator[Any]:
         first = where[0]
         fakes = [fake.address for fake in where if isinstance(fake, FakeCroupier)]
         endpoints = first if isinstance(first, Endpoints) else Endpoints.single(",".join(fakes))
         make = Client if request.param == "asyncio" else BlockingClient
         client = make(endpoints, SECRET, "Kari", policy=policy, clock=clock)
-        async with asyncio.timeout(DEADLINE_SECONDS), client if isinstance(client, Client) else InThreads(client) as it:
+        async with (
+            asyncio.timeout(DEADLINE_SECONDS),
+            client if isinstance(client, Client) else ThreadedClient(client) as it,
+        ):
             yield it
 
     return connect

@@ -1,10 +1,10 @@
-"""What only the blocking channel has: a bot of its own, under gevent in a process of its own."""
+"""The blocking channel under gevent, in a process of its own."""
 
 import subprocess
 import sys
 from pathlib import Path
 
-from tests.client.fakes import FakeCroupier, Fault, Script
+from tests.client.fakes import FakeCroupier, StreamFault, StreamScript
 
 GREENLETS = """
 import sys
@@ -14,12 +14,12 @@ import grpc.experimental.gevent
 grpc.experimental.gevent.init_gevent()
 import gevent
 from random import Random
-from croupier_client import BlockingClient, Endpoints, play_game_blocking, random_legal
+from croupier_client import BlockingClient, Endpoints, choose_random_action, play_game_blocking
 
 def game(address):
     with BlockingClient(Endpoints.single(address), "a secret of this device") as client:
-        with client.play("t1") as table:
-            play_game_blocking(table, lambda seen: random_legal(seen, Random()))
+        with client.play_table("t1") as table:
+            play_game_blocking(table, lambda seen: choose_random_action(seen, Random()))
             return table.ranking
 
 games = [gevent.spawn(game, address) for address in sys.argv[1:]]
@@ -29,7 +29,7 @@ print([game.value for game in games])
 
 
 def test_greenlets_play_under_gevent() -> None:
-    broken = Script(Fault.DROP, at_action=2)
+    broken = StreamScript(StreamFault.DROP, at_action=2)
     with FakeCroupier(broken) as first, FakeCroupier(broken) as second:
         done = subprocess.run(
             [sys.executable, "-c", GREENLETS, first.address, second.address],

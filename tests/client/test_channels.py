@@ -1,4 +1,4 @@
-"""Both channels where services answer, refuse, and stay away for good."""
+"""Both channels with services that answer, refuse, or stay unavailable."""
 
 import asyncio
 from functools import partial
@@ -8,39 +8,49 @@ from typing import Any
 import grpc
 import pytest
 
-from croupier_api.v1 import engine_pb2, lobby_pb2
+from croupier_api.v1 import engine_pb2, errors_pb2, lobby_pb2
 from croupier_client import (
     IllegalAction,
     PermissionDenied,
     SequenceError,
     StaleSequence,
+    Superseded,
     TimedOut,
     Unauthenticated,
     Unavailable,
+    choose_random_action,
     play_game,
-    random_legal,
 )
-from tests.client.conftest import SECRET, Connects
-from tests.client.fakes import HAND, HASTY, HOUR_MILLISECONDS, FakeCroupier, Fault, Script, play, refused
+from tests.client.conftest import SECRET, Connect
+from tests.client.fakes import (
+    HAND,
+    HOUR_MILLISECONDS,
+    SHORT_RETRIES,
+    FakeCroupier,
+    StreamFault,
+    StreamScript,
+    play,
+    refused,
+)
 from tests.waiting import until
 
-UNAVAILABLE = refused(grpc.StatusCode.UNAVAILABLE, "draining", "DRAINING")
+UNAVAILABLE = refused(grpc.StatusCode.UNAVAILABLE, "stopping", errors_pb2.ERROR_REASON_SERVER_STOPPING)
 
 
-async def lay_all(table: Any) -> None:
+async def play_all_cards(table: Any) -> None:
     for card in HAND[table.sequence :]:
-        assert await table.act(play(card)) == table.sequence
+        assert await table.submit_action(play(card)) == table.sequence
 
 
-async def test_calls_sign_in_once_by_themselves_and_carry_metadata(client_of: Connects) -> None:
+async def test_calls_sign_in_once_by_themselves_and_have_metadata(client_of: Connect) -> None:
     with FakeCroupier() as fake:
         async with client_of(fake) as client:
             assert not client.player
             listed = await asyncio.gather(*(client.list_games() for _ in range(5)))
             assert [game.game for answer in listed for game in answer.games] == ["laying"] * 5
-            created = await client.create_table(game="laying", seats=2, options={"jokers": True, "points": 3})
-            assert dict(created.table.options.values) == {"jokers": "true", "points": "3"}
-            assert (await client.get_leaderboard(game="laying")).lines[0].position == 1
+            created = await client.create_table(game="laying", seat_count=2, options={"jokers": True, "points": 3})
+            assert dict(created.table.options) == {"jokers": True, "points": 3}
+            assert (await client.get_leaderboard(game="laying")).entries[0].position == 1
             assert (await client.get_view(table_id="t1")).snapshot == fake.table.snapshot()
             assert client.player.player_id == f"player of {SECRET}"
     assert fake.calls == ["SignIn", *["ListGames"] * 5, "CreateTable", "GetLeaderboard", "GetView"]
@@ -50,13 +60,13 @@ async def test_calls_sign_in_once_by_themselves_and_carry_metadata(client_of: Co
     assert len({metadata["x-request-id"] for metadata in fake.metadata}) == len(fake.metadata)
 
 
-async def test_a_token_is_exchanged_when_it_is_refused_and_before_it_ends(client_of: Connects) -> None:
+async def test_a_token_is_refreshed_when_it_is_refused_and_before_it_expires(client_of: Connect) -> None:
     now = 0
     with FakeCroupier() as fake:
         async with client_of(fake, clock=lambda: now) as client:
             await client.sign_in()
             fake.access_tokens.clear()
-            await client.create_table(game="laying", seats=2)
+            await client.create_table(game="laying", seat_count=2)
             assert fake.calls == ["SignIn", "CreateTable", "RefreshToken", "CreateTable"]
             fake.access_tokens.clear()
             fake.refresh_tokens.clear()
@@ -68,7 +78,7 @@ async def test_a_token_is_exchanged_when_it_is_refused_and_before_it_ends(client
             assert client.player.name == "Kari"
 
 
-async def test_only_idempotent_calls_are_tried_again_and_a_token_is_refused_once(client_of: Connects) -> None:
+async def test_only_idempotent_calls_are_retried_and_a_token_is_refused_once(client_of: Connect) -> None:
     with FakeCroupier() as fake:
         async with client_of(fake) as client:
             await client.sign_in()
@@ -77,143 +87,156 @@ async def test_only_idempotent_calls_are_tried_again_and_a_token_is_refused_once
             assert not fake.unary_failures
             fake.unary_failures.append(UNAVAILABLE)
             with pytest.raises(Unavailable) as caught:
-                await client.create_table(game="laying", seats=2)
-            assert (caught.value.message, caught.value.reason) == ("draining", "DRAINING")
+                await client.create_table(game="laying", seat_count=2)
+            assert (caught.value.message, caught.value.reason_name) == ("stopping", "SERVER_STOPPING")
             assert fake.calls.count("CreateTable") == 1
             fake.unary_failures.extend([refused(grpc.StatusCode.UNAUTHENTICATED, "who?")] * 9)
             with pytest.raises(Unauthenticated, match="who"):
                 await client.list_games()
 
 
-async def test_quick_match_shows_how_the_wish_stands_and_survives_a_lost_connection(client_of: Connects) -> None:
-    with FakeCroupier(Script(), Script(Fault.DROP)) as fake:
+async def test_find_match_reports_its_progress_and_survives_a_lost_connection(client_of: Connect) -> None:
+    with FakeCroupier(StreamScript(), StreamScript(StreamFault.DROP)) as fake:
         async with client_of(fake) as client:
-            assert [answer.waiting async for answer in client.quick_match(game="laying", seats=2)] == [1, 2]
-            assert (await client.quick_match_until_seated(game="laying", seats=2)).table_id == "t1"
-            assert (await client.quick_match_until_seated(game="laying", seats=2, request_id="mine")).table_id == "t1"
-    _, first, again, other = (request.request_id for request in fake.asked(lobby_pb2.QuickMatchRequest))
+            assert [answer.waiting_count async for answer in client.find_match(game="laying", seat_count=2)] == [1, 2]
+            assert (await client.wait_for_match(game="laying", seat_count=2)).table_id == "t1"
+            assert (await client.wait_for_match(game="laying", seat_count=2, request_id="mine")).table_id == "t1"
+    _, first, again, other = (request.request_id for request in fake.requests_of(lobby_pb2.FindMatchRequest))
     assert first == again != other == "mine"
 
 
-async def test_whole_game(client_of: Connects) -> None:
+async def test_whole_game(client_of: Connect) -> None:
     with FakeCroupier() as fake:
-        async with client_of(fake) as client, client.play("t1") as table:
+        async with client_of(fake) as client, client.play_table("t1") as table:
             assert table.view == fake.table.view()
-            await lay_all(table)
+            await play_all_cards(table)
             assert table.view == fake.table.view()
             assert table.ranking == ((0,), (1,))
             kinds = [type(event).__name__ async for event in table]
     assert kinds == ["Snapshot", "Reaction"] + ["TableUpdate"] * 4
 
 
-async def test_bot_plays_a_game(client_of: Connects) -> None:
-    with FakeCroupier(Script(Fault.DROP, at_action=2)) as fake:
-        async with client_of(fake) as client, client.play("t1") as table:
-            await play_game(table, partial(random_legal, random=Random(1)))
-            assert table.finished
+async def test_bot_plays_a_game(client_of: Connect) -> None:
+    with FakeCroupier(StreamScript(StreamFault.DROP, at_action=2)) as fake:
+        async with client_of(fake) as client, client.play_table("t1") as table:
+            await play_game(table, partial(choose_random_action, random=Random(1)))
+            assert table.is_finished
             assert table.revealed_seed == "5eed"
 
 
-async def test_proposals_and_votes_are_sent_until_answered_and_wait_until_seen(client_of: Connects) -> None:
-    refusal = refused(grpc.StatusCode.FAILED_PRECONDITION, "not now", "ILLEGAL_ACTION", "LAY-2")
+async def test_proposals_and_votes_are_sent_until_answered_and_wait_until_seen(client_of: Connect) -> None:
+    refusal = refused(grpc.StatusCode.FAILED_PRECONDITION, "not now", errors_pb2.ERROR_REASON_ILLEGAL_ACTION, "LAY-2")
     with FakeCroupier() as fake:
         fake.table.proposal = engine_pb2.Proposal(sequence=7, name="again")
-        async with client_of(fake) as client, client.play("t1") as table:
+        async with client_of(fake) as client, client.play_table("t1") as table:
             fake.unary_failures.append(refusal)
             with pytest.raises(IllegalAction) as caught:
-                await table.propose("never")
+                await table.create_proposal("never")
             assert caught.value.rule == "LAY-2"
             fake.unary_failures.append(UNAVAILABLE)
-            proposing = asyncio.create_task(table.propose("again"))
-            voting = asyncio.create_task(table.vote(agree=True))
-            await until(lambda: fake.calls.count("Propose") + fake.calls.count("Vote") == 4)
-            # Its answer comes after those to the calls before.
+            proposing = asyncio.create_task(table.create_proposal("again"))
+            voting = asyncio.create_task(table.cast_vote(agree=True))
+            await until(lambda: fake.calls.count("CreateProposal") + fake.calls.count("CastVote") == 4)
+            # Its answer comes after those to the earlier calls.
             await client.list_games()
             assert not proposing.done()
             assert not voting.done()
-            await table.act(play(HAND[0]))
+            await table.submit_action(play(HAND[0]))
             assert (await proposing, await voting) == (1, 1)
-    proposed, voted = fake.asked(engine_pb2.ProposeRequest)[1:], fake.asked(engine_pb2.VoteRequest)
+    proposed, voted = (
+        fake.requests_of(engine_pb2.CreateProposalRequest)[1:],
+        fake.requests_of(engine_pb2.CastVoteRequest),
+    )
     assert len(proposed) + len(voted) == 3
     assert all((request.table_id, request.proposal) == ("t1", "again") for request in proposed)
-    assert all((request.proposal_sequence, request.agree) == (7, True) for request in voted)
+    assert all((request.proposal_sequence, request.vote) == (7, engine_pb2.VOTE_AGREE) for request in voted)
     assert len({request.request_id for request in proposed}) == len({request.request_id for request in voted}) == 1
 
 
-async def test_a_refused_action_tells_why_and_leaves_the_stream_open(client_of: Connects) -> None:
+async def test_a_refused_action_raises_its_refusal_and_leaves_the_stream_open(client_of: Connect) -> None:
     with FakeCroupier() as fake:
-        async with client_of(fake) as client, client.play("t1") as table:
+        async with client_of(fake) as client, client.play_table("t1") as table:
             with pytest.raises(IllegalAction) as caught:
-                await table.act(play(HAND[1]))
-            assert (caught.value.rule, caught.value.message) == ("LAY-1", "lay the lowest card")
-            await table.act(play(HAND[0]), expected_sequence=0)
+                await table.submit_action(play(HAND[1]))
+            assert (caught.value.rule, caught.value.message) == ("LAY-1", "play the lowest card")
+            await table.submit_action(play(HAND[0]), expected_sequence=0)
             with pytest.raises(StaleSequence):
-                await table.act(play(HAND[1]), expected_sequence=0)
-            await lay_all(table)
-    assert fake.calls.count("Play") == 1
+                await table.submit_action(play(HAND[1]), expected_sequence=0)
+            await play_all_cards(table)
+    assert fake.calls.count("PlayTable") == 1
 
 
-async def test_a_table_that_one_may_not_play_at(client_of: Connects) -> None:
-    # A write that meets the end of a stream may hide how it ended: then the client asks again, and is refused again.
-    refusal = Script(Fault.DROP, at_action=0, drop_code=grpc.StatusCode.PERMISSION_DENIED)
+async def test_a_table_without_a_seat_for_the_player(client_of: Connect) -> None:
+    # A write after the end of a stream may hide its status: then the client tries again, and is refused again.
+    refusal = StreamScript(StreamFault.DROP, at_action=0, drop_code=grpc.StatusCode.PERMISSION_DENIED)
     with FakeCroupier(*[refusal] * 9) as fake:
         async with client_of(fake) as client:
             with pytest.raises(PermissionDenied):
-                async with client.play("t1"):
+                async with client.play_table("t1"):
                     pytest.fail("the table opened")
 
 
-@pytest.mark.parametrize("fault", [Fault.END, Fault.MOVE])
-async def test_patience_ends_with_streams_that_bring_nothing(client_of: Connects, fault: Fault) -> None:
-    with FakeCroupier(*[Script(fault, at_action=0)] * 999) as fake:
-        async with client_of(fake, policy=HASTY) as client:
+@pytest.mark.parametrize("fault", [StreamFault.END, StreamFault.MOVE])
+async def test_retries_end_with_streams_without_messages(client_of: Connect, fault: StreamFault) -> None:
+    with FakeCroupier(*[StreamScript(fault, at_action=0)] * 999) as fake:
+        async with client_of(fake, policy=SHORT_RETRIES) as client:
             with pytest.raises(Unavailable, match="ended before the game was over"):
-                async with client.play("t1"):
+                async with client.play_table("t1"):
                     pytest.fail("the table opened")
-    assert fake.calls.count("Play") < 99
+    assert fake.calls.count("PlayTable") < 99
 
 
-async def test_patience_ends_with_nobody_there(client_of: Connects) -> None:
+async def test_a_superseded_stream_is_not_opened_again(client_of: Connect) -> None:
+    with FakeCroupier(StreamScript(StreamFault.SUPERSEDE, at_action=2)) as fake:
+        async with client_of(fake) as client, client.play_table("t1") as table:
+            with pytest.raises(Superseded, match="replaced"):
+                await play_all_cards(table)
+            with pytest.raises(Superseded):
+                await table.wait_for_change()
+    assert fake.calls.count("PlayTable") == 1
+
+
+async def test_retries_end_without_a_server(client_of: Connect) -> None:
     with FakeCroupier() as fake:
-        async with client_of(fake, policy=HASTY) as client:
+        async with client_of(fake, policy=SHORT_RETRIES) as client:
             await client.sign_in()
             fake.stop()
             with pytest.raises(Unavailable):
-                async with client.play("t1"):
+                async with client.play_table("t1"):
                     pytest.fail("the table opened")
             with pytest.raises(Unavailable):
                 await client.list_games()
 
 
-async def test_waiting_has_a_limit(client_of: Connects) -> None:
+async def test_waiting_has_a_time_out(client_of: Connect) -> None:
     with FakeCroupier() as fake:
-        async with client_of(fake) as client, client.play("t1") as table:
+        async with client_of(fake) as client, client.play_table("t1") as table:
             with pytest.raises(TimedOut):
-                await table.changed(timeout_seconds=0.01)
-            await table.act(play(HAND[0]))
-            await table.changed(after=0)
+                await table.wait_for_change(timeout_seconds=0.01)
+            await table.submit_action(play(HAND[0]))
+            await table.wait_for_change(after=0)
 
 
-async def test_a_gap_ends_the_table(client_of: Connects) -> None:
-    with FakeCroupier(Script(skew=1)) as fake:
-        async with client_of(fake) as client, client.play("t1") as table:
+async def test_a_gap_ends_the_table(client_of: Connect) -> None:
+    with FakeCroupier(StreamScript(skew=1)) as fake:
+        async with client_of(fake) as client, client.play_table("t1") as table:
             with pytest.raises(SequenceError):
-                await lay_all(table)
+                await play_all_cards(table)
             assert table.sequence == 0
             with pytest.raises(SequenceError):
-                await table.changed()
+                await table.wait_for_change()
             with pytest.raises(SequenceError):
                 [event async for event in table]
 
 
-async def test_closing_lets_go_of_those_who_wait(client_of: Connects) -> None:
+async def test_closing_wakes_waiting_tasks(client_of: Connect) -> None:
     with FakeCroupier() as fake:
         async with client_of(fake) as client:
-            async with client.watch("t1") as table:
-                waiting = asyncio.create_task(table.changed())
+            async with client.watch_table("t1") as table:
+                waiting = asyncio.create_task(table.wait_for_change())
                 await client.list_games()
             await waiting
-            async with client.play("t1") as played:
+            async with client.play_table("t1") as played:
                 pass
             with pytest.raises(Unavailable, match="closed"):
-                await played.act(play(HAND[0]))
+                await played.submit_action(play(HAND[0]))

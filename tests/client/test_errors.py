@@ -2,17 +2,18 @@
 
 import grpc
 import pytest
-from google.protobuf import duration_pb2
-from google.rpc import error_details_pb2
+from google.rpc import error_details_pb2, status_pb2
 
-from croupier_api.v1 import engine_pb2
+from croupier.runtime.errors import KINDS, ServiceError, to_status
+from croupier_api.v1 import errors_pb2
+from croupier_api.v1.errors_pb2 import ErrorReason
 from croupier_client import errors
-from croupier_client.errors import CroupierError, from_refusal, from_rpc_error, make_error
+from croupier_client.errors import CroupierError, from_rpc_error, from_status
 from tests.client.fakes import refused
 
 
 def rpc_error(code: grpc.StatusCode, details: bytes = b"") -> grpc.aio.AioRpcError:
-    """What grpc raises, with the trailing metadata that a service sent."""
+    """Return the error that grpc raises, with the trailing metadata of a service."""
     trailing = grpc.aio.Metadata(("x-other", "1"))
     if details:
         trailing.add("grpc-status-details-bin", details)
@@ -22,7 +23,7 @@ def rpc_error(code: grpc.StatusCode, details: bytes = b"") -> grpc.aio.AioRpcErr
 CLASSES = {
     "INVALID_ARGUMENT": errors.InvalidArgument,
     "FAILED_PRECONDITION": errors.FailedPrecondition,
-    "ABORTED": errors.StaleSequence,
+    "ABORTED": CroupierError,
     "NOT_FOUND": errors.NotFound,
     "ALREADY_EXISTS": errors.AlreadyExists,
     "PERMISSION_DENIED": errors.PermissionDenied,
@@ -39,52 +40,63 @@ CLASSES = {
 @pytest.mark.parametrize(("name", "kind"), CLASSES.items())
 def test_class_by_code(name: str, kind: type[CroupierError]) -> None:
     code = grpc.StatusCode[name]
-    error = from_rpc_error(rpc_error(code))
-    assert type(error) is kind
-    assert (error.code, error.message, error.reason, error.rule) == (code, "the message", "", "")
-    assert type(from_refusal(engine_pb2.Refusal(code=code.value[0], message="no"))) is kind
+    for error in (from_rpc_error(rpc_error(code)), from_status(refused(code, "the message"))):
+        assert type(error) is kind
+        assert (error.code, error.message, error.reason_name, error.rule) == (code, "the message", "", "")
+        assert (error.reason, error.retry_after_seconds) == (errors_pb2.ERROR_REASON_UNSPECIFIED, None)
 
 
 @pytest.mark.parametrize(
-    ("reason", "kind"),
+    ("code", "reason", "kind"),
     [
-        ("ILLEGAL_ACTION", errors.IllegalAction),
-        ("NOT_YOUR_TURN", errors.IllegalAction),
-        ("NOT_FINISHED", errors.FailedPrecondition),
+        ("FAILED_PRECONDITION", "ILLEGAL_ACTION", errors.IllegalAction),
+        ("FAILED_PRECONDITION", "NOT_YOUR_TURN", errors.IllegalAction),
+        ("FAILED_PRECONDITION", "TABLE_NOT_FINISHED", errors.FailedPrecondition),
+        ("ABORTED", "STALE_SEQUENCE", errors.StaleSequence),
+        ("ABORTED", "SUPERSEDED", errors.Superseded),
     ],
 )
-def test_class_by_reason(reason: str, kind: type[CroupierError]) -> None:
-    status = refused(grpc.StatusCode.FAILED_PRECONDITION, "the message", reason, "110-BID-3")
-    from_status = from_rpc_error(rpc_error(grpc.StatusCode.FAILED_PRECONDITION, status.SerializeToString()))
-    refusal = engine_pb2.Refusal(code=9, reason=reason, rule="110-BID-3", message="the message")
-    for error in (from_status, from_refusal(refusal)):
+def test_class_by_reason(code: str, reason: str, kind: type[CroupierError]) -> None:
+    status = refused(grpc.StatusCode[code], "the message", ErrorReason.Value(f"ERROR_REASON_{reason}"), "110-BID-3")
+    of_call = from_rpc_error(rpc_error(grpc.StatusCode[code], status.SerializeToString()))
+    for error in (of_call, from_status(status)):
         assert type(error) is kind
-        assert (error.reason, error.rule, error.message) == (reason, "110-BID-3", "the message")
-    assert from_status.metadata == {"rule": "110-BID-3"}
+        assert (error.reason_name, error.rule, error.message) == (reason, "110-BID-3", "the message")
+        assert error.metadata == {"rule": "110-BID-3"}
 
 
-def test_how_long_to_wait() -> None:
-    code = grpc.StatusCode.RESOURCE_EXHAUSTED
-    status = refused(code, "the message", "TOO_MANY_CALLS")
-    assert from_rpc_error(rpc_error(code, status.SerializeToString())).retry_after_seconds == 0
-    asked = error_details_pb2.RetryInfo(retry_delay=duration_pb2.Duration(seconds=2, nanos=5_000_000))
-    status.details.add().Pack(asked)
-    error = from_rpc_error(rpc_error(code, status.SerializeToString()))
-    assert (error.reason, error.retry_after_seconds) == ("TOO_MANY_CALLS", 2.005)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_refusal_by_a_service_has_all_its_details(kind: type[ServiceError]) -> None:
+    raised = kind(
+        errors_pb2.ERROR_REASON_TABLE_BUSY, "wait", field="a.b", retry_after_seconds=2.005, metadata={"sequence": "7"}
+    )
+    error = from_status(to_status(raised))
+    assert (error.code, error.message, error.field) == (kind.code, "wait", "a.b")
+    assert (error.reason, error.reason_name) == (errors_pb2.ERROR_REASON_TABLE_BUSY, "TABLE_BUSY")
+    assert (error.retry_after_seconds, error.metadata) == (2.005, {"sequence": "7"})
 
 
-def test_garbled_details_lose_nothing_else() -> None:
+@pytest.mark.parametrize(("domain", "name"), [("croupier", "NEW_IN_2030"), ("another.example", "")])
+def test_a_newer_reason_has_a_name_only_and_those_of_others_are_ignored(domain: str, name: str) -> None:
+    status = status_pb2.Status(code=8, message="no")
+    status.details.add().Pack(error_details_pb2.ErrorInfo(reason="NEW_IN_2030", domain=domain))
+    error = from_status(status)
+    assert (error.reason, error.reason_name) == (errors_pb2.ERROR_REASON_UNSPECIFIED, name)
+
+
+def test_malformed_details_lose_nothing_else() -> None:
     error = from_rpc_error(rpc_error(grpc.StatusCode.NOT_FOUND, b"\xff\xff\xff"))
-    assert (type(error), error.message, error.reason) == (errors.NotFound, "the message", "")
+    assert (type(error), error.message, error.reason_name) == (errors.NotFound, "the message", "")
 
 
-def test_error_without_a_status_that_exists() -> None:
+def test_error_with_an_unknown_status() -> None:
     assert type(from_rpc_error(grpc.RpcError())) is errors.Internal
-    assert from_refusal(engine_pb2.Refusal(code=99, message="no")).code is grpc.StatusCode.UNKNOWN
+    assert from_status(status_pb2.Status(code=99, message="no")).code is grpc.StatusCode.UNKNOWN
 
 
 def test_text_of_an_error() -> None:
-    error = make_error(grpc.StatusCode.FAILED_PRECONDITION, "follow suit", reason="ILLEGAL_ACTION", rule="X-1")
+    illegal = errors_pb2.ERROR_REASON_ILLEGAL_ACTION
+    error = from_status(refused(grpc.StatusCode.FAILED_PRECONDITION, "follow suit", illegal, "X-1"))
     assert str(error) == "follow suit (FAILED_PRECONDITION, ILLEGAL_ACTION, X-1)"
     gap = errors.SequenceError(3, 5)
     assert (gap.expected, gap.got, gap.code) == (3, 5, grpc.StatusCode.DATA_LOSS)

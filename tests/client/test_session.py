@@ -1,51 +1,47 @@
-"""When a session needs care."""
+"""Sign-in and refresh of a session."""
 
 import pytest
 
 from croupier_api.v1 import lobby_pb2
+from croupier_client.session import MARGIN_MILLISECONDS as MARGIN
 from croupier_client.session import Session
-
-MARGIN = 1000
 
 
 def session_with(access_ends: int, refresh_ends: int) -> Session:
-    tokens = lobby_pb2.Tokens(
-        access_token="access",
-        access_expires_milliseconds=access_ends,
-        refresh_token="refresh",
-        refresh_expires_milliseconds=refresh_ends,
-    )
+    tokens = lobby_pb2.Tokens(access_token="access", refresh_token="refresh")
+    tokens.access_expiry_time.FromMilliseconds(access_ends)
+    tokens.refresh_expiry_time.FromMilliseconds(refresh_ends)
     answer = lobby_pb2.SignInResponse(player=lobby_pb2.Player(player_id="p", name="Kari"), tokens=tokens)
-    return Session("secret", "Kari", margin_milliseconds=MARGIN).signed_in(answer)
+    return Session("secret", "Kari").signed_in(answer)
 
 
 def test_new_session_needs_sign_in() -> None:
     session = Session("secret", "Kari")
     assert session.needs_sign_in(0)
     assert not session.needs_refresh(0)
-    assert session.sign_in_call().request == lobby_pb2.SignInRequest(device_secret="secret", name="Kari")
+    assert session.sign_in_rpc().request == lobby_pb2.SignInRequest(device_secret="secret", name="Kari")
     assert session.access_token == ""
 
 
 @pytest.mark.parametrize(
     ("refresh_ends", "now", "refresh", "sign_in"),
     [
-        (50_000, 0, False, False),
-        (50_000, 10_000 - MARGIN - 1, False, False),
-        (50_000, 10_000 - MARGIN, True, False),
-        (50_000, 50_000 - MARGIN - 1, True, False),
-        (50_000, 50_000 - MARGIN, False, True),
-        (50_000, 90_000, False, True),
-        (0, 5_000, False, False),
+        (500_000, 0, False, False),
+        (500_000, 100_000 - MARGIN - 1, False, False),
+        (500_000, 100_000 - MARGIN, True, False),
+        (500_000, 500_000 - MARGIN - 1, True, False),
+        (500_000, 500_000 - MARGIN, False, True),
+        (500_000, 900_000, False, True),
+        (0, 50_000, False, False),
     ],
 )
-def test_tokens_are_exchanged_before_they_end(refresh_ends: int, now: int, refresh: bool, sign_in: bool) -> None:
-    session = session_with(10_000, refresh_ends)
+def test_tokens_are_refreshed_before_they_expire(refresh_ends: int, now: int, refresh: bool, sign_in: bool) -> None:
+    session = session_with(100_000, refresh_ends)
     assert (session.needs_refresh(now), session.needs_sign_in(now)) == (refresh, sign_in)
 
 
-def test_rejection_of_an_older_token_means_nothing() -> None:
-    session = session_with(10_000, 50_000)
+def test_rejection_of_an_older_token_is_ignored() -> None:
+    session = session_with(100_000, 500_000)
     assert session.rejected("the one before") == session
     assert session.rejected("access").needs_refresh(0)
 

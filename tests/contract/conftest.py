@@ -1,4 +1,4 @@
-"""One engine process for all tests that only talk to it, and one of its own for a test that ends it."""
+"""An engine process that tests share, and one of its own for a test that ends it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -7,25 +7,25 @@ from pathlib import Path
 import pytest
 
 from croupier.runtime.schema_versions import migrate_database
-from tests.contract.house import Engine, House, visit
+from tests.contract.deployment import EngineClient, EngineProcess, connected
 
 
 @pytest.fixture(scope="session")
-def shared_engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    engine = Engine.new(tmp_path_factory.mktemp("engine")).start()
+def shared_engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EngineProcess]:
+    engine = EngineProcess.new(tmp_path_factory.mktemp("engine")).start()
     yield engine
     engine.kill()
 
 
 @pytest.fixture
-async def house(shared_engine: Engine) -> AsyncIterator[House]:
-    async with visit(shared_engine) as house:
-        yield house
+async def client(shared_engine: EngineProcess) -> AsyncIterator[EngineClient]:
+    async with connected(shared_engine) as client:
+        yield client
 
 
 @pytest.fixture
-def own_engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    engine = Engine.new(tmp_path_factory.mktemp("own")).start()
+def own_engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EngineProcess]:
+    engine = EngineProcess.new(tmp_path_factory.mktemp("own")).start()
     yield engine
     engine.kill()
 

@@ -1,4 +1,4 @@
-"""What operators see: health, reflection, metrics and logs; and what they never see."""
+"""Health, reflection, metrics and logs serve operators, and show no card, token or seed."""
 
 import asyncio
 import json
@@ -7,20 +7,20 @@ import re
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
-from croupier.engine.replay import verify_replay
+from croupier.engine.core.replay import verify_replay
+from croupier_api.v1 import actions_pb2
 from croupier_api.v1 import engine_pb2 as pb
-from croupier_api.v1 import table_pb2
-from tests.contract.house import CALL_SECONDS, Engine, House, computer, person, visit
+from croupier_internal.v1 import engine_control_pb2 as control_pb
+from tests.contract.deployment import CALL_SECONDS, EngineClient, EngineProcess, computer, connected, person
 from tests.refusals import refusal
 
-ENGINE, CONTROL = "croupier_api.v1.EngineService", "croupier_api.v1.EngineControlService"
+ENGINE, CONTROL = "croupier_api.v1.EngineService", "croupier_internal.v1.EngineControlService"
 CARD = re.compile(r"(?<![0-9A-Za-z+/=_.-])(?:[2-9TJQKA][CDHS]|JK)(?![0-9A-Za-z+/=_.-])")
-PASS = table_pb2.Action()
-getattr(PASS, "pass").SetInParent()
+PASS = actions_pb2.Action(pass_turn=actions_pb2.PassAction())
 
 
-async def test_each_port_tells_its_health_and_its_services(house: House) -> None:
-    for channel, service in ((house.players_channel, ENGINE), (house.control_channel, CONTROL)):
+async def test_each_port_reports_its_health_and_its_services(client: EngineClient) -> None:
+    for channel, service in ((client.players_channel, ENGINE), (client.control_channel, CONTROL)):
         health = health_pb2_grpc.HealthStub(channel)
         for name in ("", service):
             answer = await health.Check(health_pb2.HealthCheckRequest(service=name), timeout=CALL_SECONDS)
@@ -35,60 +35,60 @@ async def test_each_port_tells_its_health_and_its_services(house: House) -> None
         assert answer.file_descriptor_response.file_descriptor_proto
 
 
-async def test_games_are_described(house: House) -> None:
-    answer = await house.control.DescribeGames(pb.DescribeGamesRequest(), metadata=house.engine.lobby())
+async def test_games_are_described(client: EngineClient) -> None:
+    answer = await client.control.DescribeGames(control_pb.DescribeGamesRequest(), metadata=client.engine.lobby())
     assert "thulla" in [game.game for game in answer.games]
 
 
-async def test_a_finished_table_has_its_answers_its_updates_its_status_and_its_replay(house: House) -> None:
-    table = await house.new_table()
-    anna, ben = await asyncio.gather(*(house.play_seat(table, player) for player in ("anna", "ben")))
-    view = await house.view(table, "anna")
+async def test_a_finished_table_has_its_answers_its_updates_its_status_and_its_replay(client: EngineClient) -> None:
+    table = await client.new_table()
+    anna, ben = await asyncio.gather(*(client.play_seat(table, player) for player in ("anna", "ben")))
+    view = await client.view(table, "anna")
     # The last action too is answered on the stream that it ends.
     assert sorted(anna + ben) == list(range(2, view.sequence + 1))
-    watch = house.players.WatchTable(
+    watch = client.players.WatchTable(
         pb.WatchTableRequest(table_id=table, after_sequence=0),
-        metadata=house.engine.player("eve"),
+        metadata=client.engine.player("eve"),
         timeout=CALL_SECONDS,
     )
-    assert [message.update.sequence async for message in watch] == list(range(1, view.sequence + 1))
-    statuses = pb.GetTableStatusesRequest(table_ids=[table])
-    answer = await house.control.GetTableStatuses(statuses, metadata=house.engine.lobby())
-    assert [(status.table_id, status.finished) for status in answer.statuses] == [(table, True)]
-    replay = await house.players.GetReplay(pb.GetReplayRequest(table_id=table), metadata=house.engine.player("anna"))
+    assert [message.table_event.update.sequence async for message in watch] == list(range(1, view.sequence + 1))
+    statuses = control_pb.GetTableStatusesRequest(table_ids=[table])
+    answer = await client.control.GetTableStatuses(statuses, metadata=client.engine.lobby())
+    assert [(status.table_id, status.is_finished) for status in answer.statuses] == [(table, True)]
+    replay = await client.players.GetReplay(pb.GetReplayRequest(table_id=table), metadata=client.engine.player("anna"))
     summary = verify_replay(replay.replay)
     assert (summary.table_id, summary.entries) == (table, view.sequence)
     assert [list(group.seats) for group in view.view.ranking] == [list(group) for group in summary.ranking]
     assert json.loads(replay.replay.splitlines()[0])["seed"] == view.revealed_seed
 
 
-async def played(engine: Engine) -> tuple[str, list[str]]:
-    """A game with refusals, reactions, resumed streams and odd bytes; gives what must stay secret of it."""
-    async with visit(engine) as house:
-        table = await house.new_table(person("anna"), person("ben"), computer())
-        player, view = await house.turn(table)
-        metadata = house.engine.player(player)
+async def played(engine: EngineProcess) -> tuple[str, list[str]]:
+    """Play a game with refusals, reactions, resumed streams and bad bytes; returns its secrets."""
+    async with connected(engine) as client:
+        table = await client.new_table(person("anna"), person("ben"), computer())
+        player, view = await client.turn(table)
+        metadata = client.engine.player(player)
         held = view.view.seats[view.viewer_seat].cards
         for number in range(5):
-            card = table_pb2.Action(play=table_pb2.PlayAction(card=held[-1 - number]))
+            card = actions_pb2.Action(play=actions_pb2.PlayAction(card=held[-1 - number]))
             for action in (PASS, card):
                 if action not in view.legal_actions.actions:
                     request = pb.SubmitActionRequest(table_id=table, request_id=f"r{number}", action=action)
-                    refused = await refusal(house.players.SubmitAction(request, metadata=metadata))
+                    refused = await refusal(client.players.SubmitAction(request, metadata=metadata))
                     assert refused.reason == "ILLEGAL_ACTION"
-        await house.players.React(pb.ReactRequest(table_id=table, reaction="wow"), metadata=metadata)
+        await client.players.SendReaction(pb.SendReactionRequest(table_id=table, reaction="wow"), metadata=metadata)
         for method in ("GetView", "SubmitAction"):
-            refused = await refusal(house.raw(f"/{ENGINE}/{method}", b"\x0a\x02\xff\xff5H AS", metadata))
-            assert refused.reason == "MALFORMED_MESSAGE"
-        await house.play_seat(table, player, after=0, most=1)
-        await asyncio.gather(*(house.play_seat(table, each) for each in ("anna", "ben")))
-        seed = (await house.view(table, "anna")).revealed_seed
+            refused = await refusal(client.raw(f"/{ENGINE}/{method}", b"\x0a\x02\xff\xff5H AS", metadata))
+            assert refused.reason == "MALFORMED_REQUEST"
+        await client.play_seat(table, player, after=0, most=1)
+        await asyncio.gather(*(client.play_seat(table, each) for each in ("anna", "ben")))
+        seed = (await client.view(table, "anna")).revealed_seed
         tokens = [value.removeprefix("Bearer ") for _, value in (*metadata, *engine.lobby())]
         keys = [(engine.folder / f"{name}.pem").read_text().splitlines()[1] for name in ("lobby", "engine")]
         return table, [seed, *keys, *(part for token in tokens for part in token.split(".")[1:])]
 
 
-async def test_metrics_and_logs_tell_of_a_game_but_of_no_card_token_or_seed(own_engine: Engine) -> None:
+async def test_metrics_and_logs_show_a_game_but_no_card_token_or_seed(own_engine: EngineProcess) -> None:
     table, secrets = await played(own_engine)
     page, values = own_engine.metrics_page(), own_engine.metrics()
     assert 20 < values['croupier_actions_accepted_total{game="thulla"}'] < 2000
@@ -100,9 +100,9 @@ async def test_metrics_and_logs_tell_of_a_game_but_of_no_card_token_or_seed(own_
     assert values["croupier_slow_readers_closed_total"] == 0
     assert values["croupier_reports_waiting"] == 1
     assert values["croupier_reactions_total"] == 1
-    assert values[f'croupier_rpc_calls_total{{code="OK",method="/{ENGINE}/Play"}}'] == 2
+    assert values[f'croupier_rpc_calls_total{{code="OK",method="/{ENGINE}/PlayTable"}}'] == 2
     assert values[f'croupier_rpc_calls_total{{code="OK",method="/{CONTROL}/OpenTable"}}'] == 1
-    assert values[f'croupier_rpc_open_calls{{method="/{ENGINE}/Play"}}'] == 0
+    assert values[f'croupier_rpc_open_calls{{method="/{ENGINE}/PlayTable"}}'] == 0
     for family in ("croupier_open_tables", "croupier_clock_expiries_total", "croupier_rpc_seconds"):
         assert f"# TYPE {family.removesuffix('_total')}" in page
     assert own_engine.stop() == 0

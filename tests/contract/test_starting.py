@@ -1,17 +1,17 @@
-"""An engine that cannot start says in one line why, and what to do; nothing is left half started."""
+"""An engine that cannot start reports the fault and its remedy in one line, and leaves nothing half started."""
 
 import socket
 import sqlite3
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import grpc
 import pytest
 
-from croupier.engine.__main__ import local_clock, main, seed_source
-from croupier.engine.settings import EngineSettings
+from croupier.engine.__main__ import main, seed_source
 from croupier.runtime.identity import write_new_key_pair
 from tests.databases import copy_database
 
@@ -26,15 +26,15 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-class Starting:
-    """Starts an engine that must not get far."""
+class FailingEngine:
+    """Runs an engine that is expected to end before it is ready."""
 
     def __init__(self, keys: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self._keys, self._folder, self._capsys = keys, folder, capsys
 
-    def said(self, code: int = 2, /, **changes: object) -> str:
-        """The one line with which it ends."""
-        given: dict[str, object] = {
+    def error_line(self, code: int = 2, /, **changes: object) -> str:
+        """Return the one line that it prints at its end."""
+        settings_by_name: dict[str, object] = {
             "database": "sqlite:////nowhere",
             "lobby_public_key": self._keys / "lobby.pub",
             "signing_key": self._keys / "engine.pem",
@@ -45,7 +45,7 @@ class Starting:
             "ready_file": self._folder / "ready.json",
             "drain_seconds": 0,
         } | changes
-        arguments = [f"--{name.replace('_', '-')}={value}" for name, value in given.items()]
+        arguments = [f"--{name.replace('_', '-')}={value}" for name, value in settings_by_name.items()]
         with ThreadPoolExecutor(1) as thread:
             assert thread.submit(main, arguments).result() == code
         assert not (self._folder / "ready.json").exists()
@@ -55,20 +55,20 @@ class Starting:
 
 
 @pytest.fixture
-def starting(keys: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Starting:
-    return Starting(keys, tmp_path, capsys)
+def failing_engine(keys: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> FailingEngine:
+    return FailingEngine(keys, tmp_path, capsys)
 
 
 @pytest.fixture
 def database(engine_file: Path, tmp_path: Path) -> str:
-    """The URL of a database that could be used."""
+    """Return the URL of a usable database."""
     return f"sqlite:///{copy_database(engine_file, tmp_path / 'engine.db')}"
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "expected"),
     [
-        ({"database": ""}, "sqlite:////"),
+        ({"database": ""}, "invalid --database (CROUPIER_DATABASE): expected sqlite:////"),
         ({"database": "mysql://user:SECRET@host/name"}, "postgresql://user:password@host:port/database"),
         (
             {"database": "sqlite:///FOLDER/new.db"},
@@ -79,33 +79,39 @@ def database(engine_file: Path, tmp_path: Path) -> str:
         ({"signing_key": "nothing.pem"}, "nothing.pem"),
         ({"clock_offset_milliseconds": "5000", "listen": "0.0.0.0:0"}, "loopback"),
         ({"clock_offset_milliseconds": "5000", "control_listen": "[::]:0"}, "loopback"),
-        ({"clock_offset_milliseconds": "soon"}, "--clock-offset-milliseconds"),
+        ({"clock_offset_milliseconds": "soon"}, "--clock-offset-milliseconds (CROUPIER_CLOCK_OFFSET_MILLISECONDS)"),
+        ({"gc_thresholds": "1,2"}, "--gc-thresholds (CROUPIER_GC_THRESHOLDS) '1,2': expected three integers"),
+        ({"scheduling": "idle"}, "--scheduling (CROUPIER_SCHEDULING) 'idle': input should be 'batch' or 'normal'"),
         ({"shuffle_seed": "x", "listen": "0.0.0.0:0"}, "loopback"),
         ({"shuffle_seed": "x", "control_listen": "[::]:0"}, "loopback"),
     ],
 )
-def test_what_cannot_be_used_is_told(starting: Starting, tmp_path: Path, changes: dict[str, str], said: str) -> None:
-    line = starting.said(**{name: value.replace("FOLDER", str(tmp_path)) for name, value in changes.items()})
-    assert said.replace("FOLDER", str(tmp_path)) in line
+def test_unusable_settings_are_reported(
+    failing_engine: FailingEngine, tmp_path: Path, changes: dict[str, str], expected: str
+) -> None:
+    line = failing_engine.error_line(
+        **{name: value.replace("FOLDER", str(tmp_path)) for name, value in changes.items()}
+    )
+    assert expected.replace("FOLDER", str(tmp_path)) in line
     assert "SECRET" not in line
 
 
-def test_a_server_that_does_not_answer_has_a_code_of_its_own(starting: Starting) -> None:
-    said = starting.said(1, database="postgresql://croupier:SECRET@127.0.0.1:1/croupier")
-    assert "cannot be reached" in said
-    assert "SECRET" not in said
+def test_a_database_server_that_does_not_answer_has_an_exit_code_of_its_own(failing_engine: FailingEngine) -> None:
+    line = failing_engine.error_line(1, database="postgresql://croupier:SECRET@127.0.0.1:1/croupier")
+    assert "cannot be reached" in line
+    assert "SECRET" not in line
 
 
-def test_a_port_in_use_is_told(starting: Starting, database: str, tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        address = f"127.0.0.1:{taken.getsockname()[1]}"
+def test_a_port_in_use_is_reported(failing_engine: FailingEngine, database: str, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as occupied:
+        address = f"127.0.0.1:{occupied.getsockname()[1]}"
         for name in ("listen", "control_listen", "metrics_listen"):
-            assert address in starting.said(database=database, **{name: address})
+            assert address in failing_engine.error_line(database=database, **{name: address})
     with closing(sqlite3.connect(tmp_path / "engine.db")) as connection:
         assert connection.execute("SELECT count(*) FROM engines").fetchone() == (0,)
 
 
-class RefusesEverybody(grpc.GenericRpcHandler):
+class RefusingScoring(grpc.GenericRpcHandler):
     """A scoring service that knows another engine's key."""
 
     def service(self, handler_call_details: object) -> "grpc.RpcMethodHandler[bytes, bytes]":
@@ -116,27 +122,33 @@ class RefusesEverybody(grpc.GenericRpcHandler):
         return grpc.unary_unary_rpc_method_handler(refuse)
 
 
-def test_a_scoring_service_that_knows_another_key_is_told(starting: Starting, database: str) -> None:
-    server = grpc.server(ThreadPoolExecutor(1), handlers=[RefusesEverybody()])
+def test_a_scoring_service_that_knows_another_key_is_reported(failing_engine: FailingEngine, database: str) -> None:
+    server = grpc.server(ThreadPoolExecutor(1), handlers=[RefusingScoring()])
     address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
     server.start()
-    said = starting.said(database=database, scoring_control=address)
+    line = failing_engine.error_line(database=database, scoring_control=address)
     server.stop(0).wait()
-    assert address in said
-    assert "--engine-public-key" in said
-
-
-def settings(**changes: Any) -> EngineSettings:
-    return EngineSettings(Path(), Path(), "", database="", **changes)
-
-
-@pytest.mark.parametrize("offset", [5000, -5000])
-def test_a_clock_is_off_by_what_was_said(offset: int) -> None:
-    true, wrong = local_clock(settings()), local_clock(settings(clock_offset_milliseconds=str(offset)))
-    before, there, after = true(), wrong(), true()
-    assert before <= there - offset <= after
+    assert address in line
+    assert "--engine-public-key" in line
 
 
 def test_a_fixed_seed_gives_the_same_deals() -> None:
-    one, same, other = (seed_source(settings(shuffle_seed=seed)) for seed in ("x", "x", "y"))
+    one, same, other, chance = map(seed_source, ("x", "x", "y", ""))
     assert one(32) == same(32) != other(32)
+    assert chance(32) != chance(32)
+
+
+TUNED = """
+import gc, os
+from croupier.engine.tuning import tune_process
+tune_process(gc_thresholds="11,12,13", scheduling=SCHEDULING)
+print(gc.get_threshold(), os.sched_getscheduler(0) == os.SCHED_BATCH)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such scheduling class")
+@pytest.mark.parametrize(("scheduling", "is_batch"), [("batch", True), ("normal", False)])
+def test_a_process_is_tuned_as_the_settings_say(scheduling: str, is_batch: bool) -> None:
+    script = TUNED.replace("SCHEDULING", repr(scheduling))
+    ran = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    assert ran.stdout.split("\n")[0] == f"(11, 12, 13) {is_batch}"

@@ -1,34 +1,34 @@
-"""A game is whole: page, a second implementation, worked positions, perft, playthroughs and bots."""
+"""Each game has a page, a second implementation, worked positions, perft numbers, playthroughs and bots."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-from croupier.games.catalogue import GAMES
 from croupier.games.interface import Game, resolve_options
-from loadtest.judge.rules.catalogue import RULES
-from loadtest.mix import KINDS
+from croupier.games.registry import GAMES
+from loadtest.judge.rules.registry import RULES
+from loadtest.mix import DEFAULT_MIX
 from tests.games.judge_table import judge_table
-from tests.games.peculiar import PECULIAR
 from tests.games.record import FOLDER, playthroughs
 from tests.games.test_perft import CASES as PERFT
+from tests.games.traits import TRAITS
 
 ROOT = Path(__file__).parents[2]
 TESTS = ROOT / "tests" / "games"
-FEWEST_POSITIONS = 10
-FEWEST_PERFTS = 3
+MIN_POSITIONS = 10
+MIN_PERFTS = 3
 
 every_game = pytest.mark.parametrize("game", GAMES.values(), ids=lambda game: game.id)
 
 
 def page(game: Game) -> str:
-    """The text of a game's rules page."""
+    """Return the text of a game's rules page."""
     return (ROOT / "docs" / "rules" / f"{game.id}.md").read_text()
 
 
 def cases(path: Path) -> int:
-    """How many tests and cases a test file has, roughly: functions, and lines of pytest.param."""
+    """Return the rough number of tests and cases of a test file: functions, and lines of pytest.param."""
     source = path.read_text()
     return len(re.findall(r"^def test_", source, re.MULTILINE)) + source.count("pytest.param(")
 
@@ -48,16 +48,16 @@ def test_the_page_has_every_option_with_its_default(game: Game) -> None:
 
 @every_game
 def test_worked_positions_perft_numbers_and_playthroughs_are_there(game: Game) -> None:
-    assert cases(TESTS / f"test_{game.id}_examples.py") >= FEWEST_POSITIONS
-    assert sum(name.startswith(f"{game.id}-") for name in PERFT) >= FEWEST_PERFTS
+    assert cases(TESTS / f"test_{game.id}_examples.py") >= MIN_POSITIONS
+    assert sum(name.startswith(f"{game.id}-") for name in PERFT) >= MIN_PERFTS
     assert "perft" in page(game).lower()
     wanted = {f"{name}.jsonl" for name, *_ in playthroughs(game)}
     assert {path.name for path in (FOLDER / game.id).iterdir()} == wanted, "one is missing or left over"
 
 
 @every_game
-def test_load_tests_play_it_and_the_judge_has_its_rules_a_second_time(game: Game) -> None:
-    assert game.id in KINDS
+def test_load_tests_play_it_and_the_judge_has_its_rules(game: Game) -> None:
+    assert game.id in DEFAULT_MIX
     assert game.id in RULES
     seats = game.seats[0]
     state = game.new(seats, resolve_options(game, seats, {}))
@@ -65,7 +65,7 @@ def test_load_tests_play_it_and_the_judge_has_its_rules_a_second_time(game: Game
 
 
 @every_game
-def test_the_laws_know_it_and_there_are_computer_players(game: Game) -> None:
-    assert game.id in PECULIAR
+def test_the_laws_cover_it_and_it_has_bots(game: Game) -> None:
+    assert game.id in TRAITS
     assert {"sensible", "random"} <= set(game.bots)
     assert (TESTS / f"test_{game.id}_bots.py").exists()

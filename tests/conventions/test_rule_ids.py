@@ -12,7 +12,7 @@ DEFINITION = re.compile(rf"\*\*({RULE.pattern})\*\*")
 
 
 def covered() -> set[str]:
-    """The rule ids in the names of tests (with _ for -) and in the ids of their cases."""
+    """Return the rule ids in the names of tests (with _ for -) and in the ids of their cases."""
     found: set[str] = set()
     for path in (ROOT / "tests" / "games").glob("test_*.py"):
         source = path.read_text()

@@ -1,4 +1,4 @@
-"""Seeds for random tests, a clock that the event loop follows, an engine on fakes, and real databases."""
+"""Fixtures: seeds of random tests, an engine on fakes with a virtual clock, and real databases."""
 
 import asyncio
 import os
@@ -11,12 +11,12 @@ from prometheus_client import CollectorRegistry
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.metrics import EngineMetrics
-from croupier.engine.sql_store import SqlTableStore
+from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.runtime.database import open_database
 from croupier.runtime.schema_versions import migrate_database
 from tests.databases import copy_database
 from tests.engine.databases import running, store_on
-from tests.engine.fakes import Bench, FakeClock, FakeScoring, MemoryTableStore, bench
+from tests.engine.fakes import EngineHarness, FakeClock, FakeScoring, MemoryTableStore, engine_harness
 
 
 @pytest.fixture
@@ -28,10 +28,10 @@ def seed(request: pytest.FixtureRequest) -> int:
 
 
 @pytest.fixture
-async def engine() -> Bench:
+async def engine() -> EngineHarness:
     clock = FakeClock()
     clock.drive()
-    return bench(clock, MemoryTableStore(), FakeScoring())
+    return engine_harness(clock, MemoryTableStore(), FakeScoring())
 
 
 @pytest.fixture(scope="session")
@@ -75,7 +75,7 @@ def metrics() -> EngineMetrics:
 
 @pytest.fixture
 def idle(database: AsyncEngine, metrics: EngineMetrics) -> SqlTableStore:
-    """A store that commits nothing yet."""
+    """A store that does not commit yet."""
     return store_on(database, metrics=metrics)
 
 

@@ -8,18 +8,18 @@ from prometheus_client import CollectorRegistry
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from croupier.engine.entry_writer import EntryWriter
-from croupier.engine.log import Entry, TableConfig
+from croupier.engine.core.log import Entry, TableConfig
 from croupier.engine.metrics import EngineMetrics
-from croupier.engine.postgres_writer import PostgresWriter
-from croupier.engine.sql_store import SqlTableStore
-from croupier.engine.sqlite_writer import SqliteWriter
-from croupier.engine.store import StoredTable
+from croupier.engine.storage.port import StoredTable
+from croupier.engine.storage.postgres_writer import PostgresWriter
+from croupier.engine.storage.sql_store import SqlTableStore
+from croupier.engine.storage.sqlite_writer import SqliteWriter
+from croupier.engine.storage.writer import EntryWriter
 from croupier.games.actions import Pass
 from croupier.games.interface import SeatActed
 from croupier.runtime.database import open_database
 from tests.engine.fakes import START
-from tests.engine.play import make_config, soon
+from tests.engine.play import make_config, within_timeout
 
 
 def writer_on(database: AsyncEngine, engine_id: str = "e1") -> EntryWriter:
@@ -30,24 +30,24 @@ def writer_on(database: AsyncEngine, engine_id: str = "e1") -> EntryWriter:
 
 
 def store_on(database: AsyncEngine, engine_id: str = "e1", metrics: EngineMetrics | None = None) -> SqlTableStore:
-    """A store that commits nothing before it runs."""
+    """A store that does not commit before it runs."""
     return SqlTableStore(database, writer_on(database, engine_id), metrics or EngineMetrics(CollectorRegistry()))
 
 
 @asynccontextmanager
 async def running(store: SqlTableStore) -> AsyncIterator[SqlTableStore]:
-    """The store while it commits."""
+    """A running store."""
     committing = asyncio.create_task(store.run())
     try:
         yield store
     finally:
         store.close()
-        await soon(committing)
+        await within_timeout(committing)
 
 
 @asynccontextmanager
 async def another_store(url: str, engine_id: str) -> AsyncIterator[SqlTableStore]:
-    """A store as another engine has it, on connections of its own, while it commits."""
+    """A running store of another engine, on connections of its own."""
     database = open_database(url)
     try:
         async with running(store_on(database, engine_id)) as store:
@@ -58,23 +58,23 @@ async def another_store(url: str, engine_id: str) -> AsyncIterator[SqlTableStore
 
 @asynccontextmanager
 async def without(database: AsyncEngine, table: str) -> AsyncIterator[None]:
-    """The database while it has lost a table."""
+    """Hide a table of the database within the block."""
     async with database.begin() as connection:
-        await connection.execute(text(f"ALTER TABLE {table} RENAME TO elsewhere"))
+        await connection.execute(text(f"ALTER TABLE {table} RENAME TO hidden"))
     try:
         yield
     finally:
         async with database.begin() as connection:
-            await connection.execute(text(f"ALTER TABLE elsewhere RENAME TO {table}"))
+            await connection.execute(text(f"ALTER TABLE hidden RENAME TO {table}"))
 
 
 def entry(sequence: int, request: str = "", at: int = 0, deadline: int = START) -> Entry:
-    """Some entry."""
+    """An arbitrary entry."""
     return Entry(sequence, at or START + sequence, deadline, SeatActed(0, Pass()), request_id=request)
 
 
 async def opened(store: SqlTableStore, table_id: str = "t1", first: Sequence[Entry] = (entry(1),)) -> TableConfig:
-    """A table with its first entries, which no rules have seen."""
+    """An opened table with arbitrary first entries."""
     config = make_config(table_id=table_id)
     await store.prepare(config, START)
     assert await store.open(config, first)
@@ -82,7 +82,7 @@ async def opened(store: SqlTableStore, table_id: str = "t1", first: Sequence[Ent
 
 
 async def loaded(store: SqlTableStore, table_id: str = "t1") -> StoredTable:
-    """A table that must be there."""
+    """A table, which must exist."""
     stored = await store.load(table_id)
     assert stored
     return stored

@@ -9,24 +9,26 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry
 
-from croupier.engine.attendance import RETURN_MILLISECONDS, Attendance, Roll
-from croupier.engine.background import Background
-from croupier.engine.credits import Interruption
-from croupier.engine.fact_codec import StreamEncoder
-from croupier.engine.log import Entry, TableConfig, body_to_json, entry_from_row
+from croupier.engine.api.outbox import Outbox, ReportRejected
+from croupier.engine.api.stream_codec import StreamEncoder
+from croupier.engine.bots.worker_pool import BotWorkerPool
+from croupier.engine.cluster.liveness import RETURN_MILLISECONDS, EngineLiveness, LivenessReport
+from croupier.engine.cluster.notifier import NullNotifier
+from croupier.engine.core.compensation import Outage
+from croupier.engine.core.log import Entry, TableConfig
+from croupier.engine.core.log_codec import UnreadableLog, decode_entry, encode_body
+from croupier.engine.core.reports import Report, ResultReport
 from croupier.engine.metrics import EngineMetrics
-from croupier.engine.news import NoNews
-from croupier.engine.reports import Report, Reporter, ReportRejected, ResultReport
-from croupier.engine.services import EngineServices
-from croupier.engine.store import SequenceTaken, StoredTable, TableMark
-from croupier.engine.thinkers import ProcessThinkers
+from croupier.engine.storage.port import SequenceTaken, StoredTable, TableMark
+from croupier.engine.tables.dependencies import TableDependencies
+from croupier.engine.tasks import Background
 from tests.waiting import SettlingLoop
 
 START = 1_790_000_000_000
 
 
 class FakeClock:
-    """Milliseconds since 1970 UTC that stand still until they are advanced; a driven event loop jumps along."""
+    """A clock in milliseconds since 1970 UTC that a test advances, with the event loop if it is driven."""
 
     def __init__(self) -> None:
         self.now = START
@@ -38,15 +40,15 @@ class FakeClock:
         self.now += milliseconds
 
     def drive(self) -> None:
-        """Let the running loop's time be this clock's."""
+        """Let the running loop follow this clock."""
         loop = asyncio.get_running_loop()
         assert isinstance(loop, SettlingLoop)
-        # Small numbers, of which floating point keeps every millisecond apart.
+        # Small numbers, with which floating point distinguishes every millisecond.
         loop.follow(lambda: (self.now - START) / 1000)
 
 
-class Outcome(Enum):
-    """What a store does with an append."""
+class AppendOutcome(Enum):
+    """The outcome of an append to the fake store."""
 
     STORES = "stores"
     FAILS_BEFORE = "fails before the commit"
@@ -54,11 +56,11 @@ class Outcome(Enum):
 
 
 class StoreDown(Exception):
-    """The fake store's own failure."""
+    """The failure of a fake store."""
 
 
 @dataclass
-class Kept:
+class MemoryTable:
     """A table in memory."""
 
     config: TableConfig
@@ -72,12 +74,14 @@ class Kept:
 
 
 class MemoryTableStore:
-    """TableStore in memory: appends are committed in their order, also when who waits for one has gone."""
+    """TableStore in memory: appends are committed in order, also when their callers have been cancelled."""
 
     def __init__(self) -> None:
-        self.tables: dict[str, Kept] = {}
-        self.outcomes: deque[Outcome] = deque()
+        self.tables: dict[str, MemoryTable] = {}
+        self.outcomes: deque[AppendOutcome] = deque()
         self.reads_fail = False
+        self.unreadable: set[str] = set()
+        """Tables of whose logs the format is unknown."""
         self.loads = 0
         self.held = asyncio.Event()
         """Set when an append waits at a closed gate."""
@@ -86,33 +90,35 @@ class MemoryTableStore:
         self._order = asyncio.Lock()
 
     async def append(self, table_id: str, entries: Sequence[Entry], mark: TableMark | None) -> None:
-        outcome = self.outcomes.popleft() if self.outcomes else Outcome.STORES
+        outcome = self.outcomes.popleft() if self.outcomes else AppendOutcome.STORES
         committing = asyncio.ensure_future(self._commit(table_id, entries, mark, outcome))
         await asyncio.shield(committing)
 
-    async def _commit(self, table_id: str, entries: Sequence[Entry], mark: TableMark | None, outcome: Outcome) -> None:
+    async def _commit(
+        self, table_id: str, entries: Sequence[Entry], mark: TableMark | None, outcome: AppendOutcome
+    ) -> None:
         async with self._order:
             if not self.gate.is_set():
                 self.held.set()
                 await self.gate.wait()
-            if outcome is Outcome.FAILS_BEFORE:
+            if outcome is AppendOutcome.FAILS_BEFORE:
                 raise StoreDown
             kept = self.tables[table_id]
             if entries[0].sequence != len(kept.entries) + 1:
                 raise SequenceTaken
-            kept.entries += [_through_json(entry) for entry in entries]
+            kept.entries += [_through_json(table_id, entry) for entry in entries]
             kept.looked_at = entries[-1].deadline
             if mark:
                 kept.reports_due, kept.status = mark.reports_due, "finished" if mark.finished else "open"
                 kept.finished_at = entries[-1].at
-            if outcome is Outcome.FAILS_AFTER:
+            if outcome is AppendOutcome.FAILS_AFTER:
                 raise StoreDown
 
     async def prepare(self, config: TableConfig, at: int) -> TableConfig:
-        return self.tables.setdefault(config.table_id, Kept(config)).config
+        return self.tables.setdefault(config.table_id, MemoryTable(config)).config
 
     async def open(self, config: TableConfig, entries: Sequence[Entry]) -> bool:
-        kept = self.tables.setdefault(config.table_id, Kept(config))
+        kept = self.tables.setdefault(config.table_id, MemoryTable(config))
         if kept.status != "prepared":
             return False
         kept.config, kept.status, kept.entries = config, "open", list(entries)
@@ -122,22 +128,24 @@ class MemoryTableStore:
     async def load(self, table_id: str) -> StoredTable | None:
         self.loads += 1
         await asyncio.sleep(0)
-        self._read()
+        self._read(table_id)
         kept = self.tables.get(table_id)
         return StoredTable(kept.status, kept.config, tuple(kept.entries)) if kept else None
 
     async def entries_after(self, table_id: str, sequence: int) -> tuple[Entry, ...]:
-        self._read()
+        self._read(table_id)
         return tuple(self.tables[table_id].entries[sequence:])
 
     async def entries_beyond(self, heads: Mapping[str, int]) -> dict[str, tuple[Entry, ...]]:
-        self._read()
+        self._read(*heads)
         grown = {table_id: tuple(self.tables[table_id].entries[after:]) for table_id, after in heads.items()}
         return {table_id: entries for table_id, entries in grown.items() if entries}
 
-    def _read(self) -> None:
+    def _read(self, *table_ids: str) -> None:
         if self.reads_fail:
             raise StoreDown
+        for table_id in self.unreadable.intersection(table_ids):
+            raise UnreadableLog(table_id, "log entry 2", "unknown type 'foo' version 2")
 
     async def claim_overdue(self, before: int, until: int, limit: int) -> list[str]:
         self._read()
@@ -176,32 +184,32 @@ class MemoryTableStore:
     forget = forget_prepared = compact
 
 
-class FakeRoll:
-    """AttendanceStore in memory."""
+class FakeLivenessStore:
+    """LivenessStore in memory."""
 
     def __init__(self) -> None:
-        self.interruptions: list[Interruption] = []
+        self.outages: list[Outage] = []
         self.certain_until: int | None = None
-        """Set to say that another engine was not heard of since."""
+        """The time since which another engine has sent no heartbeat."""
         self.down = False
         self.asked = 0
 
-    async def attend(self, engine_id: str, now: int) -> Roll:
+    async def attend(self, engine_id: str, now: int) -> LivenessReport:
         self.asked += 1
         if self.down:
             raise StoreDown
-        return Roll(now if self.certain_until is None else self.certain_until, tuple(self.interruptions))
+        return LivenessReport(now if self.certain_until is None else self.certain_until, tuple(self.outages))
 
     async def leave(self, engine_id: str, now: int) -> None:
-        self.interruptions.append(Interruption(now, now + RETURN_MILLISECONDS))
+        self.outages.append(Outage(now, now + RETURN_MILLISECONDS))
 
 
-def _through_json(entry: Entry) -> Entry:
-    return entry_from_row(entry.sequence, entry.at, entry.deadline, body_to_json(entry))
+def _through_json(table_id: str, entry: Entry) -> Entry:
+    return decode_entry(table_id, entry.sequence, entry.at, entry.deadline, encode_body(entry))
 
 
 class FakeScoring:
-    """ScoringPort that remembers what it took; it can be down, and refuse tables."""
+    """ScoringPort that records reports; it can be down, and reject tables."""
 
     def __init__(self) -> None:
         self.down = False
@@ -214,14 +222,14 @@ class FakeScoring:
         self.tried.set()
         table_id = report.config.table_id
         if self.down or table_id in self.broken_tables:
-            raise ConnectionError("scoring is away")
+            raise ConnectionError("scoring is down")
         if table_id in self.rejected_tables:
             raise ReportRejected("no such game")
-        self.got.append((table_id, "result" if isinstance(report, ResultReport) else report.round.round_number))
+        self.got.append((table_id, "result" if isinstance(report, ResultReport) else report.score.round_number))
 
 
 class RecordingLogger:
-    """Keeps what was logged."""
+    """Records log messages."""
 
     def __init__(self) -> None:
         self.lines: list[tuple[str, str, dict[str, Any]]] = []
@@ -240,39 +248,49 @@ class RecordingLogger:
 
 
 @dataclass
-class Bench:
-    """What an engine is made of here."""
+class EngineHarness:
+    """An engine's services on fakes."""
 
     clock: FakeClock
     store: MemoryTableStore
     scoring: FakeScoring
     logger: RecordingLogger
-    services: EngineServices
-    roll: FakeRoll
+    services: TableDependencies
+    outbox: Outbox
+    liveness: EngineLiveness
+    liveness_store: FakeLivenessStore
 
-    def another_engine(self) -> "Bench":
-        """A second replica on the same store and clock."""
-        return bench(self.clock, self.store, self.scoring, self.roll)
+    def another_engine(self) -> "EngineHarness":
+        """Another replica on the same store and clock."""
+        return engine_harness(self.clock, self.store, self.scoring, self.liveness_store)
 
     def count(self, name: str, **labels: str) -> float:
-        """The value of a metric, 0 if it was never touched."""
+        """The value of a metric, 0 without samples."""
         return self.services.metrics.registry.get_sample_value(name, labels) or 0.0
 
 
-def bench(clock: FakeClock, store: MemoryTableStore, scoring: FakeScoring, roll: FakeRoll | None = None) -> Bench:
-    """An engine's services on these fakes; chance is always 0."""
-    logger, metrics, roll = RecordingLogger(), EngineMetrics(CollectorRegistry()), roll or FakeRoll()
-    services = EngineServices(
+def engine_harness(
+    clock: FakeClock, store: MemoryTableStore, scoring: FakeScoring, liveness_store: FakeLivenessStore | None = None
+) -> EngineHarness:
+    """An engine's services on these fakes; the random source returns 0."""
+    logger, metrics, liveness_store = (
+        RecordingLogger(),
+        EngineMetrics(CollectorRegistry()),
+        liveness_store or FakeLivenessStore(),
+    )
+    outbox = Outbox(store, scoring, clock, metrics, logger)
+    liveness = EngineLiveness(liveness_store, "e", lambda: True, clock, logger)
+    services = TableDependencies(
         store=store,
         encoder=StreamEncoder(),
         metrics=metrics,
         clock=clock,
-        choose=lambda bound: 0,
+        random=lambda bound: 0,
         logger=logger,
         background=Background(logger),
-        reporter=Reporter(store, scoring, clock, metrics, logger),
-        thinkers=ProcessThinkers(0, metrics, logger),
-        attendance=Attendance(roll, "e", lambda: True, clock, logger),
-        news=NoNews(),
+        outbox=outbox,
+        bot_workers=BotWorkerPool(0, metrics, logger),
+        liveness=liveness,
+        notifier=NullNotifier(),
     )
-    return Bench(clock, store, scoring, logger, services, roll)
+    return EngineHarness(clock, store, scoring, logger, services, outbox, liveness, liveness_store)

@@ -1,4 +1,4 @@
-"""Tables of any game, and ways to play them on."""
+"""Tables of any game, and functions that play them."""
 
 import asyncio
 from collections.abc import Awaitable, Iterator, Sequence
@@ -7,20 +7,29 @@ from typing import TypeVar
 
 import pytest
 
-from croupier.engine.live import LiveTable
-from croupier.engine.log import ActedBy, ClockConfig, Entry, Proposed, SeatConfig, TableConfig, TimeCredited, Voted
-from croupier.engine.proposals import PROPOSAL_MILLISECONDS, refusal_of
-from croupier.engine.streams import Subscription
-from croupier.engine.table import Step, TableState, advance, new_table
-from croupier.engine.voting import steps_when_agreed
+from croupier.engine.core.fold import TableState, Transition, advance, new_table
+from croupier.engine.core.log import (
+    ActedBy,
+    ClockCompensated,
+    ClockConfig,
+    Entry,
+    Proposed,
+    SeatConfig,
+    TableConfig,
+    Voted,
+)
+from croupier.engine.core.proposals import PROPOSAL_MILLISECONDS, refusal_of
+from croupier.engine.core.voting import transitions_when_agreed
+from croupier.engine.tables.live_table import LiveTable
+from croupier.engine.tables.subscription import Subscription
 from croupier.games.actions import Action
 from croupier.games.bots import random_of
-from croupier.games.catalogue import GAMES, rules_of
 from croupier.games.facts import SPECTATOR, Seat, Viewer
 from croupier.games.interface import OptionValue, SeatActed, resolve_options
+from croupier.games.registry import GAMES
 from croupier_api.v1 import engine_pb2
-from tests.engine.fakes import START, Bench
-from tests.waiting import PATIENCE_SECONDS
+from tests.engine.fakes import START, EngineHarness
+from tests.waiting import TIMEOUT_SECONDS
 
 CLOCK = ClockConfig(action_milliseconds=30_000, reserve_milliseconds=10_000, bot_delay_milliseconds=1_000)
 SEED = bytes(range(32))
@@ -30,17 +39,17 @@ ROUNDS: dict[str, dict[str, OptionValue]] = {
     "thulla": {"best_of": 3, "scoring": "cards"},
     "solo": {"do_factor": 1, "through_factor": 1},
 }
-"""Options with which play by chance has a few rounds, so that there are deals while somebody watches."""
+"""Options with which random play has a few rounds, so that there are deals while spectators watch."""
 
 LIMITS: dict[str, dict[str, OptionValue]] = {"one_ten": {"max_rounds": 3}}
-"""Options without which play by chance may not end."""
+"""Options without which random play may not end."""
 
 every_game = pytest.mark.parametrize("game", list(GAMES))
 
 
-async def soon(awaitable: Awaitable[Waited]) -> Waited:
-    """Await with a limit, so that what never comes is a failure."""
-    return await asyncio.wait_for(awaitable, PATIENCE_SECONDS)
+async def within_timeout(awaitable: Awaitable[Waited]) -> Waited:
+    """Await with a time limit."""
+    return await asyncio.wait_for(awaitable, TIMEOUT_SECONDS)
 
 
 def viewers(config: TableConfig) -> tuple[Viewer, ...]:
@@ -54,7 +63,7 @@ def people(count: int) -> tuple[SeatConfig, ...]:
 
 
 def bots(count: int) -> tuple[SeatConfig, ...]:
-    """Seats with computer players that pick by chance."""
+    """Seats with random computer players."""
     return tuple(SeatConfig("", f"Computer {seat}", "random") for seat in range(count))
 
 
@@ -67,7 +76,7 @@ def make_config(
     seed: bytes = SEED,
     table_id: str = "t1",
 ) -> TableConfig:
-    """A table that can be opened; the fewest seats of its game unless said otherwise."""
+    """A table's configuration, by default with the minimum of seats."""
     count = seat_count or len(seats) or GAMES[game].seats.start
     resolved = resolve_options(GAMES[game], count, LIMITS.get(game, {}) | (options or {}))
     return TableConfig(
@@ -83,51 +92,49 @@ def make_config(
     )
 
 
-async def open_table(engine: Bench, config: TableConfig) -> LiveTable:
-    """A table in play on an engine's store."""
+async def open_table(engine: EngineHarness, config: TableConfig) -> LiveTable:
+    """An open table on an engine's store."""
     first = advance(config, new_table(config), engine.clock(), None)
     await engine.store.open(config, [made.entry for made in first])
-    table = await take_up(engine, config.table_id)
-    table.is_leading = True
+    table = await reload_table(engine, config.table_id)
+    table.is_last_writer = True
     table.look()
     return table
 
 
-async def take_up(engine: Bench, table_id: str) -> LiveTable:
-    """The table as an engine that has just started reads it."""
+async def reload_table(engine: EngineHarness, table_id: str) -> LiveTable:
+    """The table as an engine that has just started loads it."""
     stored = await engine.store.load(table_id)
     assert stored
     return LiveTable(stored.config, stored.entries, engine.services)
 
 
 def choice(table: TableState, random: Random) -> tuple[Seat, Action]:
-    """A seat that is to act and something that it may do."""
+    """A seat that is to act, with a legal action."""
     seat = random.choice(table.seats_to_act)
-    return seat, random_of(table.game.legal_actions(seat), random.randrange)
+    return seat, random_of(table.legal_actions(seat), random.randrange)
 
 
 async def act_once(table: LiveTable, random: Random) -> int:
-    """One legal action through the live table; gives its sequence."""
+    """Submit one legal action to the live table; returns its sequence."""
     seat, action = choice(table.state, random)
     return await table.act(seat, action, f"r{table.state.sequence}", None)
 
 
 async def play_on(table: LiveTable, random: Random, most: int = 10_000) -> None:
-    """Legal actions until the game is over, or so many."""
+    """Submit legal actions until the game is over, or up to a number."""
     for _ in range(most):
         if table.state.is_over:
             return
         await act_once(table, random)
 
 
-def by_chance(config: TableConfig, table: TableState, at: int, random: Random) -> list[Step]:
-    """What happens next: an action, also because time has run out, or time is given back, or all seats agree."""
+def random_event(config: TableConfig, table: TableState, at: int, random: Random) -> list[Transition]:
+    """A random next event: an action, a time-out, a compensation, or an agreed proposal."""
     chance = random.random()
     if chance < 0.1:
-        return advance(config, table, at, TimeCredited(random.randrange(1, 9_000)))
-    proposals = [
-        name for name in rules_of(config.game, config.rules_version).proposals if not refusal_of(table.game, name)
-    ]
+        return advance(config, table, at, ClockCompensated(random.randrange(1, 9_000)))
+    proposals = [name for name in table.rules.proposals if not refusal_of(table.rules, table.game, name)]
     if chance < 0.2 and proposals:
         return agree(config, table, at, random.choice(proposals))
     acted = SeatActed(*choice(table, random))
@@ -136,17 +143,17 @@ def by_chance(config: TableConfig, table: TableState, at: int, random: Random) -
     return advance(config, table, at, acted, request_id=f"r{table.sequence}")
 
 
-def agree(config: TableConfig, table: TableState, at: int, proposal: str) -> list[Step]:
-    """The first seat proposes something, and all others agree."""
+def agree(config: TableConfig, table: TableState, at: int, proposal: str) -> list[Transition]:
+    """A proposal of the first seat, and the agreement of all others."""
     steps = advance(config, table, at, Proposed(0, proposal, at + PROPOSAL_MILLISECONDS), request_id="p")
     for seat in range(1, config.seat_count):
         vote = Voted(seat, steps[0].entry.sequence, agree=True)
         steps += advance(config, steps[-1].after, at, vote, request_id=f"v{seat}")
-    return steps + steps_when_agreed(config, steps[-1].after, at)
+    return steps + transitions_when_agreed(config, steps[-1].after, at)
 
 
-def walk(config: TableConfig, random: Random) -> Iterator[Step]:
-    """A random game without an engine, step by step; time passes in between."""
+def walk(config: TableConfig, random: Random) -> Iterator[Transition]:
+    """The transitions of a random game without an engine; time passes in between."""
     at, table = START, new_table(config)
     steps = advance(config, table, at, None)
     while True:
@@ -155,7 +162,7 @@ def walk(config: TableConfig, random: Random) -> Iterator[Step]:
         if table.is_over:
             return
         at += random.randrange(45_000)
-        steps = by_chance(config, table, at, random)
+        steps = random_event(config, table, at, random)
 
 
 def whole_log(config: TableConfig, random: Random) -> list[Entry]:
@@ -163,24 +170,39 @@ def whole_log(config: TableConfig, random: Random) -> list[Entry]:
     return [made.entry for made in walk(config, random)]
 
 
-async def taken(stream: Subscription) -> list[bytes]:
-    """What waits in a stream now."""
+async def pending_messages(stream: Subscription) -> list[bytes]:
+    """The messages that wait in a stream."""
     messages = []
     while stream.waiting:
-        message = await soon(stream.next())
+        message = await within_timeout(stream.next())
         assert message is not None
         messages.append(message)
     return messages
 
 
+async def following(table: LiveTable, viewer: Viewer) -> Subscription:
+    """A stream of what happens from now on, after its first message, the state of the turn."""
+    stream = table.subscribe(viewer, table.state.sequence)
+    (message,) = await pending_messages(stream)
+    assert event_of(message).HasField("turn_state")
+    return stream
+
+
 async def until_end(stream: Subscription) -> list[bytes]:
     """All messages of a stream up to its end."""
     messages = []
-    while (message := await soon(stream.next())) is not None:
+    while (message := await within_timeout(stream.next())) is not None:
         messages.append(message)
     return messages
 
 
-def parsed(message: bytes) -> engine_pb2.PlayResponse:
-    """A message of a stream."""
-    return engine_pb2.PlayResponse.FromString(message)
+def parsed(message: bytes) -> engine_pb2.PlayTableResponse:
+    """A message of a PlayTable stream."""
+    return engine_pb2.PlayTableResponse.FromString(message)
+
+
+def event_of(message: bytes) -> engine_pb2.TableEvent:
+    """The event of a message, which WatchTable streams have at the same place."""
+    event = parsed(message).table_event
+    assert engine_pb2.WatchTableResponse.FromString(message).table_event == event
+    return event

@@ -1,71 +1,109 @@
-"""Logs of whole games as a database holds them, with what their rules made of them.
+"""Logs of whole games as a database holds them, with the replays and what the rules made of them when they were new.
 
-They are written once for each version of each game's rules, and never changed. `python -m tests.engine.recorded_logs`
-writes those that are missing.
+`recorded/README.md` describes the files. `python -m tests.engine.recorded_logs` adds those that are missing, for games
+or versions of rules that have none, and changes no other.
 """
 
 import hashlib
 import json
-import sys
+from collections.abc import Iterable
 from pathlib import Path
 from random import Random
+from typing import NamedTuple
 
-from croupier.engine.log import Entry, TableConfig, body_to_json, config_from_json, config_to_json, entry_from_row
-from croupier.engine.replay import write_replay
-from croupier.engine.table import TableState, steps_of
-from croupier.games.actions import action_to_json
+from croupier.engine.core.fold import TableState, transitions_of
+from croupier.engine.core.log import Entry, TableConfig
+from croupier.engine.core.log_codec import decode_config, decode_entry, encode_body, encode_config
+from croupier.engine.core.replay import write_replay
+from croupier.games.actions import KeepCards, encode_action
+from croupier.games.bots import with_empty_swaps
 from croupier.games.cards import notation
-from croupier.games.catalogue import GAMES
 from croupier.games.interface import Legal
+from croupier.games.registry import GAMES
 from tests.engine.play import ROUNDS, make_config, whole_log
 
 FOLDER = Path(__file__).parent / "recorded"
 
 
-def path_of(game: str, rules_version: int) -> Path:
-    """The file of a version of a game's rules."""
-    return FOLDER / f"{game}-{rules_version}.jsonl"
+class Recorded(NamedTuple):
+    """A recorded log: the texts of its configuration and bodies as they are stored, and what they hold."""
+
+    config_text: str
+    bodies: list[str]
+    config: TableConfig
+    entries: list[Entry]
+    digest: str
+    """The first line of its file: what `digest` returned when it was recorded."""
+    replay: str
 
 
-def read(path: Path) -> tuple[TableConfig, list[Entry], str]:
-    """A log, and its digest when it was written."""
-    columns, *rows, (expected,) = map(json.loads, path.read_text().splitlines())
-    table_id, game, rules_version, seed, text = columns
-    config = config_from_json(table_id, game, rules_version, bytes.fromhex(seed), text)
-    return config, [entry_from_row(*row) for row in rows], expected
+def names() -> list[str]:
+    """All recorded logs: the game and the version of its rules, perhaps with a word on what is special."""
+    return sorted(path.stem for path in FOLDER.glob("*.log"))
+
+
+def read(name: str) -> Recorded:
+    """Return a recorded log with its replay."""
+    lines = (FOLDER / f"{name}.log").read_text(encoding="utf-8").splitlines()
+    table_id, game, rules_version, seed, text = lines[1].split("\t")
+    config = decode_config(table_id, game, int(rules_version), bytes.fromhex(seed), text)
+    rows = [line.split("\t") for line in lines[2:]]
+    entries = [
+        decode_entry(table_id, int(sequence), int(at), int(deadline), body) for sequence, at, deadline, body in rows
+    ]
+    replay = (FOLDER / f"{name}.jsonl").read_bytes().decode()
+    return Recorded(text, [row[-1] for row in rows], config, entries, lines[0], replay)
+
+
+def write(name: str, config: TableConfig, entries: Iterable[Entry]) -> None:
+    """Record a log and its replay."""
+    log = list(entries)
+    columns = (config.table_id, config.game, config.rules_version, config.seed.hex(), encode_config(config))
+    rows = [(entry.sequence, entry.at, entry.deadline, encode_body(entry)) for entry in log]
+    lines = [digest(config, log), *("\t".join(map(str, row)) for row in (columns, *rows))]
+    (FOLDER / f"{name}.log").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    (FOLDER / f"{name}.jsonl").write_bytes(write_replay(config, log).encode())
 
 
 def digest(config: TableConfig, entries: list[Entry]) -> str:
     """SHA-256 of all that the rules make of a log: who may do what after each entry, until when, and the replay."""
     hashed = hashlib.sha256()
-    for made in steps_of(config, entries):
-        hashed.update(json.dumps(_told(made.after)).encode())
+    for made in transitions_of(config, entries):
+        hashed.update(json.dumps(_described(made.after)).encode())
     hashed.update(write_replay(config, entries).encode())
     return hashed.hexdigest()
 
 
-def _told(table: TableState) -> list[object]:
-    legal = [_legal(table.game.legal_actions(seat)) for seat in table.seats_to_act]
-    return [table.sequence, table.deadline, table.seats_to_act, legal, table.game.scores, table.clock.reserves]
+def _described(table: TableState) -> list[object]:
+    legal = [_legal(table.legal_actions(seat)) for seat in table.seats_to_act]
+    return [table.sequence, table.deadline, table.seats_to_act, legal, table.scores, table.clock.reserves]
 
 
 def _legal(legal: Legal) -> list[object]:
-    choices = [[kind.verb.__name__, notation(kind.cards), kind.fewest, kind.most, kind.suits] for kind in legal.choices]
-    return [[action_to_json(action) for action in legal.actions], choices]
+    """Return the legal actions in the notation of the first recording, in which standing pat is a swap of no cards."""
+    legal = with_empty_swaps(legal)
+    choices = [
+        [
+            "Keep" if isinstance(choice.action, KeepCards) else "Swap",
+            notation(choice.cards.cards),
+            choice.cards.min_cards,
+            choice.cards.max_cards,
+            choice.suits,
+        ]
+        for choice in legal.choices
+        if choice.cards
+    ]
+    return [[encode_action(action) for action in legal.actions], choices]
 
 
 def main() -> None:
-    """Write the logs that are missing, those of the current rules."""
+    """Record what is missing."""
     for game, rules in GAMES.items():
-        path = path_of(game, rules.rules_version)
-        if path.exists():
-            continue
-        config = make_config(game, rules.seats[-1], options=ROUNDS.get(game), table_id=f"recorded-{path.stem}")
-        log = whole_log(config, Random(f"recorded {path.stem}"))
-        columns = [config.table_id, config.game, config.rules_version, config.seed.hex(), config_to_json(config)]
-        rows = [[entry.sequence, entry.at, entry.deadline, body_to_json(entry)] for entry in log]
-        path.write_text("".join(json.dumps(line) + "\n" for line in (columns, *rows, [digest(config, log)])))
-        sys.stdout.write(f"wrote {path}\n")
+        name = f"{game}-{rules.rules_version}"
+        if name not in names():
+            config = make_config(game, rules.seats[-1], options=ROUNDS.get(game), table_id=f"recorded-{name}")
+            write(name, config, whole_log(config, Random(f"recorded {name}")))
+            print(f"recorded {name}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Tables that are over leave the tables of those in play; whoever asks is told the same as before."""
+"""The archive of finished tables, whose answers are the same as before."""
 
 from random import Random
 from typing import Any
@@ -7,9 +7,9 @@ import pytest
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from croupier.engine.schema import ARCHIVE, DEADLINES, ENTRIES, TABLES
-from croupier.engine.sql_store import SqlTableStore
-from croupier.engine.store import SequenceTaken, StoredTable, TableMark
+from croupier.engine.storage.port import SequenceTaken, StoredTable, TableMark
+from croupier.engine.storage.schema import ARCHIVE, DEADLINES, ENTRIES, TABLES
+from croupier.engine.storage.sql_store import SqlTableStore
 from tests.engine.databases import entry, loaded, opened
 from tests.engine.fakes import START
 from tests.engine.play import ROUNDS, make_config, whole_log
@@ -26,14 +26,14 @@ async def finished(store: SqlTableStore, table_id: str = "t1", reports_done: int
 
 
 async def rows(database: AsyncEngine) -> list[int]:
-    """How many rows there are of what belongs to tables: themselves, entries, deadlines, and those in the archive."""
+    """The numbers of rows of tables, entries, deadlines and the archive."""
     counts = [select(func.count()).select_from(table) for table in (TABLES, ENTRIES, DEADLINES, ARCHIVE)]
     async with database.connect() as connection:
         return [(await connection.execute(count)).scalar_one() for count in counts]
 
 
 async def answers(store: SqlTableStore, last: int) -> list[Any]:
-    """All that can be asked about t1."""
+    """The answers to all queries about table t1."""
     return [
         await store.load("t1"),
         *[await store.entries_after("t1", sequence) for sequence in (0, 1, last, last + 5)],
@@ -48,7 +48,7 @@ async def answers(store: SqlTableStore, last: int) -> list[Any]:
 
 
 @pytest.mark.parametrize("game", ["solo", "thulla"])
-async def test_a_whole_log_is_stored_and_whatever_is_asked_has_the_same_answer_once_it_is_archived(
+async def test_an_archived_table_has_the_same_answers(
     store: SqlTableStore, database: AsyncEngine, game: str, seed: int
 ) -> None:
     config = make_config(game, options=ROUNDS[game])
@@ -66,9 +66,7 @@ async def test_a_whole_log_is_stored_and_whatever_is_asked_has_the_same_answer_o
     assert await loaded(store) == StoredTable("finished", config, tuple(log))
 
 
-async def test_only_tables_that_ended_long_ago_and_told_scoring_everything_are_archived_and_forgotten(
-    store: SqlTableStore, database: AsyncEngine
-) -> None:
+async def test_only_old_tables_without_due_reports_are_archived(store: SqlTableStore, database: AsyncEngine) -> None:
     for number in range(5):
         await finished(store, f"t{number}")
     await finished(store, "unreported", reports_done=1)
@@ -88,7 +86,7 @@ async def test_only_tables_that_ended_long_ago_and_told_scoring_everything_are_a
     assert await rows(database) == [2, 1, 1, 0]
 
 
-async def test_tables_that_were_never_opened_are_forgotten(store: SqlTableStore, database: AsyncEngine) -> None:
+async def test_tables_that_were_never_opened_are_deleted(store: SqlTableStore, database: AsyncEngine) -> None:
     for number in range(3):
         await store.prepare(make_config(table_id=f"t{number}"), START)
     await opened(store, "open")
@@ -99,7 +97,7 @@ async def test_tables_that_were_never_opened_are_forgotten(store: SqlTableStore,
     assert await rows(database) == [2, 3, 1, 0]
 
 
-async def test_nothing_can_be_appended_to_a_table_that_was_archived_or_forgotten(
+async def test_nothing_can_be_appended_to_an_archived_or_deleted_table(
     store: SqlTableStore, database: AsyncEngine
 ) -> None:
     await finished(store)

@@ -1,9 +1,9 @@
-"""The clock of a table: what an action costs, when time runs out, and who is away."""
+"""The clock of a table: reserves, deadlines, and seats that are away."""
 
 import pytest
 
-from croupier.engine.clock import AWAY_MILLISECONDS, ClockState, Due, clock_after, new_clock, next_due
-from croupier.engine.log import ActedBy, ClockConfig, Entry
+from croupier.engine.core.clock import AWAY_MILLISECONDS, ClockState, Due, clock_after, new_clock, next_due
+from croupier.engine.core.log import ActedBy, ClockConfig, Entry
 from croupier.games.actions import Pass
 from croupier.games.facts import Seat
 from croupier.games.interface import CardsShuffled, SeatActed
@@ -39,7 +39,7 @@ ONE_OF_ALL = (dealt(0, 1, 2), acted(1, 20_000, 0, 1, 2))
 TWO_OF_ALL = (*ONE_OF_ALL, acted(0, 36_000, 1, 2))
 
 CASES: dict[str, tuple[tuple[Event, ...], Due | None, tuple[int, ...], tuple[Seat, ...]]] = {
-    "before the first entry nobody is to act": ((), None, FULL, ()),
+    "before the first entry no seat is to act": ((), None, FULL, ()),
     "a seat has the action time and its reserve": ((dealt(1),), Due(41_000, 1), FULL, ()),
     "an action in time costs no reserve": ((dealt(1), acted(1, 31_000, 2)), Due(71_000, 2), FULL, ()),
     "overtime comes out of the reserve": (
@@ -49,25 +49,25 @@ CASES: dict[str, tuple[tuple[Event, ...], Due | None, tuple[int, ...], tuple[Sea
         (),
     ),
     "a reserve never goes below zero": ((dealt(1), acted(1, 999_000, 1)), Due(1_029_000, 1), EMPTY_1, ()),
-    "who timed out is away": (TIMED_OUT, Due(41_000 + AWAY_MILLISECONDS, 1), EMPTY_1, (1,)),
-    "being away takes no reserve": (
+    "a seat that timed out is away": (TIMED_OUT, Due(41_000 + AWAY_MILLISECONDS, 1), EMPTY_1, (1,)),
+    "a seat that is away uses no reserve": (
         (*AWAY_WITH_RESERVE, acted(1, 99_000, 1, by=ActedBy.TIMEOUT)),
         Due(99_000 + AWAY_MILLISECONDS, 1),
         FULL,
         (1,),
     ),
-    "who acts again is back": ((*TIMED_OUT, acted(1, 42_000, 1)), Due(72_000, 1), EMPTY_1, ()),
-    "others acting bring nobody back": (
+    "a seat that acts again is back": ((*TIMED_OUT, acted(1, 42_000, 1)), Due(72_000, 1), EMPTY_1, ()),
+    "actions of others bring no seat back": (
         (*TIMED_OUT_2_IS_TO_ACT, acted(2, 42_000, 1)),
         Due(42_000 + AWAY_MILLISECONDS, 1),
         EMPTY_1,
         (1,),
     ),
-    "who acts at the same time as others begins anew": (ONE_OF_ALL, Due(41_000, 0), FULL, ()),
+    "a seat that acts at the same time as others starts again": (ONE_OF_ALL, Due(41_000, 0), FULL, ()),
     "the others wait on": (TWO_OF_ALL, Due(41_000, 2), (5_000, 10_000, 10_000), ()),
     "each on its own clock": ((*TWO_OF_ALL, acted(2, 37_000, 1)), Due(60_000, 1), (5_000, 10_000, 4_000), ()),
-    "between an action and a shuffle nobody is to act": ((dealt(0), acted(0, 2_000)), None, FULL, ()),
-    "a shuffle in between starts all clocks anew": (
+    "between an action and a shuffle no seat is to act": ((dealt(0), acted(0, 2_000)), None, FULL, ()),
+    "a shuffle in between restarts all clocks": (
         (dealt(0), acted(0, 2_000), dealt(0, 2, at=2_500)),
         Due(42_500, 0),
         FULL,
@@ -78,7 +78,7 @@ CASES: dict[str, tuple[tuple[Event, ...], Due | None, tuple[int, ...], tuple[Sea
 
 
 @pytest.mark.parametrize(("events", "due", "reserves", "away"), CASES.values(), ids=CASES)
-def test_what_the_clock_says(
+def test_the_clock_after_events(
     events: tuple[Event, ...], due: Due | None, reserves: tuple[int, ...], away: tuple[Seat, ...]
 ) -> None:
     clock = after(*events)

@@ -8,8 +8,9 @@ from alembic.config import Config
 from sqlalchemy import Connection, inspect, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from croupier.engine.log import Entry, body_to_json, config_to_json
-from croupier.engine.schema import METADATA
+from croupier.engine.core.log import Entry
+from croupier.engine.core.log_codec import encode_body, encode_config
+from croupier.engine.storage.schema import METADATA
 from croupier.runtime.database import open_database
 from croupier.runtime.schema_versions import alembic_config, migrate
 from tests.engine.databases import loaded, running, store_on
@@ -17,7 +18,7 @@ from tests.engine.play import make_config, whole_log
 from tests.migrations import differences, up_to_date
 
 
-async def test_migrations_make_the_schema_that_the_code_expects(empty_url: str) -> None:
+async def test_migrations_create_the_current_schema(empty_url: str) -> None:
     async with up_to_date(empty_url, "croupier.engine") as database, database.connect() as connection:
         assert await connection.run_sync(differences, METADATA, "engine_schema_version") == []
         assert not await migrate(database, "croupier.engine")
@@ -35,17 +36,17 @@ def to_the_first_schema(connection: Connection, go: Callable[[Config, str], None
 
 
 async def old_table(connection: AsyncConnection, table_id: str, status: str, log: Sequence[Entry], done: int) -> None:
-    """A table as the first version stored it."""
+    """A table in the schema of the first version."""
     config = make_config(table_id=table_id)
     values = {"table_id": table_id, "status": status, "game": config.game, "seed": config.seed}
-    reports = {"config": config_to_json(config), "due": 2 if log else 0, "done": done}
+    reports = {"config": encode_config(config), "due": 2 if log else 0, "done": done}
     await connection.execute(text(FIRST_TABLES), values | reports)
     for entry in log:
         columns = {"sequence": entry.sequence, "at": entry.at, "deadline": entry.deadline}
-        await connection.execute(text(FIRST_ENTRIES), {"table_id": table_id, "body": body_to_json(entry), **columns})
+        await connection.execute(text(FIRST_ENTRIES), {"table_id": table_id, "body": encode_body(entry), **columns})
 
 
-async def test_tables_of_the_first_version_are_taken_over_also_after_going_back(empty_url: str, seed: int) -> None:
+async def test_tables_of_the_first_version_are_migrated_also_after_a_downgrade(empty_url: str, seed: int) -> None:
     database = open_database(empty_url)
     log = whole_log(make_config(), Random(seed))
     last = log[-1].at

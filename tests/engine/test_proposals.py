@@ -1,12 +1,12 @@
-"""Proposals and votes as a fold over the log: what is proposed when, and that neither game nor clock hears of it."""
+"""Proposals and votes as a fold over the log, without effect on game and clock."""
 
 from random import Random
 
 import pytest
 
-from croupier.engine.log import ActedBy, Entry, LoggedEvent, Proposed, TableConfig, Voted
-from croupier.engine.proposals import refusal_of
-from croupier.engine.table import TableState, advance, new_table
+from croupier.engine.core.fold import TableState, advance, new_table
+from croupier.engine.core.log import ActedBy, Entry, LoggedEvent, Proposed, TableConfig, Voted
+from croupier.engine.core.proposals import refusal_of
 from croupier.games.facts import RoundEnded
 from croupier.games.interface import CardsShuffled, IllegalAction, ProposalAgreed, SeatActed
 from tests.engine.fakes import START
@@ -32,7 +32,7 @@ def some_action(table: TableState) -> SeatActed:
 
 
 @pytest.mark.parametrize("event", [PROPOSED, Voted(0, 2, True), Voted(0, 2, False)], ids=repr)
-def test_what_seats_say_touches_neither_game_nor_clock_and_makes_nothing_known(event: LoggedEvent) -> None:
+def test_proposals_and_votes_change_neither_game_nor_clock_and_have_no_facts(event: LoggedEvent) -> None:
     config = make_config("solo")
     before = after(config, dealt(config), PROPOSED, at=START + 5)
     (made,) = advance(config, before, LATER, event, request_id="r")
@@ -42,14 +42,14 @@ def test_what_seats_say_touches_neither_game_nor_clock_and_makes_nothing_known(e
     assert made.after.game is before.game
 
 
-def test_a_proposal_stays_while_play_goes_on_and_goes_with_its_time() -> None:
+def test_a_proposal_stays_open_during_play_until_it_expires() -> None:
     config = make_config("solo")
     table = after(config, dealt(config), PROPOSED)
     for at, is_open in ((EXPIRY - 1, True), (EXPIRY, False), (EXPIRY + 1, False)):
         assert bool(after(config, table, some_action(table), at=at).proposal) == is_open
 
 
-def test_what_happens_is_not_proposed_any_more_and_all_clocks_begin_anew() -> None:
+def test_an_agreed_proposal_is_closed_and_restarts_all_clocks() -> None:
     config = make_config("solo")
     for name in ("restart_same", "restart_new"):
         table = after(config, dealt(config), PROPOSED._replace(proposal=name))
@@ -63,17 +63,17 @@ def test_what_happens_is_not_proposed_any_more_and_all_clocks_begin_anew() -> No
         assert table.deadline == LATER + 5 + CLOCK.action_milliseconds + CLOCK.reserve_milliseconds
 
 
-def test_a_proposal_goes_when_it_cannot_happen_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proposal_that_becomes_impossible_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     config = make_config("solo")
     table = after(config, dealt(config), PROPOSED)
     assert after(config, table, some_action(table)).proposal == table.proposal
-    assert isinstance(refusal_of(new_table(config).game, "restart_same"), IllegalAction)
-    monkeypatch.setattr("croupier.engine.proposals.refusal_of", lambda game, name: IllegalAction("X-1", "not now"))
+    assert isinstance(refusal_of(new_table(config).rules, new_table(config).game, "restart_same"), IllegalAction)
+    monkeypatch.setattr("croupier.engine.core.proposals.refusal_of", lambda *_: IllegalAction("X-1", "not now"))
     assert after(config, table, some_action(table)).proposal is None
 
 
-def test_nothing_stays_proposed_when_the_hand_is_over(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("croupier.engine.proposals.refusal_of", lambda game, name: None)
+def test_the_end_of_a_hand_closes_its_proposal(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("croupier.engine.core.proposals.refusal_of", lambda *_: None)
     config = make_config("solo")
     random, table, ended = Random(seed), dealt(config), 0
     while not table.is_over and ended < 3:

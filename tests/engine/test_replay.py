@@ -1,4 +1,4 @@
-"""A replay that was written is true, and one that was touched anywhere is not."""
+"""The verification of replays: written ones pass, and every change is found."""
 
 import json
 from collections.abc import Iterator
@@ -9,18 +9,18 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from croupier.engine.log import ActedBy, Proposed, SeatConfig, TableConfig, TimeCredited, Voted
-from croupier.engine.replay import ReplayFault, verify_replay, write_replay
-from croupier.engine.shuffles import commitment
-from croupier.games.catalogue import GAMES
+from croupier.engine.core.log import ActedBy, ClockCompensated, Proposed, SeatConfig, TableConfig, Voted
+from croupier.engine.core.replay import ReplayFault, verify_replay, write_replay
+from croupier.engine.core.shuffles import commitment
 from croupier.games.interface import SeatActed
+from croupier.games.registry import GAMES
 from tests.engine.play import ROUNDS, SEED, bots, every_game, make_config, people, walk, whole_log
-from tests.engine.recorded_logs import path_of, read
+from tests.engine.recorded_logs import read
 
-CANNOT_BE_KNOWN = {"table_id", "player_id", "name"}
-"""Nothing in a game follows from these; only their kind can be checked."""
-MAY_BE_ANOTHER_GAME = {"options", "seat", "action"}
-"""What these say could have happened otherwise, as long as it is of the same kind."""
+UNVERIFIABLE = {"table_id", "player_id", "name"}
+"""Fields that are independent of the game; only their type can be checked."""
+POSSIBLY_VALID = {"options", "seat", "action"}
+"""Fields whose change, to the same type, may give another valid game."""
 MISSING = object()
 
 
@@ -41,7 +41,7 @@ UNREADABLE = (
 
 
 def written(config: TableConfig, seed: int) -> list[str]:
-    """The lines of the replay of a random game; computer players act as such."""
+    """The lines of the replay of a random game, with computer players."""
     log = []
     for entry in whole_log(config, Random(seed)):
         bot = isinstance(entry.event, SeatActed) and config.seats[entry.event.seat].bot
@@ -50,19 +50,19 @@ def written(config: TableConfig, seed: int) -> list[str]:
 
 
 def fault_line(lines: list[str]) -> int:
-    """The line in which a fault is found."""
+    """The line of the first fault."""
     with pytest.raises(ReplayFault) as caught:
         verify_replay("\n".join(lines) + "\n")
     return caught.value.line
 
 
 def found_in(lines: list[str], number: int, value: object) -> int:
-    """The line in which a fault is found once one line says something else."""
+    """The line of the first fault after a change of one line."""
     return fault_line([*lines[:number], json.dumps(value), *lines[number + 1 :]])
 
 
 @every_game
-def test_what_was_written_is_true(game: str, seed: int) -> None:
+def test_a_written_replay_is_valid(game: str, seed: int) -> None:
     for seats in GAMES[game].seats:
         config = make_config(game, seats=(*people(seats - 1), *bots(1)), options=ROUNDS.get(game))
         config = replace(config, client_seeds=(b"added",) * seats)
@@ -70,13 +70,15 @@ def test_what_was_written_is_true(game: str, seed: int) -> None:
         replay = "\n".join(written(config, seed))
         summary = verify_replay(replay)
         assert (summary.table_id, summary.game) == ("t1", game)
-        told = [made for made in steps if not isinstance(made.entry.event, Proposed | Voted | TimeCredited)]
-        assert summary.entries == replay.count('"seq":') == len(told)
-        assert summary.totals == steps[-1].after.game.scores
+        replayed_steps = [
+            made for made in steps if not isinstance(made.entry.event, Proposed | Voted | ClockCompensated)
+        ]
+        assert summary.entries == replay.count('"seq":') == len(replayed_steps)
+        assert summary.totals == steps[-1].after.scores
         assert [list(group) for group in summary.ranking]
 
 
-def test_the_header_is_as_the_format_says() -> None:
+def test_the_header_has_the_documented_format() -> None:
     seats = (SeatConfig("p0", "Ünï"), SeatConfig("", "Computer", "random"))
     header = json.loads(written(make_config("thulla", seats=seats), 1)[0])
     assert header["players"] == [
@@ -91,7 +93,7 @@ def test_the_header_is_as_the_format_says() -> None:
 
 
 def others(value: Any) -> list[Any]:
-    """What a value could be changed to; the first are of the same kind."""
+    """Changes of a value; the first are of the same type."""
     match value:
         case bool():
             return [not value, int(value)]
@@ -109,23 +111,23 @@ def others(value: Any) -> list[Any]:
 
 
 class Change(NamedTuple):
-    """A JSON value that is another one in a single place."""
+    """A JSON value with a change in a single place."""
 
     path: tuple[Any, ...]
     old: Any
     new: Any
     whole: Any
 
-    def may_be_true(self) -> bool:
-        """Whether a replay that says so can be true, though perhaps another game's."""
+    def may_be_valid(self) -> bool:
+        """Whether a replay with this change may be valid, possibly as another game."""
         if self.path[:1] == ("auto",) and (self.old, self.new) == ("timeout", MISSING):
-            return True  # Whether the player himself decided does not follow from anything.
-        if self.path and self.path[-1] in CANNOT_BE_KNOWN:
+            return True  # Whether the player decided cannot be verified.
+        if self.path and self.path[-1] in UNVERIFIABLE:
             return isinstance(self.new, str)
         if self.path and self.path[-1] == "bot":
-            return isinstance(self.new, bool)  # It shows first in what he does.
+            return isinstance(self.new, bool)  # The change appears first in the player's action.
         is_alike = type(self.new) is type(self.old) and not isinstance(self.new, str | dict)
-        return is_alike and self.path[0] in MAY_BE_ANOTHER_GAME
+        return is_alike and self.path[0] in POSSIBLY_VALID
 
 
 def changes(value: Any) -> Iterator[Change]:
@@ -145,24 +147,24 @@ def test_every_single_change_is_found_in_its_line(game: str, seed: int) -> None:
     lines = written(make_config(game, seats=(*people(GAMES[game].seats[0] - 1), *bots(1))), seed)
     random, last = Random(seed), len(lines) - 1
     for number in sorted({0, 1, 2, 3, last - 1, last, *random.sample(range(last), min(12, last))}):
-        possible = [change for change in changes(json.loads(lines[number])) if not change.may_be_true()]
+        possible = [change for change in changes(json.loads(lines[number])) if not change.may_be_valid()]
         for change in possible if number == 0 else random.sample(possible, min(40, len(possible))):
-            # Without the lines that follow, which do not matter and take long to read.
+            # Without the following lines, which are irrelevant and slow to read.
             assert found_in(lines[: number + 1], number, change.whole) == number + 1, change
 
 
 @pytest.mark.parametrize("number", range(3))
-def test_a_value_of_another_kind_is_a_fault_and_no_crash(number: int) -> None:
+def test_a_value_of_another_type_is_a_fault(number: int) -> None:
     lines = written(make_config("thulla"), 1)
     right = json.loads(lines[number])
     for key, wrong in product(right, WRONG):
-        is_unknown = key in CANNOT_BE_KNOWN and isinstance(wrong, str)
+        is_unknown = key in UNVERIFIABLE and isinstance(wrong, str)
         if not is_unknown and json.dumps(wrong) != json.dumps(right[key]):
             assert found_in(lines[: number + 1], number, right | {key: wrong}) == number + 1, (key, wrong)
 
 
 @pytest.mark.parametrize("line", UNREADABLE, ids=range(len(UNREADABLE)))
-def test_a_line_that_cannot_be_read_is_a_fault_and_no_crash(line: str) -> None:
+def test_an_unreadable_line_is_a_fault(line: str) -> None:
     lines = written(make_config("thulla"), 1)
     for number in (0, 1, 2):
         assert fault_line([*lines[:number], line, *lines[number + 1 :]]) == number + 1
@@ -180,9 +182,8 @@ def test_every_missing_repeated_or_exchanged_line_is_found(game: str, seed: int)
             assert fault_line([*before, after[0], line, *after[1:]]) == number + 1
 
 
-def test_a_restart_that_is_left_out_or_says_other_cards_is_found() -> None:
-    config, log, _ = read(path_of("solo", 1))
-    lines = write_replay(config, log).splitlines()
+def test_a_missing_restart_or_one_with_other_cards_is_found() -> None:
+    lines = read("solo-1").replay.splitlines()
     restarts = {at: line for at, line in enumerate(map(json.loads, lines)) if "restart_hand" in str(line.get("event"))}
     first = {line["event"]["cards"]: at for at, line in reversed(restarts.items())}
     assert set(first) == {"same", "new"}
@@ -205,7 +206,7 @@ def test_only_a_computer_player_is_marked_as_one(seed: int) -> None:
             assert found_in(lines, number, line | {"auto": auto}) == number + 1
 
 
-def test_an_action_that_the_rules_refuse_is_found_in_its_line(seed: int) -> None:
+def test_an_illegal_action_is_found_in_its_line(seed: int) -> None:
     """The next player plays the very card that was just played; or the seat that just played does so again."""
     lines = written(make_config("thulla"), seed)
     plays = [(number, line) for number, line in enumerate(map(json.loads, lines)) if "action" in line]
@@ -221,7 +222,7 @@ WRONG_TIMES = (
 
 
 @pytest.mark.parametrize("at", WRONG_TIMES)
-def test_a_time_that_is_none_or_before_the_last_is_found(at: str) -> None:
+def test_an_invalid_or_decreasing_time_is_found(at: str) -> None:
     lines = written(make_config("thulla"), 1)
     assert found_in(lines, 3, json.loads(lines[3]) | {"at": at}) == 4
 
@@ -237,7 +238,7 @@ def test_another_seed_that_fits_its_commitment_is_found_by_its_length_or_at_the_
     assert found_in(lines, 0, json.loads(lines[0]) | changed) == line
 
 
-def test_what_is_cut_off_or_added_is_found() -> None:
+def test_missing_and_additional_lines_are_found() -> None:
     lines = written(make_config("thulla"), 1)
     for length in range(1, len(lines)):
         assert fault_line(lines[:length]) == length + 1
@@ -250,7 +251,7 @@ def test_what_is_cut_off_or_added_is_found() -> None:
 
 def test_random_bytes_in_a_file_are_found_or_change_nothing(seed: int) -> None:
     def certain(line: str) -> dict[str, Any]:
-        """What follows from the game."""
+        """The verifiable part of a line."""
         return {key: value for key, value in json.loads(line).items() if key not in ("at", "table_id", "players")}
 
     random = Random(seed)

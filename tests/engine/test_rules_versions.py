@@ -1,59 +1,26 @@
-"""A table is played to its end, and replayed, by the rules that it began with."""
+"""A table is played to its end, and replayed, by the rules version of its start."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from random import Random
 from types import MappingProxyType
-from typing import get_args
 
 import pytest
 
-from croupier.engine.control_servicer import EngineControlServicer
-from croupier.engine.live import LiveTable
-from croupier.engine.log import LoggedEvent
-from croupier.engine.replay import verify_replay, write_replay
-from croupier.engine.table import new_table, steps_of
-from croupier.engine.tables import Tables
-from croupier.games import catalogue
-from croupier.games.catalogue import GAMES, UnknownRules, rules_of
+from croupier.engine.api.control_servicer import EngineControlServicer
+from croupier.engine.core.fold import new_table
+from croupier.engine.core.replay import verify_replay, write_replay
+from croupier.engine.tables.live_table import LiveTable
+from croupier.engine.tables.registry import Tables
+from croupier.games import registry
 from croupier.games.interface import OptionValues
+from croupier.games.registry import GAMES, UnknownRules, rules_of
 from croupier.games.thulla import Thulla, ThullaState
 from croupier.runtime.errors import AlreadyExists, Unavailable
-from croupier_api.v1 import engine_pb2
-from tests.engine.fakes import Bench
+from croupier_internal.v1 import engine_control_pb2
+from tests.engine.fakes import EngineHarness
 from tests.engine.play import CLOCK, make_config, people, play_on
-from tests.engine.recorded_logs import FOLDER, digest, path_of, read
-
-# Logs of every version
-
-
-def test_every_version_that_tables_may_have_begun_with_has_a_recorded_log() -> None:
-    """A new version of a game's rules needs one: run `python -m tests.engine.recorded_logs`, and commit its file.
-
-    The class of the rules as they were goes to `_EARLIER` in croupier/games/catalogue.py. A file that is there is never
-    changed: what it tells is what tables in databases tell. Where this fails, the rules have changed without a new
-    version.
-    """
-    assert {path.stem for path in FOLDER.iterdir()} == {f"{game}-{version}" for game, version in catalogue.RULES}
-
-
-@pytest.mark.parametrize("path", sorted(FOLDER.iterdir()), ids=lambda path: path.stem)
-def test_a_recorded_log_folds_to_what_it_folded_to_when_it_was_written(path: Path) -> None:
-    config, entries, expected = read(path)
-    assert path == path_of(config.game, config.rules_version)
-    assert digest(config, entries) == expected
-    assert [made.after.deadline for made in steps_of(config, entries)] == [entry.deadline for entry in entries]
-    assert verify_replay(write_replay(config, entries)).game == config.game
-
-
-def test_recorded_logs_hold_every_kind_of_entry() -> None:
-    kinds = {type(entry.event) for path in FOLDER.iterdir() for entry in read(path)[1]}
-    assert kinds == {*get_args(LoggedEvent)}
-
-
-# Engines of two versions
 
 
 class SecondThulla(Thulla):
@@ -70,13 +37,13 @@ def second_version() -> Iterator[None]:
     """This engine is one with a second version of Thulla, which keeps the first for old tables."""
     games = {**GAMES, "thulla": SecondThulla()}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(catalogue, "RULES", MappingProxyType({**catalogue.RULES, ("thulla", 2): SecondThulla()}))
-        for module in ("tables", "control_servicer"):
+        patch.setattr(registry, "RULES", MappingProxyType({**registry.RULES, ("thulla", 2): SecondThulla()}))
+        for module in ("tables.registry", "api.control_servicer"):
             patch.setattr(f"croupier.engine.{module}.GAMES", games)
         yield
 
 
-def tables_of(engine: Bench) -> Tables:
+def tables_of(engine: EngineHarness) -> Tables:
     return Tables(engine.services, bytes, 10)
 
 
@@ -87,14 +54,14 @@ async def opened(tables: Tables, table_id: str) -> LiveTable:
     return await tables.get(table_id)
 
 
-async def test_old_tables_go_on_by_their_rules_and_new_ones_get_the_new(engine: Bench, seed: int) -> None:
+async def test_old_tables_go_on_by_their_rules_and_new_ones_get_the_new(engine: EngineHarness, seed: int) -> None:
     random = Random(seed)
     before = tables_of(engine)
     await play_on(await opened(before, "old"), random, most=5)
     config = await before.prepare("prepared", "thulla", 3, {"scoring": "none"}, CLOCK)
     with second_version():
         tables = tables_of(engine.another_engine())
-        described = await EngineControlServicer(tables).DescribeGames(engine_pb2.DescribeGamesRequest(), None)
+        described = await EngineControlServicer(tables).DescribeGames(engine_control_pb2.DescribeGamesRequest(), None)
         assert {game.game: game.rules_version for game in described.games}["thulla"] == 2
         assert await tables.prepare("prepared", "thulla", 3, {"scoring": "none"}, CLOCK) == config
         with pytest.raises(AlreadyExists):
@@ -106,12 +73,12 @@ async def test_old_tables_go_on_by_their_rules_and_new_ones_get_the_new(engine: 
             assert type(rules_of("thulla", table.config.rules_version)) is kind
             replay = write_replay(table.config, table.entries)
             assert f'"rules_version":{table.config.rules_version}' in replay
-            assert verify_replay(replay).totals == table.state.game.scores
+            assert verify_replay(replay).totals == table.state.scores
             again = await tables_of(engine.another_engine()).get(table.config.table_id)
             assert again.state == table.state
 
 
-async def test_an_engine_that_does_not_know_a_tables_rules_sends_everybody_on(engine: Bench) -> None:
+async def test_an_engine_that_does_not_know_a_tables_rules_sends_everybody_on(engine: EngineHarness) -> None:
     with second_version():
         tables = tables_of(engine)
         await opened(tables, "open")
@@ -125,10 +92,20 @@ async def test_an_engine_that_does_not_know_a_tables_rules_sends_everybody_on(en
     ):
         with pytest.raises(Unavailable) as refusal:
             await attempt
-        assert refusal.value.reason == "UNKNOWN_RULES"
+        assert refusal.value.reason_name == "TABLE_TOO_NEW"
     assert engine.store.tables["prepared"].status == "prepared"
 
 
+async def test_a_table_with_an_unreadable_log_is_unavailable(engine: EngineHarness) -> None:
+    tables = tables_of(engine)
+    await opened(tables, "t1")
+    engine.store.unreadable = {"t1"}
+    with pytest.raises(Unavailable) as refusal:
+        await tables_of(engine).get("t1")
+    assert refusal.value.reason_name == "TABLE_TOO_NEW"
+    assert engine.logger.events("error") == ["log cannot be read"]
+
+
 def test_rules_that_nobody_knows_are_refused_by_name() -> None:
-    with pytest.raises(UnknownRules, match="thulla with rules version 9"):
+    with pytest.raises(UnknownRules, match="invalid rules version 9 of thulla: expected 1"):
         new_table(replace(make_config(), rules_version=9))

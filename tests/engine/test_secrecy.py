@@ -1,4 +1,4 @@
-"""What a viewer may not know is in no byte that he gets: live, resumed, in snapshots and in refusals."""
+"""Hidden information is in no message to a viewer: live, resumed, in snapshots and in refusals."""
 
 from collections.abc import Iterator
 from random import Random
@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 from google.protobuf.message import Message
 
-from croupier.engine.fact_codec import StreamEncoder
-from croupier.engine.streams import message_of
-from croupier.engine.table import Step
+from croupier.engine.api.stream_codec import StreamEncoder
+from croupier.engine.core.fold import TableState, Transition
+from croupier.engine.tables.subscription import encode_transition
 from croupier.games.actions import PLAYS, Pass
-from croupier.games.catalogue import GAMES
 from croupier.games.facts import SPECTATOR, Seat, View, Viewer
 from croupier.games.interface import CardsShuffled, IllegalAction, Legal, SeatActed, State
+from croupier.games.registry import GAMES
 from croupier.runtime.errors import IllegalNow
 from croupier_api.v1 import cards_pb2
-from tests.engine.fakes import Bench
-from tests.engine.play import ROUNDS, every_game, make_config, open_table, parsed, viewers, walk
-from tests.games.fold import heard
+from tests.engine.fakes import EngineHarness
+from tests.engine.play import ROUNDS, event_of, every_game, make_config, open_table, viewers, walk
+from tests.games.fold import facts_for
 from tests.games.test_secrecy import known, named, shown
 
 CARD = cards_pb2.Card.DESCRIPTOR
@@ -26,10 +26,10 @@ SNAPSHOTS = 100
 
 
 def cards_in(message: Message) -> Iterator[int]:
-    """Every value of a Card field, however deep, as the games number cards."""
+    """All values of Card fields, at any depth, in the numbering of the games."""
     for field, value in message.ListFields():
-        if f"{message.DESCRIPTOR.name}.{field.name}" in ("CardOrder.cards", "TableView.card_order"):
-            continue  # How hands are sorted tells of no hand.
+        if f"{message.DESCRIPTOR.name}.{field.name}" in ("CardOrderChanged.cards", "TableView.card_order"):
+            continue  # The order of cards reveals no hand.
         values = value if field.is_repeated else [value]
         if field.enum_type is not None and field.enum_type.full_name == CARD.full_name:
             yield from (number - 1 for number in values)
@@ -39,21 +39,19 @@ def cards_in(message: Message) -> Iterator[int]:
 
 
 @every_game
-def test_messages_tell_the_cards_of_the_facts_and_the_view_that_a_viewer_gets_and_no_others(
-    game: str, seed: int
-) -> None:
-    """What these may tell him is tested with the rules."""
+def test_messages_have_only_the_cards_of_the_viewers_facts_and_view(game: str, seed: int) -> None:
+    """The content of these is tested with the rules."""
     random = Random(seed)
     config = make_config(game, random.choice(GAMES[game].seats), options=ROUNDS.get(game))
     encoder = StreamEncoder()
     for made in walk(config, random):
         for viewer in viewers(config):
-            update = parsed(message_of(encoder, config, made, viewer)).update
-            assert set(cards_in(update)) == {card for fact in heard(made.facts, viewer) for card in shown(fact)}
+            update = event_of(encode_transition(encoder, config, made, viewer, is_last=False)).update
+            assert set(cards_in(update)) == {card for fact in facts_for(made.facts, viewer) for card in shown(fact)}
             if made.entry.sequence <= SNAPSHOTS:
                 snapshot, view = (
-                    parsed(encoder.snapshot(config, made.after, viewer)).snapshot,
-                    made.after.game.view(viewer),
+                    event_of(encoder.snapshot(config, made.after, viewer)).snapshot,
+                    made.after.view(viewer),
                 )
                 hands = {card for seat in view.seats for card in seat.cards}
                 calls = {card for call in view.calls for card in named(call.action)}
@@ -61,65 +59,67 @@ def test_messages_tell_the_cards_of_the_facts_and_the_view_that_a_viewer_gets_an
 
 
 @every_game
-def test_the_seed_is_told_with_the_last_entry_and_not_before(game: str, seed: int) -> None:
+def test_the_seed_is_revealed_with_the_last_entry(game: str, seed: int) -> None:
     config, encoder = make_config(game), StreamEncoder()
     for made in walk(config, Random(seed)):
-        sent = message_of(encoder, config, made, SPECTATOR), encoder.snapshot(config, made.after, SPECTATOR)
-        told = {parsed(sent[0]).update.revealed_seed, parsed(sent[1]).snapshot.revealed_seed}
-        assert told == {config.seed.hex() if made.after.is_over else ""}
+        sent = encode_transition(encoder, config, made, SPECTATOR), encoder.snapshot(config, made.after, SPECTATOR)
+        seeds = {event_of(sent[0]).update.revealed_seed, event_of(sent[1]).snapshot.revealed_seed}
+        assert seeds == {config.seed.hex() if made.after.is_over else ""}
         if not made.after.is_over:
             assert not any(config.seed in message or config.seed.hex().encode() in message for message in sent)
 
 
 class OneSide:
-    """A game that says what one viewer may know, and nothing else."""
+    """Rules that return one viewer's view of a state, and fail for all others."""
 
-    def __init__(self, game: State, viewer: Viewer) -> None:
-        self._game, self._viewer = game, viewer
+    def __init__(self, table: TableState, viewer: Viewer) -> None:
+        self._table, self._viewer = table, viewer
 
-    def view(self, viewer: Viewer) -> View:
+    def view(self, _: State, viewer: Viewer) -> View:
         assert viewer == self._viewer
-        return self._game.view(viewer)
+        return self._table.view(viewer)
 
-    def legal_actions(self, seat: Seat) -> Legal:
+    def legal_actions(self, _: State, seat: Seat) -> Legal:
         assert seat == self._viewer
-        return self._game.legal_actions(seat)
+        return self._table.legal_actions(seat)
 
 
-def one_side_of(made: Step, viewer: Viewer) -> Step:
-    """A step without what it holds for others: their facts, the cards of shuffles, and what seats really did."""
-    side: Any = OneSide(made.after.game, viewer)
+def one_side_of(made: Transition, viewer: Viewer) -> Transition:
+    """A transition without the data of others: their facts, the cards of shuffles, and the actions of seats."""
+    side: Any = OneSide(made.after, viewer)
     event = made.entry.event
     if isinstance(event, CardsShuffled):
         event = CardsShuffled(())
     elif isinstance(event, SeatActed):
         event = SeatActed(event.seat, Pass())
-    entry, after = made.entry._replace(event=event), made.after._replace(game=side)
-    return made._replace(entry=entry, facts=tuple(heard(made.facts, viewer)), after=after)
+    entry, after = made.entry._replace(event=event), made.after._replace(rules=side, game=None)
+    return made._replace(entry=entry, facts=tuple(facts_for(made.facts, viewer)), after=after)
 
 
 @every_game
-def test_messages_are_made_of_what_the_game_says_to_their_viewer_and_of_nothing_else(game: str, seed: int) -> None:
-    """That this is the same whatever is hidden from him is tested with the rules."""
+def test_messages_depend_only_on_the_viewers_part_of_a_transition(game: str, seed: int) -> None:
+    """The independence of this part from hidden cards is tested with the rules."""
     random, encoder = Random(seed), StreamEncoder()
     for seats in GAMES[game].seats:
         config = make_config(game, seats, seed=random.randbytes(32))
         for made in walk(config, random):
             for viewer in viewers(config):
                 side = one_side_of(made, viewer)
-                assert message_of(encoder, config, side, viewer) == message_of(encoder, config, made, viewer)
+                assert encode_transition(encoder, config, side, viewer) == encode_transition(
+                    encoder, config, made, viewer
+                )
                 snapshot = encoder.snapshot(config, made.after, viewer)
                 assert encoder.snapshot(config, side.after, viewer) == snapshot
 
 
-async def test_a_refusal_says_what_the_rules_say_and_no_more(engine: Bench) -> None:
+async def test_a_refusal_has_the_text_of_the_rules_alone(engine: EngineHarness) -> None:
     table = await open_table(engine, make_config())
     for seat in range(2):
         for play in PLAYS:
-            if play in table.state.game.legal_actions(seat).actions:
+            if play in table.state.legal_actions(seat).actions:
                 continue
             with pytest.raises(IllegalAction) as said:
-                table.state.game.apply(SeatActed(seat, play))
+                table.state.rules.apply(table.state.game, SeatActed(seat, play))
             with pytest.raises(IllegalNow) as refusal:
                 await table.act(seat, play, "luck", None)
             assert (refusal.value.message, refusal.value.metadata) == (str(said.value), {"rule": said.value.rule})

@@ -1,4 +1,4 @@
-"""Streams of the service that end badly, by a call that the tests hold in their hands."""
+"""Streams of the servicer that end with errors, with a fake call."""
 
 import asyncio
 from random import Random
@@ -6,25 +6,38 @@ from typing import Any
 
 import grpc
 import pytest
+from google.protobuf.json_format import ParseDict
+from google.rpc import error_details_pb2, status_pb2
 
-from croupier.engine.live import LiveTable
-from croupier.engine.servicer import FIRST_MESSAGE_SECONDS, PLAY, EngineServicer
-from croupier.engine.streams import LONGEST_WRITE_SECONDS
-from croupier.engine.tables import Tables
-from croupier.runtime.errors import LimitReached, MalformedRequest
+from croupier.engine.api.servicer import FIRST_MESSAGE_SECONDS, PLAY_TABLE, EngineServicer
+from croupier.engine.tables.live_table import LiveTable
+from croupier.engine.tables.registry import Tables
+from croupier.engine.tables.subscribers import MAX_STREAMS_OF_A_SEAT
+from croupier.engine.tables.subscription import MAX_WRITE_SECONDS
+from croupier.runtime.errors import LimitReached, MalformedRequest, to_status
 from croupier.runtime.identity import Caller, remember_caller
-from croupier.runtime.player_limit import SECOND, PlayerLimit
-from croupier.runtime.stream_places import StreamPlaces
-from croupier_api.v1 import engine_pb2
-from tests.engine.fakes import Bench
-from tests.engine.play import act_once, make_config, open_table, parsed, play_on, soon, take_up
+from croupier.runtime.rate_limit import SECOND, PlayerLimit
+from croupier.runtime.stream_limiter import StreamLimiter
+from croupier_api.v1 import actions_pb2, engine_pb2
+from tests.engine.fakes import EngineHarness
+from tests.engine.play import (
+    act_once,
+    event_of,
+    make_config,
+    open_table,
+    parsed,
+    play_on,
+    reload_table,
+    within_timeout,
+)
+from tests.engine.test_action_codec import MALFORMED
 from tests.waiting import settled
 
 
-class Call:
-    """What a servicer sees of a call: requests to read, and what it wrote."""
+class FakeCall:
+    """The context of a call: requests to read, and written messages."""
 
-    def __init__(self, *requests: engine_pb2.PlayRequest) -> None:
+    def __init__(self, *requests: engine_pb2.PlayTableRequest) -> None:
         self.requests: asyncio.Queue[Any] = asyncio.Queue()
         self.wrote: asyncio.Queue[bytes] = asyncio.Queue()
         for request in requests:
@@ -37,64 +50,69 @@ class Call:
         self.wrote.put_nowait(message)
 
 
-WATCH = engine_pb2.PlayRequest(watch=engine_pb2.WatchTableRequest(table_id="t1"))
+WATCH = engine_pb2.PlayTableRequest(watch=engine_pb2.WatchTableRequest(table_id="t1"))
 ACTION = engine_pb2.SubmitActionRequest(request_id="r")
 ACTION.action.play.card = 1  # type: ignore[assignment]
 
 
 @pytest.fixture
-async def tables(engine: Bench) -> Tables:
+async def tables(engine: EngineHarness) -> Tables:
     remember_caller(Caller("p0", "Player 0"))
     await open_table(engine, make_config(seat_count=3))
-    tables = Tables(engine.services, bytes, most_open_tables=3)
+    tables = Tables(engine.services, bytes, max_open_tables=3)
     await tables.get("t1")
     return tables
 
 
 @pytest.fixture
-def servicer(engine: Bench, tables: Tables) -> EngineServicer:
-    return EngineServicer(tables, engine.services.metrics, StreamPlaces(2, 1))
+def servicer(engine: EngineHarness, tables: Tables) -> EngineServicer:
+    return EngineServicer(tables, engine.services.metrics, StreamLimiter(2, 1))
 
 
-def play(servicer: EngineServicer, call: Call) -> asyncio.Task[None]:
+def reason_of(status: status_pb2.Status) -> str:
+    """The reason of a refusal."""
+    info = error_details_pb2.ErrorInfo()
+    assert status.details[0].Unpack(info)
+    return str(info.reason)
+
+
+def play(servicer: EngineServicer, call: FakeCall) -> asyncio.Task[None]:
     context: Any = call
-    return asyncio.create_task(servicer.play(None, context))
+    return asyncio.create_task(servicer.PlayTable(None, context))
 
 
 async def ended(*playing: asyncio.Task[None]) -> None:
-    """End streams as their clients do."""
+    """End streams as clients do."""
     for task in playing:
         task.cancel()
     await asyncio.gather(*playing, return_exceptions=True)
 
 
-async def test_a_fault_of_the_program_ends_the_stream_instead_of_leaving_it_deaf(
-    servicer: EngineServicer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_internal_error_ends_the_stream(servicer: EngineServicer, monkeypatch: pytest.MonkeyPatch) -> None:
     async def fails(*_arguments: object) -> int:
         raise ZeroDivisionError
 
     monkeypatch.setattr(LiveTable, "act", fails)
     with pytest.raises(ZeroDivisionError):
-        await soon(play(servicer, Call(WATCH, engine_pb2.PlayRequest(action=ACTION))))
+        await within_timeout(play(servicer, FakeCall(WATCH, engine_pb2.PlayTableRequest(action=ACTION))))
 
 
-async def test_a_writer_that_its_reader_holds_up_is_cut_off(
-    servicer: EngineServicer, tables: Tables, engine: Bench, monkeypatch: pytest.MonkeyPatch
+async def test_a_write_that_its_reader_blocks_is_cancelled(
+    servicer: EngineServicer, tables: Tables, engine: EngineHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("croupier.engine.streams.LONGEST_QUEUE_MESSAGES", 3)
-    call = Call(WATCH)
+    monkeypatch.setattr("croupier.engine.tables.subscription.MAX_QUEUE_MESSAGES", 3)
+    call = FakeCall(WATCH)
     writing = asyncio.Event()
 
-    async def stands_still(message: bytes) -> None:
+    async def hangs(message: bytes) -> None:
         writing.set()
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(call, "write", stands_still)
+    monkeypatch.setattr(call, "write", hangs)
     playing = play(servicer, call)
-    await soon(writing.wait())
+    await within_timeout(writing.wait())
     await play_on(await tables.get("t1"), Random(1), most=4)
-    engine.clock.advance(round(LONGEST_WRITE_SECONDS * 1000) - 1)
+    engine.clock.advance(round(MAX_WRITE_SECONDS * 1000) - 1)
     await settled()
     assert not playing.done()
     engine.clock.advance(1)
@@ -104,63 +122,63 @@ async def test_a_writer_that_its_reader_holds_up_is_cut_off(
     assert engine.count("croupier_slow_readers_closed_total") == 1
 
 
-async def test_a_first_message_that_does_not_come_is_waited_for_so_long(
-    servicer: EngineServicer, engine: Bench
-) -> None:
-    playing = play(servicer, Call())
+async def test_a_missing_first_message_times_out(servicer: EngineServicer, engine: EngineHarness) -> None:
+    playing = play(servicer, FakeCall())
     await settled()
     engine.clock.advance(round(FIRST_MESSAGE_SECONDS * 1000))
     with pytest.raises(MalformedRequest, match="did not come in time"):
         await playing
 
 
-async def test_what_was_seen_at_another_engine_can_be_resumed_from_here(
-    servicer: EngineServicer, tables: Tables, engine: Bench
+async def test_a_stream_resumes_a_sequence_of_another_engine(
+    servicer: EngineServicer, tables: Tables, engine: EngineHarness
 ) -> None:
-    await act_once(await take_up(engine.another_engine(), "t1"), Random(1))
+    await act_once(await reload_table(engine.another_engine(), "t1"), Random(1))
     watch = engine_pb2.WatchTableRequest(table_id="t1", after_sequence=2)
-    playing = play(servicer, call := Call(engine_pb2.PlayRequest(watch=watch)))
-    await settled()
+    playing = play(servicer, call := FakeCall(engine_pb2.PlayTableRequest(watch=watch)))
+    assert event_of(await within_timeout(call.wrote.get())).turn_state.sequence == 2
     table = await tables.get("t1")
     assert table.state.sequence == 2
     await act_once(table, Random(1))
-    assert parsed(await soon(call.wrote.get())).update.sequence == 3
+    assert event_of(await within_timeout(call.wrote.get())).update.sequence == 3
     await ended(playing)
 
 
-async def test_a_client_that_says_no_more_goes_on_watching(servicer: EngineServicer, tables: Tables) -> None:
-    playing = play(servicer, call := Call(WATCH))
+async def test_a_half_closed_stream_continues(servicer: EngineServicer, tables: Tables) -> None:
+    playing = play(servicer, call := FakeCall(WATCH))
     call.requests.put_nowait(grpc.aio.EOF)
-    assert parsed(await soon(call.wrote.get())).snapshot.sequence == 1
+    assert event_of(await within_timeout(call.wrote.get())).snapshot.sequence == 1
     await act_once(await tables.get("t1"), Random(1))
-    assert parsed(await soon(call.wrote.get())).update.sequence == 2
+    assert event_of(await within_timeout(call.wrote.get())).update.sequence == 2
     await ended(playing)
 
 
-async def test_streams_take_places_of_their_player_and_give_them_back(servicer: EngineServicer, engine: Bench) -> None:
-    first = play(servicer, call := Call(WATCH))
-    await soon(call.wrote.get())
-    context: Any = Call()
-    for again in (play(servicer, Call(WATCH)), anext(servicer.watch_table(WATCH.watch, context))):
+async def test_streams_take_slots_of_their_player_and_release_them(
+    servicer: EngineServicer, engine: EngineHarness
+) -> None:
+    first = play(servicer, call := FakeCall(WATCH))
+    await within_timeout(call.wrote.get())
+    context: Any = FakeCall()
+    for again in (play(servicer, FakeCall(WATCH)), anext(servicer.WatchTable(WATCH.watch, context))):
         with pytest.raises(LimitReached) as refusal:
-            await soon(again)
-        assert refusal.value.reason == "PLAYER_STREAMS"
+            await within_timeout(again)
+        assert refusal.value.reason_name == "TOO_MANY_STREAMS"
     remember_caller(Caller("p1", "Player 1"))
-    other = play(servicer, call := Call(WATCH))
-    await soon(call.wrote.get())
+    other = play(servicer, call := FakeCall(WATCH))
+    await within_timeout(call.wrote.get())
     assert engine.count("croupier_streams") == 2
     await ended(first, other)
     assert engine.count("croupier_streams") == 0
-    again = play(servicer, call := Call(WATCH))
-    await soon(call.wrote.get())
+    again = play(servicer, call := FakeCall(WATCH))
+    await within_timeout(call.wrote.get())
     await ended(again)
 
 
-async def test_messages_beyond_what_a_player_may_send_are_held_back(engine: Bench, tables: Tables) -> None:
+async def test_messages_beyond_the_rate_limit_are_delayed(engine: EngineHarness, tables: Tables) -> None:
     limit = PlayerLimit(20, 3, lambda: SECOND)
-    servicer = EngineServicer(tables, engine.services.metrics, StreamPlaces(2, 2), limit)
-    requests = [engine_pb2.PlayRequest(action=ACTION) for _ in range(6)]
-    playing = play(servicer, call := Call(WATCH, *requests))
+    servicer = EngineServicer(tables, engine.services.metrics, StreamLimiter(2, 2), limit)
+    requests = [engine_pb2.PlayTableRequest(action=ACTION) for _ in range(6)]
+    playing = play(servicer, call := FakeCall(WATCH, *requests))
     answers: list[engine_pb2.ActionAnswer] = []
     for milliseconds, come in ((0, 3), (49, 0), (1, 1), (99, 0), (1, 1)):
         engine.clock.advance(milliseconds)
@@ -169,10 +187,91 @@ async def test_messages_beyond_what_a_player_may_send_are_held_back(engine: Benc
         new = [message.answer for message in messages if message.HasField("answer")]
         assert len(new) == come
         answers += new
-    assert {answer.refusal.reason for answer in answers} == {"ILLEGAL_ACTION"}
-    assert engine.count("croupier_rpc_limited_total", method=PLAY) == 3
+    assert {reason_of(answer.refusal) for answer in answers} == {"ILLEGAL_ACTION"}
+    assert engine.count("croupier_rpc_limited_total", method=PLAY_TABLE) == 3
     with pytest.raises(LimitReached):
         limit.take("p0")
-    # A stream that ends while a message is held back leaves nothing.
+    # A stream that ends while a message is delayed releases everything.
     await ended(playing)
     assert engine.count("croupier_streams") == 0
+
+
+async def test_an_action_without_a_required_part_changes_nothing_in_a_call_and_in_a_stream(
+    servicer: EngineServicer, tables: Tables
+) -> None:
+    playing = play(servicer, call := FakeCall(WATCH))
+    table = await tables.get("t1")
+    for number, (fields, _) in enumerate(MALFORMED):
+        action = ParseDict(fields, actions_pb2.Action())
+        request = engine_pb2.SubmitActionRequest(table_id="t1", request_id=f"r{number}", action=action)
+        with pytest.raises(MalformedRequest) as refusal:
+            await servicer.SubmitAction(request, None)
+        assert refusal.value.reason_name == "INVALID_ACTION"
+        call.requests.put_nowait(engine_pb2.PlayTableRequest(action=request).SerializeToString())
+        message = parsed(await within_timeout(call.wrote.get()))
+        if not message.HasField("answer"):
+            message = parsed(await within_timeout(call.wrote.get()))
+        assert message.answer.refusal == to_status(refusal.value)
+    assert table.state.sequence == 1
+    await ended(playing)
+
+
+WRONG_MESSAGES: dict[str, tuple[bytes, str, str]] = {
+    "no protobuf": (b"\xff", "MALFORMED_REQUEST", ""),
+    "nothing": (b"", "INVALID_FIELD", "request"),
+    "watch again": (WATCH.SerializeToString(), "INVALID_FIELD", "request"),
+}
+
+
+@pytest.mark.parametrize(("raw", "reason", "field"), WRONG_MESSAGES.values(), ids=WRONG_MESSAGES)
+async def test_an_unexpected_message_ends_the_stream(
+    servicer: EngineServicer, raw: bytes, reason: str, field: str
+) -> None:
+    call = FakeCall(WATCH)
+    call.requests.put_nowait(raw)
+    with pytest.raises(MalformedRequest) as refusal:
+        await within_timeout(play(servicer, call))
+    assert (refusal.value.reason_name, refusal.value.field) == (reason, field)
+
+
+async def test_an_action_for_another_table_is_refused_in_the_stream(servicer: EngineServicer) -> None:
+    elsewhere = engine_pb2.SubmitActionRequest(table_id="t2", request_id="r", action=ACTION.action)
+    playing = play(servicer, call := FakeCall(WATCH, engine_pb2.PlayTableRequest(action=elsewhere)))
+    await settled()
+    messages = [parsed(call.wrote.get_nowait()) for _ in range(call.wrote.qsize())]
+    (refusal,) = [message.answer.refusal for message in messages if message.HasField("answer")]
+    assert reason_of(refusal) == "INVALID_FIELD"
+    await ended(playing)
+
+
+@pytest.mark.parametrize("vote", [engine_pb2.VOTE_UNSPECIFIED, 3, -1])
+async def test_an_unspecified_or_unknown_vote_is_refused(servicer: EngineServicer, vote: Any) -> None:
+    request = engine_pb2.CastVoteRequest(table_id="t1", request_id="r", proposal_sequence=1, vote=vote)
+    with pytest.raises(MalformedRequest) as refusal:
+        await servicer.CastVote(request, None)
+    assert (refusal.value.reason_name, refusal.value.field) == ("INVALID_FIELD", "vote")
+
+
+async def test_the_writer_of_a_dead_stream_releases_its_slot_when_newer_streams_replace_it(
+    engine: EngineHarness, tables: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    servicer = EngineServicer(tables, engine.services.metrics, StreamLimiter(20, 20))
+    dead, writing = FakeCall(WATCH), asyncio.Event()
+
+    async def hangs(message: bytes) -> None:
+        writing.set()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(dead, "write", hangs)
+    oldest = play(servicer, dead)
+    await within_timeout(writing.wait())
+    others = []
+    for _ in range(MAX_STREAMS_OF_A_SEAT):
+        others.append(play(servicer, call := FakeCall(WATCH)))
+        await within_timeout(call.wrote.get())
+    assert engine.count("croupier_streams") == MAX_STREAMS_OF_A_SEAT + 1
+    engine.clock.advance(round(MAX_WRITE_SECONDS * 1000))
+    with pytest.raises(asyncio.CancelledError):
+        await oldest
+    assert engine.count("croupier_streams") == MAX_STREAMS_OF_A_SEAT
+    await ended(*others)

@@ -1,10 +1,10 @@
-"""Shuffles against a naive second implementation of how they are documented to be derived, and against chance."""
+"""Shuffles, compared with a naive implementation of their documentation."""
 
 import hashlib
 import hmac
 from random import Random
 
-from croupier.engine.shuffles import below, commitment, shuffle, stream_key
+from croupier.engine.core.shuffles import below, commitment, shuffle, stream_key
 from croupier.games.interface import ShuffleNeeded
 
 
@@ -46,7 +46,7 @@ def test_the_shuffle_is_the_documented_one(seed: int) -> None:
         assert (list(made.cards), list(made.drawn)) == naive_shuffle(secret, added, cards, bounds, *place)
 
 
-def test_the_known_answer_stays_what_it_was() -> None:
+def test_the_known_answer_is_unchanged() -> None:
     key = stream_key(bytes(range(32)), [b"", b"abc", b"\xff" * 64])
     assert key.hex() == "1f3611e22923fdf3865c3cf2587822f2469d545bd92dbc32b9ab50654a1d173f"
     made = shuffle(key, ShuffleNeeded(tuple(range(52)), (4, 52), 2, 1))
@@ -54,13 +54,13 @@ def test_the_known_answer_stays_what_it_was() -> None:
     assert made.drawn == (3, 5)
 
 
-def test_what_seats_add_cannot_be_moved_from_one_to_another() -> None:
+def test_client_seeds_cannot_be_moved_between_seats() -> None:
     secret = bytes(32)
     keys = {stream_key(secret, added) for added in ([b"ab", b"c"], [b"a", b"bc"], [b"abc", b""], [b"", b"abc"], [])}
     assert len(keys) == 5
 
 
-def test_words_that_would_favour_small_numbers_are_passed_over() -> None:
+def test_words_with_modulo_bias_are_skipped() -> None:
     limit = 2**32 // 52 * 52
     assert below(iter([2**32 - 1, limit, limit - 1, 3]), 52) == 51
     assert below(iter([limit - 52]), 52) == 0

@@ -1,4 +1,4 @@
-"""The store on a real SQLite file and on a real PostgreSQL."""
+"""The store on SQLite and on PostgreSQL."""
 
 import asyncio
 from collections.abc import Sequence
@@ -6,25 +6,27 @@ from random import Random
 from unittest.mock import AsyncMock
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import insert, text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from croupier.engine.log import Entry
+from croupier.engine.core.log import Entry
+from croupier.engine.core.log_codec import UnreadableLog
 from croupier.engine.metrics import EngineMetrics
-from croupier.engine.sql_store import SqlTableStore
-from croupier.engine.store import SequenceTaken, TableMark
+from croupier.engine.storage.port import SequenceTaken, TableMark
+from croupier.engine.storage.schema import ENTRIES
+from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.runtime.database import is_reachable, open_database
 from croupier.runtime.errors import Unavailable
 from tests.engine.databases import entry, loaded, opened, running, sequences, without
 from tests.engine.fakes import START
-from tests.engine.play import make_config, soon, whole_log
+from tests.engine.play import make_config, whole_log, within_timeout
 from tests.waiting import settled
 
 LATER = START + 60_000
 
 
-async def test_whoever_prepares_a_table_gets_the_same_seed(store: SqlTableStore) -> None:
+async def test_repeated_preparation_returns_the_same_seed(store: SqlTableStore) -> None:
     kept = await asyncio.gather(*(store.prepare(make_config(seed=bytes([n]) * 32), START) for n in range(8)))
     again = await store.prepare(make_config(seed=b"other"), START + 5)
     assert [*kept, again] == [make_config(seed=again.seed)] * 9
@@ -43,18 +45,18 @@ async def test_a_table_is_opened_once(store: SqlTableStore) -> None:
 async def outcomes_of(
     store: SqlTableStore, *appends: tuple[str, Sequence[Entry], TableMark | None]
 ) -> list[BaseException | None]:
-    """What comes of appends that all wait already when the store begins to commit."""
+    """The outcomes of appends that wait when the store begins to commit."""
     waiting = [asyncio.create_task(store.append(*append)) for append in appends]
     await settled()
     async with running(store):
-        return await soon(asyncio.gather(*waiting, return_exceptions=True))
+        return await within_timeout(asyncio.gather(*waiting, return_exceptions=True))
 
 
 @pytest.mark.parametrize(("most", "commits"), [(500, 1), (2, 3)])
-async def test_what_waits_is_committed_together_as_far_as_one_commit_can_carry(
+async def test_waiting_appends_are_committed_together_up_to_the_maximum(
     idle: SqlTableStore, metrics: EngineMetrics, monkeypatch: pytest.MonkeyPatch, most: int, commits: int
 ) -> None:
-    monkeypatch.setattr("croupier.engine.sql_store.LARGEST_COMMIT_APPENDS", most)
+    monkeypatch.setattr("croupier.engine.storage.sql_store.MAX_COMMIT_APPENDS", most)
     names = [f"t{number}" for number in range(5)]
     for name in names:
         await opened(idle, name)
@@ -65,7 +67,7 @@ async def test_what_waits_is_committed_together_as_far_as_one_commit_can_carry(
     assert metrics.registry.get_sample_value("croupier_append_seconds_count") == 5
 
 
-async def test_one_that_lost_a_race_harms_no_other_of_its_commit(idle: SqlTableStore) -> None:
+async def test_a_lost_race_does_not_affect_others_of_its_commit(idle: SqlTableStore) -> None:
     for number in range(4):
         await opened(idle, f"t{number}")
     outcomes = await outcomes_of(
@@ -86,31 +88,46 @@ async def test_one_that_lost_a_race_harms_no_other_of_its_commit(idle: SqlTableS
     assert await idle.open_counts() == {"thulla": 3}
 
 
-async def test_an_append_whose_caller_has_gone_is_stored(idle: SqlTableStore) -> None:
+async def test_an_append_of_a_cancelled_caller_is_stored(idle: SqlTableStore) -> None:
     await opened(idle)
     append = asyncio.create_task(idle.append("t1", [entry(2)], None))
     await settled()
     append.cancel()
     idle.close()
-    await soon(idle.run())
+    await within_timeout(idle.run())
     assert len((await loaded(idle)).entries) == 2
 
 
-async def test_a_failure_of_the_database_is_heard_names_no_card_and_no_seed_and_passes(
+async def test_a_failure_of_the_database_is_raised_without_cards_and_seeds_and_passes(
     store: SqlTableStore, database: AsyncEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await opened(store)
     log = whole_log(make_config(), Random(1))
     async with without(database, "entries"):
         with pytest.raises((SQLAlchemyError, Unavailable)) as failure:
-            await soon(store.append("t1", log[1:2], None))
+            await within_timeout(store.append("t1", log[1:2], None))
     assert "play" not in f"{failure.value} {failure.value.__cause__}"
-    await soon(store.append("t1", log[1:2], None))
+    await within_timeout(store.append("t1", log[1:2], None))
     monkeypatch.setattr(store, "load", AsyncMock(return_value=None))
     async with without(database, "tables"):
         with pytest.raises((SQLAlchemyError, Unavailable)) as failure:
             await store.prepare(make_config(table_id="t2", seed=b"SECRETSECRETSECRETSECRETSECRETSE"), START)
     assert "SECRET" not in f"{failure.value} {failure.value.__cause__}"
+
+
+async def test_what_is_stored_in_an_unknown_format_is_refused_with_its_table(
+    store: SqlTableStore, database: AsyncEngine
+) -> None:
+    await opened(store)
+    await opened(store, "t2")
+    async with database.begin() as connection:
+        await connection.execute(insert(ENTRIES).values(("t2", 2, START, 0, '{"t":"foo","v":2}')))
+    expected = "log entry 2 of table t2: unknown type 'foo' version 2: this engine reads act 1"
+    for read in (store.load("t2"), store.entries_after("t2", 1), store.entries_beyond({"t1": 0, "t2": 1})):
+        with pytest.raises(UnreadableLog, match=expected) as refusal:
+            await read
+        assert refusal.value.table_id == "t2"
+    assert (await store.load("t1")) is not None
 
 
 async def test_commits_to_a_file_survive_a_loss_of_power(sqlite_url: str) -> None:

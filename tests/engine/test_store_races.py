@@ -1,4 +1,4 @@
-"""Several engines that append to one PostgreSQL at the same time, and databases that cut them off."""
+"""Concurrent appends of several engines to one PostgreSQL, and lost connections."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -8,17 +8,17 @@ from sqlalchemy import insert, select, text
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from croupier.engine.archive import compact
-from croupier.engine.entry_writer import late
-from croupier.engine.schema import DEADLINES, ENTRIES, TABLES
-from croupier.engine.sql_store import SqlTableStore, append_of
-from croupier.engine.store import SequenceTaken, TableMark
+from croupier.engine.storage.archive import compact
+from croupier.engine.storage.port import SequenceTaken, TableMark
+from croupier.engine.storage.schema import DEADLINES, ENTRIES, TABLES
+from croupier.engine.storage.sql_store import SqlTableStore, append_of
+from croupier.engine.storage.writer import late
 from croupier.runtime.database import open_database
 from loadtest.postgres import PostgresServer
 from tests.engine.databases import entry, loaded, opened, sequences, writer_on
 from tests.engine.fakes import START
-from tests.engine.play import soon
-from tests.waiting import PATIENCE_SECONDS, until
+from tests.engine.play import within_timeout
+from tests.waiting import TIMEOUT_SECONDS, until
 
 NAMES = [f"t{number:02}" for number in range(50)]
 LAST = TableMark(1, finished=True)
@@ -36,13 +36,13 @@ END LOOP; END $$"""
 
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let no commit fail because the machine is busy."""
-    monkeypatch.setattr("croupier.engine.postgres_writer.COMMIT_SECONDS", PATIENCE_SECONDS)
+    """Prevent time-outs of commits on a busy machine."""
+    monkeypatch.setattr("croupier.engine.storage.postgres_writer.COMMIT_SECONDS", TIMEOUT_SECONDS)
 
 
 @pytest.fixture
 def database_url(postgres_url: str) -> str:
-    """Of this kind only."""
+    """PostgreSQL only."""
     return postgres_url
 
 
@@ -60,12 +60,12 @@ def run_sql(postgres: PostgresServer, database: AsyncEngine) -> RunSql:
     return lambda statement: asyncio.to_thread(postgres.run_sql, database.url.database or "", statement)
 
 
-async def test_engines_that_append_to_the_same_tables_in_any_order_never_wait_for_each_other(
+async def test_engines_that_append_to_the_same_tables_never_deadlock(
     database: AsyncEngine, store: SqlTableStore, other: AsyncEngine, run_sql: RunSql
 ) -> None:
     """A third holds them up in the middle, so that each has written half of what the other still has to write.
 
-    Until it has the keys of all entries, nobody holds any other row.
+    Until it has the keys of all entries, no transaction holds any other row.
     """
     for table_id in NAMES:
         await opened(store, table_id)
@@ -81,25 +81,23 @@ async def test_engines_that_append_to_the_same_tables_in_any_order_never_wait_fo
             free = select(rows).with_for_update(skip_locked=True, key_share=True)
             assert len((await connection.execute(free)).all()) == len(NAMES)
         await connection.rollback()
-    outcomes = await soon(asyncio.gather(*writing))
+    outcomes = await within_timeout(asyncio.gather(*writing))
     assert sorted(map(len, outcomes)) == [0, len(NAMES)]
     assert [sequences(await loaded(store, table_id)) for table_id in NAMES] == [[1, 2]] * len(NAMES)
 
 
-async def test_nothing_stored_without_a_reason_is_never_taken_for_stored(
-    database: AsyncEngine, store: SqlTableStore
-) -> None:
+async def test_an_unexplained_conflict_is_a_failure(database: AsyncEngine, store: SqlTableStore) -> None:
     await opened(store)
-    conflict = IntegrityError("", None, ValueError("a constraint that nobody knows"))
+    conflict = IntegrityError("", None, ValueError("an unknown constraint"))
     async with database.connect() as connection:
         with pytest.raises(IntegrityError):
             await connection.run_sync(late, [append_of("t1", [entry(2)], None)], conflict)
 
 
-async def test_a_commit_that_hangs_is_noticed_and_once_it_is_cut_off_nothing_is_lost_that_was_told(
+async def test_a_hanging_commit_times_out_and_loses_nothing_acknowledged(
     store: SqlTableStore, other: AsyncEngine, run_sql: RunSql
 ) -> None:
-    """Another transaction holds up the commit until its connection is cut."""
+    """Another transaction blocks the commit until its connection is cut."""
     await opened(store)
     await store.append("t1", [entry(2)], None)
     assert store.is_flowing()
@@ -111,7 +109,7 @@ async def test_a_commit_that_hangs_is_noticed_and_once_it_is_cut_off_nothing_is_
         assert not appending.done()
         assert await run_sql(CUT_WHO_WAITS) == "1"
         with pytest.raises(Exception, match=r"closed|terminat|reached"):
-            await soon(appending)
+            await within_timeout(appending)
         await connection.rollback()
     assert sequences(await loaded(store)) == [1, 2]
     await store.append("t1", [entry(3, "again")], None)
@@ -119,7 +117,7 @@ async def test_a_commit_that_hangs_is_noticed_and_once_it_is_cut_off_nothing_is_
     assert store.is_flowing()
 
 
-async def test_an_append_that_waits_for_the_archive_finds_its_table_gone(
+async def test_an_append_that_waits_for_the_archive_fails(
     store: SqlTableStore, other: AsyncEngine, run_sql: RunSql
 ) -> None:
     await opened(store)
@@ -133,7 +131,7 @@ async def test_an_append_that_waits_for_the_archive_finds_its_table_gone(
         await run_sql(UNTIL_SO_MANY_WAIT % 1)
         assert not stale.done()
     with pytest.raises(SequenceTaken):
-        await soon(stale)
-    await soon(fresh)
+        await within_timeout(stale)
+    await within_timeout(fresh)
     for table_id in ("t1", "t2"):
         assert sequences(await loaded(store, table_id)) == [1, 2]

@@ -1,4 +1,4 @@
-"""Proposing and voting at a live table: who is asked, what is refused, and that it happens once."""
+"""Proposals and votes at a live table: refusals, and a single execution."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -6,11 +6,11 @@ from random import Random
 
 import pytest
 
-from croupier.engine.live import LiveTable
-from croupier.engine.log import ActedBy, SeatConfig
-from croupier.engine.proposals import PROPOSAL_MILLISECONDS
-from croupier.engine.streams import Subscription
-from croupier.engine.voting import MOST_PROPOSALS, WINDOW_MILLISECONDS
+from croupier.engine.core.log import ActedBy, SeatConfig
+from croupier.engine.core.proposals import PROPOSAL_MILLISECONDS
+from croupier.engine.core.voting import MAX_PROPOSALS, WINDOW_MILLISECONDS
+from croupier.engine.tables.live_table import LiveTable
+from croupier.engine.tables.subscription import Subscription
 from croupier.games.facts import SPECTATOR
 from croupier.games.interface import CardsShuffled, IllegalAction, ProposalAgreed
 from croupier.runtime.errors import (
@@ -22,27 +22,39 @@ from croupier.runtime.errors import (
     ServiceError,
 )
 from croupier_api.v1 import engine_pb2
-from tests.engine.fakes import Bench
-from tests.engine.play import CLOCK, act_once, bots, make_config, open_table, parsed, people, play_on, take_up, taken
+from tests.engine.fakes import EngineHarness
+from tests.engine.play import (
+    CLOCK,
+    act_once,
+    bots,
+    event_of,
+    following,
+    make_config,
+    open_table,
+    pending_messages,
+    people,
+    play_on,
+    reload_table,
+)
 from tests.waiting import settled
 
 
-async def seated(engine: Bench, seats: tuple[SeatConfig, ...] = ()) -> LiveTable:
+async def seated(engine: EngineHarness, seats: tuple[SeatConfig, ...] = ()) -> LiveTable:
     return await open_table(engine, make_config("solo", seats=seats))
 
 
 def agreed(table: LiveTable) -> list[str]:
-    """What all seats have agreed to, so far."""
+    """The proposals that all seats have agreed to."""
     return [entry.event.proposal for entry in table.entries if isinstance(entry.event, ProposalAgreed)]
 
 
 async def updates(stream: Subscription) -> list[engine_pb2.TableUpdate]:
-    return [parsed(message).update for message in await taken(stream)]
+    return [event_of(message).update for message in await pending_messages(stream)]
 
 
-async def test_it_happens_once_when_the_last_seat_agrees_connected_or_not(engine: Bench) -> None:
+async def test_a_proposal_is_executed_once_when_the_last_seat_agrees(engine: EngineHarness) -> None:
     table = await seated(engine)
-    stream = table.subscribe(0, 1)
+    stream = await following(table, 0)
     assert await table.propose(2, "restart_same", "a") == 2
     for number, seat in enumerate((0, 3), start=3):
         assert await table.vote(seat, 2, True, "b") == number
@@ -52,35 +64,35 @@ async def test_it_happens_once_when_the_last_seat_agrees_connected_or_not(engine
     assert table.state.sequence == 6
     said, *votes, happened = await updates(stream)
     assert (said.sequence, said.seat, said.proposal.name, said.proposal.proposer) == (2, 2, "restart_same", 2)
-    assert said.proposal.expires_milliseconds == engine.clock() + PROPOSAL_MILLISECONDS
+    assert said.proposal.expiry_time.ToMilliseconds() == engine.clock() + PROPOSAL_MILLISECONDS
     assert [list(update.proposal.agreed_seats) for update in (said, *votes)] == [[2], [0, 2], [0, 2, 3], [0, 1, 2, 3]]
     assert [update.seat for update in votes] == [0, 3, 1]
     assert not any(update.facts for update in (said, *votes))
     assert (happened.HasField("seat"), happened.HasField("proposal")) == (False, False)
     assert happened.facts
-    for each in (table, await take_up(engine, "t1")):
+    for each in (table, await reload_table(engine, "t1")):
         assert await each.propose(2, "restart_same", "a") == 2
         assert await each.vote(1, 2, True, "c") == 5
         assert each.state.sequence == 6
 
 
-async def test_shuffles_that_follow_are_stored_with_it(engine: Bench) -> None:
+async def test_following_shuffles_are_stored_with_the_proposal(engine: EngineHarness) -> None:
     table = await seated(engine, (*people(1), *bots(3)))
-    before = table.state.game.view(0).seats[0].cards
+    before = table.state.view(0).seats[0].cards
     assert await table.propose(0, "restart_new", "a") == 2
     assert [type(entry.event) for entry in table.entries[2:]] == [ProposalAgreed, CardsShuffled]
-    assert table.state.game.view(0).seats[0].cards != before
-    assert (await take_up(engine, "t1")).state == table.state
+    assert table.state.view(0).seats[0].cards != before
+    assert (await reload_table(engine, "t1")).state == table.state
 
 
-async def test_every_update_tells_what_is_proposed_and_play_goes_on_until_one_refuses(engine: Bench) -> None:
+async def test_every_update_has_the_open_proposal_until_a_seat_refuses(engine: EngineHarness) -> None:
     table = await seated(engine)
-    stream = table.subscribe(3, 1)
+    stream = await following(table, 3)
     await table.propose(0, "restart_same", "a")
     await act_once(table, Random(1))
     for viewer in (*range(4), SPECTATOR):
-        (message,) = await taken(table.subscribe(viewer, None))
-        assert parsed(message).snapshot.proposal.name == "restart_same"
+        (message,) = await pending_messages(table.subscribe(viewer, None))
+        assert event_of(message).snapshot.proposal.name == "restart_same"
     await table.vote(1, 2, False, "b")
     assert [update.proposal.sequence for update in await updates(stream)] == [2, 2, 0]
     assert await table.propose(1, "restart_new", "c") == 5
@@ -89,12 +101,12 @@ async def test_every_update_tells_what_is_proposed_and_play_goes_on_until_one_re
 Attempt = Callable[[LiveTable], Awaitable[int]]
 REFUSED: dict[str, tuple[Attempt, type[ServiceError], str]] = {
     "an unknown proposal": (lambda table: table.propose(1, "redeal", "x"), MalformedRequest, "UNKNOWN_PROPOSAL"),
-    "a second proposal": (lambda table: table.propose(1, "restart_new", "x"), IllegalNow, "PROPOSAL_OPEN"),
-    "the same again": (lambda table: table.propose(0, "restart_same", "x"), IllegalNow, "PROPOSAL_OPEN"),
-    "a vote on another": (lambda table: table.vote(1, 1, True, "x"), IllegalNow, "ANOTHER_PROPOSAL"),
-    "a vote on one to come": (lambda table: table.vote(1, 2**64 - 1, True, "x"), IllegalNow, "ANOTHER_PROPOSAL"),
+    "a second proposal": (lambda table: table.propose(1, "restart_new", "x"), IllegalNow, "PROPOSAL_PENDING"),
+    "the same again": (lambda table: table.propose(0, "restart_same", "x"), IllegalNow, "PROPOSAL_PENDING"),
+    "a vote on another": (lambda table: table.vote(1, 1, True, "x"), IllegalNow, "PROPOSAL_REPLACED"),
+    "a vote on one to come": (lambda table: table.vote(1, 2**64 - 1, True, "x"), IllegalNow, "PROPOSAL_REPLACED"),
     "a vote of the proposer": (lambda table: table.vote(0, 2, True, "x"), IllegalNow, "ALREADY_VOTED"),
-    "the proposer's second thoughts": (lambda table: table.vote(0, 2, False, "x"), IllegalNow, "ALREADY_VOTED"),
+    "a vote against the own proposal": (lambda table: table.vote(0, 2, False, "x"), IllegalNow, "ALREADY_VOTED"),
     "a second vote": (lambda table: table.vote(3, 2, False, "x"), IllegalNow, "ALREADY_VOTED"),
     "another request": (lambda table: table.vote(3, 2, False, "v"), AlreadyExists, "REQUEST_ID_REUSED"),
     "another kind": (lambda table: table.propose(0, "restart_new", "p"), AlreadyExists, "REQUEST_ID_REUSED"),
@@ -103,47 +115,47 @@ REFUSED: dict[str, tuple[Attempt, type[ServiceError], str]] = {
 
 
 @pytest.mark.parametrize(("attempt", "kind", "reason"), REFUSED.values(), ids=REFUSED)
-async def test_what_is_refused_changes_nothing(
-    engine: Bench, attempt: Attempt, kind: type[ServiceError], reason: str
+async def test_a_refused_proposal_or_vote_changes_nothing(
+    engine: EngineHarness, attempt: Attempt, kind: type[ServiceError], reason: str
 ) -> None:
     table = await seated(engine)
     await table.propose(0, "restart_same", "p")
     await table.vote(3, 2, True, "v")
     before = table.state
-    for each in (table, await take_up(engine, "t1")):
+    for each in (table, await reload_table(engine, "t1")):
         with pytest.raises(kind) as refusal:
             await attempt(each)
-        assert refusal.value.reason == reason
+        assert refusal.value.reason_name == reason
         assert each.state == before
 
 
 async def test_a_proposal_that_the_rules_do_not_allow_names_the_rule(
-    engine: Bench, monkeypatch: pytest.MonkeyPatch
+    engine: EngineHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = await seated(engine)
     refusing = IllegalAction("SOLO-RESTART-2", "no hand is in progress")
-    monkeypatch.setattr("croupier.engine.voting.refusal_of", lambda game, name: refusing)
+    monkeypatch.setattr("croupier.engine.core.voting.refusal_of", lambda *_: refusing)
     with pytest.raises(IllegalNow) as refusal:
         await table.propose(0, "restart_same", "a")
-    assert refusal.value.reason == "ILLEGAL_ACTION"
+    assert refusal.value.reason_name == "ILLEGAL_ACTION"
     assert refusal.value.rule == "SOLO-RESTART-2"
 
 
-async def test_strangers_votes_on_nothing_and_finished_tables_are_refused(engine: Bench) -> None:
+async def test_votes_of_others_without_a_proposal_and_at_finished_tables_are_refused(engine: EngineHarness) -> None:
     table = await seated(engine)
     with pytest.raises(NotPermitted):
         table.seat_of("stranger")
-    for reason in ("NOTHING_PROPOSED", "TABLE_FINISHED"):
+    for reason in ("NO_PROPOSAL", "TABLE_FINISHED"):
         with pytest.raises(IllegalNow) as refusal:
             await table.vote(0, 1, True, "a")
-        assert refusal.value.reason == reason
+        assert refusal.value.reason_name == reason
         await play_on(table, Random(1))
     with pytest.raises(IllegalNow) as refusal:
         await table.propose(0, "restart_same", "b")
-    assert refusal.value.reason == "TABLE_FINISHED"
+    assert refusal.value.reason_name == "TABLE_FINISHED"
 
 
-async def test_a_vote_that_comes_too_late_is_refused_and_the_next_proposal_is_not(engine: Bench) -> None:
+async def test_a_late_vote_is_refused_and_the_next_proposal_is_not(engine: EngineHarness) -> None:
     table = await seated(engine)
     await table.propose(0, "restart_same", "a")
     engine.clock.advance(PROPOSAL_MILLISECONDS - 1)
@@ -151,28 +163,28 @@ async def test_a_vote_that_comes_too_late_is_refused_and_the_next_proposal_is_no
     engine.clock.advance(1)
     with pytest.raises(IllegalNow) as refusal:
         await table.vote(2, 2, True, "c")
-    assert refusal.value.reason == "PROPOSAL_EXPIRED"
+    assert refusal.value.reason_name == "PROPOSAL_EXPIRED"
     assert await table.propose(2, "restart_new", "d") == 4
 
 
-async def test_a_seat_makes_so_many_proposals_in_so_much_time(engine: Bench) -> None:
+async def test_the_proposals_of_a_seat_are_limited(engine: EngineHarness) -> None:
     table = await seated(engine)
-    for number in range(MOST_PROPOSALS):
+    for number in range(MAX_PROPOSALS):
         sequence = await table.propose(0, "restart_same", f"a{number}")
         await table.vote(1, sequence, False, f"b{number}")
         engine.clock.advance(1_000)
-    for each in (table, await take_up(engine, "t1")):
+    for each in (table, await reload_table(engine, "t1")):
         with pytest.raises(LimitReached) as refusal:
             await each.propose(0, "restart_same", "c")
-        assert refusal.value.reason == "TOO_MANY_PROPOSALS"
-        assert refusal.value.retry_after_seconds == (WINDOW_MILLISECONDS - MOST_PROPOSALS * 1_000) / 1_000
+        assert refusal.value.reason_name == "TOO_MANY_PROPOSALS"
+        assert refusal.value.retry_after_seconds == (WINDOW_MILLISECONDS - MAX_PROPOSALS * 1_000) / 1_000
     sequence = await table.propose(1, "restart_same", "c")
     await table.vote(2, sequence, False, "d")
-    engine.clock.advance(WINDOW_MILLISECONDS - MOST_PROPOSALS * 1_000)
+    engine.clock.advance(WINDOW_MILLISECONDS - MAX_PROPOSALS * 1_000)
     await table.propose(0, "restart_same", "e")
 
 
-async def test_seats_that_the_engine_plays_for_count_as_agreeing(engine: Bench) -> None:
+async def test_seats_that_are_away_count_as_agreeing(engine: EngineHarness) -> None:
     table = await seated(engine)
     (slow,) = table.state.seats_to_act
     proposer, *others = (seat for seat in range(4) if seat != slow)
@@ -188,9 +200,9 @@ async def test_seats_that_the_engine_plays_for_count_as_agreeing(engine: Bench) 
     assert [entry.acted_by for entry in table.entries].count(ActedBy.TIMEOUT) == 1
 
 
-async def test_the_last_votes_at_two_engines_carry_it_once(engine: Bench) -> None:
+async def test_concurrent_last_votes_at_two_engines_execute_a_proposal_once(engine: EngineHarness) -> None:
     table = await seated(engine)
-    other = await take_up(engine.another_engine(), "t1")
+    other = await reload_table(engine.another_engine(), "t1")
     await table.propose(0, "restart_same", "a")
     await table.vote(1, 2, True, "b")
     both = await asyncio.gather(table.vote(2, 2, True, "c"), other.vote(3, 2, True, "d"))

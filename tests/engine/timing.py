@@ -1,4 +1,4 @@
-"""Time that passes step by step, and answers that come late."""
+"""Control of time and of delayed answers."""
 
 import asyncio
 from typing import Any
@@ -6,19 +6,19 @@ from typing import Any
 import pytest
 
 from tests.engine.fakes import FakeClock, MemoryTableStore
-from tests.engine.play import soon
+from tests.engine.play import within_timeout
 from tests.waiting import settled
 
 
 async def pass_time(clock: FakeClock, milliseconds: int) -> None:
-    """Let time pass, and all that happens at its time."""
+    """Advance the clock, and run everything at its time."""
     for _ in range(0, milliseconds, 50):
         clock.advance(50)
         await settled()
 
 
-class Held:
-    """A method of a store that reads at once, and answers or fails when it is let go."""
+class HeldCall:
+    """A method of a store that reads at once, and answers or fails when it is released."""
 
     def __init__(self, store: MemoryTableStore, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         self._read, self._goes_on = asyncio.Event(), asyncio.Event()
@@ -33,7 +33,7 @@ class Held:
             await self._goes_on.wait()
 
     async def has_read(self) -> None:
-        await soon(self._read.wait())
+        await within_timeout(self._read.wait())
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         self._goes_on.set()

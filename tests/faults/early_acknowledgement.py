@@ -1,16 +1,16 @@
-"""A service that acknowledges actions before they are committed, for fault runs that must find it.
+"""A service that acknowledges actions before their commit, which fault runs must find.
 
-`python -m tests.faults.early_acknowledgement run FLAGS` is a fault run on such services; with other arguments the
-module is the child process that runs one of them.
+`python -m tests.faults.early_acknowledgement run FLAGS` is a fault run with such services; with other arguments the
+module is the child process of one of them.
 """
 
 import asyncio
 import sys
 from collections.abc import Sequence
 
-from croupier.engine.log import Entry
-from croupier.engine.sql_store import SqlTableStore
-from croupier.engine.store import TableMark
+from croupier.engine.core.log import Entry
+from croupier.engine.storage.port import TableMark
+from croupier.engine.storage.sql_store import SqlTableStore
 from loadtest.faults.child import main as run_child
 from loadtest.faults.command import main as run_faults
 
@@ -18,7 +18,7 @@ DELAY_SECONDS = 0.3
 
 
 def acknowledge_early() -> None:
-    """Let the store return at once, and commit in the same order later."""
+    """Change the store to return at once, and to commit in the same order later."""
     append, order, pending = SqlTableStore.append, asyncio.Lock(), set[asyncio.Task[None]]()
 
     async def early(store: SqlTableStore, table_id: str, entries: Sequence[Entry], mark: TableMark | None) -> None:

@@ -1,4 +1,4 @@
-"""The proxy passes everything on, and breaks just what a command names."""
+"""The proxy forwards everything, and breaks only the routes that a command names."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -9,13 +9,13 @@ import pytest
 
 from loadtest.faults.proxy import Proxy
 
-PATIENCE_SECONDS = 60.0
+TIMEOUT_SECONDS = 60.0
 SILENCE_SECONDS = 0.3
-"""What has not come after so long is taken not to come."""
+"""Data that has not arrived after this time is assumed not to arrive."""
 
 
-class Way(NamedTuple):
-    """A proxy with one lane to an echo server."""
+class EchoRoute(NamedTuple):
+    """A proxy with one route to an echo server."""
 
     proxy: Proxy
     port: int
@@ -28,97 +28,97 @@ async def _echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 
 @pytest.fixture
-async def way() -> AsyncIterator[Way]:
+async def route() -> AsyncIterator[EchoRoute]:
     server = await asyncio.start_server(_echo, "127.0.0.1", 0)
-    async with asyncio.timeout(PATIENCE_SECONDS), server, Proxy() as proxy:
+    async with asyncio.timeout(TIMEOUT_SECONDS), server, Proxy() as proxy:
         target = server.sockets[0].getsockname()[1]
-        yield Way(proxy, await proxy.open("one", "127.0.0.1", target))
+        yield EchoRoute(proxy, await proxy.open("one", "127.0.0.1", target))
 
 
-class Caller(NamedTuple):
-    """A connection through the lane."""
+class ProxyClient(NamedTuple):
+    """A connection through the route."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
 
     @classmethod
-    async def call(cls, way: Way) -> "Caller":
-        return cls(*await asyncio.open_connection("127.0.0.1", way.port))
+    async def call(cls, route: EchoRoute) -> "ProxyClient":
+        return cls(*await asyncio.open_connection("127.0.0.1", route.port))
 
     def send(self, text: bytes) -> None:
         self.writer.write(text)
 
     async def receives(self, text: bytes) -> bool:
-        """Whether this comes before anything else, on a busy machine too."""
-        return await asyncio.wait_for(self.reader.readexactly(len(text)), PATIENCE_SECONDS) == text
+        """Whether this text arrives next, also on a busy machine."""
+        return await asyncio.wait_for(self.reader.readexactly(len(text)), TIMEOUT_SECONDS) == text
 
     async def receives_nothing(self) -> bool:
-        """Whether nothing comes for a while, or the connection is at its end."""
+        """Whether nothing arrives for a while, or the connection has ended."""
         with suppress(TimeoutError, ConnectionError):
             return await asyncio.wait_for(self.reader.read(1), SILENCE_SECONDS) == b""
         return True
 
 
-async def test_everything_is_passed_on(way: Way) -> None:
-    caller = await Caller.call(way)
+async def test_everything_is_forwarded(route: EchoRoute) -> None:
+    caller = await ProxyClient.call(route)
     caller.send(b"hello")
     assert await caller.receives(b"hello")
 
 
-async def test_what_is_held_arrives_when_the_lane_is_healed(way: Way) -> None:
-    caller = await Caller.call(way)
-    await way.proxy.do("one", "hold")
+async def test_held_data_arrives_when_the_route_is_healed(route: EchoRoute) -> None:
+    caller = await ProxyClient.call(route)
+    await route.proxy.do("one", "hold")
     caller.send(b"hello")
     assert await caller.receives_nothing()
-    await way.proxy.do("one", "heal")
+    await route.proxy.do("one", "heal")
     assert await caller.receives(b"hello")
 
 
-async def test_a_swallowed_connection_stays_silent_and_a_new_one_is_whole(way: Way) -> None:
-    caller = await Caller.call(way)
+async def test_a_blackholed_connection_stays_silent_and_a_new_one_works(route: EchoRoute) -> None:
+    caller = await ProxyClient.call(route)
     caller.send(b"one")
     assert await caller.receives(b"one")
-    await way.proxy.do("one", "swallow")
+    await route.proxy.do("one", "blackhole")
     caller.send(b"two")
     assert await caller.receives_nothing()
-    await way.proxy.do("one", "heal")
+    await route.proxy.do("one", "heal")
     assert await caller.receives_nothing()
-    other = await Caller.call(way)
+    other = await ProxyClient.call(route)
     other.send(b"three")
     assert await other.receives(b"three")
 
 
-async def test_a_reset_ends_connections_by_an_error(way: Way) -> None:
-    caller = await Caller.call(way)
+async def test_a_reset_ends_connections_by_an_error(route: EchoRoute) -> None:
+    caller = await ProxyClient.call(route)
     caller.send(b"one")
     assert await caller.receives(b"one")
-    await way.proxy.do("one", "reset")
+    await route.proxy.do("one", "reset")
     with pytest.raises(ConnectionResetError):
         await caller.reader.read()
 
 
-async def test_new_connections_go_to_the_target_that_a_lane_is_aimed_at(way: Way) -> None:
+async def test_new_connections_go_to_the_new_target(route: EchoRoute) -> None:
     async def greet(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"elsewhere")
+        writer.write(b"other")
         writer.close()
 
     async with await asyncio.start_server(greet, "127.0.0.1", 0) as other:
-        await way.proxy.do("one", "aim", "127.0.0.1", other.sockets[0].getsockname()[1])
-        caller = await Caller.call(way)
-        assert await caller.receives(b"elsewhere")
+        await route.proxy.do("one", "retarget", "127.0.0.1", other.sockets[0].getsockname()[1])
+        caller = await ProxyClient.call(route)
+        assert await caller.receives(b"other")
 
 
 @pytest.mark.parametrize("name", ["other", "on", "players:"])
-async def test_only_the_lanes_that_are_named_are_broken(way: Way, name: str) -> None:
-    await way.proxy.do(name, "hold")
-    caller = await Caller.call(way)
+async def test_only_named_routes_are_broken(route: EchoRoute, name: str) -> None:
+    await route.proxy.do(name, "hold")
+    caller = await ProxyClient.call(route)
     caller.send(b"one")
     assert await caller.receives(b"one")
 
 
-async def test_lanes_are_broken_together_by_what_their_names_begin_with(way: Way) -> None:
-    port = await way.proxy.open("group:one", "127.0.0.1", way.port)
-    caller = await Caller.call(Way(way.proxy, port))
-    await way.proxy.do("group:", "hold")
+async def test_a_prefix_breaks_several_routes(route: EchoRoute) -> None:
+    port = await route.proxy.open("group:one", "127.0.0.1", route.port)
+    caller = await ProxyClient.call(EchoRoute(route.proxy, port))
+    await route.proxy.do("group:", "hold")
     caller.send(b"one")
     assert await caller.receives_nothing()

@@ -1,4 +1,4 @@
-"""Short fault runs under real processes: the judge finds nothing, unless the services are broken."""
+"""Short fault runs with real processes: the judge finds nothing, unless the services have a defect."""
 
 import asyncio
 import json
@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from croupier.cli import front_door
+from croupier.cli.launcher import gateway as gateway
 from loadtest.judge.violations import Invariant
 from tests.programs import missing
 
 ROOT = Path(__file__).parents[2]
 DEADLINE_SECONDS = 900.0
-"""For machines that do much else."""
+"""For busy machines."""
 
 
 async def fault_run(
@@ -25,7 +25,7 @@ async def fault_run(
 ) -> tuple[int, Any]:
     """A short fault run of a random seed, which is printed; returns its exit code and its result.
 
-    A run that finds something keeps logs and data in the folder, or in one of the system's.
+    A run that finds something keeps its logs and data in the folder, or in a temporary one.
     """
     seed = secrets.randbelow(1_000_000)
     command = ("-m", *module, "--short", *flags, f"--seed={seed}", f"--result={result}")
@@ -47,7 +47,7 @@ def names(result: Any, *, gateway: bool) -> list[str]:
 
 
 @pytest.mark.postgres
-async def test_an_engine_that_is_killed_under_load_loses_nothing(tmp_path: Path) -> None:
+async def test_the_kill_of_an_engine_under_load_loses_nothing(tmp_path: Path) -> None:
     flags = ("--on=postgres", "--scenario=engine_killed", "--tables=8")
     code, result = await fault_run(tmp_path / "result.json", *flags)
     assert (code, result["problems"]) == (0, [])
@@ -58,15 +58,15 @@ async def test_an_engine_that_is_killed_under_load_loses_nothing(tmp_path: Path)
 @pytest.mark.slow
 @pytest.mark.postgres
 @pytest.mark.gateway
-async def test_nothing_is_lost_doubled_or_shown_in_a_short_run(tmp_path: Path) -> None:
-    if not front_door.is_installed():
-        missing(front_door.MISSING)
+async def test_a_short_run_has_no_violations(tmp_path: Path) -> None:
+    if not gateway.is_installed():
+        missing(gateway.MISSING)
     code, result = await fault_run(tmp_path / "result.json")
     assert (code, result["problems"]) == (0, [])
     assert len(names(result, gateway=False)) == 7
     assert names(result, gateway=True) == ["engine_killed", "rolling_restart", "gateway_restarted"]
     assert result["acknowledged_moves"] > 500
-    assert result["proved_tables"] > 0
+    assert result["verified_tables"] > 0
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ import pytest
 
 @pytest.fixture
 def seed(request: pytest.FixtureRequest) -> int:
-    """The seed of this test, from CROUPIER_TEST_SEED if that is set; pytest shows the line when the test fails."""
+    """Return the seed of this test, from CROUPIER_TEST_SEED if set; pytest shows the printed line of a failed test."""
     given = int(os.environ.get("CROUPIER_TEST_SEED") or secrets.randbelow(1 << 31))
     print(f"repeat with: CROUPIER_TEST_SEED={given} .venv/bin/pytest '{request.node.nodeid}'")
     return given

@@ -1,34 +1,35 @@
-"""The judge's table in the position of a state of the engine: where both sets of rules are compared from."""
+"""The judge's table in the position of an engine's state, from which both sets of rules are compared."""
 
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
 from croupier.games.cards import NOTATION, SUITS, notation
-from croupier.games.catalogue import GAMES
 from croupier.games.facts import PileCard
 from croupier.games.hands import cards_in
-from croupier.games.interface import InvalidOption, OptionValue, State, resolve_options
+from croupier.games.interface import GameOver, InvalidOption, OptionValue, State, resolve_options
 from croupier.games.jossing import JossingState
 from croupier.games.one_oh_one import OneOhOneState
 from croupier.games.one_ten import OneTenState
-from croupier.games.one_ten.trumps import UNNAMED
+from croupier.games.one_ten.state import UNNAMED
+from croupier.games.registry import GAMES
 from croupier.games.solo import SoloState
 from croupier.games.thulla import ThullaState
-from loadtest.judge.rules.interface import Card, Options, Round, Table
+from loadtest.judge.rules.interface import Card, JudgeTable, Options, Round
 from loadtest.judge.rules.jossing import JossingTable
 from loadtest.judge.rules.one_oh_one.table import OneOhOneTable
 from loadtest.judge.rules.one_ten.table import OneTenTable
 from loadtest.judge.rules.solo.hand import Hand
 from loadtest.judge.rules.solo.table import SoloTable
 from loadtest.judge.rules.thulla import ThullaTable
+from tests.games import dispatch
 
 ENDED_BY = {"loser": "101-END-2", "max_rounds": "101-END-4", "one_left": "101-ELIM-1"}
-"""The rule by which a game of 101 is over, by the engine's reason."""
+"""The rule that ends a game of 101, by the engine's reason."""
 
 
-def judge_table(state: State) -> Table:
-    """The same table for the judge's rules; only the rounds that are over have no points there."""
+def judge_table(state: State) -> JudgeTable:
+    """Return the same table for the judge's rules, without the points of earlier rounds."""
     match state:
         case ThullaState():
             return _thulla(state)
@@ -44,8 +45,8 @@ def judge_table(state: State) -> Table:
 
 
 @lru_cache(maxsize=256)
-def _options(game_id: str, seats: int, table: Any) -> Options:
-    """The options of an engine's table: of each the value with which most of the table's fields agree."""
+def _options(game_id: str, seats: int, resolved: Any) -> Options:
+    """Return the options of an engine's table: for each the value that yields most of the resolved options."""
     game = GAMES[game_id]
     chosen: dict[str, OptionValue] = {}
 
@@ -54,11 +55,11 @@ def _options(game_id: str, seats: int, table: Any) -> Options:
             made: Any = game.new(seats, resolve_options(game, seats, chosen | {name: value}))
         except InvalidOption:
             return -1
-        fields = [field for field in table.__slots__ if getattr(made.table, field) == getattr(table, field)]
+        fields = [name for name in resolved.__slots__ if getattr(made.options, name) == getattr(resolved, name)]
         return len(fields) + 2 * ("deck" in fields)  # The size of hands depends on the deck.
 
     for option in (*game.options(seats), *game.options(seats)):
-        same_name: Any = getattr(table, option.name, None)
+        same_name: Any = getattr(resolved, option.name, None)
         is_value = type(same_name) is type(option.default) and same_name in option.allowed
         values: list[OptionValue] = [same_name] if is_value else list(option.allowed)
         chosen[option.name] = max(values, key=lambda value: agreeing(option.name, value))
@@ -69,32 +70,36 @@ def _hands(hands: Iterable[int]) -> list[list[Card]]:
     return [notation(cards_in(hand)) for hand in hands]
 
 
-def _laid(cards: Iterable[tuple[int, int | None]]) -> list[tuple[Card, Any]]:
+def _pile_cards(cards: Iterable[tuple[int, int | None]]) -> list[tuple[Card, Any]]:
     return [(NOTATION[card], seat) for card, seat in cards]
 
 
 def _groups(state: State) -> list[list[int]] | None:
-    ranking: Any = getattr(state, "ranking", ())
-    return [list(group) for group in ranking] or None
+    awaiting = dispatch.awaiting(state)
+    return [list(group) for group in awaiting.ranking] if isinstance(awaiting, GameOver) else None
 
 
 def _thulla(state: ThullaState) -> ThullaTable:
-    seats = state.table.seats
-    table = ThullaTable(seats, _options("thulla", seats, state.table))
-    table.hands, table.trick, table.waste = _hands(state.hands), _laid(state.trick), _laid(state.waste)
-    table.round_number, table.scores, table.ranking = state.match.round_number, list(state.scores), _groups(state)
-    table.orders = [list(order) for order in state.match.orders]
+    seats = state.options.seats
+    table = ThullaTable(seats, _options("thulla", seats, state.options))
+    table.hands, table.trick, table.waste = _hands(state.hands), _pile_cards(state.trick), _pile_cards(state.waste)
+    table.round_number, table.scores, table.ranking = (
+        state.progress.round_number,
+        list(dispatch.scores(state)),
+        _groups(state),
+    )
+    table.orders = [list(order) for order in state.progress.orders]
     table.phase, table.ace_forced = state.phase, state.forced
-    table.taking_part = [laid.seat for laid in state.trick] + list(state.queue)
+    table.taking_part = [pile_card.seat for pile_card in state.trick] + list(state.queue)
     table.out, table.stall, table.charges = list(state.out), state.stalled, list(state.points)
     table.out_before_trick = sum(seat not in table.taking_part for seat in state.out)
     return table
 
 
 def _jossing(state: JossingState) -> JossingTable:
-    seats, section = state.table.seats, state.section
-    table = JossingTable(seats, _options("jossing", seats, state.table))
-    table.hands, table.trick, table.taken = _hands(state.hands), _laid(state.trick), _laid(state.taken)
+    seats, section = state.options.seats, state.section
+    table = JossingTable(seats, _options("jossing", seats, state.options))
+    table.hands, table.trick, table.taken = _hands(state.hands), _pile_cards(state.trick), _pile_cards(state.taken)
     table.round_number, table.scores, table.ranking = section.number, list(state.totals), _groups(state)
     table.dealer, table.indicator = section.dealer, NOTATION[section.indicator] if section.number else None
     table.won, table.phase = list(state.won), state.phase
@@ -106,10 +111,10 @@ def _jossing(state: JossingState) -> JossingTable:
 
 
 def _one_oh_one(state: OneOhOneState) -> OneOhOneTable:
-    seats, game, owed = state.table.seats, state.match, state.owed
-    table = OneOhOneTable(seats, _options("one_oh_one", seats, state.table))
-    table.hands, table.stock, table.pile = _hands(state.hands), notation(state.stock), _laid(state.pile)
-    table.round_number, table.scores, table.ranking = game.round_number, list(state.scores), _groups(state)
+    seats, game, owed = state.options.seats, state.progress, state.owed
+    table = OneOhOneTable(seats, _options("one_oh_one", seats, state.options))
+    table.hands, table.stock, table.pile = _hands(state.hands), notation(state.stock), _pile_cards(state.pile)
+    table.round_number, table.scores, table.ranking = game.round_number, list(dispatch.scores(state)), _groups(state)
     table.dropped_out = [list(group) for group in reversed(game.dropped)]
     table.in_game = [seat for seat in range(seats) if not any(seat in group for group in game.dropped)]
     table.ended_by, table.dealing = ENDED_BY.get(game.reason, ""), state.phase == "deal"
@@ -125,49 +130,50 @@ def _one_oh_one(state: OneOhOneState) -> OneOhOneTable:
 
 
 def _one_ten(state: OneTenState) -> OneTenTable:
-    seats, progress, lying, auction = state.table.seats, state.progress, state.exchange, state.auction
-    table = OneTenTable(seats, _options("one_ten", seats, state.table))
+    seats, progress, exchange, auction = state.options.seats, state.progress, state.exchange, state.auction
+    table = OneTenTable(seats, _options("one_ten", seats, state.options))
     table.hands, table.round_number, table.scores = _hands(state.hands), progress.round_number, list(progress.totals)
-    table.ranking, table.hand_size = [list(group) for group in progress.ranking] or None, state.table.hand_size
+    table.ranking, table.hand_size = [list(group) for group in progress.ranking] or None, state.options.hand_size
     table.phase = {"kitty": "exchange", "tricks": "play"}.get(state.phase, state.phase)
     if progress.dealer is None:
         return table
-    table.dealer, table.stock = progress.dealer, notation(lying.stock)
-    table.kitty = notation(lying.kitty) if state.phase == "bidding" else ["?"] * 5
+    table.dealer, table.stock = progress.dealer, notation(exchange.stock)
+    table.kitty = notation(exchange.kitty) if state.phase == "bidding" else ["?"] * 5
     table.passed = {seat for seat in range(seats) if auction.passed >> seat & 1}
     table.high_bidder, table.amount = auction.bidder if auction.amount else None, auction.amount
     if state.phase == "bidding":
         table.speaker = state.to_act[0]
         return table
-    table.winner, table.put_away = auction.bidder, notation(lying.put_away)
+    table.winner, table.put_away = auction.bidder, notation(exchange.put_away)
     table.dealt = [["?"] * table.hand_size for _ in table.hands]
-    table.trump = "" if lying.trump == UNNAMED else SUITS[lying.trump]
+    table.trump = "" if exchange.trump == UNNAMED else SUITS[exchange.trump]
     waiting = {*state.to_act} if state.phase == "kitty" else set()
     if table.trump or table.options["swap_timing"] == "during":
         acted = [seat for seat in range(seats) if seat not in waiting | {table.winner}]
-        table.discards = {seat: notation(lying.discards[seat]) for seat in acted}
-    table.leader, table.trick = state.winners[-1] if state.winners else table.winner, _laid(state.trick)
+        table.discards = {seat: notation(exchange.discards[seat]) for seat in acted}
+    table.leader, table.trick = state.winners[-1] if state.winners else table.winner, _pile_cards(state.trick)
     if state.trick:
         table.leader = state.trick[0].seat or 0
-    taken = _laid(state.taken)
+    taken = _pile_cards(state.taken)
     table.taken = [taken[at : at + seats] for at in range(0, len(taken), seats)]
     return table
 
 
 def _solo(state: SoloState) -> SoloTable:
-    game, contract = state.match, state.contract
-    table = SoloTable(4, _options("solo", 4, state.table))
-    laid: tuple[PileCard, ...] = (*state.taken, *state.trick)
-    taken = _laid(state.taken)
-    said = [getattr(call.action, "bid", "pass") for call in state.calls[:4]]
+    game, contract = state.progress, state.contract
+    table = SoloTable(4, _options("solo", 4, state.options))
+    open_cards: tuple[PileCard, ...] = (*state.taken, *state.trick)
+    taken = _pile_cards(state.taken)
+    bids = [getattr(call.action, "bid", "pass") for call in state.calls[:4]]
     table.hand = Hand(
         dealt=[
-            hand + [NOTATION[card] for card, by in laid if by == seat] for seat, hand in enumerate(_hands(state.hands))
+            hand + [NOTATION[card] for card, by in open_cards if by == seat]
+            for seat, hand in enumerate(_hands(state.hands))
         ],
         cards=_hands(state.hands),
         phase=state.phase,
         turn=state.to_act,
-        said=[(call.seat, bid) for call, bid in zip(state.calls, said, strict=False)],
+        auction=[(call.seat, bid) for call, bid in zip(state.calls, bids, strict=False)],
         declarer=contract.declarer,
         contract=contract.bid,
         trump=SUITS[contract.trump] if contract.trump >= 0 else "",
@@ -175,7 +181,7 @@ def _solo(state: SoloState) -> SoloTable:
         called=NOTATION[contract.called] if contract.called >= 0 else "",
         partner=contract.partner,
         tricks=[taken[at : at + 4] for at in range(0, len(taken), 4)],
-        trick=_laid(state.trick),
+        trick=_pile_cards(state.trick),
         through=state.through,
     )
     table.hands, table.round_number, table.scores = table.hand.cards, game.hand_number, list(game.totals)

@@ -1,4 +1,4 @@
-"""Lines of calls and plays in one notation for every game, followed by both implementations of the rules."""
+"""Lines of actions in one notation for every game, applied to both implementations of the rules."""
 
 from collections.abc import Sequence
 from random import Random
@@ -8,43 +8,46 @@ from croupier.games.actions import (
     PLAYS,
     Action,
     Bid,
-    Call,
+    CallPartner,
     Draw,
-    Keep,
-    Match,
+    KeepBid,
+    KeepCards,
+    MatchBid,
     NameTrump,
     Pass,
     Play,
-    Swap,
+    StandPat,
+    SwapCards,
     ThrowDown,
-    Yield,
-    action_to_json,
+    YieldBid,
+    encode_action,
 )
 from croupier.games.cards import NOTATION, SUITS, card, cards, notation
-from croupier.games.facts import SPECTATOR, Fact, RoundEnded, Seat
+from croupier.games.facts import SPECTATOR, Fact, RoundEnded, RoundScore, Seat
 from croupier.games.interface import GameOver, SeatActed, SeatsToAct, ShuffleNeeded, State
 from croupier.games.solo.contracts import KINDS
+from tests.games import dispatch
 from tests.games.comparison import apply, rule_against
 from tests.games.walk import shuffle
 
 Table = TypeVar("Table", bound=State)
 WORDS: dict[str, Action] = {
     "pass": Pass(),
-    "match": Match(),
+    "match": MatchBid(),
     "draw": Draw(),
-    "keep": Keep(),
-    "swap": Swap(()),
-    "yield": Yield(),
+    "keep": KeepBid(),
+    "swap": StandPat(),
+    "yield": YieldBid(),
     "throw_down": ThrowDown(),
 }
 
 
-def action(said: str) -> Action:
-    """An action from its word: a card, QH/S (a queen that orders spades), a bid, pass, swap:2C,3C, keep:2C,3C/S.
+def action(text: str) -> Action:
+    """Return an action from its notation: a card, QH/S (a queen that orders spades), a bid, pass, swap:2C, keep:2C/S.
 
-    Those of Solo are froke, trump:H! (with a do), call:AC and so on.
+    Actions of Solo are froke, trump:H! (with a do), call:AC and so on.
     """
-    kind, _, rest = said.replace("/", ":").partition(":")
+    kind, _, rest = text.replace("/", ":").partition(":")
     if kind in WORDS and not rest:
         return WORDS[kind]
     if kind.isdigit() or kind in KINDS:
@@ -52,116 +55,119 @@ def action(said: str) -> Action:
     if kind in ("keep", "swap"):
         chosen, _, suit = rest.partition(":")
         held = cards(chosen.replace(",", " "))
-        return Keep(held, SUITS.index(suit)) if kind == "keep" else Swap(held)
+        return KeepCards(held, SUITS.index(suit)) if kind == "keep" else SwapCards(held)
     if kind == "trump":
-        return NameTrump(SUITS.index(rest[0]), do=rest.endswith("!"))
+        return NameTrump(SUITS.index(rest[0]), all_tricks=rest.endswith("!"))
     if kind == "call":
-        return Call(None if rest == "unknown" else card(rest))
+        return CallPartner(None if rest == "unknown" else card(rest))
     return Play(card(kind), SUITS.index(rest)) if rest else PLAYS[card(kind)]
 
 
-def word(said: Action) -> str:
-    """The word of an action, but for the suit that a queen orders."""
-    match said:
+def word(text: Action) -> str:
+    """Return the notation of an action, without the suit that a queen orders."""
+    match text:
         case Bid(amount):
             return str(amount)
-        case NameTrump(trump, do):
-            return f"trump:{SUITS[trump]}{'!' * do}"
-        case Call(called):
+        case NameTrump(trump, all_tricks):
+            return f"trump:{SUITS[trump]}{'!' * all_tricks}"
+        case CallPartner(called):
             return "call:unknown" if called is None else f"call:{NOTATION[called]}"
         case Play(value):
             return NOTATION[value]
         case _:
-            return str(action_to_json(said)["type"])
+            return str(encode_action(text)["type"])
 
 
 def acts(state: Table, line: str) -> Table:
-    """The state after a line such as "0:KH 1:5H 2:pass"; a word without a seat is said by the one that is to act."""
+    """Return the state after a line such as "0:KH 1:5H 2:pass"; an action without a seat is of the seat to act."""
     return acts_with_facts(state, line)[0]
 
 
 def acts_with_facts(state: Table, line: str) -> tuple[Table, tuple[Fact, ...]]:
-    """The state after a line, and all that became known on the way."""
+    """Return the state after a line, and its facts."""
     facts: tuple[Fact, ...] = ()
-    for said in line.split():
-        numbered = said[1] == ":"
-        seat = int(said[0]) if numbered else to_act(state)
-        assert seat is not None, f"nobody is to act before {said}"
-        state, more = apply(state, SeatActed(seat, action(said[2:] if numbered else said)))
+    for text in line.split():
+        numbered = text[1] == ":"
+        seat = int(text[0]) if numbered else to_act(state)
+        assert seat is not None, f"no seat is to act before {text}"
+        state, more = apply(state, SeatActed(seat, action(text[2:] if numbered else text)))
         facts += more
     return state, facts
 
 
 def to_act(state: State) -> Seat | None:
-    """The first seat that is to act; None if nobody is."""
-    return state.awaiting.seats[0] if isinstance(state.awaiting, SeatsToAct) else None
+    """Return the first seat to act; None if there is none."""
+    awaiting = dispatch.awaiting(state)
+    return awaiting.seats[0] if isinstance(awaiting, SeatsToAct) else None
 
 
 def legal(state: State, seat: Seat | None = None) -> str:
-    """All that a seat may do, in the order in which it is listed, each once; without a seat the one that is to act."""
+    """Return the legal actions of a seat, by default of the seat to act, in their order without repeats."""
     asked = to_act(state) if seat is None else seat
-    actions = () if asked is None else state.legal_actions(asked).actions
+    actions = () if asked is None else dispatch.legal_actions(state, asked).actions
     return " ".join(dict.fromkeys(map(word, actions)))
 
 
 def may(state: State, seat: Seat | None = None) -> set[str]:
-    """The same without its order."""
+    """Return the same without its order."""
     return set(legal(state, seat).split())
 
 
-def refusal(state: State, said: str | Action, seat: Seat | None = None) -> str:
-    """The rule by which both refuse an action of a seat; without a seat of the one that is to act; "" if none does."""
+def refusal(state: State, text: str | Action, seat: Seat | None = None) -> str:
+    """Return the rule by which both refuse an action of a seat, by default of the seat to act; "" if they accept it."""
     asked = (to_act(state) or 0) if seat is None else seat
-    return rule_against(state, SeatActed(asked, action(said) if isinstance(said, str) else said))
+    return rule_against(state, SeatActed(asked, action(text) if isinstance(text, str) else text))
 
 
-def refusals(state: State, said: str | Action, seat: Seat | None = None) -> set[str]:
-    """The rules by which both refuse each of some words, or an action."""
-    return {refusal(state, one, seat) for one in (said.split() if isinstance(said, str) else [said])}
+def refusals(state: State, text: str | Action, seat: Seat | None = None) -> set[str]:
+    """Return the rules by which both refuse each of some actions."""
+    return {refusal(state, one, seat) for one in (text.split() if isinstance(text, str) else [text])}
 
 
 def hand(state: State, seat: Seat) -> set[str]:
-    """The cards that a seat sees in its hand, in notation."""
-    return set(notation(state.view(seat).seats[seat].cards))
+    """Return the cards of a seat's hand, in notation."""
+    return set(notation(dispatch.view(state, seat).seats[seat].cards))
 
 
 def pile(state: State, name: str, viewer: int = SPECTATOR) -> tuple[int, str] | None:
-    """How many cards lie on a pile, and those that a viewer sees; None without the pile."""
-    for called, count, lying in state.view(viewer).piles:
-        if called == name:
-            return count, " ".join(notation(laid.card for laid in lying))
+    """Return the number of a pile's cards, and those that a viewer sees; None without the pile."""
+    for found in dispatch.view(state, viewer).piles:
+        if found.name == name:
+            return found.card_count, " ".join(notation(pile_card.card for pile_card in found.cards))
     return None
 
 
 def due(state: State) -> ShuffleNeeded:
-    """The shuffle that a table awaits."""
-    assert isinstance(state.awaiting, ShuffleNeeded)
-    return state.awaiting
+    """Return the shuffle that a table awaits."""
+    awaiting = dispatch.awaiting(state)
+    assert isinstance(awaiting, ShuffleNeeded)
+    return awaiting
 
 
 def over(state: State) -> GameOver:
-    """The end of the game."""
-    assert isinstance(state.awaiting, GameOver)
-    return state.awaiting
+    """Return the end of the game."""
+    awaiting = dispatch.awaiting(state)
+    assert isinstance(awaiting, GameOver)
+    return awaiting
 
 
 def deal(state: Table, seed: int = 1) -> Table:
-    """The table after a deal by chance."""
-    return state.apply(shuffle(due(state), Random(seed)))[0]
+    """Return the table after a random deal."""
+    return dispatch.apply(state, shuffle(due(state), Random(seed)))[0]
 
 
 def first_legal(state: Table) -> Table:
-    """The table after its round, in which everybody did what is listed first."""
+    """Return the table after its round, in which all took the first legal action."""
     while (seat := to_act(state)) is not None:
-        state = state.apply(SeatActed(seat, state.legal_actions(seat).actions[0]))[0]
+        state = dispatch.apply(state, SeatActed(seat, dispatch.legal_actions(state, seat).actions[0]))[0]
     return state
 
 
-def ended(facts: Sequence[Fact]) -> RoundEnded:
-    """The score of the round that these facts end."""
-    return next(fact for fact in facts if isinstance(fact, RoundEnded))
+def ended(facts: Sequence[Fact]) -> RoundScore:
+    """Return the score of the round that these facts end."""
+    return next(fact.score for fact in facts if isinstance(fact, RoundEnded))
 
 
 def details(facts: Sequence[Fact]) -> dict[str, Any]:
-    """The same for programs."""
+    """Return the details of the fact that ends a round."""
     return dict(ended(facts).details)

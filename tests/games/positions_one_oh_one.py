@@ -7,14 +7,15 @@ from croupier.games.facts import PileCard, Seat
 from croupier.games.hands import hand_of
 from croupier.games.interface import OptionValue, resolve_options
 from croupier.games.one_oh_one import OneOhOne, OneOhOneState
-from croupier.games.one_oh_one.match import Match, circle
-from croupier.games.one_oh_one.table import Table
+from croupier.games.one_oh_one.circle import circle
+from croupier.games.one_oh_one.setup import resolved
+from croupier.games.one_oh_one.state import Progress
 
 ONE_OH_ONE = OneOhOne()
 
 
 def new(seats: int, **options: OptionValue) -> OneOhOneState:
-    """A table before its first deal."""
+    """Return a table before its first deal."""
     return ONE_OH_ONE.new(seats, resolve_options(ONE_OH_ONE, seats, options))
 
 
@@ -30,12 +31,12 @@ def position(
     dropped: tuple[tuple[Seat, ...], ...] = (),
     **options: OptionValue,
 ) -> OneOhOneState:
-    """Round 1, begun by seat 0, with hands such as "8C 9D | KH"; the stock is drawn from the left."""
+    """Return round 1, begun by seat 0, with hands such as "8C 9D | KH"; the stock is drawn from the left."""
     held = tuple(hand_of(cards(text)) for text in hands.split("|"))
     seats = len(held)
     return OneOhOneState(
-        table=Table.of(seats, resolve_options(ONE_OH_ONE, seats, options)),
-        match=Match(1, 0, tuple(scores) or (0,) * seats, circle(seats, dropped), dropped),
+        options=resolved(seats, resolve_options(ONE_OH_ONE, seats, options)),
+        progress=Progress(1, 0, tuple(scores) or (0,) * seats, circle(seats, dropped), dropped),
         hands=held,
         stock=cards(stock),
         pile=tuple(PileCard(value, 0) for value in cards(pile)),
@@ -46,5 +47,5 @@ def position(
 
 
 def stock(state: OneOhOneState) -> str:
-    """The stock, next card first."""
+    """Return the stock, next card first."""
     return " ".join(notation(state.stock))

@@ -9,7 +9,7 @@ from croupier.games.hands import hand_of
 from croupier.games.interface import CardsShuffled, OptionValue, resolve_options
 from croupier.games.one_ten import OneTen, OneTenState
 from croupier.games.one_ten import state as states
-from croupier.games.one_ten.table import Table
+from tests.games import dispatch
 
 ONE_TEN = OneTen()
 ROUND_HANDS = "5S JS KC QD 2H | 2S 3S 4C TD QH | KD KH 9D 2D 5C"
@@ -18,18 +18,18 @@ ROUND = "0:5S 1:2S 2:9D 0:JS 1:3S 2:2D 0:KC 1:4C 2:5C 0:QD 1:TD 2:KD 2:KH 0:2H 1
 
 
 def new(seats: int, **options: OptionValue) -> OneTenState:
-    """A table before its first deal."""
+    """Return a table before its first deal."""
     return ONE_TEN.new(seats, resolve_options(ONE_TEN, seats, options))
 
 
-def shuffled(table: Table, dealer: Seat, hands: str, kitty: str, stock: str = "") -> tuple[Card, ...]:
-    """The order of the pack that gives these hands, this kitty and this beginning of the stock; "" is anything."""
-    left = list(table.deck)
+def shuffled(options: states.OneTenOptions, dealer: Seat, hands: str, kitty: str, stock: str = "") -> tuple[Card, ...]:
+    """Return the order of the pack that deals these hands, kitty and top of the stock; "" is any card."""
+    left = list(options.deck)
     for value in cards(" ".join((hands.replace("|", " "), kitty, stock))):
         left.remove(value)
-    full = [_filled(text, table.hand_size, left) for text in hands.split("|")]
-    turns = [full[(dealer + 1 + turn) % table.seats] for turn in range(table.seats)]
-    dealt = [hand[at] for at in range(table.hand_size) for hand in turns]
+    full = [_filled(text, options.hand_size, left) for text in hands.split("|")]
+    turns = [full[(dealer + 1 + turn) % options.seats] for turn in range(options.seats)]
+    dealt = [hand[at] for at in range(options.hand_size) for hand in turns]
     return (*dealt, *_filled(kitty, 5, left), *cards(stock), *left)
 
 
@@ -39,9 +39,9 @@ def _filled(text: str, count: int, left: list[Card]) -> list[Card]:
 
 
 def dealt(hands: str, kitty: str = "", stock: str = "", dealer: Seat = 0, **options: OptionValue) -> OneTenState:
-    """The first round has been dealt, with hands such as "5S JS | 2D |"; cards that are not said are filled in."""
+    """Return the first round after its deal, with hands such as "5S JS | 2D |"; other cards are filled in."""
     state = new(hands.count("|") + 1, **options)
-    return state.apply(CardsShuffled(shuffled(state.table, dealer, hands, kitty, stock), (dealer,)))[0]
+    return dispatch.apply(state, CardsShuffled(shuffled(state.options, dealer, hands, kitty, stock), (dealer,)))[0]
 
 
 def position(
@@ -55,11 +55,11 @@ def position(
     dealer: Seat = 0,
     **options: OptionValue,
 ) -> OneTenState:
-    """The tricks have begun with these hands, and perhaps cards on the table; there are as many tricks as cards."""
+    """Return a round in its tricks, with these hands and cards in the trick; there are as many tricks as cards."""
     held = [cards(text) for text in hands.split("|")]
     start = new(len(held), **options)
     return start._replace(
-        table=replace(start.table, hand_size=max(map(len, held))),
+        options=replace(start.options, hand_size=max(map(len, held))),
         progress=states.Progress(1, dealer, tuple(scores) or (0,) * len(held)),
         phase="tricks",
         to_act=(bidder if to_act is None else to_act,),

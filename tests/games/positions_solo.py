@@ -6,8 +6,9 @@ from croupier.games.cards import Card, cards
 from croupier.games.facts import Seat
 from croupier.games.interface import CardsShuffled, OptionValue, resolve_options
 from croupier.games.solo import Solo, SoloState
-from croupier.games.solo.state import Match
-from croupier.games.solo.table import Table
+from croupier.games.solo.setup import resolved
+from croupier.games.solo.state import Progress
+from tests.games import dispatch
 
 SOLO = Solo()
 
@@ -39,31 +40,31 @@ LAST_THREE = "TS 9S AH 9D KH TD 7C KD QH KC JS AD"
 
 
 def exchanged(hands: str, *pairs: str) -> str:
-    """The hands but that the two cards of each pair have changed places."""
+    """Return the hands with the two cards of each pair exchanged."""
     for one, other in map(str.split, pairs):
         hands = hands.replace(one, "__").replace(other, one).replace("__", other)
     return hands
 
 
 VOID = exchanged(NINTH, "JD TS", "QD JS")
-"""The ninth hands but that seat 2 has no diamond."""
+"""The ninth hands, except that seat 2 has no diamond."""
 CLUBLESS = "QC 7D 8D 9D TD JD QD KD | 7C 8C 9C TC JC KC AC 7H | 8H 9H TH JH QH KH AH AD | 7S 8S 9S TS JS QS KS AS"
 """Seat 0 has no club, but for the Old."""
 
 
 def new(scores: Sequence[int] = (0, 0, 0, 0), **options: OptionValue) -> SoloState:
-    """A table before its first deal; seats with 36 went out in hand 1."""
-    resolved = resolve_options(SOLO, 4, options)
+    """Return a table before its first deal; seats with 36 went out in hand 1."""
+    values = resolve_options(SOLO, 4, options)
     went_out = tuple(int(score == 36) for score in scores)
-    return SoloState(Table.of(resolved), Match(totals=tuple(scores), went_out=went_out))
+    return SoloState(resolved(values), Progress(totals=tuple(scores), went_out=went_out))
 
 
 def dealt(hands: str, dealer: Seat = 3, scores: Sequence[int] = (0, 0, 0, 0), **options: OptionValue) -> SoloState:
-    """The first hand of a table, with these cards for seats 0 to 3."""
+    """Return the first hand of a table, with these cards for seats 0 to 3."""
     state = new(scores, **options)
-    first = dealer + 3 if state.table.deals_right_first else dealer + 1
+    first = dealer + 3 if state.options.deals_right_first else dealer + 1
     deck: list[Card] = [0] * 32
     for seat, hand in enumerate(hands.split("|")):
-        for place, value in zip(state.table.places[(seat - first) % 4], cards(hand), strict=True):
+        for place, value in zip(state.options.places[(seat - first) % 4], cards(hand), strict=True):
             deck[place] = value
-    return state.apply(CardsShuffled(tuple(deck), (dealer,)))[0]
+    return dispatch.apply(state, CardsShuffled(tuple(deck), (dealer,)))[0]

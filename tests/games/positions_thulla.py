@@ -3,29 +3,29 @@
 from croupier.games.cards import cards, mask_of
 from croupier.games.facts import Seat
 from croupier.games.interface import OptionValue, resolve_options
-from croupier.games.thulla import Thulla, ThullaState
-from croupier.games.thulla.state import Laid, Match
+from croupier.games.thulla import Thulla
+from croupier.games.thulla.state import PlayedCard, Progress, ThullaState
 
 THULLA = Thulla()
 
 
 def new(seats: int, **options: OptionValue) -> ThullaState:
-    """A table before its first deal."""
+    """Return a table before its first deal."""
     return THULLA.new(seats, resolve_options(THULLA, seats, options))
 
 
 def position(
     hands: str, *, leader: Seat = 0, out: tuple[Seat, ...] = (), stalled: int = 0, **options: OptionValue
 ) -> ThullaState:
-    """A trick is about to begin in game 1 with hands such as "5H 2C | KH | 4D"; all other cards lie in the waste."""
+    """Return game 1 before a trick, with hands such as "5H 2C | KH | 4D"; all other cards are in the waste."""
     held = tuple(mask_of(cards(text)) for text in hands.split("|"))
     seats = len(held)
     start = new(seats, **options)
     return start._replace(
-        match=Match(round_number=1, starter=leader, totals=(0,) * seats),
+        progress=Progress(round_number=1, starter=leader, totals=(0,) * seats),
         hands=held,
         queue=tuple(seat % seats for seat in range(leader, leader + seats) if held[seat % seats]),
-        waste=tuple(Laid(value, 0) for value in start.table.deck if not mask_of((value,)) & sum(held)),
+        waste=tuple(PlayedCard(value, 0) for value in start.options.deck if not mask_of((value,)) & sum(held)),
         out=out,
         stalled=stalled,
     )

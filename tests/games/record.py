@@ -1,9 +1,9 @@
-"""Record playthroughs: a table by chance for each number of seats and each other value of an option, one file each.
+"""Record playthroughs: a random table for each number of seats and each other value of an option, one file each.
 
 `python -m tests.games.record` writes those that are missing; `python -m tests.games.record --again` all of them, which
-is right only after the rules of a game, or what its facts say, were changed on purpose.
+is right only after a deliberate change of a game's rules or facts.
 
-A file has JSON lines: the table, every event with a hash of the facts that it gave, and the result.
+A file has JSON lines: the table, every event with a hash of its facts, and the result.
 """
 
 import hashlib
@@ -15,8 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from croupier.games.actions import action_from_json, action_to_json
-from croupier.games.catalogue import GAMES
+from croupier.games.actions import decode_action, encode_action
 from croupier.games.facts import Fact
 from croupier.games.interface import (
     CardsShuffled,
@@ -30,6 +29,8 @@ from croupier.games.interface import (
     State,
     resolve_options,
 )
+from croupier.games.registry import GAMES
+from tests.games import dispatch
 from tests.games.walk import ENDING, drawn_values, walk
 
 FOLDER = Path(__file__).parent / "playthroughs"
@@ -37,22 +38,22 @@ Line = dict[str, Any]
 
 
 def playthroughs(game: Game) -> Iterator[tuple[str, int, dict[str, OptionValue]]]:
-    """Name, seats and options of each playthrough that a game must have; no two have the same options and seats."""
-    usual = game.seats[len(game.seats) // 2]
-    plain = resolve_options(game, usual, _ending(game))
+    """Return name, seats and options of each playthrough of a game; no two have the same options and seats."""
+    usual_actions = game.seats[len(game.seats) // 2]
+    plain = resolve_options(game, usual_actions, _ending(game))
     for seats in game.seats:
         yield f"seats-{seats}", seats, resolve_options(game, seats, _ending(game))
-    for option in game.options(usual):
+    for option in game.options(usual_actions):
         allowed = drawn_values(game, option)
         values = {allowed[0], option.default, allowed[-1]} if isinstance(allowed, range) else allowed
         for value in sorted(values, key=str):
-            chosen = _possible(game, usual, option.name, value) if value in allowed else None
+            chosen = _possible(game, usual_actions, option.name, value) if value in allowed else None
             if chosen is not None and chosen != plain:
-                yield f"{option.name}-{str(value).lower()}", usual, chosen
+                yield f"{option.name}-{str(value).lower()}", usual_actions, chosen
 
 
 def _ending(game: Game) -> dict[str, OptionValue]:
-    """What has to be chosen so that play by chance comes to an end."""
+    """Return the options with which random play comes to an end."""
     return {name: values[-1] for name, values in ENDING.get(game.id, {}).items()}
 
 
@@ -64,49 +65,49 @@ def _possible(game: Game, seats: int, name: str, value: OptionValue) -> dict[str
 
 
 def recorded(game: Game, seats: int, options: Mapping[str, OptionValue], random: Random) -> list[Line]:
-    """The lines of a table played by chance."""
+    """Return the lines of a table played at random."""
     state = game.new(seats, options)
     header: Line = {"game": game.id, "rules_version": game.rules_version, "seats": seats, "options": dict(options)}
     lines = [header]
     for step in walk(game, state, random):
-        lines.append(event_to_json(step.event) | {"facts": facts_hash(step.facts)})
+        lines.append(encode_event(step.event) | {"facts": facts_hash(step.facts)})
         state = step.after
     return [*lines, result(state)]
 
 
 def result(state: State) -> Line:
-    """The last line."""
-    over = state.awaiting
+    """Return the last line."""
+    over = dispatch.awaiting(state)
     assert isinstance(over, GameOver)
     ranking = [list(group) for group in over.ranking]
-    return {"scores": list(state.scores), "ranking": ranking, "reason": over.reason}
+    return {"scores": list(dispatch.scores(state)), "ranking": ranking, "reason": over.reason}
 
 
-def event_to_json(event: Event) -> Line:
-    """An event as a line has it; a shuffle by the numbers of its cards."""
+def encode_event(event: Event) -> Line:
+    """Return the JSON of an event; a shuffle has the numbers of its cards."""
     if isinstance(event, SeatActed):
-        return {"seat": event.seat, "action": action_to_json(event.action)}
+        return {"seat": event.seat, "action": encode_action(event.action)}
     if isinstance(event, ProposalAgreed):
         return {"agreed": event.proposal}
     return {"cards": list(event.cards), "drawn": list(event.drawn)}
 
 
-def event_from_json(line: Line) -> Event:
-    """Read an event."""
+def decode_event(line: Line) -> Event:
+    """Return the event of a JSON value."""
     if "seat" in line:
-        return SeatActed(line["seat"], action_from_json(line["action"]))
+        return SeatActed(line["seat"], decode_action(line["action"]))
     if "agreed" in line:
         return ProposalAgreed(line["agreed"])
     return CardsShuffled(tuple(line["cards"]), tuple(line["drawn"]))
 
 
 def facts_hash(facts: tuple[Fact, ...]) -> str:
-    """Sixteen hexadecimal digits over all that the facts say, to whom and in which order."""
+    """Return sixteen hexadecimal digits of a hash over facts, audiences and order."""
     return hashlib.sha256(facts_text(facts).encode()).hexdigest()[:16]
 
 
 def facts_text(facts: tuple[Fact, ...]) -> str:
-    """The facts written out, for the hash and for people."""
+    """Return the facts as text, for the hash and for people."""
     return "\n".join(json.dumps([type(fact).__name__, fact], default=_plain) for fact in facts)
 
 

@@ -1,4 +1,4 @@
-"""What a seat of any game sees, and tables that computer players play."""
+"""Observations of seats in any game, and tables that bots play."""
 
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -12,29 +12,30 @@ from croupier.games.interface import (
     Event,
     Game,
     GameOver,
+    Observation,
     OptionValues,
     SeatActed,
-    Seen,
     ShuffleNeeded,
     State,
     resolve_options,
 )
+from tests.games import dispatch
 from tests.games.laws import fits
-from tests.games.walk import MOST_EVENTS, shuffle
+from tests.games.walk import MAX_EVENTS, shuffle
 
 
-def seen(game: Game, state: State, seat: Seat, options: OptionValues) -> Seen:
-    """What a computer player on the seat gets; options that are not given are the defaults."""
-    view = state.view(seat)
-    return Seen(seat, resolve_options(game, len(view.seats), options), view, state.legal_actions(seat))
+def observation(game: Game, state: State, seat: Seat, options: OptionValues) -> Observation:
+    """Return the observation of a seat's bot; omitted options have their defaults."""
+    view = dispatch.view(state, seat)
+    return Observation(seat, resolve_options(game, len(view.seats), options), view, dispatch.legal_actions(state, seat))
 
 
 def decisions(
     game: Game, state: State, options: OptionValues, bots: Sequence[Bot], random: Random
-) -> Iterator[tuple[State, Seen | None]]:
-    """Each decision while bots play a table, whose actions are checked against what is legal; None at the end."""
-    for _ in range(MOST_EVENTS):
-        awaiting = state.awaiting
+) -> Iterator[tuple[State, Observation | None]]:
+    """Yield each decision of bots that play a table, and None at its end; raises AssertionError for illegal actions."""
+    for _ in range(MAX_EVENTS):
+        awaiting = dispatch.awaiting(state)
         if isinstance(awaiting, GameOver):
             yield state, None
             return
@@ -43,24 +44,25 @@ def decisions(
             event = shuffle(awaiting, random)
         else:
             seat = random.choice(awaiting.seats)
-            asked = Seen(seat, options, state.view(seat), state.legal_actions(seat))
+            asked = Observation(seat, options, dispatch.view(state, seat), dispatch.legal_actions(state, seat))
             yield state, asked
             event = SeatActed(seat, bots[seat](asked, random.randrange))
             assert fits(asked.legal, event.action)
-        state, _ = state.apply(event)
+        state, _ = dispatch.apply(state, event)
     raise AssertionError("the bots do not come to an end")
 
 
 def play_out(game: Game, seats: int, options: OptionValues, bots: Sequence[Bot], random: Random) -> GameOver:
-    """Let bots play a table to its end."""
+    """Let bots play a table to its end, and return its state."""
     resolved = resolve_options(game, seats, options)
     ((end, _),) = deque(decisions(game, game.new(seats, resolved), resolved, bots, random), maxlen=1)
-    assert isinstance(end.awaiting, GameOver)
-    return end.awaiting
+    over = game.awaiting(end)
+    assert isinstance(over, GameOver)
+    return over
 
 
 def places(game: Game, seats: int, options: OptionValues, one: Bot, others: Bot, games: int) -> list[float]:
-    """Where one player ends in games among others: 0 is first and 1 last, and who shares a place has the middle."""
+    """Return the places of one bot in games among others: 0 is first, 1 is last, and shared places are averaged."""
     found = []
     for number in range(games):
         own = number % seats
@@ -72,6 +74,6 @@ def places(game: Game, seats: int, options: OptionValues, one: Bot, others: Bot,
     return found
 
 
-def surely_better_than_even(places: Sequence[float]) -> bool:
-    """Whether the mean place is better than the middle by more than three standard errors."""
+def is_significantly_better(places: Sequence[float]) -> bool:
+    """Return whether the mean place is better than the middle by more than three standard errors."""
     return mean(places) + 3 * stdev(places) / sqrt(len(places)) < 0.5

@@ -1,4 +1,4 @@
-"""The sensible player of Jøssing, what a searching one imagines, and how well a seat is told to have done."""
+"""The sensible bot, the determinization and the evaluation of Jøssing."""
 
 from random import Random
 from typing import Any
@@ -10,7 +10,7 @@ from croupier.games.jossing import JossingState
 from croupier.games.jossing.chances import spread
 from tests.games.positions import acts, hand, word
 from tests.games.positions_jossing import JOSSING, new, section
-from tests.games.seats import seen
+from tests.games.seats import observation
 
 
 @pytest.mark.parametrize(
@@ -33,43 +33,43 @@ def test_sensible_decisions_in_plain_positions(
     hands: str, trump: str, line: str, options: dict[str, Any], expected: str
 ) -> None:
     state, seat = acts(section(hands, trump, **options), line), int(expected[0])
-    decided = JOSSING.bots["sensible"](seen(JOSSING, state, seat, options), Random(1).randrange)
+    decided = JOSSING.bots["sensible"](observation(JOSSING, state, seat, options), Random(1).randrange)
     assert f"{seat}:{word(decided)}" == expected
 
 
-def test_the_spread_of_independent_chances() -> None:
+def test_the_distribution_of_independent_tricks() -> None:
     assert spread([]) == [1.0]
     assert spread([0.5, 0.5]) == [0.25, 0.5, 0.25]
     assert spread([1.0, 0.0, 1.0]) == [0.0, 0.0, 1.0, 0.0]
 
 
-def imagined(state: JossingState, seat: Seat, seed: int) -> Any:
-    """A table as it may be for all that a seat knows."""
-    return JOSSING.imagine(seen(JOSSING, state, seat, {}), Random(seed).randrange)
+def determinized(state: JossingState, seat: Seat, seed: int) -> Any:
+    """Return a table that fits the knowledge of a seat."""
+    return JOSSING.determinize(observation(JOSSING, state, seat, {}), Random(seed).randrange)
 
 
-def test_imagined_hands_heed_suits_that_were_not_followed() -> None:
+def test_determinized_hands_lack_suits_that_were_not_followed() -> None:
     start = section("2C 3C 4C 5C | 6C 2D 3D 4D | 7H 2S 3S 4S", "KH", dealer=2)
     state = acts(start, "0:1 1:1 2:1 0:2C 6C 7H 2S 3C")
     for number in range(50):
-        table = imagined(state, 1, number)
+        table = determinized(state, 1, number)
         assert "C" not in "".join(hand(table, 2))
         assert "S" not in "".join(hand(table, 0))
 
 
-def test_imagined_secret_bids_suit_the_imagined_hands() -> None:
+def test_determinized_secret_bids_fit_the_hands() -> None:
     state = acts(section("2C 3C | AH KH | 4C 5D", "QH"), "0:2 1:0")
-    found = [imagined(state, 2, number).bids for number in range(30)]
+    found = [determinized(state, 2, number).bids for number in range(30)]
     assert {tuple(bid.seat for bid in bids) for bids in found} == {(0, 1)}
     assert len({tuple(bid.amount for bid in bids) for bids in found}) > 1
     done = acts(state, "2:1")
-    assert imagined(done, 1, 1).bids == done.bids
+    assert determinized(done, 1, 1).bids == done.bids
 
 
-def test_ratings_compare_what_seats_gained() -> None:
+def test_evaluation_compares_the_gains_of_seats() -> None:
     state = section("AH 2S | KH QH", "9S", dealer=1)
     playing = acts(state, "0:2 1:1")
-    assert JOSSING.rate(playing, acts(playing, "AH KH 2S QH")) == (1.0, 0.0)
-    assert JOSSING.rate(state, playing)[0] > 0.5 > JOSSING.rate(state, playing)[1]
-    assert JOSSING.rate(new(2), new(2)) == (0.5, 0.5)
-    assert JOSSING.rate(playing, acts(playing, "AH KH"))[1] > 0
+    assert JOSSING.evaluate(playing, acts(playing, "AH KH 2S QH")) == (1.0, 0.0)
+    assert JOSSING.evaluate(state, playing)[0] > 0.5 > JOSSING.evaluate(state, playing)[1]
+    assert JOSSING.evaluate(new(2), new(2)) == (0.5, 0.5)
+    assert JOSSING.evaluate(playing, acts(playing, "AH KH"))[1] > 0

@@ -9,6 +9,7 @@ from croupier.games.cards import card
 from croupier.games.facts import SPECTATOR, Seat
 from croupier.games.interface import CardsShuffled, SeatsToAct
 from croupier.games.jossing import scoring
+from tests.games import dispatch
 from tests.games.comparison import rule_against
 from tests.games.positions import acts, acts_with_facts, ended, hand, legal, refusal, to_act
 from tests.games.positions_jossing import before, new, section, shuffled
@@ -19,9 +20,9 @@ LAST = TWO | {"identical_cards": "last"}
 
 
 def sizes(seats: int, **options: Any) -> list[int]:
-    """The cards per seat of all sections."""
-    table = new(seats, **options).table
-    return [table.size(number) for number in range(1, table.sections + 1)]
+    """Return the cards per seat of all sections."""
+    resolved = new(seats, **options).options
+    return [resolved.size(number) for number in range(1, resolved.sections + 1)]
 
 
 @pytest.mark.parametrize(("seats", "peak"), [(2, 10), (3, 10), (4, 10), (5, 10), (6, 8), (7, 7), (8, 6)])
@@ -33,10 +34,10 @@ def test_JOS_EX_2_JOS_LEN_1_JOS_LEN_2_JOS_LEN_3_JOS_D4_JOS_D5_the_sizes_of_all_s
 
 
 def test_JOS_EX_3_JOS_LEAD_1_JOS_DEAL_1_JOS_D12_the_deal_and_the_lead_go_round() -> None:
-    table = new(3, first_dealer=2).table
-    dealers = [table.dealer(number) for number in range(1, 11)]
+    options = new(3, first_dealer=2).options
+    dealers = [options.dealer(number) for number in range(1, 11)]
     assert dealers == [2, 0, 1, 2, 0, 1, 2, 0, 1, 2]
-    leaders = [scoring.first_leader((0, 0, 0), table.from_left_of(dealer), False) for dealer in dealers]
+    leaders = [scoring.first_leader((0, 0, 0), options.from_left_of(dealer), False) for dealer in dealers]
     assert leaders == [0, 1, 2, 0, 1, 2, 0, 1, 2, 0]
 
 
@@ -49,7 +50,7 @@ def test_JOS_EX_3_JOS_LEAD_1_JOS_DEAL_1_JOS_D12_the_deal_and_the_lead_go_round()
         pytest.param("0:1 1:3 2:0 3:3", 3, id="JOS-EX-4 JOS-LEAD-3 JOS-D3"),
     ],
 )
-def test_who_leads_the_first_trick(bids: str, highest: Seat) -> None:
+def test_the_leader_of_the_first_trick(bids: str, highest: Seat) -> None:
     assert to_act(acts(section(FOUR, "AH", dealer=1), bids)) == 2
     assert to_act(acts(section(FOUR, "AH", dealer=1, leader="highest_bidder"), bids)) == highest
 
@@ -83,7 +84,7 @@ def test_following_suit(hands: str, line: str, dealer: Seat, expected: str) -> N
         pytest.param("9C", "0:KH 1:KH 2:AH", LAST, 2, id="JOS-EX-7 a higher one last"),
     ],
 )
-def test_who_wins_a_trick(trump: str, plays: str, options: dict[str, Any], winner: Seat) -> None:
+def test_the_winner_of_a_trick(trump: str, plays: str, options: dict[str, Any], winner: Seat) -> None:
     hands = " | ".join(word[2:] for word in sorted(plays.split()))
     dealer = (int(plays[0]) - 1) % len(plays.split())
     bids = " ".join(f"{word[0]}:0" for word in plays.split())
@@ -98,7 +99,7 @@ def test_JOS_EX_7_both_copies_are_one_action_and_one_of_them_goes() -> None:
 
 def test_JOS_EX_7_JOS_DECK_1_a_third_copy_is_impossible() -> None:
     state = before(2, 1, 0, decks=2)
-    right = shuffled(state.table, "KH | KH", "9C", 0)
+    right = shuffled(state.options, "KH | KH", "9C", 0)
     third = CardsShuffled((*right.cards[:2], card("KH"), *right.cards[3:]))
     assert (rule_against(state, right), rule_against(state, third)) == ("", "JOS-DECK-1")
     twice = CardsShuffled((card("KH"), card("KH"), *range(50)))
@@ -107,20 +108,22 @@ def test_JOS_EX_7_JOS_DECK_1_a_third_copy_is_impossible() -> None:
 
 def test_JOS_EX_8_JOS_BID_6_JOS_BID_7_the_hook() -> None:
     state = section(FOUR, "AH", dealer=2, hook=True)
-    assert state.awaiting == SeatsToAct((0, 1, 3))
+    assert dispatch.awaiting(state) == SeatsToAct((0, 1, 3))
     assert (refusal(state, "0", 2), refusal(state, "8C", 2)) == ("JOS-BID-6", "JOS-BID-1")
     for line, amounts in (("0:1 1:0 3:1", "0 2 3"), ("0:2 1:2 3:1", "0 1 2 3"), ("0:0 1:0 3:0", "0 1 2")):
         asked = acts(state, line)
         assert (to_act(asked), legal(asked)) == (2, amounts)
-        assert [call.action for call in asked.view(SPECTATOR).calls] == [Bid(int(bid[2:])) for bid in line.split()]
+        assert [call.action for call in dispatch.view(asked, SPECTATOR).calls] == [
+            Bid(int(bid[2:])) for bid in line.split()
+        ]
 
 
 def test_JOS_EX_9_JOS_BID_1_JOS_BID_4_bids_stay_secret_until_the_last() -> None:
     def known(viewer: int) -> dict[int, Action | None]:
-        return {call.seat: call.action for call in state.view(viewer).calls}
+        return {call.seat: call.action for call in dispatch.view(state, viewer).calls}
 
     state = acts(section("2C 3C | 5C 6C | 8C 9C", "AH"), "0:2")
-    assert state.awaiting == SeatsToAct((1, 2))
+    assert dispatch.awaiting(state) == SeatsToAct((1, 2))
     assert known(0) == {0: Bid(2)}
     assert known(1) == known(2) == known(SPECTATOR) == {0: None}
     state = acts(state, "2:0")
@@ -131,7 +134,7 @@ def test_JOS_EX_9_JOS_BID_1_JOS_BID_4_bids_stay_secret_until_the_last() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "seat", "said", "rule"),
+    ("line", "seat", "text", "rule"),
     [
         pytest.param("", 0, Bid(3), "JOS-BID-2", id="JOS-EX-10 JOS-BID-2 too many"),
         pytest.param("", 0, Bid(-1), "JOS-BID-2", id="JOS-EX-10 fewer than none"),
@@ -151,8 +154,8 @@ def test_JOS_EX_9_JOS_BID_1_JOS_BID_4_bids_stay_secret_until_the_last() -> None:
         pytest.param("0:1 1:1 2:1", 1, "5C/H", "JOS-ACT-1", id="JOS-ACT-1 a suit beside the card"),
     ],
 )
-def test_refusals(line: str, seat: Seat, said: str | Action, rule: str) -> None:
-    assert refusal(acts(section("2C 3C | 5C 6C | 8C 9C", "AH"), line), said, seat) == rule
+def test_refusals(line: str, seat: Seat, text: str | Action, rule: str) -> None:
+    assert refusal(acts(section("2C 3C | 5C 6C | 8C 9C", "AH"), line), text, seat) == rule
 
 
 @pytest.mark.parametrize(
@@ -165,11 +168,11 @@ def test_refusals(line: str, seat: Seat, said: str | Action, rule: str) -> None:
         pytest.param("2C | 3C", "5D", "0:0 1:1 3C 2C", (10, 11), (5, 10), id="JOS-SCORE-2 JOS-SCORE-3"),
     ],
 )
-def test_what_a_section_brings(
+def test_the_scores_of_a_section(
     hands: str, trump: str, line: str, classic: tuple[int, ...], modern: tuple[int, ...]
 ) -> None:
     for system, expected in (("classic", classic), ("modern", modern)):
-        assert acts(section(hands, trump, scoring=system), line).scores == expected
+        assert dispatch.scores(acts(section(hands, trump, scoring=system), line)) == expected
     assert scoring.section_points((10, 2), (10, 4), modern=False) == (20, 0)
     assert scoring.section_points((10, 2), (10, 4), modern=True) == (55, 0)
 
@@ -179,10 +182,10 @@ def test_JOS_EX_12_JOS_END_3_JOS_D13_the_final_ranking() -> None:
     assert scoring.ranking((0, 0)) == ((0, 1),)
 
 
-def test_JOS_BID_5_JOS_PLAY_5_JOS_D11_the_section_that_the_page_tells() -> None:
+def test_JOS_BID_5_JOS_PLAY_5_JOS_D11_the_example_section_of_the_page() -> None:
     state = acts(section("AC 7D 2S | KC 9S 3D | 4C QD JS", "5S", dealer=2), "1:1 2:2 0:1")
-    assert (state.section.number, state.table.first_dealer, to_act(state)) == (3, 0, 0)
+    assert (state.section.number, state.options.first_dealer, to_act(state)) == (3, 0, 0)
     state, facts = acts_with_facts(state, "0:AC 1:KC 2:4C 0:7D 1:3D 2:QD 2:JS 0:2S 1:9S")
-    assert (state.won, state.scores) == ((1, 0, 2), (11, 0, 12))
+    assert (state.won, dispatch.scores(state)) == ((1, 0, 2), (11, 0, 12))
     assert ended(facts).headline == "section 3, 3 cards, trump spades"
     assert ended(facts).notes == ("bid 1, won 1", "bid 1, won 0", "bid 2, won 2")

@@ -6,11 +6,12 @@ import pytest
 
 from croupier.games.actions import PLAYS, Action, Bid, Pass
 from croupier.games.cards import STANDARD_DECK, card, cards, notation
-from croupier.games.facts import SPECTATOR, CardsMoved, ContractChanged, RoundEnded, all_but, only
+from croupier.games.facts import SPECTATOR, CardsMoved, Contract, RoundEnded, all_but, only
 from croupier.games.interface import CardsShuffled, IllegalAction, ProposalAgreed, SeatActed
 from croupier.games.jossing import JossingState, scoring
+from tests.games import dispatch
 from tests.games.comparison import rule_against
-from tests.games.fold import heard
+from tests.games.fold import facts_for
 from tests.games.positions import acts, deal, due, first_legal, hand, legal, over, pile, refusal
 from tests.games.positions_jossing import JOSSING, before, new, section, shuffled
 from tests.games.walk import viewers, walk
@@ -42,27 +43,27 @@ def test_JOS_DECK_2_ranks_are_the_same_for_trumps_and_others(trump: int) -> None
 
 
 def test_JOS_DEAL_2_one_card_at_a_time_from_the_left_of_the_dealer() -> None:
-    state, _ = before(4, 3, dealer=1).apply(CardsShuffled(STANDARD_DECK))
+    state, _ = dispatch.apply(before(4, 3, dealer=1), CardsShuffled(STANDARD_DECK))
     assert [hand(state, seat) for seat in (2, 3, 0, 1)] == [set(notation(range(at, 12, 4))) for at in range(4)]
     assert state.section.indicator == 12
 
 
 def test_JOS_DEAL_3_JOS_D8_the_next_card_shows_trump_and_plays_no_part() -> None:
     state = before(3, 2, dealer=0)
-    state, facts = state.apply(shuffled(state.table, THREE, "5H", 0))
+    state, facts = dispatch.apply(state, shuffled(state.options, THREE, "5H", 0))
     for seat, text in enumerate(THREE.split("|")):
         moved = [fact for fact in facts if isinstance(fact, CardsMoved) and fact.target == seat]
         assert [(fact.cards, fact.audience) for fact in moved] == [(cards(text), only(seat)), ((), all_but(seat))]
     for viewer in viewers(3):
-        assert state.view(viewer).contract == ContractChanged(trump=2)
+        assert dispatch.view(state, viewer).contract == Contract(trump=2)
         assert pile(state, "indicator", viewer) == (1, "5H")
     state = acts(state, "0:0 1:0 2:0 5C 8C 2C 9H 3C 6D")
-    assert [pile.name for pile in state.view(0).piles] == ["indicator", "taken"]
+    assert [pile.name for pile in dispatch.view(state, 0).piles] == ["indicator", "taken"]
 
 
 def test_JOS_DEAL_3_JOS_D9_the_same_suit_may_be_trump_again() -> None:
     state = acts(section("2C | 3C", "5H"), "0:0 1:0 3C 2C")
-    again, _ = state.apply(shuffled(state.table, "2C 3C | 4C 5C", "5H", 1))
+    again, _ = dispatch.apply(state, shuffled(state.options, "2C 3C | 4C 5C", "5H", 1))
     assert (state.section.trump, again.section.trump) == (2, 2)
 
 
@@ -72,15 +73,15 @@ def test_JOS_DEAL_4_a_deal_that_is_not_due_or_not_valid_is_refused_and_nobody_ac
         assert rule_against(state, CardsShuffled(wrong)) == "JOS-DECK-1"
     assert rule_against(new(3, decks=2), CardsShuffled(deck)) == "JOS-DECK-1"
     assert rule_against(state, CardsShuffled(deck, (0,))) == "JOS-DEAL-2"
-    assert {refusal(state, said, 0) for said in ("0", "2C", "pass")} == {"JOS-DEAL-4"}
-    dealt, _ = state.apply(CardsShuffled(deck))
+    assert {refusal(state, text, 0) for text in ("0", "2C", "pass")} == {"JOS-DEAL-4"}
+    dealt, _ = dispatch.apply(state, CardsShuffled(deck))
     assert rule_against(dealt, CardsShuffled(deck)) == "JOS-DEAL-4"
 
 
 def test_JOS_ACT_1_nothing_can_be_proposed() -> None:
     for state in (new(2), section(THREE, "5H")):
         with pytest.raises(IllegalAction):
-            state.event_record(ProposalAgreed("rest"))
+            dispatch.event_record(state, ProposalAgreed("rest"))
         assert rule_against(state, ProposalAgreed("rest"))
 
 
@@ -94,34 +95,37 @@ def test_JOS_BID_4_what_the_others_bid_makes_no_difference_before_all_are_in(see
     random = Random(seed)
     for _ in range(20):
         one = other = section("2C 3C | 5C 6C | 8C 9C | JC QC", "AH", random.randrange(4), hook=random.random() < 0.5)
-        order = [seat for seat in random.sample(range(4), 4) if one.legal_actions(seat).actions]
+        order = [seat for seat in random.sample(range(4), 4) if dispatch.legal_actions(one, seat).actions]
         for at, seat in enumerate(order[:-1], start=1):
-            one, facts = one.apply(SeatActed(seat, Bid(random.randrange(3))))
-            other, others_facts = other.apply(SeatActed(seat, Bid(random.randrange(3))))
+            one, facts = dispatch.apply(one, SeatActed(seat, Bid(random.randrange(3))))
+            other, others_facts = dispatch.apply(other, SeatActed(seat, Bid(random.randrange(3))))
             for viewer in {*viewers(4)} - {*order[:at]}:
-                assert heard(facts, viewer) == heard(others_facts, viewer)
-                assert (one.view(viewer), one.awaiting) == (other.view(viewer), other.awaiting)
+                assert facts_for(facts, viewer) == facts_for(others_facts, viewer)
+                assert (dispatch.view(one, viewer), dispatch.awaiting(one)) == (
+                    dispatch.view(other, viewer),
+                    dispatch.awaiting(other),
+                )
                 assert viewer == SPECTATOR or learned(one, viewer) == learned(other, viewer)
 
 
 def learned(state: JossingState, seat: int) -> list[object]:
-    """What a seat is told of what it may do."""
-    told: list[object] = [state.legal_actions(seat)]
+    """Return the legal actions that a seat receives."""
+    answers: list[object] = [dispatch.legal_actions(state, seat)]
     tried: list[Action] = [Pass(), *(Bid(amount) for amount in range(-1, 6)), *PLAYS]
     for action in tried:
         try:
-            state.apply(SeatActed(seat, action))
+            dispatch.apply(state, SeatActed(seat, action))
         except IllegalAction as refused:
-            told.append((refused.rule, str(refused)))
-    return told
+            answers.append((refused.rule, str(refused)))
+    return answers
 
 
 @pytest.mark.parametrize(("game_type", "sections"), [("up", 6), ("up_and_down", 12)])
 def test_JOS_END_1_JOS_END_2_the_game_ends_with_the_last_section(game_type: str, sections: int, seed: int) -> None:
-    steps = list(walk(JOSSING, new(8, game_type=game_type), Random(seed)))
-    found = [fact for step in steps for fact in step.facts if isinstance(fact, RoundEnded)]
+    transitions = list(walk(JOSSING, new(8, game_type=game_type), Random(seed)))
+    found = [fact.score for step in transitions for fact in step.facts if isinstance(fact, RoundEnded)]
     assert [fact.round_number for fact in found] == list(range(1, sections + 1))
     assert found[-1].totals == tuple(map(sum, zip(*(fact.points for fact in found), strict=True)))
-    state = steps[-1].after
+    state = transitions[-1].after
     assert over(state) == (scoring.ranking(found[-1].totals), "sections_played")
     assert (refusal(state, "0", 0), rule_against(state, CardsShuffled(STANDARD_DECK))) == ("JOS-END-1", "JOS-DEAL-4")

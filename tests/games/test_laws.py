@@ -1,6 +1,6 @@
 """Laws that hold for every game, with any options, at every number of seats, at each step of a random table.
 
-Another game comes under them by its line in GAMES and one in PECULIAR.
+A new game is covered by its lines in GAMES and TRAITS.
 """
 
 import copy
@@ -11,33 +11,42 @@ from random import Random
 
 import pytest
 
-from croupier.games.actions import PLAYS, Play, action_from_json
-from croupier.games.cards import Card
-from croupier.games.catalogue import GAMES
+from croupier.games.actions import PLAYS, Play, decode_action
+from croupier.games.cards import NOTATION, Card, card_names
 from croupier.games.facts import SPECTATOR, CardsMoved, RoundStarted
 from croupier.games.interface import (
     NOTHING_LEGAL,
     CardsShuffled,
     Event,
     Game,
+    Observation,
     ProposalAgreed,
     SeatActed,
     SeatsToAct,
-    Seen,
     ShuffleNeeded,
     State,
 )
-from tests.games.comparison import Both, refusal_by_engine
-from tests.games.fold import fold, heard
-from tests.games.laws import STEPS, attempts, every_table, fits, steps, tables
+from croupier.games.registry import GAMES
+from tests.games import dispatch
+from tests.games.comparison import ComparedTable, refusal_by_engine
+from tests.games.fold import facts_for, fold
+from tests.games.laws import (
+    MAX_TRANSITIONS,
+    attempted_actions,
+    every_judged_table,
+    every_table,
+    fits,
+    tables,
+    transitions,
+)
 from tests.games.walk import sample_options, viewers, walk
 
 TRIES = 0.25
-"""How likely something is tried between two events of a table that is compared with the judge's."""
+"""The probability of an attempt between two events of a table that is compared with the judge's."""
 TURN, HELD = 0.8, 0.5
-"""How likely a seat tries it whose turn it is, and with a card of its own."""
+"""The probability that the attempt is by the seat to act, and with a card of its own."""
 PROPOSALS = 0.1
-"""How likely it is a proposal, where a game has such things."""
+"""The probability that it is a proposal, in games with proposals."""
 MALFORMED: tuple[dict[str, object], ...] = (
     {},
     {"type": "fly"},
@@ -55,44 +64,57 @@ MALFORMED: tuple[dict[str, object], ...] = (
     {"type": "keep", "trump": "X", "cards": []},
     {"type": "call"},
     {"type": "name_trump", "trump": "H"},
+    {"type": "draw", "pile": 1},
+    {"type": "lay"},
+    {"type": "lay", "cards": ["5H"], "owner": -1},
+    {"type": "declare", "word": "last_card", "amount": "1"},
+    {"type": "declare", "cards": []},
 )
 
 
 def refused(state: State, event: Event) -> bool:
-    """Whether an event is refused, and then with the id of a rule and a reason."""
+    """Return whether an event is refused; raises AssertionError for a refusal without rule id or reason."""
     rule = refusal_by_engine(state, event)
     assert re.fullmatch(r"[A-Z0-9]+-[A-Z0-9-]+|", rule)
     return bool(rule)
 
 
 @every_table
-def test_what_is_legal_is_accepted_and_all_else_refused_without_a_change(game: Game, seats: int, seed: int) -> None:
-    for (before, *_), random in steps(game, seats, seed):
-        awaiting = before.awaiting
+def test_legal_actions_are_accepted_and_all_others_refused_without_a_change(game: Game, seats: int, seed: int) -> None:
+    for (before, *_), random in transitions(game, seats, seed):
+        awaiting = dispatch.awaiting(before)
         acting = awaiting.seats if isinstance(awaiting, SeatsToAct) else ()
-        views = [before.view(viewer) for viewer in viewers(seats)]
+        views = [dispatch.view(before, viewer) for viewer in viewers(seats)]
         for seat in acting:
-            legal = before.legal_actions(seat)
+            legal = dispatch.legal_actions(before, seat)
             assert legal.actions or legal.choices
             assert len(set(legal.actions)) == len(legal.actions)
             played = [action.card for action in legal.actions if isinstance(action, Play)]
             assert played == sorted(played)
-            for action in attempts(legal, random):
+            for action in attempted_actions(legal, random):
                 assert refused(before, SeatActed(seat, action)) != fits(legal, action), (seat, action)
         for seat in {-1, seats, *range(seats)} - set(acting):
-            assert before.legal_actions(seat) == NOTHING_LEGAL
-            for action in random.sample(attempts(NOTHING_LEGAL, random), 12):
+            assert dispatch.legal_actions(before, seat) == NOTHING_LEGAL
+            for action in random.sample(attempted_actions(NOTHING_LEGAL, random), 12):
                 assert refused(before, SeatActed(seat, action)), (seat, action)
-        assert [before.view(viewer) for viewer in viewers(seats)] == views
+        assert [dispatch.view(before, viewer) for viewer in viewers(seats)] == views
+
+
+@every_table
+def test_teams_have_each_seat_once_and_decks_each_card(game: Game, seats: int) -> None:
+    teams = game.teams(seats)
+    assert sorted(seat for team in teams for seat in team) == (list(range(seats)) if teams else [])
+    assert all(team == tuple(sorted(team)) for team in teams)
+    assert len(card_names(game.deck).texts) == len(NOTATION) + len(game.deck)
 
 
 @every_table
 def test_wrong_shuffles_are_refused(game: Game, seats: int, seed: int) -> None:
-    for (before, event, *_), _ in steps(game, seats, seed):
+    for (before, event, *_), _ in transitions(game, seats, seed):
         if not isinstance(event, CardsShuffled):
             assert refused(before, CardsShuffled(tuple(range(52))))
             continue
-        due, (cards, drawn) = before.awaiting, event
+        due, (cards, drawn) = dispatch.awaiting(before), event
         assert isinstance(due, ShuffleNeeded)
         wrong = [CardsShuffled(cards[1:], drawn), CardsShuffled((*cards, cards[0]), drawn)]
         wrong += [CardsShuffled(cards, (*drawn, 0)), CardsShuffled((53, *cards[1:]), drawn)]
@@ -105,20 +127,20 @@ def test_wrong_shuffles_are_refused(game: Game, seats: int, seed: int) -> None:
 
 
 @every_table
-def test_the_fold_of_what_a_viewer_got_is_his_view(game: Game, seats: int, seed: int) -> None:
+def test_the_fold_of_a_viewers_facts_is_their_view(game: Game, seats: int, seed: int) -> None:
     for table in tables(game, seats, seed):
-        folded = {viewer: table.state.view(viewer) for viewer in viewers(seats)}
+        folded = {viewer: dispatch.view(table.state, viewer) for viewer in viewers(seats)}
         for step in table.walk():
             for viewer, view in folded.items():
-                folded[viewer] = fold(view, heard(step.facts, viewer), viewer)
-                assert folded[viewer] == step.after.view(viewer), (viewer, step.event, step.facts)
+                folded[viewer] = fold(view, facts_for(step.facts, viewer), viewer)
+                assert folded[viewer] == dispatch.view(step.after, viewer), (viewer, step.event, step.facts)
 
 
 @every_table
 def test_no_card_is_lost_or_found(game: Game, seats: int, seed: int) -> None:
     on_the_table, deck = 0, Counter[Card]()
-    for step, _ in steps(game, seats, seed, most=STEPS * 4):
-        for fact in heard(step.facts, SPECTATOR):
+    for step, _ in transitions(game, seats, seed, most=MAX_TRANSITIONS * 4):
+        for fact in facts_for(step.facts, SPECTATOR):
             if isinstance(fact, RoundStarted):
                 on_the_table = 0
                 if isinstance(step.event, CardsShuffled):
@@ -126,74 +148,78 @@ def test_no_card_is_lost_or_found(game: Game, seats: int, seed: int) -> None:
             if isinstance(fact, CardsMoved):
                 on_the_table += fact.card_count * ((fact.source is None) - (fact.target is None))
                 deck.update(fact.cards if fact.source is None and fact.target == "removed" else ())
-        view = step.after.view(SPECTATOR)
+        view = dispatch.view(step.after, SPECTATOR)
         assert sum(seat.card_count for seat in view.seats) + sum(pile.card_count for pile in view.piles) == on_the_table
         assert not all_seen(step.after, seats) - deck
 
 
 def all_seen(state: State, seats: int) -> Counter[Card]:
-    """Every card that anybody sees, as often as it is there."""
-    seen = Counter(laid.card for pile in state.view(SPECTATOR).piles for laid in pile.cards)
+    """Return every visible card, with its number."""
+    seen_cards = Counter(pile_card.card for pile in dispatch.view(state, SPECTATOR).piles for pile_card in pile.cards)
     for seat in range(seats):
-        seen.update(state.view(seat).seats[seat].cards)
-    return seen
+        seen_cards.update(dispatch.view(state, seat).seats[seat].cards)
+    return seen_cards
 
 
 @every_table
-def test_what_a_seat_imagines_looks_like_what_it_sees(game: Game, seats: int, seed: int) -> None:
+def test_a_determinization_has_the_view_of_its_seat(game: Game, seats: int, seed: int) -> None:
     for table in tables(game, seats, seed):
-        for before, event, *_ in itertools.islice(table.walk(), STEPS):
+        for before, event, *_ in itertools.islice(table.walk(), MAX_TRANSITIONS):
             if not isinstance(event, SeatActed):
                 continue
-            seen = Seen(event.seat, table.options, before.view(event.seat), before.legal_actions(event.seat))
-            imagined = game.imagine(seen, table.random.randrange)
-            assert imagined.view(event.seat) == seen.view
-            assert imagined.legal_actions(event.seat) == seen.legal
-            after, _ = imagined.apply(event)
-            ratings = game.rate(imagined, after)
+            observation = Observation(
+                event.seat, table.options, dispatch.view(before, event.seat), dispatch.legal_actions(before, event.seat)
+            )
+            determinized = game.determinize(observation, table.random.randrange)
+            assert dispatch.view(determinized, event.seat) == observation.view
+            assert dispatch.legal_actions(determinized, event.seat) == observation.legal
+            after, _ = dispatch.apply(determinized, event)
+            ratings = game.evaluate(determinized, after)
             assert len(ratings) == seats
             assert all(0 <= rating <= 1 for rating in ratings)
 
 
-@every_table
-def test_a_replay_gives_the_same_table_which_is_the_judges_with_its_refusals(game: Game, seats: int, seed: int) -> None:
+@every_judged_table
+def test_a_replay_yields_the_same_table_and_equals_the_judges_with_its_refusals(
+    game: Game, seats: int, seed: int
+) -> None:
     for table in tables(game, seats, seed):
-        both = Both.new(game, seats, table.options)
-        both.compare()
+        compared = ComparedTable.new(game, seats, table.options)
+        compared.compare()
         for _, event, after, facts in table.walk():
             if table.random.random() < TRIES:
-                try_something(both, game, table.random)
-            both, told = both.apply(event)
-            assert (both.state, told) == (after, facts)
+                compare_attempt(compared, game, table.random)
+            compared, compared_facts = compared.apply(event)
+            assert (compared.state, compared_facts) == (after, facts)
         for _ in range(10):
-            try_something(both, game, table.random)
-        assert sorted(seat for group in both.table.ranking or () for seat in group) == list(range(seats))
+            compare_attempt(compared, game, table.random)
+        assert sorted(seat for group in compared.table.ranking or () for seat in group) == list(range(seats))
 
 
-def try_something(both: Both, game: Game, random: Random) -> None:
-    """Both refuse an action or a proposal by the same rule, or both accept it and are the same after it."""
-    state, seats = both.state, range(len(both.state.scores))
-    awaiting = state.awaiting
+def compare_attempt(compared: ComparedTable, game: Game, random: Random) -> None:
+    """Assert that both refuse a random action or proposal by the same rule, or accept it and are the same after it."""
+    state, seats = compared.state, range(len(dispatch.scores(compared.state)))
+    awaiting = dispatch.awaiting(state)
     acting = awaiting.seats if isinstance(awaiting, SeatsToAct) else seats
     seat = random.choice(acting if random.random() < TURN else seats)
-    held = [PLAYS[card] for card in state.view(seat).seats[seat].cards]
-    tried = attempts(state.legal_actions(random.choice(acting)), random)
+    held = [PLAYS[card] for card in dispatch.view(state, seat).seats[seat].cards]
+    tried = attempted_actions(dispatch.legal_actions(state, random.choice(acting)), random)
     event: Event = SeatActed(seat, random.choice(held if held and random.random() < HELD else tried))
     if game.proposals and random.random() < PROPOSALS:
         event = ProposalAgreed(random.choice(list(game.proposals)))
-    rule = refusal_by_engine(both.state, event)
-    assert both.refusal(event) in (rule, None), (event, rule)
+    rule = refusal_by_engine(compared.state, event)
+    assert compared.refusal(event) in (rule, None), (event, rule)
     if not rule:
-        both._replace(table=copy.deepcopy(both.table)).apply(event)
+        compared._replace(table=copy.deepcopy(compared.table)).apply(event)
 
 
 @pytest.mark.parametrize("action", MALFORMED, ids=str)
-def test_what_is_no_action_at_all_is_refused(action: dict[str, object], seed: int) -> None:
-    with pytest.raises(ValueError, match="is not"):
-        action_from_json(action)
+def test_invalid_actions_are_refused(action: dict[str, object], seed: int) -> None:
+    with pytest.raises(ValueError, match="invalid"):
+        decode_action(action)
     for game in GAMES.values():
         random = Random(seed)
-        both = Both.new(game, game.seats[0], sample_options(game, game.seats[0], random))
-        for _, event, *_ in itertools.islice(walk(game, both.state, random), 20):
-            assert both.refusal_of_action(random.randrange(game.seats[0]), action)
-            both, _ = both.apply(event)
+        compared = ComparedTable.new(game, game.seats[0], sample_options(game, game.seats[0], random))
+        for _, event, *_ in itertools.islice(walk(game, compared.state, random), 20):
+            assert compared.refusal_of_action(random.randrange(game.seats[0]), action)
+            compared, _ = compared.apply(event)

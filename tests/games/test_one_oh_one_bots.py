@@ -1,4 +1,4 @@
-"""The sensible player of 101 in plain positions, what is imagined, and how well a seat is told to have done."""
+"""The sensible bot, the determinization and the evaluation of 101."""
 
 from random import Random
 from typing import Any
@@ -10,7 +10,7 @@ from croupier.games.cards import SUITS, cards
 from croupier.games.hands import cards_in
 from tests.games.positions import acts, word
 from tests.games.positions_one_oh_one import ONE_OH_ONE, position
-from tests.games.seats import seen
+from tests.games.seats import observation
 
 
 @pytest.mark.parametrize(
@@ -36,24 +36,24 @@ def test_sensible_play_in_plain_positions(held: str, others: str, top: str, expe
     for free in (False, True):
         options: dict[str, Any] = {"deck": 52, "may_draw_instead": free}
         state = position(f"{held} | {others}", f"2D {top}", "3C 3D 3H", **options)
-        action = ONE_OH_ONE.bots["sensible"](seen(ONE_OH_ONE, state, 0, options), Random(1).randrange)
+        action = ONE_OH_ONE.bots["sensible"](observation(ONE_OH_ONE, state, 0, options), Random(1).randrange)
         ordered = f"/{SUITS[action.suit]}" if isinstance(action, Play) and action.suit is not None else ""
         assert word(action) + ordered == expected
 
 
-def test_what_is_imagined_is_dealt_by_chance_from_what_is_not_seen() -> None:
+def test_a_determinization_deals_the_unseen_cards_at_random() -> None:
     state = position("8D KH | 6D 9C | AS", "TC JC", "7C 7D", deck=104)
-    look = seen(ONE_OH_ONE, state, 0, {"deck": 104})
+    look = observation(ONE_OH_ONE, state, 0, {"deck": 104})
     look = look._replace(
         view=look.view._replace(piles=(*look.view.piles[:1], look.view.piles[1]._replace(card_count=97)))
     )
     random = Random(3)
-    imagined = [ONE_OH_ONE.imagine(look, random.randrange) for _ in range(20)]
-    assert len({table.hands for table in imagined}) > 15
-    for table in imagined:
+    determinized = [ONE_OH_ONE.determinize(look, random.randrange) for _ in range(20)]
+    assert len({table.hands for table in determinized}) > 15
+    for table in determinized:
         assert table.hands[0] == state.hands[0]
         lying = [*table.stock, *(value for held in table.hands for value in cards_in(held)), *cards("TC JC")]
-        assert tuple(sorted(lying)) == table.table.deck
+        assert tuple(sorted(lying)) == table.options.deck
 
 
 @pytest.mark.parametrize(
@@ -64,17 +64,17 @@ def test_what_is_imagined_is_dealt_by_chance_from_what_is_not_seen() -> None:
         pytest.param("9C | KD | AD TD", "9C", (10, 20, 90), "01-", id="nought-for-who-lost"),
     ],
 )
-def test_ratings_compare_costs(hands: str, line: str, scores: tuple[int, ...], best_first: str) -> None:
+def test_evaluation_compares_costs(hands: str, line: str, scores: tuple[int, ...], best_first: str) -> None:
     start = position(hands, "TC", scores=scores)
-    ratings = ONE_OH_ONE.rate(start, acts(start, line))
+    ratings = ONE_OH_ONE.evaluate(start, acts(start, line))
     rated = [ratings[int(seat)] for seat in best_first if seat != "-"]
     assert 1 > rated[0] > rated[1] > (rated[2] if len(rated) > 2 else ratings[2]) >= 0
     assert (ratings[2] == 0) == ("-" in best_first)
     after = acts(start, "9C")
-    assert ONE_OH_ONE.rate(start, after)[0] > ONE_OH_ONE.rate(start, start)[0]
+    assert ONE_OH_ONE.evaluate(start, after)[0] > ONE_OH_ONE.evaluate(start, start)[0]
 
 
-def test_who_dropped_out_before_is_rated_nought() -> None:
+def test_seats_that_dropped_out_before_are_evaluated_as_zero() -> None:
     start = position("9C | KD |", "TC", scores=(0, 0, 104), dropped=((2,),), elimination=True)
-    best, worst, out = ONE_OH_ONE.rate(start, acts(start, "9C"))
+    best, worst, out = ONE_OH_ONE.evaluate(start, acts(start, "9C"))
     assert (best > worst, out) == (True, 0)

@@ -1,4 +1,4 @@
-"""The worked positions of the rules page, 101-EX-1 to 101-EX-22, its tables of scores, and what cards lead to."""
+"""The worked positions of the rules page, 101-EX-1 to 101-EX-22, its tables of scores, and effects of cards."""
 
 from typing import Any
 
@@ -7,6 +7,8 @@ import pytest
 from croupier.games.cards import cards
 from croupier.games.facts import Seat
 from croupier.games.interface import CardsShuffled
+from croupier.games.one_oh_one import scoring
+from tests.games import dispatch
 from tests.games.positions import acts, acts_with_facts, deal, due, ended, hand, legal, may, pile, to_act
 from tests.games.positions_one_oh_one import new, position, stock
 
@@ -52,7 +54,7 @@ def test_101_EX_10_101_LEAD_2_101_D4_only_the_card_that_was_dealt_last() -> None
     state = new(2, first_move_any=False)
     deck = [*cards("7C 8C 9D 8D QS 8H KH 8S 6C TC")]
     deck += [value for value in due(state).cards if value not in deck]
-    state, _ = state.apply(CardsShuffled(tuple(deck), (0,)))
+    state, _ = dispatch.apply(state, CardsShuffled(tuple(deck), (0,)))
     assert (legal(state), may(acts(state, "6C"))) == ("6C", {"7C", "QS"})
 
 
@@ -75,7 +77,7 @@ def test_101_EX_10_101_LEAD_2_101_D4_only_the_card_that_was_dealt_last() -> None
         pytest.param("7C 8D || 9D |", "TC", "7C", {"dropped": ((1, 3),)}, 2, "9D TD JD", 0, id="101-SKIP-1 101-ELIM-1"),
     ],
 )
-def test_what_a_card_or_a_draw_leads_to(
+def test_the_position_after_a_card_or_a_draw(
     hands: str, lying: str, line: str, options: dict[str, Any], seat: Seat, held: str, next_seat: Seat
 ) -> None:
     turn = int(line[0]) if line[1] == ":" else 0
@@ -92,7 +94,7 @@ def test_what_a_card_or_a_draw_leads_to(
         pytest.param("8D KH | 6D 9C", "TC", "", "draw", 0, "8D KH", "", "TC", id="101-EX-20 101-DRAW-4 101-D12"),
     ],
 )
-def test_how_the_stock_is_renewed(
+def test_the_renewal_of_the_stock(
     hands: str, lying: str, left: str, line: str, seat: Seat, held: str, stock_left: str, pile_left: str
 ) -> None:
     below = tuple(value for value in cards(lying) if value not in cards(pile_left))
@@ -100,7 +102,7 @@ def test_how_the_stock_is_renewed(
         state = acts(position(hands, lying, left, recycle=recycle), line)
         if recycle == "shuffle" and below:
             assert due(state).cards == tuple(sorted(below))
-            state, _ = state.apply(CardsShuffled(below))
+            state, _ = dispatch.apply(state, CardsShuffled(below))
         assert (hand(state, seat), stock(state)) == (set(held.split()), stock_left)
         assert pile(state, "pile") == (len(pile_left.split()), pile_left)
 
@@ -142,19 +144,19 @@ def test_the_scores_after_a_round(
     before: tuple[int, ...], left: str, last: str, options: dict[str, Any], after: tuple[Any, ...]
 ) -> None:
     state = acts(position(f"{last[:2]} | {left}", "TC", "8D JS", scores=before, **options), last)
-    ranking = " > ".join(" = ".join(map(str, group)) for group in state.ranking)
-    assert (*state.scores, *([ranking] if ranking else [])) == after
+    ranking = " > ".join(" = ".join(map(str, group)) for group in scoring.ranking(state))
+    assert (*dispatch.scores(state), *([ranking] if ranking else [])) == after
     assert state.phase == ("over" if ranking else "deal")
 
 
-def test_the_round_that_the_page_tells() -> None:
+def test_the_example_round_of_the_page() -> None:
     hands = [cards("8C KH 9D JS 8H"), cards("6C 9C AD QH TD"), cards("AC 8D 7D 9S TH")]
     top = [value for turn in zip(*hands, strict=True) for value in turn] + [*cards("TS JC")]
     rest = tuple(value for value in due(new(3)).cards if value not in top)
-    state, _ = new(3).apply(CardsShuffled((*top, *rest), (0,)))
+    state, _ = dispatch.apply(new(3), CardsShuffled((*top, *rest), (0,)))
     state = acts(state, "0:8C 1:6C 1:9C 2:AC 1:AD 0:9D 1:TD")
     assert (hand(state, 1), to_act(state)) == ({"QH"}, 2)
     state, facts = acts_with_facts(state, "2:7D 1:QH/S")
     assert dict(ended(facts).details)["hand_0"].split() == ["JC", "8H", "KH", "TS", "JS"]
-    assert ended(facts).points == state.scores == (26, -40, 27)
+    assert ended(facts).points == dispatch.scores(state) == (26, -40, 27)
     assert to_act(deal(state)) == 1

@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 
-from croupier.games.actions import Action, Bid, Keep, Pass, Play
+from croupier.games.actions import Action, Bid, KeepBid, Pass, Play
 from croupier.games.cards import STANDARD_DECK, card, cards, notation
-from croupier.games.facts import SPECTATOR, CardsMoved, Count, HandRevealed, Marked, RoundEnded, SeatOut
+from croupier.games.facts import SPECTATOR, CardsMoved, Count, HandRevealed, Mark, MarkChanged, RoundEnded, SeatOut
 from croupier.games.interface import CardsShuffled, IllegalAction, ProposalAgreed, ShuffleNeeded
 from croupier.games.one_oh_one import OneOhOneState, scoring
+from tests.games import dispatch
 from tests.games.comparison import rule_against
-from tests.games.fold import heard
+from tests.games.fold import facts_for
 from tests.games.positions import acts, acts_with_facts, deal, due, ended, hand, legal, may, pile, refusal, to_act
 from tests.games.positions_one_oh_one import ONE_OH_ONE, new, position, stock
 from tests.games.walk import sample_options, walk
@@ -26,11 +27,11 @@ def test_101_DEAL_1_101_DEAL_2_101_DEAL_5_101_D2_the_deal_as_it_is_written() -> 
     for deck in (36, 52, 104):
         state = new(4, deck=deck, first_move_any=False)
         shuffled = Random(deck).sample(due(state).cards, deck)
-        record = state.event_record(CardsShuffled(tuple(shuffled), (2,)))
+        record = dispatch.event_record(state, CardsShuffled(tuple(shuffled), (2,)))
         assert list(record) == ["type", "starter", "hands", "stock"]
         assert (record["type"], record["starter"], record["stock"]) == ("deal", 2, notation(shuffled[20:]))
         assert record["hands"] == [notation(shuffled[place:20:4]) for place in (2, 3, 0, 1)]
-        after, _ = state.apply(CardsShuffled(tuple(shuffled), (2,)))
+        after, _ = dispatch.apply(state, CardsShuffled(tuple(shuffled), (2,)))
         assert [hand(after, seat) for seat in range(4)] == [set(held) for held in record["hands"]]
         assert legal(after) == record["hands"][2][-1]
         assert rule_against(after, CardsShuffled(tuple(shuffled), (2,))) == "101-DEAL-1"
@@ -38,7 +39,7 @@ def test_101_DEAL_1_101_DEAL_2_101_DEAL_5_101_D2_the_deal_as_it_is_written() -> 
 
 def test_101_DEAL_1_between_rounds_nobody_acts() -> None:
     for state in (new(2), acts(position("9C | KC", "TC"), "9C")):
-        refused = {refusal(state, said, seat) for seat, said in ((0, "9C"), (1, "draw"), (2, "draw"), (-1, "KC"))}
+        refused = {refusal(state, text, seat) for seat, text in ((0, "9C"), (1, "draw"), (2, "draw"), (-1, "KC"))}
         assert (state.phase, refused) == ("deal", {"101-DEAL-1"})
 
 
@@ -46,7 +47,7 @@ def test_101_DEAL_3_the_first_deal_draws_a_seat() -> None:
     assert due(new(3)).draw_bounds == (3,)
     for drawn in ((), (3,), (-1,), (0, 0)):
         assert rule_against(new(3), CardsShuffled(DECK_36, drawn)) == "101-DEAL-3"
-    assert [to_act(new(3).apply(CardsShuffled(DECK_36, (seat,)))[0]) for seat in range(3)] == [0, 1, 2]
+    assert [to_act(dispatch.apply(new(3), CardsShuffled(DECK_36, (seat,)))[0]) for seat in range(3)] == [0, 1, 2]
 
 
 def test_101_DEAL_3_101_DEAL_4_101_D16_the_winner_begins_the_next_round() -> None:
@@ -54,7 +55,7 @@ def test_101_DEAL_3_101_DEAL_4_101_D16_the_winner_begins_the_next_round() -> Non
     assert due(state) == ShuffleNeeded(DECK_36, (), 2, 1)
     assert rule_against(state, CardsShuffled(DECK_36, (0,))) == "101-DEAL-3"
     after = deal(state)
-    assert (to_act(after), after.view(0).dealer, pile(after, "pile")) == (1, None, None)
+    assert (to_act(after), dispatch.view(after, 0).dealer, pile(after, "pile")) == (1, None, None)
 
 
 def test_101_LEAD_2_either_twin_counts_as_the_last() -> None:
@@ -62,7 +63,7 @@ def test_101_LEAD_2_either_twin_counts_as_the_last() -> None:
     for place in (0, 8):
         at = order.index(card("9C"), place)
         order[place], order[at] = order[at], order[place]
-    state, _ = new(2, deck=104, first_move_any=False).apply(CardsShuffled(tuple(order), (0,)))
+    state, _ = dispatch.apply(new(2, deck=104, first_move_any=False), CardsShuffled(tuple(order), (0,)))
     assert (legal(state), hand(acts(state, "9C"), 0)) == ("9C", hand(state, 0))
 
 
@@ -76,9 +77,9 @@ ORDERED = position("QS 8D | QD 8H 9S KC | AS", "TC")
 
 
 @pytest.mark.parametrize(
-    ("state", "line", "seat", "said", "rule"),
+    ("state", "line", "seat", "text", "rule"),
     [
-        *((PLAIN, "", 0, odd, "101-PLAY-1") for odd in (Pass(), Bid(3), Keep(), Play(-1), Play(53), Play(1 << 70))),
+        *((PLAIN, "", 0, odd, "101-PLAY-1") for odd in (Pass(), Bid(3), KeepBid(), Play(-1), Play(53), Play(1 << 70))),
         pytest.param(PLAIN, "", 0, "8D", "101-PLAY-1", id="101-PLAY-1 a card of somebody else"),
         pytest.param(PLAIN, "", 0, "draw", "101-DRAW-1", id="101-DRAW-1"),
         pytest.param(PLAIN, "", 1, "draw", "101-PLAY-2", id="101-PLAY-2"),
@@ -94,15 +95,15 @@ ORDERED = position("QS 8D | QD 8H 9S KC | AS", "TC")
         pytest.param(position("8C KH | 6D", "9C", may_draw_instead=True), "", 0, "draw", "101-DRAW-3", id="101-DRAW-3"),
     ],
 )
-def test_refusals(state: OneOhOneState, line: str, seat: int, said: str | Action, rule: str) -> None:
-    assert refusal(acts(state, line), said, seat) == rule
+def test_refusals(state: OneOhOneState, line: str, seat: int, text: str | Action, rule: str) -> None:
+    assert refusal(acts(state, line), text, seat) == rule
 
 
 def test_101_PLAY_1_nothing_can_be_proposed() -> None:
     for state in (new(2), PLAIN):
         assert rule_against(state, ProposalAgreed("redeal")) == "101-PLAY-1"
         with pytest.raises(IllegalAction):
-            state.event_record(ProposalAgreed("redeal"))
+            dispatch.event_record(state, ProposalAgreed("redeal"))
 
 
 @pytest.mark.parametrize("seats", ONE_OH_ONE.seats)
@@ -147,8 +148,8 @@ def test_101_SIX_4_101_D8a_nothing_is_owed_after_the_draw() -> None:
         pytest.param("QD/S QS/C 2:draw 0:8C", set(), id="101-VIS-1 an order that is over"),
     ],
 )
-def test_what_is_marked(line: str, marks: set[tuple[str, int | None, str]]) -> None:
-    view = acts(position("6C 7C 8C QD | QS 9C | 9D", "TC", "TD JD JH"), line).view(SPECTATOR)
+def test_marks(line: str, marks: set[tuple[str, int | None, str]]) -> None:
+    view = dispatch.view(acts(position("6C 7C 8C QD | QS 9C | 9D", "TC", "TD JD JH"), line), SPECTATOR)
     assert set(view.marks) == {("starter", None, "0")} | marks
 
 
@@ -157,13 +158,13 @@ def test_what_is_marked(line: str, marks: set[tuple[str, int | None, str]]) -> N
 
 def test_101_STOCK_3_101_D11_the_table_shuffles_and_every_reshuffle_has_a_number() -> None:
     state, facts = acts_with_facts(position("8D KH | 6D 8H", "AC JC 9C", recycle="shuffle"), "draw")
-    assert Marked("to_take", 0, "1") in facts
+    assert MarkChanged(Mark("to_take", 0, "1")) in facts
     assert (state.phase, due(state)) == ("reshuffle", ShuffleNeeded(cards("AC JC")[::-1], (), 1, 2))
     assert {refusal(state, "draw", seat) for seat in range(2)} == {"101-STOCK-3"}
     event = CardsShuffled(cards("JC AC"))
-    assert state.event_record(event) == {"type": "reshuffle", "stock": ["JC", "AC"]}
-    state, facts = state.apply(event)
-    assert Marked("to_take", 0, "") in facts
+    assert dispatch.event_record(state, event) == {"type": "reshuffle", "stock": ["JC", "AC"]}
+    state, facts = dispatch.apply(state, event)
+    assert MarkChanged(Mark("to_take", 0, "")) in facts
     assert (hand(state, 0), stock(state), to_act(state)) == ({"8D", "KH", "JC"}, "AC", 1)
     again = acts(state._replace(stock=(), pile=position("|", "JS 9C").pile), "draw")
     assert due(again) == ShuffleNeeded(cards("JS"), (), 1, 3)
@@ -174,10 +175,10 @@ def test_101_STOCK_3_101_D11_the_table_shuffles_and_every_reshuffle_has_a_number
 
 def test_101_LAST_2_a_reshuffle_comes_before_the_end() -> None:
     state, facts = acts_with_facts(position("7C | 9D | 9H", "TH KC", "6D", recycle="shuffle"), "7C")
-    assert (state.phase, state.scores) == ("reshuffle", (0, 0, 0))
+    assert (state.phase, dispatch.scores(state)) == ("reshuffle", (0, 0, 0))
     assert not [fact for fact in facts if isinstance(fact, RoundEnded | HandRevealed)]
-    after, _ = state.apply(CardsShuffled(cards("KC TH")))
-    assert (after.phase, after.scores) == ("deal", (0, 9 + 6 + 4, 9))
+    after, _ = dispatch.apply(state, CardsShuffled(cards("KC TH")))
+    assert (after.phase, dispatch.scores(after)) == ("deal", (0, 9 + 6 + 4, 9))
 
 
 def test_101_POINTS_1_101_POINTS_3_101_D15_what_each_card_costs() -> None:
@@ -192,9 +193,9 @@ def test_101_POINTS_1_101_POINTS_3_101_D15_what_each_card_costs() -> None:
 def test_101_SCORE_5_the_summary_of_a_round() -> None:
     hands, before = "QH | QC QS | AD | 9D KC", (10, 0, 90, 97)
     _, facts = acts_with_facts(position(hands, "TC", scores=before, exact_101_reset=True, floor_zero=True), "QH/S")
-    told = dict(ended(facts).details)
-    assert (told["last_card"], told["hand_3"], told["points"]) == ("QH", "KC 9D", "-40 40 11 13")
-    assert (told["floored"], told["reset"], told["totals"], told["losers"]) == ("0", "2", "0 40 0 110", "3")
+    found = dict(ended(facts).details)
+    assert (found["last_card"], found["hand_3"], found["points"]) == ("QH", "KC 9D", "-40 40 11 13")
+    assert (found["floored"], found["reset"], found["totals"], found["losers"]) == ("0", "2", "0 40 0 110", "3")
     assert ended(facts).headline == "finished with the queen of hearts"
     assert ended(facts).notes == (
         "first to go out, 40 off for a last queen, no score below 0",
@@ -220,8 +221,8 @@ def test_101_SCORE_5_the_summary_of_a_round() -> None:
 def test_after_the_end_nothing_is_played_or_dealt(scores: tuple[int, int], options: dict[str, Any], rule: str) -> None:
     state = acts(position("9C | AD", "TC", "TD TH", scores=scores, **options), "9C")
     for seat in (-1, 0, 1, 2):
-        assert {refusal(state, said, seat) for said in ("AD", "draw", "pass")} == {rule}
-    deck = state.table.deck
+        assert {refusal(state, text, seat) for text in ("AD", "draw", "pass")} == {rule}
+    deck = state.options.deck
     assert {rule_against(state, CardsShuffled(*wrong)) for wrong in ((deck, ()), ((), ()), (deck, (0,)))} == {rule}
 
 
@@ -229,25 +230,25 @@ def test_101_ELIM_1_the_others_play_on() -> None:
     start = position("9C | KD 8C | KH | AD", "TC", scores=(0, 0, 99, 95), elimination=True)
     state, facts = acts_with_facts(start, "9C")
     assert [fact for fact in facts if isinstance(fact, SeatOut)] == [SeatOut(2, 3), SeatOut(3, 4)]
-    state, facts = state.apply(CardsShuffled(due(state).cards))
+    state, facts = dispatch.apply(state, CardsShuffled(due(state).cards))
     assert [len(hand(state, seat)) for seat in range(4)] == [5, 5, 0, 0]
     assert [fact for fact in facts if isinstance(fact, SeatOut)] == [SeatOut(2, 3), SeatOut(3, 4)]
-    seats = [(seat.out, seat.place, seat.score) for seat in state.view(SPECTATOR).seats]
-    assert seats == [(False, 0, 0), (False, 0, 12), (True, 3, 103), (True, 4, 106)]
+    seats = [(seat.is_out, seat.place, seat.score) for seat in dispatch.view(state, SPECTATOR).seats]
+    assert seats == [(False, None, 0), (False, None, 12), (True, 3, 103), (True, 4, 106)]
 
 
-# What is to be seen
+# Visibility
 
 
 def test_101_VIS_2_the_card_dealt_last_shows_in_nothing_but_the_starters_legal_actions() -> None:
     order = due(new(2, first_move_any=False)).cards
     other = (*order[:6], order[8], order[7], order[6], *order[9:])
-    one, facts = new(2, first_move_any=False).apply(CardsShuffled(order, (0,)))
-    two, other_facts = new(2, first_move_any=False).apply(CardsShuffled(other, (0,)))
-    assert one.legal_actions(0) != two.legal_actions(0)
+    one, facts = dispatch.apply(new(2, first_move_any=False), CardsShuffled(order, (0,)))
+    two, other_facts = dispatch.apply(new(2, first_move_any=False), CardsShuffled(other, (0,)))
+    assert dispatch.legal_actions(one, 0) != dispatch.legal_actions(two, 0)
     for viewer in (0, 1, SPECTATOR):
-        assert one.view(viewer) == two.view(viewer)
-        assert heard(facts, viewer) == heard(other_facts, viewer)
+        assert dispatch.view(one, viewer) == dispatch.view(two, viewer)
+        assert facts_for(facts, viewer) == facts_for(other_facts, viewer)
 
 
 def test_101_VIS_3_101_VIS_4_all_hands_are_laid_open_and_the_stock_is_never_shown() -> None:
@@ -256,6 +257,6 @@ def test_101_VIS_3_101_VIS_4_all_hands_are_laid_open_and_the_stock_is_never_show
         HandRevealed(1, cards("8C KD")),
         HandRevealed(2, cards("AD")),
     ]
-    assert [seat.cards for seat in state.view(SPECTATOR).seats] == [(), cards("8C KD"), cards("AD")]
+    assert [seat.cards for seat in dispatch.view(state, SPECTATOR).seats] == [(), cards("8C KD"), cards("AD")]
     assert {pile(state, "stock", viewer) for viewer in (0, 1, 2, SPECTATOR)} == {(2, "")}
-    assert deal(state).view(SPECTATOR).seats[1].cards == ()
+    assert dispatch.view(deal(state), SPECTATOR).seats[1].cards == ()

@@ -4,11 +4,13 @@ from typing import Any
 
 import pytest
 
-from croupier.games.actions import Keep
+from croupier.games.actions import UNCHOSEN, KeepCards, StandPat, SwapCards
 from croupier.games.cards import cards
+from croupier.games.choices import ActionChoice, CardChoice
 from croupier.games.facts import CardsMoved, Mark, MoveReason, Seat
-from croupier.games.interface import CardsShuffled
+from croupier.games.interface import CardsShuffled, Legal
 from croupier.games.one_ten import OneTenState
+from tests.games import dispatch
 from tests.games.comparison import rule_against
 from tests.games.positions import acts, acts_with_facts, due, hand, may, pile, refusal, to_act
 from tests.games.positions_one_ten import dealt, position
@@ -18,8 +20,16 @@ HOLDS = {"dealer_match": "holds"}
 
 def following(trump: str, trick: str, held: str, **options: Any) -> OneTenState:
     """Seat 0 is to play to a trick that seat 1 has led."""
-    laid = list(enumerate(trick.split(), start=1))
-    return position(held + "|" * max(len(laid), 1), trump, bidder=bool(laid), trick=laid, to_act=0, decks=2, **options)
+    played = list(enumerate(trick.split(), start=1))
+    return position(
+        held + "|" * max(len(played), 1),
+        trump,
+        bidder=bool(played),
+        trick=played,
+        to_act=0,
+        decks=2,
+        **options,
+    )
 
 
 @pytest.mark.parametrize(
@@ -56,7 +66,7 @@ def test_following_and_reneging(trump: str, trick: str, held: str, free: str, fr
 
 
 @pytest.mark.parametrize(
-    ("trick", "held", "said", "force_out", "rule"),
+    ("trick", "held", "text", "force_out", "rule"),
     [
         pytest.param("7C JS", "5S AH 2S KC", "5S", "any_trick", "110-PLAY-2", id="110-PLAY-2 a higher trump"),
         pytest.param("7C JS", "5S AH 2S KC", "KC", "any_trick", "110-PLAY-2", id="110-PLAY-2 the suit led"),
@@ -69,9 +79,9 @@ def test_following_and_reneging(trump: str, trick: str, held: str, free: str, fr
         pytest.param("7S", "2S JS KC", "pass", "any_trick", "110-TRICK-3", id="110-TRICK-3 no card"),
     ],
 )
-def test_cards_that_are_refused(trick: str, held: str, said: str, force_out: str, rule: str) -> None:
+def test_cards_that_are_refused(trick: str, held: str, text: str, force_out: str, rule: str) -> None:
     state = following("S", trick, held, force_out=force_out)
-    assert (refusal(state, said, 0), refusal(state, held[:2], 1)) == (rule, "110-TRICK-3")
+    assert (refusal(state, text, 0), refusal(state, held[:2], 1)) == (rule, "110-TRICK-3")
 
 
 @pytest.mark.parametrize(
@@ -147,7 +157,7 @@ PUT_AWAY = "KH QH JH TH 9H"
 
 
 def four(second: str = "5D,6D,7D") -> OneTenState:
-    """Four seats, of which seat 0 has put the kitty away and three have swapped, seat 2 as said."""
+    """Return four seats, of which seat 0 has put the kitty away and three have swapped, seat 2 these cards."""
     state = dealt(FOUR, PUT_AWAY, "2S 3S 4S 5S 6S 7S 8S 9S", dealer=3)
     state = acts(state, "15 pass pass pass 1:swap:2D,3D,4D 3:swap:8D,9D,TD 0:keep:2C,3C,4C,5C,6C,7C,8C,9C,TC,JC/S")
     return acts(state, f"2:swap:{second}")
@@ -157,12 +167,12 @@ def test_110_EX_32_the_put_away_cards_are_shuffled_below_a_stock_that_is_too_sho
     state = four()
     assert (state.phase, due(state)) == ("reshuffle", (tuple(sorted(cards(PUT_AWAY))), (), 1, 2))
     event = CardsShuffled(cards("JH KH QH TH 9H"))
-    assert state.event_record(event) == {"type": "reshuffle", "stock": ["JH", "KH", "QH", "TH", "9H"]}
-    state, facts = state.apply(event)
+    assert dispatch.event_record(state, event) == {"type": "reshuffle", "stock": ["JH", "KH", "QH", "TH", "9H"]}
+    state, facts = dispatch.apply(state, event)
     drawn = [fact.cards for fact in facts if isinstance(fact, CardsMoved) and fact.source == "stock" and fact.cards]
     assert drawn == [cards("2S 3S 4S"), cards("5S 6S 7S"), tuple(sorted(cards("8S 9S JH")))]
     assert (pile(state, "stock", 0), pile(state, "put_away", 0)) == ((4, ""), None)
-    assert state.view(0).marks == (Mark("put_away", 0, "9H TH JH QH KH"),)
+    assert dispatch.view(state, 0).marks == (Mark("put_away", 0, "9H TH JH QH KH"),)
 
 
 def test_110_EX_33_no_reshuffle_when_the_stock_just_suffices() -> None:
@@ -176,14 +186,17 @@ def test_110_EX_34_110_SWAP_2_the_limit_depends_on_the_seats_alone(seats: int, l
     four_cards = ["2C", "3C", "4C", "6C"]
     for options in ({}, {"decks": 2}, {"hand_size": "5"}):
         state = acts(dealt(" ".join(four_cards) + "|" * (seats - 1), **options), "1:30 0:pass")
-        (choice,) = state.legal_actions(0).choices
-        assert (choice.fewest, choice.most, choice.suits) == (0, limit, ())
+        cards = dispatch.view(state, 0).seats[0].cards
+        choice = ActionChoice(SwapCards(()), CardChoice(cards, 1, limit))
+        assert dispatch.legal_actions(state, 0) == Legal((StandPat(),), (choice,))
         assert refusal(state, f"swap:{','.join(four_cards[:limit])}", 0) == ""
         assert refusal(state, f"swap:{','.join(four_cards[: limit + 1])}", 0) == "110-SWAP-2"
 
 
 def test_110_EX_35_the_kitty_alone_is_a_legal_hand() -> None:
     state = acts(dealt("|" * 5, "KC QC JC AC 2C"), "1:30 0:pass")
-    (choice,) = state.legal_actions(1).choices
-    assert (len(choice.cards), *choice[2:], choice.verb) == (10, 5, 5, (0, 1, 2, 3), Keep)
+    (choice,) = dispatch.legal_actions(state, 1).choices
+    assert choice.cards
+    assert len(choice.cards.cards) == 10
+    assert choice == ActionChoice(KeepCards((), UNCHOSEN), CardChoice(choice.cards.cards, 5, 5), (0, 1, 2, 3))
     assert hand(acts(state, "1:keep:KC,QC,JC,AC,2C/D"), 1) == {"KC", "QC", "JC", "AC", "2C"}

@@ -1,16 +1,17 @@
-"""The kitty and the swaps of 110: what may be kept and swapped, who draws what, and who knows of it."""
+"""The kitty and the swaps of 110: kept, swapped and drawn cards, and their visibility."""
 
 from typing import Any
 
 import pytest
 
-from croupier.games.actions import Action, Keep, Swap
+from croupier.games.actions import Action, KeepBid, KeepCards, SwapCards
 from croupier.games.cards import cards
-from croupier.games.facts import SPECTATOR, CardsMoved, Mark, Marked, MoveReason, Seat, only
+from croupier.games.facts import SPECTATOR, CardsMoved, Mark, MarkChanged, MoveReason, Seat, only
 from croupier.games.interface import CardsShuffled
 from croupier.games.one_ten import OneTenState
+from tests.games import dispatch
 from tests.games.comparison import rule_against
-from tests.games.fold import heard
+from tests.games.fold import facts_for
 from tests.games.positions import acts, acts_with_facts, due, first_legal, hand, pile, refusal
 from tests.games.positions_one_ten import dealt
 from tests.games.test_one_ten_examples import FOUR, PUT_AWAY, four
@@ -22,7 +23,7 @@ LATE = {"swap_timing": "after_trump"}
 
 
 def kitty(line: str = "", **options: Any) -> OneTenState:
-    """Three seats with five cards; seat 1 has won the bidding with 15, and then this happened."""
+    """Return three seats with five cards, after seat 1 has won the bidding with 15 and this line."""
     state = dealt(HANDS, KITTY, "5C 5D 5H 5S JC JD", hand_size="5", **options)
     return acts(state, f"1:15 2:pass 0:pass {line}")
 
@@ -34,38 +35,38 @@ def test_110_KEEP_1_only_the_bid_winner_takes_up_the_kitty() -> None:
     assert moves == [CardsMoved("kitty", 1, tuple(sorted(cards(KITTY))), 5, MoveReason.PICK_UP, 1 << 1)]
     assert (hand(state, 1), pile(state, "kitty", 1)) == ({*OWN.split(), *KITTY.split()}, None)
     for viewer in (0, 2, SPECTATOR):
-        assert (pile(state, "kitty", viewer), state.view(viewer).seats[1].card_count) == ((5, ""), 5)
+        assert (pile(state, "kitty", viewer), dispatch.view(state, viewer).seats[1].card_count) == ((5, ""), 5)
 
 
 @pytest.mark.parametrize(
-    ("line", "seat", "said", "rule"),
+    ("line", "seat", "text", "rule"),
     [
         pytest.param("", 1, "keep:2D,3D,4D,6D/C", "110-KEEP-2", id="110-KEEP-2 too few"),
         pytest.param("", 1, "keep:2D,3D,4D,6D,7D,KC/C", "110-KEEP-2", id="110-KEEP-2 too many"),
         pytest.param("", 1, "keep:2D,2D,3D,4D,6D/C", "110-KEEP-2", id="110-KEEP-2 one twice"),
         pytest.param("", 1, "keep:2D,3D,4D,6D,2C/C", "110-KEEP-2", id="110-KEEP-2 one of somebody else"),
-        pytest.param("", 1, Keep((*cards("2D 3D 4D 6D"), 53), 0), "110-KEEP-2", id="110-KEEP-2 no card at all"),
-        pytest.param("", 1, Keep((*cards("2D 3D 4D 6D"), -1), 0), "110-KEEP-2", id="110-KEEP-2 a negative one"),
-        pytest.param("", 1, Keep(), "110-KEEP-2", id="110-KEEP-2 nothing"),
+        pytest.param("", 1, KeepCards((*cards("2D 3D 4D 6D"), 53), 0), "110-KEEP-2", id="110-KEEP-2 no card at all"),
+        pytest.param("", 1, KeepCards((*cards("2D 3D 4D 6D"), -1), 0), "110-KEEP-2", id="110-KEEP-2 a negative one"),
+        pytest.param("", 1, KeepBid(), "110-KEEP-2", id="110-KEEP-2 nothing"),
         pytest.param("", 1, "swap", "110-KEEP-2", id="110-KEEP-2 no swap"),
         pytest.param("", 1, "pass", "110-KEEP-2", id="110-KEEP-2 no pass"),
-        pytest.param("", 1, Keep(cards(OWN)), "110-KEEP-3", id="110-KEEP-3 no suit"),
-        pytest.param("", 1, Keep(cards(OWN), -1), "110-KEEP-3", id="110-KEEP-3 a negative suit"),
-        pytest.param("", 1, Keep(cards(OWN), 4), "110-KEEP-3", id="110-KEEP-3 no such suit"),
-        *(pytest.param("", 1, Keep(cards(OWN), suit), "", id="110-KEEP-3 any suit") for suit in range(4)),
+        pytest.param("", 1, KeepCards(cards(OWN), -1), "110-KEEP-3", id="110-KEEP-3 a negative suit"),
+        pytest.param("", 1, KeepCards(cards(OWN), 4), "110-KEEP-3", id="110-KEEP-3 no such suit"),
+        *(pytest.param("", 1, KeepCards(cards(OWN), suit), "", id="110-KEEP-3 any suit") for suit in range(4)),
         pytest.param(KEEPS, 1, TAKES[2:], "110-SWAP-1", id="110-KEEP-3 once"),
         pytest.param("2:swap:2H", 2, "swap", "110-SWAP-1", id="110-SWAP-1"),
         pytest.param("", 0, "swap:2C,2C", "110-SWAP-2", id="110-SWAP-2 one twice"),
         pytest.param("", 0, "swap:2D", "110-SWAP-2", id="110-SWAP-2 one of somebody else"),
         pytest.param("", 0, "swap:KC", "110-SWAP-2", id="110-SWAP-2 one of the kitty"),
-        pytest.param("", 0, Swap((-1,)), "110-SWAP-2", id="110-SWAP-2 a negative one"),
-        pytest.param("", 0, Swap((106,)), "110-SWAP-2", id="110-SWAP-2 no card at all"),
+        pytest.param("", 0, SwapCards((-1,)), "110-SWAP-2", id="110-SWAP-2 a negative one"),
+        pytest.param("", 0, SwapCards((106,)), "110-SWAP-2", id="110-SWAP-2 no card at all"),
+        pytest.param("", 0, SwapCards(()), "110-SWAP-3", id="110-SWAP-3 nothing, which is to stand pat"),
         pytest.param(KEEPS, 0, "pass", "110-SWAP-3", id="110-SWAP-3 110-D10"),
         pytest.param(KEEPS, 0, "keep:2C,3C,4C,6C,7C/C", "110-SWAP-3", id="110-SWAP-3 no keeping"),
     ],
 )
-def test_what_is_kept_and_swapped_and_what_is_refused(line: str, seat: Seat, said: str | Action, rule: str) -> None:
-    assert refusal(kitty(line), said, seat) == rule
+def test_refused_keeps_and_swaps(line: str, seat: Seat, text: str | Action, rule: str) -> None:
+    assert refusal(kitty(line), text, seat) == rule
 
 
 def test_110_SWAP_2_with_two_packs_twins_can_be_swapped_but_no_third() -> None:
@@ -100,7 +101,7 @@ def test_110_SWAP_6_the_table_must_shuffle_exactly_the_put_away_cards() -> None:
         assert rule_against(state, CardsShuffled(wrong)) == "110-SWAP-6"
     assert rule_against(state, CardsShuffled(right, (0,))) == "110-SWAP-6"
     assert {refusal(state, "swap", seat) for seat in range(4)} == {"110-SWAP-6"}
-    state, facts = state.apply(CardsShuffled(right))
+    state, facts = dispatch.apply(state, CardsShuffled(right))
     recycled = [fact for fact in facts if isinstance(fact, CardsMoved) and fact.reason is MoveReason.RECYCLE]
     assert [(move.source, move.target, bool(move.cards), move.audience) for move in recycled] == [
         ("put_away", None, True, 1 << 0),
@@ -109,23 +110,25 @@ def test_110_SWAP_6_the_table_must_shuffle_exactly_the_put_away_cards() -> None:
     ]
 
 
-def test_110_VIS_2_the_bid_winner_remembers_what_he_put_away_until_the_next_deal() -> None:
-    state, facts = four().apply(CardsShuffled(cards(PUT_AWAY)))
+def test_110_VIS_2_the_bid_winner_sees_their_put_away_cards_until_the_next_deal() -> None:
+    state, facts = dispatch.apply(four(), CardsShuffled(cards(PUT_AWAY)))
     mark = Mark("put_away", 0, "9H TH JH QH KH")
-    assert [fact for fact in facts if isinstance(fact, Marked)] == [Marked(*mark, only(0))]
-    assert [state.view(viewer).marks for viewer in (0, 1, 2, 3, SPECTATOR)] == [(mark,), (), (), (), ()]
+    assert [fact for fact in facts if isinstance(fact, MarkChanged)] == [MarkChanged(mark, only(0))]
+    assert [dispatch.view(state, viewer).marks for viewer in (0, 1, 2, 3, SPECTATOR)] == [(mark,), (), (), (), ()]
     state = first_legal(state)
-    assert state.apply(CardsShuffled(due(state).cards))[0].view(0).marks == ()
+    assert dispatch.view(dispatch.apply(state, CardsShuffled(due(state).cards))[0], 0).marks == ()
 
 
 @pytest.mark.parametrize("swapped", ["", ":2C", ":2C,3C,4C"])
-def test_110_VIS_4_during_the_phase_others_learn_who_has_acted_and_nothing_else(swapped: str) -> None:
+def test_110_VIS_4_during_the_phase_others_see_which_seats_have_acted_and_nothing_else(swapped: str) -> None:
     state, facts = acts_with_facts(kitty(), f"0:swap{swapped}")
     for viewer in (1, 2, SPECTATOR):
-        assert [type(fact).__name__ for fact in heard(facts, viewer)] == ["TurnChanged"]
-        assert state.view(viewer).seats[0].card_count == 5
+        assert [type(fact).__name__ for fact in facts_for(facts, viewer)] == ["TurnChanged"]
+        assert dispatch.view(state, viewer).seats[0].card_count == 5
     _, facts = acts_with_facts(acts(state, KEEPS), "2:swap")
-    counts = [fact for fact in heard(facts, SPECTATOR) if isinstance(fact, CardsMoved) and fact.target == "discards_0"]
+    counts = [
+        fact for fact in facts_for(facts, SPECTATOR) if isinstance(fact, CardsMoved) and fact.target == "discards_0"
+    ]
     assert [fact.card_count for fact in counts] == ([swapped.count("C")] if swapped else [])
 
 

@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 
-from croupier.engine.reactions import REACTIONS, check_reaction
+from croupier.engine.tables.reactions import REACTIONS, check_reaction
 from croupier.games.actions import Bid
 from croupier.games.cards import CARD_OF_NOTATION, NOTATION, SUITS, cards, notation
-from croupier.games.facts import SPECTATOR, CardOrder, Count, Seat, TrickTaken
+from croupier.games.facts import SPECTATOR, CardOrderChanged, Count, Seat, TrickTaken
 from croupier.games.interface import CardsShuffled, InvalidOption, ProposalAgreed, resolve_options
 from croupier.games.one_ten.trumps import TRUMPS
 from croupier.runtime.errors import MalformedRequest
+from tests.games import dispatch
 from tests.games.comparison import rule_against
 from tests.games.positions import acts, acts_with_facts, due, ended, may, pile, refusal
 from tests.games.positions_one_ten import ONE_TEN, ROUND, ROUND_HANDS, dealt, new, position
@@ -22,11 +23,11 @@ from tests.games.positions_one_ten import ONE_TEN, ROUND, ROUND_HANDS, dealt, ne
 def test_110_OPT_1_110_D2_ten_cards_need_enough_cards(seats: int, decks: int) -> None:
     options: dict[str, Any] = {"hand_size": "10", "decks": decks}
     if 10 * seats + 5 <= 53 * decks:
-        assert new(seats, **options).table.hand_size == 10
+        assert new(seats, **options).options.hand_size == 10
         return
     assert seats > 4
     assert decks == 1
-    with pytest.raises(InvalidOption, match="auto or 5 is allowed, or two packs") as refused:
+    with pytest.raises(InvalidOption, match="expected auto, 5, or decks 2") as refused:
         resolve_options(ONE_TEN, seats, options)
     assert refused.value.option == "hand_size"
 
@@ -42,10 +43,10 @@ def test_110_DEAL_2_110_D1_hand_sizes_the_stock_and_the_swap_limit(
     seats: int, size: int, stock: int, limit: int
 ) -> None:
     state = dealt("|" * (seats - 1))
-    assert (state.table.hand_size, pile(state, "stock"), state.table.swap_limit) == (size, (stock, ""), limit)
+    assert (state.options.hand_size, pile(state, "stock"), state.options.swap_limit) == (size, (stock, ""), limit)
     assert ((seats - 1) * limit > stock) == (seats == 4)
     for options, expected in (({"hand_size": "5"}, 5), ({"decks": 2}, 10), ({"decks": 2, "hand_size": "10"}, 10)):
-        view = dealt("|" * (seats - 1), **options).view(SPECTATOR)
+        view = dispatch.view(dealt("|" * (seats - 1), **options), SPECTATOR)
         assert [seat.card_count for seat in view.seats] == [expected] * seats
 
 
@@ -57,7 +58,7 @@ def test_110_DEAL_3_110_D3_the_first_dealer_is_drawn_then_the_deal_passes_clockw
         state = acts(position(ROUND_HANDS, dealer=dealer), ROUND)
         assert due(state)[1:] == ((), 2, 1)
         assert rule_against(state, CardsShuffled(due(state).cards, (2,))) == "110-DEAL-3"
-        assert state.apply(CardsShuffled(due(state).cards))[0].progress.dealer == following
+        assert dispatch.apply(state, CardsShuffled(due(state).cards))[0].progress.dealer == following
 
 
 @pytest.mark.parametrize("decks", [1, 2])
@@ -72,7 +73,7 @@ def test_110_DEAL_4_all_cards_of_the_pack_and_no_other(decks: int) -> None:
 def test_110_DEAL_1_110_DEAL_5_cards_go_singly_from_the_dealers_left_and_the_kitty_is_last() -> None:
     state = new(3, hand_size="5")
     deck = tuple(Random(1).sample(range(53), 53))
-    assert list(state.event_record(CardsShuffled(deck, (1,))).items()) == [
+    assert list(dispatch.event_record(state, CardsShuffled(deck, (1,))).items()) == [
         ("type", "deal"),
         ("dealer", 1),
         ("hands", [notation(deck[place:15:3]) for place in (1, 2, 0)]),
@@ -105,7 +106,7 @@ def test_110_BID_2_110_D4_110_D5_the_ladders(ladder: str, size: str, top: int) -
 
 
 @pytest.mark.parametrize(
-    ("line", "seat", "said", "rule"),
+    ("line", "seat", "text", "rule"),
     [
         pytest.param("", 2, "15", "110-BID-1", id="110-BID-1"),
         pytest.param("1:20", 2, "15", "110-BID-3", id="110-BID-3"),
@@ -117,8 +118,8 @@ def test_110_BID_2_110_D4_110_D5_the_ladders(ladder: str, size: str, top: int) -
         pytest.param("1:pass 2:pass", 0, "pass", "110-BID-7", id="110-BID-7 a pass"),
     ],
 )
-def test_calls_that_are_refused(line: str, seat: Seat, said: str, rule: str) -> None:
-    assert refusal(acts(dealt("||"), line), said, seat) == rule
+def test_calls_that_are_refused(line: str, seat: Seat, text: str, rule: str) -> None:
+    assert refusal(acts(dealt("||"), line), text, seat) == rule
 
 
 # The cards
@@ -148,7 +149,7 @@ def test_110_RANK_1_110_RANK_2_110_RANK_3_110_RANK_4_110_RANK_5_110_D15_the_orde
 
 
 def named(held: int) -> set[str]:
-    """The cards of a bit set in notation."""
+    """Return the cards of a bit set in notation."""
     return {NOTATION[value] for value in range(53) if held >> value & 1}
 
 
@@ -174,13 +175,13 @@ def test_110_TRICK_3_110_TRICK_4_110_TRICK_6_who_takes_a_trick_leads_until_all_c
     state, facts = acts_with_facts(position(ROUND_HANDS), " ".join(word[2:] for word in ROUND.split()))
     assert [fact.seat for fact in facts if isinstance(fact, TrickTaken)] == [0, 0, 0, 2, 2]
     assert (state.hands, state.phase) == ((0, 0, 0), "deal")
-    assert [seat.tricks_taken for seat in state.view(SPECTATOR).seats] == [3, 0, 2]
+    assert [seat.tricks_taken for seat in dispatch.view(state, SPECTATOR).seats] == [3, 0, 2]
 
 
 def test_110_VIS_1_all_that_was_played_stays_to_be_seen_with_its_seat() -> None:
     state = acts(position(ROUND_HANDS), ROUND.split(" 1:3S")[0])
     assert pile(state, "taken") == (3, "5S 2S 9D")
-    assert [laid.seat for lying in state.view(1).piles for laid in lying.cards] == [0, 1, 2, 0]
+    assert [pile_card.seat for lying in dispatch.view(state, 1).piles for pile_card in lying.cards] == [0, 1, 2, 0]
 
 
 # The card order; around the table
@@ -196,16 +197,16 @@ HEARTS = " ".join((TRUMP_ORDERS["H"], PLAIN_ORDERS["C"], PLAIN_ORDERS["D"], PLAI
 @pytest.mark.parametrize("timing", ["during", "after_trump"])
 def test_110_TABLE_1_110_VIS_5_hands_are_sorted_by_what_the_seat_knows_of_the_trump(timing: str) -> None:
     state = acts(dealt("2C 3C 4C 5C 6C 7C 8C 9C TC JC ||", swap_timing=timing), "1:15 2:pass 0:match")
-    assert {state.view(viewer).card_order for viewer in (0, 1, SPECTATOR)} == {cards(NO_TRUMP)}
+    assert {dispatch.view(state, viewer).card_order for viewer in (0, 1, SPECTATOR)} == {cards(NO_TRUMP)}
     state, facts = acts_with_facts(state, "0:keep:2C,3C,4C,5C,6C,7C,8C,9C,TC,JC/H")
-    assert state.view(0).card_order == cards(HEARTS)
+    assert dispatch.view(state, 0).card_order == cards(HEARTS)
     expected = cards(HEARTS if timing == "after_trump" else NO_TRUMP)
-    assert state.view(1).card_order == state.view(SPECTATOR).card_order == expected
+    assert dispatch.view(state, 1).card_order == dispatch.view(state, SPECTATOR).card_order == expected
     trump = 2 if timing == "after_trump" else None
-    assert [state.view(viewer).contract.trump for viewer in (0, 1, SPECTATOR)] == [2, trump, trump]
-    assert [fact.cards for fact in facts if isinstance(fact, CardOrder)] == [cards(HEARTS)]
+    assert [dispatch.view(state, viewer).contract.trump for viewer in (0, 1, SPECTATOR)] == [2, trump, trump]
+    assert [fact.cards for fact in facts if isinstance(fact, CardOrderChanged)] == [cards(HEARTS)]
     state = acts(state, "1:swap 2:swap")
-    assert {state.view(viewer).card_order for viewer in (0, 1, 2, SPECTATOR)} == {cards(HEARTS)}
+    assert {dispatch.view(state, viewer).card_order for viewer in (0, 1, 2, SPECTATOR)} == {cards(HEARTS)}
 
 
 def test_110_TABLE_2_reactions_come_from_a_fixed_list_and_are_no_part_of_a_game() -> None:

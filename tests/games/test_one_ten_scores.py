@@ -4,11 +4,12 @@ from typing import Any
 
 import pytest
 
-from croupier.games.facts import RoundEnded, Seat
+from croupier.games.facts import RoundScore, Seat
 from croupier.games.interface import resolve_options
 from croupier.games.one_ten import OneTenState, scoring
 from croupier.games.one_ten.scoring import Line, Round, Top
-from croupier.games.one_ten.table import Table
+from croupier.games.one_ten.setup import resolved
+from tests.games import dispatch
 from tests.games.positions import acts_with_facts, details, ended, over, refusals
 from tests.games.positions_one_ten import ONE_TEN, ROUND, ROUND_HANDS, position
 
@@ -22,8 +23,8 @@ LONG: dict[str, Any] = {"bid_ladder": "long"}
 
 def played(
     bid: int, before: tuple[int, ...] = (0, 0, 0), bidder: Seat = 0, line: str = ROUND, **options: Any
-) -> tuple[OneTenState, RoundEnded]:
-    """The round of the examples, with its end."""
+) -> tuple[OneTenState, RoundScore]:
+    """Return the round of the examples, with its end."""
     start = position(ROUND_HANDS, bidder=bidder, bid=bid, scores=before, **options)
     state, facts = acts_with_facts(start, line)
     return state, ended(facts)
@@ -48,18 +49,18 @@ def test_the_round_of_the_examples(
 ) -> None:
     state, round_ended = played(bid, before, **options)
     assert round_ended.points == points
-    assert state.scores == round_ended.totals == after
+    assert dispatch.scores(state) == round_ended.totals == after
 
 
 def test_110_EX_45_with_seat_2_as_the_bid_winner_the_bonus_goes_elsewhere() -> None:
     state, round_ended = played(15, bidder=2, line=OTHER_LEADER)
-    assert round_ended.points == state.scores == (20, 0, -15)
+    assert round_ended.points == dispatch.scores(state) == (20, 0, -15)
     assert round_ended.notes == ("3 tricks, top trump", "0 tricks", "bid 15 failed, 2 tricks")
 
 
 def line(winners: str, top: Top | None, bid: int = 15, before: tuple[int, ...] = (0, 0, 0), **options: Any) -> Line:
-    """The line of a round of seat 0 in which these seats of three took the tricks."""
-    table = Table.of(3, resolve_options(ONE_TEN, 3, options))
+    """Return the line of a round of seat 0 in which these seats of three took the tricks."""
+    table = resolved(3, resolve_options(ONE_TEN, 3, options))
     return scoring.scored(table, before, Round(0, bid, tuple(map(int, winners)), top))
 
 
@@ -84,23 +85,27 @@ def test_points_and_bonus(scored: Line, bonus: Seat | None, points: tuple[int, .
 
 
 @pytest.mark.parametrize(
-    ("hands", "said", "trick", "seat", "card"),
+    ("hands", "text", "trick", "seat", "card"),
     [
         pytest.param("KD 9D | 2D 3D", "KD 2D 9D 3D", "none", "none", "none", id="110-D18 no trump was played"),
         pytest.param("KD TS | 2D 3D", "KD 2D TS 3D", "1", "0", "TS", id="110-SCORE-2 the lowest trump"),
         pytest.param("9D 5S | 5S 3D", "9D 5S 3D 5S", "0", "1", "5S", id="110-SCORE-2 the earlier of two"),
     ],
 )
-def test_the_highest_trump_of_a_round(hands: str, said: str, trick: str, seat: str, card: str) -> None:
-    _, facts = acts_with_facts(position(hands, decks=2), said)
-    told = details(facts)
-    assert (told["top_trump_trick"], told["top_trump_seat"], told["top_trump_card"]) == (trick, seat, card)
+def test_the_highest_trump_of_a_round(hands: str, text: str, trick: str, seat: str, card: str) -> None:
+    _, facts = acts_with_facts(position(hands, decks=2), text)
+    found_details = details(facts)
+    assert (found_details["top_trump_trick"], found_details["top_trump_seat"], found_details["top_trump_card"]) == (
+        trick,
+        seat,
+        card,
+    )
 
 
 def test_110_SCORE_6_the_round_summary() -> None:
     _, made = played(20, (5, 10, 15), dealer=1)
-    told = " ".join(f"{name}={value.replace(' ', ',')}" for name, value in made.details)
-    assert told == (
+    found_details = " ".join(f"{name}={value.replace(' ', ',')}" for name, value in made.details)
+    assert found_details == (
         "round=1 dealer=1 bid_winner=0 bid=20 trump=S tricks=3,0,2 made=true top_trump_trick=0 top_trump_seat=0 "
         "top_trump_card=5S bonus=0 points=20,0,10 scores=25,10,25"
     )
@@ -134,11 +139,11 @@ SCORED = {"max_rounds": 1}
         pytest.param((95, 0, 105), 15, SCORED, (115, 0, 115), "0 > 2 > 1 target", id="110-END-4 110 comes first"),
     ],
 )
-def test_how_a_game_ends(
+def test_the_end_of_a_game(
     before: tuple[int, ...], bid: int, options: dict[str, Any], after: tuple[int, ...], end: str
 ) -> None:
     state, _ = played(bid, before, **options)
-    assert state.scores == after
+    assert dispatch.scores(state) == after
     assert state.phase == ("over" if end else "deal")
     if end:
         ranking = " > ".join(" = ".join(map(str, group)) for group in over(state).ranking)

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from croupier.games.catalogue import GAMES
 from croupier.games.interface import Game, InvalidOption, Option, OptionValue, resolve_options
-from tests.games.comparison import Both
-from tests.games.fold import fold, heard
-from tests.games.laws import every_table
+from croupier.games.registry import GAMES
+from tests.games import dispatch
+from tests.games.comparison import ComparedTable
+from tests.games.fold import facts_for, fold
+from tests.games.laws import every_judged_table
 from tests.games.walk import sample_options, viewers, walk
 
 SEATS = [
@@ -39,13 +40,13 @@ def test_other_numbers_of_seats_are_refused(name: str, seats: range) -> None:
     assert game.seats == seats
     wrong: list[Any] = [-1, 0, 1, seats[0] - 1, seats[-1] + 1, float(seats[0]), str(seats[0]), True]
     for number in wrong:
-        with pytest.raises(InvalidOption, match="seats, not") as refused:
+        with pytest.raises(InvalidOption, match="invalid number of seats") as refused:
             resolve_options(game, number, {})
         assert refused.value.option == "seats"
 
 
 def wrong_values(option: Option) -> Iterator[Any]:
-    """What an option cannot be: values beyond those allowed, and allowed ones of another type."""
+    """Return invalid values of an option: values beyond the allowed ones, and allowed ones of another type."""
     yield from (None, "nonsense", -1, [option.default])
     if option.type_name == "boolean":
         yield from (0, 1, "true", str(option.default))
@@ -66,14 +67,14 @@ def test_unknown_names_values_and_types_are_refused_and_the_defaults_are_not(nam
             with pytest.raises(InvalidOption) as refused:
                 resolve_options(game, seats, {option.name: value})
             assert refused.value.option == option.name
-            assert str(refused.value) == f"{option.name} cannot be {value!r}: {option.allowed_text()}"
+            assert str(refused.value) == f"invalid {option.name} {value!r}: expected {option.allowed_text()}"
     with pytest.raises(InvalidOption) as refused:
         resolve_options(game, seats, {"nonsense": 1})
     assert refused.value.option == "nonsense"
 
 
 def pairs_together(game: Game, seats: int, random: Random) -> Iterator[dict[str, OptionValue]]:
-    """Options in which every two listed values that go together stand together at least once; all else is drawn."""
+    """Yield options that contain every valid pair of listed values at least once; other values are random."""
     listed = [option for option in game.options(seats) if not isinstance(option.allowed, range)]
     together = set[tuple[tuple[str, OptionValue], ...]]()
     for one, other in itertools.combinations(listed, 2):
@@ -87,7 +88,7 @@ def pairs_together(game: Game, seats: int, random: Random) -> Iterator[dict[str,
 def with_values(
     game: Game, seats: int, values: dict[str, OptionValue], random: Random
 ) -> dict[str, OptionValue] | None:
-    """Random options but for these values; None if nothing goes with them."""
+    """Return random options with these values; None if no others are valid with them."""
     for _ in range(50):
         try:
             return resolve_options(game, seats, sample_options(game, seats, random) | values)
@@ -97,22 +98,20 @@ def with_values(
 
 
 @pytest.mark.slow
-@every_table
-def test_every_two_values_are_played_together_to_the_end_as_the_judge_plays_them(
-    game: Game, seats: int, seed: int
-) -> None:
+@every_judged_table
+def test_every_pair_of_values_is_played_to_the_end_as_by_the_judge(game: Game, seats: int, seed: int) -> None:
     random = Random(seed)
     for options in pairs_together(game, seats, random):
         print(f"{game.id}, {seats} seats: {options}")
-        play(Both.new(game, seats, options), game, random)
+        play(ComparedTable.new(game, seats, options), game, random)
 
 
-def play(both: Both, game: Game, random: Random) -> None:
-    """Play a table; it has to be the judge's after each event, and a viewer's fold his view."""
-    viewer = random.choice(viewers(len(both.state.scores)))
-    folded = both.state.view(viewer)
-    for _, event, *_ in walk(game, both.state, random):
-        both, facts = both.apply(event)
-        folded = fold(folded, heard(facts, viewer), viewer)
-        assert folded == both.state.view(viewer), (viewer, event, facts)
-    assert both.table.ranking is not None
+def play(compared: ComparedTable, game: Game, random: Random) -> None:
+    """Play a table; assert after each event that it equals the judge's and a viewer's fold equals their view."""
+    viewer = random.choice(viewers(len(dispatch.scores(compared.state))))
+    folded = dispatch.view(compared.state, viewer)
+    for _, event, *_ in walk(game, compared.state, random):
+        compared, facts = compared.apply(event)
+        folded = fold(folded, facts_for(facts, viewer), viewer)
+        assert folded == dispatch.view(compared.state, viewer), (viewer, event, facts)
+    assert compared.table.ranking is not None

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple, TypeVar
 
 import pytest
 
-from croupier.games.actions import action_from_json
+from croupier.games.actions import decode_action
 from croupier.games.cards import card
 from croupier.games.interface import CardsShuffled, SeatActed, ShuffleNeeded, State
-from loadtest.judge.rules.interface import Act, Legal, Table
-from tests.games import positions_one_oh_one, positions_one_ten
+from loadtest.judge.rules.interface import JudgeTable, Legal, ReplayAction
+from tests.games import dispatch, positions_one_oh_one, positions_one_ten
 from tests.games.comparison import engine_legal
 from tests.games.judge_table import judge_table
 from tests.games.positions import acts as played
@@ -30,14 +30,14 @@ from tests.games.positions_thulla import position as thulla
 
 PAGES = Path(__file__).parents[2] / "docs" / "rules"
 ENGINE_LINES, JUDGE_LINES = 1000, 400
-"""Up to how many lines each of the two counts in a short run."""
+"""The maximum number of lines that each of the two counts in a short run."""
 ALL_ENGINE_LINES, ALL_JUDGE_LINES = 100_000, 2500
 Position = TypeVar("Position")
 Options = dict[str, Any]
 
 
 def count(start: Position, counts: Sequence[int], after: Callable[[Position], list[Position]]) -> list[int]:
-    """The lines of 1, 2, 3, ... actions, as many numbers as there are counts."""
+    """Return the numbers of lines of 1, 2, 3, ... actions, as many as there are counts."""
     found, ended, going = list[int](), 0, [start]
     for _ in counts:
         further = [after(position) for position in going]
@@ -47,30 +47,30 @@ def count(start: Position, counts: Sequence[int], after: Callable[[Position], li
     return found
 
 
-def acts(legal: Legal, *, chooses: bool) -> Iterator[Act]:
-    """Each action, and each way to choose cards if that is asked for; those of a hand are all different."""
+def acts(legal: Legal, *, chooses: bool) -> Iterator[ReplayAction]:
+    """Yield each action, and with `chooses` each choice of cards; those of a hand are all different."""
     yield from legal.actions
-    for verb, cards, fewest, most, suits in legal.choices if chooses else ():
+    for verb, cards, fewest, most, parts in legal.choices if chooses else ():
         for number in range(fewest, min(most, len(cards)) + 1):
             for some in itertools.combinations(cards, number):
-                chosen: Act = {"type": verb, "cards": list(some)}
-                yield from [chosen | {"trump": suit} for suit in suits] or [chosen]
+                for values in itertools.product(*parts.values()):
+                    yield {"type": verb, "cards": list(some)} | dict(zip(parts, values, strict=True))
 
 
 def by_engine(state: State, *, chooses: bool) -> list[State]:
-    """Every state after one action; a reshuffle sorts the cards."""
+    """Return every state after one action; a reshuffle sorts the cards."""
     found = []
-    for seat in range(len(state.scores)):
+    for seat in range(len(dispatch.scores(state))):
         for act in acts(engine_legal(state, seat), chooses=chooses):
-            after, _ = state.apply(SeatActed(seat, action_from_json(act)))
-            while isinstance(due := after.awaiting, ShuffleNeeded) and due.shuffle_number > 1:
-                after, _ = after.apply(CardsShuffled(due.cards))
+            after, _ = dispatch.apply(state, SeatActed(seat, decode_action(act)))
+            while isinstance(due := dispatch.awaiting(after), ShuffleNeeded) and due.shuffle_number > 1:
+                after, _ = dispatch.apply(after, CardsShuffled(due.cards))
             found.append(after)
     return found
 
 
-def by_judge(table: Table, *, chooses: bool) -> list[Table]:
-    """The same by the judge's rules."""
+def by_judge(table: JudgeTable, *, chooses: bool) -> list[JudgeTable]:
+    """Return the same by the judge's rules."""
     found = []
     for seat in table.to_act:
         for act in acts(table.legal(seat), chooses=chooses):
@@ -98,11 +98,11 @@ def one_oh_one(*position: str, **options: Any) -> State:
 
 
 def exchange(**options: Any) -> State:
-    """110 for two seats with two cards each, from the end of the bidding on; the swap limit is beyond their hands."""
+    """Return 110 for two seats with two cards each after the bidding; the swap limit is beyond their hands."""
     start = positions_one_ten.new(2, **options)
-    start = start._replace(table=replace(start.table, hand_size=2))
-    deck = positions_one_ten.shuffled(start.table, 0, "5S KC | JS AH", "2C 3D 4H JK QD", "KH 2S")
-    return played(start.apply(CardsShuffled(deck, (0,)))[0], "15 pass")
+    start = start._replace(options=replace(start.options, hand_size=2))
+    deck = positions_one_ten.shuffled(start.options, 0, "5S KC | JS AH", "2C 3D 4H JK QD", "KH 2S")
+    return played(dispatch.apply(start, CardsShuffled(deck, (0,)))[0], "15 pass")
 
 
 def numbers(text: str) -> list[int]:
@@ -219,7 +219,7 @@ every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 
 
 def compare(case: Case, engine_lines: int, judge_lines: int) -> None:
-    """Both count what stands here, as far as there are no more lines than that."""
+    """Compare both counts with the case, up to these numbers of lines."""
     start, counts, _, chooses = case
     few = [number for number in counts if number <= engine_lines]
     assert count(start, few, lambda state: by_engine(state, chooses=chooses)) == few
@@ -240,6 +240,6 @@ def test_the_number_of_long_lines(case: Case) -> None:
 
 @pytest.mark.parametrize("page", sorted(PAGES.glob("*.md")), ids=lambda page: page.stem)
 def test_the_page_has_the_same_numbers(page: Path) -> None:
-    told = re.findall(r"\| (\d+(?:,? \d+){3,}) \|$", page.read_text(), re.MULTILINE)
+    counts_on_pages = re.findall(r"\| (\d+(?:,? \d+){3,}) \|$", page.read_text(), re.MULTILINE)
     counts = [case.counts for name, case in CASES.items() if name.startswith(page.stem) and case.on_page]
-    assert sorted(numbers(line.replace(",", "")) for line in told) == sorted(counts)
+    assert sorted(numbers(line.replace(",", "")) for line in counts_on_pages) == sorted(counts)

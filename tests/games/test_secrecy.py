@@ -1,20 +1,24 @@
-"""Nobody learns what he may not know: laws for every game about views, facts and refusals."""
+"""Laws of secrecy for every game: views, facts and refusals reveal no hidden card."""
 
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from random import Random
 
-from croupier.games.actions import Action, Call, Keep, Play, Swap, ThrowDown
+from croupier.games.actions import Action, CallPartner, Declare, KeepCards, Lay, Play, SwapCards, ThrowDown
 from croupier.games.bots import random_of
 from croupier.games.cards import CARD_OF_NOTATION, Card
+from croupier.games.choices import CardChoice
 from croupier.games.facts import (
     EVERYONE,
     SPECTATOR,
     Called,
     CardsMoved,
+    ContractChanged,
     Fact,
     HandRevealed,
+    MarkChanged,
+    OwnedPile,
     RoundEnded,
     RoundStarted,
     Seat,
@@ -32,63 +36,65 @@ from croupier.games.interface import (
     SeatsToAct,
     State,
 )
-from tests.games.fold import heard
-from tests.games.laws import attempts, every_table, steps, tables
-from tests.games.peculiar import PECULIAR
-from tests.games.walk import Step, usual, viewers
+from tests.games import dispatch
+from tests.games.fold import facts_for
+from tests.games.laws import attempted_actions, every_table, tables, transitions
+from tests.games.traits import TRAITS
+from tests.games.walk import Transition, usual_actions, viewers
 
 TWINS = 2
-"""How many pairs of tables are compared for each viewer of a table."""
-REVEALED = "the rules tell everybody something about hidden cards"
+"""The number of pairs of tables that are compared for each viewer of a table."""
+REVEALED = "the rules reveal something about hidden cards"
 TWIN_STEPS = 80
-"""How long a pair is played on alike."""
+"""The maximum number of events of a pair."""
 
 
 def known(state: State, viewer: Viewer) -> set[Card]:
-    """The viewer's own hand and all that lies open, by his view."""
-    view = state.view(viewer)
+    """Return the viewer's hand and all open cards, by their view."""
+    view = dispatch.view(state, viewer)
     own = view.seats[viewer].cards if viewer != SPECTATOR else ()
-    return {*own, *(laid.card for pile in view.piles for laid in pile.cards)}
+    return {*own, *(pile_card.card for pile in view.piles for pile_card in pile.cards)}
 
 
-def laid_openly(facts: Iterable[Fact]) -> set[Card]:
-    """Cards that went to a pile before everybody's eyes."""
-    moves = [fact for fact in facts if isinstance(fact, CardsMoved) and isinstance(fact.target, str)]
+def played_openly(facts: Iterable[Fact]) -> set[Card]:
+    """Return cards that went to a pile openly."""
+    moves = [fact for fact in facts if isinstance(fact, CardsMoved) and isinstance(fact.target, str | OwnedPile)]
     return {value for move in moves if move.audience == EVERYONE for value in move.cards}
 
 
 def shown(fact: Fact) -> set[Card]:
-    """The cards that a fact tells of."""
+    """Return the cards of a fact."""
     if isinstance(fact, CardsMoved | HandRevealed):
         return set(fact.cards)
-    return named(fact.action) if isinstance(fact, Called) else set()
+    return named(fact.call.action) if isinstance(fact, Called) else set()
 
 
 def named(action: Action | None) -> set[Card]:
-    """The cards that an action names."""
+    """Return the cards that an action names."""
     match action:
-        case Play(value) | Call(int() as value):
+        case Play(value) | CallPartner(int() as value):
             return {value}
-        case Keep(cards) | Swap(cards):
+        case KeepCards(cards) | SwapCards(cards) | Lay(cards) | Declare(cards=cards):
             return set(cards)
         case _:
             return set()
 
 
 def called(fact: Fact, viewer: Viewer) -> set[Card]:
-    """The card by whose name a seat calls a partner, before everybody or in words that it knows itself."""
+    """Return the card that names a called partner, in a public fact or in one of the viewer's own."""
     if (
         isinstance(fact, Called)
-        and isinstance(fact.action, Call)
-        and (fact.audience == EVERYONE or fact.seat == viewer)
+        and isinstance(fact.call.action, CallPartner)
+        and (fact.audience == EVERYONE or fact.call.seat == viewer)
     ):
-        return named(fact.action)
+        return named(fact.call.action)
     return set()
 
 
 def texts(fact: Fact) -> Iterator[str]:
-    """The words of a fact."""
-    for value in fact:
+    """Return the texts of a fact, or of the mark, contract or score in it."""
+    content: tuple[object, ...] = fact[0] if isinstance(fact, MarkChanged | ContractChanged | RoundEnded) else fact
+    for value in content:
         if isinstance(value, str):
             yield value
         elif isinstance(value, tuple):
@@ -96,17 +102,15 @@ def texts(fact: Fact) -> Iterator[str]:
 
 
 def mentioned(lines: Iterable[str]) -> set[Card]:
-    """The cards that are written in texts."""
+    """Return the cards that texts mention."""
     words = re.findall(r"\b(?:[2-9TJQKA][CDHS]|JK)\b", " ".join(lines))
     return {CARD_OF_NOTATION[word] for word in words}
 
 
 @every_table
-def test_views_and_facts_show_a_viewer_nothing_but_his_own_hand_and_what_lies_open(
-    game: Game, seats: int, seed: int
-) -> None:
+def test_views_and_facts_show_a_viewer_only_their_hand_and_open_cards(game: Game, seats: int, seed: int) -> None:
     open_hands: set[Seat] = set()
-    for step, _ in steps(game, seats, seed):
+    for step, _ in transitions(game, seats, seed):
         if any(isinstance(fact, RoundStarted) for fact in step.facts):
             open_hands.clear()
         revealed = {fact.seat for fact in step.facts if isinstance(fact, HandRevealed)}
@@ -115,20 +119,20 @@ def test_views_and_facts_show_a_viewer_nothing_but_his_own_hand_and_what_lies_op
             assert isinstance(acted, ThrowDown) or any(isinstance(fact, RoundEnded) for fact in step.facts)
         open_hands |= revealed
         for viewer in viewers(seats):
-            for seat, hand in enumerate(step.after.view(viewer).seats):
+            for seat, hand in enumerate(dispatch.view(step.after, viewer).seats):
                 assert not hand.cards or seat == viewer or seat in open_hands
-            may_know = known(step.before, viewer) | known(step.after, viewer) | laid_openly(step.facts)
-            for fact in heard(step.facts, viewer):
+            may_know = known(step.before, viewer) | known(step.after, viewer) | played_openly(step.facts)
+            for fact in facts_for(step.facts, viewer):
                 may_hear = may_know | called(fact, viewer)
                 assert isinstance(fact, HandRevealed) or shown(fact) <= may_hear, (viewer, fact)
                 assert mentioned(texts(fact)) <= may_know, (viewer, fact)
 
 
 @every_table
-def test_refusals_name_no_card_but_those_the_seat_knows(game: Game, seats: int, seed: int) -> None:
-    for step, random in steps(game, seats, seed):
+def test_refusals_name_only_cards_that_the_seat_knows(game: Game, seats: int, seed: int) -> None:
+    for step, random in transitions(game, seats, seed):
         for seat in range(seats):
-            for action in random.sample(attempts(NOTHING_LEGAL, random), 8):
+            for action in random.sample(attempted_actions(NOTHING_LEGAL, random), 8):
                 learned = outcome(step.after, SeatActed(seat, action), seat)
                 if isinstance(learned, tuple):
                     assert mentioned([learned[1]]) <= known(step.after, seat) | named(action)
@@ -137,24 +141,26 @@ def test_refusals_name_no_card_but_those_the_seat_knows(game: Game, seats: int, 
 def outcome(
     state: State, event: Event, viewer: Viewer, reveals: Callable[[Fact], bool] = lambda _: False
 ) -> tuple[str, str] | list[Fact] | str | None:
-    """What a viewer learns from an event or its refusal; None if the round ends, which may lay hands open."""
+    """Return what an event or its refusal reveals to a viewer; None if the round ends, which may reveal hands."""
     try:
-        _, facts = state.apply(event)
+        _, facts = dispatch.apply(state, event)
     except IllegalAction as refusal:
         return refusal.rule, str(refusal)
     if any(map(reveals, facts)):
         return REVEALED
-    return None if any(isinstance(fact, RoundEnded) for fact in facts) else covered(heard(facts, viewer), viewer)
+    if any(isinstance(fact, RoundEnded) for fact in facts):
+        return None
+    return without_drawn_cards(facts_for(facts, viewer), viewer)
 
 
-def told(facts: Iterable[Fact]) -> list[Fact]:
-    """What a viewer who heard these facts was told: all but who else heard them."""
+def visible_parts(facts: Iterable[Fact]) -> list[Fact]:
+    """Return the parts of facts that their viewers receive: all but the audience."""
     return [fact._replace(audience=EVERYONE) for fact in facts]
 
 
-def covered(facts: Iterable[Fact], viewer: Viewer) -> list[Fact]:
-    """What was told without the cards that come into the viewer's hand and are named to nobody else, by chance."""
-    return told(
+def without_drawn_cards(facts: Iterable[Fact], viewer: Viewer) -> list[Fact]:
+    """Return the visible parts without the cards that the viewer alone sees come into their hand at random."""
+    return visible_parts(
         fact._replace(cards=())
         if isinstance(fact, CardsMoved) and fact.target == viewer and fact.audience == only(viewer)
         else fact
@@ -164,45 +170,44 @@ def covered(facts: Iterable[Fact], viewer: Viewer) -> list[Fact]:
 
 @every_table
 def test_hidden_cards_make_no_difference(game: Game, seats: int, seed: int) -> None:
-    """Exchange cards that a viewer does not see: he sees, hears and is refused the same while play goes on alike."""
+    """Exchange cards that a viewer does not see: their views, facts and refusals are the same under the same events."""
     for table in tables(game, seats, seed):
         random = table.random
-        public = PECULIAR[game.id].public_cards(table.options)
+        public = TRAITS[game.id].public_cards(table.options)
         first = next(table.walk())
         for viewer in viewers(seats) * TWINS:
             _play_alike(game, first, _exchanged(first, viewer, public, random), viewer, random)
 
 
-def _exchanged(deal: Step, viewer: Viewer, public: tuple[Card, ...], random: Random) -> CardsShuffled:
-    """The same shuffle with some of the cards exchanged that the viewer does not see, but for public ones."""
+def _exchanged(deal: Transition, viewer: Viewer, public: tuple[Card, ...], random: Random) -> CardsShuffled:
+    """Return the same shuffle with some cards exchanged that are neither public nor seen by the viewer."""
     assert isinstance(deal.event, CardsShuffled)
     cards = list(deal.event.cards)
-    seen = {value for fact in heard(deal.facts, viewer) for value in shown(fact)}.union(public)
-    hidden = [at for at, value in enumerate(cards) if value not in seen]
+    seen_cards = {value for fact in facts_for(deal.facts, viewer) for value in shown(fact)}.union(public)
+    hidden = [at for at, value in enumerate(cards) if value not in seen_cards]
     places = random.sample(hidden, min(len(hidden), random.choice((2, 2, 3, 5, 52))))
     for place, value in zip(places, [cards[at] for at in places[1:] + places[:1]], strict=True):
         cards[place] = value
     return CardsShuffled(tuple(cards), deal.event.drawn)
 
 
-def _play_alike(game: Game, deal: Step, exchanged: CardsShuffled, viewer: Viewer, random: Random) -> None:
-    reveals = PECULIAR[game.id].reveals
+def _play_alike(game: Game, deal: Transition, exchanged: CardsShuffled, viewer: Viewer, random: Random) -> None:
+    reveals = TRAITS[game.id].reveals
     one, other = deal.before, deal.before
     events: tuple[Event, Event] = deal.event, exchanged
     for _ in range(TWIN_STEPS):
-        one, facts = one.apply(events[0])
-        other, other_facts = other.apply(events[1])
+        one, facts = dispatch.apply(one, events[0])
+        other, other_facts = dispatch.apply(other, events[1])
         if any(isinstance(fact, RoundEnded) or reveals(fact) for fact in (*facts, *other_facts)):
             return
-        mine, others = heard(facts, viewer), heard(other_facts, viewer)
-        assert covered(mine, viewer) == covered(others, viewer)
-        if told(mine) != told(
-            others
-        ):  # He drew one of the cards that were exchanged, and may play differently from now on.
+        mine, others = facts_for(facts, viewer), facts_for(other_facts, viewer)
+        assert without_drawn_cards(mine, viewer) == without_drawn_cards(others, viewer)
+        if visible_parts(mine) != visible_parts(others):
+            # The viewer drew an exchanged card, and may play differently from now on.
             return
-        assert one.view(viewer) == other.view(viewer)
-        assert one.legal_actions(viewer) == other.legal_actions(viewer)
-        for action in random.sample(attempts(one.legal_actions(viewer), random), 10):
+        assert dispatch.view(one, viewer) == dispatch.view(other, viewer)
+        assert dispatch.legal_actions(one, viewer) == dispatch.legal_actions(other, viewer)
+        for action in random.sample(attempted_actions(dispatch.legal_actions(one, viewer), random), 10):
             event = SeatActed(viewer, action)
             learned, other_learned = outcome(one, event, viewer, reveals), outcome(other, event, viewer, reveals)
             assert learned == other_learned or REVEALED in (learned, other_learned), (viewer, action)
@@ -213,21 +218,28 @@ def _play_alike(game: Game, deal: Step, exchanged: CardsShuffled, viewer: Viewer
 
 
 def _common_event(game: Game, one: State, other: State, random: Random) -> Event | None:
-    """Something that can happen at both tables."""
-    assert type(one.awaiting) is type(other.awaiting)
-    if not isinstance(one.awaiting, SeatsToAct):
+    """Return an event that is possible at both tables."""
+    awaiting, others = dispatch.awaiting(one), dispatch.awaiting(other)
+    assert type(awaiting) is type(others)
+    if not isinstance(awaiting, SeatsToAct):
         return None
-    assert one.awaiting == other.awaiting
-    seat = random.choice(one.awaiting.seats)
-    alike = common_legal(one.legal_actions(seat), other.legal_actions(seat))
-    return None if alike == NOTHING_LEGAL else SeatActed(seat, random_of(usual(game, alike, random), random.randrange))
+    assert awaiting == others
+    seat = random.choice(awaiting.seats)
+    alike = common_legal(dispatch.legal_actions(one, seat), dispatch.legal_actions(other, seat))
+    if alike == NOTHING_LEGAL:
+        return None
+    return SeatActed(seat, random_of(usual_actions(game, alike, random), random.randrange))
 
 
 def common_legal(one: Legal, other: Legal) -> Legal:
-    """What is legal at both tables: the same actions, and choices out of the cards that both offer."""
+    """Return the common legal actions of both tables, with choices out of the common cards."""
     choices = []
     for mine, theirs in zip(one.choices, other.choices, strict=False):
-        common = tuple(sorted((Counter(mine.cards) & Counter(theirs.cards)).elements()))
-        if mine._replace(cards=()) == theirs._replace(cards=()) and len(common) >= mine.fewest:
-            choices.append(mine._replace(cards=common, most=min(mine.most, len(common))))
+        if mine == theirs:
+            choices.append(mine)
+        elif mine._replace(cards=None) == theirs._replace(cards=None) and mine.cards and theirs.cards:
+            common = tuple(sorted((Counter(mine.cards.cards) & Counter(theirs.cards.cards)).elements()))
+            most = min(mine.cards.max_cards, theirs.cards.max_cards, len(common))
+            if max(mine.cards.min_cards, theirs.cards.min_cards) <= most:
+                choices.append(mine._replace(cards=CardChoice(common, mine.cards.min_cards, most)))
     return Legal(tuple(action for action in one.actions if action in other.actions), tuple(choices))

@@ -1,4 +1,4 @@
-"""The sensible player of Solo: what it does in plain positions, how it fares against chance, and what it imagines."""
+"""The sensible bot, the determinization and the evaluation of Solo."""
 
 from random import Random
 
@@ -6,8 +6,8 @@ import pytest
 
 from croupier.games.actions import Action, Play
 from croupier.games.bots import random_legal
-from croupier.games.interface import Choose, OptionValues, Seen
-from croupier.games.solo import SoloState, imagination
+from croupier.games.interface import Observation, OptionValues, RandomSource
+from croupier.games.solo import SoloState, determinization
 from croupier.games.solo.deck import BLACK_QUEENS, PLAIN
 from tests.games.positions import acts, to_act, word
 from tests.games.positions_solo import (
@@ -25,7 +25,7 @@ from tests.games.positions_solo import (
     dealt,
     exchanged,
 )
-from tests.games.seats import places, seen, surely_better_than_even
+from tests.games.seats import is_significantly_better, observation, places
 
 STRONG = "QC QS 7C AC KC JC TC AD | 9C 8C 7D 8D 9D TD JD QD | KD 7H 8H 9H TH JH QH KH | AH 7S 8S 9S TS JS KS AS"
 GOOD = "QC 7H AH KH QH 8C AD KD | 8H 9H TC KC 7D 8D 9D TD | QS JH AC 7C AS KS JS TS | TH JD QD JC 9C 7S 8S 9S"
@@ -36,8 +36,8 @@ FIVE_WON = "7C 9C 7H 7S QC 8C 8H 8S QS 7D 9H 9S AC 8D TH TS KC 9D JH JS"
 
 
 def decides(state: SoloState, options: OptionValues) -> str:
-    """What the sensible player of the seat to act does."""
-    return word(SOLO.bots["sensible"](seen(SOLO, state, to_act(state) or 0, options), Random(1).randrange))
+    """Return the action of the sensible bot on the seat to act."""
+    return word(SOLO.bots["sensible"](observation(SOLO, state, to_act(state) or 0, options), Random(1).randrange))
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_sensible_decisions_in_plain_positions(hands: str, line: str, expected: 
     assert decides(acts(dealt(hands), line), {}) == expected
 
 
-def test_the_called_card_is_not_forgotten_where_nobody_forces_it() -> None:
+def test_the_called_card_is_played_where_nobody_forces_it() -> None:
     state = acts(dealt(VOID, called_card_rule="penalty"), f"{LOOKING} 7C 7H KC QH TC TD KD")
     assert decides(state, {"called_card_rule": "penalty"}) == "AC"
 
@@ -76,47 +76,47 @@ def test_sensible_goes_through_with_nothing_but_winners() -> None:
 
 
 @pytest.mark.slow
-def test_sensible_card_play_matters_among_players_who_bid_alike() -> None:
-    def bids_alone(seen: Seen, choose: Choose) -> Action:
-        """A player that bids and calls sensibly, and plays its cards by chance."""
-        playing = isinstance(seen.legal.actions[0], Play)
-        return random_legal(seen, choose) if playing else SOLO.bots["sensible"](seen, choose)
+def test_sensible_card_play_wins_among_players_with_the_same_bidding() -> None:
+    def bids_alone(observation: Observation, randrange: RandomSource) -> Action:
+        """Return sensible bids and calls, and random card plays."""
+        playing = isinstance(observation.legal.actions[0], Play)
+        return random_legal(observation, randrange) if playing else SOLO.bots["sensible"](observation, randrange)
 
-    assert surely_better_than_even(places(SOLO, 4, {}, SOLO.bots["sensible"], bids_alone, games=80))
-
-
-# What a searching player gets
+    assert is_significantly_better(places(SOLO, 4, {}, SOLO.bots["sensible"], bids_alone, games=80))
 
 
-def test_imagined_tables_heed_voids_and_the_called_card() -> None:
+# Determinization and evaluation
+
+
+def test_determinized_tables_respect_voids_and_the_called_card() -> None:
     state = acts(dealt(EIGHTH), f"{FROKE} TD 8D QD KD AD 9S")
     random = Random(3)
     for _ in range(30):
-        imagined = imagination.imagine(seen(SOLO, state, 1, {}), random.randrange)
-        holder = imagined.contract.partner
+        determinized = determinization.determinize(observation(SOLO, state, 1, {}), random.randrange)
+        holder = determinized.contract.partner
         assert holder in (2, 3)
-        assert imagined.hands[holder] >> (imagined.contract.called) & 1
-        assert not imagined.hands[0] & PLAIN[1]
+        assert determinized.hands[holder] >> (determinized.contract.called) & 1
+        assert not determinized.hands[0] & PLAIN[1]
 
 
-def test_imagined_weddings_have_both_queens_in_one_hand() -> None:
+def test_determinized_weddings_have_both_queens_in_one_hand() -> None:
     state = acts(dealt(MARRIED), "pass wedding pass pass call:AS trump:D")
     random = Random(3)
     for _ in range(30):
-        imagined = imagination.imagine(seen(SOLO, state, 0, {}), random.randrange)
-        assert imagined.hands[1] & BLACK_QUEENS == BLACK_QUEENS
-        assert imagined.hands[3] >> imagined.contract.called & 1
+        determinized = determinization.determinize(observation(SOLO, state, 0, {}), random.randrange)
+        assert determinized.hands[1] & BLACK_QUEENS == BLACK_QUEENS
+        assert determinized.hands[3] >> determinized.contract.called & 1
 
 
-def test_an_imagined_unknown_card_may_be_any_ace_that_it_may_be() -> None:
+def test_a_determinized_unknown_card_may_be_any_possible_ace() -> None:
     state = acts(dealt(UNKNOWN), CALLED_UNKNOWN)
     state = acts(state, "AC 7C")
     random, found = Random(3), set()
     for _ in range(40):
-        imagined = imagination.imagine(seen(SOLO, state, 2, {}), random.randrange)
-        found.add(imagined.contract.called)
-        others = sum(1 << ace for ace in (12, 38, 51) if ace != imagined.contract.called)
-        assert not (imagined.hands[1] | imagined.hands[3]) & others
+        determinized = determinization.determinize(observation(SOLO, state, 2, {}), random.randrange)
+        found.add(determinized.contract.called)
+        others = sum(1 << ace for ace in (12, 38, 51) if ace != determinized.contract.called)
+        assert not (determinized.hands[1] | determinized.hands[3]) & others
     assert found == {38, 51}
 
 
@@ -129,8 +129,8 @@ def test_an_imagined_unknown_card_may_be_any_ace_that_it_may_be() -> None:
         pytest.param("", "pass", "0 = 1 = 2 = 3", id="nothing-yet"),
     ],
 )
-def test_ratings_follow_points_and_tricks(before: str, after: str, expected: str) -> None:
-    ratings = SOLO.rate(acts(dealt(TWELFTH), before), acts(dealt(TWELFTH), after))
+def test_evaluation_follows_points_and_tricks(before: str, after: str, expected: str) -> None:
+    ratings = SOLO.evaluate(acts(dealt(TWELFTH), before), acts(dealt(TWELFTH), after))
     groups = sorted({*ratings}, reverse=True)
     ranked = (" = ".join(str(seat) for seat in range(4) if ratings[seat] == rating) for rating in groups)
     assert " > ".join(ranked) == expected

@@ -4,12 +4,13 @@ from typing import Any
 
 import pytest
 
-from croupier.games.actions import Call
+from croupier.games.actions import CallPartner
 from croupier.games.cards import SUITS, card, cards, notation
 from croupier.games.facts import SPECTATOR, Called, PileCard
 from croupier.games.interface import CardsShuffled, ProposalAgreed
-from croupier.games.solo.deck import DECK, winner
+from croupier.games.solo.deck import DECK, taking
 from croupier.games.solo.state import SoloState
+from tests.games import dispatch
 from tests.games.comparison import rule_against
 from tests.games.positions import acts, acts_with_facts, details, due, hand, legal, to_act
 from tests.games.positions_solo import (
@@ -63,9 +64,9 @@ FOUR_WON = "7D KD AD AH 7H 7S QC 8D 7C 8C 8H 8S QS 9C 9H 9S AC 9D TH TS"
         pytest.param("singles", ["7C JC 7D JD 7H JH 7S JS", "8C QC 8D QD 8H QH 8S QS"], id="SOLO-DEAL-2 singles"),
     ],
 )
-def test_how_the_cards_are_dealt(deal_packets: str, hands: list[str]) -> None:
+def test_the_deal_by_packets(deal_packets: str, hands: list[str]) -> None:
     for start, seats in (("right", (3, 0)), ("left", (1, 2))):
-        state, _ = new(deal_packets=deal_packets, deal_start=start).apply(CardsShuffled(DECK, (0,)))
+        state, _ = dispatch.apply(new(deal_packets=deal_packets, deal_start=start), CardsShuffled(DECK, (0,)))
         assert [hand(state, seat) for seat in seats] == [set(held.split()) for held in hands]
         assert (state.phase, to_act(state)) == ("auction", 1)
 
@@ -82,8 +83,8 @@ def test_how_the_cards_are_dealt(deal_packets: str, hands: list[str]) -> None:
     ],
 )
 def test_SOLO_EX_2_SOLO_RANK_3_SOLO_PLAY_3_trick_winners(trump: str, trick: str, seat: int) -> None:
-    laid = [PileCard(value, player) for player, value in enumerate(cards(trick))]
-    assert winner(SUITS.index(trump), laid) == seat
+    trick_cards = [PileCard(value, player) for player, value in enumerate(cards(trick))]
+    assert taking(SUITS.index(trump), trick_cards) == seat
 
 
 @pytest.mark.parametrize(
@@ -131,13 +132,13 @@ def test_SOLO_EX_2_SOLO_RANK_3_SOLO_PLAY_3_trick_winners(trump: str, trick: str,
         pytest.param(ONE_SUIT, "wedding pass pass pass call:AH", {}, "1 trump:H trump:H!", id="SOLO-EX-16 SOLO-WED-6"),
     ],
 )
-def test_who_is_asked_and_what_is_legal(hands: str, line: str, options: dict[str, Any], asked: str) -> None:
+def test_seats_to_act_and_legal_actions(hands: str, line: str, options: dict[str, Any], asked: str) -> None:
     state = acts(dealt(hands, **options), line)
     assert [str(to_act(state)), *legal(state).split()] == asked.split()
 
 
 def declaring(held: str) -> SoloState:
-    """Seat 0 holds these cards and the others what is left, the black queens apart."""
+    """Return a table with these cards for seat 0, and the black queens in different hands."""
     left = [text for text in notation(DECK) if text not in held.split()]
     queens = [text for text in left if text in ("QC", "QS")]
     rest = [text for text in left if text not in queens]
@@ -173,13 +174,15 @@ def test_SOLO_EX_6_SOLO_CALL_2_SOLO_CALL_3_SOLO_CALL_5_calls(held: str, trump: s
 
 def test_SOLO_EX_7_SOLO_CALL_4_SOLO_VIS_3_the_unknown_ace() -> None:
     def partners() -> list[int | None]:
-        return [state.view(viewer).contract.partner for viewer in (0, 1, 2, 3, SPECTATOR)]
+        return [dispatch.view(state, viewer).contract.partner for viewer in (0, 1, 2, 3, SPECTATOR)]
 
     state, facts = acts_with_facts(dealt(UNKNOWN), CALLED_UNKNOWN)
-    calls = [fact for fact in facts if isinstance(fact, Called) and isinstance(fact.action, Call)]
-    heard = [[fact.action for fact in calls if fact.audience >> viewer & 1] for viewer in (0, 1, 2, 3, SPECTATOR)]
-    known, unknown = [Call(card("AS"))], [Call(None)]
-    assert heard == [known, known, unknown, unknown, unknown]
+    calls = [fact for fact in facts if isinstance(fact, Called) and isinstance(fact.call.action, CallPartner)]
+    facts_for = [
+        [fact.call.action for fact in calls if fact.audience >> viewer & 1] for viewer in (0, 1, 2, 3, SPECTATOR)
+    ]
+    known, unknown = [CallPartner(card("AS"))], [CallPartner(None)]
+    assert facts_for == [known, known, unknown, unknown, unknown]
     assert partners() == [None, 1, None, None, None]
     state = acts(state, "AC 7C 9C JC AH 7H QD QH 2:8S 7S KH")
     assert legal(state) == "AS"
@@ -211,14 +214,14 @@ def test_SOLO_EX_7_SOLO_CALL_4_SOLO_VIS_3_the_unknown_ace() -> None:
         pytest.param(BIDDERS, "pass pass pass pass", {}, "all_passed", (0, 0, 0, 0), id="SOLO-BID-8"),
     ],
 )
-def test_why_a_hand_stops_and_what_it_brings(
+def test_reason_and_scores_of_a_hand(
     hands: str, line: str, options: dict[str, Any], reason: str, scores: tuple[int, ...]
 ) -> None:
     *words, last = line.split()
     before = acts(dealt(hands, **options), " ".join(words))
     assert to_act(before) is not None
     state, facts = acts_with_facts(before, last)
-    assert (details(facts)["reason"], state.scores) == (reason, scores)
+    assert (details(facts)["reason"], dispatch.scores(state)) == (reason, scores)
     assert (state.phase == "over") == (scores.count(36) == 3)
     assert state.phase == "over" or due(state)[1:] == ((), 2, 1)
 
@@ -232,10 +235,13 @@ def test_SOLO_EX_17_SOLO_RESTART_2_restarts() -> None:
     begun = dealt(EIGHTH)
     state = acts(begun, f"{FROKE} 8C KC")
     for name in ("same", "new"):
-        assert state.event_record(ProposalAgreed(f"restart_{name}")) == {"type": "restart_hand", "cards": name}
-    assert state.apply(ProposalAgreed("restart_same"))[0] == begun
-    fresh, _ = state.apply(ProposalAgreed("restart_new"))
+        assert dispatch.event_record(state, ProposalAgreed(f"restart_{name}")) == {
+            "type": "restart_hand",
+            "cards": name,
+        }
+    assert dispatch.apply(state, ProposalAgreed("restart_same"))[0] == begun
+    fresh, _ = dispatch.apply(state, ProposalAgreed("restart_new"))
     assert due(fresh)[1:] == ((), 1, 2)
-    assert fresh.apply(CardsShuffled(DECK))[0].match.dealer == 3
+    assert dispatch.apply(fresh, CardsShuffled(DECK))[0].progress.dealer == 3
     assert rule_against(fresh, CardsShuffled(DECK, (2,)))
     assert SOLO.proposals.keys() == {"restart_same", "restart_new"}

@@ -4,12 +4,13 @@ from typing import Any
 
 import pytest
 
-from croupier.games.actions import Action, Bid, Call, Keep, NameTrump, Play
+from croupier.games.actions import Action, Bid, CallPartner, KeepCards, NameTrump, Play
 from croupier.games.cards import NOTATION, SUITS, cards, notation
-from croupier.games.facts import SPECTATOR, HandRevealed, Marked, RoundStarted, Seat, TurnChanged
+from croupier.games.facts import SPECTATOR, HandRevealed, Mark, MarkChanged, RoundStarted, Seat, TurnChanged
 from croupier.games.interface import CardsShuffled, ProposalAgreed
 from croupier.games.solo.contracts import KINDS
 from croupier.games.solo.deck import DECK, FOLLOWING, ORDER, PLAIN, TRUMPS
+from tests.games import dispatch
 from tests.games.comparison import rule_against
 from tests.games.positions import acts, acts_with_facts, details, due, first_legal, legal, may, refusals, to_act
 from tests.games.positions_solo import (
@@ -66,16 +67,16 @@ def test_SOLO_RANK_2_the_black_queens_are_of_no_printed_suit() -> None:
 def test_SOLO_DEAL_1_a_dealer_is_drawn_once_and_then_the_deal_moves_clockwise() -> None:
     state = new()
     assert due(state).draw_bounds == (4,)
-    state, _ = state.apply(CardsShuffled(DECK, (2,)))
-    assert (state.match.dealer, state.view(0).dealer) == (2, 2)
+    state, _ = dispatch.apply(state, CardsShuffled(DECK, (2,)))
+    assert (state.progress.dealer, dispatch.view(state, 0).dealer) == (2, 2)
     state = first_legal(acts(state, "solo_clubs pass pass pass"))
     assert due(state)[1:] == ((), 2, 1)
-    assert state.apply(CardsShuffled(DECK))[0].match.dealer == 3
+    assert dispatch.apply(state, CardsShuffled(DECK))[0].progress.dealer == 3
 
 
-def test_SOLO_DEAL_3_the_deal_as_it_is_written_and_what_is_refused() -> None:
+def test_SOLO_DEAL_3_the_deal_and_its_refusals() -> None:
     state = new()
-    record = state.event_record(CardsShuffled(DECK[::-1], (3,)))
+    record = dispatch.event_record(state, CardsShuffled(DECK[::-1], (3,)))
     assert record == {"type": "deal", "dealer": 3, "deck": notation(DECK[::-1])}
     for wrong in (CardsShuffled(DECK[1:], (0,)), CardsShuffled((DECK[1], *DECK[1:]), (0,)), CardsShuffled((), ())):
         assert rule_against(state, wrong) == "SOLO-DEAL-3"
@@ -88,7 +89,7 @@ def test_SOLO_DEAL_3_the_deal_as_it_is_written_and_what_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("hands", "line", "seat", "said", "rule"),
+    ("hands", "line", "seat", "text", "rule"),
     [
         pytest.param(BIDDERS, "", None, "match draw call:AC keep swap 7C trump:C", "SOLO-BID-1", id="SOLO-BID-1"),
         pytest.param(BIDDERS, "froke", 0, "pass iss", "SOLO-BID-1", id="SOLO-BID-1 once"),
@@ -125,15 +126,17 @@ def test_SOLO_DEAL_3_the_deal_as_it_is_written_and_what_is_refused() -> None:
         pytest.param(EIGHTH, BUCK, 3, "pass 8H solo", "SOLO-END-2", id="SOLO-END-2"),
         pytest.param(BIDDERS, "", None, Bid("nonsense"), "SOLO-BID-2", id="SOLO-BID-2"),
         pytest.param(BIDDERS, "", None, Bid("Solo"), "SOLO-BID-2", id="SOLO-BID-2 in capitals"),
-        pytest.param(BIDDERS, "froke iss pass pass", None, Keep((), 0), "SOLO-KEEP-2", id="SOLO-KEEP-2 a suit"),
-        pytest.param(BIDDERS, "solo pass pass pass", None, NameTrump(4, do=False), "SOLO-TRUMP-3", id="SOLO-TRUMP-3 4"),
-        pytest.param(EIGHTH, TO_CALL, None, Call(53), "SOLO-CALL-2", id="SOLO-CALL-2 no card"),
+        pytest.param(BIDDERS, "froke iss pass pass", None, KeepCards((), 0), "SOLO-KEEP-2", id="SOLO-KEEP-2 a suit"),
+        pytest.param(
+            BIDDERS, "solo pass pass pass", None, NameTrump(4, all_tricks=False), "SOLO-TRUMP-3", id="SOLO-TRUMP-3 4"
+        ),
+        pytest.param(EIGHTH, TO_CALL, None, CallPartner(53), "SOLO-CALL-2", id="SOLO-CALL-2 no card"),
         pytest.param(EIGHTH, f"{FROKE} 8C", None, Play(53), "SOLO-PLAY-2", id="SOLO-PLAY-2 no card"),
         pytest.param(EIGHTH, f"{FROKE} 8C", None, Play(-1), "SOLO-PLAY-2", id="SOLO-PLAY-2 a negative one"),
     ],
 )
-def test_refusals(hands: str, line: str, seat: Seat | None, said: str | Action, rule: str) -> None:
-    assert refusals(acts(dealt(hands), line), said, seat) == {rule}
+def test_refusals(hands: str, line: str, seat: Seat | None, text: str | Action, rule: str) -> None:
+    assert refusals(acts(dealt(hands), line), text, seat) == {rule}
 
 
 # The auction
@@ -157,15 +160,15 @@ def test_SOLO_KEEP_2_SOLO_TRUMP_4_a_do_that_is_kept_stays_a_do() -> None:
 def test_SOLO_VIS_3_an_unknown_card_that_never_appears_stays_unknown() -> None:
     state, facts = acts_with_facts(dealt(UNKNOWN, scores=(30, 33, 36, 36)), CALLED_UNKNOWN)
     assert (state.phase, details(facts)["partner"], details(facts)["called"]) == ("deal", "1", "unknown")
-    assert state.view(3).contract.partner == 1
-    assert state.view(3).calls[-1].action == Call(None)
+    assert dispatch.view(state, 3).contract.partner == 1
+    assert dispatch.view(state, 3).calls[-1].action == CallPartner(None)
 
 
 # The play
 
 
 @pytest.mark.parametrize(("first_lead", "leader"), [("left_of_dealer", 2), ("declarer", 0)])
-def test_SOLO_PLAY_1_who_leads_first_and_then_clockwise(first_lead: str, leader: int) -> None:
+def test_SOLO_PLAY_1_the_first_leader_and_then_clockwise(first_lead: str, leader: int) -> None:
     state = acts(dealt(TWELFTH, dealer=1, first_lead=first_lead), "pass pass froke pass trump:H call:AC")
     for step in range(4):
         assert to_act(state) == (leader + step) % 4
@@ -174,11 +177,11 @@ def test_SOLO_PLAY_1_who_leads_first_and_then_clockwise(first_lead: str, leader:
 
 def test_SOLO_THROUGH_2_SOLO_THROUGH_3_thrown_down_cards_stay_closed_and_a_sixth_card_goes_through() -> None:
     choice = acts(dealt(TWELFTH), f"{FROKE} {FIVE_OF_FIVE}")
-    view = acts(choice, "throw_down").view(SPECTATOR)
+    view = dispatch.view(acts(choice, "throw_down"), SPECTATOR)
     assert [(seat.card_count, seat.cards) for seat in view.seats] == [(3, ())] * 4
     state, facts = acts_with_facts(choice, "TS")
-    assert (state.through, state.view(SPECTATOR).contract.amount) == (True, 4)
-    assert Marked("pledge", None, "through") in facts
+    assert (state.through, dispatch.view(state, SPECTATOR).contract.amount) == (True, 4)
+    assert MarkChanged(Mark("pledge", None, "through")) in facts
     assert "throw_down" in may(acts(dealt(TWELFTH, through_factor=1), f"{FROKE} {FIVE_OF_FIVE}"))
 
 
@@ -199,24 +202,24 @@ def test_SOLO_VIS_1_a_hand_is_its_owners_even_when_it_or_the_game_has_ended(
     assert (state.phase, all(state.hands)) == (phase, True)
     assert not any(isinstance(fact, HandRevealed) for fact in facts)
     for viewer in (0, 1, 2, 3, SPECTATOR):
-        shown = [bool(seat.cards) for seat in state.view(viewer).seats]
+        shown = [bool(seat.cards) for seat in dispatch.view(state, viewer).seats]
         assert shown == [seat == viewer for seat in range(4)]
 
 
 # Restarts
 
 
-def test_SOLO_RESTART_1_SOLO_RESTART_2_SOLO_END_5_new_cards_from_the_same_dealer_as_often_as_you_like() -> None:
+def test_SOLO_RESTART_1_SOLO_RESTART_2_SOLO_END_5_new_cards_from_the_same_dealer_any_number_of_times() -> None:
     state: Any = acts(dealt(EIGHTH), FROKE)
     assert rule_against(state, ProposalAgreed("resign")) == "SOLO-RESTART-2"
     for number in (2, 3, 4):
-        state, facts = state.apply(ProposalAgreed("restart_new"))
+        state, facts = dispatch.apply(state, ProposalAgreed("restart_new"))
         assert facts == (RoundStarted(1, 3), TurnChanged("deal", ()))
         assert due(state)[1:] == ((), 1, number)
         for proposal in SOLO.proposals:
             assert rule_against(state, ProposalAgreed(proposal)) == "SOLO-RESTART-2"
-        state, _ = state.apply(CardsShuffled(DECK))
-        assert (state.match.dealer, state.view(0).round_number, to_act(state)) == (3, 1, 0)
+        state, _ = dispatch.apply(state, CardsShuffled(DECK))
+        assert (state.progress.dealer, dispatch.view(state, 0).round_number, to_act(state)) == (3, 1, 0)
     assert due(first_legal(acts(state, "solo pass pass pass")))[1:] == ((), 2, 1)
 
 

@@ -5,12 +5,14 @@ from typing import Any
 import pytest
 
 from croupier.games.cards import SUITS
-from croupier.games.facts import Count, Marked, RoundEnded
+from croupier.games.facts import Count, Mark, MarkChanged, RoundEnded
 from croupier.games.interface import CardsShuffled, resolve_options
 from croupier.games.solo import scoring
-from croupier.games.solo.contracts import Contract
+from croupier.games.solo.contracts import SoloContract
 from croupier.games.solo.deck import DECK
-from croupier.games.solo.table import Table
+from croupier.games.solo.setup import resolved
+from croupier.games.solo.state import Progress, SoloOptions, SoloState
+from tests.games import dispatch
 from tests.games.comparison import rule_against
 from tests.games.positions import acts_with_facts, details, ended, over, to_act
 from tests.games.positions_solo import DO, EIGHTH, FIVE_OF_FIVE, FROKE, LAST_THREE, SOLO, TWELFTH, dealt
@@ -22,15 +24,15 @@ ALONE = "solo_do_clubs pass pass pass trump:C 8C KC AC TH"
 Totals = tuple[int, ...]
 
 
-def table(**options: Any) -> Table:
-    """A table with these options."""
-    return Table.of(resolve_options(SOLO, 4, options))
+def table(**options: Any) -> SoloOptions:
+    """Return a table with these options."""
+    return resolved(resolve_options(SOLO, 4, options))
 
 
-def contract(bid: str, trump: str, do: bool = False) -> Contract:
-    """Seat 0 declares, with seat 2 where there is a partner."""
+def contract(bid: str, trump: str, do: bool = False) -> SoloContract:
+    """Return a contract of seat 0, with seat 2 as the partner if it has one."""
     partner = -1 if bid.startswith("solo") else 2
-    return Contract(0, bid, SUITS.index(trump), do or bid.startswith("solo_do"), partner=partner)
+    return SoloContract(0, bid, SUITS.index(trump), do or bid.startswith("solo_do"), partner=partner)
 
 
 ZERO = (0, 0, 0, 0)
@@ -39,11 +41,11 @@ LOWEST: dict[str, Any] = {"double_out": "lowest"}
 
 
 def after(hand: str, totals: Totals = ZERO, **options: Any) -> Totals | None:
-    """The totals after a hand such as "froke H made do" or "solo C failed through"."""
-    bid, trump, *said = hand.split()
-    standing, options_table = contract(bid, trump, "do" in said), table(**options)
-    scorers = standing.side if "made" in said else tuple(seat for seat in range(4) if seat not in standing.side)
-    value = scoring.value(options_table, standing, "through" in said, "made" in said)
+    """Return the totals after a hand such as "froke H made do" or "solo C failed through"."""
+    bid, trump, *text = hand.split()
+    standing, options_table = contract(bid, trump, "do" in text), table(**options)
+    scorers = standing.side if "made" in text else tuple(seat for seat in range(4) if seat not in standing.side)
+    value = scoring.value(options_table, standing, "through" in text, "made" in text)
     return scoring.settled(options_table, totals, scorers, value)
 
 
@@ -102,19 +104,19 @@ def test_the_examples_of_scoring(found: Totals | None, expected: Totals | None) 
 # Out, last, void
 
 
-def test_SOLO_END_1_who_reaches_36_is_out_and_stays_at_the_table() -> None:
+def test_SOLO_END_1_a_seat_with_36_is_out_and_stays_at_the_table() -> None:
     state, facts = acts_with_facts(dealt(EIGHTH, scores=(0, 32, 0, 10)), LOST_DO)
-    assert state.scores == (0, 36, 0, 16)
-    assert Marked("went_out", 1, "1") in facts
+    assert dispatch.scores(state) == (0, 36, 0, 16)
+    assert MarkChanged(Mark("went_out", 1, "1")) in facts
     assert ended(facts).notes[1] == "defender, +4, out"
-    again, facts = state.apply(CardsShuffled(DECK))
-    assert Marked("went_out", 1, "1") in facts
+    again, facts = dispatch.apply(state, CardsShuffled(DECK))
+    assert MarkChanged(Mark("went_out", 1, "1")) in facts
     assert to_act(again) == 1
 
 
 def test_SOLO_END_2_one_seat_that_is_not_out_ends_the_game_with_the_buck() -> None:
     state, facts = acts_with_facts(dealt(EIGHTH, scores=(36, 32, 36, 10)), LOST_DO)
-    assert (state.scores, over(state)) == ((36, 36, 36, 16), (((0, 1, 2), (3,)), "buck"))
+    assert (dispatch.scores(state), over(state)) == ((36, 36, 36, 16), (((0, 1, 2), (3,)), "buck"))
     assert {rule_against(state, CardsShuffled(DECK, drawn)) for drawn in ((), (0,))} == {"SOLO-END-2"}
     assert Count("bucks", 3) in ended(facts).counts
     notes = ("declarer, already out", "defender, +4, out", "partner, already out", "defender, +6, the Buck")
@@ -135,17 +137,21 @@ def test_SOLO_END_2_one_seat_that_is_not_out_ends_the_game_with_the_buck() -> No
 )
 def test_the_examples_of_the_end(scores: Totals, options: dict[str, Any], expected: Totals) -> None:
     state, facts = acts_with_facts(dealt(EIGHTH, scores=scores, **options), LOST_DO)
-    assert state.scores == expected
-    void = state.scores == scores
+    assert dispatch.scores(state) == expected
+    void = dispatch.scores(state) == scores
     assert details(facts)["void"] == str(void).lower()
     assert ended(facts).headline.endswith("but void as it would put out all who remain") == void
-    assert not void or (ended(facts).points, state.match.went_out[1]) == (ZERO, 0)
+    assert not void or (ended(facts).points, state.progress.went_out[1]) == (ZERO, 0)
     assert (state.phase == "over") == (expected.count(36) == 3)
 
 
 def test_SOLO_LAST_1_the_last_two_cannot_be_declarer_and_partner() -> None:
     state, facts = acts_with_facts(dealt(EIGHTH, scores=(30, 36, 34, 36)), FROKE)
-    assert (ended(facts).points, details(facts)["reason"], state.view(3).contract.partner) == (ZERO, "last_two", 2)
+    assert (ended(facts).points, details(facts)["reason"], dispatch.view(state, 3).contract.partner) == (
+        ZERO,
+        "last_two",
+        2,
+    )
     assert ended(facts).notes == ("declarer", "defender, already out", "partner", "defender, already out")
 
 
@@ -160,8 +166,9 @@ def test_SOLO_LAST_1_the_last_two_cannot_be_declarer_and_partner() -> None:
 )
 def test_SOLO_END_4_rankings(went_out: Totals, ranking: str, groups: tuple[Totals, ...]) -> None:
     totals = tuple(36 if hand else 20 for hand in went_out)
-    assert scoring.ranking(table(ranking=ranking), totals, went_out) == groups
-    assert scoring.ranking(table(ranking=ranking), (36, 36, 1, 2), (1, 1, 0, 0)) == ()
+    over = SoloState(table(ranking=ranking), Progress(totals=totals, went_out=went_out), phase="over")
+    assert scoring.ranking(over) == groups
+    assert scoring.ranking(over._replace(phase="deal")) == ()
 
 
 # The score sheet
@@ -175,8 +182,8 @@ LOST_ALONE = "solos_declared 0 bucks 0"
 SOLOS = "solos_declared 0 solos_made 0"
 WON = f"{FROKE} {FIVE_OF_FIVE}"
 WON_ALONE = f"solo pass pass pass trump:H {FIVE_OF_FIVE} {LAST_THREE}"
-TOLD = {"pass pass pass pass": THROWN_IN, f"{WON} {LAST_THREE}": MADE}
-"""What the lines tell programs."""
+DETAILS = {"pass pass pass pass": THROWN_IN, f"{WON} {LAST_THREE}": MADE}
+"""The details of lines, for programs."""
 
 
 @pytest.mark.parametrize(
@@ -195,5 +202,5 @@ def test_the_score_sheet(line: str, headline: str, counts: str) -> None:
     _, facts = acts_with_facts(dealt(TWELFTH), line)
     assert ended(facts).headline == headline
     assert " ".join(f"{name} {seat}" for name, seat, *_ in ended(facts).counts) == counts
-    told = " ".join(f"{name}={value.replace(' ', ',')}" for name, value in ended(facts).details)
-    assert told == TOLD.get(line, told)
+    found_details = " ".join(f"{name}={value.replace(' ', ',')}" for name, value in ended(facts).details)
+    assert found_details == DETAILS.get(line, found_details)

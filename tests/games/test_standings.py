@@ -1,4 +1,4 @@
-"""Who stands how, and hands of two packs: what several games share."""
+"""Rankings, gains and hands of two packs, which several games share."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The sensible player of Thulla in plain positions, and what a searching one imagines."""
+"""The sensible bot and the determinization of Thulla."""
 
 from random import Random
 from typing import Any
@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from croupier.games.cards import STANDARD_DECK, notation
+from tests.games import dispatch
 from tests.games.positions import acts, to_act, word
 from tests.games.positions_thulla import THULLA, position
-from tests.games.seats import seen
+from tests.games.seats import observation
 
 
 @pytest.mark.parametrize(
@@ -24,14 +25,14 @@ from tests.games.seats import seen
 )
 def test_sensible_play_in_plain_positions(hands: str, line: str, options: dict[str, Any], expected: str) -> None:
     state = acts(position(hands, **options), line)
-    look = seen(THULLA, state, to_act(state) or 0, options)
+    look = observation(THULLA, state, to_act(state) or 0, options)
     assert word(THULLA.bots["sensible"](look, Random(1).randrange)) == expected
 
 
 def test_the_ace_is_not_forced_again_when_all_cards_are_back_in_hands() -> None:
     deck = notation(value for value in STANDARD_DECK if value)
     state = position(f"|{' '.join(deck[:20])}|{' '.join(deck[20:])}", leader=2, out=(0,))
-    given = seen(THULLA, state, 2, {})
-    imagined = THULLA.imagine(given, Random(1).randrange)
+    given = observation(THULLA, state, 2, {})
+    determinized = THULLA.determinize(given, Random(1).randrange)
     assert len(given.legal.actions) == 31
-    assert imagined.legal_actions(2) == given.legal
+    assert dispatch.legal_actions(determinized, 2) == given.legal

@@ -1,4 +1,4 @@
-"""The worked positions of the rules page, THU-EX-1 to THU-EX-20, and what each play of a trick leads to."""
+"""The worked positions of the rules page, THU-EX-1 to THU-EX-20."""
 
 import itertools
 from typing import Any
@@ -10,6 +10,8 @@ from croupier.games.cards import STANDARD_DECK, card, cards, notation
 from croupier.games.facts import Seat
 from croupier.games.interface import CardsShuffled
 from croupier.games.thulla import scoring
+from croupier.games.thulla.state import Progress
+from tests.games import dispatch
 from tests.games.positions import acts, due, first_legal, hand, legal, may, refusal, to_act
 from tests.games.positions_thulla import new, position
 
@@ -29,13 +31,13 @@ def test_THU_EX_1_THU_DECK_2_THU_D1_low_cards_leave_until_the_deal_is_equal(
 ) -> None:
     deck = due(new(seats)).cards
     assert set(STANDARD_DECK) - set(deck) == set(cards(removed))
-    assert [held.bit_count() for held in new(seats).apply(CardsShuffled(deck))[0].hands] == [each] * seats
+    assert [held.bit_count() for held in dispatch.apply(new(seats), CardsShuffled(deck))[0].hands] == [each] * seats
 
 
 def test_THU_EX_2_THU_START_6_THU_D2_the_ace_of_spades_opens_and_can_be_cut() -> None:
     clubs, diamonds, hearts, spades = (list(range(13 * suit, 13 * suit + 13)) for suit in range(4))
     deal = CardsShuffled(tuple(itertools.chain(*zip(diamonds, spades, hearts, clubs, strict=True))))
-    state, _ = new(4).apply(deal)
+    state, _ = dispatch.apply(new(4), deal)
     assert (to_act(state), legal(state)) == (2, "AS")
     assert refusal(state, "KS") == "THU-START-2"
     state = acts(state, "2:AS")
@@ -44,7 +46,7 @@ def test_THU_EX_2_THU_START_6_THU_D2_the_ace_of_spades_opens_and_can_be_cut() ->
     assert (to_act(state), hand(state, 2)) == (2, {*notation(spades), "9H"})
     hearts[0], spades[0] = spades[0], hearts[0]
     deal = CardsShuffled(tuple(itertools.chain(*zip(diamonds, spades, hearts, clubs, strict=True))))
-    assert legal(acts(new(4).apply(deal)[0], "2:AS")) == "2S"
+    assert legal(acts(dispatch.apply(new(4), deal)[0], "2:AS")) == "2S"
 
 
 @pytest.mark.parametrize(
@@ -68,7 +70,7 @@ def test_THU_EX_2_THU_START_6_THU_D2_the_ace_of_spades_opens_and_can_be_cut() ->
         pytest.param(*CYCLE, {}, 0, "2H 3H 4H 2C", id="THU-EX-20 THU-D11"),
     ],
 )
-def test_who_leads_with_which_cards(hands: str, line: str, options: dict[str, Any], leader: Seat, held: str) -> None:
+def test_the_leader_and_their_cards(hands: str, line: str, options: dict[str, Any], leader: Seat, held: str) -> None:
     state = acts(position(hands, leader=int(line[0]), **options), line)
     assert (to_act(state), hand(state, leader)) == (leader, set(held.split()))
 
@@ -98,17 +100,17 @@ def test_who_leads_with_which_cards(hands: str, line: str, options: dict[str, An
         pytest.param("5H 9C | 6H | 7H 8H 3C", "0:5H 6H 7H 3C 9C", {}, "1 0 2", "0 0 1, 1 0 4, 0 0 8", id="THU-SCORE-3"),
     ],
 )
-def test_the_finishing_order_and_what_it_costs(
+def test_the_finishing_order_and_its_points(
     hands: str, line: str, options: dict[str, Any], order: str, paid: str
 ) -> None:
     for name, totals in zip(("cards", "cards_each_out", "points"), paid.split(","), strict=False):
         state = acts(position(hands, leader=int(line[0]), scoring=name, **options), line)
-        assert state.match.orders[-1] == numbers(order)
-        assert not totals or state.scores == numbers(totals)
+        assert state.progress.orders[-1] == numbers(order)
+        assert not totals or dispatch.scores(state) == numbers(totals)
 
 
 def numbers(text: str) -> tuple[int, ...]:
-    """Numbers out of a line."""
+    """Return the numbers of a line."""
     return tuple(map(int, text.split()))
 
 
@@ -138,10 +140,11 @@ def test_THU_EX_14_the_order_of_a_stall() -> None:
         pytest.param("cards", 3, "5 5 5 1", "0123 1203 2103", "3 > 1 > 2 > 0", id="THU-MATCH-4 places break a tie"),
     ],
 )
-def test_when_a_match_ends_and_its_ranking(name: str, best_of: int, totals: str, orders: str, expected: str) -> None:
+def test_the_end_of_a_match_and_its_ranking(name: str, best_of: int, totals: str, orders: str, expected: str) -> None:
     finished = tuple(tuple(map(int, order)) for order in orders.split())
     assert scoring.match_over(name, best_of, finished, len(finished[0])) == bool(expected)
-    ranking = scoring.ranking(name, numbers(totals), finished)
+    progress = Progress(1, 0, numbers(totals), finished, "one_holder", over=True)
+    ranking = scoring.ranking(new(len(finished[0]), scoring=name)._replace(progress=progress))
     assert not expected or " > ".join(" = ".join(map(str, group)) for group in ranking) == expected
 
 
@@ -152,10 +155,10 @@ def test_when_a_match_ends_and_its_ranking(name: str, best_of: int, totals: str,
         pytest.param("left_of_dealer", [0, 1, 2], id="THU-EX-18 THU-D12 THU-START-5"),
     ],
 )
-def test_who_leads_first_in_a_match(start: str, leaders: list[Seat]) -> None:
+def test_the_first_leader_of_a_match(start: str, leaders: list[Seat]) -> None:
     state, found = new(4, best_of=3, first_dealer=3, start=start, scoring="cards"), []
     for _ in leaders:
-        state, _ = state.apply(CardsShuffled(due(state).cards))
+        state, _ = dispatch.apply(state, CardsShuffled(due(state).cards))
         found.append(to_act(state))
         state = first_legal(state)
     assert found == leaders

@@ -3,10 +3,11 @@
 import pytest
 
 from croupier.games.cards import STANDARD_DECK, cards, mask_of, notation
-from croupier.games.facts import SPECTATOR, Marked, PileCard, SeatOut
+from croupier.games.facts import SPECTATOR, Mark, MarkChanged, PileCard, SeatOut
 from croupier.games.interface import CardsShuffled
 from croupier.games.thulla import scoring
-from croupier.games.thulla.table import REMOVAL_ORDER
+from croupier.games.thulla.state import REMOVAL_ORDER
+from tests.games import dispatch
 from tests.games.comparison import rule_against
 from tests.games.positions import acts, acts_with_facts, deal, due, ended, hand, may, to_act
 from tests.games.positions_thulla import THULLA, new, position
@@ -24,13 +25,13 @@ def test_THU_DECK_1_THU_DECK_3_low_cards_leave_and_threes_and_the_ace_of_spades_
 def test_THU_DEAL_2_THU_DEAL_3_one_card_at_a_time_from_the_left_of_the_dealer() -> None:
     state = new(2, start="random")
     assert due(state).draw_bounds == (2,)
-    assert state.event_record(CardsShuffled(STANDARD_DECK, (1,))) == {
+    assert dispatch.event_record(state, CardsShuffled(STANDARD_DECK, (1,))) == {
         "type": "deal",
         "hands": [notation(STANDARD_DECK[1::2]), notation(STANDARD_DECK[::2])],
         "starter": 1,
     }
-    assert set(new(2).event_record(CardsShuffled(STANDARD_DECK))) == {"type", "hands"}
-    dealt, _ = new(4, first_dealer=1).apply(CardsShuffled(STANDARD_DECK))
+    assert set(dispatch.event_record(new(2), CardsShuffled(STANDARD_DECK))) == {"type", "hands"}
+    dealt, _ = dispatch.apply(new(4, first_dealer=1), CardsShuffled(STANDARD_DECK))
     assert hand(dealt, 2) == set(notation(STANDARD_DECK[::4]))
 
 
@@ -54,7 +55,7 @@ def test_THU_START_1_the_holder_of_the_ace_of_spades_leads_it_in_every_game() ->
 def test_THU_START_3_the_seat_that_was_drawn_leads_any_card() -> None:
     state = new(4, start="random")
     for seat in range(4):
-        dealt, _ = state.apply(CardsShuffled(STANDARD_DECK, (seat,)))
+        dealt, _ = dispatch.apply(state, CardsShuffled(STANDARD_DECK, (seat,)))
         assert (to_act(dealt), len(may(dealt))) == (seat, 13)
     for drawn in ((), (4,), (-1,), (0, 0)):
         assert rule_against(state, CardsShuffled(STANDARD_DECK, drawn)) == "THU-START-3"
@@ -119,7 +120,7 @@ def test_THU_END_4_THU_D18_the_labels_of_the_places() -> None:
         assert labels == [*places[: seats - 1], "loser"]
 
 
-def test_THU_END_4_the_score_tells_who_was_what() -> None:
+def test_THU_END_4_the_score_has_the_label_of_each_seat() -> None:
     _, facts = acts_with_facts(position("5H | 6H | 7H 8H 3C"), "5H 6H")
     assert (ended(facts).headline, ended(facts).notes) == ("game 1 of 1", ("gold", "silver", "loser, 3 cards"))
     _, facts = acts_with_facts(position("5H 9C | 2S 3S 4S | AC", stall_limit=1), "5H 2S")
@@ -128,30 +129,30 @@ def test_THU_END_4_the_score_tells_who_was_what() -> None:
 
 def test_THU_MATCH_1_wins_and_orders_are_kept() -> None:
     state = position("5H | 6H QH", best_of=5, scoring="cards")
-    state = state._replace(match=state.match._replace(round_number=3, totals=(4, 2), orders=((0, 1), (1, 0))))
+    state = state._replace(progress=state.progress._replace(round_number=3, totals=(4, 2), orders=((0, 1), (1, 0))))
     state, facts = acts_with_facts(state, "5H")
-    assert state.match.orders == ((0, 1), (1, 0), (0, 1))
-    assert Marked("wins", 0, "2") in facts
+    assert state.progress.orders == ((0, 1), (1, 0), (0, 1))
+    assert MarkChanged(Mark("wins", 0, "2")) in facts
     assert due(state).round_number == 4
 
 
-# What is public
+# Visibility
 
 
 def test_THU_VIS_2_the_trick_is_shown_in_the_order_of_play() -> None:
-    view = acts(position("5H 2C | QH 2D | 9H KD", leader=2), "9H 5H").view(1)
+    view = dispatch.view(acts(position("5H 2C | QH 2D | 9H KD", leader=2), "9H 5H"), 1)
     trick = next(pile for pile in view.piles if pile.name == "trick")
     assert trick.cards == tuple(PileCard(value, seat) for value, seat in zip(cards("9H 5H"), (2, 0), strict=True))
 
 
 def test_THU_VIS_1_THU_VIS_3_a_seat_that_is_out_sees_what_a_spectator_sees() -> None:
     state = acts(position("5H 2C | QH | 9H KD | 3H 4H"), "5H QH")
-    assert state.view(1) == state.view(SPECTATOR)
-    assert not any(seat.cards for seat in state.view(1).seats)
+    assert dispatch.view(state, 1) == dispatch.view(state, SPECTATOR)
+    assert not any(seat.cards for seat in dispatch.view(state, 1).seats)
 
 
 def test_THU_VIS_4_hands_are_open_from_the_end_of_a_game_to_the_next_deal() -> None:
     state = acts(position("5H | QH AD", best_of=3), "5H")
     for viewer in (0, 1, SPECTATOR):
-        assert notation(state.view(viewer).seats[1].cards) == ["AD", "QH"]
-    assert not any(seat.cards for seat in deal(state).view(SPECTATOR).seats)
+        assert notation(dispatch.view(state, viewer).seats[1].cards) == ["AD", "QH"]
+    assert not any(seat.cards for seat in dispatch.view(deal(state), SPECTATOR).seats)

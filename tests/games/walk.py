@@ -1,4 +1,4 @@
-"""Random tables of any game: the walks along which the laws are checked."""
+"""Random walks through the tables of any game, along which the laws are checked."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from random import Random
@@ -22,26 +22,27 @@ from croupier.games.interface import (
     State,
     resolve_options,
 )
-from tests.games.peculiar import PECULIAR
+from tests.games import dispatch
+from tests.games.traits import TRAITS
 
 PROPOSALS = 0.01
-"""How likely an event is something that all seats agreed on, where a game has such things."""
-RARELY = 0.1
-"""How likely a walk considers the actions too that it else leaves out."""
-MOST_EVENTS = 50_000
-"""No table of any game is longer than this in a random walk; one that is has no end."""
+"""The probability that an event is an agreed proposal, in games with proposals."""
+RARE_SHARE = 0.1
+"""The probability that a walk considers rare actions."""
+MAX_EVENTS = 50_000
+"""The maximum length of a random walk; a longer table counts as one without end."""
 
 ENDING: Mapping[str, Mapping[str, range]] = {"one_ten": {"max_rounds": range(1, 7)}}
-"""By game and option the values that walks draw from instead of all, because play by chance may have no end."""
+"""The values that walks draw from instead of all, by game and option, because random play may have no end."""
 
 
 def drawn_values(game: Game, option: Option) -> Sequence[OptionValue]:
-    """The values of an option with which play by chance comes to an end."""
+    """Return the values of an option with which random play comes to an end."""
     return ENDING.get(game.id, {}).get(option.name, option.allowed)
 
 
-class Step(NamedTuple):
-    """An event with the table before and after it, and what became known."""
+class Transition(NamedTuple):
+    """An event with the table before and after it, and its facts."""
 
     before: State
     event: Event
@@ -50,12 +51,12 @@ class Step(NamedTuple):
 
 
 def viewers(seats: int) -> tuple[Viewer, ...]:
-    """Every seat and the spectators."""
+    """Return every seat and the spectators."""
     return (*range(seats), SPECTATOR)
 
 
 def sample_options(game: Game, seats: int, random: Random) -> dict[str, OptionValue]:
-    """Any valid combination of options; of a long range the default, the ends and a few others."""
+    """Return a valid combination of options; a long range has its default, ends and a few others."""
     while True:
         chosen: dict[str, OptionValue] = {}
         for option in game.options(seats):
@@ -70,17 +71,17 @@ def sample_options(game: Game, seats: int, random: Random) -> dict[str, OptionVa
 
 
 def shuffle(due: ShuffleNeeded, random: Random) -> CardsShuffled:
-    """The cards that are due in a random order."""
+    """Return the needed shuffle in a random order."""
     return CardsShuffled(tuple(random.sample(due.cards, len(due.cards))), tuple(map(random.randrange, due.draw_bounds)))
 
 
 def next_event(game: Game, state: State, random: Random) -> Event | None:
-    """A random event that the table awaits or may be agreed on; None when the game is over."""
-    awaiting = state.awaiting
+    """Return a random event that the table awaits or an agreed proposal; None when the game is over."""
+    awaiting = dispatch.awaiting(state)
     if game.proposals and random.random() < PROPOSALS:
         agreed = ProposalAgreed(random.choice(list(game.proposals)))
         try:
-            state.apply(agreed)
+            dispatch.apply(state, agreed)
         except IllegalAction:
             pass
         else:
@@ -90,26 +91,28 @@ def next_event(game: Game, state: State, random: Random) -> Event | None:
     if isinstance(awaiting, ShuffleNeeded):
         return shuffle(awaiting, random)
     seat = random.choice(awaiting.seats)
-    return SeatActed(seat, random_of(usual(game, state.legal_actions(seat), random), random.randrange))
+    return SeatActed(
+        seat, random_of(usual_actions(game, dispatch.legal_actions(state, seat), random), random.randrange)
+    )
 
 
-def usual(game: Game, legal: Legal, random: Random) -> Legal:
-    """What is legal, most times without the actions that the game's walks take rarely."""
-    if random.random() < RARELY:
+def usual_actions(game: Game, legal: Legal, random: Random) -> Legal:
+    """Return the legal actions, mostly without the rare ones."""
+    if random.random() < RARE_SHARE:
         return legal
-    actions = tuple(action for action in legal.actions if not PECULIAR[game.id].rarely(action))
+    actions = tuple(action for action in legal.actions if not TRAITS[game.id].is_rare(action))
     return Legal(actions, legal.choices) if actions or legal.choices else legal
 
 
-def walk(game: Game, state: State, random: Random, *, steered: bool = False) -> Iterator[Step]:
-    """Play on by chance, which can be steered to what is rare, until the game is over; one without an end fails."""
-    for _ in range(MOST_EVENTS):
+def walk(game: Game, state: State, random: Random, *, steered: bool = False) -> Iterator[Transition]:
+    """Play at random, perhaps steered to rare positions, to the end; raises AssertionError without an end."""
+    for _ in range(MAX_EVENTS):
         event = next_event(game, state, random)
         if event is None:
             return
         if steered:
-            event = PECULIAR[game.id].steered(state, event, random)
-        after, facts = state.apply(event)
-        yield Step(state, event, after, facts)
+            event = TRAITS[game.id].steered(state, event, random)
+        after, facts = dispatch.apply(state, event)
+        yield Transition(state, event, after, facts)
         state = after
-    raise AssertionError(f"the game has no end within {MOST_EVENTS} events")
+    raise AssertionError(f"the game has no end within {MAX_EVENTS} events")

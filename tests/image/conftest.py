@@ -1,4 +1,4 @@
-"""The image that `make image-test` names."""
+"""The image of `make image-test`."""
 
 import os
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ VARIABLE = "CROUPIER_IMAGE"
 
 @pytest.fixture(scope="session")
 def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Image]:
-    """The built image, with an empty data folder."""
+    """Return the built image, with an empty data folder."""
     name = os.environ.get(VARIABLE)
     if name is None:
         missing(f"{VARIABLE} names no image: make image image-test")

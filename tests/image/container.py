@@ -1,4 +1,4 @@
-"""An image that was built, and programs that run in it as its configuration says: what a cluster does, without one."""
+"""A built image, and programs that run in it by its configuration, as a cluster runs them."""
 
 import json
 import os
@@ -12,8 +12,8 @@ from typing import IO, Any
 
 ENTER = Path(__file__).with_name("enter.sh")
 BUILDAH = Path(__file__).parents[2] / "image" / "buildah.sh"
-ALONE = ("setpriv", "--pdeathsig=KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child")
-"""Runs a command in namespaces of its own; as enter.sh asks for the same, nothing outlives these tests."""
+ISOLATED = ("setpriv", "--pdeathsig=KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child")
+"""A prefix that runs a command in new namespaces; with that of enter.sh no process outlives these tests."""
 SECONDS = 60.0
 
 
@@ -27,33 +27,33 @@ class Image:
 
     @property
     def user(self) -> tuple[int, int]:
-        """The numbers of the user and the group as whom it runs."""
+        """Return the ids of the user and the group of its processes."""
         user, group = self.configuration["User"].split(":")
         return int(user), int(group)
 
     def start(
-        self, arguments: Sequence[str], said: IO[bytes] | int, environment: Mapping[str, str] | None = None
+        self, arguments: Sequence[str], output: IO[bytes] | int, environment: Mapping[str, str] | None = None
     ) -> "Container":
-        """Run its entry point with these arguments; `said` gets what it writes."""
-        return self._start([*self.configuration["Entrypoint"], *arguments], said, environment or {})
+        """Run its entry point with these arguments; it writes to `output`."""
+        return self._start([*self.configuration["Entrypoint"], *arguments], output, environment or {})
 
     def run(self, *arguments: str) -> tuple[int, str]:
-        """Run its entry point to the end; gives the exit code and what was said."""
+        """Run its entry point to the end, and return exit code and output."""
         return _ended(self.start(arguments, subprocess.PIPE))
 
     def run_python(self, program: str) -> tuple[int, str]:
-        """Run a program in place of its entry point; gives the exit code and what was said."""
+        """Run a program in place of its entry point, and return exit code and output."""
         return _ended(self._start(["python", "-c", program], subprocess.PIPE, {}))
 
-    def _start(self, command: Sequence[str], said: IO[bytes] | int, environment: Mapping[str, str]) -> "Container":
+    def _start(self, command: Sequence[str], output: IO[bytes] | int, environment: Mapping[str, str]) -> "Container":
         own = dict(line.split("=", 1) for line in self.configuration["Env"])
         inside = [ENTER, self.root, self.data, self.configuration["User"], self.configuration["WorkingDir"], *command]
         return Container(
             subprocess.Popen(
-                [*ALONE, *map(str, inside)],
+                [*ISOLATED, *map(str, inside)],
                 env={**own, **environment},
                 stdin=subprocess.DEVNULL,
-                stdout=said,
+                stdout=output,
                 stderr=subprocess.STDOUT,
             )
         )
@@ -61,12 +61,12 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """A program that runs in an image, as process 1 of its own."""
+    """A program in an image, as process 1 of its namespace."""
 
     process: subprocess.Popen[bytes]
 
     def terminate(self) -> int:
-        """Send SIGTERM to process 1, as a cluster does, and give its exit code."""
+        """Send SIGTERM to process 1, as a cluster does, and return its exit code."""
         parent = self.process.pid
         (first,) = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
         os.kill(int(first), signal.SIGTERM)
@@ -74,13 +74,13 @@ class Container:
 
 
 def _ended(container: Container) -> tuple[int, str]:
-    said, _ = container.process.communicate(timeout=SECONDS)
-    return container.process.returncode, said.decode()
+    output, _ = container.process.communicate(timeout=SECONDS)
+    return container.process.returncode, output.decode()
 
 
 @contextmanager
 def opened(name: str, data: Path) -> Iterator[Image]:
-    """The image of this name, for as long as the body takes; `data` becomes its user's."""
+    """Mount the image of this name until the end of the block; `data` is given to the image's user."""
     container = _buildah("from", "--pull-never", name)
     try:
         root = Path(_buildah("mount", container))

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs a program in the file system of an image, in the mount and process namespaces that it is started in, as a cluster
-# does: the root cannot be written to, of the machine there is /data and a small /tmp, and no right can be had.
+# does: the root is read-only, /data and a small /tmp are mounted, and no privilege can be gained.
 # enter.sh ROOT DATA USER FOLDER COMMAND...
 set -eu
 root=$1 data=$2 user=$3 folder=$4
@@ -17,6 +17,6 @@ for device in null zero full random urandom; do
 done
 mkdir -m 1777 "$root/dev/shm"
 mount -o remount,bind,ro "$root"
-# The signal once more: whoever becomes another user is freed from that which unshare asked for.
+# The signal is set once more, because a change of the user resets the one that unshare has set.
 exec /usr/sbin/chroot "$root" /usr/bin/setpriv --pdeathsig=KILL --reuid="${user%:*}" --regid="${user#*:}" \
     --clear-groups --no-new-privs --bounding-set=-all --inh-caps=-all -- /usr/bin/env --chdir="$folder" "$@"

@@ -1,4 +1,4 @@
-"""What the bill of materials of an image says about Debian's packages."""
+"""The bill of materials of an image names Debian's packages."""
 
 from pathlib import Path
 
@@ -26,14 +26,14 @@ Version: 1:4.13+dfsg1-1
 """
 
 
-def test_packages_that_are_installed_are_named_as_others_name_them() -> None:
+def test_installed_packages_have_package_urls() -> None:
     assert [part["purl"] for part in debian_components(STATUS, "debian-12")] == [
         "pkg:deb/debian/libstdc%2B%2B6@12.2.0-14%2Bdeb12u1?arch=amd64&distro=debian-12",
         "pkg:deb/debian/login@1%3A4.13%2Bdfsg1-1?arch=amd64&distro=debian-12",
     ]
 
 
-def test_a_base_adds_to_what_python_brings(tmp_path: Path) -> None:
+def test_packages_of_the_base_are_added_to_those_of_python(tmp_path: Path) -> None:
     (tmp_path / "var/lib/dpkg").mkdir(parents=True)
     (tmp_path / "var/lib/dpkg/status").write_text(STATUS)
     (tmp_path / "usr/lib").mkdir(parents=True)

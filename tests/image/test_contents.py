@@ -1,4 +1,4 @@
-"""What is in the image, what is not, and what a program in it may do."""
+"""Contents of the image and rights of a program in it."""
 
 import json
 import os
@@ -40,16 +40,16 @@ pytestmark = pytest.mark.image
 
 
 def paths(image: Image) -> Iterator[Path]:
-    """Everything in the image, relative to its root."""
+    """Return all paths in the image, relative to its root."""
     for folder, folders, files in os.walk(image.root):
         for name in (*folders, *files):
             yield (Path(folder) / name).relative_to(image.root)
 
 
-def test_it_runs_as_nobody_special_on_a_root_that_cannot_be_written_to(image: Image) -> None:
-    code, said = image.run_python(PROBE)
-    assert code == 0, said
-    found = json.loads(said)
+def test_it_runs_as_an_unprivileged_user_on_a_read_only_root(image: Image) -> None:
+    code, output = image.run_python(PROBE)
+    assert code == 0, output
+    found = json.loads(output)
     user, group = image.user
     assert user >= 10_000
     assert found["ids"] == [user, group, []]
@@ -59,15 +59,15 @@ def test_it_runs_as_nobody_special_on_a_root_that_cannot_be_written_to(image: Im
     assert found["writes"] == read_only | {"/tmp": "written", "/data": "written"}  # noqa: S108 - in the container
 
 
-def test_without_arguments_it_shows_what_it_can_do(image: Image) -> None:
+def test_without_arguments_it_prints_its_help(image: Image) -> None:
     assert (image.configuration["Entrypoint"], image.configuration["Cmd"]) == (["croupier"], ["--help"])
-    code, said = image.run(*image.configuration["Cmd"])
+    code, output = image.run(*image.configuration["Cmd"])
     assert code == 0
-    assert "migrate" in said
-    assert "serve" in said
+    assert "migrate" in output
+    assert "serve" in output
 
 
-def test_no_installer_no_compiler_and_nothing_of_the_build_is_left(image: Image) -> None:
+def test_no_installer_compiler_or_build_file_remains(image: Image) -> None:
     assert [path for path in paths(image) if path.name in INSTALLERS or path.suffix == ".whl"] == []
     assert [path for path in paths(image) if path.name in COMPILERS and path.parent.name in PROGRAMS] == []
     assert [left for left in LEFTOVERS if (image.root / left).exists()] == []
@@ -75,7 +75,7 @@ def test_no_installer_no_compiler_and_nothing_of_the_build_is_left(image: Image)
     assert list((image.root / "var/cache/apt").rglob("*.deb")) == []
 
 
-def test_no_program_in_it_gives_other_rights(image: Image) -> None:
+def test_no_program_is_setuid_or_setgid(image: Image) -> None:
     modes = {path: (image.root / path).lstat().st_mode for path in paths(image)}
     assert [path for path, mode in modes.items() if stat.S_ISREG(mode) and mode & (stat.S_ISUID | stat.S_ISGID)] == []
 
@@ -88,23 +88,23 @@ def test_the_user_can_read_everything_of_croupier(image: Image) -> None:
 
 
 @pytest.mark.parametrize("module", ["croupier", "grpc", "sqlalchemy", "asyncio"])
-def test_modules_are_compiled_and_python_takes_them_as_they_are(image: Image, module: str) -> None:
-    code, said = image.run_python(f"import importlib.util; print(importlib.util.find_spec({module!r}).origin)")
-    assert code == 0, said
-    sources = list((image.root / said.strip().lstrip("/")).parent.rglob("*.py"))
+def test_modules_are_compiled_and_python_uses_them(image: Image, module: str) -> None:
+    code, output = image.run_python(f"import importlib.util; print(importlib.util.find_spec({module!r}).origin)")
+    assert code == 0, output
+    sources = list((image.root / output.strip().lstrip("/")).parent.rglob("*.py"))
     assert sources
     assert [source for source in sources if not is_compiled(source)] == []
 
 
 def is_compiled(source: Path) -> bool:
-    """Whether Python finds compiled code that it does not think older than its source."""
+    """Return whether Python finds compiled code that is up to date."""
     header = (source.parent / "__pycache__" / f"{source.stem}.cpython-311.pyc").read_bytes()[:16]
     flags, modified, size = struct.unpack("<III", header[4:])
     state = source.stat()
     return flags == UNCHECKED_HASH or (modified, size) == (int(state.st_mtime), state.st_size)
 
 
-def test_labels_say_what_it_is(image: Image) -> None:
+def test_labels_identify_it(image: Image) -> None:
     labels = {name.rpartition(".")[2]: text for name, text in image.configuration["Labels"].items()}
     assert labels["title"] == "croupier"
     assert labels["licenses"] == "Apache-2.0"
@@ -118,10 +118,10 @@ def test_the_bill_of_materials_names_what_is_installed(image: Image) -> None:
     assert (bill["bomFormat"], bill["metadata"]["component"]["name"]) == ("CycloneDX", "croupier")
     named = {part["name"].lower().replace("_", "-"): part["version"] for part in bill["components"]}
     assert {"grpcio", "cpython", "openssl", "libc6"} <= named.keys()
-    code, said = image.run_python(
+    code, output = image.run_python(
         "import json; from importlib.metadata import distributions;"
         "print(json.dumps({d.name: d.version for d in distributions() if d.name != 'croupier'}))"
     )
-    assert code == 0, said
-    installed = {name.lower().replace("_", "-"): version for name, version in json.loads(said).items()}
+    assert code == 0, output
+    installed = {name.lower().replace("_", "-"): version for name, version in json.loads(output).items()}
     assert installed.items() <= named.items()

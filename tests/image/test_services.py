@@ -1,4 +1,4 @@
-"""The three services from the image: migrated, started, played on from outside, stopped and started again."""
+"""The three services run from the image: migration, start, a game from outside, stop and restart."""
 
 import json
 import time
@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from croupier.cli.addresses import Addresses, addresses_from, service_flags
-from croupier.cli.data_folder import DataFolder
-from croupier.cli.demo import play_all
-from croupier.cli.demo_plan import DemoPlan
-from croupier.cli.reach import endpoints_of
-from croupier.cli.replicas import START_ORDER
+from croupier.cli.commands.demo import play_all
+from croupier.cli.commands.demo_plan import DemoPlan
+from croupier.cli.launcher.addresses import Addresses, addresses_from, service_flags
+from croupier.cli.launcher.data_folder import DataFolder
+from croupier.cli.launcher.replicas import START_ORDER
+from croupier.cli.services import endpoints_of
 from croupier_api.v1 import scoring_pb2
 from croupier_client.aio import Client
 from tests.image.container import Container, Image
@@ -21,7 +21,7 @@ from tests.image.container import Container, Image
 pytestmark = pytest.mark.image
 
 INSIDE = DataFolder(Path("/data/croupier"))
-"""Where the image's user keeps things by default."""
+"""The default data folder of the image's user."""
 PLAN = DemoPlan(game="thulla", seats=3, tables=1, options={}, seed="image")
 READY_SECONDS = 60.0
 POLL_SECONDS = 0.02
@@ -29,15 +29,15 @@ POLL_SECONDS = 0.02
 
 @contextmanager
 def running(image: Image) -> Iterator[tuple[Mapping[str, Addresses], Mapping[str, Container]]]:
-    """The services on free ports; whatever still runs at the end is killed."""
+    """Run the services on free ports; those that still run at the end of the block are killed."""
     addresses, containers = addresses_from(0), {}
     with ExitStack() as stack:
         for service in START_ORDER:
             outside(image, INSIDE.ready_file(service)).unlink(missing_ok=True)
-            said = stack.enter_context(outside(image, INSIDE.log_file(service)).open("ab"))
+            output = stack.enter_context(outside(image, INSIDE.log_file(service)).open("ab"))
             flags = [*service_flags(service, INSIDE, addresses, None), "--health-listen=127.0.0.1:0"]
             environment = {"CROUPIER_DATABASE": INSIDE.database_url(service)}
-            container = image.start(["serve", service, *flags], said, environment)
+            container = image.start(["serve", service, *flags], output, environment)
             stack.callback(container.process.wait)
             stack.callback(container.process.kill)
             containers[service] = container
@@ -46,12 +46,12 @@ def running(image: Image) -> Iterator[tuple[Mapping[str, Addresses], Mapping[str
 
 
 def outside(image: Image, path: Path) -> Path:
-    """Where a file of the image's /data is on this machine."""
+    """Return the path on this machine of a file in the image's /data."""
     return image.data / path.relative_to("/data")
 
 
 def ready(image: Image, service: str, container: Container) -> Addresses:
-    """Where a service listens, once it is ready."""
+    """Wait until a service is ready, and return its addresses."""
     deadline = time.monotonic() + READY_SECONDS
     file = outside(image, INSIDE.ready_file(service))
     while not file.exists():
@@ -65,13 +65,16 @@ def ready(image: Image, service: str, container: Container) -> Addresses:
 
 @pytest.fixture(scope="module")
 def migrated(image: Image) -> Image:
-    """The image with databases and keys in its data folder, made by itself."""
-    code, said = image.run("migrate")
-    assert (code, said.splitlines()) == (0, [f"{name}: brought up to date" for name in ("lobby", "engine", "scoring")])
+    """Let the image make databases and keys in its data folder."""
+    code, output = image.run("migrate")
+    assert (code, output.splitlines()) == (
+        0,
+        [f"{name}: brought up to date" for name in ("lobby", "engine", "scoring")],
+    )
     return image
 
 
-async def test_a_table_is_played_from_outside_all_stop_when_told_and_what_was_played_is_kept(migrated: Image) -> None:
+async def test_a_game_is_played_from_outside_and_kept_over_a_restart(migrated: Image) -> None:
     with running(migrated) as (addresses, containers):
         played = await play_all(PLAN, endpoints_of(addresses), lambda tables, update: None)
         assert played.violations == ()
@@ -90,7 +93,9 @@ async def test_a_table_is_played_from_outside_all_stop_when_told_and_what_was_pl
     assert sheet == scoring_pb2.GetScoreSheetResponse.FromString(record.sheet or b"")
 
 
-def test_a_service_that_cannot_run_says_why_in_one_line(image: Image) -> None:
-    code, said = image.run("serve", "lobby", "--database=sqlite+aiosqlite:////nowhere/lobby.db", "--engine-control=x:1")
+def test_a_service_that_cannot_run_reports_the_fault_in_one_line(image: Image) -> None:
+    code, output = image.run(
+        "serve", "lobby", "--database=sqlite+aiosqlite:////nowhere/lobby.db", "--engine-control=x:1"
+    )
     assert code == 2
-    assert said.startswith("croupier serve lobby: --signing-key (CROUPIER_SIGNING_KEY) is missing")
+    assert output.startswith("croupier serve lobby: missing --signing-key (CROUPIER_SIGNING_KEY)")

@@ -26,33 +26,33 @@ Object: TypeAlias = dict[str, Any]
 every_folder = pytest.mark.parametrize("folder", FOLDERS)
 
 
-class CannotBuild(ValueError):
+class BuildError(ValueError):
     """Kustomize refuses a folder; the text is its message."""
 
 
 def rendered(folder: Path) -> tuple[Object, ...]:
-    """All objects of a folder; raises CannotBuild, and skips the test where there is no kustomize."""
+    """Return all objects of a folder; raises BuildError, and skips the test without kubectl."""
     kustomize = program("kustomize", "kubectl", install=INSTALL_KUBECTL)
     command = [str(kustomize), {"kustomize": "build", "kubectl": "kustomize"}[kustomize.name], str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
     if done.returncode != 0:
-        raise CannotBuild(done.stderr)
+        raise BuildError(done.stderr)
     return tuple(yaml.load_all(done.stdout, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
 
 
 @functools.cache
 def build(folder: str) -> Sequence[Object]:
-    """All objects of one of FOLDERS; nobody may change them."""
+    """Return all objects of one of FOLDERS, which must not be changed."""
     return rendered(FOLDERS[folder])
 
 
 def write(objects: Iterable[Object], file: Path) -> Path:
-    """Write objects as a stream of YAML documents; returns the file."""
+    """Write objects as a stream of YAML documents, and return the file."""
     file.write_text(yaml.safe_dump_all(objects))
     return file
 
 
 def copied(folder: Path, overlay: str = "production") -> Path:
-    """A copy of all manifests in `folder`; returns the kustomization of the overlay in it."""
+    """Copy all manifests into `folder`, and return the kustomization of the overlay in it."""
     shutil.copytree(ROOT / "k8s", folder / "k8s")
     return folder / "k8s" / "overlays" / overlay / "kustomization.yaml"

@@ -1,22 +1,23 @@
-"""What containers are started with is what their programs accept: commands, settings, ports, addresses and files."""
+"""Programs accept the commands, settings, ports, addresses and files of their containers."""
 
-import contextlib
 import importlib.util
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import yaml
 from typer import Context
 from typer._click.exceptions import UsageError
 from typer.core import TyperGroup
 from typer.main import get_command
 
 from croupier.cli.__main__ import app
-from croupier.door.settings import DoorSettings
 from croupier.engine.settings import EngineSettings
+from croupier.gateway.configuration import COLLECTOR_FILE, collector_configuration
+from croupier.gateway.settings import GatewaySettings
 from croupier.lobby.settings import LobbySettings
 from croupier.runtime.addresses import is_loopback
-from croupier.runtime.settings import ENVIRONMENT_PREFIX, known_settings, read_settings
+from croupier.runtime.program import SettingsError
+from croupier.runtime.settings import ENVIRONMENT_PREFIX, Settings
 from croupier.scoring.settings import ScoringSettings
 from tests.k8s.building import Object
 from tests.k8s.objects import (
@@ -28,6 +29,7 @@ from tests.k8s.objects import (
     SERVICES,
     Break,
     container_of,
+    containers,
     detects,
     each_container,
     environment,
@@ -36,19 +38,20 @@ from tests.k8s.objects import (
     of_kind,
     pod,
     ports,
+    settings_of,
     title,
     with_pods,
 )
 
-SETTINGS: Mapping[str, type[Any]] = {
+SETTINGS: Mapping[str, type[Settings]] = {
     "lobby": LobbySettings,
     "engine": EngineSettings,
     "scoring": ScoringSettings,
-    "configuration": DoorSettings,
+    "configuration": GatewaySettings,
 }
-"""By the name of the container that reads them."""
+"""Settings by the name of the container that reads them."""
 FOR_TESTS = {"clock_offset_milliseconds", "shuffle_seed"}
-LEADS_TO = {
+TARGETS = {
     "engine_control": ("engine", "control"),
     "scoring_control": ("scoring", "control"),
     "lobby": ("lobby", "grpc"),
@@ -56,13 +59,16 @@ LEADS_TO = {
     "scoring": ("scoring", "grpc"),
     "traces_endpoint": ("traces", "otlp"),
 }
-"""Service and port that a setting has to name."""
+"""The Service and port that a setting has to name."""
+RECEIVER = yaml.safe_load(collector_configuration())["receivers"]["otlp"]["protocols"]["grpc"]["endpoint"]
+"""The address at which the collector beside Envoy accepts spans."""
+COLLECTOR = f"{POD}/containers/collector"
 MUTUAL_TLS = {"tls_certificate", "tls_key", "tls_ca"}
 MUTUAL_TLS_OF_THE_GATEWAY = {"upstream_certificate", "upstream_key", "upstream_ca"}
 
 
 def configured(objects: Sequence[Object]) -> Iterator[tuple[Object, Object, dict[str, str]]]:
-    """Every container that reads settings, with its owner and the settings by name."""
+    """Yield every container that reads settings, with its owner and the settings by name."""
     for owner, container, _ in each_container(objects):
         if container["name"] in SETTINGS:
             prefix = ENVIRONMENT_PREFIX
@@ -72,7 +78,7 @@ def configured(objects: Sequence[Object]) -> Iterator[tuple[Object, Object, dict
 
 @detects(
     Break("Deployment", "engine", f"{MAIN}/args", ["serve", "lobby"]),
-    Break("Deployment", "door", f"{POD}/containers/drain/command/2", "croupier.door.drains"),
+    Break("Deployment", "gateway", f"{POD}/containers/drain/command/2", "croupier.gateway.drains"),
     Break("Job", "migrate-", f"{MAIN}/args", ["migrate", "--all"]),
 )
 def commands_exist(objects: Sequence[Object]) -> Iterator[str]:
@@ -114,28 +120,27 @@ def settings_are_accepted(objects: Sequence[Object]) -> Iterator[str]:
         yield f"instead of {sorted(SETTINGS)} there are {found}"
     for owner, container, given in configured(objects):
         kind = SETTINGS[container["name"]]
-        for name in given.keys() - known_settings(kind).keys():
+        for name in given.keys() - kind.model_fields.keys():
             yield f"{title(owner)}: {container['name']} knows no setting {name}"
         for name in given.keys() & FOR_TESTS:
             yield f"{title(owner)}: {name} is for tests only"
-        printed = io.StringIO()
-        with contextlib.redirect_stderr(printed):
-            try:
-                read_settings(kind, title(owner), [], environment(container))
-            except (SystemExit, ValueError) as fault:
-                yield f"{printed.getvalue()}{title(owner)} cannot read its settings: {fault}"
+        try:
+            settings_of(kind, environment(container))
+        except SettingsError as fault:
+            yield f"{title(owner)} cannot read its settings: {fault}"
 
 
 @detects(
     Break("Deployment", "lobby", f"{ENV}/CROUPIER_METRICS_LISTEN/value", "127.0.0.1:7719"),
     Break("Deployment", "lobby", f"{MAIN}/ports/health"),
-    Break("Deployment", "door", f"{MAIN}/ports/0/name"),
+    Break("Deployment", "gateway", f"{MAIN}/ports/0/name"),
+    Break("Deployment", "gateway", f"{COLLECTOR}/env/HEALTH_LISTEN/value", "0.0.0.0:13134"),
 )
 def ports_are_those_of_the_settings(objects: Sequence[Object]) -> Iterator[str]:
     """A pod names exactly the ports on which its settings let it listen, and none of them is on loopback."""
     for owner, container, given in configured(objects):
         listens = {name: text for name, text in given.items() if name.endswith("listen")}
-        numbers = {int(text.rpartition(":")[2]) for text in listens.values()}
+        numbers = {int(text.rpartition(":")[2]) for text in listens.values()} | _ports_of_collectors(owner)
         if numbers != ports(owner).keys():
             yield f"{title(owner)} names the ports {sorted(ports(owner))}, and its settings {sorted(numbers)}"
         for name, text in listens.items():
@@ -146,13 +151,19 @@ def ports_are_those_of_the_settings(objects: Sequence[Object]) -> Iterator[str]:
             yield f"{title(owner)} has a port without a name"
 
 
+def _ports_of_collectors(owner: Object) -> set[int]:
+    """Return the ports at which collectors in the pods answer probes; these read other settings."""
+    listens = [environment(one).get("HEALTH_LISTEN", "") for one in containers(owner)]
+    return {int(text.rpartition(":")[2]) for text in listens if text}
+
+
 @detects(
     Break("Deployment", "engine", f"{MAIN}/livenessProbe/grpc/service"),
     Break("Deployment", "engine", f"{MAIN}/startupProbe/grpc/port", 7720),
-    Break("Deployment", "door", f"{MAIN}/startupProbe/httpGet/port", "metric"),
+    Break("Deployment", "gateway", f"{MAIN}/startupProbe/httpGet/port", "metric"),
 )
 def probes_ask_the_right_port(objects: Sequence[Object]) -> Iterator[str]:
-    """gRPC probes ask the health port, liveness without the database; other probes ask a named port of the pod."""
+    """gRPC probes call the health port, liveness without the database; other probes call a named port of the pod."""
     for owner, container, who in each_container(objects):
         probes = {kind: container[kind] for kind in PROBES if kind in container}
         for kind, probe in probes.items():
@@ -168,15 +179,15 @@ def probes_ask_the_right_port(objects: Sequence[Object]) -> Iterator[str]:
 
 @detects(
     Break("Deployment", "engine", f"{ENV}/CROUPIER_SCORING_CONTROL/value", "dns:///scoring:7730"),
-    Break("Deployment", "door", f"{FIRST}/env/CROUPIER_LOBBY/value", "engine:7720"),
+    Break("Deployment", "gateway", f"{FIRST}/env/CROUPIER_LOBBY/value", "engine:7720"),
 )
 def addresses_lead_to_the_right_port(objects: Sequence[Object]) -> Iterator[str]:
     """Each setting that names another service names its Service and the port for this caller."""
     for owner, _, given in configured(objects):
-        for name in given.keys() & LEADS_TO.keys():
+        for name in given.keys() & TARGETS.keys():
             if is_loopback(given[name]):
                 continue
-            service, port = LEADS_TO[name]
+            service, port = TARGETS[name]
             host, _, number = given[name].removeprefix("dns:///").rpartition(":")
             there = {one["name"]: one["port"] for one in named(objects, "Service", service)["spec"]["ports"]}
             if (host, int(number)) != (service, there.get(port)):
@@ -185,7 +196,7 @@ def addresses_lead_to_the_right_port(objects: Sequence[Object]) -> Iterator[str]
 
 @detects(Break("Deployment", "engine", f"{ENV}/CROUPIER_TLS_CA"))
 def mutual_tls_is_everywhere_or_nowhere(objects: Sequence[Object]) -> Iterator[str]:
-    """The three settings of mutual TLS are given to all services and the gateway, or to none."""
+    """All services and the gateway have the three settings of mutual TLS, or none has."""
     wanted = dict.fromkeys(SERVICES, MUTUAL_TLS) | {"configuration": MUTUAL_TLS_OF_THE_GATEWAY}
     given = {
         container["name"]: settings.keys() & wanted[container["name"]] for _, container, settings in configured(objects)
@@ -195,12 +206,12 @@ def mutual_tls_is_everywhere_or_nowhere(objects: Sequence[Object]) -> Iterator[s
 
 
 @detects(
-    Break("Deployment", "door", f"{MAIN}/volumeMounts/configuration"),
-    Break("Deployment", "door", f"{POD}/containers/drain/args/0", "127.0.0.1:7710"),
+    Break("Deployment", "gateway", f"{MAIN}/volumeMounts/configuration"),
+    Break("Deployment", "gateway", f"{POD}/containers/drain/args/0", "127.0.0.1:7710"),
 )
 def the_gateway_finds_its_configuration(objects: Sequence[Object]) -> Iterator[str]:
     """Envoy reads what the init container wrote to the same volume, and `drain` asks Envoy's administration."""
-    making, envoy, drain = (container_of(objects, "door", name) for name in ("configuration", "door", "drain"))
+    making, envoy, drain = (container_of(objects, "gateway", name) for name in ("configuration", "gateway", "drain"))
     folder = making["args"][making["args"].index("--output") + 1]
     volumes = {
         next((one["name"] for one in container["volumeMounts"] if one["mountPath"] == folder), None)
@@ -208,20 +219,33 @@ def the_gateway_finds_its_configuration(objects: Sequence[Object]) -> Iterator[s
     }
     if envoy["args"][1] != f"{folder}/envoy.yaml" or len(volumes) != 1 or None in volumes:
         yield f"Envoy reads {envoy['args'][1]}, which is not what was written"
-    if drain["args"][0] != read_settings(DoorSettings, "door", [], environment(making)).admin_listen:
+    if drain["args"][0] != settings_of(GatewaySettings, environment(making)).admin_listen:
         yield f"drain asks {drain['args'][0]}, where Envoy's administration is not"
 
 
-@detects(Break("Deployment", "door", f"{POD}/containers/traces"))
-def the_traces_of_the_gateway_are_forwarded(objects: Sequence[Object]) -> Iterator[str]:
-    """Envoy sends its traces to a container of its pod, which forwards them to the collector of the services."""
-    endpoints = {container["name"]: given.get("traces_endpoint") for _, container, given in configured(objects)}
-    collectors = {endpoints[service] for service in SERVICES}
-    if len(collectors) > 1:
-        yield f"there are several collectors: {collectors}"
-    relays = [one["args"] for one in pod(named(objects, "Deployment", "door"))["containers"] if one["name"] == "traces"]
-    if endpoints["configuration"] and relays != [[endpoints["configuration"], *collectors]]:
-        yield f"traces for {endpoints['configuration']} are not forwarded by {relays}"
+@detects(
+    Break("Deployment", "gateway", COLLECTOR),
+    Break("Deployment", "gateway", f"{COLLECTOR}/args", ["--config=/etc/otelcol/config.yaml"]),
+    Break("Deployment", "gateway", f"{COLLECTOR}/env/TRACES_ENDPOINT/value", "traces:4318"),
+    Break("Deployment", "gateway", f"{FIRST}/env/CROUPIER_TRACES_COLLECTOR/value", "traces:4317"),
+)
+def the_traces_of_the_gateway_are_filtered(objects: Sequence[Object]) -> Iterator[str]:
+    """Envoy sends its traces to a collector of its pod, which runs our configuration and sends on where services do."""
+    making = container_of(objects, "gateway", "configuration")
+    address = environment(making).get("CROUPIER_TRACES_COLLECTOR")
+    endpoints = {given.get("traces_endpoint") for _, one, given in configured(objects) if one["name"] in SERVICES}
+    if len(endpoints) > 1:
+        yield f"traces go to several places: {endpoints}"
+    if address is None:
+        return
+    if address != RECEIVER:
+        yield f"Envoy sends its traces to {address}, which is not the collector beside it"
+    beside = [one for one in pod(named(objects, "Deployment", "gateway"))["containers"] if one["name"] == "collector"]
+    folder = making["args"][making["args"].index("--output") + 1]
+    if [one["args"] for one in beside] != [[f"--config={folder}/{COLLECTOR_FILE}"]]:
+        yield "the collector beside Envoy does not run our configuration"
+    if {environment(one)["TRACES_ENDPOINT"] for one in beside} != endpoints:
+        yield f"the gateway's traces do not go to {endpoints}"
 
 
 @detects(Break("Job", "load-workers", "spec/parallelism", 2))
@@ -231,9 +255,9 @@ def the_load_test_finds_the_gateway(objects: Sequence[Object]) -> Iterator[str]:
         given = named(objects, "ConfigMap", "load-")["data"]
         if {workers["spec"]["parallelism"], workers["spec"]["completions"]} != {int(given["WORKERS"])}:
             yield f"{title(workers)} are not the {given['WORKERS']} that the master waits for"
-        name, _, port = given["DOOR"].rpartition("://")[2].partition(":")
+        name, _, port = given["GATEWAY"].rpartition("://")[2].partition(":")
         if int(port) not in [one["port"] for one in named(objects, "Service", name)["spec"]["ports"]]:
-            yield f"{title(workers)} find no gateway at {given['DOOR']}"
+            yield f"{title(workers)} find no gateway at {given['GATEWAY']}"
 
 
 @detects(

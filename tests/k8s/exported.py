@@ -1,4 +1,4 @@
-"""Which metrics there are: what the services really export, and what Envoy does."""
+"""The metrics that the services and Envoy export."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -14,7 +14,7 @@ from croupier.runtime.tls import Tls
 from croupier.scoring.metrics import LedgerMetrics
 
 TARGET_LABELS = frozenset({"namespace", "job", "pod", "container", "instance"})
-"""What Prometheus adds of the pod."""
+"""Labels that Prometheus adds for the pod."""
 SUFFIXES = {"counter": ("_total",), "histogram": ("_bucket", "_sum", "_count"), "gauge": ("",)}
 _MANAGER = frozenset({"envoy_http_conn_manager_prefix"})
 _CLUSTER = frozenset({"envoy_cluster_name"})
@@ -33,15 +33,15 @@ ENVOY: Mapping[str, frozenset[str]] = {
     "envoy_listener_downstream_global_cx_overflow": frozenset({"envoy_listener_address"}),
     "envoy_server_days_until_first_cert_expiring": frozenset(),
 }
-"""Those that are used here, with their labels; test_door.py finds them on the page of a door that runs."""
-AFTER_A_REQUEST = {"envoy_cluster_upstream_rq_time_bucket"}
-"""Those that are not on the page before somebody was served."""
+"""Envoy's metrics in use, with their labels; test_gateway.py finds them on the page of a running gateway."""
+ON_FIRST_REQUEST = {"envoy_cluster_upstream_rq_time_bucket"}
+"""Metrics that are not on the page before the first request."""
 
 
 def exported() -> dict[str, dict[str, frozenset[str]]]:
-    """By job, the labels of each series by its name."""
+    """Return the labels of each series by its name, by job."""
     return {f"croupier-{service}": _series(registry) for service, registry in _registries().items()} | {
-        "croupier-door": {**ENVOY, "up": frozenset()}
+        "croupier-gateway": {**ENVOY, "up": frozenset()}
     }
 
 
@@ -62,7 +62,7 @@ def _registries() -> dict[str, CollectorRegistry]:
 def _series(registry: CollectorRegistry) -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {"up": frozenset()}
     for family in registry.collect():
-        # Labels are told by samples only, of which there are none yet.
+        # Only samples have labels, and there are none yet.
         collector: Any = registry._names_to_collectors.get(family.name)  # noqa: SLF001 - there is no public way
         labels = frozenset(getattr(collector, "_labelnames", ()))
         for suffix in SUFFIXES.get(family.type, ()):

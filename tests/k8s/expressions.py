@@ -1,4 +1,4 @@
-"""What expressions of Prometheus speak of: metrics, services and labels."""
+"""Metrics, services and labels in PromQL expressions."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ LABELS_OF_RECORDS = frozenset({"envoy_cluster_name"})
 
 
 def faults(expression: str, exported: Mapping[str, Mapping[str, frozenset[str]]]) -> Iterator[str]:
-    """What an expression asks that no service tells; metrics of recording rules are left out."""
+    """Yield metrics and labels of an expression that no service exports; recording rules are left out."""
     plain = _GROUPING.sub("", _RECORDED.sub("recorded", expression))
     labels = TARGET_LABELS | LABELS_OF_RECORDS | {"le", ""}
     for metric, matchers in _SELECTOR.findall(plain):
@@ -35,7 +35,7 @@ def faults(expression: str, exported: Mapping[str, Mapping[str, frozenset[str]]]
 
 
 def _jobs(pattern: str) -> list[str]:
-    """The jobs of a pattern such as croupier-(lobby|engine), or of none."""
+    """Return the jobs of a pattern such as croupier-(lobby|engine), or all without a pattern."""
     head, bracket, alternatives = pattern.partition("(")
     names = alternatives.rstrip(")").split("|") if bracket else [""]
     return [head + name for name in names] if pattern else []

@@ -1,4 +1,4 @@
-"""What a container is given, on this machine: its variables, with folders instead of mounts, and the keys in them."""
+"""The variables of a container on this machine, with folders of keys instead of mounts."""
 
 import shutil
 from pathlib import Path
@@ -9,7 +9,7 @@ from tests.k8s.volume_policies import SECRETS, secrets_of
 
 
 def mounted(overlay: str, deployment: str, container_name: str, made: Path, folder: Path) -> dict[str, str]:
-    """The variables of a container of an overlay, whose mounts become folders below `folder`.
+    """Return the variables of a container of an overlay, whose mounts become folders below `folder`.
 
     They hold the files of the Secrets that are mounted, from `made`, which `croupier keys --certificates` has filled.
     """
@@ -26,7 +26,7 @@ def mounted(overlay: str, deployment: str, container_name: str, made: Path, fold
 
 
 def _here(value: str, places: dict[str, Path]) -> str:
-    """A mount, or a path in it, as one of this machine."""
+    """Return the path on this machine of a mount, or of a path in it."""
     folder, _, name = value.rpartition("/")
     if value in places:
         return str(places[value])

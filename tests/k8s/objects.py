@@ -1,11 +1,14 @@
 """Parts of Kubernetes objects, by name, and ways to break them."""
 
 import copy
+import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from unittest.mock import patch
 
+from croupier.runtime.settings import AnySettings, read_settings
 from tests.k8s.building import Object
 
 NAME_LABEL = "app.kubernetes.io/name"
@@ -23,17 +26,17 @@ _UNITS = {"": 1, "m": 1e-3, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
 
 
 def title(thing: Object) -> str:
-    """Kind and name, for faults."""
+    """Return kind and name, for faults."""
     return f"{thing['kind']} {thing['metadata']['name']}"
 
 
 def of_kind(objects: Iterable[Object], *kinds: str) -> list[Object]:
-    """The objects of these kinds."""
+    """Return the objects of these kinds."""
     return [one for one in objects if one["kind"] in kinds]
 
 
 def named(objects: Iterable[Object], kind: str, name: str) -> Object:
-    """The one object of this kind and name; a name that ends with - is a prefix."""
+    """Return the one object of this kind and name; a name that ends with - is a prefix."""
     (found,) = (
         one
         for one in of_kind(objects, kind)
@@ -43,58 +46,64 @@ def named(objects: Iterable[Object], kind: str, name: str) -> Object:
 
 
 def with_pods(objects: Iterable[Object]) -> list[Object]:
-    """The objects that start pods."""
+    """Return the objects that start pods."""
     return of_kind(objects, *POD_OWNERS)
 
 
 def pod(owner: Object) -> Object:
-    """The specification of the pods that it starts."""
+    """Return the specification of the pods that an object starts."""
     found: Object = owner["spec"]["template"]["spec"]
     return found
 
 
 def pod_labels(owner: Object) -> dict[str, str]:
-    """The labels of the pods that it starts."""
+    """Return the labels of the pods that an object starts."""
     found: dict[str, str] = owner["spec"]["template"]["metadata"].get("labels", {})
     return found
 
 
 def containers(owner: Object) -> list[Object]:
-    """All containers, init containers first."""
+    """Return all containers, init containers first."""
     return [*pod(owner).get("initContainers", []), *pod(owner)["containers"]]
 
 
 def each_container(objects: Iterable[Object]) -> Iterator[tuple[Object, Object, str]]:
-    """Every container with its owner and a title for faults."""
+    """Yield every container with its owner and a title for faults."""
     for owner in with_pods(objects):
         for container in containers(owner):
             yield owner, container, f"{title(owner)}: {container['name']}"
 
 
 def container_of(objects: Iterable[Object], deployment: str, name: str) -> Object:
-    """A container of a Deployment."""
+    """Return a container of a Deployment."""
     (found,) = (one for one in containers(named(objects, "Deployment", deployment)) if one["name"] == name)
     return found
 
 
 def main_container(owner: Object) -> Object:
-    """The first container that is no init container."""
+    """Return the first container that is not an init container."""
     first: Object = pod(owner)["containers"][0]
     return first
 
 
 def environment(container: Object) -> dict[str, str]:
-    """The variables by name; the value of one from elsewhere is where it comes from."""
+    """Return the variables by name; the value of a reference is the reference."""
     return {one["name"]: str(one.get("value", one.get("valueFrom"))) for one in container.get("env", [])}
 
 
+def settings_of(kind: type[AnySettings], given: Mapping[str, str]) -> AnySettings:
+    """What a program reads from these variables; raises SettingsError."""
+    with patch.dict(os.environ, given, clear=True):
+        return read_settings(kind, "", [])
+
+
 def ports(owner: Object) -> dict[int, str]:
-    """The names of the ports of its pods, by number; empty where one has none."""
+    """Return the names of the ports of an object's pods, by number; empty without a name."""
     return {port["containerPort"]: port.get("name", "") for one in containers(owner) for port in one.get("ports", [])}
 
 
 def selects(selector: Object | None, labels: dict[str, str]) -> bool:
-    """Whether a label selector matches these labels; one without conditions matches all."""
+    """Return whether a label selector matches these labels; one without conditions matches all."""
     conditions = selector or {}
     return all(labels.get(name) == value for name, value in conditions.get("matchLabels", {}).items()) and all(
         labels.get(one["key"]) in one.get("values", []) for one in conditions.get("matchExpressions", [])
@@ -102,7 +111,7 @@ def selects(selector: Object | None, labels: dict[str, str]) -> bool:
 
 
 def strings(value: Any) -> Iterator[str]:
-    """Every text in a value."""
+    """Yield every text in a value."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):
@@ -111,7 +120,7 @@ def strings(value: Any) -> Iterator[str]:
 
 
 def pods_of(objects: Sequence[Object]) -> list[tuple[str, dict[str, str], dict[int, str]]]:
-    """The name, labels and ports of every kind of pod, those of a CloudNativePG cluster among them."""
+    """Return name, labels and ports of every kind of pod, those of a CloudNativePG cluster included."""
     own = [(pod_labels(one).get(NAME_LABEL, ""), pod_labels(one), ports(one)) for one in with_pods(objects)]
     clusters = [
         (
@@ -125,13 +134,13 @@ def pods_of(objects: Sequence[Object]) -> list[tuple[str, dict[str, str], dict[i
 
 
 def quantity(text: str | int) -> float:
-    """A Kubernetes quantity such as 100m or 128Mi as a number."""
+    """Return a Kubernetes quantity such as 100m or 128Mi as a number."""
     number, unit = re.fullmatch(r"([\d.]+)(\w*)", str(text)).groups()  # type: ignore[union-attr]
     return float(number) * _UNITS[unit]
 
 
-GONE = object()
-"""Instead of a value: what is there is removed."""
+REMOVED = object()
+"""In place of a value: the element is removed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +150,13 @@ class Break:
     kind: str
     name: str
     path: str = ""
-    value: Any = GONE
+    value: Any = REMOVED
 
     def __str__(self) -> str:
         return f"{self.kind} {self.name} {self.path}"
 
     def of(self, objects: Sequence[Object]) -> list[Object]:
-        """The objects, broken; those given stay as they are."""
+        """Return broken copies of the objects."""
         broken = copy.deepcopy(list(objects))
         place: Any = named(broken, self.kind, self.name)
         if not self.path:
@@ -155,7 +164,7 @@ class Break:
         *way, last = self.path.split("/")
         for step in way:
             place = place[_key(place, step)]
-        if self.value is GONE:
+        if self.value is REMOVED:
             del place[_key(place, last)]
         else:
             place[_key(place, last)] = self.value
@@ -164,14 +173,14 @@ class Break:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What all objects of a folder have to meet; `check` gives the faults, and each of the breaks is one."""
+    """A rule for all objects of a folder; `check` yields the faults, and each of the breaks is one."""
 
     check: Callable[[Sequence[Object]], Iterator[str]]
     breaks: tuple[Break, ...]
 
 
 def detects(*breaks: Break) -> Callable[[Callable[[Sequence[Object]], Iterator[str]]], Policy]:
-    """Make a function a policy that detects these breaks."""
+    """Return a decorator that turns a function into a policy which detects these breaks."""
     return lambda check: Policy(check, breaks)
 
 

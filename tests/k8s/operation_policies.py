@@ -1,11 +1,10 @@
-"""What keeps players served while instances come and go: versions, roll-outs, scaling, metrics, the database."""
+"""Rules for uninterrupted service: versions, roll-outs, scaling, metrics, the database."""
 
 from collections.abc import Iterator, Sequence
 
-from croupier.door.settings import DoorSettings
+from croupier.gateway.settings import GatewaySettings
 from croupier.runtime.database import POOL_SIZE
 from croupier.runtime.schema_versions import MIGRATION_SECONDS
-from croupier.runtime.settings import read_settings
 from tests.k8s.building import Object
 from tests.k8s.exported import exported
 from tests.k8s.expressions import faults
@@ -28,27 +27,28 @@ from tests.k8s.objects import (
     pods_of,
     quantity,
     selects,
+    settings_of,
     title,
     with_pods,
 )
 
-ALL_SERVICES = (*SERVICES, "door")
+ALL_SERVICES = (*SERVICES, "gateway")
 VERSION_LABEL = "app.kubernetes.io/version"
 NODES = "kubernetes.io/hostname"
 SCALE_DOWN_SECONDS = 300
 FAILOVER_SECONDS = 30
 CONNECTIONS_BESIDE_THE_POOL = 2
-"""Of an instance: an engine has one that appends and one for notifications."""
+"""The connections of an instance beside its pool: an engine has one that appends and one for notifications."""
 INSTANCES_IN_A_ROLL_OUT = 2
-"""Of a service beside those that its autoscaler counts: one that starts, and one that drains."""
+"""The instances of a service that its autoscaler does not count: a starting one and a draining one."""
 CONNECTIONS_OF_THE_DATABASE = 10
-"""Those that PostgreSQL keeps for superusers and its operator uses."""
+"""Connections that PostgreSQL reserves for superusers, which its operator uses."""
 BYTES_OF_A_GATEWAY, BYTES_OF_A_PHONE = 100 * 2**20, 66_000
-"""docs/measured.md: without players and with some room, and for each quiet player."""
+"""docs/measured.md: without players and with some reserve, and for each quiet player."""
 BYTES_OF_A_DATABASE, BYTES_OF_A_CONNECTION = 128 * 2**20, 141 * 2**20 // 33
-"""docs/measured.md: what all connections share, and what each had of it and for itself."""
+"""docs/measured.md: shared by all connections, and used by each connection."""
 OF_THE_OPERATOR = ("cnpg.io/", *(f"app.kubernetes.io/{name}" for name in ("name", "instance", "version", "component")))
-"""Labels that CloudNativePG sets on its pods and volumes itself."""
+"""Labels that CloudNativePG sets on its pods and volumes."""
 
 
 @detects(
@@ -56,7 +56,7 @@ OF_THE_OPERATOR = ("cnpg.io/", *(f"app.kubernetes.io/{name}" for name in ("name"
     Break("Deployment", "engine", f"{FIRST}/image", "registry.example.org/croupier:0.0.9"),
 )
 def the_version_is_one(objects: Sequence[Object]) -> Iterator[str]:
-    """All containers of ours have one image tag, and the migration's name and the labels are that tag."""
+    """All containers of croupier have one image tag, which is in the migration's name and in the labels."""
     job = named(objects, "Job", "migrate-")
     _, tag = _name_and_tag(main_container(job)["image"])
     if job["metadata"]["name"] != f"migrate-{tag}":
@@ -71,14 +71,14 @@ def the_version_is_one(objects: Sequence[Object]) -> Iterator[str]:
 
 
 def _name_and_tag(image: str) -> tuple[str, str]:
-    """Without its registry, and without a digest."""
+    """Return an image's name and tag, without registry and digest."""
     name, _, tag = image.partition("@")[0].rpartition("/")[2].partition(":")
     return name, tag
 
 
 @detects(
     Break("Deployment", "scoring", f"{POD}/topologySpreadConstraints"),
-    Break("PodDisruptionBudget", "door", "spec/maxUnavailable", 0),
+    Break("PodDisruptionBudget", "gateway", "spec/maxUnavailable", 0),
     Break("PodDisruptionBudget", "lobby", "spec/selector/matchLabels", {"app.kubernetes.io/name": "motor"}),
 )
 def instances_are_replaced_one_by_one(objects: Sequence[Object]) -> Iterator[str]:
@@ -119,7 +119,7 @@ def there_is_time_to_drain(objects: Sequence[Object]) -> Iterator[str]:
     Break("ScaledObject", "engine", "spec/triggers/0/metadata/query", "sum(croupier_stream)"),
 )
 def one_autoscaler_scales_each_service_slowly(objects: Sequence[Object]) -> Iterator[str]:
-    """Where one service is scaled all are, each by one autoscaler that alone sets the number, and down slowly."""
+    """All services are scaled or none, each by one autoscaler that alone sets the number, and down slowly."""
     scaled = [one["spec"]["scaleTargetRef"]["name"] for one in of_kind(objects, *SCALERS)]
     if scaled and sorted(scaled) != sorted(ALL_SERVICES):
         yield f"{sorted(scaled)} are scaled"
@@ -146,7 +146,7 @@ def _bounds(autoscaler: Object) -> tuple[int, int]:
     return least, most
 
 
-@detects(Break("Service", "engine", "spec/clusterIP"), Break("Service", "door", "spec/externalTrafficPolicy"))
+@detects(Break("Service", "engine", "spec/clusterIP"), Break("Service", "gateway", "spec/externalTrafficPolicy"))
 def names_resolve_to_replicas(objects: Sequence[Object]) -> Iterator[str]:
     """Callers see every replica, also during a failover of the database; the gateway sees its clients' addresses."""
     for name in SERVICES:
@@ -155,14 +155,14 @@ def names_resolve_to_replicas(objects: Sequence[Object]) -> Iterator[str]:
         probe = main_container(named(objects, "Deployment", name))["readinessProbe"]
         if probe["periodSeconds"] * probe["failureThreshold"] < FAILOVER_SECONDS:
             yield f"the name {name} is empty before the database is back"
-    gateway = named(objects, "Service", "door")["spec"]
+    gateway = named(objects, "Service", "gateway")["spec"]
     if gateway.get("type") == "LoadBalancer" and gateway.get("externalTrafficPolicy") != "Local":
-        yield "Service door hides the addresses of clients"
+        yield "Service gateway hides the addresses of clients"
 
 
 @detects(Break("Job", "load-workers", f"{POD}/priorityClassName", "croupier-serving"))
 def services_have_priority_over_the_load_test(objects: Sequence[Object]) -> Iterator[str]:
-    """Every pod has a priority class; only those of the load test are below zero."""
+    """Every pod has a priority class; only those of the load test have a negative priority."""
     values = {one["metadata"]["name"]: one["value"] for one in of_kind(objects, "PriorityClass")}
     for owner in with_pods(objects):
         is_load = owner["metadata"]["name"].startswith("load-")
@@ -179,7 +179,7 @@ def the_namespace_is_restricted(objects: Sequence[Object]) -> Iterator[str]:
 
 
 @detects(
-    Break("PodMonitor", "croupier", "spec/selector/matchExpressions/0/values", ["door"]),
+    Break("PodMonitor", "croupier", "spec/selector/matchExpressions/0/values", ["gateway"]),
     Break("PodMonitor", "croupier", "spec/podMetricsEndpoints/0/port", "figures"),
 )
 def metrics_are_collected(objects: Sequence[Object]) -> Iterator[str]:
@@ -229,11 +229,11 @@ def the_database_can_lose_an_instance(objects: Sequence[Object]) -> Iterator[str
                 yield f"{title(one)} and its operator both set {label}"
 
 
-@detects(Break("Deployment", "door", f"{FIRST}/env/0", {"name": "CROUPIER_CONNECTIONS_LIMIT", "value": "40000"}))
+@detects(Break("Deployment", "gateway", f"{FIRST}/env/0", {"name": "CROUPIER_CONNECTIONS_LIMIT", "value": "40000"}))
 def the_gateway_has_memory_for_its_connections(objects: Sequence[Object]) -> Iterator[str]:
     """It refuses connections and calls before the cluster kills it for its memory."""
-    making, envoy = (container_of(objects, "door", name) for name in ("configuration", "door"))
-    settings = read_settings(DoorSettings, "door", [], environment(making))
+    making, envoy = (container_of(objects, "gateway", name) for name in ("configuration", "gateway"))
+    settings = settings_of(GatewaySettings, environment(making))
     needed = BYTES_OF_A_GATEWAY + settings.connections_limit * BYTES_OF_A_PHONE
     if needed > (own := settings.memory_limit_mebibytes * 2**20):
         yield f"the gateway needs {needed / 2**20:.0f} MiB for {settings.connections_limit} connections"

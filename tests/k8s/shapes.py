@@ -1,4 +1,4 @@
-"""Shapes of the objects of operators, as far as they are used here; what is not named here is not to be used."""
+"""Schemas of the operators' objects, limited to the fields in use."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -63,7 +63,7 @@ _SCALED = _closed(
     maxReplicaCount=_NUMBER,
     pollingInterval=_NUMBER,
     advanced=_closed(horizontalPodAutoscalerConfig=_closed(behavior=_ANY)),
-    # KEDA reads all of the metadata as texts.
+    # KEDA reads all metadata as texts.
     triggers=_list(
         required=("type", "metadata"),
         type={"enum": ["prometheus", "cpu"]},
@@ -74,9 +74,9 @@ _SCALED = _closed(
 
 SHAPES: Mapping[str, Mapping[str, Any]] = {
     "PodMonitor": _object("monitoring.coreos.com/v1", _POD_MONITOR),
-    # promtool checks the rest of it.
+    # promtool checks the rest.
     "PrometheusRule": _object("monitoring.coreos.com/v1", _closed(("groups",), groups={"type": "array"})),
     "Cluster": _object("postgresql.cnpg.io/v1", _CLUSTER),
     "ScaledObject": _object("keda.sh/v1alpha1", _SCALED),
 }
-"""By kind."""
+"""Schemas by kind."""

@@ -1,4 +1,4 @@
-"""The commands of k8s/: secrets that are exactly those that pods name, and a cluster in one command."""
+"""The commands of k8s/ make exactly the Secrets that pods name, and install a cluster in one command."""
 
 import base64
 import os
@@ -11,13 +11,13 @@ import yaml
 
 from tests.k8s.building import INSTALL_KUBECTL, ROOT, build, every_folder
 from tests.k8s.objects import of_kind
-from tests.k8s.running import ended, run
+from tests.k8s.running import run, run_to_end
 from tests.k8s.volume_policies import SECRETS
 from tests.programs import program
 
 pytestmark = pytest.mark.cluster
 
-BY_THE_OPERATOR = {"door-certificate"}
+BY_THE_OPERATOR = {"gateway-certificate"}
 RECORDER = """#!/bin/sh
 if [ "$1 $2" = "create secret" ]; then exec "$REAL_KUBECTL" "$@"; fi
 echo "$@" >> "$CALLS"
@@ -32,15 +32,15 @@ esac
 
 @pytest.fixture
 def kubectl() -> str:
-    """The real program, which makes Secrets without a cluster."""
+    """Return the real program, which makes Secrets without a cluster."""
     return str(program("kubectl", install=INSTALL_KUBECTL))
 
 
 def secrets(text: str) -> dict[str, dict[str, str]]:
-    """What is in each Secret, by its name."""
+    """Return the content of each Secret, by its name."""
     found: list[dict[str, Any]] = [one for one in yaml.safe_load_all(text) if one]
     assert all(one["kind"] == "Secret" and one["metadata"]["namespace"] == "croupier" for one in found)
-    # The type cannot be changed later, and that of certificates is the one that cert-manager gives them.
+    # The type cannot be changed later, and that of certificates is the type of cert-manager.
     assert [one.get("type") for one in found if one["metadata"]["name"].endswith("-tls")] in (
         [],
         ["kubernetes.io/tls"] * 4,
@@ -80,7 +80,7 @@ def test_new_keys_leave_certificates_as_they_are(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("kubectl")
-def test_a_password_is_new_each_time_and_stands_in_the_url() -> None:
+def test_a_password_is_new_each_time_and_is_part_of_the_url() -> None:
     first, second = (secrets(run("k8s/secrets", "--postgres"))["postgres-app"] for _ in range(2))
     assert first["password"] != second["password"]
     assert len(first["password"]) == 48
@@ -89,7 +89,7 @@ def test_a_password_is_new_each_time_and_stands_in_the_url() -> None:
 
 @pytest.fixture
 def cluster(kubectl: str, tmp_path: Path) -> dict[str, str]:
-    """Variables for k8s/laptop: a kind cluster, as far as kubectl tells, which writes down what it is asked."""
+    """Return variables for k8s/laptop with a fake kubectl for a kind cluster, which records its calls."""
     recorder = tmp_path / "bin" / "kubectl"
     recorder.parent.mkdir()
     recorder.write_text(RECORDER)
@@ -113,24 +113,24 @@ def test_a_cluster_in_one_command(cluster: dict[str, str], tmp_path: Path) -> No
     asked = (tmp_path / "calls").read_text().splitlines()[1:]
     assert asked[0] == "apply --filename k8s/base/namespace.yaml"
     assert asked[1] == "--namespace croupier apply --server-side --filename -"
-    # Of the same version there may be a new image: what was done for the old one is done again.
+    # The same version may have a new image: its Job is run again.
     applied = asked.index("apply --kustomize k8s/overlays/laptop")
     assert asked[applied - 1].endswith("delete job --selector app.kubernetes.io/name=migrate --ignore-not-found")
-    assert [line for line in asked if "rollout status" in line][-1].endswith("deployment/door --timeout=10m")
+    assert [line for line in asked if "rollout status" in line][-1].endswith("deployment/gateway --timeout=10m")
     assert (tmp_path / "keys" / "lobby.private.pem").exists()
 
 
-def test_a_cluster_of_others_is_left_alone(cluster: dict[str, str], tmp_path: Path) -> None:
-    refused = ended("k8s/laptop", environment={**cluster, "HERE": "play.example"})
+def test_an_unknown_cluster_is_not_changed(cluster: dict[str, str], tmp_path: Path) -> None:
+    refused = run_to_end("k8s/laptop", environment={**cluster, "HERE": "play.example"})
     assert refused.returncode == 2
-    assert "kubectl speaks to play.example" in refused.stderr
+    assert "kubectl's context is play.example" in refused.stderr
     assert (tmp_path / "calls").read_text().splitlines() == ["config current-context"]
     run("k8s/laptop", environment={**cluster, "HERE": "play.example", "CONTEXT": "play.example"})
 
 
 @pytest.mark.slow
-def test_a_cluster_that_does_not_start_says_where_to_look(cluster: dict[str, str], tmp_path: Path) -> None:
-    failed = ended("k8s/laptop", environment={**cluster, "FAILS": "deployment/engine"})
+def test_a_cluster_that_does_not_start_is_reported(cluster: dict[str, str], tmp_path: Path) -> None:
+    failed = run_to_end("k8s/laptop", environment={**cluster, "FAILS": "deployment/engine"})
     assert failed.returncode == 1
     assert "engine is not ready" in failed.stderr
     assert (tmp_path / "calls").read_text().splitlines()[-1] == "--namespace croupier get pods"

@@ -1,4 +1,4 @@
-"""Dashboards ask for what there is, and the files are those that the source makes."""
+"""Dashboards query exported metrics only, and their files are up to date."""
 
 import json
 import re
@@ -9,7 +9,7 @@ import pytest
 
 from k8s.dashboards.__main__ import DASHBOARDS, FOLDER, files
 from k8s.dashboards.board import Dashboard
-from k8s.dashboards.house import FAILED
+from k8s.dashboards.overview import FAILED
 from tests.k8s.exported import exported
 from tests.k8s.expressions import faults
 
@@ -17,7 +17,7 @@ every_dashboard = pytest.mark.parametrize("dashboard", DASHBOARDS, ids=lambda on
 
 
 def expressions(dashboard: Dashboard) -> list[str]:
-    """Everything that a page asks Prometheus."""
+    """Return all queries of a dashboard."""
     return [query.expression for panel in dashboard.panels for query in panel.queries]
 
 
@@ -26,7 +26,7 @@ def test_the_files_are_up_to_date() -> None:
 
 
 @every_dashboard
-def test_a_panel_asks_for_metrics_and_labels_that_there_are(dashboard: Dashboard) -> None:
+def test_a_panel_queries_exported_metrics_and_labels(dashboard: Dashboard) -> None:
     assert [fault for one in expressions(dashboard) for fault in faults(one, exported())] == []
 
 
@@ -42,7 +42,7 @@ def test_a_panel_asks_for_metrics_and_labels_that_there_are(dashboard: Dashboard
         "envoy_http_requests",
     ],
 )
-def test_what_nobody_exports_is_seen(expression: str) -> None:
+def test_an_unknown_metric_is_detected(expression: str) -> None:
     assert list(faults(expression, exported())) != []
 
 
@@ -64,10 +64,10 @@ def test_a_page_is_readable(dashboard: Dashboard) -> None:
     )
     assert max(covered.values()) == 1
     assert max(x for x, _ in covered) < 24
-    assert all(panel.meaning and panel.queries for panel in dashboard.panels)
+    assert all(panel.description and panel.queries for panel in dashboard.panels)
 
 
-def test_failed_is_to_the_dashboards_what_it_is_to_the_rules() -> None:
+def test_dashboards_and_rules_have_the_same_failure_codes() -> None:
     rules = (FOLDER.parent / "rules.yaml").read_text()
     assert f'code=~"{FAILED}"' in rules
 
@@ -75,6 +75,6 @@ def test_failed_is_to_the_dashboards_what_it_is_to_the_rules() -> None:
 def test_every_metric_of_play_is_shown() -> None:
     asked = " ".join(one for dashboard in DASHBOARDS for one in expressions(dashboard))
     names = {name for series in exported().values() for name in series if name.startswith("croupier_")}
-    # Of a histogram it is enough that one of its parts is shown.
+    # One series of a histogram is enough.
     wanted = {re.sub(r"_(bucket|sum|count)$", "", name) for name in names}
     assert sorted(name for name in wanted if name not in asked) == []

@@ -1,4 +1,4 @@
-"""What the pages for operators tell to type names what there is."""
+"""Commands on pages for operators name existing objects."""
 
 import re
 from collections.abc import Iterator
@@ -21,12 +21,12 @@ every_page = pytest.mark.parametrize("page", PAGES)
 
 
 def text_of(page: str) -> str:
-    """A page of the documentation."""
+    """Return the text of a page of the documentation."""
     return (ROOT / page).read_text()
 
 
 def commands(page: str) -> Iterator[str]:
-    """Every line that is to be typed, in blocks and within sentences."""
+    """Yield every command, in blocks and within sentences."""
     text = text_of(page)
     for block in re.findall(r"^```\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
         yield from block.splitlines()
@@ -34,7 +34,7 @@ def commands(page: str) -> Iterator[str]:
 
 
 @every_page
-def test_a_command_names_objects_that_there_are(page: str) -> None:
+def test_a_command_names_existing_objects(page: str) -> None:
     there = {(one["kind"], one["metadata"]["name"]) for folder in FOLDERS for one in build(folder)}
     for command in commands(page):
         for kind, name in re.findall(r"\b(deployment|service|job|hpa)[/ ]([a-z][\w-]*|[A-Z]+)\b", command):
@@ -43,7 +43,7 @@ def test_a_command_names_objects_that_there_are(page: str) -> None:
 
 
 @every_page
-def test_a_command_selects_pods_that_there_are(page: str) -> None:
+def test_a_command_selects_existing_pods(page: str) -> None:
     every = [labels for folder in FOLDERS for _, labels, _ in pods_of(build(folder))]
     for command in commands(page):
         for label, value in re.findall(r'--selector "?([\w./-]+)=([\w-]+|\$1)', command):
@@ -58,12 +58,12 @@ def test_no_command_reads_the_log_of_one_pod_where_there_are_several(page: str) 
 
 
 def additions(page: str) -> list[dict[str, Any]]:
-    """What a page says to write into the kustomization of an overlay, block by block."""
+    """Return the additions of a page to the kustomization of an overlay, by block."""
     blocks = re.findall(r"^```\n((?:components|patches):\n.*?)^```", text_of(page), re.MULTILINE | re.DOTALL)
     return [yaml.safe_load(block) for block in blocks]
 
 
-def test_an_overlay_with_all_that_the_page_adds_can_be_built(tmp_path: Path) -> None:
+def test_an_overlay_with_all_additions_of_the_page_can_be_built(tmp_path: Path) -> None:
     file = copied(tmp_path)
     written = yaml.safe_load(file.read_text())
     for block in additions("docs/kubernetes.md"):
@@ -82,15 +82,15 @@ def test_an_overlay_with_all_that_the_page_adds_can_be_built(tmp_path: Path) -> 
     assert traces["spec"]["externalName"] == "tempo.monitoring.svc.cluster.local"
 
 
-def test_the_overlay_of_a_load_test_can_be_built_and_is_nothing_else(tmp_path: Path) -> None:
+def test_the_overlay_of_a_load_test_can_be_built_and_has_nothing_else(tmp_path: Path) -> None:
     file = copied(tmp_path, "load")
     file.parent.mkdir()
     text = text_of("docs/kubernetes.md")
     (written,) = re.findall(r"^```\n(apiVersion: kustomize.*?)^```", text, re.MULTILINE | re.DOTALL)
     file.write_text(written)
     objects = rendered(file.parent)
-    assert named(objects, "ConfigMap", "load-")["data"]["DOOR"] == "https://door:443"
-    # Otherwise each upgrade would begin a run, and refuse to change the last one.
+    assert named(objects, "ConfigMap", "load-")["data"]["GATEWAY"] == "https://gateway:443"
+    # Otherwise each upgrade would begin a run, or fail to change the last one.
     for folder_of_services in ("laptop", "production"):
         assert not [one for one in of_kind(build(folder_of_services), "Job") if one["metadata"]["name"][:5] == "load-"]
 

@@ -1,4 +1,4 @@
-"""Alerts ask for what there is, fire when they should and only then, and lead to a page that helps."""
+"""Alerts query exported metrics, fire when they should and only then, and link to the runbook."""
 
 import re
 from pathlib import Path
@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 import yaml
 
-from croupier.door.settings import DoorSettings
 from croupier.engine.settings import EngineSettings
+from croupier.gateway.settings import GatewaySettings
 from croupier.lobby.settings import LobbySettings
-from croupier.runtime.settings import known_settings
 from k8s.dashboards.__main__ import DASHBOARDS
 from tests.k8s.building import ROOT
 from tests.k8s.exported import exported
@@ -21,31 +20,31 @@ from tests.programs import program
 RULES = yaml.safe_load((ROOT / "k8s" / "components" / "monitoring" / "rules.yaml").read_text())["spec"]
 CASES: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "alerts.yaml").read_text())
 RUNBOOK = (ROOT / "docs" / "runbook.md").read_text()
-PARTS = ("**Symptom.**", "**Meaning.**", "**What to do.**")
+PARTS = ("**Symptom.**", "**Meaning.**", "**Remedy.**")
 
 ALL: list[dict[str, Any]] = [rule for group in RULES["groups"] for rule in group["rules"]]
 ALERTS = {rule["alert"]: rule for rule in ALL if "alert" in rule}
 LIMITS: dict[str, Any] = {
     f"{kind.__name__}.{name}": one.default
-    for kind in (EngineSettings, LobbySettings, DoorSettings)
-    for name, one in known_settings(kind).items()
+    for kind in (EngineSettings, LobbySettings, GatewaySettings)
+    for name, one in kind.model_fields.items()
 }
 every_alert = pytest.mark.parametrize("alert", ALERTS)
 
 
 @pytest.mark.parametrize("rule", ALL, ids=lambda rule: rule.get("alert") or rule["record"])
-def test_a_rule_asks_for_metrics_and_labels_that_there_are(rule: dict[str, Any]) -> None:
+def test_a_rule_queries_exported_metrics_and_labels(rule: dict[str, Any]) -> None:
     assert list(faults(rule["expr"], exported())) == []
 
 
-def test_what_is_recorded_is_what_is_asked_for() -> None:
+def test_rules_query_recorded_metrics_only() -> None:
     recorded = {rule["record"] for rule in ALL if "record" in rule}
     asked = {name for rule in ALL for name in re.findall(r"\b\w+:\w+:\w+\b", rule["expr"])}
     assert asked <= recorded
 
 
 @every_alert
-def test_an_alert_says_how_urgent_it_is_and_where_help_is(alert: str) -> None:
+def test_an_alert_has_a_severity_and_a_runbook(alert: str) -> None:
     rule = ALERTS[alert]
     assert rule["labels"]["severity"] in {"page", "ticket"}
     assert rule["annotations"]["summary"]
@@ -53,25 +52,25 @@ def test_an_alert_says_how_urgent_it_is_and_where_help_is(alert: str) -> None:
 
 
 @every_alert
-def test_the_runbook_says_what_to_do(alert: str) -> None:
+def test_the_runbook_has_all_parts(alert: str) -> None:
     section = RUNBOOK.partition(f"\n## {alert}\n")[2].partition("\n## ")[0]
     assert [part for part in PARTS if part not in section] == []
 
 
-def test_the_runbook_knows_no_alert_that_is_not_there() -> None:
+def test_the_runbook_has_existing_alerts_only() -> None:
     assert set(re.findall(r"^## (Croupier\w+)$", RUNBOOK, re.MULTILINE)) == set(ALERTS)
 
 
 @pytest.mark.parametrize(
     ("alert", "limit"),
     [
-        ("CroupierStreamsNearLimit", "EngineSettings.most_streams"),
+        ("CroupierStreamsNearLimit", "EngineSettings.max_streams"),
         ("CroupierStreamsNearLimit", "LobbySettings.streams_limit"),
-        ("CroupierTablesNearLimit", "EngineSettings.most_open_tables"),
-        ("CroupierDoorNearLimit", "DoorSettings.connections_limit"),
+        ("CroupierTablesNearLimit", "EngineSettings.max_open_tables"),
+        ("CroupierGatewayNearLimit", "GatewaySettings.connections_limit"),
     ],
 )
-def test_near_a_limit_is_eight_tenths_of_the_setting(alert: str, limit: str) -> None:
+def test_alerts_for_limits_fire_at_eighty_percent_of_the_setting(alert: str, limit: str) -> None:
     assert f"> {LIMITS[limit] * 8 // 10}" in ALERTS[alert]["expr"].replace("\n", " ") + " "
 
 
@@ -80,7 +79,7 @@ def test_every_alert_fires_in_a_case() -> None:
 
 
 def promtool_test(case: dict[str, Any]) -> dict[str, Any]:
-    """A case of alerts.yaml as promtool reads it: each alert also has to be quiet in the minute before it fires."""
+    """Return a case of alerts.yaml for promtool; each alert also has to be quiet in the minute before it fires."""
     fires = case.get("fires", [])
     times = {
         (one["alert"], minute) for one in fires for first, end in [one["minutes"]] for minute in (first - 1, first, end)
@@ -108,7 +107,7 @@ def promtool_test(case: dict[str, Any]) -> dict[str, Any]:
 
 
 def expected(firing: dict[str, Any]) -> dict[str, Any]:
-    """What an alert reports."""
+    """Return the labels and annotations of an alert."""
     rule = ALERTS[firing["alert"]]
     return {
         "exp_labels": {**firing["labels"], "severity": rule["labels"]["severity"]},
@@ -118,19 +117,19 @@ def expected(firing: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture
 def promtool() -> str:
-    """Prometheus' own tool."""
+    """Return the program promtool of Prometheus."""
     return str(program("promtool", install="apt-get install prometheus, or .ci/tools FOLDER promtool"))
 
 
 @pytest.fixture
 def rules(tmp_path: Path) -> Path:
-    """The rules as Prometheus reads them."""
+    """Write the rules in the format of Prometheus."""
     (tmp_path / "rules.yaml").write_text(yaml.safe_dump(RULES))
     return tmp_path / "rules.yaml"
 
 
 @pytest.mark.cluster
-def test_prometheus_takes_the_rules(promtool: str, rules: Path) -> None:
+def test_prometheus_accepts_the_rules(promtool: str, rules: Path) -> None:
     assert f"{len(ALL)} rules found" in run(promtool, "check", "rules", str(rules), cwd=rules.parent)
 
 
@@ -139,7 +138,7 @@ def test_alerts_fire_when_they_should(promtool: str, rules: Path) -> None:
     tests = {
         "rule_files": [rules.name],
         "evaluation_interval": "1m",
-        # Otherwise the order of groups is not defined, and what is recorded may be seen a minute later.
+        # Otherwise the order of groups is undefined, and recordings may be seen a minute later.
         "group_eval_order": [group["name"] for group in RULES["groups"]],
         "tests": [promtool_test(case) for case in CASES],
     }
@@ -148,7 +147,7 @@ def test_alerts_fire_when_they_should(promtool: str, rules: Path) -> None:
 
 
 @pytest.mark.cluster
-def test_prometheus_understands_what_panels_ask(promtool: str, tmp_path: Path) -> None:
+def test_prometheus_accepts_the_queries_of_panels(promtool: str, tmp_path: Path) -> None:
     asked = [query.expression for one in DASHBOARDS for panel in one.panels for query in panel.queries]
     plain = [one.replace("$__rate_interval", "1m").replace("$namespace", "croupier") for one in asked]
     records = [{"record": f"panel:{index}", "expr": one} for index, one in enumerate(plain)]

@@ -1,4 +1,4 @@
-"""Every object is one that the cluster takes: by Kubernetes' own schemas, and by the shapes of those of operators."""
+"""Every object is valid by Kubernetes' schemas, and by the schemas of operators' objects."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,12 +14,12 @@ from tests.k8s.shapes import SHAPES
 pytestmark = pytest.mark.cluster
 
 OLDEST = "1.30"
-"""The first version in which preStop can sleep without a program in the image."""
+"""The first version with the sleep action of preStop."""
 NEWEST = kubernetes_validate.latest_version()
 
 
 def faults(thing: Object, version: str) -> list[str]:
-    """What the schema of its kind has against an object."""
+    """Return the faults of an object by the schema of its kind."""
     shape: Mapping[str, Any] | None = SHAPES.get(thing["kind"])
     try:
         if shape is not None:
@@ -52,6 +52,6 @@ def test_every_object_is_valid(folder: str, version: str) -> None:
     ],
     ids=str,
 )
-def test_what_is_invalid_is_seen(broken: Break) -> None:
+def test_an_invalid_object_is_detected(broken: Break) -> None:
     objects = broken.of(build("everything"))
     assert faults(named(objects, broken.kind, broken.name), NEWEST) != []

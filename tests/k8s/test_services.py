@@ -1,4 +1,4 @@
-"""The services accept the settings, keys and certificates of their containers, and Locust its command line."""
+"""Services accept the settings, keys and certificates of their containers, and Locust its command line."""
 
 import re
 import sys
@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from croupier.cli.commands.keys import keys
 from croupier.cli.faults import MISUSED
-from croupier.cli.keys import keys
 from tests.k8s.building import build
 from tests.k8s.mounts import mounted
 from tests.k8s.objects import SERVICES, container_of, main_container, named
-from tests.k8s.running import ended
+from tests.k8s.running import run_to_end
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
@@ -23,10 +23,10 @@ def test_a_service_starts_up_to_its_database(folder: str, service: str, tmp_path
     made = tmp_path / "made"
     keys(made, 2, datetime.now(UTC), lambda _: None)
     given = mounted(folder, service, service, made, tmp_path)
-    # The program checks its tables before it opens a port, and after everything else.
+    # The program checks its tables last, before it opens a port.
     given["CROUPIER_DATABASE"] = f"sqlite:///{tmp_path / 'without-tables.db'}"
     command = container_of(build(folder), service, service)["args"]
-    done = ended(sys.executable, "-m", "croupier.cli", *command, environment=given)
+    done = run_to_end(sys.executable, "-m", "croupier.cli", *command, environment=given)
     assert done.returncode == MISUSED, done.stderr
     assert f'are missing: run "croupier migrate --service {service} ' in done.stderr.splitlines()[-1], done.stderr
 
@@ -37,5 +37,5 @@ def test_locust_accepts_its_command_line(job: str) -> None:
     given = named(build("everything"), "ConfigMap", "load-")["data"]
     command = [word.replace("/opt/croupier/", "") for word in container["command"]]
     arguments = [re.sub(r"\$\((\w+)\)", lambda name: given[name[1]], word) for word in container["args"]]
-    done = ended(*command, *arguments, "--list")
+    done = run_to_end(*command, *arguments, "--list")
     assert done.returncode == 0, done.stderr

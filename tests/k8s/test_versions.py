@@ -1,4 +1,4 @@
-"""The version in names and labels is the tag of the image, whatever else an operator writes of the image."""
+"""The version in names and labels is the tag of the image, with any registry and digest."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.k8s.building import CannotBuild, copied, rendered
+from tests.k8s.building import BuildError, copied, rendered
 from tests.k8s.objects import main_container, named
 from tests.k8s.operation_policies import the_version_is_one
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.cluster
 
 
 def overlay(folder: Path, image: Mapping[str, str]) -> Path:
-    """A copy of the production overlay with another image."""
+    """Return a copy of the production overlay with another image."""
     file = copied(folder)
     written = yaml.safe_load(file.read_text())
     written["images"][0] = {"name": "croupier", **image}
@@ -43,5 +43,5 @@ def test_the_version_is_the_tag(name: str, digest: dict[str, str], called: str, 
     "image", [{"newName": "ghcr.io/cards/croupier", "digest": DIGEST}, {"newName": "cards", "newTag": "0.2.0"}], ids=str
 )
 def test_an_image_without_a_version_is_refused(image: Mapping[str, str], tmp_path: Path) -> None:
-    with pytest.raises(CannotBuild, match="index 1 is out of bounds"):
+    with pytest.raises(BuildError, match="index 1 is out of bounds"):
         rendered(overlay(tmp_path, image))

@@ -1,4 +1,4 @@
-"""What pods mount and read is there, and secrets are in Secrets only."""
+"""Mounted and read objects exist, and secrets are in Secrets only."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,12 +28,12 @@ SECRETS: Mapping[str, set[str]] = {
     "lobby-tls": CERTIFICATE,
     "engine-tls": CERTIFICATE,
     "scoring-tls": CERTIFICATE,
-    "door-tls": CERTIFICATE,
-    "door-certificate": {"tls.crt", "tls.key"},
+    "gateway-tls": CERTIFICATE,
+    "gateway-certificate": {"tls.crt", "tls.key"},
 }
-"""Every Secret that may be named, and its keys: k8s/secrets makes them, CloudNativePG those of the database."""
-OF_ONE_OWNER = ("tls", "signing-key", "certificate")
-"""Secrets that only their owner holds are called OWNER-tls and so on."""
+"""Every Secret and its keys; k8s/secrets makes them, CloudNativePG those of the database."""
+OWNED_SECRETS = ("tls", "signing-key", "certificate")
+"""Secrets of one owner are named OWNER-tls and so on."""
 READ_BY_THE_GROUP = 0o440
 TEMPORARY = "/tmp"  # noqa: S108 - in a container
 WITHOUT_TEMPORARY_FILES = {"reports"}
@@ -42,7 +42,7 @@ NAME_OF_A_SECRET = re.compile(r"PASSWORD|TOKEN|SECRET(?!S_FOLDER)|CREDENTIAL")
 
 
 def secrets_of(owner: Object, volume_name: str | None = None) -> list[str]:
-    """The Secrets of one volume of its pods, or of all."""
+    """Yield the Secrets of one volume of an object's pods, or of all."""
     found = []
     for volume in pod(owner).get("volumes", []):
         if volume_name in (None, volume["name"]):
@@ -58,11 +58,11 @@ def secrets_of(owner: Object, volume_name: str | None = None) -> list[str]:
     Break("Job", "migrate-", f"{ENV}/CROUPIER_DATABASE/valueFrom/secretKeyRef/key", "url"),
 )
 def secrets_are_those_that_exist(objects: Sequence[Object]) -> Iterator[str]:
-    """Each Secret and key that is named is one of SECRETS and its holder's, and is readable for its group only."""
+    """Each named Secret and key is one of SECRETS for this owner, and is readable for its group only."""
     for owner in with_pods(objects):
         for name in secrets_of(owner):
             whose, _, what = name.partition("-")
-            if name not in SECRETS or (what in OF_ONE_OWNER and whose != owner["metadata"]["name"]):
+            if name not in SECRETS or (what in OWNED_SECRETS and whose != owner["metadata"]["name"]):
                 yield f"{title(owner)} mounts the Secret {name}"
         for volume in pod(owner).get("volumes", []):
             source = volume.get("secret") or volume.get("projected")

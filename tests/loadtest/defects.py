@@ -1,4 +1,4 @@
-"""A service with defects: `python -m tests.loadtest.defects NAME+NAME SERVICE FLAGS` starts it in a service's place."""
+"""A service with defects, which `python -m tests.loadtest.defects NAME+NAME SERVICE FLAGS` starts."""
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -6,27 +6,29 @@ from itertools import islice
 from operator import attrgetter
 from typing import Any, TypeAlias
 
-from croupier.cli.child import main as run_child
-from croupier.engine import audience, table
-from croupier.engine.audience import Audience
-from croupier.engine.cached import CachedTable
-from croupier.engine.clock import ClockState
-from croupier.engine.live import LiveTable
-from croupier.engine.log import ClockConfig, Entry, TableConfig
-from croupier.engine.steward import Steward
-from croupier.engine.streams import Subscription
-from croupier.engine.table import Step, TableState
+from croupier.cli.launcher.child import main as run_child
+from croupier.engine.core import fold as table
+from croupier.engine.core.clock import ClockState
+from croupier.engine.core.fold import TableState, Transition
+from croupier.engine.core.log import ClockConfig, Entry, TableConfig
+from croupier.engine.tables import subscribers
+from croupier.engine.tables.cached_table import CachedTable
+from croupier.engine.tables.live_table import LiveTable
+from croupier.engine.tables.subscribers import Subscribers
+from croupier.engine.tables.subscription import Subscription
+from croupier.engine.tables.turn_scheduler import TurnScheduler
 from croupier.games.actions import Action, Play
 from croupier.games.facts import Seat, Viewer
 from croupier.games.interface import CardsShuffled, IllegalAction, ShuffleNeeded
+from croupier.games.thulla import play as thulla_play
 from croupier.games.thulla.state import ThullaState
 from croupier.scoring.ledger import Ledger, Result, Sheet
 
-HASTE_MILLISECONDS = 1_500
+EARLY_MILLISECONDS = 1_500
 Change: TypeAlias = Callable[[Any], object]
-"""What is put in the place of the present one."""
+"""Returns the replacement of an attribute."""
 DEFECTS: dict[str, Callable[[], None]] = {}
-"""By name what makes this process have a defect until it ends."""
+"""By name, the functions that give this process a defect until it ends."""
 
 
 def defect(owner: Any, name: str) -> Callable[[Change], Change]:
@@ -41,7 +43,7 @@ def defect(owner: Any, name: str) -> Callable[[Change], Change]:
 
 
 class Every:
-    """True every so many times."""
+    """Returns True at every n-th call."""
 
     def __init__(self, times: int) -> None:
         self._times = times
@@ -54,7 +56,7 @@ class Every:
 
 @defect(table, "clock_after")
 def charge_reserves_twice(clock_after: Callable[..., ClockState]) -> object:
-    """What a player draws from the reserve is taken from it twice."""
+    """The time that a player uses of the reserve is charged twice."""
 
     def twice(clock: ClockState, config: ClockConfig, entry: Entry, seats: tuple[int, ...]) -> ClockState:
         after = clock_after(clock, config, entry, seats)
@@ -64,22 +66,25 @@ def charge_reserves_twice(clock_after: Callable[..., ClockState]) -> object:
     return twice
 
 
-@defect(audience, "message_of")
-def leak_resumed(message_of: Callable[..., bytes]) -> object:
-    """On resumed streams every seventh entry is told as if everything in it were for everybody."""
+@defect(subscribers, "encode_transition")
+def leak_resumed(encode_transition: Callable[..., bytes]) -> object:
+    """On resumed streams every seventh entry is sent with all its facts."""
     is_time = Every(7)
 
-    def open_to_all(encoder: Any, config: TableConfig, step: Step, viewer: Viewer) -> bytes:
-        return message_of(encoder, config, step._replace(public=True) if is_time() else step, viewer)
+    def open_to_all(
+        encoder: Any, config: TableConfig, transition: Transition, viewer: Viewer, *, is_last: bool
+    ) -> bytes:
+        sent = transition._replace(public=True) if is_time() else transition
+        return encode_transition(encoder, config, sent, viewer, is_last=is_last)
 
     return open_to_all
 
 
-@defect(Audience, "resume")
+@defect(Subscribers, "resume")
 def resume_late(resume: Callable[..., Subscription]) -> object:
-    """A stream that is resumed begins one entry after the one that was missed first."""
+    """A resumed stream leaves out the first missed entry."""
 
-    def late(one: Audience, viewer: Viewer, state: TableState, missed: Iterable[Step]) -> Subscription:
+    def late(one: Subscribers, viewer: Viewer, state: TableState, missed: Iterable[Transition]) -> Subscription:
         return resume(one, viewer, state, islice(missed, 1, None))
 
     return late
@@ -87,7 +92,7 @@ def resume_late(resume: Callable[..., Subscription]) -> object:
 
 @defect(table, "shuffle")
 def shuffle_badly(shuffle: Callable[[bytes, ShuffleNeeded], CardsShuffled]) -> object:
-    """The first card of a shuffled pack is put under it."""
+    """The first card of a shuffled pack is moved to its end."""
 
     def turned(key: bytes, needed: ShuffleNeeded) -> CardsShuffled:
         made = shuffle(key, needed)
@@ -96,30 +101,32 @@ def shuffle_badly(shuffle: Callable[[bytes, ShuffleNeeded], CardsShuffled]) -> o
     return turned
 
 
-@defect(LiveTable, "_steps_of_player")
-def exchange(steps_of: Callable[..., list[Step]]) -> object:
-    """Now and then another legal action is stored in place of the one that is acknowledged."""
+@defect(LiveTable, "_transitions_of_player")
+def store_another_action(transitions_of: Callable[..., list[Transition]]) -> object:
+    """At times another legal action is stored in place of the acknowledged one."""
     is_time = Every(10)
 
-    def exchanging(one: LiveTable, seat: Seat, action: Action, request_id: str, expected: int | None) -> list[Step]:
-        steps = steps_of(one, seat, action, request_id, expected)
-        legal = one.state.game.legal_actions(seat).actions
+    def exchanging(
+        one: LiveTable, seat: Seat, action: Action, request_id: str, expected: int | None
+    ) -> list[Transition]:
+        transitions = transitions_of(one, seat, action, request_id, expected)
+        legal = one.state.legal_actions(seat).actions
         if not is_time() or len(legal) < 2:
-            return steps
-        return steps_of(one, seat, legal[0] if legal[0] != action else legal[1], request_id, expected)
+            return transitions
+        return transitions_of(one, seat, legal[0] if legal[0] != action else legal[1], request_id, expected)
 
     return exchanging
 
 
 @defect(CachedTable, "_answered")
 def forget_requests(_: object) -> object:
-    """What was answered before is not remembered: a request that is sent again is a new one."""
+    """Request ids are forgotten: a repeated request is a new one."""
     return lambda *_: None
 
 
 @defect(CachedTable, "_answered")
 def count_repeats(answered: Callable[..., int | None]) -> object:
-    """Actions that are sent again are counted as accepted again."""
+    """Repeated actions are counted as accepted again."""
 
     def counting(one: CachedTable, request: Any, request_id: str) -> int | None:
         known = answered(one, request, request_id)
@@ -130,9 +137,9 @@ def count_repeats(answered: Callable[..., int | None]) -> object:
     return counting
 
 
-@defect(ThullaState, "_check")
-def take_any_card(check: Callable[[ThullaState, Seat, Action], int]) -> object:
-    """The rules of Thulla do not mind who does not follow suit."""
+@defect(thulla_play, "_checked")
+def accept_any_card(check: Callable[[ThullaState, Seat, Action], int]) -> object:
+    """The rules of Thulla do not require following suit."""
 
     def lenient(state: ThullaState, seat: Seat, action: Action) -> int:
         try:
@@ -145,20 +152,20 @@ def take_any_card(check: Callable[[ThullaState, Seat, Action], int]) -> object:
     return lenient
 
 
-@defect(Steward, "_when_to_act")
-def play_early(_: object) -> object:
-    """A seat is played for when it has thought for a second and a half, whether it was served meanwhile or not."""
+@defect(TurnScheduler, "_when_to_act")
+def act_early(_: object) -> object:
+    """The engine acts for a seat after a second and a half."""
 
     async def run_out(one: Any, seat: Seat) -> None:
         await one._store(seat, one._quick_decision(seat))
 
-    setattr(Steward, "_run_out", run_out)  # noqa: B010 - mypy lets nobody assign to a method
-    return lambda one, _: one._table.state.at + HASTE_MILLISECONDS
+    setattr(TurnScheduler, "_run_out", run_out)  # noqa: B010 - mypy refuses assignments to methods
+    return lambda one, _: one._table.state.at + EARLY_MILLISECONDS
 
 
-@defect(Ledger, "enter_result")
+@defect(Ledger, "record_result")
 def lose_results(_: object) -> object:
-    """Results are taken and not entered."""
+    """Results are accepted and not recorded."""
 
     async def losing(_: Ledger, __: Sheet, ___: Result) -> bool:
         return True
@@ -167,7 +174,7 @@ def lose_results(_: object) -> object:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run a service with all of these defects that are its own; returns the exit code."""
+    """Run a service with these defects; returns the exit code."""
     names, *service = arguments
     for name in names.split("+"):
         DEFECTS[name]()

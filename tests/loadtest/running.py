@@ -1,4 +1,4 @@
-"""Runs load tests as people do, by Locust's own command, against services with a defect or without."""
+"""Runs load tests by Locust's own command, against services with or without a defect."""
 
 import asyncio
 import json
@@ -9,24 +9,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from croupier.cli.reach import endpoints_of
-from croupier.cli.supervisor import Manner, running_services
+from croupier.cli.launcher.supervisor import SupervisorSettings, running_services
+from croupier.cli.services import endpoints_of
 
 ROOT = Path(__file__).parents[2]
 LOCUST = (sys.executable, "-m", "locust", "-f", "loadtest/locustfile.py")
 RUN_SECONDS = 240.0
 RESULTS = "results"
 SMALL = ("--tables=2", "--run-time=4", "--think=0", "--grace=20", "--seed=1", "--mix=solo,thulla")
-"""A run that takes as little as can be: of games that end soon."""
-PEOPLE = "--behaviours=steady,flaky,duplicate,leaver"
-"""All whose games end soon: whoever left comes back when time is up."""
-TIME = frozenset({"99 of 100 actions", "99 of 100 actions of each kind", "generator"})
-"""The limits that a machine can fail to keep on which other tests run too."""
+"""A short run, of games that end soon."""
+BEHAVIOURS = "--behaviours=steady,flaky,duplicate,leaver"
+"""The behaviours with which games end soon: leavers come back when time is up."""
+TIME_LIMITS = frozenset({"99 of 100 actions", "99 of 100 actions of each kind", "generator"})
+"""The limits that may not be kept on a busy machine."""
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """How a load test ended, and what it left in its folder."""
+class LoadTestOutcome:
+    """The exit code, the output and the results of a load test."""
 
     code: int
     output: str
@@ -35,14 +35,14 @@ class Outcome:
 
     @property
     def result(self) -> Mapping[str, Any]:
-        """What result.json holds; nothing if there is none."""
+        """The content of result.json; empty if there is none."""
         file = self.folder / "result.json"
         found: Mapping[str, Any] = json.loads(file.read_text()) if file.exists() else {}
         return found
 
     @property
     def named(self) -> frozenset[str]:
-        """The invariants that broke, and the limits that were not kept."""
+        """The violated invariants, and the limits that were not kept."""
         broken = {one["invariant"] for one in self.result.get("violations", ())}
         return frozenset(broken | {one["name"] for one in self.result.get("checks", ()) if not one["passed"]})
 
@@ -50,10 +50,10 @@ class Outcome:
         return f"exit code {self.code}\n{self.output}\n{self.errors}"
 
 
-def assert_green(outcome: Outcome, scenario: str) -> None:
-    """Everything was kept that does not depend on how busy the machine is, and the report is whole."""
+def assert_passed(outcome: LoadTestOutcome, scenario: str) -> None:
+    """Assert that all limits were kept that do not depend on a busy machine, and that the report is complete."""
     result = outcome.result
-    assert outcome.named <= TIME, str(outcome)
+    assert outcome.named <= TIME_LIMITS, str(outcome)
     is_in_time = not outcome.named
     assert (outcome.code, result["passed"]) == (0 if is_in_time else 1, is_in_time), str(outcome)
     assert result["conditions"]["scenario"] == scenario
@@ -65,17 +65,20 @@ def assert_green(outcome: Outcome, scenario: str) -> None:
 
 @asynccontextmanager
 async def services_with(defects: Sequence[str], folder: Path) -> AsyncIterator[list[str]]:
-    """Services with these defects; the flags by which a load test reaches them."""
+    """Services with these defects; yields the flags of a load test against them."""
     command = (sys.executable, "-m", "tests.loadtest.defects", "+".join(defects))
-    async with running_services(folder, manner=Manner(command=command, grace_seconds=0)) as services:
-        found = endpoints_of(services.addresses)
-        metrics = ",".join(f"{name}={where['metrics']}" for name, where in services.addresses.items())
-        yield [f"--host=lobby={found.lobby},engine={found.engine},scoring={found.scoring}", f"--metrics={metrics}"]
+    async with running_services(folder, settings=SupervisorSettings(command=command, grace_seconds=0)) as services:
+        endpoints = endpoints_of(services.addresses)
+        metrics = ",".join(f"{name}={instance['metrics']}" for name, instance in services.addresses.items())
+        yield [
+            f"--host=lobby={endpoints.lobby},engine={endpoints.engine},scoring={endpoints.scoring}",
+            f"--metrics={metrics}",
+        ]
 
 
 @asynccontextmanager
 async def locust(arguments: Sequence[str]) -> AsyncIterator[asyncio.subprocess.Process]:
-    """Locust with these arguments; it is killed if it has not ended by itself."""
+    """A Locust process, which is killed if it has not ended by itself."""
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(*LOCUST, *arguments, cwd=ROOT, stdout=pipe, stderr=pipe)
     try:
@@ -86,10 +89,10 @@ async def locust(arguments: Sequence[str]) -> AsyncIterator[asyncio.subprocess.P
             await process.wait()
 
 
-async def run_load_test(arguments: Sequence[str], folder: Path, scenario: str = "smoke") -> Outcome:
+async def run_load_test(arguments: Sequence[str], folder: Path, scenario: str = "smoke") -> LoadTestOutcome:
     """Run a scenario without the web page, with a folder for its results."""
     results = folder / RESULTS
     given = ["--headless", "--only-summary", f"--tags={scenario}", f"--results={results}", *arguments]
     async with locust(given) as process, asyncio.timeout(RUN_SECONDS):
         output, errors = await process.communicate()
-    return Outcome(process.returncode or 0, output.decode(), errors.decode(), results)
+    return LoadTestOutcome(process.returncode or 0, output.decode(), errors.decode(), results)

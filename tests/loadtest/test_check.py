@@ -1,4 +1,4 @@
-"""Which services can be put under load: what is asked of them first, and the line that says why they cannot be."""
+"""The check of services before a load test."""
 
 import asyncio
 from types import SimpleNamespace
@@ -7,30 +7,29 @@ from typing import Any
 import grpc
 import pytest
 
-from croupier_api.v1 import engine_pb2, lobby_pb2
-from croupier_client import CroupierError, Endpoints
-from croupier_client.errors import make_error
-from loadtest.judge.rules.catalogue import RULES_VERSION
+from croupier_api.v1 import games_pb2, lobby_pb2
+from croupier_client import CroupierError, Endpoints, NotFound
+from loadtest.judge.rules.registry import RULES_VERSION
 from loadtest.measures import Measures
 from loadtest.mix import read_mix
 from loadtest.players.client import Connections, new_clients
 from loadtest.process import check
 from loadtest.process.check import NO_ANSWER, backend_fault
 
-NO_TABLE = make_error(grpc.StatusCode.NOT_FOUND, "there is no such table", reason="UNKNOWN_TABLE")
-OTHER_PROGRAM = make_error(grpc.StatusCode.UNIMPLEMENTED, "there is no such method")
-REFUSED = make_error(grpc.StatusCode.UNAUTHENTICATED, "whoever you are")
+NO_TABLE = NotFound(grpc.StatusCode.NOT_FOUND, "there is no such table")
+OTHER_PROGRAM = CroupierError(grpc.StatusCode.UNIMPLEMENTED, "there is no such method")
+REFUSED = CroupierError(grpc.StatusCode.UNAUTHENTICATED, "no access")
 SOLO = {"solo": RULES_VERSION}
 
 
-def house(offered: dict[str, int], engine: CroupierError = NO_TABLE, scoring: CroupierError = NO_TABLE) -> Any:
-    """The client of services that offer versions of games, and answer so when they are asked for a table."""
+def fake_client(offered: dict[str, int], engine: CroupierError = NO_TABLE, scoring: CroupierError = NO_TABLE) -> Any:
+    """A client of services that offer versions of games, and that raise these errors for a table."""
 
     async def sign_in() -> None:
         return
 
     async def list_games() -> lobby_pb2.ListGamesResponse:
-        games = [engine_pb2.GameDescription(game=name, rules_version=version) for name, version in offered.items()]
+        games = [games_pb2.GameDescription(game=name, rules_version=version) for name, version in offered.items()]
         return lobby_pb2.ListGamesResponse(games=games)
 
     def refusing(error: CroupierError) -> Any:
@@ -47,20 +46,20 @@ def house(offered: dict[str, int], engine: CroupierError = NO_TABLE, scoring: Cr
 @pytest.mark.parametrize(
     ("client", "fault"),
     [
-        (house(SOLO), ""),
-        (house({}), "the lobby does not offer solo: leave it out of --mix"),
-        (house({"solo": 2}), "the engine plays version 2 of solo, the judge knows version 1"),
-        (house(SOLO, engine=OTHER_PROGRAM), "the engine does not speak croupier_api.v1"),
-        (house(SOLO, scoring=REFUSED), "the scoring does not serve: whoever you are"),
+        (fake_client(SOLO), ""),
+        (fake_client({}), "the lobby does not offer solo: leave it out of --mix"),
+        (fake_client({"solo": 2}), "the engine plays version 2 of solo, the judge knows version 1"),
+        (fake_client(SOLO, engine=OTHER_PROGRAM), "the engine does not speak croupier_api.v1"),
+        (fake_client(SOLO, scoring=REFUSED), "the scoring does not serve: no access"),
     ],
 )
-async def test_one_line_says_why_services_cannot_be_tested(client: Any, fault: str) -> None:
+async def test_the_fault_of_services_is_one_line(client: Any, fault: str) -> None:
     found = await backend_fault(client, read_mix("solo"))
     assert found.startswith(fault)
     assert bool(found) == bool(fault)
 
 
-async def test_a_server_that_speaks_something_else_is_no_backend() -> None:
+async def test_a_server_without_the_services_is_refused() -> None:
     server = grpc.aio.server()
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
@@ -73,7 +72,7 @@ async def test_a_server_that_speaks_something_else_is_no_backend() -> None:
         await server.stop(0)
 
 
-async def test_services_that_do_not_answer_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_services_that_do_not_answer_time_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(check, "ANSWER_SECONDS", 0)
     client = SimpleNamespace(sign_in=asyncio.Event().wait)
     assert await backend_fault(client, ()) == NO_ANSWER  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""What all load processes report, brought together."""
+"""The collection of the reports of all load processes."""
 
 from typing import Any
 
@@ -6,9 +6,9 @@ import pytest
 
 from loadtest.judge.violations import Invariant, Violation
 from loadtest.measures import ACKNOWLEDGED, SEEN_BY_ALL, Measures
-from loadtest.report.result import Broken
+from loadtest.monitor.monitor import Usage
+from loadtest.report.result import ViolationSummary
 from loadtest.runner.collector import Collector
-from loadtest.watch.watch import Use
 
 
 def report(measures: Measures, *, users: int = 0, tables: int = 0, cpu: float = 0.0) -> dict[str, Any]:
@@ -28,23 +28,23 @@ def measures() -> Measures:
 def test_counts_and_gauges_of_all_processes_add_up(collector: Collector, measures: Measures) -> None:
     for process, users, cpu in (("0", 3, 0.2), ("1", 4, 0.4), ("0", 5, 0.2), ("1", 4, 0.8)):
         measures.count("finished solo")
-        measures.count("refused BUSY", 2)
+        measures.count("refused TABLE_BUSY", 2)
         collector.receive(process, report(measures, users=users, cpu=cpu))
     assert collector.counted("finished ") == {"solo": 4}
-    assert collector.counted("refused ") == {"BUSY": 8}
+    assert collector.counted("refused ") == {"TABLE_BUSY": 8}
     assert collector.gauge("users") == 9
     collector.time_up()
     assert collector.max_cpu == pytest.approx(0.6), "the average of the busiest"
 
 
-def test_a_slice_has_what_came_within_it(collector: Collector, measures: Measures) -> None:
+def test_an_interval_has_the_measurements_within_it(collector: Collector, measures: Measures) -> None:
     for actions in (10, 4):
         measures.count("actions", actions)
         measures.took(ACKNOWLEDGED, actions / 1000)
         measures.failed("acting", "why")
         collector.receive("0", report(measures, tables=actions, cpu=0.25))
-        collector.slice(2.0, actions, Use())
-    first, second = collector.moments
+        collector.end_interval(2.0, actions, Usage())
+    first, second = collector.intervals
     assert (first.actions_per_second, second.actions_per_second) == (5.0, 2.0)
     assert (first.failures, second.failures) == (1, 1)
     assert (first.tables, second.tables) == (10, 4)
@@ -52,26 +52,26 @@ def test_a_slice_has_what_came_within_it(collector: Collector, measures: Measure
     assert second.generator_cpu == 0.25
 
 
-def test_what_was_measured_while_users_started_does_not_count(collector: Collector, measures: Measures) -> None:
+def test_measurements_of_the_warm_up_are_discarded(collector: Collector, measures: Measures) -> None:
     for actions, seconds, cpu in ((9, 3.0, 1.0), (4, 0.01, 0.5)):
         collector.warmed_up()
         measures.count("actions", actions)
         measures.took(ACKNOWLEDGED, seconds)
         measures.failed("acting", "why")
         collector.receive("0", report(measures, cpu=cpu))
-        collector.slice(1.0, actions, Use())
+        collector.end_interval(1.0, actions, Usage())
     collector.time_up()
     assert [(one.name, one.count) for one in collector.latencies()] == [(ACKNOWLEDGED, 1)]
-    assert collector.latencies()[0].most == pytest.approx(10, rel=0.01)
+    assert collector.latencies()[0].maximum == pytest.approx(10, rel=0.01)
     assert collector.counts_under_load["actions"] == 4
-    assert [moment.actions_per_second for moment in collector.moments] == [4.0]
+    assert [interval.actions_per_second for interval in collector.intervals] == [4.0]
     assert collector.max_cpu == 0.5
-    # What services count, and what fails, is the same whenever it happens.
+    # Counters and failures include the warm-up.
     assert collector.counts["actions"] == 13
     assert collector.failures[0].count == 2
 
 
-def test_after_load_only_what_the_judge_finds_late_is_measured(collector: Collector, measures: Measures) -> None:
+def test_while_draining_only_the_judges_times_are_measured(collector: Collector, measures: Measures) -> None:
     collector.time_up()
     measures.took(ACKNOWLEDGED, 1.0)
     measures.took(SEEN_BY_ALL, 2.0)
@@ -81,27 +81,27 @@ def test_after_load_only_what_the_judge_finds_late_is_measured(collector: Collec
     assert (collector.counts["actions"], collector.counts_under_load["actions"]) == (1, 0)
 
 
-def test_failures_come_most_often_first_with_what_was_said_first(collector: Collector) -> None:
-    for what, why in (("rare", "a"), ("often", "b"), ("often", "c")):
+def test_failures_are_sorted_by_frequency_with_their_first_message(collector: Collector) -> None:
+    for name, message in (("rare", "a"), ("often", "b"), ("often", "c")):
         measures = Measures()
-        measures.failed(what, why)
+        measures.failed(name, message)
         collector.receive("0", report(measures))
     assert [(one.name, one.count, one.first) for one in collector.failures] == [("often", 2, "b"), ("rare", 1, "a")]
 
 
-def test_violations_are_counted_by_name_with_the_first_of_each(collector: Collector, measures: Measures) -> None:
+def test_violations_are_counted_by_invariant_with_the_first_of_each(collector: Collector, measures: Measures) -> None:
     for table in ("t1", "t2"):
         measures.broken([Violation(Invariant.DEAL_UNFAIR, table, 7, "why")], "replay")
         collector.receive("0", report(measures))
-    collector.breaks(Violation(Invariant.METRICS_DIFFER, "", 0, "three, not two"))
+    collector.add_violation(Violation(Invariant.METRICS_DIFFER, "", 0, "three, not two"))
     assert collector.violations == (
-        Broken("deal_unfair", 2, "t1", 7, "why"),
-        Broken("metrics_differ", 1, "", 0, "three, not two"),
+        ViolationSummary("deal_unfair", 2, "t1", 7, "why"),
+        ViolationSummary("metrics_differ", 1, "", 0, "three, not two"),
     )
     assert collector.replays == {"deal_unfair": "replay", "metrics_differ": ""}
 
 
-def test_a_table_that_several_processes_judged_has_one_outcome(collector: Collector, measures: Measures) -> None:
+def test_a_table_of_several_processes_has_one_outcome(collector: Collector, measures: Measures) -> None:
     reports = (("0", "t1", "Ada", {"finished": 1}), ("1", "t1", "Ben", None), ("1", "t2", "Ben", None))
     for process, table, player, outcome in reports:
         measures.judged.append({"table_id": table, "game": "solo", "players": [player], "outcome": outcome})

@@ -1,19 +1,32 @@
-"""How clients name what went wrong: a service that fails is told from a connection that was lost."""
+"""The names of clients' failures, which distinguish services from lost connections."""
+
+from functools import partial
 
 import grpc
 import pytest
+from google.rpc import error_details_pb2, status_pb2
 
+from croupier_client import CroupierError, TimedOut, from_status
 from croupier_client.endpoints import STREAM_SECONDS
-from croupier_client.errors import TimedOut, make_error
 from loadtest.measures import Measures
-from loadtest.players.counting import counted_stream, tell_error
-from loadtest.players.world import tell_failure
+from loadtest.players.counting import count_error, counted_stream, service_code
+from loadtest.players.user_context import count_failure
+
+
+def failure(code: grpc.StatusCode, reason: str = "", **metadata: str) -> CroupierError:
+    """The error of a call that ended with this status."""
+    number: int = code.value[0]
+    status = status_pb2.Status(code=number, message="it did not work")
+    if reason:
+        info = error_details_pb2.ErrorInfo(reason=reason, domain="croupier", metadata=metadata)
+        status.details.add().Pack(info)
+    return from_status(status)
 
 
 @pytest.mark.parametrize(
     ("code", "reason", "failures"),
     [
-        (grpc.StatusCode.INTERNAL, "INTERNAL_ERROR", ["INTERNAL INTERNAL_ERROR"]),
+        (grpc.StatusCode.INTERNAL, "INTERNAL_FAULT", ["INTERNAL INTERNAL_FAULT"]),
         (grpc.StatusCode.INTERNAL, "", ["connection lost (INTERNAL)"]),
         (grpc.StatusCode.UNKNOWN, "", ["connection lost (UNKNOWN)"]),
         (grpc.StatusCode.UNAVAILABLE, "", ["UNAVAILABLE"]),
@@ -22,35 +35,43 @@ from loadtest.players.world import tell_failure
         (grpc.StatusCode.NOT_FOUND, "UNKNOWN_TABLE", []),
     ],
 )
-def test_a_failure_is_named_by_who_failed_and_a_refusal_is_none(
+def test_a_failure_names_its_cause_and_a_refusal_is_none(
     code: grpc.StatusCode, reason: str, failures: list[str]
 ) -> None:
     measures = Measures()
-    tell_error(measures, make_error(code, "it did not work", reason=reason))
+    count_error(measures, failure(code, reason))
     assert list(measures.failures) == failures
     assert measures.counts[f"refused {reason}"] == (not failures)
 
 
+def test_a_refusal_of_the_gateway_has_no_service_code() -> None:
+    limited = partial(failure, grpc.StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_REQUESTS")
+    assert (service_code(limited()), service_code(limited(source="gateway"))) == (
+        "RESOURCE_EXHAUSTED",
+        None,
+    )
+
+
 @pytest.mark.parametrize(("seconds", "failures"), [(STREAM_SECONDS, 0), (STREAM_SECONDS / 2, 1)])
-def test_a_stream_that_its_client_opens_anew_has_not_failed(seconds: float, failures: int) -> None:
+def test_a_stream_that_its_client_renews_has_not_failed(seconds: float, failures: int) -> None:
     measures, times = Measures(), iter([0.0, seconds])
-    with pytest.raises(TimedOut), counted_stream(measures, "/s/Play", resumed=False, clock=lambda: next(times)):
-        raise make_error(grpc.StatusCode.DEADLINE_EXCEEDED, "it is over")
+    with pytest.raises(TimedOut), counted_stream(measures, "/s/PlayTable", resumed=False, clock=lambda: next(times)):
+        raise failure(grpc.StatusCode.DEADLINE_EXCEEDED)
     assert measures.failures.total() == failures
 
 
 @pytest.mark.parametrize(
     ("code", "reason", "failures", "violations"),
     [
-        (grpc.StatusCode.UNAVAILABLE, "BUSY", ["being matched: UNAVAILABLE BUSY"], []),
+        (grpc.StatusCode.UNAVAILABLE, "TABLE_BUSY", ["being matched: UNAVAILABLE TABLE_BUSY"], []),
         (grpc.StatusCode.INTERNAL, "", [], ["internal_error"]),
     ],
 )
-def test_away_from_a_table_a_call_that_fails_is_counted_and_a_fault_of_a_program_is_a_violation(
+def test_a_failed_call_outside_of_a_table_is_counted_and_an_internal_error_is_a_violation(
     code: grpc.StatusCode, reason: str, failures: list[str], violations: list[str]
 ) -> None:
     measures = Measures()
-    tell_failure(measures, "being matched", make_error(code, "it did not work", reason=reason))
+    count_failure(measures, "being matched", failure(code, reason))
     batch = measures.take()
     assert list(batch["failures"]) == failures
     assert [one["invariant"] for one in batch["violations"]] == violations

@@ -1,4 +1,4 @@
-"""The limits of a scenario."""
+"""The checks of a scenario's limits."""
 
 from collections.abc import Sequence
 
@@ -18,9 +18,12 @@ QUICK = [(ACKNOWLEDGED, 0.05)]
 
 
 def not_kept(
-    took: Sequence[tuple[str, float]], failed: Sequence[str] = (), cpu: float = 0.5, unwell: Sequence[str] = ()
+    took: Sequence[tuple[str, float]],
+    failed: Sequence[str] = (),
+    cpu: float = 0.5,
+    failed_processes: Sequence[str] = (),
 ) -> dict[str, str]:
-    """Which limits of a run of a thousand calls were not kept, and what was measured."""
+    """The limits of a run of a thousand calls that were not kept, with the measured values."""
     collector, measures = Collector(), Measures()
     measures.count("calls", 1000)
     for name, seconds in took:
@@ -29,7 +32,7 @@ def not_kept(
         measures.failed(name, "why")
     collector.receive("0", {"batch": measures.take(), "gauges": {"users": 1, "tables": 1, "waiting": 0, "cpu": cpu}})
     collector.time_up()
-    return {check.name: check.measured for check in checks(LIMITS, collector, unwell) if not check.passed}
+    return {check.name: check.measured for check in checks(LIMITS, collector, failed_processes) if not check.passed}
 
 
 @pytest.mark.parametrize(
@@ -47,8 +50,8 @@ def not_kept(
         (QUICK, ["load test: KeyError"] * 20 + ["judging"] * 20, 0.5, ["the load test itself"]),
     ],
     ids=[
-        *("all is kept", "slow actions", "no actions", "a kind that is done seldom", "a kind that is slow"),
-        *("few failures", "many failures", "one of a code", "a busy generator", "faults of the load test itself"),
+        *("all limits are kept", "slow actions", "no actions", "a rare kind", "a slow kind"),
+        *("few failures", "many failures", "one of a code", "a busy generator", "failures of the load test itself"),
     ],
 )
 def test_a_limit_that_is_not_kept_is_named(
@@ -57,8 +60,8 @@ def test_a_limit_that_is_not_kept_is_named(
     assert list(not_kept(took, failed, cpu)) == broken
 
 
-def test_what_was_not_kept_says_what_was_measured() -> None:
+def test_a_failed_check_has_the_measured_value() -> None:
     slow = not_kept([*QUICK, *[("solo play", 0.2)] * 1000])
     assert slow[OF_A_KIND].endswith("ms (solo play)")
-    own = not_kept(QUICK, ["load test: KeyError", "judging"], unwell=["swarm 3"])
-    assert own == {"the load test itself": "load test: KeyError: why; judging: why; swarm 3 ended early"}
+    own = not_kept(QUICK, ["load test: KeyError", "judging"], failed_processes=["worker 3"])
+    assert own == {"the load test itself": "load test: KeyError: why; judging: why; worker 3 ended early"}

@@ -1,23 +1,16 @@
-"""What a process measures, and what is made of it where it arrives."""
+"""The measures of a process, and their batches."""
 
 import json
 
 import pytest
 from hdrh.histogram import HdrHistogram
 
+from loadtest.histograms import histograms_of, merge, new_histogram, percentile_milliseconds, with_histograms
 from loadtest.judge.violations import Invariant, Violation
-from loadtest.measures import (
-    LONGEST_MICROSECONDS,
-    Measures,
-    histograms_of,
-    merge,
-    new_histogram,
-    percentile_milliseconds,
-    with_histograms,
-)
+from loadtest.measures import MAX_MICROSECONDS, Measures
 
 
-def test_times_come_back_out_of_a_batch_in_either_form() -> None:
+def test_both_forms_of_a_batch_keep_times() -> None:
     measures = Measures()
     for milliseconds in range(1, 101):
         measures.took("rpc GetView", milliseconds / 1000)
@@ -30,7 +23,7 @@ def test_times_come_back_out_of_a_batch_in_either_form() -> None:
     assert percentile_milliseconds(new_histogram(), 99) == 0
 
 
-def test_times_of_several_batches_add_up_and_what_cannot_be_held_counts_as_the_least_or_the_most() -> None:
+def test_times_of_several_batches_add_up_within_the_bounds_of_a_histogram() -> None:
     measures = Measures()
     all_of: dict[str, HdrHistogram] = {}
     for seconds in (0.0, 10_000.0):
@@ -38,10 +31,10 @@ def test_times_of_several_batches_add_up_and_what_cannot_be_held_counts_as_the_l
         merge(all_of, histograms_of(measures.take()))
     assert all_of["act"].get_total_count() == 2
     assert all_of["act"].get_min_value() == 1
-    assert all_of["act"].get_max_value() == pytest.approx(LONGEST_MICROSECONDS, rel=0.001)
+    assert all_of["act"].get_max_value() == pytest.approx(MAX_MICROSECONDS, rel=0.001)
 
 
-def test_a_batch_holds_what_came_since_the_one_before() -> None:
+def test_a_batch_has_the_measurements_since_the_last_one() -> None:
     measures = Measures()
     measures.count("calls", 2)
     for why in ("first", "second"):
@@ -57,7 +50,7 @@ def test_a_batch_holds_what_came_since_the_one_before() -> None:
     assert later["failures"] == {"acting": [1, "first"]}
 
 
-def test_a_replay_is_kept_with_the_first_of_each_kind() -> None:
+def test_a_replay_is_kept_with_the_first_violation_of_each_invariant() -> None:
     measures = Measures()
     for invariant in (Invariant.DEAL_UNFAIR, Invariant.DEAL_UNFAIR, Invariant.RULES_BROKEN):
         measures.broken([Violation(invariant, "t", 0, "")], invariant.value)

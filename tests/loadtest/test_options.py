@@ -1,4 +1,4 @@
-"""What the load test adds to Locust's command line: what is read, and one line for what cannot be."""
+"""The options that the load test adds to Locust's command line, and their errors."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -13,7 +13,7 @@ PEM = b"-----BEGIN " + b"CERTIFICATE-----\n"
 
 
 def read(*arguments: str, tags: str = "smoke", users: int | None = None, host: str = "") -> Options:
-    """The options beside those that Locust itself has."""
+    """Parse the options of the load test."""
     parser = ArgumentParser()
     add_arguments(parser)
     parser.set_defaults(tags=[tags], exclude_tags=None, num_users=users)
@@ -21,19 +21,19 @@ def read(*arguments: str, tags: str = "smoke", users: int | None = None, host: s
     return read_options(parser.parse_args(arguments), host)
 
 
-def test_what_is_not_given_is_the_scenarios() -> None:
+def test_options_default_to_the_scenarios() -> None:
     options, rush = read(tags="rush"), SCENARIOS["rush"]
-    assert (options.plan.users, options.seconds) == (sum(rush.people(rush.tables).values()), rush.seconds)
+    assert (options.plan.users, options.seconds) == (sum(rush.users(rush.tables).values()), rush.seconds)
     assert options.arrivals_per_second == rush.arrivals_per_second
     assert (options.endpoints, options.is_seed_drawn) == (None, True)
     assert options.results.parent == Path("results")
 
 
-def test_what_is_given_is_taken() -> None:
-    options = read("--tables=1", "--mix=solo", "--behaviours=cheat=2,steady", "--seed=5", "--think=0", tags="rush")
+def test_options_override_the_scenario() -> None:
+    options = read("--tables=1", "--mix=solo", "--behaviours=adversary=2,steady", "--seed=5", "--think=0", tags="rush")
     plan = options.plan
     assert (plan.users, plan.mix, plan.seed, options.is_seed_drawn) == (4, "solo", 5, False)
-    assert (plan.manners, plan.think_seconds) == ("cheat=2,steady", 0)
+    assert (plan.behaviours, plan.think_seconds) == ("adversary=2,steady", 0)
     assert read("--tables=1", users=77).plan.users == 77
 
 
@@ -45,7 +45,7 @@ def test_the_command_repeats_the_run_with_its_seed() -> None:
     )
 
 
-def test_a_host_is_a_gateway_or_names_all_services(tmp_path: Path) -> None:
+def test_a_host_is_a_gateway_or_all_services(tmp_path: Path) -> None:
     authority = tmp_path / "authority.pem"
     authority.write_bytes(PEM)
     assert read(host="h:1").endpoints == read(host="http://h:1/").endpoints == Endpoints.single("h:1")
@@ -59,32 +59,32 @@ def test_metrics_are_read_by_name() -> None:
     assert read("--metrics=engine=h:2,lobby=h:3", host="h:1").metrics == {"engine": "h:2", "lobby": "h:3"}
 
 
-WRONG = {
-    "a game that there is not": (["--mix=whist"], "", "there is no 'whist': take of thulla"),
-    "a behaviour that there is not": (["--behaviours=rude"], "", "there is no 'rude': take of steady"),
-    "no tables": (["--tables=0"], "", "--tables is a number from 1 on, not '0'"),
-    "a seed that is none": (["--seed=x"], "", "--seed is a number from 0 on, not 'x'"),
-    "a share that is none": (["--judged=2"], "", "--judged is a number from 0 to 1, not '2'"),
-    "a database of others": (["--database=x"], "h:1", "are for services of its own"),
+INVALID = {
+    "unknown game": (["--mix=whist"], "", "unknown name 'whist': expected thulla"),
+    "unknown behaviour": (["--behaviours=rude"], "", "unknown name 'rude': expected steady"),
+    "no tables": (["--tables=0"], "", "invalid --tables '0': expected a number from 1 on"),
+    "invalid seed": (["--seed=x"], "", "invalid --seed 'x': expected a number from 0 on"),
+    "invalid share": (["--judged=2"], "", "invalid --judged '2': expected a number from 0 to 1"),
+    "database and host": (["--database=x"], "h:1", "are for services that the run starts"),
     "engines without a database": (["--engines=2"], "", "several engines need a PostgreSQL database"),
-    "metrics without a name": (["--metrics=h:1"], "h:1", "--metrics is NAME=HOST:PORT"),
-    "TLS for services of its own": (["--ca-file=/none"], "", "--ca-file is for services that run already"),
-    "authorities that are not there": (["--ca-file=/none"], "h:1", "--ca-file /none cannot be read: No such"),
-    "authorities that are none": ([f"--ca-file={__file__}"], "h:1", "holds no certificate"),
-    "a service without the others": ([], "engine=h:1", "names all three services"),
-    "a service that there is not": ([], "gate=h:1", "--host cannot name 'gate'"),
-    "another scheme": ([], "ftp://h:1", "is no gateway"),
+    "metrics without a name": (["--metrics=h:1"], "h:1", "invalid --metrics: expected NAME=HOST:PORT"),
+    "TLS without a host": (["--ca-file=/none"], "", "--ca-file needs --host"),
+    "missing authorities": (["--ca-file=/none"], "h:1", "--ca-file /none cannot be read: No such"),
+    "invalid authorities": ([f"--ca-file={__file__}"], "h:1", "holds no certificate"),
+    "missing services": ([], "engine=h:1", "must name all three services"),
+    "unknown service": ([], "gate=h:1", "invalid --host part 'gate'"),
+    "another scheme": ([], "ftp://h:1", "invalid --host 'ftp://h:1'"),
 }
 
 
-@pytest.mark.parametrize("what", WRONG)
-def test_one_line_says_what_is_wrong(what: str) -> None:
-    arguments, host, line = WRONG[what]
+@pytest.mark.parametrize("case", INVALID)
+def test_an_invalid_option_has_a_one_line_error(case: str) -> None:
+    arguments, host, line = INVALID[case]
     with pytest.raises(ValueError, match=r"^[^\n]+$") as fault:
         read(*arguments, host=host)
     assert line in str(fault.value)
 
 
 def test_a_run_has_one_scenario() -> None:
-    with pytest.raises(ValueError, match="there is no scenario 'nothing': take one of smoke"):
+    with pytest.raises(ValueError, match="unknown scenario 'nothing': expected one of smoke"):
         read(tags="nothing")

@@ -1,4 +1,4 @@
-"""How load rises and falls."""
+"""The load over a run."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,20 +22,20 @@ def stages(clock: SimpleNamespace) -> Stages:
     return Stages(lambda: clock.seconds)
 
 
-def ticks(stages: Stages, clock: SimpleNamespace, plan: StagePlan, moments: Sequence[float]) -> list[Tick | None]:
-    """What is wanted at these moments of a run."""
+def ticks(stages: Stages, clock: SimpleNamespace, plan: StagePlan, times: Sequence[float]) -> list[Tick | None]:
+    """The ticks at these times of a run."""
     stages.begin(plan)
     began, found = clock.seconds, []
-    for moment in moments:
-        clock.seconds = began + moment
+    for time in times:
+        clock.seconds = began + time
         found.append(stages.tick())
     return found
 
 
-def test_load_follows_the_stages_once_the_first_users_are_there(stages: Stages, clock: SimpleNamespace) -> None:
+def test_the_load_follows_the_stages_after_the_warm_up(stages: Stages, clock: SimpleNamespace) -> None:
     warm_up = RUSH.warm_up_seconds
     assert warm_up == 5 / 200
-    found = ticks(stages, clock, RUSH, [0, *(warm_up + moment for moment in (19, 20.1, 69, 70.1, 99, 100.1))])
+    found = ticks(stages, clock, RUSH, [0, *(warm_up + time for time in (19, 20.1, 69, 70.1, 99, 100.1))])
     assert found == [(5, 200), (5, 200), (50, 200), (50, 200), (5, 200), (5, 200), None]
 
 
@@ -44,13 +44,11 @@ def test_users_settle_before_the_stages_begin() -> None:
     assert replace(RUSH, scenario=scenario).warm_up_seconds == 4 + 5 / 200
 
 
-def test_somebody_is_always_there(stages: Stages, clock: SimpleNamespace) -> None:
+def test_there_is_always_a_user(stages: Stages, clock: SimpleNamespace) -> None:
     assert ticks(stages, clock, replace(RUSH, users=2), [0, 5]) == [(1, 200), (1, 200)]
 
 
-def test_before_a_run_the_first_stage_is_wanted_and_at_its_end_what_was_wanted_last(
-    stages: Stages, clock: SimpleNamespace
-) -> None:
+def test_the_first_tick_holds_before_a_run_and_the_last_one_after_it(stages: Stages, clock: SimpleNamespace) -> None:
     stages.first = lambda: (7, 2.0)
     assert stages.tick() == (7, 2.0)
     ticks(stages, clock, RUSH, [0, 50])

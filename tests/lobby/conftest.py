@@ -1,4 +1,4 @@
-"""A lobby on a real SQLite file, with a clock and an engine of the tests."""
+"""A lobby on a real SQLite file, with a fake clock and a fake engine."""
 
 import asyncio
 import os
@@ -15,13 +15,13 @@ from croupier.lobby.store import Store
 from croupier.runtime.database import open_database
 from croupier.runtime.schema_versions import migrate_database
 from tests.databases import copy_database
+from tests.lobby.deployment import LobbyDeployment
 from tests.lobby.fakes import FakeClock, FakeEngine
-from tests.lobby.house import House
 
 
 @pytest.fixture(scope="session")
 def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database file with the schema, to be copied: migrating takes longer than most tests."""
+    """Return a database file with the schema, to be copied: a migration takes longer than most tests."""
     file = tmp_path_factory.mktemp("lobby") / "migrated.db"
     asyncio.run(migrate_database(f"sqlite:///{file}", ["croupier.lobby"]))
     return file
@@ -34,7 +34,7 @@ def database_file(migrated_file: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def database_url(request: pytest.FixtureRequest) -> str:
-    """A new database with the lobby's tables: SQLite, or what the test is parametrised with (see `fakes`)."""
+    """Return the URL of a new database with the lobby's tables, SQLite unless the test is parametrised."""
     if getattr(request, "param", "sqlite") == "sqlite":
         return f"sqlite:///{request.getfixturevalue('database_file')}"
     url: str = request.getfixturevalue("new_database")("croupier.lobby")
@@ -65,18 +65,18 @@ def engine() -> FakeEngine:
 
 @pytest.fixture
 def seed(request: pytest.FixtureRequest) -> int:
-    """A seed for everything that is random."""
-    chosen = int(os.environ.get("CROUPIER_TEST_SEED", "20260101"))
-    print(f"repeat with: CROUPIER_TEST_SEED={chosen} .venv/bin/pytest '{request.node.nodeid}'")
-    return chosen
+    """Return the seed of all random sources, and print the command that repeats the test."""
+    seed = int(os.environ.get("CROUPIER_TEST_SEED", "20260101"))
+    print(f"repeat with: CROUPIER_TEST_SEED={seed} .venv/bin/pytest '{request.node.nodeid}'")
+    return seed
 
 
 @pytest.fixture
-def house(database_url: str, engine: FakeEngine, clock: FakeClock, seed: int) -> House:
-    return House(database_url, engine, clock, random.Random(seed), Ed25519PrivateKey.generate())
+def deployment(database_url: str, engine: FakeEngine, clock: FakeClock, seed: int) -> LobbyDeployment:
+    return LobbyDeployment(database_url, engine, clock, random.Random(seed), Ed25519PrivateKey.generate())
 
 
 @pytest.fixture
-async def lobby(house: House) -> AsyncIterator[Lobby]:
-    async with house.lobby() as made:
-        yield made
+async def lobby(deployment: LobbyDeployment) -> AsyncIterator[Lobby]:
+    async with deployment.lobby() as lobby:
+        yield lobby

@@ -1,31 +1,54 @@
-"""A clock, an engine in memory and the same engine behind gRPC, players and tables."""
+"""A fake clock, a fake engine, the same engine behind gRPC, players and tables."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from croupier.lobby import codec
-from croupier.lobby.engine_port import GameDescription, OptionDescription, Preparation
-from croupier.lobby.forming import TableWish
-from croupier.lobby.players import Player
-from croupier.lobby.tables import FREE_SEAT, Seat, Table, TableClock, TableState
-from croupier.runtime.errors import MalformedRequest, NotFound, ServiceError, Unavailable
-from croupier_api.v1 import engine_pb2 as pb
-from croupier_api.v1 import engine_pb2_grpc, table_pb2
+from google.protobuf.json_format import MessageToDict
 
-PAIRS = TableWish("pairs", 2, {}, TableClock(30, 60), private=False)
+from croupier.lobby import codec
+from croupier.lobby.engine_port import GameDescription, Preparation
+from croupier.lobby.players import Player
+from croupier.lobby.table_service import TableSpec
+from croupier.lobby.tables import FREE_SEAT, OptionValue, Seat, Table, TableState, TimeControl
+from croupier.runtime.errors import MalformedRequest, NotFound, ServiceError, Unavailable, invalid_field
+from croupier_api.v1 import errors_pb2, games_pb2
+from croupier_internal.v1 import engine_control_pb2 as pb
+from croupier_internal.v1 import engine_control_pb2_grpc
+
+TIME_CONTROL = TimeControl(30, 60, 0)
+PAIRS = TableSpec("pairs", 2, {}, TIME_CONTROL, is_private=False)
 START = 1_700_000_000_000
-SILENT = Unavailable("ENGINE_UNAVAILABLE", "the engine cannot answer now: try again", retry_after_seconds=1)
-ROUNDS = OptionDescription("rounds", "integer", "3", ("1..10",), "How many rounds are played.")
-GAMES = (
-    GameDescription("pairs", "Pairs", "A game of the tests.", 2, 5, 1, (ROUNDS,), ("clever", "random")),
-    GameDescription("alone", "Alone", "Another game of the tests.", 1, 3, 4, (), ()),
+ENGINE_UNAVAILABLE = Unavailable(
+    errors_pb2.ERROR_REASON_SERVICE_UNAVAILABLE, "the engine does not answer: try again", retry_after_seconds=1
 )
+ROUNDS = games_pb2.OptionDescription(
+    name="rounds",
+    meaning="How many rounds are played.",
+    integer_range=games_pb2.RangeOption(min_value=1, max_value=10, default_value=3),
+)
+PAIRED = ((0, 2), (1, 3))
+GAME_MESSAGES = (
+    games_pb2.GameDescription(
+        game="pairs",
+        name="Pairs",
+        summary="A game of the tests.",
+        min_seats=2,
+        max_seats=5,
+        rules_version=1,
+        options=[ROUNDS],
+        bots=["clever", "random"],
+        team_layouts=[games_pb2.TeamLayout(seat_count=4, teams=[games_pb2.Team(seats=team) for team in PAIRED])],
+    ),
+    games_pb2.GameDescription(game="alone", name="Alone", min_seats=1, max_seats=3, rules_version=4),
+)
+GAMES = codec.decode_games(GAME_MESSAGES)
+DEFAULTS: Mapping[str, Mapping[str, OptionValue]] = {"pairs": {"rounds": 3}, "alone": {}}
 
 
 class FakeClock:
-    """Time that moves only when told to."""
+    """A clock that only `advance` changes."""
 
     def __init__(self, now: int = START) -> None:
         self.now = now
@@ -38,7 +61,7 @@ class FakeClock:
 
 
 class FakeEngine:
-    """An engine that checks what the real one checks, remembers what it was told, and fails when told to."""
+    """An engine that checks requests like the real one, records them, and raises `failure` if it is set."""
 
     def __init__(self) -> None:
         self.prepared: dict[str, tuple[str, int]] = {}
@@ -52,26 +75,29 @@ class FakeEngine:
         return GAMES
 
     async def prepare_table(
-        self, table_id: str, game: str, seats: int, options: Mapping[str, str], clock: TableClock
+        self, table_id: str, game: str, seats: int, options: Mapping[str, OptionValue], time_control: TimeControl
     ) -> Preparation:
         self._begin("prepare_table")
         known = {description.game: description for description in GAMES}
         if game not in known:
-            raise MalformedRequest("UNKNOWN_GAME", f"no game {game!r}", field="game")
+            raise MalformedRequest(errors_pb2.ERROR_REASON_UNKNOWN_GAME, f"invalid game {game!r}", field="game")
         if not known[game].min_seats <= seats <= known[game].max_seats:
-            raise MalformedRequest("SEATS", f"{game} is not for {seats}", field="seats")
-        allowed = {option.name: option.default_value for option in known[game].options}
+            raise invalid_field("seat_count", f"invalid seat_count {seats}")
         for name in options:
-            if name not in allowed:
-                raise MalformedRequest("OPTION", f"{game} has no option {name}", field=f"options.{name}")
+            if name not in DEFAULTS[game]:
+                reason = errors_pb2.ERROR_REASON_INVALID_OPTION
+                raise MalformedRequest(reason, f"invalid option {name!r}", field=f"options.{name}")
+        if time_control.action_seconds < 5:
+            raise invalid_field("time_control.action_time", "invalid time_control.action_time: expected 5 s to 24 h")
         self.prepared[table_id] = (game, seats)
         commitment = hashlib.sha256(table_id.encode()).hexdigest()
-        return Preparation(allowed | dict(options), clock, commitment)
+        teams = PAIRED if seats == 4 else ()
+        return Preparation({**DEFAULTS[game], **options}, time_control, commitment, 7, teams)
 
     async def open_table(self, table_id: str, seats: Sequence[Seat]) -> None:
         self._begin("open_table")
         if table_id not in self.prepared:
-            raise NotFound("UNKNOWN_TABLE", "this table was never prepared")
+            raise NotFound(errors_pb2.ERROR_REASON_UNKNOWN_TABLE, "this table was never prepared")
         self.opened.setdefault(table_id, tuple(seats))
 
     async def table_statuses(self, table_ids: Sequence[str]) -> Mapping[str, bool]:
@@ -84,8 +110,8 @@ class FakeEngine:
             raise self.failure
 
 
-class FakeEngineServicer(engine_pb2_grpc.EngineControlServiceServicer):
-    """The engine's control service in front of a fake engine."""
+class FakeEngineServicer(engine_control_pb2_grpc.EngineControlServiceServicer):
+    """The engine's control service over a fake engine."""
 
     def __init__(self, engine: FakeEngine) -> None:
         self._engine = engine
@@ -93,14 +119,24 @@ class FakeEngineServicer(engine_pb2_grpc.EngineControlServiceServicer):
 
     async def DescribeGames(self, request: pb.DescribeGamesRequest, context: Any) -> pb.DescribeGamesResponse:
         games = await self._engine.describe_games()
-        return pb.DescribeGamesResponse(games=[codec.write_game(game) for game in games])
+        return pb.DescribeGamesResponse(games=[codec.encode_game(game) for game in games])
 
     async def PrepareTable(self, request: pb.PrepareTableRequest, context: Any) -> pb.PrepareTableResponse:
-        made = await self._engine.prepare_table(
-            request.table_id, request.game, request.seats, request.options.values, codec.read_clock(request.clock)
+        control = request.time_control
+        preparation = await self._engine.prepare_table(
+            request.table_id,
+            request.game,
+            request.seat_count,
+            MessageToDict(request.options),
+            TimeControl(control.action_time.seconds, control.reserve_time.seconds, 0),
         )
-        options = table_pb2.GameOptions(values=dict(made.options))
-        return pb.PrepareTableResponse(options=options, clock=request.clock, commitment=made.commitment)
+        return pb.PrepareTableResponse(
+            options=codec.encode_options(preparation.options),
+            time_control=control,
+            seed_commitment=preparation.seed_commitment,
+            rules_version=preparation.rules_version,
+            teams=[games_pb2.Team(seats=team) for team in preparation.teams],
+        )
 
     async def OpenTable(self, request: pb.OpenTableRequest, context: Any) -> pb.OpenTableResponse:
         self.opened.append(request)
@@ -110,9 +146,10 @@ class FakeEngineServicer(engine_pb2_grpc.EngineControlServiceServicer):
         return pb.OpenTableResponse()
 
     async def GetTableStatuses(self, request: pb.GetTableStatusesRequest, context: Any) -> pb.GetTableStatusesResponse:
-        told = await self._engine.table_statuses(request.table_ids)
-        statuses = [pb.TableStatus(table_id=table_id, finished=over) for table_id, over in told.items()]
-        return pb.GetTableStatusesResponse(statuses=statuses)
+        statuses = await self._engine.table_statuses(request.table_ids)
+        return pb.GetTableStatusesResponse(
+            statuses=[pb.TableStatus(table_id=table_id, is_finished=over) for table_id, over in statuses.items()]
+        )
 
 
 def player(number: int) -> Player:
@@ -120,20 +157,20 @@ def player(number: int) -> Player:
 
 
 def forming_table(seats: int = 2, number: int = 1, **changes: Any) -> Table:
-    """A table of which player 1 is host."""
+    """Return a forming table with player 1 as host."""
     host = player(1)
     table = Table(
         table_id=f"{number:032x}",
         state=TableState.FORMING,
         game="pairs",
-        options={"rounds": "3"},
-        clock=TableClock(30, 60),
+        options={"rounds": 3},
+        time_control=TIME_CONTROL,
         seats=(Seat(host.player_id, host.name), *[FREE_SEAT] * (seats - 1)),
         host_player_id=host.player_id,
-        private=False,
+        is_private=False,
         invite_code="",
-        commitment="c0ffee",
+        seed_commitment="c0ffee",
         created_milliseconds=START,
-        touched_milliseconds=START,
+        updated_milliseconds=START,
     )
     return replace(table, **changes)

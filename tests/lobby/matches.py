@@ -1,4 +1,4 @@
-"""Following quick matches, one round of the loop after the other or with the loop beside."""
+"""FindMatch streams, and the matchmaker's loop step by step or in the background."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -6,54 +6,54 @@ from contextlib import aclosing, asynccontextmanager
 from typing import TypeAlias, TypeVar
 
 from croupier.lobby.assembly import Lobby
-from croupier.lobby.matching import MatchNews
+from croupier.lobby.matchmaker import MatchProgress
 from croupier.lobby.players import Player
 from croupier.lobby.tables import Table
-from croupier.lobby.tickets import Wish
+from croupier.lobby.tickets import MatchCriteria
 from tests.lobby.fakes import player
-from tests.waiting import PATIENCE_SECONDS, until
+from tests.waiting import TIMEOUT_SECONDS, until
 
 ADA, BOB, EVE = player(1), player(2), player(3)
-TWO = Wish("pairs", 2)
+TWO = MatchCriteria("pairs", 2)
 Item = TypeVar("Item")
-Call: TypeAlias = AsyncGenerator[MatchNews, None]
+Call: TypeAlias = AsyncGenerator[MatchProgress, None]
 
 
-async def following(stream: AsyncGenerator[Item, None]) -> Item:
-    return await asyncio.wait_for(anext(stream), PATIENCE_SECONDS)
+async def next_message(stream: AsyncGenerator[Item, None]) -> Item:
+    return await asyncio.wait_for(anext(stream), TIMEOUT_SECONDS)
 
 
-async def waiting(lobby: Lobby, *players: Player, wish: Wish = TWO, request_id: str = "") -> list[Call]:
-    """Calls of players who wait, one after the other; each adds his name to the shuffles."""
-    calls = [lobby.matching.quick_match(one, wish, one.name.encode(), request_id) for one in players]
+async def waiting(lobby: Lobby, *players: Player, criteria: MatchCriteria = TWO, request_id: str = "") -> list[Call]:
+    """Open the streams of waiting players in this order; the client seed of each is the player's name."""
+    calls = [lobby.matchmaker.find_match(player, criteria, player.name.encode(), request_id) for player in players]
     for call in calls:
-        assert (await following(call)).table is None
+        assert (await next_message(call)).table is None
     return calls
 
 
 async def seated(stream: Call) -> Table:
-    async with asyncio.timeout(PATIENCE_SECONDS), aclosing(stream):
-        async for news in stream:
-            if news.table:
-                last = news.table
+    async with asyncio.timeout(TIMEOUT_SECONDS), aclosing(stream):
+        async for progress in stream:
+            if progress.table:
+                last = progress.table
     return last
 
 
 async def until_streams(lobby: Lobby, count: int) -> None:
-    """Wait until so many streams wait at a lobby."""
-    await until(lambda: lobby.matching.streams == count)
+    """Wait until a lobby has this number of open streams."""
+    await until(lambda: lobby.matchmaker.streams == count)
 
 
 async def match_all(lobby: Lobby) -> None:
-    """One round of the loop, and everything that it began."""
-    await lobby.matching.tick()
-    await lobby.matching.settled()
-    await lobby.matching.tick()
+    """Tick, wait until the matched tables are open, and tick again."""
+    await lobby.matchmaker.tick()
+    await lobby.matchmaker.settled()
+    await lobby.matchmaker.tick()
 
 
 @asynccontextmanager
 async def running(lobby: Lobby) -> AsyncIterator[None]:
-    task = asyncio.create_task(lobby.matching.run())
+    task = asyncio.create_task(lobby.matchmaker.run())
     try:
         yield
     finally:

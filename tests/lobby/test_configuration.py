@@ -1,4 +1,4 @@
-"""Lobby and scoring say in one line what is wrong with their configuration."""
+"""Lobby and scoring report an invalid setting in one line."""
 
 import asyncio
 
@@ -7,31 +7,33 @@ import pytest
 from croupier.lobby.__main__ import main as lobby
 from croupier.runtime.schema_versions import migrate_database
 from croupier.scoring.__main__ import main as scoring
-from tests.scoring.house import Keys
+from tests.scoring.deployment import Keys
 
 pytestmark = pytest.mark.usefixtures("logs_as_before")
 
 PROGRAMS = {"lobby": lobby, "scoring": scoring}
-OF_BOTH = [
-    ("--database=nonsense", "is not the URL of a database"),
+FAULTS_OF_BOTH = [
+    ("--database=nonsense", "invalid --database (CROUPIER_DATABASE): expected sqlite:////"),
     ("--database=sqlite://", "croupier migrate --service {service} --database sqlite://"),
     ("--listen=127.0.0.1:99999", "127.0.0.1:99999"),
-    ("--metrics-listen=127.0.0.1:x", "127.0.0.1:x cannot be listened on"),
-    ("--log-level=loud", "log_level"),
-    ("--ready-file=/nowhere/at/all/ready.json", "/nowhere/at/all/ready.partial"),
+    ("--metrics-listen=127.0.0.1:x", "invalid --metrics-listen (CROUPIER_METRICS_LISTEN) '127.0.0.1:x'"),
+    ("--log-level=loud", "'loud': input should be 'debug', 'info', 'warning' or 'error'"),
+    ("--ready-file=/nowhere/at/all/ready.json", "--ready-file /nowhere/at/all/ready.json cannot be written"),
 ]
-OF_ONE = [
-    ("lobby", "--engine-control=nowhere", "is not an address"),
+FAULTS_OF_ONE = [
+    ("lobby", "--engine-control=nowhere", "expected host:port"),
     ("lobby", "--signing-key=/nowhere/key.pem", "cannot be read as an Ed25519 private key"),
     ("scoring", "--lobby-public-key=/nowhere/lobby.pub", "/nowhere/lobby.pub"),
     ("scoring", f"--engine-public-key={__file__}", __file__),
-    ("scoring", "--control-listen=nonsense", "cannot be listened on"),
+    ("scoring", "--control-listen=nonsense", "'nonsense': expected host:port"),
+    ("scoring", "--control-listen=192.0.2.1:0", "192.0.2.1:0 cannot be listened on"),
+    ("scoring", "--player-burst=0", "invalid --player-burst (CROUPIER_PLAYER_BURST) '0'"),
 ]
 
 
 @pytest.fixture(scope="module")
-def given(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
-    """Flags with which each of the programs would start."""
+def valid_flags(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    """Return flags with which each program starts."""
     folder = Keys.new(tmp_path_factory.mktemp("configured")).folder
     database = f"sqlite:///{folder}/both.db"
     asyncio.run(migrate_database(database, ["croupier.lobby", "croupier.scoring"]))
@@ -44,12 +46,13 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize(
-    ("service", "flag", "said"), [*((service, *fault) for service in PROGRAMS for fault in OF_BOTH), *OF_ONE]
+    ("service", "flag", "expected"),
+    [*((service, *fault) for service in PROGRAMS for fault in FAULTS_OF_BOTH), *FAULTS_OF_ONE],
 )
-def test_a_fault_of_configuration_is_one_line_and_code_2(
-    given: dict[str, list[str]], service: str, flag: str, said: str, capfd: pytest.CaptureFixture[str]
+def test_an_invalid_setting_is_reported_in_one_line_and_exits_with_2(
+    valid_flags: dict[str, list[str]], service: str, flag: str, expected: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    assert PROGRAMS[service]([*given[service], flag]) == 2
+    assert PROGRAMS[service]([*valid_flags[service], flag]) == 2
     errors = capfd.readouterr().err.splitlines()
     (line,) = [line for line in errors if line.startswith(f"croupier serve {service}: ")]
-    assert said.format(service=service) in line
+    assert expected.format(service=service) in line

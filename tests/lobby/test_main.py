@@ -1,4 +1,4 @@
-"""The lobby as a process of its own: it starts, says where it listens, stops in order, and starts again."""
+"""The lobby as a process: it starts, writes its addresses, drains, and starts again."""
 
 import asyncio
 import json
@@ -10,25 +10,25 @@ import pytest
 
 from croupier.runtime.identity import write_new_key_pair
 from croupier_api.v1 import lobby_pb2, lobby_pb2_grpc
-from tests.waiting import PATIENCE_SECONDS, until
+from tests.waiting import TIMEOUT_SECONDS, until
 
 
-async def test_a_player_is_the_same_after_a_restart_and_a_stream_does_not_hold_the_end_up(
+async def test_a_player_is_the_same_after_a_restart_and_a_stream_does_not_delay_the_end(
     database_url: str, tmp_path: Path
 ) -> None:
     write_new_key_pair(tmp_path / "private.pem", tmp_path / "public.pem")
     arguments = [
         *(f"--database={database_url}", f"--signing-key={tmp_path}/private.pem", "--engine-control=127.0.0.1:1"),
         *("--listen=127.0.0.1:0", "--metrics-listen=127.0.0.1:0", f"--ready-file={tmp_path}/ready.json"),
-        # A stream that held up the end would do so for longer than anybody waits for it.
-        f"--drain-seconds={round(2 * PATIENCE_SECONDS)}",
+        # A stream that delayed the end would delay it beyond the time-out of this test.
+        f"--drain-seconds={round(2 * TIMEOUT_SECONDS)}",
     ]
-    first = await visited(arguments, tmp_path / "ready.json")
-    assert await visited(arguments, tmp_path / "ready.json") == first
+    first = await player_id_at(arguments, tmp_path / "ready.json")
+    assert await player_id_at(arguments, tmp_path / "ready.json") == first
 
 
-async def visited(arguments: list[str], ready: Path) -> str:
-    """The id that a player has at a lobby, which is then told to stop and does so in time and without fault."""
+async def player_id_at(arguments: list[str], ready: Path) -> str:
+    """Run a lobby, sign in, stop the lobby during a stream, and return the player's id."""
     await asyncio.to_thread(ready.unlink, missing_ok=True)
     command = (sys.executable, "-m", "croupier.lobby", *arguments)
     process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
@@ -40,15 +40,15 @@ async def visited(arguments: list[str], ready: Path) -> str:
             sign_in = lobby_pb2.SignInRequest(device_secret="a secret of one device")
             token = (await stub.SignIn(sign_in)).tokens.access_token
             watch = stub.WatchTables(lobby_pb2.WatchTablesRequest(), metadata=(("authorization", f"Bearer {token}"),))
-            # Comes after the other call on the same connection.
+            # The lobby receives it after the other call on the same connection.
             player_id = (await stub.SignIn(sign_in)).player.player_id
             process.terminate()
             with pytest.raises(grpc.RpcError):
-                await asyncio.wait_for(watch.read(), PATIENCE_SECONDS)
-        _, said = await asyncio.wait_for(process.communicate(), PATIENCE_SECONDS)
+                await asyncio.wait_for(watch.read(), TIMEOUT_SECONDS)
+        _, errors = await asyncio.wait_for(process.communicate(), TIMEOUT_SECONDS)
     finally:
         if process.returncode is None:
             process.kill()
-    assert process.returncode == 0, said
-    assert b"Traceback" not in said
+    assert process.returncode == 0, errors
+    assert b"Traceback" not in errors
     return player_id

@@ -1,4 +1,4 @@
-"""Several lobbies on one database: what one promises, all of them together keep, whatever their clocks say."""
+"""Several lobbies on one database together keep the limits and guarantees of one, even if their clocks differ."""
 
 import asyncio
 import random
@@ -14,117 +14,120 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from croupier.lobby.__main__ import now_milliseconds
 from croupier.lobby.assembly import Lobby
 from croupier.lobby.tables import Table
-from croupier.lobby.tickets import Wish
+from croupier.lobby.tickets import MatchCriteria
 from croupier.runtime.database import transaction
 from croupier.runtime.errors import IllegalNow, LimitReached, Unauthenticated, Unavailable
+from croupier.runtime.service import now_milliseconds
+from croupier_api.v1 import errors_pb2
 from tests.databases import on_both_databases, on_postgresql
+from tests.lobby.deployment import LobbyDeployment
 from tests.lobby.fakes import PAIRS, FakeEngine, player
-from tests.lobby.house import House
 from tests.lobby.matches import ADA, BOB
-from tests.waiting import PATIENCE_SECONDS
+from tests.waiting import TIMEOUT_SECONDS
 
 SKEWS_MILLISECONDS = (0, 5_000, -5_000)
-CROWD_SECONDS = 5 * PATIENCE_SECONDS
-"""A crowd takes a tenth of it where ten other programs run."""
+RECONNECTING_SECONDS = 5 * TIMEOUT_SECONDS
+"""The test takes a tenth of it on a machine that runs ten other programs."""
 Result = TypeVar("Result")
 
 
 @asynccontextmanager
-async def lobbies(house: House, *, running: bool = False, **changes: int) -> AsyncIterator[list[Lobby]]:
-    """Three lobbies whose clocks differ by up to ten seconds; `running` ones do all that a process does."""
+async def lobbies(deployment: LobbyDeployment, *, running: bool = False, **changes: int) -> AsyncIterator[list[Lobby]]:
+    """Run three lobbies whose clocks differ by up to ten seconds, with their background tasks if they are `running`."""
     async with AsyncExitStack() as stack:
-        made = []
+        replicas = []
         for skew in SKEWS_MILLISECONDS:
-            lobby = await stack.enter_async_context(house.lobby(partial(skewed_now, skew), **changes))
-            made.append(lobby)
+            lobby = await stack.enter_async_context(deployment.lobby(partial(skewed_now, skew), **changes))
+            replicas.append(lobby)
             if running:
-                stack.push_async_callback(ended, [asyncio.create_task(work) for work in lobby.background()])
-        yield made
+                stack.push_async_callback(cancel_all, [asyncio.create_task(work()) for work in lobby.work().values()])
+        yield replicas
 
 
 def skewed_now(skew_milliseconds: int) -> int:
     return now_milliseconds() + skew_milliseconds
 
 
-async def ended(tasks: Sequence[asyncio.Task[None]]) -> None:
+async def cancel_all(tasks: Sequence[asyncio.Task[None]]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.wait(tasks)
 
 
 async def outcomes(*calls: Awaitable[Result]) -> list[Result | BaseException]:
-    return await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), PATIENCE_SECONDS)
+    return await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), TIMEOUT_SECONDS)
 
 
-def kinds(found: Sequence[object]) -> Counter[str]:
-    return Counter(type(one).__name__ for one in found)
+def count_types(outcomes: Sequence[object]) -> Counter[str]:
+    return Counter(type(one).__name__ for one in outcomes)
 
 
 @on_both_databases
-async def test_a_host_has_so_many_tables_and_no_more(house: House, engine: FakeEngine) -> None:
-    async with lobbies(house, hosted_tables_limit=4) as made:
-        found = await outcomes(*(lobby.forming.create(ADA, PAIRS) for _ in range(5) for lobby in made))
+async def test_tables_of_a_host_are_limited(deployment: LobbyDeployment, engine: FakeEngine) -> None:
+    async with lobbies(deployment, hosted_tables_limit=4) as replicas:
+        found = await outcomes(*(lobby.tables.create(ADA, PAIRS) for _ in range(5) for lobby in replicas))
         engine.calls.clear()
         with pytest.raises(LimitReached) as refusal:
-            await made[0].forming.create(ADA, PAIRS)
-        # The engine is not asked to prepare what cannot be.
+            await replicas[0].tables.create(ADA, PAIRS)
+        # The engine is not asked to prepare a table beyond the limit.
         assert engine.calls == []
-        await made[0].forming.create(BOB, PAIRS)
-    assert refusal.value.reason == "HOSTED_TABLES"
-    assert kinds(found) == {Table.__name__: 4, LimitReached.__name__: 11}
+        await replicas[0].tables.create(BOB, PAIRS)
+    assert refusal.value.reason_name == "TOO_MANY_TABLES"
+    assert count_types(found) == {Table.__name__: 4, LimitReached.__name__: 11}
 
 
 @on_both_databases
-async def test_the_last_seats_are_taken_once(house: House) -> None:
-    """Every guest calls at each lobby."""
-    async with lobbies(house) as made:
-        table = await made[0].forming.create(ADA, replace(PAIRS, seats=5, private=True))
+async def test_the_last_seats_are_taken_once(deployment: LobbyDeployment) -> None:
+    """Every guest calls each lobby."""
+    async with lobbies(deployment) as replicas:
+        table = await replicas[0].tables.create(ADA, replace(PAIRS, seat_count=5, is_private=True))
         guests = [player(number) for number in range(2, 14)]
         found = await outcomes(
-            *(lobby.forming.join_invited(guest, table.invite_code) for guest in guests for lobby in made)
+            *(lobby.tables.join_by_invite_code(guest, table.invite_code) for guest in guests for lobby in replicas)
         )
-        seated = await made[1].forming.get(ADA.player_id, table.table_id)
-    assert kinds(found) == {Table.__name__: 12, IllegalNow.__name__: 24}
+        seated = await replicas[1].tables.get(ADA.player_id, table.table_id)
+    assert count_types(found) == {Table.__name__: 12, IllegalNow.__name__: 24}
     assert len({seat.player_id for seat in seated.seats}) == 5
 
 
 @on_both_databases
-async def test_a_device_is_one_player(house: House) -> None:
-    async with lobbies(house) as made:
-        calls = [lobby.reception.sign_in("a secret of one device", "Ada") for _ in range(4) for lobby in made]
-        found = await asyncio.wait_for(asyncio.gather(*calls), PATIENCE_SECONDS)
+async def test_a_device_is_one_player(deployment: LobbyDeployment) -> None:
+    async with lobbies(deployment) as replicas:
+        calls = [lobby.auth.sign_in("a secret of one device", "Ada") for _ in range(4) for lobby in replicas]
+        found = await asyncio.wait_for(asyncio.gather(*calls), TIMEOUT_SECONDS)
     assert len({signed_in.player_id for signed_in, _, _ in found}) == 1
     assert sum(new for _, _, new in found) == 1
 
 
 @on_both_databases
-async def test_a_refresh_token_holds_once(house: House) -> None:
-    async with lobbies(house) as made:
-        _, tokens, _ = await made[0].reception.sign_in("a secret of one device", "Ada")
-        found = await outcomes(*(lobby.reception.refresh(tokens.refresh_token) for lobby in made))
-    assert kinds(found) == {"Tokens": 1, Unauthenticated.__name__: 2}
+async def test_a_refresh_token_is_valid_once(deployment: LobbyDeployment) -> None:
+    async with lobbies(deployment) as replicas:
+        _, tokens, _ = await replicas[0].auth.sign_in("a secret of one device", "Ada")
+        found = await outcomes(*(lobby.auth.refresh(tokens.refresh_token) for lobby in replicas))
+    assert count_types(found) == {"Tokens": 1, Unauthenticated.__name__: 2}
 
 
 @on_postgresql
 @pytest.mark.parametrize("cut", [False, True])
-async def test_a_stream_sees_what_another_lobby_changed(house: House, database: AsyncEngine, cut: bool) -> None:
-    """At once, or as soon as it hears again."""
-    async with lobbies(house, running=True, reconcile_seconds=60) as made, asyncio.timeout(PATIENCE_SECONDS):
-        table = await made[0].forming.create(ADA, PAIRS)
-        async with aclosing(made[1].forming.watch_one(BOB.player_id, table.table_id)) as stream:
+async def test_a_stream_sees_what_another_lobby_changed(
+    deployment: LobbyDeployment, database: AsyncEngine, cut: bool
+) -> None:
+    """Immediately, or as soon as the lobby receives notifications again."""
+    async with lobbies(deployment, running=True, reconcile_seconds=60) as replicas, asyncio.timeout(TIMEOUT_SECONDS):
+        table = await replicas[0].tables.create(ADA, PAIRS)
+        async with aclosing(replicas[1].tables.watch_table(BOB.player_id, table.table_id)) as stream:
             assert await anext(stream) == table
             if cut:
                 await cut_connections(database)
-            joined = await made[2].forming.join(BOB, table.table_id)
+            joined = await replicas[2].tables.join(BOB, table.table_id)
             assert await anext(stream) == joined
 
 
 @on_postgresql
-async def test_a_connection_that_is_lost_before_it_is_set_up_is_called_unavailable(
-    house: House, monkeypatch: pytest.MonkeyPatch
+async def test_a_connection_that_is_lost_before_it_is_set_up_is_reported_as_unavailable(
+    deployment: LobbyDeployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     connect = asyncpg.connect
 
@@ -134,9 +137,9 @@ async def test_a_connection_that_is_lost_before_it_is_set_up_is_called_unavailab
         return connection
 
     monkeypatch.setattr(asyncpg, "connect", and_lose)
-    async with house.lobby() as lobby:
+    async with deployment.lobby() as lobby:
         with pytest.raises(Unavailable):
-            await lobby.reception.sign_in("a secret of one device", "Ada")
+            await lobby.auth.sign_in("a secret of one device", "Ada")
 
 
 async def cut_connections(database: AsyncEngine) -> None:
@@ -151,62 +154,70 @@ async def cut_connections(database: AsyncEngine) -> None:
 
 
 @on_postgresql
-async def test_who_came_first_is_seated_first_wherever_he_came(house: House, engine: FakeEngine) -> None:
-    async with AsyncExitStack() as stack, lobbies(house) as made:
+async def test_the_first_player_to_come_is_seated_first_at_any_lobby(
+    deployment: LobbyDeployment, engine: FakeEngine
+) -> None:
+    async with AsyncExitStack() as stack, lobbies(deployment) as replicas:
         streams = []
         for number in range(9):
-            stream = made[number % 3].matching.quick_match(player(number), Wish("pairs", 3), b"")
+            stream = replicas[number % 3].matchmaker.find_match(player(number), MatchCriteria("pairs", 3), b"")
             streams.append(await stack.enter_async_context(aclosing(stream)))
             assert (await anext(stream)).table is None
-            # Who comes within the same thousandth of a second, comes at the same time.
+            # Players who come within the same millisecond come at the same time.
             await asyncio.sleep(0.002)
-        await asyncio.gather(*(lobby.matching.tick() for _ in range(3) for lobby in made))
-        await asyncio.gather(*(lobby.matching.settled() for lobby in made))
+        await asyncio.gather(*(lobby.matchmaker.tick() for _ in range(3) for lobby in replicas))
+        await asyncio.gather(*(lobby.matchmaker.settled() for lobby in replicas))
     together = {frozenset(seat.name for seat in seats) for seats in engine.opened.values()}
     assert together == {frozenset(f"Player {first + n}" for n in range(3)) for first in (0, 3, 6)}
 
 
 @dataclass(frozen=True, slots=True)
-class Crowd:
-    """Players who call at any lobby, break off, are cut off, and call again at another, until they are seated.
+class ReconnectingPlayers:
+    """Players who call any lobby, disconnect, and call another one until they are seated.
 
     Every third answer that brings a table is lost as well.
     """
 
     lobbies: Sequence[Lobby]
-    chance: random.Random
+    random_source: random.Random
 
-    async def seated(self, number: int, wish: Wish) -> Table:
-        """The table of one player, who breaks off a few times."""
-        for _ in range(self.chance.randrange(4)):
+    async def seated(self, number: int, criteria: MatchCriteria) -> Table:
+        """Return the table of one player, who disconnects a few times."""
+        for _ in range(self.random_source.randrange(4)):
             with suppress(TimeoutError):
-                async with asyncio.timeout(self.chance.choice([0.0, 0.01, 0.1, 0.5])):
-                    return await self._called(number, wish)
-            await asyncio.sleep(self.chance.random() / 10)
-        return await self._called(number, wish)
+                async with asyncio.timeout(self.random_source.choice([0.0, 0.01, 0.1, 0.5])):
+                    return await self._called(number, criteria)
+            await asyncio.sleep(self.random_source.random() / 10)
+        return await self._called(number, criteria)
 
-    async def _called(self, number: int, wish: Wish) -> Table:
-        """One call, or several if they fail."""
+    async def _called(self, number: int, criteria: MatchCriteria) -> Table:
+        """Call until a call succeeds."""
         while True:
             try:
-                return await self._table(self.chance.choice(self.lobbies), number, wish)
+                return await self._table(self.random_source.choice(self.lobbies), number, criteria)
             except Unavailable:
                 await asyncio.sleep(0.05)
 
-    async def _table(self, lobby: Lobby, number: int, wish: Wish) -> Table:
+    async def _table(self, lobby: Lobby, number: int, criteria: MatchCriteria) -> Table:
         table = None
-        async with aclosing(lobby.matching.quick_match(player(number), wish, b"", f"wish of {number}")) as stream:
-            async for news in stream:
-                table = news.table
+        stream = lobby.matchmaker.find_match(player(number), criteria, b"", f"request of {number}")
+        async with aclosing(stream):
+            async for progress in stream:
+                table = progress.table
         if table is None:
             raise AssertionError("the stream ended without a table")
-        if self.chance.randrange(3) == 0:
-            raise Unavailable("LOST", "the lobby told the table, and nobody heard it")
+        if self.random_source.randrange(3) == 0:
+            raise Unavailable(errors_pb2.ERROR_REASON_TABLE_MOVED, "the answer was lost on its way")
         return table
 
 
-WISHES = {Wish("pairs", 2): 16, Wish("pairs", 3): 15, Wish("pairs", 5): 15, Wish("alone", 3): 12}
-"""How many players have each."""
+PLAYERS_BY_CRITERIA = {
+    MatchCriteria("pairs", 2): 16,
+    MatchCriteria("pairs", 3): 15,
+    MatchCriteria("pairs", 5): 15,
+    MatchCriteria("alone", 3): 12,
+}
+"""The number of players by match criteria."""
 
 
 @pytest.mark.parametrize(
@@ -218,24 +229,24 @@ WISHES = {Wish("pairs", 2): 16, Wish("pairs", 3): 15, Wish("pairs", 5): 15, Wish
     ],
     indirect=["database_url"],
 )
-async def test_a_crowd_at_three_lobbies_is_seated_once_each(
-    house: House, engine: FakeEngine, database: AsyncEngine, seed: int, cut: bool
+async def test_players_who_reconnect_to_three_lobbies_are_seated_once_each(
+    deployment: LobbyDeployment, engine: FakeEngine, database: AsyncEngine, seed: int, cut: bool
 ) -> None:
-    wishes = [wish for wish, count in WISHES.items() for _ in range(count)]
-    chance = random.Random(seed)
-    chance.shuffle(wishes)
-    async with lobbies(house, running=True, reconcile_seconds=1) as made:
-        crowd = Crowd(made, chance)
-        calls = [asyncio.create_task(crowd.seated(number, wish)) for number, wish in enumerate(wishes)]
+    wanted = [each for each, count in PLAYERS_BY_CRITERIA.items() for _ in range(count)]
+    random_source = random.Random(seed)
+    random_source.shuffle(wanted)
+    async with lobbies(deployment, running=True, reconcile_seconds=1) as replicas:
+        players = ReconnectingPlayers(replicas, random_source)
+        calls = [asyncio.create_task(players.seated(number, criteria)) for number, criteria in enumerate(wanted)]
         for _ in range(5 if cut else 0):
             await asyncio.sleep(0.3)
             await cut_connections(database)
-        tables = await asyncio.wait_for(asyncio.gather(*calls), CROWD_SECONDS)
-    everybody = Counter(seat.player_id for seats in engine.opened.values() for seat in seats)
-    assert everybody == Counter(player(number).player_id for number in range(len(wishes)))
-    assert len(engine.opened) == sum(count // wish.seats for wish, count in WISHES.items())
+        tables = await asyncio.wait_for(asyncio.gather(*calls), RECONNECTING_SECONDS)
+    seated_players = Counter(seat.player_id for seats in engine.opened.values() for seat in seats)
+    assert seated_players == Counter(player(number).player_id for number in range(len(wanted)))
+    assert len(engine.opened) == sum(count // each.seat_count for each, count in PLAYERS_BY_CRITERIA.items())
     together = defaultdict(set)
     for number, table in enumerate(tables):
-        assert (table.game, len(table.seats)) == (wishes[number].game, wishes[number].seats)
+        assert MatchCriteria(table.game, len(table.seats)) == wanted[number]
         together[table.table_id].add(player(number).player_id)
     assert together == {table_id: {seat.player_id for seat in seats} for table_id, seats in engine.opened.items()}

@@ -1,4 +1,4 @@
-"""What the stores promise whatever the services above them check."""
+"""The stores keep their guarantees without the checks of the services that use them."""
 
 import sqlite3
 from collections.abc import Callable, Sequence
@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 from sqlalchemy.exc import IntegrityError
 
-from croupier.lobby.codec import write_table
+from croupier.lobby.codec import encode_table
 from croupier.lobby.store import Store
 from croupier.lobby.table_store import InviteCodeTaken, TableStore
 from croupier.lobby.tables import Seat, Table, TableState, closed
 from croupier.lobby.ticket_store import TicketStore
-from croupier.lobby.tickets import Ticket, Wish, matched_table
+from croupier.lobby.tickets import MatchCriteria, Ticket, matched_table
 from tests.databases import on_both_databases
 from tests.lobby.fakes import START, forming_table, player
 
-TWO = Wish("pairs", 2)
+TWO = MatchCriteria("pairs", 2)
 
 
 @pytest.fixture
@@ -29,43 +29,44 @@ def tables(store: Store) -> TableStore:
 
 @pytest.fixture
 async def tickets(store: Store) -> TicketStore:
-    """With two players who wait."""
+    """Return a store with two waiting players."""
     tickets = TicketStore(store)
     for number in (1, 2):
         ticket = Ticket(f"t{number}", player(number).player_id, "", TWO, b"", START + number)
-        await tickets.take(ticket, f"s{number}", START)
+        await tickets.get_or_create(ticket, f"s{number}", START)
     return tickets
 
 
-def called(table_id: str) -> Callable[[Sequence[Ticket]], Table]:
-    """Makes the table of a match."""
-    return partial(matched_table, table_id, forming_table().clock, START)
+def with_table_id(table_id: str) -> Callable[[Sequence[Ticket]], Table]:
+    """Return a function that makes the table of a match."""
+    return partial(matched_table, table_id, forming_table().time_control, START)
 
 
 @on_both_databases
-async def test_a_table_comes_back_as_it_was(tables: TableStore) -> None:
-    bot = Seat(name="Bot 2", bot="clever", ready=True)
-    person = Seat("b" * 32, "Åse 🂡", ready=True, client_seed=b"\0\xff")
-    table = forming_table(4, private=True, invite_code="ABCD2345")
+async def test_a_table_is_read_as_it_was_stored(tables: TableStore) -> None:
+    bot = Seat(name="Bot 2", bot="clever", is_ready=True)
+    person = Seat("b" * 32, "Åse 🂡", is_ready=True, client_seed=b"\0\xff")
+    table = forming_table(4, is_private=True, invite_code="ABCD2345", rules_version=3, teams=((0, 2), (1, 3)))
+    table = replace(table, options={"rounds": 3, "open": True, "scoring": "short"})
     table = replace(table, seats=(table.seats[0], bot, table.seats[2], person))
     assert await tables.add(table, 20)
-    assert await tables.table(table.table_id) == table
-    assert await tables.invited("ABCD2345") == table
-    assert await tables.table("unknown") is None
+    assert await tables.get(table.table_id) == table
+    assert await tables.get_by_invite_code("ABCD2345") == table
+    assert await tables.get("unknown") is None
 
 
 @on_both_databases
 async def test_a_change_of_an_older_version_is_refused(tables: TableStore) -> None:
     await tables.add(forming_table(), 20)
-    first = forming_table(version=2, commitment="first")
+    first = forming_table(version=2, seed_commitment="first")
     assert await tables.update(first)
-    assert not await tables.update(forming_table(version=2, commitment="second"))
+    assert not await tables.update(forming_table(version=2, seed_commitment="second"))
     assert not await tables.update(forming_table(number=2, version=2))
-    assert await tables.table(first.table_id) == first
+    assert await tables.get(first.table_id) == first
 
 
 @on_both_databases
-async def test_the_store_itself_counts_the_tables_of_a_host(tables: TableStore) -> None:
+async def test_the_store_limits_the_tables_of_a_host(tables: TableStore) -> None:
     assert [await tables.add(forming_table(number=number), 2) for number in (1, 2, 3)] == [True, True, False]
     await tables.update(replace(closed(forming_table()), version=2))
     assert await tables.add(forming_table(number=3), 2)
@@ -73,37 +74,37 @@ async def test_the_store_itself_counts_the_tables_of_a_host(tables: TableStore) 
 
 @on_both_databases
 async def test_an_invite_code_belongs_to_one_table(tables: TableStore) -> None:
-    await tables.add(forming_table(private=True, invite_code="ABCD2345"), 20)
+    await tables.add(forming_table(is_private=True, invite_code="ABCD2345"), 20)
     with pytest.raises(InviteCodeTaken):
-        await tables.add(forming_table(number=2, private=True, invite_code="ABCD2345"), 20)
+        await tables.add(forming_table(number=2, is_private=True, invite_code="ABCD2345"), 20)
 
 
 @on_both_databases
-async def test_a_match_that_cannot_be_stored_seats_nobody(tables: TableStore, tickets: TicketStore) -> None:
+async def test_a_match_that_cannot_be_stored_seats_no_player(tables: TableStore, tickets: TicketStore) -> None:
     taken = forming_table()
     await tables.add(taken, 20)
     with pytest.raises(IntegrityError):
-        await tickets.match(TWO, START, called(taken.table_id))
-    assert await tickets.waiting(START) == {TWO: 2}
-    assert await tickets.match(TWO, START, called("m"))
-    assert await tickets.waiting(START) == {}
-    assert await tickets.match(TWO, START, called("n")) is None
+        await tickets.match(TWO, START, with_table_id(taken.table_id))
+    assert await tickets.count_waiting(START) == {TWO: 2}
+    assert await tickets.match(TWO, START, with_table_id("m"))
+    assert await tickets.count_waiting(START) == {}
+    assert await tickets.match(TWO, START, with_table_id("n")) is None
 
 
-async def test_a_match_from_which_another_process_took_somebody_seats_nobody(
+async def test_a_match_of_which_another_process_took_a_ticket_seats_no_player(
     tables: TableStore, tickets: TicketStore, database_file: Path
 ) -> None:
     def make_while_another_takes(found: Sequence[Ticket]) -> Table:
         with closing(sqlite3.connect(database_file)) as connection, connection:
             connection.execute("UPDATE lobby_tickets SET table_id = 'other' WHERE ticket_id = 't1'")
-        return called("m")(found)
+        return with_table_id("m")(found)
 
     assert await tickets.match(TWO, START, make_while_another_takes) is None
-    assert await tables.table("m") is None
-    assert await tickets.waiting(START) == {TWO: 1}
+    assert await tables.get("m") is None
+    assert await tickets.count_waiting(START) == {TWO: 1}
 
 
-def test_the_invite_code_is_written_for_those_who_sit_there_only() -> None:
-    table = forming_table(private=True, invite_code="ABCD2345", state=TableState.FORMING)
-    assert write_table(table, player(1).player_id).invite_code == "ABCD2345"
-    assert write_table(table, player(2).player_id).invite_code == ""
+def test_the_invite_code_is_sent_to_seated_players_only() -> None:
+    table = forming_table(is_private=True, invite_code="ABCD2345", state=TableState.FORMING)
+    assert encode_table(table, player(1).player_id).invite_code == "ABCD2345"
+    assert encode_table(table, player(2).player_id).invite_code == ""

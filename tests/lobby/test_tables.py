@@ -1,4 +1,4 @@
-"""Who may do what with a table."""
+"""The rules for joining, leaving, readiness, bots and visibility of tables."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,9 +10,9 @@ from croupier.lobby.tables import (
     Table,
     TableState,
     add_bot,
+    clear_seat,
     join,
     leave,
-    remove_seat,
     set_ready,
 )
 from croupier.runtime.errors import IllegalNow, MalformedRequest, NotPermitted, ServiceError
@@ -28,7 +28,7 @@ def test_joining_takes_the_first_free_seat() -> None:
     assert [seat.name for seat in reopened.seats] == ["Player 1", "Player 4", "Player 3"]
 
 
-def test_joining_again_changes_nothing_even_when_the_table_is_full_or_plays() -> None:
+def test_joining_again_has_no_effect_even_if_the_table_is_full_or_plays() -> None:
     table = join(forming_table(2), player(2))
     assert join(table, player(2)) is table
     playing = replace(table, state=TableState.PLAYING)
@@ -51,23 +51,23 @@ def test_joining_again_changes_nothing_even_when_the_table_is_full_or_plays() ->
         lambda table: join(table, player(3)),
         lambda table: set_ready(table, SECOND, False, b""),
         lambda table: add_bot(table, HOST, "clever"),
-        lambda table: remove_seat(table, HOST, 1),
+        lambda table: clear_seat(table, HOST, 1),
     ],
 )
 def test_seats_change_only_while_the_table_forms(state: TableState, reason: str, act: Callable[[Table], Table]) -> None:
     table = replace(join(forming_table(3), player(2)), state=state)
     with pytest.raises(IllegalNow) as refusal:
         act(table)
-    assert refusal.value.reason == reason
+    assert refusal.value.reason_name == reason
 
 
-def test_nobody_leaves_a_table_that_has_begun() -> None:
+def test_players_cannot_leave_a_table_that_has_begun() -> None:
     with pytest.raises(IllegalNow, match="begun"):
         leave(forming_table(state=TableState.OPENING), HOST)
     assert leave(forming_table(state=TableState.PLAYING), SECOND).state is TableState.PLAYING
 
 
-def test_the_next_player_becomes_host_when_the_host_leaves_and_only_then() -> None:
+def test_the_next_player_becomes_host_only_when_the_host_leaves() -> None:
     table = join(join(add_bot(forming_table(4), HOST, "clever"), player(2)), player(3))
     for host, heir in ((HOST, SECOND), (SECOND, THIRD), (THIRD, HOST)):
         assert leave(replace(table, host_player_id=host), host).host_player_id == heir
@@ -92,11 +92,11 @@ def test_the_last_to_get_ready_makes_the_table_opening() -> None:
     assert set_ready(table, SECOND, True, b"other") is table
 
 
-def test_getting_ready_is_taken_back_with_its_seed() -> None:
+def test_readiness_is_withdrawn_with_its_seed() -> None:
     table = set_ready(forming_table(), HOST, True, b"one")
-    taken_back = set_ready(table, HOST, False, b"ignored")
-    assert not taken_back.seats[0].ready
-    assert taken_back.seats[0].client_seed == b""
+    withdrawn = set_ready(table, HOST, False, b"ignored")
+    assert not withdrawn.seats[0].is_ready
+    assert withdrawn.seats[0].client_seed == b""
 
 
 def test_bots_are_ready_and_the_last_one_completes_a_ready_table() -> None:
@@ -106,13 +106,13 @@ def test_bots_are_ready_and_the_last_one_completes_a_ready_table() -> None:
     assert table.state is TableState.FORMING
     table = add_bot(table, HOST, "random")
     assert table.state is TableState.OPENING
-    assert [(seat.name, seat.bot, seat.ready) for seat in table.seats[1:]] == [
+    assert [(seat.name, seat.bot, seat.is_ready) for seat in table.seats[1:]] == [
         ("Bot 2", "clever", True),
         ("Bot 3", "random", True),
     ]
 
 
-def test_a_bot_for_a_named_seat_comes_once() -> None:
+def test_adding_a_bot_to_a_given_seat_is_idempotent() -> None:
     table = set_ready(forming_table(3), HOST, True, b"")
     with_bot = add_bot(table, HOST, "clever", 2)
     assert [seat.bot for seat in with_bot.seats] == ["", "", "clever"]
@@ -124,9 +124,9 @@ def test_a_bot_for_a_named_seat_comes_once() -> None:
 
 def test_the_host_frees_seats_of_players_and_bots() -> None:
     table = add_bot(join(forming_table(3), player(2)), HOST, "clever")
-    freed = remove_seat(remove_seat(table, HOST, 1), HOST, 2)
+    freed = clear_seat(clear_seat(table, HOST, 1), HOST, 2)
     assert freed.seats[1:] == (FREE_SEAT, FREE_SEAT)
-    assert remove_seat(freed, HOST, 1) == freed
+    assert clear_seat(freed, HOST, 1) == freed
 
 
 @pytest.mark.parametrize(
@@ -137,22 +137,22 @@ def test_the_host_frees_seats_of_players_and_bots() -> None:
         (lambda table: add_bot(table, SECOND, "clever"), NotPermitted, "NOT_HOST"),
         (lambda table: add_bot(table, HOST, "clever", 1), IllegalNow, "SEAT_TAKEN"),
         (lambda table: add_bot(add_bot(table, HOST, "clever", 2), HOST, "random", 2), IllegalNow, "SEAT_TAKEN"),
-        (lambda table: add_bot(table, HOST, "clever", 3), MalformedRequest, "SEAT"),
-        (lambda table: remove_seat(table, SECOND, 0), NotPermitted, "NOT_HOST"),
-        (lambda table: remove_seat(table, HOST, 0), IllegalNow, "OWN_SEAT"),
-        (lambda table: remove_seat(table, HOST, 3), MalformedRequest, "SEAT"),
-        (lambda table: remove_seat(table, HOST, 4_000_000_000), MalformedRequest, "SEAT"),
+        (lambda table: add_bot(table, HOST, "clever", 3), MalformedRequest, "INVALID_FIELD"),
+        (lambda table: clear_seat(table, SECOND, 0), NotPermitted, "NOT_HOST"),
+        (lambda table: clear_seat(table, HOST, 0), IllegalNow, "HOST_SEAT"),
+        (lambda table: clear_seat(table, HOST, 3), MalformedRequest, "INVALID_FIELD"),
+        (lambda table: clear_seat(table, HOST, 4_000_000_000), MalformedRequest, "INVALID_FIELD"),
         (lambda table: set_ready(table, THIRD, True, b""), NotPermitted, "NOT_SEATED"),
     ],
 )
 def test_refusals(act: Callable[[Table], Table], kind: type[ServiceError], reason: str) -> None:
     with pytest.raises(kind) as refusal:
         act(join(forming_table(3), player(2)))
-    assert refusal.value.reason == reason
+    assert refusal.value.reason_name == reason
 
 
-def test_a_private_table_is_shown_to_those_who_sit_there() -> None:
-    private = forming_table(private=True)
+def test_a_private_table_is_shown_to_its_players() -> None:
+    private = forming_table(is_private=True)
     assert private.is_shown_to(HOST)
     assert not private.is_shown_to(SECOND)
     assert forming_table().is_shown_to(SECOND)

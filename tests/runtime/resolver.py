@@ -15,7 +15,7 @@ _TIME_TO_LIVE_SECONDS = 1
 
 
 def answer(question: bytes, addresses: Sequence[str]) -> bytes:
-    """The answer to a DNS message with one question; only a question of type A receives addresses."""
+    """Return the answer to a DNS message with one question; only a question of type A gets addresses."""
     number, *_ = _HEADER.unpack_from(question)
     end = question.index(b"\0", _HEADER.size) + 1
     if _QUESTION.unpack_from(question, end) != (_A, _INTERNET):
@@ -41,7 +41,7 @@ class _Resolver(asyncio.DatagramProtocol):
 
 @asynccontextmanager
 async def resolving(addresses: Sequence[str]) -> AsyncIterator[str]:
-    """Answer with these addresses on a free port of 127.0.0.1; gives its host:port."""
+    """Answer with these addresses on a free port of 127.0.0.1; yields its host:port."""
     listening = asyncio.get_running_loop().create_datagram_endpoint(partial(_Resolver, addresses), ("127.0.0.1", 0))
     transport, _ = await listening
     host, port = transport.get_extra_info("sockname")

@@ -1,4 +1,4 @@
-"""A small gRPC server of the runtime, which does what a test sets, and a channel to it."""
+"""A gRPC server of the runtime with a servicer that tests configure, and a channel to it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -14,22 +14,23 @@ from structlog.testing import CapturingLogger
 from croupier.runtime.identity import PLAYER_AUDIENCE, TokenIssuer, TokenVerifier, caller
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
 from croupier.runtime.metrics import RpcMetrics
-from croupier.runtime.player_limit import PlayerLimit
+from croupier.runtime.rate_limit import PlayerLimit
 from croupier.runtime.server import Listener, listen
 from croupier.runtime.tls import Tls
-from croupier.runtime.traces import Traces
 from croupier_api.v1 import lobby_pb2 as pb
 from croupier_api.v1 import lobby_pb2_grpc
+from croupier_api.v1.tables_pb2 import Table
 
 NOW = 1_700_000_000_000
 KEY = Ed25519PrivateKey.generate()
+VERIFIER = TokenVerifier(KEY.public_key(), PLAYER_AUDIENCE, lambda: NOW)
 LOBBY = "/croupier_api.v1.LobbyService"
 REQUESTS = {"GetTable": pb.GetTableRequest, "SignIn": pb.SignInRequest, "WatchTables": pb.WatchTablesRequest}
 Metadata = tuple[tuple[str, str], ...]
 
 
 class Servicer(lobby_pb2_grpc.LobbyServiceServicer):
-    """Does what the test sets."""
+    """A servicer whose methods run what a test sets."""
 
     def __init__(self) -> None:
         self.act: Callable[[], None] = lambda: None
@@ -38,29 +39,29 @@ class Servicer(lobby_pb2_grpc.LobbyServiceServicer):
 
     async def GetTable(self, request: pb.GetTableRequest, context: Any) -> pb.GetTableResponse:
         self.act()
-        return pb.GetTableResponse(table=pb.Table(table_id=request.table_id, game=caller().id))
+        return pb.GetTableResponse(table=Table(table_id=request.table_id, game=caller().id))
 
     async def SignIn(self, request: pb.SignInRequest, context: Any) -> pb.SignInResponse:
         return pb.SignInResponse()
 
     def WatchTables(self, request: pb.WatchTablesRequest, context: Any) -> AsyncIterator[pb.WatchTablesResponse]:
-        # Kept, so that it is not the garbage collector who closes it.
+        # The generator is kept, so that the garbage collector does not close it.
         self.made.append(self._watch(request))
         stream: AsyncIterator[pb.WatchTablesResponse] = self.made[-1]
         return stream
 
     async def _watch(self, request: pb.WatchTablesRequest) -> AsyncIterator[pb.WatchTablesResponse]:
         try:
-            yield pb.WatchTablesResponse(table=pb.Table(table_id=request.table_id, game=caller().id))
+            yield pb.WatchTablesResponse(table=Table(table_id=request.table_id, game=caller().id))
             self.act()
             while request.table_id == "endless":
-                yield pb.WatchTablesResponse(table=pb.Table(game="x" * 1000))
+                yield pb.WatchTablesResponse(table=Table(game="x" * 1000))
         finally:
             self.closed.set()
 
 
 class Site(NamedTuple):
-    """A server that runs, and what it has counted and logged."""
+    """A running server with its metrics and log."""
 
     servicer: Servicer
     listener: Listener
@@ -73,19 +74,16 @@ class Site(NamedTuple):
         return self.registry.get_sample_value(f"croupier_rpc_{name}", {"method": f"{LOBBY}/{method}", **labels})
 
     def ask(self, method: str, metadata: Metadata) -> Awaitable[Any]:
-        """What comes first of a call: the answer, or the beginning of a stream."""
+        """Return the first message of a call: the answer, or the first of a stream."""
         call = getattr(self.stub, method)(REQUESTS[method](), metadata=metadata)
         answer: Awaitable[Any] = call.read() if method == "WatchTables" else call
         return answer
 
 
 def interceptor(
-    registry: CollectorRegistry, logger: CapturingLogger, limit: PlayerLimit | None = None, traces: Traces | None = None
+    registry: CollectorRegistry, logger: CapturingLogger, limit: PlayerLimit | None = None
 ) -> CallInterceptor:
-    verifier = TokenVerifier(KEY.public_key(), PLAYER_AUDIENCE, lambda: NOW)
-    return CallInterceptor(
-        Authenticator(verifier, frozenset({f"{LOBBY}/SignIn"})), RpcMetrics(registry), logger, traces, limit
-    )
+    return CallInterceptor(Authenticator(VERIFIER, frozenset({f"{LOBBY}/SignIn"})), RpcMetrics(registry), logger, limit)
 
 
 @asynccontextmanager
@@ -93,11 +91,10 @@ async def opened_site(
     servicer: Servicer | None = None,
     tls: Tls | None = None,
     limit: PlayerLimit | None = None,
-    traces: Traces | None = None,
 ) -> AsyncIterator[Site]:
     served, registry, logger = servicer or Servicer(), CollectorRegistry(), CapturingLogger()  # type: ignore[abstract]
     add = partial(lobby_pb2_grpc.add_LobbyServiceServicer_to_server, served)
-    listener = await listen("127.0.0.1:0", [LOBBY[1:]], add, interceptor(registry, logger, limit, traces), tls)
+    listener = await listen("127.0.0.1:0", [LOBBY[1:]], add, interceptor(registry, logger, limit), tls)
     async with grpc.aio.insecure_channel(listener.address) as channel:
         yield Site(served, listener, channel, lobby_pb2_grpc.LobbyServiceStub(channel), registry, logger)
     await listener.server.stop(None)

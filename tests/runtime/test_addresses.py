@@ -1,4 +1,4 @@
-"""Whether a port is free is found out without waiting for anybody to listen there."""
+"""Free ports are found without opening them for long."""
 
 import socket
 
@@ -14,15 +14,15 @@ def test_a_port_is_free_until_somebody_listens_there() -> None:
         assert not is_free(f"127.0.0.1:{port}")
 
 
-def test_a_free_port_is_kept_for_whoever_names_it() -> None:
+def test_a_free_port_is_reserved_for_a_server_that_names_it() -> None:
     port = free_port()
     with socket.socket() as other, pytest.raises(OSError, match="in use"):
-        # As the system looks at it when somebody asks for any port.
+        # The system checks a port in this way before it returns it as a free one.
         other.bind(("127.0.0.1", port))
     with socket.create_server(("127.0.0.1", port)):
         assert not is_free(f"127.0.0.1:{port}")
 
 
 @pytest.mark.parametrize("address", ["here:1", "192.0.2.1:0", "127.0.0.1:many", "127.0.0.1:99999", "127.0.0.1"])
-def test_what_is_no_address_of_this_machine_is_not_free(address: str) -> None:
+def test_an_address_that_is_not_of_this_machine_is_not_free(address: str) -> None:
     assert not is_free(address)

@@ -1,4 +1,4 @@
-"""Certificates that the house makes: what they are good for, and until when."""
+"""Certificates that croupier makes: their names, uses and end."""
 
 import ipaddress
 from datetime import UTC, datetime, timedelta
@@ -13,7 +13,7 @@ from cryptography.x509.verification import PolicyBuilder, Store, VerificationErr
 from croupier.runtime.certificates import CertificateAndKey, new_authority, new_certificate
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-AUTHORITY = new_authority("a house", 100, NOW)
+AUTHORITY = new_authority("an authority", 100, NOW)
 NAMES = ["engine", "engine.croupier.svc", "localhost", "127.0.0.1"]
 MADE = new_certificate(AUTHORITY, NAMES, 10, NOW)
 
@@ -23,22 +23,22 @@ def read(made: CertificateAndKey) -> x509.Certificate:
 
 
 def verify(made: CertificateAndKey, authority: CertificateAndKey, name: str, at: datetime) -> None:
-    """As a client that is strict would."""
+    """Verify a certificate as a strict client does."""
     builder = PolicyBuilder().store(Store([read(authority)])).time(at)
     builder.build_server_verifier(x509.DNSName(name)).verify(read(made), [])
 
 
-def test_strict_clients_believe_it_for_its_names_and_its_time() -> None:
+def test_strict_clients_accept_it_for_its_names_and_validity() -> None:
     for name in ("engine.croupier.svc", "localhost"):
         verify(MADE, AUTHORITY, name, NOW + timedelta(days=9))
     for name, at in (("lobby", NOW), ("localhost", NOW + timedelta(days=11)), ("localhost", NOW - timedelta(days=1))):
         with pytest.raises(VerificationError):
             verify(MADE, AUTHORITY, name, at)
     with pytest.raises(VerificationError):
-        verify(MADE, new_authority("a house", 100, NOW), "localhost", NOW)
+        verify(MADE, new_authority("an authority", 100, NOW), "localhost", NOW)
 
 
-def test_a_clock_that_is_a_little_slow_believes_it_too() -> None:
+def test_a_clock_that_is_a_little_slow_accepts_it_too() -> None:
     verify(MADE, AUTHORITY, "localhost", NOW - timedelta(minutes=30))
 
 
@@ -52,14 +52,14 @@ def test_it_is_for_servers_and_for_clients_and_signs_nothing() -> None:
     assert not extensions.get_extension_for_class(x509.BasicConstraints).value.ca
 
 
-def test_it_never_holds_beyond_its_authority() -> None:
+def test_it_never_outlives_its_authority() -> None:
     made = new_certificate(AUTHORITY, NAMES, 1_000, NOW)
     assert read(made).not_valid_after_utc == read(AUTHORITY).not_valid_after_utc
     with pytest.raises(ValueError, match="ends within a day"):
         new_certificate(AUTHORITY, NAMES, 10, NOW + timedelta(days=99, hours=1))
 
 
-def test_a_long_name_is_a_name_too() -> None:
+def test_a_long_name_is_accepted() -> None:
     name = f"{'a' * 60}.{'b' * 60}.example"
     verify(new_certificate(AUTHORITY, [name], 10, NOW), AUTHORITY, name, NOW)
 

@@ -1,4 +1,4 @@
-"""Channels to several replicas: whoever is away is left out, and a call goes to the next."""
+"""Channels to several replicas skip replicas that are away, and retry a call at the next one."""
 
 import asyncio
 import sys
@@ -13,7 +13,7 @@ from google.protobuf.descriptor_pb2 import MethodOptions
 
 from croupier.runtime.addresses import addresses_of
 from croupier.runtime.channels import open_channel, target_of
-from croupier_api.v1 import engine_pb2, scoring_pb2
+from croupier_internal.v1 import engine_control_pb2, scoring_control_pb2
 from tests.runtime.resolver import resolving
 
 METHOD = "/tests.Service/Method"
@@ -23,13 +23,13 @@ DEADLINE_SECONDS = 60.0
 
 @asynccontextmanager
 async def replica(
-    name: str, asked: Counter[str], address: str = "127.0.0.1:0", away: bool = False
+    name: str, calls: Counter[str], address: str = "127.0.0.1:0", is_draining: bool = False
 ) -> AsyncIterator[str]:
-    """A server that counts its calls; one that is `away` answers that it is."""
+    """Run a server that counts its calls, and answers UNAVAILABLE if it `is_draining`."""
 
     async def answer(_request: bytes, context: Any) -> bytes:
-        asked[name] += 1
-        if away:
+        calls[name] += 1
+        if is_draining:
             await context.abort(grpc.StatusCode.UNAVAILABLE, "draining")
         return name.encode()
 
@@ -53,28 +53,28 @@ async def call(channel: grpc.aio.Channel) -> str:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has more than one loopback address")
-async def test_who_was_replaced_as_a_whole_is_found_by_name_within_seconds() -> None:
-    asked: Counter[str] = Counter()
+async def test_replicas_that_were_all_replaced_are_resolved_by_name_within_seconds() -> None:
+    calls: Counter[str] = Counter()
     hosts = ["127.0.0.2"]
     async with (
         resolving(hosts) as names,
         AsyncExitStack() as first,
-        replica("new", asked, "127.0.0.3:0") as new,
+        replica("new", calls, "127.0.0.3:0") as new,
         open_channel(f"dns://{names}/engine:{port_of(new)}") as channel,
     ):
-        await first.enter_async_context(replica("old", asked, f"127.0.0.2:{port_of(new)}"))
+        await first.enter_async_context(replica("old", calls, f"127.0.0.2:{port_of(new)}"))
         assert await call(channel) == "old"
         hosts[:] = ["127.0.0.3"]
         await first.aclose()
-        assert await call(channel) == "new", "by itself the library would not look for half a minute"
+        assert await call(channel) == "new", "by default the library would not resolve again for half a minute"
 
 
-async def test_replicas_are_called_by_turns_and_one_that_ends_is_left_out() -> None:
-    asked: Counter[str] = Counter()
+async def test_replicas_are_called_in_turn_and_a_stopped_one_is_skipped() -> None:
+    calls: Counter[str] = Counter()
     async with AsyncExitStack() as stack, AsyncExitStack() as first:
         addresses = [
-            await first.enter_async_context(replica("one", asked)),
-            await stack.enter_async_context(replica("two", asked)),
+            await first.enter_async_context(replica("one", calls)),
+            await stack.enter_async_context(replica("two", calls)),
         ]
         channel = await stack.enter_async_context(open_channel(",".join(addresses)))
         async with asyncio.timeout(DEADLINE_SECONDS):
@@ -82,20 +82,20 @@ async def test_replicas_are_called_by_turns_and_one_that_ends_is_left_out() -> N
                 """The second connection is still being made."""
         await first.aclose()
         assert {await call(channel) for _ in range(10)} == {"two"}
-        async with replica("one", asked, addresses[0]), asyncio.timeout(DEADLINE_SECONDS):
+        async with replica("one", calls, addresses[0]), asyncio.timeout(DEADLINE_SECONDS):
             while await call(channel) != "one":
                 """It is found again within seconds; each call is one to the other."""
 
 
-async def test_a_replica_that_refuses_for_now_is_not_the_end_of_a_call() -> None:
-    asked: Counter[str] = Counter()
+async def test_a_call_that_a_draining_replica_refuses_is_retried_at_another() -> None:
+    calls: Counter[str] = Counter()
     async with (
-        replica("here", asked) as here,
-        replica("away", asked, away=True) as away,
+        replica("here", calls) as here,
+        replica("away", calls, is_draining=True) as away,
         open_channel(f"{here},{away}") as channel,
         asyncio.timeout(DEADLINE_SECONDS),
     ):
-        while not asked["away"]:
+        while not calls["away"]:
             assert await call(channel) == "here"
 
 
@@ -117,13 +117,13 @@ def test_targets(addresses: str, target: str) -> None:
 @pytest.mark.parametrize(
     ("addresses", "fault"),
     [
-        *((each, f"'{each}' is not an address") for each in ("", "engine", ":1", "engine:http", "engine:0")),
-        ("127.0.0.1:1,", "'' is not an address"),
+        *((each, f"and '{each}' is none") for each in ("", "engine", ":1", "engine:http", "engine:0")),
+        ("127.0.0.1:1,", "and '' is none"),
         ("127.0.0.1:1,engine:2", "engine:2 is a name"),
-        ("127.0.0.1:1,[::1]:2", "mixes IPv4 and IPv6"),
+        ("127.0.0.1:1,[::1]:2", "all of IPv4 or all of IPv6"),
     ],
 )
-def test_what_is_no_address_is_named(addresses: str, fault: str) -> None:
+def test_an_invalid_address_is_reported(addresses: str, fault: str) -> None:
     with pytest.raises(ValueError, match=fault.replace("[", r"\[")):
         open_channel(addresses)
 
@@ -132,9 +132,9 @@ def test_addresses_one_by_one() -> None:
     assert addresses_of("a:1, b:2") == ("a:1", "b:2")
 
 
-def test_what_services_ask_of_each_other_may_be_asked_twice() -> None:
-    services = [*engine_pb2.DESCRIPTOR.services_by_name.values(), *scoring_pb2.DESCRIPTOR.services_by_name.values()]
-    asked = [method for service in services if "Control" in service.name for method in service.methods]
-    assert len(asked) == 7
-    harmful = [one.name for one in asked if one.GetOptions().idempotency_level == MethodOptions.IDEMPOTENCY_UNKNOWN]
+def test_calls_between_services_are_idempotent() -> None:
+    files = engine_control_pb2.DESCRIPTOR, scoring_control_pb2.DESCRIPTOR
+    calls = [method for file in files for service in file.services_by_name.values() for method in service.methods]
+    assert len(calls) == 7
+    harmful = [one.name for one in calls if one.GetOptions().idempotency_level == MethodOptions.IDEMPOTENCY_UNKNOWN]
     assert harmful == []

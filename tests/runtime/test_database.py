@@ -1,4 +1,4 @@
-"""Databases that cannot be used are named in one sentence that says what is wrong."""
+"""An unusable database is reported in one sentence with the fault."""
 
 import asyncio
 import threading
@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from croupier.runtime.database import open_database
+from croupier.runtime.program import SettingsError
 from croupier.runtime.schema_versions import migrate
 
 
@@ -23,7 +24,7 @@ from croupier.runtime.schema_versions import migrate
     ],
 )
 def test_another_url_is_refused_without_its_password(url: str) -> None:
-    with pytest.raises(ValueError, match="--database is not the URL of a database") as refused:
+    with pytest.raises(SettingsError, match=r"invalid --database \(CROUPIER_DATABASE\)") as refused:
         open_database(url)
     assert "secret" not in f"{refused.value}{refused.value.__cause__}"
     assert "postgresql://user:password@host:port/database" in str(refused.value)
@@ -31,7 +32,7 @@ def test_another_url_is_refused_without_its_password(url: str) -> None:
 
 async def is_refused(file: Path) -> None:
     database = open_database(f"sqlite+aiosqlite:///{file.parent / 'missing' / file.name}")
-    with pytest.raises(ValueError, match=r"missing.x\.db cannot be used, unable to open database file"):
+    with pytest.raises(SettingsError, match=r"missing.x\.db cannot be used, unable to open database file"):
         await migrate(database, "croupier.scoring")
 
 
@@ -45,20 +46,20 @@ async def is_cancelled(file: Path) -> None:
 
 
 @pytest.mark.parametrize("connect", [is_refused, is_cancelled])
-def test_a_connection_that_fails_leaves_no_thread_behind(
+def test_a_failed_connection_leaves_no_thread_behind(
     tmp_path: Path, connect: Callable[[Path], Coroutine[Any, Any, None]]
 ) -> None:
     before = set(threading.enumerate())
-    # Many times, since a thread that is left behind may just end in time.
+    # It is repeated, because a thread that remains may end just in time.
     for _ in range(50):
         asyncio.run(connect(tmp_path / "x.db"))
         assert set(threading.enumerate()) <= before
 
 
-async def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
+async def test_a_file_that_is_not_a_database_is_reported(tmp_path: Path) -> None:
     file = tmp_path / "letter.db"
     file.write_text("dear reader, " * 1000)
     database = open_database(f"sqlite+aiosqlite:///{file}")
-    with pytest.raises(ValueError, match=r"letter\.db cannot be used, file is not a database"):
+    with pytest.raises(SettingsError, match=r"letter\.db cannot be used, file is not a database"):
         await migrate(database, "croupier.scoring")
     await database.dispose()

@@ -1,4 +1,4 @@
-"""Tokens say who calls, for one audience and a limited time."""
+"""Tokens identify a caller, for one audience and a limited time."""
 
 import stat
 from pathlib import Path
@@ -14,7 +14,7 @@ from croupier.runtime.errors import Unauthenticated
 from croupier.runtime.identity import (
     ENGINE_CONTROL_AUDIENCE,
     ISSUER,
-    LONGEST_TOKEN_CHARACTERS,
+    MAX_TOKEN_CHARACTERS,
     PLAYER_AUDIENCE,
     Caller,
     TokenIssuer,
@@ -25,6 +25,7 @@ from croupier.runtime.identity import (
     load_public_key,
     write_new_key_pair,
 )
+from croupier.runtime.program import SettingsError
 
 NOW = 1_700_000_000_000
 KEY = Ed25519PrivateKey.generate()
@@ -38,7 +39,7 @@ def signed(changes: dict[str, Any], without: str = "") -> str:
     return jwt.encode(claims, KEY, algorithm="EdDSA")
 
 
-def test_a_token_gives_its_caller_back_until_it_ends() -> None:
+def test_a_token_returns_its_caller_until_it_expires() -> None:
     token, expires = ISSUE.issue("ada", "Ada Lovelace")
     assert expires == NOW + 900_000
     assert VERIFY.verify(token) == Caller("ada", "Ada Lovelace")
@@ -53,7 +54,7 @@ def test_a_token_gives_its_caller_back_until_it_ends() -> None:
         "",
         "nonsense",
         "a.b.c",
-        "x" * (LONGEST_TOKEN_CHARACTERS + 1),
+        "x" * (MAX_TOKEN_CHARACTERS + 1),
         "é.é.é",
         signed({}, without="exp"),
         signed({}, without="sub"),
@@ -67,10 +68,10 @@ def test_a_token_gives_its_caller_back_until_it_ends() -> None:
         jwt.encode(CLAIMS, Ed25519PrivateKey.generate(), algorithm="EdDSA"),
     ],
 )
-def test_whatever_is_no_token_of_ours_is_unauthenticated(token: str) -> None:
+def test_an_invalid_token_is_unauthenticated(token: str) -> None:
     with pytest.raises(Unauthenticated) as refusal:
         VERIFY.verify(token)
-    assert refusal.value.reason == "UNAUTHENTICATED"
+    assert refusal.value.reason_name == "INVALID_ACCESS_TOKEN"
     assert not token or token not in refusal.value.message
 
 
@@ -84,12 +85,12 @@ def test_the_scheme_is_read_in_any_case() -> None:
     assert bearer_token({"authorization": "bearer abc"}) == "abc"
 
 
-def test_nobody_calls_outside_a_call() -> None:
+def test_there_is_no_caller_outside_a_call() -> None:
     with pytest.raises(Unauthenticated):
         caller()
 
 
-def test_key_files_are_made_once_and_the_private_one_is_for_its_owner(tmp_path: Path) -> None:
+def test_key_files_are_made_once_and_the_private_one_is_readable_by_its_owner_only(tmp_path: Path) -> None:
     private, public = tmp_path / "private.pem", tmp_path / "public.pem"
     write_new_key_pair(private, public)
     assert stat.S_IMODE(private.stat().st_mode) == 0o600
@@ -107,6 +108,6 @@ def test_files_that_hold_no_such_key_are_refused_without_showing_them(tmp_path: 
     (tmp_path / "nonsense").write_text("a secret")
     for read in (load_private_key, load_public_key):
         for name in ("pem", "pub", "nonsense", "no"):
-            with pytest.raises(ValueError, match="Ed25519") as refusal:
+            with pytest.raises(SettingsError, match="Ed25519") as refusal:
                 read(tmp_path / name)
             assert "a secret" not in str(refusal.value)

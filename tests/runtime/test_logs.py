@@ -1,4 +1,4 @@
-"""Logs on a stream that cannot take them."""
+"""Logs on a stream that cannot be written."""
 
 import errno
 import io
@@ -7,7 +7,7 @@ from croupier.runtime.logs import PatientStream
 
 
 class FullDisk(io.StringIO):
-    """Takes nothing while it is full."""
+    """A stream that raises OSError while it is full."""
 
     full = True
 
@@ -21,7 +21,7 @@ class FullDisk(io.StringIO):
             raise OSError(errno.ENOSPC, "No space left on device")
 
 
-def test_a_full_disk_loses_lines_and_ends_nothing() -> None:
+def test_a_full_disk_loses_lines_and_nothing_else() -> None:
     disk = FullDisk()
     stream = PatientStream(disk)
     print("lost", file=stream, flush=True)

@@ -1,4 +1,4 @@
-"""The page that metrics are read from."""
+"""The metrics page of a process."""
 
 from contextlib import ExitStack
 from http.client import HTTPConnection
@@ -14,7 +14,7 @@ SECONDS = 60.0
 
 
 def read(address: str) -> dict[str, float]:
-    """The samples without labels."""
+    """Return the samples without labels."""
     connection = HTTPConnection(address, timeout=SECONDS)
     connection.request("GET", "/metrics")
     page = connection.getresponse().read().decode()
@@ -23,7 +23,7 @@ def read(address: str) -> dict[str, float]:
     return {sample.name: sample.value for family in families for sample in family.samples if not sample.labels}
 
 
-def test_a_page_tells_what_the_process_uses(tmp_path: Path) -> None:
+def test_the_page_has_the_resources_of_the_process(tmp_path: Path) -> None:
     registry = CollectorRegistry()
     RpcMetrics(registry)
     server, address = serve_metrics(registry, "127.0.0.1:0")
@@ -38,5 +38,5 @@ def test_a_page_tells_what_the_process_uses(tmp_path: Path) -> None:
         server.server_close()
     assert before["process_cpu_seconds_total"] > 0
     assert before["process_resident_memory_bytes"] > 10 * 1024 * 1024
-    # Connections to the page, and what earlier tests have left to the garbage collector, may be closed meanwhile.
+    # Connections to the page, and those of earlier tests that the garbage collector finds, may be closed meanwhile.
     assert abs(opened - OPENED) < OTHERS

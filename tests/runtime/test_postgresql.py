@@ -1,4 +1,4 @@
-"""A PostgreSQL that goes away: calls end in time and say that they may be tried again, and then they may."""
+"""Calls to a PostgreSQL that fails end in time as UNAVAILABLE, and work again when it is back."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
 @pytest.fixture(scope="module")
 def own_server() -> Iterator[PostgresServer]:
-    """A server that tests may hold up and end."""
+    """Start a server that tests may pause and kill."""
     with postgres_server() as server:
         yield server
 
@@ -75,8 +75,8 @@ async def test_connections_that_are_cut(own_server: PostgresServer, database: As
     assert await ask(database) == 1
 
 
-async def test_a_server_that_falls_silent(own_server: PostgresServer) -> None:
-    # Commands must come soon, so that nobody waits for long for those that do not come.
+async def test_a_server_that_hangs(own_server: PostgresServer) -> None:
+    # Commands have a short time-out, so that the test does not wait long for those that hang.
     hasty = open_database(own_server.url("postgres"), command_seconds=2)
     await ask(hasty)
     own_server.pause()
@@ -100,13 +100,13 @@ async def fail_with(database: AsyncEngine, code: str) -> None:
 
 
 @pytest.mark.parametrize("code", [DEADLOCK, LOCK_TIMEOUT, OUT_OF_MEMORY])
-async def test_what_passes_by_itself_is_unavailable(database: AsyncEngine, code: str) -> None:
+async def test_transient_errors_are_unavailable(database: AsyncEngine, code: str) -> None:
     with pytest.raises(Unavailable):
         await fail_with(database, code)
     assert await ask(database) == 1
 
 
-async def test_what_is_wrong_in_itself_is_not(database: AsyncEngine) -> None:
+async def test_permanent_errors_are_not_unavailable(database: AsyncEngine) -> None:
     with pytest.raises(DBAPIError):
         await fail_with(database, UNKNOWN_TABLE)
 
@@ -119,25 +119,27 @@ def configure(server: PostgresServer, change: str) -> None:
     server.run_sql("postgres", "SELECT pg_reload_conf()")
 
 
-async def test_what_no_standby_has_is_seen_by_nobody(own_server: PostgresServer, database: AsyncEngine) -> None:
+async def test_a_commit_is_not_visible_before_a_standby_has_it(
+    own_server: PostgresServer, database: AsyncEngine
+) -> None:
     own_server.run_sql("postgres", "CREATE TABLE moves (number int)")
     configure(own_server, "SET synchronous_standby_names = 'nobody'")
     try:
         with pytest.raises(Unavailable):
             async with transaction(database) as connection:
                 await connection.execute(text("INSERT INTO moves VALUES (1)"))
-        # Had the call's end cancelled the commit's wait, it would not wait any more, and the move would be there.
+        # If the call's end had cancelled the commit's wait, the move would be visible.
         assert own_server.run_sql("postgres", WAITS_FOR_STANDBY) == "1"
         assert own_server.run_sql("postgres", "SELECT count(*) FROM moves") == "0"
     finally:
         configure(own_server, "RESET synchronous_standby_names")
-    # Nobody lost it either: once it is where it has to be it is seen.
+    # The move is not lost either: it is visible once the standby has it.
     await until(lambda: own_server.run_sql("postgres", "SELECT count(*) FROM moves") == "1")
 
 
-async def test_whoever_is_cancelled_ends(database: AsyncEngine) -> None:
+async def test_a_cancelled_call_ends(database: AsyncEngine) -> None:
     for wait in range(100):
-        # A connection that was used before is looked at before it is used again.
+        # A pooled connection is checked before it is used again.
         await ask(database)
         asking = asyncio.create_task(ask(database))
         await asyncio.sleep(wait * 20e-6)
@@ -146,6 +148,6 @@ async def test_whoever_is_cancelled_ends(database: AsyncEngine) -> None:
                 await asking
 
 
-async def test_many_more_than_there_are_connections_take_turns(database: AsyncEngine) -> None:
+async def test_more_calls_than_connections_take_turns(database: AsyncEngine) -> None:
     assert await asyncio.gather(*(ask(database) for _ in range(300))) == [1] * 300
     assert database.pool.size() == 10  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Schemas: brought up to date once, and whoever meets another one says in a line what is the matter and what to do."""
+"""Schemas are migrated once, and a service reports another version with its remedy in one line."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -11,8 +11,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from structlog.testing import CapturingLogger
 
 from croupier.runtime.database import open_database, transaction
+from croupier.runtime.program import DatabaseUnreachable, SettingsError
 from croupier.runtime.schema_versions import (
-    DatabaseUnreachable,
     check_durability,
     check_schema,
     migrate_database,
@@ -21,6 +21,8 @@ from loadtest.postgres import PostgresServer
 
 PACKAGE = "croupier.scoring"
 ALL = ("croupier.lobby", "croupier.engine", "croupier.scoring")
+TWO_VERSIONS = "croupier.engine"
+"""A package whose schema has more than one version."""
 
 
 @asynccontextmanager
@@ -30,21 +32,22 @@ async def opened(url: str) -> AsyncIterator[AsyncEngine]:
     await database.dispose()
 
 
-async def refusal(url: str) -> ValueError:
-    """How a service refuses a database: in one line without a password."""
+async def refusal(url: str, package: str = PACKAGE) -> SettingsError | DatabaseUnreachable:
+    """Return the one line with which a service refuses a database, which has no password."""
     async with opened(url) as database:
-        with pytest.raises(ValueError, match=r".+") as refused:
-            await check_schema(database, PACKAGE)
+        with pytest.raises((SettingsError, DatabaseUnreachable)) as refused:
+            await check_schema(database, package)
         password = database.url.password
-    said = str(refused.value)
-    assert "\n" not in said
-    assert password is None or password not in f"{said}{refused.value.__cause__}"
-    return refused.value
+    fault = refused.value
+    assert "\n" not in str(fault)
+    assert password is None or password not in f"{fault}{fault.__cause__}"
+    assert isinstance(fault, SettingsError | DatabaseUnreachable)
+    return fault
 
 
 async def write_version(url: str, version: str) -> None:
     async with opened(url) as database, transaction(database) as connection:
-        await connection.execute(text("UPDATE scoring_schema_version SET version_num = :it"), {"it": version})
+        await connection.execute(text("UPDATE engine_schema_version SET version_num = :it"), {"it": version})
 
 
 async def test_services_share_a_database(empty_url: str) -> None:
@@ -55,7 +58,7 @@ async def test_services_share_a_database(empty_url: str) -> None:
             await check_schema(database, package)
 
 
-async def test_two_who_migrate_at_once_do_it_once(new_database: Callable[..., str]) -> None:
+async def test_two_migrations_at_once_migrate_once(new_database: Callable[..., str]) -> None:
     url = new_database()
     done = await asyncio.gather(*(migrate_database(url, ALL) for _ in range(4)))
     assert sorted(package for packages in done for package in packages) == sorted(ALL)
@@ -69,13 +72,13 @@ async def test_a_schema_that_is_missing(empty_url: str) -> None:
 
 
 async def test_a_schema_of_another_version(empty_url: str) -> None:
-    await migrate_database(empty_url, [PACKAGE])
+    await migrate_database(empty_url, [TWO_VERSIONS])
     await write_version(empty_url, "0001")
-    assert 'are older than this version needs: run "croupier migrate' in str(await refusal(empty_url))
+    assert 'are older than this version needs: run "croupier migrate' in str(await refusal(empty_url, TWO_VERSIONS))
     await write_version(empty_url, "9999")
-    assert "newer than this version: use the newer version" in str(await refusal(empty_url))
-    with pytest.raises(ValueError, match="cannot be brought up to date: its tables of croupier's scoring are newer"):
-        await migrate_database(empty_url, [PACKAGE])
+    assert "newer than this version: use the newer version" in str(await refusal(empty_url, TWO_VERSIONS))
+    with pytest.raises(SettingsError, match="cannot be brought up to date: its tables of croupier's engine are newer"):
+        await migrate_database(empty_url, [TWO_VERSIONS])
 
 
 async def test_the_command_to_run_names_the_service_where_each_has_a_file(
@@ -87,12 +90,12 @@ async def test_the_command_to_run_names_the_service_where_each_has_a_file(
     assert f'run "croupier migrate --database {shown}"' in str(await refusal(shared))
 
 
-async def test_rights_that_are_missing(postgres: PostgresServer, new_database: Callable[..., str]) -> None:
+async def test_missing_privileges(postgres: PostgresServer, new_database: Callable[..., str]) -> None:
     postgres.run_sql("postgres", "DROP ROLE IF EXISTS low; CREATE ROLE low LOGIN PASSWORD 'sesame'")
     empty, url = new_database(), new_database()
     await migrate_database(url, [PACKAGE])
     low, low_on_empty = (each.replace(f"croupier:{postgres.password}", "low:sesame") for each in (url, empty))
-    with pytest.raises(ValueError, match="permission denied for schema public: grant it to this user"):
+    with pytest.raises(SettingsError, match="permission denied for schema public: grant it to this user"):
         await migrate_database(low_on_empty, [PACKAGE])
     assert "permission denied for table scoring_schema_version: grant it" in str(await refusal(low))
     name = url.rpartition("/")[2]
@@ -104,7 +107,7 @@ async def test_rights_that_are_missing(postgres: PostgresServer, new_database: C
 
 
 @pytest.mark.parametrize(
-    ("part", "other", "said"),
+    ("part", "other", "expected"),
     [
         ("/test_", "/nowhere_", "there is no such database: make it first"),
         (":{password}@", ":wrong@", "its server does not take this user and password: see to both in the URL"),
@@ -113,33 +116,33 @@ async def test_rights_that_are_missing(postgres: PostgresServer, new_database: C
     ],
 )
 async def test_a_url_that_is_wrong(
-    postgres: PostgresServer, new_database: Callable[..., str], part: str, other: str, said: str
+    postgres: PostgresServer, new_database: Callable[..., str], part: str, other: str, expected: str
 ) -> None:
     url = new_database()
     part = part.replace("{password}", postgres.password)
-    assert said in str(await refusal(url.replace(part, other) if part else url + other))
+    assert expected in str(await refusal(url.replace(part, other) if part else url + other))
 
 
 @pytest.mark.parametrize(
-    ("host", "said"),
+    ("host", "expected"),
     [
         ("127.0.0.1:1", "its server cannot be reached (connection refused): see to host and port"),
         ("nowhere.invalid", "the name of its server is not known: see to the host in the URL"),
     ],
 )
-async def test_a_server_that_is_not_there(host: str, said: str) -> None:
+async def test_a_server_that_does_not_exist(host: str, expected: str) -> None:
     refused = await refusal(f"postgresql://croupier:sesame@{host}/croupier")
     assert isinstance(refused, DatabaseUnreachable)
-    assert said in str(refused)
+    assert expected in str(refused)
 
 
 async def test_a_database_that_would_forget_commits(postgres: PostgresServer, new_database: Callable[..., str]) -> None:
-    url, heard = new_database(), CapturingLogger()
+    url, logger = new_database(), CapturingLogger()
     async with opened(url) as database:
-        await check_durability(database, heard)
-    (warning,) = heard.calls
+        await check_durability(database, logger)
+    (warning,) = logger.calls
     assert "lose what is committed if its machine stopped: fsync is off" in warning.args[0]
     postgres.run_sql("postgres", f'ALTER DATABASE "{url.rpartition("/")[2]}" SET synchronous_commit = off')
     async with opened(url) as database:
-        with pytest.raises(ValueError, match=r"synchronous_commit is off\): set it to on"):
-            await check_durability(database, heard)
+        with pytest.raises(SettingsError, match=r"synchronous_commit is off\): set it to on"):
+            await check_durability(database, logger)

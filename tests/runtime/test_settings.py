@@ -1,68 +1,146 @@
-"""Settings are read once, flags before variables, and all faults are told together."""
+"""Settings are read once, flags before variables; all faults are told together, and no secret is."""
 
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import pytest
+from pydantic import Field, NonNegativeInt, ValidationError
 
 from croupier.runtime.addresses import is_loopback
-from croupier.runtime.settings import known_settings, read_settings, setting
+from croupier.runtime.program import DatabaseUnreachable, SettingsError, run_program
+from croupier.runtime.settings import (
+    Addresses,
+    ListenAddress,
+    OptionalAddress,
+    OptionalPath,
+    Ratio,
+    Replicas,
+    ServiceSettings,
+    Settings,
+    read_settings,
+)
+
+PASSWORD = "correct-horse"
+URL = f"postgresql://croupier:{PASSWORD}@host/name"
 
 
-@dataclass(frozen=True)
-class Pace:
-    """How fast."""
-
-    limit: int = setting("How many a second.", default=5)
-    burst: float = setting("How many at once.", default=1.5)
-
-
-@dataclass(frozen=True)
-class Sample:
+class Sample(Settings):
     """A sample."""
 
-    database: str = setting("Where the data is.")
-    key: Path = setting("The key, 100% secret.")  # noqa: RUF009
-    limit: int = setting("How many.", default=3)
-    loud: bool = setting("Whether to speak up.", default=False)
-    ready_file: Path | None = setting("Where to say that it is ready.", default=None)  # noqa: RUF009
-    pace: Pace = Pace()
+    database: Annotated[str, Field(repr=False)]
+    """Where the data is."""
+    key: Path
+    """The key, 100% secret."""
+    limit: NonNegativeInt = 3
+    """How many."""
+    loud: bool = False
+    """Whether to speak up."""
+    ready_file: OptionalPath = None
+    """Where to say that it is ready."""
+    engines: Addresses = "a:1"
+    """Where engines are."""
+    scorings: Replicas = "a:1"
+    """Where scorings are."""
+    listen: ListenAddress = "127.0.0.1:0"
+    """Where to listen."""
+    collector: OptionalAddress = ""
+    """Where the collector is."""
+    ratio: Ratio = 1.0
+    """How much of it."""
 
 
-def read(*arguments: str, **environment: str) -> Sample:
-    return read_settings(Sample, "sample", arguments, environment)
+@pytest.fixture(autouse=True)
+def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CROUPIER_DATABASE", raising=False)
 
 
-def test_flags_come_before_variables_and_variables_before_defaults() -> None:
-    settings = read("--database", "flag", CROUPIER_DATABASE="variable", CROUPIER_KEY="k", CROUPIER_LOUD="true")
-    assert settings == Sample("flag", Path("k"), 3, True, None)
-    assert read("--database=d", "--key=k", "--limit=0", "--ready-file=r").ready_file == Path("r")
+def read(*arguments: str) -> Sample:
+    return read_settings(Sample, "sample", arguments)
 
 
-def test_settings_of_a_group_have_its_name_before_their_own() -> None:
-    settings = read("--database=d", "--key=k", "--pace-limit=7", CROUPIER_PACE_BURST="2", CROUPIER_BURST="9")
-    assert (settings.limit, settings.pace) == (3, Pace(7, 2))
-    names = "database key limit loud ready_file pace_limit pace_burst"
-    assert list(known_settings(Sample)) == names.split()
+def faults_of(*arguments: str) -> list[str]:
+    with pytest.raises(SettingsError) as refused:
+        read(*arguments)
+    return str(refused.value).splitlines()
 
 
-def test_every_fault_is_told_and_ends_with_code_2(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as end:
-        read("--limit=many", "--loud=maybe", "--pace-limit=-1", CROUPIER_DATABASE="d")
-    assert end.value.code == 2
-    said = capsys.readouterr().err
-    assert "--key (CROUPIER_KEY) is missing: The key, 100% secret." in said
-    assert "--limit (CROUPIER_LIMIT) cannot be 'many': an integer is expected" in said
-    assert "--loud (CROUPIER_LOUD) cannot be 'maybe': true or false is expected" in said
-    assert "--pace-limit (CROUPIER_PACE_LIMIT) cannot be '-1': it must not be negative" in said
-    assert len(said.splitlines()) == 4
+def test_flags_come_before_variables_and_variables_before_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in {"DATABASE": "variable", "KEY": "k", "LOUD": "true", "READY_FILE": "variable"}.items():
+        monkeypatch.setenv(f"CROUPIER_{name}", text)
+    settings = read("--database", "flag", "--database=last", "--ready-file=")
+    assert settings == Sample(database="last", key=Path("k"), loud=True)
+    assert read("--limit=0", "--ready-file=r") == Sample(
+        database="variable", key=Path("k"), limit=0, loud=True, ready_file=Path("r")
+    )
 
 
-@pytest.mark.parametrize("arguments", [["--limit=-1"], ["--lim=1"], ["--unknown=1"], ["stray"]])
-def test_what_cannot_be_is_refused(arguments: list[str]) -> None:
-    with pytest.raises(SystemExit) as end:
-        read("--database=d", "--key=k", *arguments)
-    assert end.value.code == 2
+def test_a_model_made_in_code_looks_at_no_environment_and_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CROUPIER_LIMIT", "7")
+    settings = Sample(database="d", key=Path("k"))
+    assert settings.limit == 3
+    with pytest.raises(ValidationError):
+        settings.limit = 4
+
+
+def test_every_fault_is_told_with_flag_variable_and_what_is_expected() -> None:
+    assert faults_of("--limit=many", "--loud=maybe", f"--database={URL}", "--unheard=of", "--listen=here") == [
+        "unknown flag --unheard: --help names all flags",
+        "missing --key (CROUPIER_KEY): The key, 100% secret.",
+        "invalid --limit (CROUPIER_LIMIT) 'many': "
+        "input should be a valid integer, unable to parse string as an integer",
+        "invalid --loud (CROUPIER_LOUD) 'maybe': input should be a valid boolean, unable to interpret input",
+        "invalid --listen (CROUPIER_LISTEN) 'here': expected host:port, where port 0 chooses one",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("flag", "fault"),
+    [
+        ("--limit=-1", "invalid --limit (CROUPIER_LIMIT) '-1': input should be greater than or equal to 0"),
+        ("--lim=1", "unknown flag --lim: --help names all flags"),
+        ("stray", "unexpected argument without a flag: --help names all flags"),
+        ("--engines=a:1,b", "expected host:port, several with commas between, and 'b' is none"),
+        ("--scorings=127.0.0.1:1,b:1", "and b:1 is a name"),
+        ("--scorings=127.0.0.1:1,[::1]:2", "expected several addresses all of IPv4 or all of IPv6"),
+        ("--listen=127.0.0.1:99999", "invalid --listen (CROUPIER_LISTEN) '127.0.0.1:99999': expected host:port"),
+        ("--listen=:0", "invalid --listen (CROUPIER_LISTEN) ':0': expected host:port"),
+        ("--collector=nowhere", "'nowhere': expected one host:port"),
+        ("--collector=127.0.0.1:1,127.0.0.1:2", "expected one host:port"),
+        ("--ratio=1.5", "input should be less than or equal to 1"),
+        ("--ratio=nan", "invalid --ratio (CROUPIER_RATIO) 'nan'"),
+    ],
+)
+def test_what_cannot_be_is_refused(flag: str, fault: str) -> None:
+    (told,) = faults_of("--database=d", "--key=k", flag)
+    assert fault in told
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[f"--databse={URL}"], ["--databse", URL], [URL], [f"--database={URL}", "--limit=x"], ["--database", URL, "--x"]],
+)
+def test_no_message_has_a_secret(arguments: list[str]) -> None:
+    assert PASSWORD not in "".join(faults_of("--key=k", *arguments))
+    settings = Sample(database=URL, key=Path("k"))
+    assert PASSWORD not in repr(settings)
+    with pytest.raises(ValidationError) as invalid:
+        Sample(database=[URL], key=Path("k"))  # type: ignore[arg-type]
+    assert PASSWORD not in str(invalid.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "missing"),
+    [
+        ({"certificate": "c"}, "--tls-key, --tls-ca missing"),
+        ({"certificate": "c", "key": "k"}, "--tls-ca missing"),
+        ({"ca": "a"}, "--tls-certificate, --tls-key missing"),
+    ],
+)
+def test_a_part_of_the_settings_for_tls_is_not_enough(given: dict[str, str], missing: str) -> None:
+    flags = [f"--tls-{name}={path}" for name, path in given.items()]
+    settings = read_settings(ServiceSettings, "service", ["--database=d", "--metrics-listen=a:0", *flags])
+    with pytest.raises(SettingsError, match=missing):
+        _ = settings.tls
 
 
 def test_help_names_flag_variable_meaning_and_default(capsys: pytest.CaptureFixture[str]) -> None:
@@ -70,8 +148,31 @@ def test_help_names_flag_variable_meaning_and_default(capsys: pytest.CaptureFixt
         read("--help")
     assert end.value.code == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "--limit VALUE How many. Default: 3. [CROUPIER_LIMIT]" in said
-    assert "100% secret" in said
+    assert "--limit int How many. (default: 3) [env: CROUPIER_LIMIT]" in said
+    assert "The key, 100% secret. (required)" in said
+
+
+def ended(fault: BaseException | None) -> int:
+    def start() -> int:
+        if fault:
+            raise fault
+        return 7
+
+    return run_program("croupier serve it", start)
+
+
+def test_a_program_that_cannot_run_tells_why_in_lines_and_by_its_code(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended(None) == 7
+    assert ended(SettingsError("one\nother")) == 2
+    assert ended(DatabaseUnreachable("away")) == 1
+    told = capsys.readouterr().err.splitlines()
+    assert told == [f"croupier serve it: {fault}" for fault in ("one", "other", "away")]
+
+
+@pytest.mark.parametrize("fault", [ValueError("a defect"), OSError("a full disk")])
+def test_nothing_else_looks_like_a_fault_of_the_settings(fault: Exception) -> None:
+    with pytest.raises(type(fault), match=str(fault)):
+        ended(fault)
 
 
 def test_loopback_is_this_machine_only() -> None:

@@ -1,4 +1,4 @@
-"""Mutual TLS: files that can be used and that cannot, who is let in, and certificates that change while all goes on."""
+"""Mutual TLS: usable and unusable files, accepted callers, and certificates that change at run time."""
 
 import asyncio
 import ssl
@@ -25,15 +25,15 @@ from structlog.testing import CapturingLogger
 from croupier.runtime.certificates import CertificateAndKey, new_certificate
 from croupier.runtime.channels import open_channel
 from croupier.runtime.metrics import export_expiry
+from croupier.runtime.program import SettingsError
 from croupier.runtime.server import Listener
-from croupier.runtime.settings import TlsSettings
-from croupier.runtime.tls import Tls, TlsFiles, tls_in_use
+from croupier.runtime.tls import Tls, TlsFiles
 from croupier_api.v1 import lobby_pb2 as pb
-from tests.certificates import LONG_AGO, NOW, SOON, UNSPOKEN, House, der, replace
+from tests.certificates import FUTURE, NOW, PAST, UNSUPPORTED, Authority, der, replace
 from tests.runtime.site import LOBBY, Servicer, opened_site
-from tests.waiting import PATIENCE_SECONDS, until
+from tests.waiting import TIMEOUT_SECONDS, until
 
-HOUSE, ANOTHER_HOUSE = House(), House()
+AUTHORITY, OTHER_AUTHORITY = Authority(), Authority()
 
 
 def milliseconds(now: datetime = NOW) -> int:
@@ -44,23 +44,19 @@ def events(logger: CapturingLogger) -> list[str]:
     return [call.args[0] for call in logger.calls]
 
 
-def settings_of(files: TlsFiles) -> TlsSettings:
-    return TlsSettings(files.certificate, files.key, files.ca)
-
-
 def opened(files: TlsFiles) -> Tls:
     return Tls(files, milliseconds, CapturingLogger())
 
 
-def look(tls: Tls) -> None:
-    """Often enough to take new files."""
+def poll(tls: Tls) -> None:
+    """Poll often enough to accept new files."""
     for _ in range(2):
         tls.look()
 
 
 @pytest.fixture
 def files(tmp_path: Path) -> TlsFiles:
-    return HOUSE.files(tmp_path / "engine", HOUSE.issue("engine"))
+    return AUTHORITY.files(tmp_path / "engine", AUTHORITY.issue("engine"))
 
 
 def locked(pem: bytes) -> bytes:
@@ -81,74 +77,48 @@ FAULTS: dict[str, tuple[Callable[[TlsFiles], object], str]] = {
         "tls.key cannot be read as a private key in PEM form without password",
     ),
     "key of another certificate": (
-        lambda files: files.key.write_bytes(HOUSE.issue("engine").key),
+        lambda files: files.key.write_bytes(AUTHORITY.issue("engine").key),
         "tls.key is not the key of the certificate in .*tls.crt",
     ),
-    "expired": (lambda files: replace(files, HOUSE.issue("engine", LONG_AGO)), "tls.crt expired at 20.*"),
-    "not yet": (lambda files: replace(files, HOUSE.issue("engine", SOON)), "tls.crt holds from 20.* on only"),
+    "expired": (lambda files: replace(files, AUTHORITY.issue("engine", PAST)), "tls.crt expired at 20.*"),
+    "not yet": (lambda files: replace(files, AUTHORITY.issue("engine", FUTURE)), "tls.crt holds from 20.* on only"),
     "expired authority": (
-        lambda files: files.ca.write_bytes(HOUSE.issue("any", LONG_AGO).certificate),
+        lambda files: files.ca.write_bytes(AUTHORITY.issue("any", PAST).certificate),
         "ca.crt expired at 20.*",
     ),
     **{
         kind: (partial(replace, issued=issued), "tls.key is of a kind that TLS is not spoken with here: .* P-256")
-        for kind, issued in UNSPOKEN.items()
+        for kind, issued in UNSUPPORTED.items()
     },
 }
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-async def test_files_that_cannot_be_used_are_named_and_not_shown(files: TlsFiles, fault: str) -> None:
-    spoil, said = FAULTS[fault]
+def test_unusable_files_are_named_without_their_content(files: TlsFiles, fault: str) -> None:
+    spoil, expected = FAULTS[fault]
     spoil(files)
-    with pytest.raises(ValueError, match=said) as refused:
-        async with tls_in_use(settings_of(files), (), milliseconds, CapturingLogger()):
-            pytest.fail("it was taken")
+    with pytest.raises(SettingsError, match=expected) as refused:
+        opened(files)
     assert "BEGIN" not in str(refused.value)
     assert "garbage" not in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("settings", "missing"),
-    [
-        (TlsSettings(Path("c")), "--tls-key, --tls-ca missing"),
-        (TlsSettings(Path("c"), Path("k")), "--tls-ca missing"),
-        (TlsSettings(ca=Path("a")), "--tls-certificate, --tls-key missing"),
-    ],
-)
-async def test_a_part_of_the_settings_is_not_enough(settings: TlsSettings, missing: str) -> None:
-    with pytest.raises(ValueError, match=missing):
-        async with tls_in_use(settings, (), milliseconds, CapturingLogger()):
-            pytest.fail("it was taken")
-
-
-@pytest.mark.parametrize(("address", "warnings"), [("127.0.0.1:1", 0), ("0.0.0.0:1", 1), ("lobby:1", 1)])
-async def test_an_open_door_without_tls_is_told_once(files: TlsFiles, address: str, warnings: int) -> None:
-    logger = CapturingLogger()
-    async with tls_in_use(TlsSettings(), (address,), milliseconds, logger) as tls:
-        assert tls is None
-    assert len(events(logger)) == warnings
-    async with tls_in_use(settings_of(files), (address,), milliseconds, logger) as tls:
-        assert tls is not None
-    assert len(events(logger)) == warnings
-
-
-def test_one_authority_of_several_that_holds_is_enough(files: TlsFiles) -> None:
-    old = House().issue("old authority", LONG_AGO).certificate
-    files.ca.write_bytes(old + HOUSE.authority.certificate)
+def test_one_valid_authority_of_several_is_enough(files: TlsFiles) -> None:
+    old = Authority().issue("old authority", PAST).certificate
+    files.ca.write_bytes(old + AUTHORITY.authority.certificate)
     assert opened(files).identity.authorities.count(b"BEGIN") == 2
 
 
 def test_no_secret_is_in_what_is_printed(files: TlsFiles) -> None:
-    assert "BEGIN" not in repr(opened(files).identity) + repr(HOUSE.authority).partition("key")[2]
+    assert "BEGIN" not in repr(opened(files).identity) + repr(AUTHORITY.authority).partition("key")[2]
 
 
 # Changes
 
 
-def test_new_files_are_taken_once_all_of_them_are_there(files: TlsFiles) -> None:
-    logger, new = CapturingLogger(), HOUSE.issue("engine")
+def test_new_files_are_used_once_all_of_them_are_there(files: TlsFiles) -> None:
+    logger, new = CapturingLogger(), AUTHORITY.issue("engine")
     tls = Tls(files, milliseconds, logger)
     old = tls.identity
     tls.look()
@@ -163,20 +133,20 @@ def test_new_files_are_taken_once_all_of_them_are_there(files: TlsFiles) -> None
     assert events(logger) == ["the new certificate is used from now on"]
 
 
-def test_files_that_kubernetes_swaps_all_at_once_are_taken(tmp_path: Path) -> None:
+def test_files_that_kubernetes_swaps_all_at_once_are_used(tmp_path: Path) -> None:
     for folder in ("first", "second"):
-        HOUSE.files(tmp_path / folder, HOUSE.issue("engine"))
+        AUTHORITY.files(tmp_path / folder, AUTHORITY.issue("engine"))
     current = tmp_path / "..data"
     current.symlink_to("first")
     tls = opened(TlsFiles(current / "tls.crt", current / "tls.key", current / "ca.crt"))
     (tmp_path / "next").symlink_to("second")
     (tmp_path / "next").replace(current)
-    look(tls)
+    poll(tls)
     assert tls.identity.certificate == (tmp_path / "second" / "tls.crt").read_bytes()
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_new_files_that_cannot_be_used_change_nothing_and_are_told_once(files: TlsFiles, fault: str) -> None:
+def test_unusable_new_files_change_nothing_and_are_logged_once(files: TlsFiles, fault: str) -> None:
     logger = CapturingLogger()
     tls = Tls(files, milliseconds, logger)
     old, before = tls.identity, files.contents()
@@ -188,28 +158,28 @@ def test_new_files_that_cannot_be_used_change_nothing_and_are_told_once(files: T
     assert "BEGIN" not in str(logger.calls)
     for path, content in zip((files.certificate, files.key, files.ca), before, strict=True):
         path.write_bytes(content or b"")
-    look(tls)
+    poll(tls)
     assert tls.identity == old
     assert events(logger)[1:] == ["the new certificate is used from now on"]
 
 
-async def test_the_files_are_looked_at_by_themselves(files: TlsFiles, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_files_are_polled(files: TlsFiles, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("croupier.runtime.tls.LOOK_SECONDS", 0.001)
-    async with tls_in_use(settings_of(files), (), milliseconds, CapturingLogger()) as tls:
-        assert tls is not None
-        new = HOUSE.issue("engine")
-        replace(files, new)
-        await until(lambda: tls.identity.certificate == new.certificate)
+    tls, new = opened(files), AUTHORITY.issue("engine")
+    watching = asyncio.create_task(tls.watch())
+    replace(files, new)
+    await until(lambda: tls.identity.certificate == new.certificate)
+    watching.cancel()
 
 
-def test_metrics_tell_when_the_certificate_ends(files: TlsFiles) -> None:
+def test_metrics_have_the_end_of_the_certificate(files: TlsFiles) -> None:
     registry, tls = CollectorRegistry(), opened(files)
     export_expiry(registry, tls)
     name = "croupier_tls_certificate_expiry_timestamp_seconds"
-    # A certificate's times have no fractions of a second.
-    assert registry.get_sample_value(name) == int(SOON.timestamp())
-    replace(files, new_certificate(HOUSE.authority, ["engine"], 5, NOW))
-    look(tls)
+    # The times of a certificate have no fractions of a second.
+    assert registry.get_sample_value(name) == int(FUTURE.timestamp())
+    replace(files, new_certificate(AUTHORITY.authority, ["engine"], 5, NOW))
+    poll(tls)
     assert registry.get_sample_value(name) == int((NOW + timedelta(days=5)).timestamp())
     nothing = CollectorRegistry()
     export_expiry(nothing, None)
@@ -219,8 +189,8 @@ def test_metrics_tell_when_the_certificate_ends(files: TlsFiles) -> None:
 # Connections
 
 
-class WhoAmI(Servicer):
-    """Tells callers which certificate they came with; waits before that while it is told to."""
+class EchoCertificate(Servicer):
+    """A servicer that returns the caller's certificate; a request with a name waits until it `is_open`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -233,10 +203,10 @@ class WhoAmI(Servicer):
 
 
 @dataclass
-class Port:
-    """Where an engine listens, with its certificate."""
+class ServedEngine:
+    """An engine's listener with its certificate."""
 
-    servicer: WhoAmI
+    servicer: EchoCertificate
     listener: Listener
     tls: Tls
     files: TlsFiles
@@ -245,120 +215,120 @@ class Port:
     def address(self) -> str:
         return self.listener.address
 
-    async def shows(self, issued: CertificateAndKey) -> bool:
-        """Whether this is the certificate that new callers see, with one of their own or without."""
+    async def presents(self, issued: CertificateAndKey) -> bool:
+        """Return whether new connections get this certificate, with or without one of their own."""
         host, _, number = self.address.rpartition(":")
-        shown = await asyncio.to_thread(ssl.get_server_certificate, (host, int(number)))
-        return der(shown.encode()) == der(issued.certificate)
+        presented = await asyncio.to_thread(ssl.get_server_certificate, (host, int(number)))
+        return der(presented.encode()) == der(issued.certificate)
 
 
 @asynccontextmanager
-async def port(files: TlsFiles, opened_at: datetime = NOW) -> AsyncIterator[Port]:
-    tls, servicer = Tls(files, lambda: milliseconds(opened_at), CapturingLogger()), WhoAmI()  # type: ignore[abstract]
+async def port(files: TlsFiles, opened_at: datetime = NOW) -> AsyncIterator[ServedEngine]:
+    tls, servicer = Tls(files, lambda: milliseconds(opened_at), CapturingLogger()), EchoCertificate()  # type: ignore[abstract]
     async with opened_site(servicer, tls) as site:
-        yield Port(servicer, site.listener, tls, files)
+        yield ServedEngine(servicer, site.listener, tls, files)
 
 
 @pytest.fixture
-async def engine(files: TlsFiles) -> AsyncIterator[Port]:
+async def engine(files: TlsFiles) -> AsyncIterator[ServedEngine]:
     async with port(files) as running:
         yield running
 
 
-async def who_am_i(channel: grpc.aio.Channel, name: str = "") -> bytes:
+async def presented_certificate(channel: grpc.aio.Channel, name: str = "") -> bytes:
     method: Any = channel.unary_unary(f"{LOBBY}/SignIn", pb.SignInRequest.SerializeToString)
-    answer = await method(pb.SignInRequest(name=name), timeout=PATIENCE_SECONDS)
+    answer = await method(pb.SignInRequest(name=name), timeout=TIMEOUT_SECONDS)
     return pb.SignInResponse.FromString(answer).player.name.encode()
 
 
 async def refusal(channel: grpc.aio.Channel) -> str:
     async with channel:
         with pytest.raises(grpc.aio.AioRpcError) as refused:
-            await who_am_i(channel)
+            await presented_certificate(channel)
     assert refused.value.code() is grpc.StatusCode.UNAVAILABLE
     return refused.value.details() or ""
 
 
-async def test_both_sides_prove_who_they_are(engine: Port, tmp_path: Path) -> None:
-    lobby = HOUSE.issue("lobby")
-    async with open_channel(engine.address, opened(HOUSE.files(tmp_path / "lobby", lobby)), "engine") as channel:
-        assert der(await who_am_i(channel)) == der(lobby.certificate)
+async def test_both_sides_authenticate(engine: ServedEngine, tmp_path: Path) -> None:
+    lobby = AUTHORITY.issue("lobby")
+    async with open_channel(engine.address, opened(AUTHORITY.files(tmp_path / "lobby", lobby)), "engine") as channel:
+        assert der(await presented_certificate(channel)) == der(lobby.certificate)
 
 
 CALLERS: dict[str, grpc.ChannelCredentials | None] = {
     "no TLS": None,
-    "no certificate": HOUSE.credentials(None),
-    "another house's": HOUSE.credentials(ANOTHER_HOUSE.issue("lobby")),
-    "expired": HOUSE.credentials(HOUSE.issue("lobby", LONG_AGO)),
-    "not yet": HOUSE.credentials(HOUSE.issue("lobby", SOON)),
+    "no certificate": AUTHORITY.credentials(None),
+    "another authority's": AUTHORITY.credentials(OTHER_AUTHORITY.issue("lobby")),
+    "expired": AUTHORITY.credentials(AUTHORITY.issue("lobby", PAST)),
+    "not yet": AUTHORITY.credentials(AUTHORITY.issue("lobby", FUTURE)),
 }
 
 
 @pytest.mark.parametrize("caller", CALLERS)
-async def test_callers_without_a_good_certificate_are_not_let_in(engine: Port, caller: str) -> None:
-    given = CALLERS[caller]
+async def test_callers_without_a_valid_certificate_are_refused(engine: ServedEngine, caller: str) -> None:
+    credentials = CALLERS[caller]
     address = engine.address
-    await refusal(grpc.aio.secure_channel(address, given) if given else grpc.aio.insecure_channel(address))
-    async with grpc.aio.secure_channel(address, HOUSE.credentials(HOUSE.issue("lobby"))) as channel:
-        await who_am_i(channel)
+    await refusal(grpc.aio.secure_channel(address, credentials) if credentials else grpc.aio.insecure_channel(address))
+    async with grpc.aio.secure_channel(address, AUTHORITY.credentials(AUTHORITY.issue("lobby"))) as channel:
+        await presented_certificate(channel)
 
 
 @pytest.mark.parametrize(
-    ("trusted", "name", "issued_at", "said"),
+    ("trusted", "name", "issued_at", "expected"),
     [
-        (HOUSE, "scoring", NOW, "Hostname"),
-        (ANOTHER_HOUSE, "engine", NOW, "CERTIFICATE_VERIFY_FAILED"),
-        # What a port would go on showing that nobody gave a new certificate in time.
-        (HOUSE, "engine", LONG_AGO, "expired"),
+        (AUTHORITY, "scoring", NOW, "Hostname"),
+        (OTHER_AUTHORITY, "engine", NOW, "CERTIFICATE_VERIFY_FAILED"),
+        # A port whose certificate was not renewed in time presents it further.
+        (AUTHORITY, "engine", PAST, "expired"),
     ],
 )
-async def test_a_service_that_does_not_prove_who_it_is_is_not_believed(
-    files: TlsFiles, tmp_path: Path, trusted: House, name: str, issued_at: datetime, said: str
+async def test_a_service_without_a_valid_certificate_is_refused(
+    files: TlsFiles, tmp_path: Path, trusted: Authority, name: str, issued_at: datetime, expected: str
 ) -> None:
-    replace(files, HOUSE.issue("engine", issued_at))
-    tls = opened(trusted.files(tmp_path / "lobby", HOUSE.issue("lobby")))
+    replace(files, AUTHORITY.issue("engine", issued_at))
+    tls = opened(trusted.files(tmp_path / "lobby", AUTHORITY.issue("lobby")))
     async with port(files, issued_at) as engine:
-        assert said in await refusal(open_channel(engine.address, tls, name))
+        assert expected in await refusal(open_channel(engine.address, tls, name))
 
 
-async def test_new_connections_get_the_new_certificate_and_streams_go_on(engine: Port) -> None:
-    new = HOUSE.issue("engine")
-    async with grpc.aio.secure_channel(engine.address, HOUSE.credentials(HOUSE.issue("lobby"))) as channel:
-        stream = health_pb2_grpc.HealthStub(channel).Watch(health_pb2.HealthCheckRequest(), timeout=PATIENCE_SECONDS)
+async def test_new_connections_get_the_new_certificate_and_streams_continue(engine: ServedEngine) -> None:
+    new = AUTHORITY.issue("engine")
+    async with grpc.aio.secure_channel(engine.address, AUTHORITY.credentials(AUTHORITY.issue("lobby"))) as channel:
+        stream = health_pb2_grpc.HealthStub(channel).Watch(health_pb2.HealthCheckRequest(), timeout=TIMEOUT_SECONDS)
         assert (await stream.read()).status == health_pb2.HealthCheckResponse.SERVING
-        assert not await engine.shows(new)
+        assert not await engine.presents(new)
         replace(engine.files, new)
-        look(engine.tls)
-        assert await engine.shows(new)
+        poll(engine.tls)
+        assert await engine.presents(new)
         engine.files.key.write_bytes(b"broken")
-        look(engine.tls)
-        assert await engine.shows(new)
+        poll(engine.tls)
+        assert await engine.presents(new)
         await engine.listener.set_serving(False)
         assert (await stream.read()).status == health_pb2.HealthCheckResponse.NOT_SERVING
 
 
-async def test_a_channel_goes_over_to_its_new_certificate_and_ends_calls_on_the_old(
-    engine: Port, tmp_path: Path
+async def test_a_channel_changes_to_its_new_certificate_and_finishes_calls_on_the_old(
+    engine: ServedEngine, tmp_path: Path
 ) -> None:
-    lobby, new = HOUSE.issue("lobby"), HOUSE.issue("lobby")
-    files = HOUSE.files(tmp_path / "lobby", lobby)
+    lobby, new = AUTHORITY.issue("lobby"), AUTHORITY.issue("lobby")
+    files = AUTHORITY.files(tmp_path / "lobby", lobby)
     tls = opened(files)
     async with open_channel(engine.address, tls, "engine") as channel:
-        waiting = asyncio.ensure_future(who_am_i(channel, "wait"))
-        assert der(await who_am_i(channel)) == der(lobby.certificate)
+        waiting = asyncio.ensure_future(presented_certificate(channel, "wait"))
+        assert der(await presented_certificate(channel)) == der(lobby.certificate)
         replace(files, new)
-        look(tls)
-        assert der(await who_am_i(channel)) == der(new.certificate)
+        poll(tls)
+        assert der(await presented_certificate(channel)) == der(new.certificate)
         assert not waiting.done()
         engine.servicer.is_open.set()
         assert der(await waiting) == der(lobby.certificate)
 
 
-async def test_a_new_authority_is_believed_from_then_on(engine: Port) -> None:
-    stranger = ANOTHER_HOUSE.issue("lobby")
-    credentials = HOUSE.credentials(stranger)
+async def test_a_new_authority_is_accepted_from_then_on(engine: ServedEngine) -> None:
+    stranger = OTHER_AUTHORITY.issue("lobby")
+    credentials = AUTHORITY.credentials(stranger)
     await refusal(grpc.aio.secure_channel(engine.address, credentials))
-    engine.files.ca.write_bytes(HOUSE.authority.certificate + ANOTHER_HOUSE.authority.certificate)
-    look(engine.tls)
+    engine.files.ca.write_bytes(AUTHORITY.authority.certificate + OTHER_AUTHORITY.authority.certificate)
+    poll(engine.tls)
     async with grpc.aio.secure_channel(engine.address, credentials) as channel:
-        assert der(await who_am_i(channel)) == der(stranger.certificate)
+        assert der(await presented_certificate(channel)) == der(stranger.certificate)

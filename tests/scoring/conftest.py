@@ -1,4 +1,4 @@
-"""A migrated ledger is made once and copied; each test gets one of its own."""
+"""Fixtures of scoring; each test has its own copy of a database that is migrated once."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,7 +8,7 @@ import pytest
 
 from croupier.runtime.schema_versions import migrate_database
 from tests.databases import copy_database
-from tests.scoring.house import House, Keys, open_house
+from tests.scoring.deployment import Keys, ScoringHarness, open_harness
 
 
 @pytest.fixture(scope="session")
@@ -30,7 +30,7 @@ def database_file(migrated: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def database_url(request: pytest.FixtureRequest) -> str:
-    """A new database with the ledger's tables: SQLite, or what the test is parametrised with."""
+    """Return the URL of a new database with the ledger's tables, SQLite unless the test is parametrised."""
     if getattr(request, "param", "sqlite") == "sqlite":
         return f"sqlite:///{request.getfixturevalue('database_file')}"
     url: str = request.getfixturevalue("new_database")("croupier.scoring")
@@ -38,7 +38,7 @@ def database_url(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-async def house(keys: Keys, database_file: Path) -> AsyncIterator[House]:
-    """On SQLite: nothing between the calls and the ledger differs by database."""
-    async with open_house(keys, f"sqlite:///{database_file}") as house:
-        yield house
+async def harness(keys: Keys, database_file: Path) -> AsyncIterator[ScoringHarness]:
+    """Run the service on SQLite; only tests of the ledger depend on the kind of database."""
+    async with open_harness(keys, f"sqlite:///{database_file}") as harness:
+        yield harness

@@ -1,38 +1,39 @@
-"""Page tokens of other listings, and tokens that somebody made up."""
+"""Page tokens of other queries and forged tokens are refused."""
 
 from typing import Any
 
 import pytest
 
-from croupier.runtime.paging import write_page_token
+from croupier.runtime.paging import encode_page_token
 from croupier_api.v1 import scoring_pb2 as pb
-from tests.contract.house import computer, person
-from tests.scoring.house import House, result_entry
+from tests.contract.deployment import computer, person
+from tests.scoring.deployment import ScoringHarness, result_entry
 from tests.serving import Refusal, refusal
 
-REFUSED = Refusal("INVALID_ARGUMENT", "PAGE_TOKEN", "page_token")
+REFUSED = Refusal("INVALID_ARGUMENT", "INVALID_PAGE_TOKEN", "page_token")
 
 
-async def test_a_token_fits_its_own_listing_only(house: House) -> None:
+async def test_a_token_is_valid_for_its_own_query_only(harness: ScoringHarness) -> None:
     for number, player_id in enumerate(("anna", "ben")):
-        await house.enter(result_entry(f"t{number}", seats=(person(player_id), computer())))
-    results = (await house.ask("ListResults", pb.ListResultsRequest(page_size=1))).next_page_token
-    board = (await house.ask("GetLeaderboard", pb.GetLeaderboardRequest(game="jossing", page_size=1))).next_page_token
+        await harness.record(result_entry(f"t{number}", seats=(person(player_id), computer())))
+    results = (await harness.ask("ListResults", pb.ListResultsRequest(page_size=1))).next_page_token
+    board = (await harness.ask("GetLeaderboard", pb.GetLeaderboardRequest(game="jossing", page_size=1))).next_page_token
     for request in (
         pb.ListResultsRequest(page_token=board),
         pb.ListResultsRequest(page_token=results, game="jossing"),
         pb.ListResultsRequest(page_token=results, player_id="anna"),
     ):
-        assert await refusal(house.ask("ListResults", request)) == REFUSED
+        assert await refusal(harness.ask("ListResults", request)) == REFUSED
     for game, token in (("solo", board), ("jossing", results)):
         assert (
-            await refusal(house.ask("GetLeaderboard", pb.GetLeaderboardRequest(game=game, page_token=token))) == REFUSED
+            await refusal(harness.ask("GetLeaderboard", pb.GetLeaderboardRequest(game=game, page_token=token)))
+            == REFUSED
         )
 
 
 @pytest.mark.parametrize("cursor", [[1, "anna", 1, 1, 10**400], [1, "anna", 1, 1], [2**32, "anna", 1, 1, 1]])
-async def test_a_forged_place_on_a_leaderboard_is_refused(house: House, cursor: list[Any]) -> None:
-    """Numbers must be such as the database's columns hold; tests/runtime shows the other forgeries."""
-    token = write_page_token(("leaderboard", "solo"), cursor)
-    call = house.ask("GetLeaderboard", pb.GetLeaderboardRequest(game="solo", page_token=token))
+async def test_a_forged_cursor_of_a_leaderboard_is_refused(harness: ScoringHarness, cursor: list[Any]) -> None:
+    """Numbers must fit the database's columns; tests/runtime tests the other forgeries."""
+    token = encode_page_token(("leaderboard", "solo"), cursor)
+    call = harness.ask("GetLeaderboard", pb.GetLeaderboardRequest(game="solo", page_token=token))
     assert await refusal(call) == REFUSED

@@ -1,97 +1,100 @@
-"""Both services over gRPC on loopback: what they answer, and what they refuse."""
+"""Both services over gRPC on loopback: answers and refusals."""
 
 from typing import Any, TypeVar
 
 import pytest
 from google.protobuf.message import Message
+from google.protobuf.timestamp_pb2 import Timestamp
 
-from croupier.scoring.codec import read_round_entry
+from croupier.scoring.codec import decode_round
+from croupier_api.v1 import facts_pb2, tables_pb2
 from croupier_api.v1 import scoring_pb2 as pb
-from croupier_api.v1 import table_pb2
-from tests.contract.house import computer, person
-from tests.scoring.house import ANNA_AND_BEN, FINISHED, House, result_entry, round_entry
+from croupier_internal.v1 import scoring_control_pb2 as control_pb
+from tests.contract.deployment import computer, person
+from tests.scoring.deployment import ANNA_AND_BEN, END_MILLISECONDS, ScoringHarness, result_entry, round_entry
 from tests.serving import Refusal, refusal
 
 
-async def test_a_score_sheet(house: House) -> None:
+async def test_a_score_sheet_has_its_rounds_in_order_and_the_result(harness: ScoringHarness) -> None:
     for number in (2, 1):
-        await house.enter(round_entry(number=number))
-    before = await house.ask("GetScoreSheet", pb.GetScoreSheetRequest(table_id="t1"))
+        await harness.record(round_entry(number=number))
+    before = await harness.ask("GetScoreSheet", pb.GetScoreSheetRequest(table_id="t1"))
     assert not before.HasField("result")
-    await house.enter(result_entry())
-    sheet = await house.ask("GetScoreSheet", pb.GetScoreSheetRequest(table_id="t1"))
+    await harness.record(result_entry())
+    sheet = await harness.ask("GetScoreSheet", pb.GetScoreSheetRequest(table_id="t1"))
     expected = pb.GetScoreSheetResponse(table_id="t1", game="jossing", seats=ANNA_AND_BEN, result=result_entry())
-    expected.rounds.extend(round_entry(number=number).round for number in (1, 2))
+    expected.rounds.extend(round_entry(number=number).score for number in (1, 2))
     assert sheet == expected
 
 
-async def test_the_order_within_a_group_of_a_ranking_has_no_meaning(house: House) -> None:
-    await house.enter(result_entry(ranking=((1, 0),)))
-    await house.enter(result_entry(ranking=((0, 1),)))
-    sheet = await house.ask("GetScoreSheet", pb.GetScoreSheetRequest(table_id="t1"))
+async def test_the_order_within_a_group_of_a_ranking_has_no_meaning(harness: ScoringHarness) -> None:
+    await harness.record(result_entry(ranking=((1, 0),)))
+    await harness.record(result_entry(ranking=((0, 1),)))
+    sheet = await harness.ask("GetScoreSheet", pb.GetScoreSheetRequest(table_id="t1"))
     assert list(sheet.result.ranking[0].seats) == [0, 1]
 
 
-async def test_statistics_of_the_caller_and_of_others(house: House) -> None:
-    await house.enter(result_entry("t1"))
-    await house.enter(result_entry("t2", ranking=((1,), (0,))))
-    await house.enter(result_entry("t3", ranking=((0, 1),), game="110"))
-    own = await house.ask("GetPlayerStatistics", pb.GetPlayerStatisticsRequest(), "anna")
+async def test_statistics_of_the_caller_and_of_others(harness: ScoringHarness) -> None:
+    await harness.record(result_entry("t1"))
+    await harness.record(result_entry("t2", ranking=((1,), (0,))))
+    await harness.record(result_entry("t3", ranking=((0, 1),), game="110"))
+    own = await harness.ask("GetPlayerStatistics", pb.GetPlayerStatisticsRequest(), "anna")
     jossing = pb.GameStatistics(game="jossing", games_finished=2, games_won=1, win_rate=0.5, average_place=1.5)
     one_ten = pb.GameStatistics(game="110", games_finished=1, games_won=1, win_rate=1.0, average_place=1.0)
     assert own == pb.GetPlayerStatisticsResponse(player_id="anna", games=[one_ten, jossing])
     named = pb.GetPlayerStatisticsRequest(player_id="anna")
-    assert await house.ask("GetPlayerStatistics", named, "ben") == own
-    nobody = pb.GetPlayerStatisticsRequest(player_id="carl")
-    assert await house.ask("GetPlayerStatistics", nobody) == pb.GetPlayerStatisticsResponse(player_id="carl")
+    assert await harness.ask("GetPlayerStatistics", named, "ben") == own
+    without_games = pb.GetPlayerStatisticsRequest(player_id="carl")
+    assert await harness.ask("GetPlayerStatistics", without_games) == pb.GetPlayerStatisticsResponse(player_id="carl")
 
 
-async def test_a_round_may_have_as_much_as_fits(house: House) -> None:
+async def test_a_round_of_maximum_size_is_recorded(harness: ScoringHarness) -> None:
     entry = round_with(
         headline="x" * 1000,
         details={f"{number:064}": "x" * 500 for number in range(64)},
         counts=[count("x" * 64, seat=1, amount=10_000)] * 64,
     )
     for request in (entry, result_entry()):
-        await house.enter(request)
-    sheet = await house.ask("GetScoreSheet", pb.GetScoreSheetRequest(table_id="t1"))
-    assert sheet.rounds[:] == [entry.round]
-    answer = await house.ask("GetPlayerStatistics", pb.GetPlayerStatisticsRequest(player_id="ben"))
+        await harness.record(request)
+    sheet = await harness.ask("GetScoreSheet", pb.GetScoreSheetRequest(table_id="t1"))
+    assert sheet.rounds[:] == [entry.score]
+    answer = await harness.ask("GetPlayerStatistics", pb.GetPlayerStatisticsRequest(player_id="ben"))
     assert dict(answer.games[0].counts) == {"x" * 64: 640_000}
-    board = await house.ask("GetLeaderboard", pb.GetLeaderboardRequest(game="jossing"))
-    assert [dict(line.statistics.counts) for line in board.lines] == [{}, {"x" * 64: 640_000}]
+    board = await harness.ask("GetLeaderboard", pb.GetLeaderboardRequest(game="jossing"))
+    assert [dict(entry.statistics.counts) for entry in board.entries] == [{}, {"x" * 64: 640_000}]
 
 
-def test_details_have_one_order_whatever_the_message_has() -> None:
+def test_details_are_ordered_by_name() -> None:
     entry = round_with(details={f"{number:02}": "x" for number in reversed(range(64))})
-    _, read = read_round_entry(entry)
+    _, read = decode_round(entry)
     assert [name for name, _ in read.details] == [f"{number:02}" for number in range(64)]
 
 
-async def test_a_leaderboard_page_by_page(house: House) -> None:
+async def test_a_leaderboard_is_listed_in_pages(harness: ScoringHarness) -> None:
     seats = (person("carl"), computer(), person("anna"), person("ben"))
-    await house.enter(result_entry("t1", ((1,), (3,), (0, 2)), seats))
+    await harness.record(result_entry("t1", ((1,), (3,), (0, 2)), seats))
     request = pb.GetLeaderboardRequest(game="jossing", page_size=1)
     seen = []
     for _ in seats:
-        page = await house.ask("GetLeaderboard", request)
-        seen += [(line.position, line.player_id, line.name) for line in page.lines]
+        page = await harness.ask("GetLeaderboard", request)
+        seen += [(entry.position, entry.player_id, entry.name) for entry in page.entries]
         request.page_token = page.next_page_token
         if not page.next_page_token:
             break
     assert seen == [(1, "ben", "Ben"), (2, "anna", "Anna"), (3, "carl", "Carl")]
-    whole = await house.ask("GetLeaderboard", pb.GetLeaderboardRequest(game="jossing", page_size=3))
+    whole = await harness.ask("GetLeaderboard", pb.GetLeaderboardRequest(game="jossing", page_size=3))
     assert not whole.next_page_token
-    assert whole.lines[0].statistics == pb.GameStatistics(game="jossing", games_finished=1, average_place=2.0)
+    expected = pb.GameStatistics(game="jossing", games_finished=1, win_rate=0.0, average_place=2.0)
+    assert whole.entries[0].statistics == expected
 
 
-async def enter_results(house: House) -> None:
+async def record_results(harness: ScoringHarness) -> None:
     carl_and_anna = (person("carl"), person("anna"))
-    await house.enter(result_entry("a", finished=FINISHED + 1))
-    await house.enter(result_entry("b", finished=FINISHED + 3, game="solo"))
-    await house.enter(result_entry("c", finished=FINISHED + 2, seats=carl_and_anna))
-    await house.enter(result_entry("d", finished=FINISHED + 2, seats=carl_and_anna))
-    await house.enter(result_entry("e", finished=FINISHED, seats=(computer(), computer())))
+    await harness.record(result_entry("a", end_milliseconds=END_MILLISECONDS + 1))
+    await harness.record(result_entry("b", end_milliseconds=END_MILLISECONDS + 3, game="solo"))
+    await harness.record(result_entry("c", end_milliseconds=END_MILLISECONDS + 2, seats=carl_and_anna))
+    await harness.record(result_entry("d", end_milliseconds=END_MILLISECONDS + 2, seats=carl_and_anna))
+    await harness.record(result_entry("e", end_milliseconds=END_MILLISECONDS, seats=(computer(), computer())))
 
 
 @pytest.mark.parametrize("page_size", [2, 100])
@@ -106,15 +109,15 @@ async def enter_results(house: House) -> None:
         ("canasta", "", []),
     ],
 )
-async def test_results_newest_first(
-    house: House, game: str, player_id: str, page_size: int, expected: list[str]
+async def test_results_are_listed_newest_first(
+    harness: ScoringHarness, game: str, player_id: str, page_size: int, expected: list[str]
 ) -> None:
-    await enter_results(house)
+    await record_results(harness)
     request = pb.ListResultsRequest(game=game, player_id=player_id, page_size=page_size)
     pages: list[list[str]] = []
-    # One page more than there are results at most: a listing that never ends fails here.
+    # The limit of pages makes a listing without end fail.
     while (not pages or request.page_token) and len(pages) <= len(expected):
-        page = await house.ask("ListResults", request)
+        page = await harness.ask("ListResults", request)
         pages.append([result.table_id for result in page.results])
         request.page_token = page.next_page_token
     assert [table_id for page in pages for table_id in page] == expected
@@ -122,45 +125,46 @@ async def test_results_newest_first(
     assert len(pages) == max(1, -(-len(expected) // page_size))
 
 
-async def test_entering_twice_and_differently(house: House) -> None:
+async def test_a_repeated_entry_is_accepted_and_a_different_one_refused(harness: ScoringHarness) -> None:
     for _ in range(2):
-        await house.enter(round_entry())
-        await house.enter(result_entry())
+        await harness.record(round_entry())
+        await harness.record(result_entry())
     other_round = round_entry()
-    other_round.round.points[0] += 1
+    other_round.score.points[0] += 1
     conflict = Refusal("ALREADY_EXISTS", "LEDGER_CONFLICT", "")
-    assert await refusal(house.enter(other_round)) == conflict
-    assert await refusal(house.enter(result_entry(ranking=((1,), (0,))))) == conflict
+    assert await refusal(harness.record(other_round)) == conflict
+    assert await refusal(harness.record(result_entry(ranking=((1,), (0,))))) == conflict
     for kind in ("round", "result"):
-        assert [house.entries(kind, outcome) for outcome in ("new", "repeated", "conflict")] == [1.0, 1.0, 1.0]
-    assert (await house.ask("ListResults", pb.ListResultsRequest())).results[:] == [result_entry()]
+        assert [harness.entries(kind, outcome) for outcome in ("new", "repeated", "conflict")] == [1.0, 1.0, 1.0]
+    assert (await harness.ask("ListResults", pb.ListResultsRequest())).results[:] == [result_entry()]
 
 
 Entry = TypeVar("Entry", bound=Message)
 
 
 def altered(entry: Entry, **changes: Any) -> Entry:
-    """The entry with some fields replaced."""
+    """Return the entry with some fields replaced."""
     for name, value in changes.items():
         entry.ClearField(name)
         entry.MergeFrom(type(entry)(**{name: value}))
     return entry
 
 
-def round_with(**changes: Any) -> pb.RecordRoundRequest:
-    """An entry of a round with some fields of its line replaced."""
+def round_with(**changes: Any) -> control_pb.RecordRoundRequest:
+    """Return an entry of a round with some fields of its score replaced."""
     entry = round_entry()
-    altered(entry.round, **changes)
+    altered(entry.score, **changes)
     return entry
 
 
-def count(name: str = "bids_made", seat: int = 0, amount: int = 1) -> table_pb2.SeatCount:
-    return table_pb2.SeatCount(name=name, seat=seat, amount=amount)
+def count(name: str = "bids_made", seat: int = 0, amount: int = 1) -> facts_pb2.SeatCount:
+    return facts_pb2.SeatCount(name=name, seat=seat, amount=amount)
 
 
-NEITHER = table_pb2.SeatInfo(name="Nobody")
-BOTH = table_pb2.SeatInfo(player_id="anna", bot="random")
-BAD_ENTRIES: list[tuple[pb.RecordRoundRequest | pb.TableResult, str]] = [
+NO_TIMES = [Timestamp(seconds=seconds) for seconds in (-(2**63), -1, 0, 253_402_300_800, 2**63 - 1)]
+NEITHER = tables_pb2.Seat(name="No player")
+BOTH = tables_pb2.Seat(player_id="anna", bot="random")
+INVALID_ENTRIES: list[tuple[control_pb.RecordRoundRequest | pb.GameResult, str]] = [
     (altered(round_entry(), table_id=""), "table_id"),
     (altered(round_entry(), table_id="x" * 65), "table_id"),
     (altered(round_entry(), table_id="a\nb"), "table_id"),
@@ -176,29 +180,29 @@ BAD_ENTRIES: list[tuple[pb.RecordRoundRequest | pb.TableResult, str]] = [
     (round_entry(seats=(computer("x" * 65), person("ben"))), "seats[0].bot"),
     (round_entry(seats=(person("anna"), person("ben", "B" * 65))), "seats[1].name"),
     (round_entry(seats=(person("anna"), person("ben", "B\0"))), "seats[1].name"),
-    (pb.RecordRoundRequest(table_id="t1", game="solo", seats=ANNA_AND_BEN), "round.round"),
-    (round_with(round=10_001), "round.round"),
-    (round_with(points=[1]), "round.points"),
-    (round_with(points=[1, 2, 3]), "round.points"),
-    (round_with(totals=[]), "round.totals"),
-    (round_with(notes=["one"]), "round.notes"),
-    (round_with(notes=["", "x" * 1001]), "round.notes[1]"),
-    (round_with(headline="x" * 1001), "round.headline"),
-    (round_with(headline="\0"), "round.headline"),
-    (round_with(details={str(number): "" for number in range(65)}), "round.details"),
-    (round_with(details={"": "x"}), "round.details"),
-    (round_with(details={"a\nb": "x"}), "round.details"),
-    (round_with(details={"x" * 65: "x"}), "round.details"),
-    (round_with(details={"trump": "x" * 1001}), "round.details[trump]"),
-    (round_with(details={"trump": "\0"}), "round.details[trump]"),
-    (round_with(counts=[count()] * 65), "round.counts"),
-    (round_with(counts=[count(), count("")]), "round.counts[1].name"),
-    (round_with(counts=[count("a\tb")]), "round.counts[0].name"),
-    (round_with(counts=[count("x" * 65)]), "round.counts[0].name"),
-    (round_with(counts=[count(seat=2)]), "round.counts[0].seat"),
-    (round_with(counts=[count(amount=0)]), "round.counts[0].amount"),
-    (round_with(counts=[count(amount=10_001)]), "round.counts[0].amount"),
-    (pb.TableResult(), "result.table_id"),
+    (control_pb.RecordRoundRequest(table_id="t1", game="solo", seats=ANNA_AND_BEN), "score.round"),
+    (round_with(round=10_001), "score.round"),
+    (round_with(points=[1]), "score.points"),
+    (round_with(points=[1, 2, 3]), "score.points"),
+    (round_with(totals=[]), "score.totals"),
+    (round_with(notes=["one"]), "score.notes"),
+    (round_with(notes=["", "x" * 1001]), "score.notes[1]"),
+    (round_with(headline="x" * 1001), "score.headline"),
+    (round_with(headline="\0"), "score.headline"),
+    (round_with(details={str(number): "" for number in range(65)}), "score.details"),
+    (round_with(details={"": "x"}), "score.details"),
+    (round_with(details={"a\nb": "x"}), "score.details"),
+    (round_with(details={"x" * 65: "x"}), "score.details"),
+    (round_with(details={"trump": "x" * 1001}), "score.details[trump]"),
+    (round_with(details={"trump": "\0"}), "score.details[trump]"),
+    (round_with(counts=[count()] * 65), "score.counts"),
+    (round_with(counts=[count(), count("")]), "score.counts[1].name"),
+    (round_with(counts=[count("a\tb")]), "score.counts[0].name"),
+    (round_with(counts=[count("x" * 65)]), "score.counts[0].name"),
+    (round_with(counts=[count(seat=2)]), "score.counts[0].seat"),
+    (round_with(counts=[count(amount=0)]), "score.counts[0].amount"),
+    (round_with(counts=[count(amount=10_001)]), "score.counts[0].amount"),
+    (pb.GameResult(), "result.table_id"),
     (altered(result_entry(), game=""), "result.game"),
     (altered(result_entry(), seats=[]), "result.seats"),
     (result_entry(seats=(person("anna"), NEITHER)), "result.seats[1]"),
@@ -208,20 +212,19 @@ BAD_ENTRIES: list[tuple[pb.RecordRoundRequest | pb.TableResult, str]] = [
     (result_entry(ranking=((0,), (1, 2))), "result.ranking"),
     (result_entry(ranking=((0,), (), (1,))), "result.ranking"),
     (altered(result_entry(), totals=[1]), "result.totals"),
-    (altered(result_entry(), finished_milliseconds=0), "result.finished_milliseconds"),
-    (altered(result_entry(), finished_milliseconds=-1), "result.finished_milliseconds"),
+    *((altered(result_entry(), end_time=time), "result.end_time") for time in NO_TIMES),
 ]
 
 
-async def test_bad_entries_are_named_and_enter_nothing(house: House) -> None:
-    for entry, field in BAD_ENTRIES:
-        assert await refusal(house.enter(entry)) == Refusal("INVALID_ARGUMENT", "MALFORMED_FIELD", field)
-    unknown = await refusal(house.ask("GetScoreSheet", pb.GetScoreSheetRequest(table_id="t1")))
-    assert unknown == Refusal("NOT_FOUND", "UNKNOWN_TABLE")
-    assert not (await house.ask("ListResults", pb.ListResultsRequest())).results
+async def test_invalid_entries_name_the_field_and_are_not_recorded(harness: ScoringHarness) -> None:
+    for entry, field in INVALID_ENTRIES:
+        assert await refusal(harness.record(entry)) == Refusal("INVALID_ARGUMENT", "INVALID_FIELD", field)
+    unknown = await refusal(harness.ask("GetScoreSheet", pb.GetScoreSheetRequest(table_id="t1")))
+    assert unknown == Refusal("NOT_FOUND", "NO_SCORE_SHEET")
+    assert not (await harness.ask("ListResults", pb.ListResultsRequest())).results
 
 
-BAD_QUESTIONS = [
+INVALID_QUERIES = [
     ("GetScoreSheet", pb.GetScoreSheetRequest(), "table_id"),
     ("GetScoreSheet", pb.GetScoreSheetRequest(table_id="x" * 65), "table_id"),
     ("GetScoreSheet", pb.GetScoreSheetRequest(table_id="\0"), "table_id"),
@@ -239,7 +242,7 @@ BAD_QUESTIONS = [
 ]
 
 
-async def test_bad_questions_are_refused(house: House) -> None:
-    for method, request, field in BAD_QUESTIONS:
-        refused = await refusal(house.ask(method, request))
+async def test_invalid_queries_are_refused(harness: ScoringHarness) -> None:
+    for method, request, field in INVALID_QUERIES:
+        refused = await refusal(harness.ask(method, request))
         assert (refused.code, refused.field) == ("INVALID_ARGUMENT", field)

@@ -1,6 +1,7 @@
-"""Tables at which everything is encrypted, from the player's device to the ledger, while certificates change."""
+"""Games over TLS from the player's device to the ledger, while certificates change."""
 
 import asyncio
+import dataclasses
 import json
 import ssl
 from functools import partial
@@ -13,19 +14,19 @@ import grpc
 import pytest
 from cryptography import x509
 
-from croupier.cli.data_folder import DataFolder
-from croupier.cli.front_door import DoorChoice
-from croupier.cli.reach import endpoints_of
-from croupier.cli.supervisor import Manner, Services, running_services
+from croupier.cli.launcher.data_folder import DataFolder
+from croupier.cli.launcher.gateway import GatewayChoice
+from croupier.cli.launcher.supervisor import Services, SupervisorSettings, running_services
+from croupier.cli.services import endpoints_of
 from croupier.runtime.certificates import CertificateAndKey, new_certificate
 from croupier.runtime.tls import TlsFiles
 from croupier_client.aio import Client
 from croupier_client.aio_table import AsyncTable
-from croupier_client.bots import play_game, random_legal
+from croupier_client.bots import choose_random_action, play_game
 from croupier_client.endpoints import Endpoints, Tls
-from tests.certificates import DAYS, NOW, House, der, replace
+from tests.certificates import DAYS, NOW, Authority, der, replace
 from tests.tables import has_result, opened_table
-from tests.waiting import PATIENCE_SECONDS, until
+from tests.waiting import TIMEOUT_SECONDS, until
 
 DEVICE_SECRET = "a device of this test"
 SERVICES = ("lobby", "engine", "scoring")
@@ -37,37 +38,46 @@ def files(folder: DataFolder, service: str) -> TlsFiles:
 
 
 def issue(folder: DataFolder, name: str) -> CertificateAndKey:
-    """Another certificate by the authority of the folder."""
+    """Issue another certificate by the authority of the folder."""
     authority = folder.path / "keys" / "tls" / "authority"
     pair = CertificateAndKey((authority / "ca.crt").read_bytes(), (authority / "ca.key").read_bytes())
     return new_certificate(pair, [name, "127.0.0.1"], DAYS, NOW)
 
 
-def credentials(folder: DataFolder, caller: CertificateAndKey | None) -> grpc.ChannelCredentials:
-    authority = files(folder, "door").ca.read_bytes()
-    if caller is None:
-        return grpc.ssl_channel_credentials(authority)
-    return grpc.ssl_channel_credentials(authority, caller.key, caller.certificate)
+@dataclasses.dataclass(frozen=True)
+class CallerTls(Tls):
+    """TLS with a certificate of the caller, as the gateway has it and players have not."""
+
+    caller: CertificateAndKey | None = None
+
+    def credentials(self) -> grpc.ChannelCredentials:
+        if self.caller is None:
+            return super().credentials()
+        return grpc.ssl_channel_credentials(self.authorities, self.caller.key, self.caller.certificate)
+
+
+def tls_of(folder: DataFolder, caller: CertificateAndKey | None) -> CallerTls:
+    return CallerTls(files(folder, "gateway").ca.read_bytes(), caller)
 
 
 def gateway(folder: DataFolder) -> CertificateAndKey:
-    held = files(folder, "door")
+    held = files(folder, "gateway")
     return CertificateAndKey(held.certificate.read_bytes(), held.key.read_bytes())
 
 
 async def finish(client: Client, table: AsyncTable) -> None:
     """Play to the end, and wait until the engine has reported it to scoring."""
     seed = Random(1)
-    await play_game(table, lambda seen: random_legal(seen, seed))
+    await play_game(table, lambda seen: choose_random_action(seen, seed))
     await until(partial(has_result, client))
 
 
-async def is_let_in(address: str, given: grpc.ChannelCredentials | None) -> bool:
-    channel = grpc.aio.secure_channel(address, given) if given else grpc.aio.insecure_channel(address)
+async def is_accepted(address: str, tls: Tls | None) -> bool:
+    channel = grpc.aio.secure_channel(address, tls.credentials()) if tls else grpc.aio.insecure_channel(address)
     async with channel:
         method: Any = channel.unary_unary("/grpc.health.v1.Health/Check")
         try:
-            await method(b"", timeout=PATIENCE_SECONDS)
+            await method(b"", timeout=TIMEOUT_SECONDS)
         except grpc.aio.AioRpcError as refused:
             if refused.code() is grpc.StatusCode.UNAVAILABLE:
                 return False
@@ -76,26 +86,26 @@ async def is_let_in(address: str, given: grpc.ChannelCredentials | None) -> bool
 
 
 async def check_ports(services: Services) -> None:
-    """Only whoever has a certificate of this deployment is let in, but for probes."""
+    """Assert that ports accept callers with a certificate of this deployment only, except for probes."""
     folder, at = services.folder, services.addresses
     ports = [at[service][kind] for service in SERVICES for kind in ("listen", "control") if kind in at[service]]
     assert len(ports) == 5
-    callers = (None, credentials(folder, None), credentials(folder, House().issue("door")))
+    callers = (None, tls_of(folder, None), tls_of(folder, Authority().issue("gateway")))
     for address in ports:
-        assert await is_let_in(address, credentials(folder, gateway(folder)))
-        assert [await is_let_in(address, caller) for caller in callers] == [False] * len(callers)
+        assert await is_accepted(address, tls_of(folder, gateway(folder)))
+        assert [await is_accepted(address, caller) for caller in callers] == [False] * len(callers)
     for service in SERVICES:
-        assert await is_let_in(at[service]["health"], None)
+        assert await is_accepted(at[service]["health"], None)
 
 
-async def test_a_table_is_played_where_every_service_asks_for_certificates(tmp_path: Path) -> None:
-    manner = Manner(mutual_tls=True, grace_seconds=0, extra_flags=PROBED)
-    async with running_services(tmp_path, manner=manner) as services:
+async def test_a_game_is_played_where_every_service_requires_certificates(tmp_path: Path) -> None:
+    settings = SupervisorSettings(mutual_tls=True, grace_seconds=0, extra_flags=PROBED)
+    async with running_services(tmp_path, settings=settings) as services:
         await check_ports(services)
-        given = credentials(services.folder, gateway(services.folder))
+        tls = tls_of(services.folder, gateway(services.folder))
         async with (
-            Client(endpoints_of(services.addresses), DEVICE_SECRET, "Ada", credentials=given) as client,
-            client.play(await opened_table(client)) as table,
+            Client(dataclasses.replace(endpoints_of(services.addresses), tls=tls), DEVICE_SECRET, "Ada") as client,
+            client.play_table(await opened_table(client)) as table,
         ):
             await finish(client, table)
         logs = "".join(services.folder.log_file(service).read_text() for service in SERVICES)
@@ -103,8 +113,8 @@ async def test_a_table_is_played_where_every_service_asks_for_certificates(tmp_p
 
 
 async def shown(address: str, folder: DataFolder) -> bytes:
-    """The certificate that a service shows to those who come now."""
-    own = files(folder, "door")
+    """Return the certificate that a service presents to new connections."""
+    own = files(folder, "gateway")
     context = ssl.create_default_context(cafile=own.ca)
     context.load_cert_chain(own.certificate, own.key)
     context.set_alpn_protocols(["h2"])
@@ -120,7 +130,7 @@ async def shows(address: str, folder: DataFolder, new: CertificateAndKey) -> boo
 
 
 def certificates_of_gateway(admin: str) -> str:
-    connection = HTTPConnection(admin, timeout=PATIENCE_SECONDS)
+    connection = HTTPConnection(admin, timeout=TIMEOUT_SECONDS)
     connection.request("GET", "/certs")
     used = json.loads(connection.getresponse().read())
     connection.close()
@@ -128,15 +138,15 @@ def certificates_of_gateway(admin: str) -> str:
 
 
 async def renew_all(services: Services) -> None:
-    """New certificates for all four, and then one that is broken, which the engine must not use."""
+    """Renew the certificates of all four, and then write a broken one, which the engine must not use."""
     folder, at = services.folder, services.addresses
-    new = {service: issue(folder, service) for service in (*SERVICES, "door")}
+    new = {service: issue(folder, service) for service in (*SERVICES, "gateway")}
     for service, certificate in new.items():
         replace(files(folder, service), certificate)
     for service in SERVICES:
         await until(partial(shows, at[service]["listen"], folder, new[service]))
-    serial = f"{x509.load_pem_x509_certificate(new['door'].certificate).serial_number:x}"
-    await until(lambda: serial in certificates_of_gateway(at["door"]["admin"]))
+    serial = f"{x509.load_pem_x509_certificate(new['gateway'].certificate).serial_number:x}"
+    await until(lambda: serial in certificates_of_gateway(at["gateway"]["admin"]))
     content = files(folder, "engine").certificate.read_bytes()
     files(folder, "engine").certificate.write_text("broken")
     await until(lambda: "cannot be used, the old one is kept" in folder.log_file("engine").read_text())
@@ -146,22 +156,22 @@ async def renew_all(services: Services) -> None:
 
 @pytest.mark.slow
 @pytest.mark.gateway
-async def test_a_table_goes_on_at_the_gateway_with_new_certificates_and_a_new_engine(tmp_path: Path) -> None:
-    choice = DoorChoice(tls=True)
-    manner = Manner(mutual_tls=True, door=choice.flags, grace_seconds=0)
-    async with running_services(tmp_path, manner=manner) as services:
+async def test_a_game_continues_at_the_gateway_with_new_certificates_and_a_new_engine(tmp_path: Path) -> None:
+    choice = GatewayChoice(tls=True)
+    settings = SupervisorSettings(mutual_tls=True, gateway=choice.flags, grace_seconds=0)
+    async with running_services(tmp_path, settings=settings) as services:
         trusted = choice.authority(services.folder)
         assert trusted is not None
-        endpoints = Endpoints.single(services.addresses["door"]["listen"], Tls(trusted.read_bytes()))
+        endpoints = Endpoints.single(services.addresses["gateway"]["listen"], Tls(trusted.read_bytes()))
         async with (
             Client(endpoints, DEVICE_SECRET, "Ada") as client,
-            client.play(await opened_table(client)) as table,
+            client.play_table(await opened_table(client)) as table,
         ):
-            assert await table.your_turn()
+            assert await table.wait_for_turn()
             await renew_all(services)
             assert set(services.restarts.values()) == {0}
-            # A new engine, to which the gateway and the lobby connect by what they have now.
+            # Gateway and lobby connect to a new engine with their new certificates.
             services.kill("engine")
             await finish(client, table)
             await opened_table(client)
-        assert services.restarts == {"scoring": 0, "engine": 1, "lobby": 0, "door": 0}
+        assert services.restarts == {"scoring": 0, "engine": 1, "lobby": 0, "gateway": 0}

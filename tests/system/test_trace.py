@@ -1,4 +1,4 @@
-"""One action, seen from the client's own trace or the front door to the commit, the streams and the ledger."""
+"""One action, seen from the client's own trace or the gateway to the commit, the streams and the ledger."""
 
 import asyncio
 import json
@@ -10,13 +10,13 @@ from typing import Any
 import grpc
 import pytest
 
-from croupier.cli.reach import endpoints_of
-from croupier.cli.supervisor import Manner, Services, running_services
+from croupier.cli.launcher.supervisor import Services, SupervisorSettings, running_services
+from croupier.cli.services import endpoints_of
 from croupier_api.v1 import engine_pb2, engine_pb2_grpc, lobby_pb2, lobby_pb2_grpc
 from croupier_client.aio import Client
 from croupier_client.aio_table import AsyncTable
-from croupier_client.bots import play_game, random_legal
-from tests.collector import TOLD, TOLD_BY_DOOR, Collector, Seen, collecting
+from croupier_client.bots import choose_random_action, play_game
+from tests.collector import OF_ENVOY, TOLD, Collector, Observation, collecting
 from tests.tables import has_result, opened_table
 from tests.waiting import until
 
@@ -25,12 +25,12 @@ NAME = "Ada of Trondheim"
 DEVICE_SECRET = "a device that nobody is to know"
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 TRACEPARENT = ("traceparent", f"00-{TRACE}-{PARENT}-01")
-WITH_DOOR = Manner(door=lambda _: [])
+WITH_GATEWAY = SupervisorSettings(gateway=lambda _: [])
 pytestmark = pytest.mark.gateway
-ENDPOINT = "CROUPIER_TRACES_ENDPOINT"
-REFUSAL = "the action has no verb"
+ENDPOINT, GATEWAY_COLLECTOR = "CROUPIER_TRACES_ENDPOINT", "CROUPIER_TRACES_COLLECTOR"
+REFUSAL = "invalid action: expected exactly one verb"
 ENGINE = "croupier_api.v1.EngineService"
-CONTROL, LEDGER = "croupier_api.v1.EngineControlService", "croupier_api.v1.ScoringControlService"
+CONTROL, LEDGER = "croupier_internal.v1.EngineControlService", "croupier_internal.v1.ScoringControlService"
 
 
 async def access_token(lobby: str) -> str:
@@ -43,9 +43,11 @@ async def access_token(lobby: str) -> str:
 
 async def act(address: str, token: str, table: AsyncTable) -> int:
     """One action by a call of its own, as part of a trace that began at the client, and one that is refused."""
-    assert await table.your_turn()
+    assert await table.wait_for_turn()
     request = engine_pb2.SubmitActionRequest(
-        table_id=table.table_id, action=random_legal(table, Random(1)), request_id=f"a traced action by {address}"
+        table_id=table.table_id,
+        action=choose_random_action(table, Random(1)),
+        request_id=f"a traced action by {address}",
     )
     metadata = (("authorization", f"Bearer {token}"), TRACEPARENT)
     async with grpc.aio.insecure_channel(address) as channel:
@@ -59,22 +61,22 @@ async def act(address: str, token: str, table: AsyncTable) -> int:
 async def play(services: Services) -> tuple[str, str, int, int]:
     """A table from its first call to its result; gives it, its player and the sequences of two actions.
 
-    The first went to the engine with a trace of its own, the second by the front door.
+    The first went to the engine with a trace of its own, the second by the gateway.
     """
-    engine, door = (services.addresses[name]["listen"] for name in ("engine", "door"))
+    engine, gateway = (services.addresses[name]["listen"] for name in ("engine", "gateway"))
     async with Client(endpoints_of(services.addresses), DEVICE_SECRET, NAME) as client:
         table_id = await opened_table(client)
         token = await access_token(services.addresses["lobby"]["listen"])
-        async with client.play(table_id) as table:
-            direct, by_door = await act(engine, token, table), await act(door, token, table)
+        async with client.play_table(table_id) as table:
+            direct, by_gateway = await act(engine, token, table), await act(gateway, token, table)
             seed = Random(1)
-            await play_game(table, lambda seen: random_legal(seen, seed))
+            await play_game(table, lambda seen: choose_random_action(seen, seed))
         await until(partial(has_result, client))
     assert client.player is not None
-    return table_id, client.player.player_id, direct, by_door
+    return table_id, client.player.player_id, direct, by_gateway
 
 
-def check_client(seen: list[Seen], table_id: str, sequence: int) -> None:
+def check_client(seen: list[Observation], table_id: str, sequence: int) -> None:
     """The whole trace began at the client."""
     calls = [each for each in seen if each.trace.hex() == TRACE and each.name == f"{ENGINE}/SubmitAction"]
     assert sorted(str(each.told["rpc.response.status_code"]) for each in calls) == ["INVALID_ARGUMENT", "OK"]
@@ -82,16 +84,17 @@ def check_client(seen: list[Seen], table_id: str, sequence: int) -> None:
     assert (call.trace.hex(), call.parent.hex()) == (TRACE, PARENT)
 
 
-def check_door(seen: list[Seen], table_id: str, sequence: int) -> None:
-    """The trace began at the door, whatever the client said."""
+def check_gateway(seen: list[Observation], of_envoy: list[Observation], table_id: str, sequence: int) -> None:
+    """The trace began at the gateway, whatever the client said."""
     call = check_action(seen, table_id, sequence)
-    [door] = [each for each in seen if each.id == call.parent]
-    assert (door.service, door.name, door.parent) == ("croupier-door", f"{ENGINE}/SubmitAction", b"")
-    assert door.trace == call.trace != bytes.fromhex(TRACE)
-    assert door.told["rpc.response.status_code"] == "OK"
+    [gateway] = [each for each in of_envoy if each.id == call.parent]
+    assert (gateway.service, gateway.name, gateway.parent) == ("croupier-gateway", f"{ENGINE}/SubmitAction", b"")
+    assert gateway.trace == call.trace != bytes.fromhex(TRACE)
+    # Names and values as the collector's configuration expects them: tests/gateway/test_collector.py.
+    assert {name: gateway.told[name] for name in OF_ENVOY} == OF_ENVOY
 
 
-def check_action(seen: list[Seen], table_id: str, sequence: int) -> Seen:
+def check_action(seen: list[Observation], table_id: str, sequence: int) -> Observation:
     """An action is whole, from the engine's call, which is given, to the commit and the streams."""
     [acted] = [each for each in seen if each.name == "act" and each.told["croupier.sequence"] == sequence]
     mine = {each.name: each for each in seen if each.parent == acted.id} | {"act": acted}
@@ -107,7 +110,7 @@ def check_action(seen: list[Seen], table_id: str, sequence: int) -> Seen:
     return call
 
 
-def check_ways(seen: list[Seen]) -> None:
+def check_ways(seen: list[Observation]) -> None:
     """Calls from service to service are parts of one trace."""
     by_id = {each.id: each for each in seen}
     ways = {
@@ -118,12 +121,12 @@ def check_ways(seen: list[Seen]) -> None:
     assert ("croupier-lobby", f"{CONTROL}/PrepareTable", "croupier-engine", f"{CONTROL}/PrepareTable") in ways
     assert ("croupier-engine", f"{LEDGER}/RecordResult", "croupier-scoring", f"{LEDGER}/RecordResult") in ways
     # What is done in a stream is part of its trace.
-    assert ("croupier-engine", f"{ENGINE}/Play", "croupier-engine", "act") in ways
+    assert ("croupier-engine", f"{ENGINE}/PlayTable", "croupier-engine", "act") in ways
 
 
 def check_nothing_hidden(collector: Collector, player_id: str) -> None:
-    told = {each.service: TOLD for each in collector.seen} | {"croupier-door": TOLD_BY_DOOR}
-    assert all(each.told.keys() <= told[each.service] for each in collector.seen)
+    assert {each.service for each in collector.seen} == {"croupier-lobby", "croupier-engine", "croupier-scoring"}
+    assert all(each.told.keys() <= TOLD for each in collector.seen)
     for secret in (NAME, DEVICE_SECRET, player_id, "a traced action", "Bearer", "eyJ", REFUSAL):
         assert secret.encode() not in collector.raw
 
@@ -137,15 +140,16 @@ def check_log(services: Services) -> None:
 async def test_one_action_is_seen_from_the_client_to_the_ledger(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with asyncio.timeout(DEADLINE_SECONDS), collecting() as collector:
+    async with asyncio.timeout(DEADLINE_SECONDS), collecting() as collector, collecting() as beside_envoy:
         monkeypatch.setenv(ENDPOINT, collector.address)
-        async with running_services(tmp_path, manner=WITH_DOOR) as services:
-            table_id, player_id, direct, by_door = await play(services)
+        monkeypatch.setenv(GATEWAY_COLLECTOR, beside_envoy.address)
+        async with running_services(tmp_path, settings=WITH_GATEWAY) as services:
+            table_id, player_id, direct, by_gateway = await play(services)
             # The gateway reports its two calls by itself, whether it ends or not.
-            await until(lambda: len([each for each in collector.seen if each.service == "croupier-door"]) >= 2)
+            await until(lambda: len(beside_envoy.seen) >= 2)
         # The services have ended, and with that handed over what they had.
         check_client(collector.seen, table_id, direct)
-        check_door(collector.seen, table_id, by_door)
+        check_gateway(collector.seen, beside_envoy.seen, table_id, by_gateway)
         check_ways(collector.seen)
         check_nothing_hidden(collector, player_id)
         check_log(services)

@@ -1,4 +1,4 @@
-"""A table goes on where it was after `croupier up` was stopped and started again."""
+"""A game continues after a restart of `croupier up`."""
 
 import asyncio
 import os
@@ -8,13 +8,13 @@ from random import Random
 
 import pytest
 
-from croupier.cli.background import BackgroundServices, started_services
 from croupier.cli.bot_player import BotPlayer
-from croupier.cli.demo_plan import DemoPlan
-from croupier.cli.demo_players import CLOCK, play_seat, recorded_table, signed_in
-from croupier.cli.reach import endpoints_of
+from croupier.cli.commands.demo_plan import DemoPlan
+from croupier.cli.commands.demo_players import TIME_CONTROL, play_seat, recorded_table, signed_in
+from croupier.cli.launcher.background import BackgroundServices, started_services
+from croupier.cli.services import endpoints_of
 from loadtest.judge.verdict import judge
-from loadtest.players.records import read_records
+from loadtest.players.table_results import read_replay_and_sheet
 from loadtest.record import SeatRecord, TableRecord
 from tests.tables import opened_table
 
@@ -25,31 +25,33 @@ ONE_PLAYER = DemoPlan("thulla", seats=1, tables=1, options={}, seed="tests/syste
 
 
 async def begin(services: BackgroundServices) -> TableRecord:
-    """A table with computer players, left when it is the person's turn."""
+    """Start a table with bots, and leave it when it is the person's turn."""
     async with asyncio.timeout(DEADLINE_SECONDS), signed_in(ONE_PLAYER, endpoints_of(services.addresses)) as [party]:
         player = party.clients[0]
         assert player.player is not None
         viewer = SeatRecord(player.player.player_id)
-        record = TableRecord(await opened_table(player, SEATS, clock=CLOCK), "thulla", SEATS, viewers=[viewer])
+        record = TableRecord(
+            await opened_table(player, SEATS, time_control=TIME_CONTROL), "thulla", SEATS, viewers=[viewer]
+        )
         async with recorded_table(player, record.table_id, viewer) as table:
             for _ in range(ACTIONS_BEFORE):
-                assert await table.your_turn()
-                await table.act(table.legal_actions.actions[0])
-            assert await table.your_turn()
+                assert await table.wait_for_turn()
+                await table.submit_action(table.legal_actions.actions[0])
+            assert await table.wait_for_turn()
         return record
 
 
 async def finish(services: BackgroundServices, record: TableRecord) -> None:
-    """Play the rest, and read what the services keep of the table."""
+    """Finish the game, and return the table's replay and scores."""
     async with asyncio.timeout(DEADLINE_SECONDS), signed_in(ONE_PLAYER, endpoints_of(services.addresses)) as [party]:
         async with recorded_table(party.clients[0], record.table_id, record.viewers[0]) as table:
-            await play_seat(table, BotPlayer(table.info, Random(1)))
+            await play_seat(table, BotPlayer(table.table, Random(1)))
         record.is_finished = True
-        await read_records(party.clients[0], record, DEADLINE_SECONDS)
+        await read_replay_and_sheet(party.clients[0], record, DEADLINE_SECONDS)
 
 
 @pytest.mark.slow
-def test_a_table_goes_on_after_a_restart(tmp_path: Path) -> None:
+def test_a_game_continues_after_a_restart(tmp_path: Path) -> None:
     with started_services(tmp_path) as services:
         record = asyncio.run(begin(services))
         os.kill(services.process.pid, signal.SIGINT)
@@ -58,5 +60,5 @@ def test_a_table_goes_on_after_a_restart(tmp_path: Path) -> None:
         asyncio.run(finish(services, record))
     verdict = judge(record)
     assert verdict.violations == ()
-    assert verdict.is_proved
+    assert verdict.is_verified
     assert verdict.checks_made["acknowledgements"] > ACTIONS_BEFORE

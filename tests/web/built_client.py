@@ -1,4 +1,4 @@
-"""The TypeScript client, built as anybody builds it: by npm, buf and esbuild."""
+"""The TypeScript client, built by npm, buf and esbuild."""
 
 import fcntl
 import hashlib
@@ -18,7 +18,7 @@ NPM = NODE.parents[1] / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
 
 
 def environment(**more: str) -> dict[str, str]:
-    """What its tools find: node, and buf beside the Python that runs the tests."""
+    """Return the environment of its tools, with node, and buf beside the Python that runs the tests, on PATH."""
     folders = [str(NODE.parent), str(Path(sys.executable).parent), os.environ["PATH"]]
     return {**os.environ, "PATH": os.pathsep.join(folders), **more}
 
@@ -26,13 +26,13 @@ def environment(**more: str) -> dict[str, str]:
 def build() -> None:
     """Install what the lock file names and build, unless nothing has changed since; raises AssertionError."""
     with (FOLDER / ".build.lock").open("w") as lock:
-        # Tests run in several processes, which all want the client built.
+        # Tests run in several processes, each of which builds the client.
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not INSTALLED.exists() or INSTALLED.stat().st_mtime < (FOLDER / "package-lock.json").stat().st_mtime:
             _npm("ci", "--ignore-scripts", "--no-audit", "--no-fund")
         digest = _digest()
         if not BUILT.exists() or BUILT.read_text() != digest:
-            # One by one: the wheel has no program `npm` that works, by which one script could run others.
+            # Scripts are run one by one: the wheel has no working program `npm` by which one script could run others.
             for script in ("generate", "check", "bundle:node", "bundle:page"):
                 _npm("run", script)
             BUILT.write_text(digest)

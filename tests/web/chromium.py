@@ -23,14 +23,14 @@ FLAGS = (
     "--disable-dev-shm-usage",
     "--disable-background-networking",
     "--no-first-run",
-    # Its sandbox cannot be had in many containers; it is shown nothing but our own page here.
+    # Chromium's sandbox does not work in many containers; it opens our own page only.
     "--no-sandbox",
     "--remote-debugging-port=0",
 )
 
 
 def pin(certificate: Path) -> str:
-    """What names the key of a certificate, as browsers write it: base64 of SHA-256 of its public part."""
+    """Return the pin of a certificate's key, as browsers write it: base64 of SHA-256 of its public part."""
     key = x509.load_pem_x509_certificate(certificate.read_bytes()).public_key()
     public = key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
     return base64.b64encode(hashlib.sha256(public).digest()).decode()
@@ -46,7 +46,7 @@ class Page:
         self._session: dict[str, str] = {}
 
     def open(self, url: str) -> None:
-        """Go there, and wait until all of it is loaded."""
+        """Open a URL, and wait until the page is loaded."""
         target = self._call("Target.createTarget", url="about:blank")["targetId"]
         attached = self._call("Target.attachToTarget", targetId=target, flatten=True)
         self._session = {"sessionId": attached["sessionId"]}
@@ -58,13 +58,13 @@ class Page:
             self._next()
 
     def evaluate(self, expression: str) -> Any:
-        """What an expression, or the promise that it gives, comes to; raises AssertionError for what it throws."""
+        """Return the value of an expression or of its promise; raises AssertionError if it throws."""
         answer = self._call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
     def until(self, expression: str) -> Any:
-        """What an expression comes to as soon as that is true of the page."""
+        """Return the value of an expression as soon as it is true."""
         return self.evaluate(
             "new Promise((resolve) => {"
             f"const look = () => {{ const found = {expression}; if (found) resolve(found); }};"
@@ -81,16 +81,16 @@ class Page:
         return answer["result"]
 
     def _next(self) -> dict[str, Any]:
-        said: dict[str, Any] = json.loads(self._browser.recv())
-        self._happened.add(said.get("method", ""))
-        if said.get("method") == "Log.entryAdded":
-            print(f"the browser notes: {said['params']['entry']['text']}")
-        return said
+        message: dict[str, Any] = json.loads(self._browser.recv())
+        self._happened.add(message.get("method", ""))
+        if message.get("method") == "Log.entryAdded":
+            print(f"the browser logs: {message['params']['entry']['text']}")
+        return message
 
 
 @contextmanager
 def opened_page(program: str, folder: Path, url: str, trusted_pin: str) -> Iterator[Page]:
-    """A page in a browser of its own, which trusts the usual authorities and the one key that is pinned."""
+    """Open a page in a new browser, which trusts the usual authorities and the pinned key."""
     flags = [*FLAGS, f"--user-data-dir={folder}", f"--ignore-certificate-errors-spki-list={trusted_pin}"]
     with (folder / "browser.log").open("wb") as log:
         process = subprocess.Popen([program, *flags], stdout=log, stderr=log)
@@ -105,10 +105,10 @@ def opened_page(program: str, folder: Path, url: str, trusted_pin: str) -> Itera
 
 
 def _connection(where: Path) -> Any:
-    """To the browser, which writes down where it listens: a port, and the path of its socket."""
+    """Connect to the browser by the port and path that it writes into a file."""
     deadline = time.monotonic() + ANSWER_SECONDS
     while not where.exists() or len(written := where.read_text().splitlines()) < 2:
-        assert time.monotonic() < deadline, "the browser says nothing"
+        assert time.monotonic() < deadline, "the browser did not start"
         time.sleep(POLL_SECONDS)
     port, path = written
     return websocket.create_connection(f"ws://127.0.0.1:{port}{path}", timeout=ANSWER_SECONDS, suppress_origin=True)

@@ -1,4 +1,4 @@
-"""All services behind one door with TLS, a page of another origin that may call there, and the client that it needs."""
+"""All services behind one gateway with TLS, the built TypeScript client, and a page of an allowed origin."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,13 +10,13 @@ from threading import Thread
 
 import pytest
 
-from croupier.cli.background import BackgroundServices, started_services
+from croupier.cli.launcher.background import BackgroundServices, started_services
 from tests.web.built_client import FOLDER, build
 
 
 @dataclass(frozen=True, slots=True)
-class House:
-    """Services, and where their door and the page are; `certificate` is the door's, and `authority` vouches for it."""
+class WebDeployment:
+    """Running services, the ports of gateway and page, and the gateway's certificate with its authority."""
 
     services: BackgroundServices
     port: int
@@ -31,12 +31,12 @@ class House:
 
 class _Files(SimpleHTTPRequestHandler):
     def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 - the name is the library's
-        """Nobody reads it."""
+        """Log nothing."""
 
 
 @contextmanager
 def served_page() -> Iterator[int]:
-    """The page, as any web server serves it; gives the port."""
+    """Serve the page, and yield the port."""
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Files, directory=str(FOLDER))) as server:
         thread = Thread(target=server.serve_forever)
         thread.start()
@@ -49,17 +49,19 @@ def served_page() -> Iterator[int]:
 
 @pytest.fixture(scope="session", autouse=True)
 def built() -> None:
-    """The client, for Node.js and browsers."""
+    """Build the client for Node.js and browsers."""
     build()
 
 
 @pytest.fixture(scope="session")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """What `croupier up --tls` runs, with a door that pages from http://127.0.0.1 may call, and no other page."""
-    folder = tmp_path_factory.mktemp("house")
+def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebDeployment]:
+    """Start the services of `croupier up --tls`, with a gateway that allows pages from http://127.0.0.1 only."""
+    folder = tmp_path_factory.mktemp("deployment")
     keys = folder / "keys"
     with served_page() as page_port:
-        flags = {"door": [f"--allowed-origins=http://127.0.0.1:{page_port}"]}
-        with started_services(folder, door=["--tls"], extra_flags=flags) as services:
-            port = int(services.addresses["door"]["listen"].rpartition(":")[2])
-            yield House(services, port, page_port, keys / "door.certificate.pem", keys / "door.authority.pem")
+        flags = {"gateway": [f"--allowed-origins=http://127.0.0.1:{page_port}"]}
+        with started_services(folder, gateway=["--tls"], extra_flags=flags) as services:
+            port = int(services.addresses["gateway"]["listen"].rpartition(":")[2])
+            yield WebDeployment(
+                services, port, page_port, keys / "gateway.certificate.pem", keys / "gateway.authority.pem"
+            )

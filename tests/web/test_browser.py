@@ -1,7 +1,10 @@
-"""A person in a browser and one with the native client play at the same table, with TLS on."""
+"""A browser and the native client play at the same table over TLS."""
 
+import asyncio
 import json
+import re
 import secrets
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,10 +13,12 @@ from typing import Any
 
 import pytest
 
-from croupier_client import BlockingClient, Endpoints, Tls, play_game_blocking, random_legal
+from croupier.cli.launcher.gateway import GatewayChoice
+from croupier.cli.launcher.supervisor import SupervisorSettings, running_services
+from croupier_client import BlockingClient, Endpoints, Tls, choose_random_action, play_game_blocking
 from tests.programs import program
 from tests.web.chromium import Page, opened_page, pin
-from tests.web.conftest import House
+from tests.web.conftest import WebDeployment, served_page
 
 OTHER_PIN = "A" * 43 + "="
 
@@ -21,91 +26,156 @@ pytestmark = [pytest.mark.browser, pytest.mark.gateway, pytest.mark.slow]
 
 
 @contextmanager
-def at_the_page(house: House, folder: Path, *, host: str = "127.0.0.1", trusted: str | None = None) -> Iterator[Page]:
-    """The page, in a browser that trusts the door's certificate, or another one, and no other that is self-made."""
+def opened_form(page_port: int, folder: Path, *, host: str = "127.0.0.1", trusted: str = OTHER_PIN) -> Iterator[Page]:
+    """Open the page in a browser that trusts one self-signed certificate."""
     chromium = program("chromium", "google-chrome", install="apt-get install chromium")
     profile = folder / "profile"
     profile.mkdir()
-    url = f"http://{host}:{house.page_port}/index.html"
-    with opened_page(str(chromium), profile, url, trusted or pin(house.certificate)) as page:
+    with opened_page(str(chromium), profile, f"http://{host}:{page_port}/index.html", trusted) as page:
         yield page
 
 
-def ask_for_a_table(page: Page, house: House, **wishes: Any) -> None:
-    """Fill the form in and send it; all moves are made by chance."""
-    values = {"address": house.address, "name": "Web", **wishes}
-    page.evaluate(
-        f"Object.entries({json.dumps(values)}).forEach(([id, value]) => document.getElementById(id).value = value);"
-        "document.getElementById('chance').checked = true; document.querySelector('form').requestSubmit()"
-    )
+def sign_in(page: Page, address: str) -> tuple[str, str]:
+    """Sign in at a gateway; returns the page's state, "ready" or "failed", and its text."""
+    fill_in(page, address=address, name="Web")
+    page.evaluate("document.getElementById('sign-in').requestSubmit()")
+    return state_of(page, "ready", "failed")
+
+
+def request_table(page: Page, game: str, *, autoplay: bool, **values_by_field: Any) -> None:
+    """Choose a game, fill its form in and send it; the page plays random actions if `autoplay` is true."""
+    fill_in(page, game=game)
+    page.evaluate("document.getElementById('game').dispatchEvent(new Event('change'))")
+    fill_in(page, **values_by_field)
+    set_autoplay(page, autoplay)
+    page.evaluate("document.getElementById('new-table').requestSubmit()")
+
+
+def fill_in(page: Page, **values_by_field: Any) -> None:
+    """Fill fields in."""
+    values = json.dumps(values_by_field)
+    page.evaluate(f"Object.entries({values}).forEach(([id, value]) => document.getElementById(id).value = value)")
+
+
+def set_autoplay(page: Page, autoplay: bool) -> None:
+    """Let the page play, or leave it to a person."""
+    page.evaluate(f"document.getElementById('autoplay').checked = {json.dumps(autoplay)}")
+
+
+def lines(page: Page, list_id: str) -> list[str]:
+    """Return the lines of a list as they are shown."""
+    shown: list[str] = page.evaluate(f"[...document.querySelectorAll('#{list_id} li')].map((line) => line.textContent)")
+    return shown
 
 
 def opened_table(page: Page) -> str:
-    """The id of the table as soon as the page shows it."""
+    """Return the id of the table as soon as the page shows it."""
     table_id, words = page.until(
         "(document.getElementById('table').textContent || document.body.dataset.state === 'failed')"
-        " && [document.getElementById('table').textContent, document.getElementById('says').textContent]"
+        " && [document.getElementById('table').textContent, document.getElementById('status').textContent]"
     )
     assert table_id, words
     return str(table_id)
 
 
 def outcome(page: Page) -> tuple[str, str]:
-    """How it went in the end, for programs and for people."""
-    said = "[document.body.dataset.state, document.getElementById('says').textContent]"
-    state, words = page.until(f"['over', 'failed'].includes(document.body.dataset.state) && {said}")
+    """Return the page's final state, for programs and for people."""
+    return state_of(page, "over", "failed")
+
+
+def state_of(page: Page, *states: str) -> tuple[str, str]:
+    """Wait for one of some states of the page, and return it with the text for people."""
+    state_and_text = "[document.body.dataset.state, document.getElementById('status').textContent]"
+    state, words = page.until(f"{json.dumps(states)}.includes(document.body.dataset.state) && {state_and_text}")
     return state, words
 
 
-def test_a_browser_and_a_native_client_finish_a_game(house: House, tmp_path: Path) -> None:
+def test_a_browser_and_a_native_client_finish_a_game(deployment: WebDeployment, tmp_path: Path) -> None:
     seed = secrets.randbelow(2**32)
     print(f"the seed of the native player is {seed}; put it in place of secrets.randbelow to repeat it")
-    endpoints = Endpoints.single(f"localhost:{house.port}", Tls(house.authority.read_bytes()))
+    endpoints = Endpoints.single(f"localhost:{deployment.port}", Tls(deployment.authority.read_bytes()))
     with (
-        at_the_page(house, tmp_path) as page,
+        opened_form(deployment.page_port, tmp_path, trusted=pin(deployment.certificate)) as page,
         BlockingClient(endpoints, secrets.token_urlsafe(), "<b>Native</b>") as client,
     ):
-        ask_for_a_table(page, house, game="thulla", seats=2, bots=0)
+        assert sign_in(page, deployment.address) == ("ready", "choose a game")
+        request_table(page, "thulla", autoplay=True, seats=2, bots=0)
         table_id = opened_table(page)
         client.join_table(table_id=table_id)
         client.set_ready(table_id=table_id)
-        with client.play(table_id) as table:
-            play_game_blocking(table, lambda seen: random_legal(seen, Random(seed + seen.sequence)))
-            names = [seat.name for seat in table.info.seats]
-            told = ", then ".join(" and ".join(names[seat] for seat in group) for group in table.ranking)
-        assert outcome(page) == ("over", f"the game is over: {told}")
-        shown = page.evaluate("[...document.querySelectorAll('#scores li')].map((line) => line.textContent)")
-        assert [line.rpartition(": ")[0] for line in shown] == names
-    # A name is shown as it was given, and is no part of the page.
+        with client.play_table(table_id) as table:
+            play_game_blocking(table, lambda seen: choose_random_action(seen, Random(seed + seen.sequence)))
+            names = [seat.name for seat in table.table.seats]
+            ranking = ", then ".join(" and ".join(names[seat] for seat in group) for group in table.ranking)
+        assert outcome(page) == ("over", f"the game is over: {ranking}")
+        assert [line.partition(": ")[0] for line in lines(page, "scores")] == names
+    # A name is shown as text and is not interpreted as HTML.
     assert names == ["Web", "<b>Native</b>"]
 
 
-def test_the_page_is_whole_as_it_comes(house: House, tmp_path: Path) -> None:
-    """Each part has a name of its own, each field a label, and the door is looked for where `croupier up` opens it."""
-    with at_the_page(house, tmp_path) as page:
+async def test_the_page_shows_a_game_that_it_has_never_heard_of(tmp_path: Path) -> None:
+    """The toy of the rules' tests: its own deck, piles with owners, teams, an auction with a range of amounts."""
+    with served_page() as page_port:
+        settings = SupervisorSettings(
+            command=(sys.executable, "-m", "tests.web.toy_service"),
+            grace_seconds=0,
+            gateway=GatewayChoice().flags,
+            extra_flags={"gateway": [f"--allowed-origins=http://127.0.0.1:{page_port}"]},
+        )
+        async with running_services(tmp_path / "services", settings=settings) as services:
+            address = f"http://{services.addresses['gateway']['listen']}"
+            await asyncio.to_thread(play_toy, address, page_port, tmp_path)
+
+
+def play_toy(address: str, page_port: int, folder: Path) -> None:
+    """Play a table of the toy, the first bid as a person does."""
+    with opened_form(page_port, folder) as page:
+        assert sign_in(page, address)[0] == "ready"
+        request_table(page, "toy", autoplay=False, seats=4, bots=3)
+        assert page.until("document.querySelector('#actions form legend')?.textContent") == "bid"
+        assert page.evaluate("document.querySelector('#actions > button').textContent") == "pass"
+        piles = lines(page, "piles")
+        assert re.fullmatch(r"reserve of Web: (red|blue) [0-9]+, face down", piles[0])
+        assert [line.partition(": ")[2] for line in piles[1:4]] == ["1 card, face down"] * 3
+        set_autoplay(page, True)
+        page.evaluate("document.querySelector('#actions input').value = 20")
+        page.evaluate("document.querySelector('#actions form').requestSubmit()")
+        state, text = outcome(page)
+        assert (state, text.partition(":")[0]) == ("over", "the game is over")
+        known = lines(page, "known")
+        assert re.fullmatch(r"Web and .+ against .+ and .+", known[0])
+        assert "Web: bid 20" in known
+        assert any(re.search(r"(red|blue) [0-9]+", line) for line in lines(page, "log"))
+        assert not any("newer than this page" in line for line in [*known, *lines(page, "log")])
+
+
+def test_the_page_is_well_formed(deployment: WebDeployment, tmp_path: Path) -> None:
+    """Ids are unique, each field has a label, and the default address is that of `croupier up`."""
+    with opened_form(deployment.page_port, tmp_path, trusted=pin(deployment.certificate)) as page:
+        assert sign_in(page, deployment.address)[0] == "ready"
         names = page.evaluate("[...document.querySelectorAll('[id]')].map((part) => part.id)")
         assert sorted(names) == sorted(set(names))
-        assert page.evaluate("[...document.querySelectorAll('input')].every((field) => field.labels.length === 1)")
-        assert page.evaluate("document.getElementById('address').value") == "http://127.0.0.1:7700"
+        assert page.evaluate(
+            "[...document.querySelectorAll('input, select')].every((field) => field.labels.length === 1)"
+        )
+        assert page.evaluate("document.getElementById('address').defaultValue") == "http://127.0.0.1:7700"
 
 
-def test_a_page_of_another_origin_is_refused(house: House, tmp_path: Path) -> None:
-    """The same page and server, but under a name that the door was not told."""
-    with at_the_page(house, tmp_path, host="localhost") as page:
-        ask_for_a_table(page, house)
-        assert outcome(page)[0] == "failed"
-        assert reaches(page, house)
+def test_a_page_of_another_origin_is_refused(deployment: WebDeployment, tmp_path: Path) -> None:
+    """The same page from the same server, under a host name that the gateway does not allow."""
+    with opened_form(deployment.page_port, tmp_path, host="localhost", trusted=pin(deployment.certificate)) as page:
+        assert sign_in(page, deployment.address)[0] == "failed"
+        assert reaches(page, deployment)
 
 
-def test_a_browser_trusts_no_certificate_but_the_one_that_is_pinned(house: House, tmp_path: Path) -> None:
-    with at_the_page(house, tmp_path, trusted=OTHER_PIN) as page:
-        ask_for_a_table(page, house)
-        assert outcome(page)[0] == "failed"
-        assert not reaches(page, house)
+def test_a_browser_trusts_no_certificate_but_the_one_that_is_pinned(deployment: WebDeployment, tmp_path: Path) -> None:
+    with opened_form(deployment.page_port, tmp_path) as page:
+        assert sign_in(page, deployment.address)[0] == "failed"
+        assert not reaches(page, deployment)
 
 
-def reaches(page: Page, house: House) -> bool:
-    """Whether an answer of any kind comes back to a page, one that it may not read included."""
-    asked = f"fetch({json.dumps(house.address + '/healthz')}, {{mode: 'no-cors'}})"
+def reaches(page: Page, deployment: WebDeployment) -> bool:
+    """Return whether any answer reaches the page, also one that it may not read."""
+    asked = f"fetch({json.dumps(deployment.address + '/healthz')}, {{mode: 'no-cors'}})"
     is_reached: bool = page.evaluate(f"{asked}.then(() => true, () => false)")
     return is_reached

@@ -1,22 +1,24 @@
-"""A client in TypeScript, generated from the contract, plays a game over gRPC-Web."""
+"""The TypeScript client plays games over gRPC-Web."""
 
 import json
 import secrets
 import subprocess
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from loadtest.watch.scrape import Scrape, scrape
+from loadtest.monitor.scrape import Scrape, scrape
 from tests.web.built_client import FOLDER, NODE, environment
-from tests.web.conftest import House
+from tests.web.conftest import WebDeployment
+from tests.web.recorded_views import recorded_views
 
 pytestmark = [pytest.mark.gateway, pytest.mark.slow]
 GAME_SECONDS = 60.0
 SEATS = 3
 ACTIONS_BEFORE = 3
-"""So many are acknowledged before anything is killed."""
+"""The number of acknowledged actions before a process is killed."""
 
 
 def run(program: str, *arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
@@ -29,11 +31,11 @@ def run(program: str, *arguments: str, **variables: str) -> "subprocess.Complete
     )
 
 
-def test_a_game_from_node(house: House) -> None:
+def test_a_game_from_node(deployment: WebDeployment) -> None:
     seed = str(secrets.randbelow(2**32))
-    arguments = (house.address, "thulla", str(SEATS), seed)
+    arguments = (deployment.address, "thulla", str(SEATS), seed)
     print(f"node clients/typescript/dist/main.mjs {' '.join(arguments)}")
-    done = run("main.mjs", *arguments, NODE_EXTRA_CA_CERTS=str(house.authority))
+    done = run("main.mjs", *arguments, NODE_EXTRA_CA_CERTS=str(deployment.authority))
     assert done.returncode == 0, done.stderr
     result: dict[str, Any] = json.loads(done.stdout)
     assert sorted(seat for group in result["ranking"] for seat in group) == list(range(SEATS))
@@ -42,46 +44,56 @@ def test_a_game_from_node(house: House) -> None:
     assert result["streams"] == 1
 
 
-@pytest.mark.parametrize("instance", ["engine", "door"])
-def test_a_game_goes_on_when_a_process_was_killed(house: House, instance: str) -> None:
-    """Over gRPC-Web the stream is opened again after what was seen, and an action without an answer is sent again."""
-    command = [str(NODE), str(FOLDER / "dist" / "main.mjs"), house.address, "one_oh_one", str(SEATS), "1"]
-    variables = environment(NODE_EXTRA_CA_CERTS=str(house.authority))
-    pipe, before = subprocess.PIPE, actions(house)
+@pytest.mark.parametrize("instance", ["engine", "gateway"])
+def test_a_game_continues_after_a_process_was_killed(deployment: WebDeployment, instance: str) -> None:
+    """The client resumes its stream after the last message, and sends an unanswered action again."""
+    command = [str(NODE), str(FOLDER / "dist" / "main.mjs"), deployment.address, "one_oh_one", str(SEATS), "1"]
+    variables = environment(NODE_EXTRA_CA_CERTS=str(deployment.authority))
+    pipe, before = subprocess.PIPE, actions(deployment)
     with subprocess.Popen(command, env=variables, stdout=pipe, stderr=pipe, text=True) as playing:
         try:
             deadline = time.monotonic() + GAME_SECONDS
-            while actions(house) < before + ACTIONS_BEFORE:
+            while actions(deployment) < before + ACTIONS_BEFORE:
                 assert time.monotonic() < deadline
                 time.sleep(0.01)
-            house.services.kill(instance)
-            said, complaint = playing.communicate(timeout=GAME_SECONDS)
+            deployment.services.kill(instance)
+            output, errors = playing.communicate(timeout=GAME_SECONDS)
         finally:
             playing.kill()
-    assert playing.returncode == 0, complaint
-    result: dict[str, Any] = json.loads(said)
+    assert playing.returncode == 0, errors
+    result: dict[str, Any] = json.loads(output)
     assert sorted(seat for group in result["ranking"] for seat in group) == list(range(SEATS))
     assert result["streams"] > 1
-    assert result["snapshots"] == 1, "all streams but the first go on after what was seen"
+    assert result["snapshots"] == 1, "all streams but the first resume after the last message"
 
 
-def actions(house: House) -> float:
-    """How many actions the engine has answered, by its metrics."""
-    read = scrape(house.services.addresses["engine"]["metrics"], 0)
+def actions(deployment: WebDeployment) -> float:
+    """Return the number of actions that the engine has answered, by its metrics."""
+    read = scrape(deployment.services.addresses["engine"]["metrics"], 0)
     assert isinstance(read, Scrape)
     calls = ((labels, value) for (name, labels), value in read.samples.items() if name == "croupier_rpc_calls_total")
     return sum(value for labels, value in calls if "SubmitAction" in str(labels))
 
 
-def test_node_does_not_trust_whom_it_was_not_told_to(house: House) -> None:
-    done = run("main.mjs", house.address)
+def test_node_does_not_trust_an_unknown_authority(deployment: WebDeployment) -> None:
+    done = run("main.mjs", deployment.address)
     assert done.returncode != 0
     assert "certificate" in done.stderr
     assert done.stderr.count("\n") == 1
 
 
+def test_folded_facts_yield_the_view_of_the_engine(tmp_path: Path) -> None:
+    seed = secrets.token_hex(4)
+    print(f"the seed is {seed}; put it in place of secrets.token_hex to repeat it")
+    recorded = tmp_path / "views.json"
+    recorded.write_text(recorded_views(seed))
+    done = run("view.test.mjs", CROUPIER_RECORDED_VIEWS=str(recorded))
+    assert done.returncode == 0, done.stdout
+    assert "skipped 0" in done.stdout
+
+
 @pytest.mark.parametrize("program", sorted(path.stem for path in FOLDER.glob("src/*.test.ts")))
-def test_broken_streams_lost_answers_and_tokens(program: str) -> None:
-    """What TypeScript itself has to say of it, with services in memory."""
+def test_the_client_by_itself(program: str) -> None:
+    """The client's own tests pass, with services in memory."""
     done = run(f"{program}.mjs")
     assert done.returncode == 0, done.stdout

@@ -1,4 +1,4 @@
-"""The client for asyncio: channels, tokens and retries around the calls."""
+"""The client for asyncio: channels, tokens and retries around the RPCs."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator
@@ -8,13 +8,13 @@ from typing import Protocol, Self
 
 import grpc
 
-from croupier_api.v1 import engine_pb2, lobby_pb2
+from croupier_api.v1 import engine_pb2, lobby_pb2, tables_pb2
 from croupier_api.v1.engine_pb2_grpc import EngineServiceStub
 from croupier_client.aio_table import AsyncTable, AsyncWatchedTable
-from croupier_client.callers import AsyncCaller, Call, M, R, Service
 from croupier_client.client import ClientCore
 from croupier_client.endpoints import CALL_SECONDS, CHANNEL_OPTIONS, STREAM_SECONDS, channel_target
 from croupier_client.errors import CroupierError, Unavailable
+from croupier_client.rpc import AsyncCaller, M, R, Rpc, Service
 
 
 class _Responses(AsyncIterable[M], Protocol[M]):
@@ -24,8 +24,8 @@ class _Responses(AsyncIterable[M], Protocol[M]):
 class Client(ClientCore, AsyncCaller):
     """A player's client for asyncio; use it as an async context manager.
 
-    It signs in and keeps its tokens fresh by itself. The calls of the services are its methods (see `Calls`): each is
-    a coroutine that gives the contract's response message, or an async iterator of them.
+    It signs in and renews its tokens by itself. The RPCs of the services are its methods (see `ServiceMethods`): each
+    is a coroutine that returns the contract's response message, or an async iterator of such messages.
     """
 
     def _set_up(self) -> None:
@@ -42,73 +42,75 @@ class Client(ClientCore, AsyncCaller):
             await channel.close()
 
     async def sign_in(self) -> lobby_pb2.Player:
-        """Sign in now, which any call does when it must; gives the player."""
+        """Sign in now, as any call does when it must, and return the player."""
         async with self._signing_in:
             return await self._sign_in()
 
-    def play(self, table_id: str) -> AsyncTable:
-        """Play at a table: `async with client.play(table_id) as table`."""
+    def play_table(self, table_id: str) -> AsyncTable:
+        """Play at a table: `async with client.play_table(table_id) as table`."""
         return AsyncTable(self, table_id)
 
-    def watch(self, table_id: str) -> AsyncWatchedTable:
-        """Watch a table: `async with client.watch(table_id) as table`."""
+    def watch_table(self, table_id: str) -> AsyncWatchedTable:
+        """Watch a table: `async with client.watch_table(table_id) as table`."""
         return AsyncWatchedTable(self, table_id)
 
-    async def quick_match_until_seated(
-        self, *, game: str, seats: int, client_seed: bytes = b"", request_id: str = ""
-    ) -> lobby_pb2.Table:
-        """Be matched with others; gives the table. Cancel it, or use asyncio.timeout, to give up the wish.
+    async def wait_for_match(
+        self, *, game: str, seat_count: int, client_seed: bytes = b"", request_id: str = ""
+    ) -> tables_pb2.Table:
+        """Wait until matched with others, and return the table. Cancel it, or use asyncio.timeout, to give up.
 
-        Whoever calls again after an error gives both calls the same `request_id`, and has one table in the end.
+        A call again after an error with the same `request_id` returns the same table.
         """
         seated = None
-        # Read to the end: the lobby counts the table as told once the stream was taken whole.
-        async for answer in self.quick_match(game=game, seats=seats, client_seed=client_seed, request_id=request_id):
+        # Read to the end: the lobby counts the table as delivered once the whole stream was received.
+        async for answer in self.find_match(
+            game=game, seat_count=seat_count, client_seed=client_seed, request_id=request_id
+        ):
             seated = answer.table if answer.HasField("table") else seated
         if seated is None:
             raise Unavailable(grpc.StatusCode.UNAVAILABLE, "the match ended without a table")
         return seated
 
-    async def invoke(self, call: Call[R]) -> R:
-        """The answer to a unary call, tried as often as its kind allows; raises CroupierError."""
-        retries = self.retries(call.attempts)
+    async def invoke(self, rpc: Rpc[R]) -> R:
+        """Return the answer to a unary RPC, retried as its method allows; raises CroupierError."""
+        retries = self.retries(rpc.attempts)
         while True:
             try:
-                return await self._send(call, await self._access_token())
+                return await self._send(rpc, await self._access_token())
             except CroupierError as error:
                 await asyncio.sleep(retries.delay_seconds(error))
 
-    async def follow(self, call: Call[R]) -> AsyncGenerator[R, None]:
-        """The answers of a stream, which is opened again if the connection is lost; raises CroupierError."""
-        retries = self.retries(call.attempts)
-        all_said = False
-        while not all_said:
+    async def follow(self, rpc: Rpc[R]) -> AsyncGenerator[R, None]:
+        """Yield the answers of a stream, which is opened again if the connection is lost; raises CroupierError."""
+        retries = self.retries(rpc.attempts)
+        is_complete = False
+        while not is_complete:
             try:
-                async with aclosing(await self.open(call)) as answers:
+                async with aclosing(await self.open(rpc)) as answers:
                     async for answer in answers:
                         retries.succeeded()
-                        all_said = call.is_last(answer)
+                        is_complete = rpc.is_last(answer)
                         yield answer
                 return
             except CroupierError as error:
-                if not all_said:
+                if not is_complete:
                     await asyncio.sleep(retries.delay_seconds(error))
 
-    async def open(self, call: Call[R]) -> AsyncGenerator[R, None]:
-        """The answers of one stream, once; raises CroupierError."""
+    async def open(self, rpc: Rpc[R]) -> AsyncGenerator[R, None]:
+        """Return the answers of one stream, without retries; raises CroupierError."""
         access_token = await self._access_token()
-        start = self._channel(call.service).unary_stream(
-            call.path, request_serializer=call.serialize, response_deserializer=call.response.FromString
+        start = self._channel(rpc.service).unary_stream(
+            rpc.path, request_serializer=rpc.serialize, response_deserializer=rpc.response.FromString
         )
-        metadata = self._metadata(access_token, call.table_id)
-        return self._read(start(call.request, timeout=STREAM_SECONDS, metadata=metadata), access_token)
+        metadata = self._metadata(access_token, rpc.table_id)
+        return self._read(start(rpc.request, timeout=STREAM_SECONDS, metadata=metadata), access_token)
 
-    async def open_play(
-        self, table_id: str, requests: AsyncIterator[engine_pb2.PlayRequest]
-    ) -> AsyncGenerator[engine_pb2.PlayResponse, None]:
-        """The answers of one Play stream, once; raises CroupierError."""
+    async def open_play_table(
+        self, table_id: str, requests: AsyncIterator[engine_pb2.PlayTableRequest]
+    ) -> AsyncGenerator[engine_pb2.PlayTableResponse, None]:
+        """Return the answers of one PlayTable stream, without retries; raises CroupierError."""
         access_token = await self._access_token()
-        play = EngineServiceStub(self._channel(Service.ENGINE)).Play
+        play = EngineServiceStub(self._channel(Service.ENGINE)).PlayTable
         metadata = self._metadata(access_token, table_id)
         return self._read(play(requests, timeout=STREAM_SECONDS, metadata=metadata), access_token)
 
@@ -121,18 +123,18 @@ class Client(ClientCore, AsyncCaller):
         finally:
             responses.cancel()
 
-    async def _send(self, call: Call[R], access_token: str) -> R:
-        """One attempt at a unary call."""
-        send = self._channel(call.service).unary_unary(
-            call.path, request_serializer=call.serialize, response_deserializer=call.response.FromString
+    async def _send(self, rpc: Rpc[R], access_token: str) -> R:
+        """Make one attempt at a unary RPC."""
+        send = self._channel(rpc.service).unary_unary(
+            rpc.path, request_serializer=rpc.serialize, response_deserializer=rpc.response.FromString
         )
         try:
-            return await send(call.request, timeout=CALL_SECONDS, metadata=self._metadata(access_token, call.table_id))
+            return await send(rpc.request, timeout=CALL_SECONDS, metadata=self._metadata(access_token, rpc.table_id))
         except grpc.RpcError as error:
             raise self.failure(error, access_token) from error
 
     async def _access_token(self) -> str:
-        """A token that lives, whatever it takes to get one."""
+        """Return a valid token, after a refresh or a sign-in if needed."""
         async with self._signing_in:
             if self._session.needs_refresh(self._clock()):
                 await self._refresh()
@@ -144,17 +146,17 @@ class Client(ClientCore, AsyncCaller):
         session = self._session
         self._session = session.refresh_failed()
         try:
-            answer = await self._send(session.refresh_call(), "")
+            answer = await self._send(session.refresh_rpc(), "")
         except CroupierError:
             return
         self._session = session.refreshed(answer)
 
     async def _sign_in(self) -> lobby_pb2.Player:
-        call = self._session.sign_in_call()
-        retries = self.retries(call.attempts)
+        rpc = self._session.sign_in_rpc()
+        retries = self.retries(rpc.attempts)
         while True:
             try:
-                answer = await self._send(call, "")
+                answer = await self._send(rpc, "")
             except CroupierError as error:
                 await asyncio.sleep(retries.delay_seconds(error))
             else:

@@ -1,4 +1,4 @@
-"""A table followed with asyncio: one task reads the stream and folds it, everybody else waits for what it brings."""
+"""A table followed with asyncio: one task reads and folds the stream, and other tasks wait for its changes."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -8,24 +8,24 @@ from typing import Self, TypeAlias
 
 import grpc
 
-from croupier_api.v1 import engine_pb2, table_pb2
+from croupier_api.v1 import actions_pb2, engine_pb2
 from croupier_client.backlog import Backlog
-from croupier_client.callers import AsyncCaller, Call, Service
 from croupier_client.errors import CroupierError, TimedOut, Unavailable
 from croupier_client.retry import Attempts
-from croupier_client.table import Event, Table
+from croupier_client.rpc import AsyncCaller, Rpc, Service
+from croupier_client.table import Event, FollowedTable, StreamMessage, is_resume_notice
 
 _Messages: TypeAlias = (
-    AsyncGenerator[engine_pb2.WatchTableResponse, None] | AsyncGenerator[engine_pb2.PlayResponse, None]
+    AsyncGenerator[engine_pb2.WatchTableResponse, None] | AsyncGenerator[engine_pb2.PlayTableResponse, None]
 )
 
 
-class AsyncWatchedTable(Table):
-    """A table that is watched: an async context manager, and an async iterator over its events.
+class AsyncWatchedTable(FollowedTable):
+    """A watched table: an async context manager, and an async iterator over its events.
 
-    Its attributes are those of the last message folded, so they may be ahead of the event that the iterator gave.
-    Lost connections are resumed, and streams that fall silent; whatever waits raises CroupierError when that fails for
-    good.
+    Its attributes are those of the last folded message, so they may be ahead of the event that the iterator returned.
+    Lost connections and silent streams are resumed; waiting methods raise CroupierError when the retries end,
+    and Superseded when newer streams of the player replace this one, which is not resumed.
     """
 
     def __init__(self, caller: AsyncCaller, table_id: str) -> None:
@@ -42,13 +42,13 @@ class AsyncWatchedTable(Table):
     async def __aenter__(self) -> Self:
         self._reader = asyncio.create_task(self._follow())
         try:
-            await self._until(lambda: self.opened, self._retries.policy.total_seconds)
+            await self._until(lambda: self.is_open, self._retries.policy.total_seconds)
         except BaseException as error:
             # Closing interrupts the stream too.
             interruption = self._interruption
             await self.close()
             if isinstance(error, TimedOut) and interruption is not None:
-                raise self._retries.for_good(interruption) from None
+                raise self._retries.final_error(interruption) from None
             raise
         return self
 
@@ -66,7 +66,7 @@ class AsyncWatchedTable(Table):
         return self._backlog.take()
 
     async def close(self) -> None:
-        """End the stream; whoever waits for the table goes on."""
+        """End the stream, and wake tasks that wait for the table."""
         # The traceback of the task's cancellation refers to the table and to the call: as long as the table refers to
         # the task, that reference cycle keeps the connection open until the garbage collector runs.
         reader, self._reader = self._reader, None
@@ -76,13 +76,13 @@ class AsyncWatchedTable(Table):
             if not reader.cancelled():
                 reader.result()
 
-    async def changed(self, *, after: int | None = None, timeout_seconds: float | None = None) -> None:
-        """Wait until the table is beyond `after`, which is its present sequence unless given, or the game is over."""
+    async def wait_for_change(self, *, after: int | None = None, timeout_seconds: float | None = None) -> None:
+        """Wait until the table is beyond `after`, by default its current sequence, or the game is over."""
         seen = self.sequence if after is None else after
-        await self._until(lambda: self.sequence > seen or self.finished, timeout_seconds)
+        await self._until(lambda: self.sequence > seen or self.is_finished, timeout_seconds)
 
     async def _until(self, ready: Callable[[], bool], timeout_seconds: float | None = None) -> bool:
-        """Wait; True when ready, False when the stream ended well before. Raises TimedOut, or what ended the stream."""
+        """Return True when ready, False when the stream ended well before; raises TimedOut, or the stream's error."""
         try:
             async with asyncio.timeout(timeout_seconds):
                 while not (ready() or self._ended):
@@ -99,7 +99,7 @@ class AsyncWatchedTable(Table):
 
     async def _follow(self) -> None:
         try:
-            while not self.finished:
+            while not self.is_finished:
                 try:
                     await self._read()
                 except CroupierError as error:
@@ -115,38 +115,39 @@ class AsyncWatchedTable(Table):
         async with aclosing(await self._open()) as messages:
             while (message := await self._next(messages)) is not None:
                 self._backlog.put(self.receive(message))
-                if not message.HasField("resume_notice"):
+                if not is_resume_notice(message):
                     self._retries.succeeded()
                 self._notify()
-        if not (self.finished or self.is_moving):
+        if not (self.is_finished or self.is_moving):
             raise Unavailable(grpc.StatusCode.UNAVAILABLE, "the stream ended before the game was over")
 
-    async def _next(self, messages: _Messages) -> engine_pb2.PlayResponse | engine_pb2.WatchTableResponse | None:
+    async def _next(self, messages: _Messages) -> StreamMessage | None:
         try:
             async with asyncio.timeout(self._retries.policy.silence_seconds):
                 return await anext(messages, None)
         except TimeoutError:
-            raise Unavailable(grpc.StatusCode.UNAVAILABLE, "the stream fell silent") from None
+            raise Unavailable(grpc.StatusCode.UNAVAILABLE, "the stream was silent for too long") from None
 
     async def _open(self) -> _Messages:
-        return await self._caller.open(Call(Service.ENGINE, self.watch_request(), engine_pb2.WatchTableResponse))
+        return await self._caller.open(Rpc(Service.ENGINE, self.watch_request(), engine_pb2.WatchTableResponse))
 
 
 class AsyncTable(AsyncWatchedTable):
-    """A table that is played at."""
+    """A table at which the client plays."""
 
     def __init__(self, caller: AsyncCaller, table_id: str) -> None:
         super().__init__(caller, table_id)
-        self._requests: asyncio.Queue[engine_pb2.PlayRequest | None] = asyncio.Queue()
+        self._requests: asyncio.Queue[engine_pb2.PlayTableRequest | None] = asyncio.Queue()
 
-    async def act(self, action: table_pb2.Action, *, expected_sequence: int | None = None) -> int:
-        """Act for one's seat: the action's sequence, once it is stored for good and folded into the view.
+    async def submit_action(self, action: actions_pb2.Action, *, expected_sequence: int | None = None) -> int:
+        """Act for the viewer's seat, and return the action's sequence once it is durable and folded into the view.
 
-        Survives lost connections for the retry policy's total time: the action is sent again under the same name, and
-        the services never do it twice. Raises IllegalAction, StaleSequence (with `expected_sequence`), TimedOut when
-        it is not known how it went, or what ended the stream.
+        Give `expected_sequence` the value that the table's property of this name had when the action was decided.
+        Lost connections are retried for the retry policy's total time: the action is sent again with the same
+        `request_id`, and the services never carry it out twice. Raises IllegalAction, StaleSequence (with
+        `expected_sequence`), TimedOut when its outcome is unknown, or the stream's error.
         """
-        request = self.submit(action, expected_sequence)
+        request = self.action_request(action, expected_sequence)
         retries = self._caller.retries(Attempts.IDEMPOTENT)
         try:
             while True:
@@ -159,51 +160,51 @@ class AsyncTable(AsyncWatchedTable):
         finally:
             self.forget(request.request_id)
 
-    async def propose(self, proposal: str) -> int:
-        """Propose something that all seats can agree on: the proposal's sequence, once it is stored and folded.
+    async def create_proposal(self, proposal: str) -> int:
+        """Propose something to all seats, and return the proposal's sequence once it is stored and folded.
 
-        Raises CroupierError if the table refuses it, TimedOut, or what ended the stream.
+        Raises CroupierError if the table refuses it, TimedOut, or the stream's error.
         """
-        answer = await self._caller.invoke(self.proposing(proposal))
+        answer = await self._caller.invoke(self.proposal_rpc(proposal))
         return await self._folded(answer.sequence)
 
-    async def vote(self, *, agree: bool) -> int:
-        """Agree with what is proposed, or refuse it: the vote's sequence, once it is stored and folded.
+    async def cast_vote(self, *, agree: bool) -> int:
+        """Vote on the pending proposal, and return the vote's sequence once it is stored and folded.
 
-        Raises CroupierError if nothing is proposed or the table refuses the vote, TimedOut, or what ended the stream.
+        Raises CroupierError if no proposal is pending or the table refuses the vote, TimedOut, or the stream's error.
         """
-        answer = await self._caller.invoke(self.voting(agree=agree))
+        answer = await self._caller.invoke(self.vote_rpc(agree=agree))
         return await self._folded(answer.sequence)
 
     async def _folded(self, sequence: int) -> int:
         await self._until(lambda: self.sequence >= sequence, self._retries.policy.total_seconds)
         return sequence
 
-    async def your_turn(self, *, timeout_seconds: float | None = None) -> bool:
-        """Wait until the viewer may act (True) or the game is over (False)."""
-        await self._until(lambda: self.to_act or self.finished, timeout_seconds)
-        return self.to_act and not self.finished
+    async def wait_for_turn(self, *, timeout_seconds: float | None = None) -> bool:
+        """Wait until the viewer may act (returns True) or the game is over (returns False)."""
+        await self._until(lambda: self.is_to_act or self.is_finished, timeout_seconds)
+        return self.is_to_act and not self.is_finished
 
     async def _answer(self, request: engine_pb2.SubmitActionRequest) -> int:
-        """Send an action, and wait for the answer, on whichever stream it comes."""
-        self.submit_again(request)
-        self._requests.put_nowait(engine_pb2.PlayRequest(action=request))
-        if await self._until(lambda: self.settled(request.request_id), self._retries.policy.total_seconds):
+        """Send an action, and wait for its answer on this or a later stream."""
+        self.mark_unanswered(request)
+        self._requests.put_nowait(engine_pb2.PlayTableRequest(action=request))
+        if await self._until(lambda: self.is_settled(request.request_id), self._retries.policy.total_seconds):
             return self.take_outcome(request.request_id)
-        return await self._ask_again(request)
+        return await self._request_again(request)
 
-    async def _ask_again(self, request: engine_pb2.SubmitActionRequest) -> int:
-        """The game ended, and with it the stream, before the answer came: a repeat gets that answer."""
-        if not self.finished:
-            raise Unavailable(grpc.StatusCode.UNAVAILABLE, "the table was closed before the answer came")
-        return (await self._caller.invoke(Call(Service.ENGINE, request, engine_pb2.SubmitActionResponse))).sequence
+    async def _request_again(self, request: engine_pb2.SubmitActionRequest) -> int:
+        """Repeat an action whose answer was lost at the end of the game, which returns that answer."""
+        if not self.is_finished:
+            raise Unavailable(grpc.StatusCode.UNAVAILABLE, "the table was closed before the answer arrived")
+        return (await self._caller.invoke(Rpc(Service.ENGINE, request, engine_pb2.SubmitActionResponse))).sequence
 
-    async def _open(self) -> AsyncGenerator[engine_pb2.PlayResponse, None]:
+    async def _open(self) -> AsyncGenerator[engine_pb2.PlayTableResponse, None]:
         self._requests = asyncio.Queue()
-        self._requests.put_nowait(engine_pb2.PlayRequest(watch=self.watch_request()))
-        for request in self.unanswered():
-            self._requests.put_nowait(engine_pb2.PlayRequest(action=request))
-        return await self._caller.open_play(self.table_id, _sent(self._requests))
+        self._requests.put_nowait(engine_pb2.PlayTableRequest(watch=self.watch_request()))
+        for request in self.unanswered_requests():
+            self._requests.put_nowait(engine_pb2.PlayTableRequest(action=request))
+        return await self._caller.open_play_table(self.table_id, _request_iterator(self._requests))
 
     async def _read(self) -> None:
         try:
@@ -212,10 +213,12 @@ class AsyncTable(AsyncWatchedTable):
             self._requests.put_nowait(None)
 
 
-async def _sent(requests: asyncio.Queue[engine_pb2.PlayRequest | None]) -> AsyncIterator[engine_pb2.PlayRequest]:
+async def _request_iterator(
+    requests: asyncio.Queue[engine_pb2.PlayTableRequest | None],
+) -> AsyncIterator[engine_pb2.PlayTableRequest]:
     while (request := await requests.get()) is not None:
         yield request
 
 
 def _timed_out(seconds: float | None) -> TimedOut:
-    return TimedOut(grpc.StatusCode.DEADLINE_EXCEEDED, f"nothing came of it within {seconds} seconds")
+    return TimedOut(grpc.StatusCode.DEADLINE_EXCEEDED, f"timed out after {seconds} seconds")

@@ -1,4 +1,4 @@
-"""Events that a reader has folded and nobody has looked at yet."""
+"""Events that a reader has folded and the caller has not read."""
 
 from collections import deque
 
@@ -7,15 +7,16 @@ import grpc
 from croupier_client.errors import LimitReached
 from croupier_client.table import Event
 
-MOST_UNREAD = 4096
-"""Beyond this the oldest events are dropped; whoever never reads events loses nothing by it."""
+MAX_UNREAD = 4096
+"""The maximum number of unread events. Beyond it the oldest are dropped, which does not affect a caller who never reads
+events."""
 
 
 class Backlog:
     """The unread events of a table, oldest first."""
 
-    def __init__(self, limit: int = MOST_UNREAD) -> None:
-        self._events: deque[Event] = deque(maxlen=limit)
+    def __init__(self) -> None:
+        self._events: deque[Event] = deque(maxlen=MAX_UNREAD)
         self._dropped = 0
 
     def __bool__(self) -> bool:
@@ -28,7 +29,7 @@ class Backlog:
             self._events.append(event)
 
     def take(self) -> Event:
-        """The oldest event; raises LimitReached, once, if older ones had to be dropped before."""
+        """Return the oldest event; raises LimitReached once if older ones were dropped."""
         if self._dropped:
             dropped, self._dropped = self._dropped, 0
             raise LimitReached(

@@ -1,4 +1,4 @@
-"""The client that waits: for scripts, and for greenlets once gevent has patched threads and grpc."""
+"""The blocking client, for scripts, and for greenlets once gevent has patched threads and grpc."""
 
 import threading
 import time
@@ -8,13 +8,13 @@ from typing import Generic, Protocol, Self
 
 import grpc
 
-from croupier_api.v1 import engine_pb2, lobby_pb2
+from croupier_api.v1 import engine_pb2, lobby_pb2, tables_pb2
 from croupier_api.v1.engine_pb2_grpc import EngineServiceStub
 from croupier_client.blocking_table import BlockingTable, BlockingWatchedTable
-from croupier_client.callers import BlockingCaller, Call, M, R, Service
 from croupier_client.client import ClientCore
 from croupier_client.endpoints import CALL_SECONDS, CHANNEL_OPTIONS, STREAM_SECONDS, channel_target
 from croupier_client.errors import CroupierError, Unavailable
+from croupier_client.rpc import BlockingCaller, M, R, Rpc, Service
 
 
 class _Responses(Protocol[M]):
@@ -26,8 +26,8 @@ class _Responses(Protocol[M]):
 class BlockingClient(ClientCore, BlockingCaller):
     """A player's client for any number of threads; use it as a context manager.
 
-    It signs in and keeps its tokens fresh by itself. The calls of the services are its methods (see `Calls`): each
-    gives the contract's response message, or an iterator of them. Under gevent call monkey.patch_all() and
+    It signs in and renews its tokens by itself. The RPCs of the services are its methods (see `ServiceMethods`): each
+    returns the contract's response message, or an iterator of such messages. Under gevent call monkey.patch_all() and
     grpc.experimental.gevent.init_gevent() first.
     """
 
@@ -45,92 +45,92 @@ class BlockingClient(ClientCore, BlockingCaller):
             channel.close()
 
     def sign_in(self) -> lobby_pb2.Player:
-        """Sign in now, which any call does when it must; gives the player."""
+        """Sign in now, as any call does when it must, and return the player."""
         with self._lock:
             return self._sign_in()
 
-    def play(self, table_id: str) -> BlockingTable:
-        """Play at a table: `with client.play(table_id) as table`."""
+    def play_table(self, table_id: str) -> BlockingTable:
+        """Play at a table: `with client.play_table(table_id) as table`."""
         return BlockingTable(self, table_id)
 
-    def watch(self, table_id: str) -> BlockingWatchedTable:
-        """Watch a table: `with client.watch(table_id) as table`."""
+    def watch_table(self, table_id: str) -> BlockingWatchedTable:
+        """Watch a table: `with client.watch_table(table_id) as table`."""
         return BlockingWatchedTable(self, table_id)
 
-    def quick_match_until_seated(
-        self, *, game: str, seats: int, client_seed: bytes = b"", request_id: str = ""
-    ) -> lobby_pb2.Table:
-        """Be matched with others; gives the table.
+    def wait_for_match(
+        self, *, game: str, seat_count: int, client_seed: bytes = b"", request_id: str = ""
+    ) -> tables_pb2.Table:
+        """Wait until matched with others, and return the table.
 
-        Whoever calls again after an error gives both calls the same `request_id`, and has one table in the end.
+        A call again after an error with the same `request_id` returns the same table.
         """
         seated = None
-        # Read to the end: the lobby counts the table as told once the stream was taken whole.
-        for answer in self.quick_match(game=game, seats=seats, client_seed=client_seed, request_id=request_id):
+        # Read to the end: the lobby counts the table as delivered once the whole stream was received.
+        for answer in self.find_match(game=game, seat_count=seat_count, client_seed=client_seed, request_id=request_id):
             seated = answer.table if answer.HasField("table") else seated
         if seated is None:
             raise Unavailable(grpc.StatusCode.UNAVAILABLE, "the match ended without a table")
         return seated
 
-    def invoke(self, call: Call[R]) -> R:
-        """The answer to a unary call, tried as often as its kind allows; raises CroupierError."""
-        retries = self.retries(call.attempts)
+    def invoke(self, rpc: Rpc[R]) -> R:
+        """Return the answer to a unary RPC, retried as its method allows; raises CroupierError."""
+        retries = self.retries(rpc.attempts)
         while True:
             try:
-                return self._send(call, self._access_token())
+                return self._send(rpc, self._access_token())
             except CroupierError as error:
                 time.sleep(retries.delay_seconds(error))
 
-    def follow(self, call: Call[R]) -> Iterator[R]:
-        """The answers of a stream, which is opened again if the connection is lost; raises CroupierError."""
-        retries = self.retries(call.attempts)
-        all_said = False
-        while not all_said:
+    def follow(self, rpc: Rpc[R]) -> Iterator[R]:
+        """Yield the answers of a stream, which is opened again if the connection is lost; raises CroupierError."""
+        retries = self.retries(rpc.attempts)
+        is_complete = False
+        while not is_complete:
             answers = None
             try:
-                answers = self.open(call)
+                answers = self.open(rpc)
                 for answer in answers:
                     retries.succeeded()
-                    all_said = call.is_last(answer)
+                    is_complete = rpc.is_last(answer)
                     yield answer
                 return
             except CroupierError as error:
-                if not all_said:
+                if not is_complete:
                     time.sleep(retries.delay_seconds(error))
             finally:
                 if answers is not None:
                     answers.cancel()
 
-    def open(self, call: Call[R]) -> "BlockingMessages[R]":
-        """The answers of one stream, once; raises CroupierError."""
+    def open(self, rpc: Rpc[R]) -> "BlockingMessages[R]":
+        """Return the answers of one stream, without retries; raises CroupierError."""
         access_token = self._access_token()
-        start = self._channel(call.service).unary_stream(
-            call.path, request_serializer=call.serialize, response_deserializer=call.response.FromString
+        start = self._channel(rpc.service).unary_stream(
+            rpc.path, request_serializer=rpc.serialize, response_deserializer=rpc.response.FromString
         )
-        metadata = self._metadata(access_token, call.table_id)
-        return BlockingMessages(self, start(call.request, timeout=STREAM_SECONDS, metadata=metadata), access_token)
+        metadata = self._metadata(access_token, rpc.table_id)
+        return BlockingMessages(self, start(rpc.request, timeout=STREAM_SECONDS, metadata=metadata), access_token)
 
-    def open_play(
-        self, table_id: str, requests: Iterator[engine_pb2.PlayRequest]
-    ) -> "BlockingMessages[engine_pb2.PlayResponse]":
-        """The answers of one Play stream, once; raises CroupierError."""
+    def open_play_table(
+        self, table_id: str, requests: Iterator[engine_pb2.PlayTableRequest]
+    ) -> "BlockingMessages[engine_pb2.PlayTableResponse]":
+        """Return the answers of one PlayTable stream, without retries; raises CroupierError."""
         access_token = self._access_token()
-        play = EngineServiceStub(self._channel(Service.ENGINE)).Play
+        play = EngineServiceStub(self._channel(Service.ENGINE)).PlayTable
         metadata = self._metadata(access_token, table_id)
         return BlockingMessages(self, play(requests, timeout=STREAM_SECONDS, metadata=metadata), access_token)
 
-    def _send(self, call: Call[R], access_token: str) -> R:
-        """One attempt at a unary call."""
-        send = self._channel(call.service).unary_unary(
-            call.path, request_serializer=call.serialize, response_deserializer=call.response.FromString
+    def _send(self, rpc: Rpc[R], access_token: str) -> R:
+        """Make one attempt at a unary RPC."""
+        send = self._channel(rpc.service).unary_unary(
+            rpc.path, request_serializer=rpc.serialize, response_deserializer=rpc.response.FromString
         )
         try:
-            return send(call.request, timeout=CALL_SECONDS, metadata=self._metadata(access_token, call.table_id))
+            return send(rpc.request, timeout=CALL_SECONDS, metadata=self._metadata(access_token, rpc.table_id))
         except grpc.RpcError as error:
             raise self.failure(error, access_token) from error
 
     def _access_token(self) -> str:
-        """A token that lives, whatever it takes to get one."""
+        """Return a valid token, after a refresh or a sign-in if needed."""
         with self._lock:
             if self._session.needs_refresh(self._clock()):
                 self._refresh()
@@ -142,17 +142,17 @@ class BlockingClient(ClientCore, BlockingCaller):
         session = self._session
         self._session = session.refresh_failed()
         try:
-            answer = self._send(session.refresh_call(), "")
+            answer = self._send(session.refresh_rpc(), "")
         except CroupierError:
             return
         self._session = session.refreshed(answer)
 
     def _sign_in(self) -> lobby_pb2.Player:
-        call = self._session.sign_in_call()
-        retries = self.retries(call.attempts)
+        rpc = self._session.sign_in_rpc()
+        retries = self.retries(rpc.attempts)
         while True:
             try:
-                answer = self._send(call, "")
+                answer = self._send(rpc, "")
             except CroupierError as error:
                 time.sleep(retries.delay_seconds(error))
             else:

@@ -1,4 +1,4 @@
-"""A table followed by a thread: it reads the stream and folds it, everybody else waits for what it brings.
+"""A table followed by a thread, which reads and folds the stream; other threads wait for its changes.
 
 Nothing but threading and queue is used, so under gevent's monkey patching threads are greenlets.
 """
@@ -12,25 +12,25 @@ from typing import Self
 
 import grpc
 
-from croupier_api.v1 import engine_pb2, table_pb2
+from croupier_api.v1 import actions_pb2, engine_pb2
 from croupier_client.backlog import Backlog
-from croupier_client.callers import BlockingCaller, Call, Messages, Service
 from croupier_client.errors import CroupierError, TimedOut, Unavailable
 from croupier_client.retry import Attempts
-from croupier_client.table import Event, Table
+from croupier_client.rpc import BlockingCaller, Messages, Rpc, Service
+from croupier_client.table import Event, FollowedTable, StreamMessage, is_resume_notice
 
 CLOSE_SECONDS = 10.0
-"""How long closing a table waits for its reader."""
-LOOKS = 4
-"""Whoever waits looks so often whether the stream fell silent before it counts as that."""
+"""The time that closing a table waits for its reader."""
+SILENCE_CHECKS = 4
+"""A waiting thread checks this often within `silence_seconds` whether the stream is silent."""
 
 
-class BlockingWatchedTable(Table):
-    """A table that is watched: a context manager, and an iterator over its events.
+class BlockingWatchedTable(FollowedTable):
+    """A watched table: a context manager, and an iterator over its events.
 
-    Its attributes are those of the last message folded, so they may be ahead of the event that the iterator gave.
-    Lost connections are resumed, and streams that fall silent while somebody waits; whatever waits raises CroupierError
-    when that fails for good.
+    Its attributes are those of the last folded message, so they may be ahead of the event that the iterator returned.
+    Lost connections, and silent streams for which a thread waits, are resumed; waiting methods raise CroupierError
+    when the retries end, and Superseded when newer streams of the player replace this one, which is not resumed.
     """
 
     def __init__(self, caller: BlockingCaller, table_id: str) -> None:
@@ -43,19 +43,19 @@ class BlockingWatchedTable(Table):
         self._ended = False
         self._interruption: CroupierError | None = None
         self._error: CroupierError | None = None
-        self._messages: Messages[engine_pb2.PlayResponse] | Messages[engine_pb2.WatchTableResponse] | None = None
+        self._messages: Messages[engine_pb2.PlayTableResponse] | Messages[engine_pb2.WatchTableResponse] | None = None
         self._reader = threading.Thread(target=self._follow, name=f"table {table_id}", daemon=True)
 
     def __enter__(self) -> Self:
         self._reader.start()
         try:
-            self._until(lambda: self.opened, self._retries.policy.total_seconds)
+            self._until(lambda: self.is_open, self._retries.policy.total_seconds)
         except BaseException as error:
             # Closing interrupts the stream too.
             interruption = self._interruption
             self.close()
             if isinstance(error, TimedOut) and interruption is not None:
-                raise self._retries.for_good(interruption) from None
+                raise self._retries.final_error(interruption) from None
             raise
         return self
 
@@ -74,34 +74,32 @@ class BlockingWatchedTable(Table):
             return self._backlog.take()
 
     def close(self) -> None:
-        """End the stream; whoever waits for the table goes on."""
+        """End the stream, and wake threads that wait for the table."""
         self._closing.set()
         if self._messages is not None:
             self._messages.cancel()
         self._reader.join(CLOSE_SECONDS)
 
-    def changed(self, *, after: int | None = None, timeout_seconds: float | None = None) -> None:
-        """Wait until the table is beyond `after`, which is its present sequence unless given, or the game is over."""
+    def wait_for_change(self, *, after: int | None = None, timeout_seconds: float | None = None) -> None:
+        """Wait until the table is beyond `after`, by default its current sequence, or the game is over."""
         seen = self.sequence if after is None else after
-        self._until(lambda: self.sequence > seen or self.finished, timeout_seconds)
+        self._until(lambda: self.sequence > seen or self.is_finished, timeout_seconds)
 
     def _until(self, ready: Callable[[], bool], timeout_seconds: float | None = None) -> bool:
-        """Wait; True when ready, False when the stream ended well before. Raises TimedOut, or what ended the stream."""
+        """Return True when ready, False when the stream ended well before; raises TimedOut, or the stream's error."""
         with self._changed:
             if not self._wait_for(lambda: ready() or self._ended, timeout_seconds):
-                raise TimedOut(
-                    grpc.StatusCode.DEADLINE_EXCEEDED, f"nothing came of it within {timeout_seconds} seconds"
-                )
+                raise TimedOut(grpc.StatusCode.DEADLINE_EXCEEDED, f"timed out after {timeout_seconds} seconds")
             if self._error is not None and not ready():
                 raise self._error
             return ready()
 
     def _wait_for(self, condition: Callable[[], bool], timeout_seconds: float | None) -> bool:
-        """Wait for it, and hang up meanwhile on a stream that fell silent: the reader then opens it again."""
+        """Wait for a condition, and cancel a silent stream meanwhile, which the reader then opens again."""
         left = inf if timeout_seconds is None else timeout_seconds
-        look_seconds = self._retries.policy.silence_seconds / LOOKS
-        while not self._changed.wait_for(condition, min(left, look_seconds)):
-            left -= look_seconds
+        check_seconds = self._retries.policy.silence_seconds / SILENCE_CHECKS
+        while not self._changed.wait_for(condition, min(left, check_seconds)):
+            left -= check_seconds
             if left <= 0:
                 return False
             if self._messages is not None and self._retries.is_silent():
@@ -110,7 +108,7 @@ class BlockingWatchedTable(Table):
 
     def _follow(self) -> None:
         try:
-            while not self.finished and not self._closing.is_set():
+            while not self.is_finished and not self._closing.is_set():
                 try:
                     self._read()
                 except CroupierError as error:
@@ -128,37 +126,38 @@ class BlockingWatchedTable(Table):
         if self._closing.is_set():
             messages.cancel()
         for message in messages:
-            self._take_in(message)
-        if not (self.finished or self.is_moving):
+            self._process(message)
+        if not (self.is_finished or self.is_moving):
             raise Unavailable(grpc.StatusCode.UNAVAILABLE, "the stream ended before the game was over")
 
-    def _take_in(self, message: engine_pb2.PlayResponse | engine_pb2.WatchTableResponse) -> None:
+    def _process(self, message: StreamMessage) -> None:
         with self._changed:
             self._backlog.put(self.receive(message))
-            if not message.HasField("resume_notice"):
+            if not is_resume_notice(message):
                 self._retries.succeeded()
             self._changed.notify_all()
 
-    def _open(self) -> Messages[engine_pb2.PlayResponse] | Messages[engine_pb2.WatchTableResponse]:
-        return self._caller.open(Call(Service.ENGINE, self.watch_request(), engine_pb2.WatchTableResponse))
+    def _open(self) -> Messages[engine_pb2.PlayTableResponse] | Messages[engine_pb2.WatchTableResponse]:
+        return self._caller.open(Rpc(Service.ENGINE, self.watch_request(), engine_pb2.WatchTableResponse))
 
 
 class BlockingTable(BlockingWatchedTable):
-    """A table that is played at."""
+    """A table at which the client plays."""
 
     def __init__(self, caller: BlockingCaller, table_id: str) -> None:
         super().__init__(caller, table_id)
-        self._requests: queue.Queue[engine_pb2.PlayRequest | None] = queue.Queue()
+        self._requests: queue.Queue[engine_pb2.PlayTableRequest | None] = queue.Queue()
 
-    def act(self, action: table_pb2.Action, *, expected_sequence: int | None = None) -> int:
-        """Act for one's seat: the action's sequence, once it is stored for good and folded into the view.
+    def submit_action(self, action: actions_pb2.Action, *, expected_sequence: int | None = None) -> int:
+        """Act for the viewer's seat, and return the action's sequence once it is durable and folded into the view.
 
-        Survives lost connections for the retry policy's total time: the action is sent again under the same name, and
-        the services never do it twice. Raises IllegalAction, StaleSequence (with `expected_sequence`), TimedOut when
-        it is not known how it went, or what ended the stream.
+        Give `expected_sequence` the value that the table's property of this name had when the action was decided.
+        Lost connections are retried for the retry policy's total time: the action is sent again with the same
+        `request_id`, and the services never carry it out twice. Raises IllegalAction, StaleSequence (with
+        `expected_sequence`), TimedOut when its outcome is unknown, or the stream's error.
         """
         with self._changed:
-            request = self.submit(action, expected_sequence)
+            request = self.action_request(action, expected_sequence)
         retries = self._caller.retries(Attempts.IDEMPOTENT)
         try:
             while True:
@@ -172,54 +171,54 @@ class BlockingTable(BlockingWatchedTable):
             with self._changed:
                 self.forget(request.request_id)
 
-    def propose(self, proposal: str) -> int:
-        """Propose something that all seats can agree on: the proposal's sequence, once it is stored and folded.
+    def create_proposal(self, proposal: str) -> int:
+        """Propose something to all seats, and return the proposal's sequence once it is stored and folded.
 
-        Raises CroupierError if the table refuses it, TimedOut, or what ended the stream.
+        Raises CroupierError if the table refuses it, TimedOut, or the stream's error.
         """
-        answer = self._caller.invoke(self.proposing(proposal))
+        answer = self._caller.invoke(self.proposal_rpc(proposal))
         return self._folded(answer.sequence)
 
-    def vote(self, *, agree: bool) -> int:
-        """Agree with what is proposed, or refuse it: the vote's sequence, once it is stored and folded.
+    def cast_vote(self, *, agree: bool) -> int:
+        """Vote on the pending proposal, and return the vote's sequence once it is stored and folded.
 
-        Raises CroupierError if nothing is proposed or the table refuses the vote, TimedOut, or what ended the stream.
+        Raises CroupierError if no proposal is pending or the table refuses the vote, TimedOut, or the stream's error.
         """
-        answer = self._caller.invoke(self.voting(agree=agree))
+        answer = self._caller.invoke(self.vote_rpc(agree=agree))
         return self._folded(answer.sequence)
 
     def _folded(self, sequence: int) -> int:
         self._until(lambda: self.sequence >= sequence, self._retries.policy.total_seconds)
         return sequence
 
-    def your_turn(self, *, timeout_seconds: float | None = None) -> bool:
-        """Wait until the viewer may act (True) or the game is over (False)."""
-        self._until(lambda: self.to_act or self.finished, timeout_seconds)
-        return self.to_act and not self.finished
+    def wait_for_turn(self, *, timeout_seconds: float | None = None) -> bool:
+        """Wait until the viewer may act (returns True) or the game is over (returns False)."""
+        self._until(lambda: self.is_to_act or self.is_finished, timeout_seconds)
+        return self.is_to_act and not self.is_finished
 
     def _answer(self, request: engine_pb2.SubmitActionRequest) -> int:
-        """Send an action, and wait for the answer, on whichever stream it comes."""
+        """Send an action, and wait for its answer on this or a later stream."""
         with self._changed:
-            self.submit_again(request)
-            self._requests.put(engine_pb2.PlayRequest(action=request))
-        if self._until(lambda: self.settled(request.request_id), self._retries.policy.total_seconds):
+            self.mark_unanswered(request)
+            self._requests.put(engine_pb2.PlayTableRequest(action=request))
+        if self._until(lambda: self.is_settled(request.request_id), self._retries.policy.total_seconds):
             return self.take_outcome(request.request_id)
-        return self._ask_again(request)
+        return self._request_again(request)
 
-    def _ask_again(self, request: engine_pb2.SubmitActionRequest) -> int:
-        """The game ended, and with it the stream, before the answer came: a repeat gets that answer."""
-        if not self.finished:
-            raise Unavailable(grpc.StatusCode.UNAVAILABLE, "the table was closed before the answer came")
-        return self._caller.invoke(Call(Service.ENGINE, request, engine_pb2.SubmitActionResponse)).sequence
+    def _request_again(self, request: engine_pb2.SubmitActionRequest) -> int:
+        """Repeat an action whose answer was lost at the end of the game, which returns that answer."""
+        if not self.is_finished:
+            raise Unavailable(grpc.StatusCode.UNAVAILABLE, "the table was closed before the answer arrived")
+        return self._caller.invoke(Rpc(Service.ENGINE, request, engine_pb2.SubmitActionResponse)).sequence
 
-    def _open(self) -> Messages[engine_pb2.PlayResponse]:
+    def _open(self) -> Messages[engine_pb2.PlayTableResponse]:
         with self._changed:
-            requests: queue.Queue[engine_pb2.PlayRequest | None] = queue.Queue()
+            requests: queue.Queue[engine_pb2.PlayTableRequest | None] = queue.Queue()
             self._requests = requests
-            requests.put(engine_pb2.PlayRequest(watch=self.watch_request()))
-            for request in self.unanswered():
-                requests.put(engine_pb2.PlayRequest(action=request))
-        return self._caller.open_play(self.table_id, _sent(requests))
+            requests.put(engine_pb2.PlayTableRequest(watch=self.watch_request()))
+            for request in self.unanswered_requests():
+                requests.put(engine_pb2.PlayTableRequest(action=request))
+        return self._caller.open_play_table(self.table_id, _request_iterator(requests))
 
     def _read(self) -> None:
         try:
@@ -228,5 +227,7 @@ class BlockingTable(BlockingWatchedTable):
             self._requests.put(None)
 
 
-def _sent(requests: queue.Queue[engine_pb2.PlayRequest | None]) -> Iterator[engine_pb2.PlayRequest]:
+def _request_iterator(
+    requests: queue.Queue[engine_pb2.PlayTableRequest | None],
+) -> Iterator[engine_pb2.PlayTableRequest]:
     return (request for request in iter(requests.get, None) if request is not None)

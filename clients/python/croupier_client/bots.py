@@ -1,81 +1,97 @@
-"""Players that need no rules: what is legal comes with every update."""
+"""Players that need no rules, since every update contains the legal actions."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias, TypeVar
 
-from croupier_api.v1 import table_pb2 as pb
-from croupier_api.v1.cards_pb2 import SUIT_UNSPECIFIED
+from croupier_api.v1.actions_pb2 import Action, ActionChoice, LegalActions
 from croupier_client.aio_table import AsyncTable
 from croupier_client.blocking_table import BlockingTable
+from croupier_client.choices import complete_choice
 from croupier_client.errors import FailedPrecondition, StaleSequence
-from croupier_client.table import Table
+from croupier_client.table import FollowedTable
 
-Decide: TypeAlias = Callable[[Table], pb.Action]
-"""What to do at a table where it is one's turn; Table has `view`, `seat` and `legal_actions`."""
+Decide: TypeAlias = Callable[[FollowedTable], Action]
+"""Returns the action of the viewer whose turn it is, by the table's `view`, `seat` and `legal_actions`."""
 T = TypeVar("T")
 
 
 class RandomChoice(Protocol):
-    """What is needed of a source of chance; random.Random fits."""
+    """A random source, for example random.Random."""
 
     def choice(self, seq: Sequence[T], /) -> T:
-        """One of them."""
+        """Return a random element."""
         ...
 
     def sample(self, population: Sequence[T], /, k: int) -> list[T]:
-        """So many of them, none twice."""
+        """Return `k` distinct elements."""
         ...
 
     def randint(self, a: int, b: int, /) -> int:
-        """A whole number from a to b, both included."""
+        """Return an integer from a to b, both included."""
         ...
 
 
-def random_legal(table: Table, random: RandomChoice) -> pb.Action:
-    """A legal action by chance; every listed action and every choice of cards is as likely as another.
+def choose_random_action(table: FollowedTable, random: RandomChoice) -> Action:
+    """Return a random legal action; every listed action and every choice is equally likely.
 
-    Raises ValueError when the viewer is not to act.
+    Standing pat counts as the swap of no cards: it is as likely as a swap of one card, not as all swaps together.
+    Raises ValueError when the viewer is not to act, and for a choice that is newer than this client.
     """
-    legal = table.legal_actions
-    ways: list[pb.Action | pb.CardChoice] = [*legal.actions, *legal.choices]
-    if not ways:
-        raise ValueError("there is nothing to choose from: it is not this seat's turn")
-    way = random.choice(ways)
-    return way if isinstance(way, pb.Action) else choose_cards(way, random)
-
-
-def choose_cards(choice: pb.CardChoice, random: RandomChoice) -> pb.Action:
-    """An action that fits a choice: so many of its cards, and one of its suits, by chance."""
-    cards = random.sample(list(choice.cards), k=random.randint(choice.min_cards, choice.max_cards))
-    if choice.verb == pb.CARD_CHOICE_VERB_SWAP:
-        return pb.Action(swap=pb.SwapAction(cards=cards))
-    if choice.verb == pb.CARD_CHOICE_VERB_KEEP:
-        trump = random.choice(list(choice.suits)) if choice.suits else SUIT_UNSPECIFIED
-        return pb.Action(keep=pb.KeepAction(cards=cards, trump=trump))
-    raise ValueError(f"a choice with verb {choice.verb} is newer than this client")
+    legal = _with_empty_swaps(table.legal_actions)
+    alternatives: list[Action | ActionChoice] = [*legal.actions, *legal.choices]
+    if not alternatives:
+        raise ValueError("no legal actions: it is not this seat's turn")
+    picked = random.choice(alternatives)
+    return picked if isinstance(picked, Action) else _complete_randomly(picked, random)
 
 
 async def play_game(table: AsyncTable, decide: Decide) -> None:
-    """Play a game to its end; a decision that others overtook is made anew."""
-    while await table.your_turn():
-        seen = table.sequence
+    """Play a game to its end; a decision that the table overtook is made again."""
+    while await table.wait_for_turn():
+        seen, expected = table.sequence, table.expected_sequence
         try:
-            await table.act(decide(table), expected_sequence=seen)
+            await table.submit_action(decide(table), expected_sequence=expected)
         except StaleSequence:
-            await table.changed(after=seen)
+            await table.wait_for_change(after=seen)
         except FailedPrecondition:
-            if not table.finished:
+            if table.sequence == seen:
                 raise
 
 
 def play_game_blocking(table: BlockingTable, decide: Decide) -> None:
     """Play a game to its end, as `play_game` does."""
-    while table.your_turn():
-        seen = table.sequence
+    while table.wait_for_turn():
+        seen, expected = table.sequence, table.expected_sequence
         try:
-            table.act(decide(table), expected_sequence=seen)
+            table.submit_action(decide(table), expected_sequence=expected)
         except StaleSequence:
-            table.changed(after=seen)
+            table.wait_for_change(after=seen)
         except FailedPrecondition:
-            if not table.finished:
+            if table.sequence == seen:
                 raise
+
+
+def _with_empty_swaps(legal: LegalActions) -> LegalActions:
+    """Return the same legal actions, in which standing pat is the swap of no cards: part of the choice of cards."""
+    others = [action for action in legal.actions if not action.HasField("stand_pat")]
+    merged = LegalActions(actions=others, choices=legal.choices)
+    swaps = [
+        choice for choice in merged.choices if choice.action.HasField("swap_cards") and choice.cards.min_cards == 1
+    ]
+    if len(others) == len(legal.actions) or not swaps:
+        return legal
+    for swap in swaps:
+        swap.cards.min_cards = 0
+    return merged
+
+
+def _complete_randomly(choice: ActionChoice, random: RandomChoice) -> Action:
+    cards, amount = choice.cards, choice.amount
+    amounts = range(amount.min_amount, amount.max_amount + 1, max(amount.step, 1)) if choice.HasField("amount") else ()
+    return complete_choice(
+        choice,
+        cards=random.sample(list(cards.cards), k=random.randint(cards.min_cards, cards.max_cards)),
+        suit=random.choice(list(choice.suits)) if choice.suits else None,
+        amount=random.choice(amounts) if amounts else None,
+        seat=random.choice(list(choice.seats)) if choice.seats else None,
+    )

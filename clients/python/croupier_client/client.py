@@ -1,4 +1,4 @@
-"""What the asyncio and the blocking client have in common: the calls, the session, and the settings."""
+"""The common part of the asyncio and the blocking client: methods, session and settings."""
 
 import time
 from random import SystemRandom
@@ -6,25 +6,25 @@ from random import SystemRandom
 import grpc
 
 from croupier_api.v1 import lobby_pb2
-from croupier_client.callers import Service
-from croupier_client.calls import Calls
 from croupier_client.endpoints import Endpoints
 from croupier_client.errors import CroupierError, Unauthenticated, from_rpc_error
+from croupier_client.methods import ServiceMethods
 from croupier_client.retry import Attempts, Clock, RandomSource, Retries, RetryPolicy
+from croupier_client.rpc import Service
 from croupier_client.session import Session, call_metadata
 from croupier_client.table import new_request_id
 
 
 def system_clock() -> int:
-    """Milliseconds since 1970 UTC."""
+    """Return milliseconds since 1970 UTC."""
     return time.time_ns() // 1_000_000
 
 
-class ClientCore(Calls):
+class ClientCore(ServiceMethods):
     """A player's client without a channel.
 
     `device_secret` (16 to 256 characters) is the player: the same secret is the same player again. `name` is shown to
-    others; empty keeps the name as it was. `credentials` take the place of what the endpoints say of TLS.
+    others; empty keeps the name as it was.
     """
 
     def __init__(
@@ -33,13 +33,12 @@ class ClientCore(Calls):
         device_secret: str,
         name: str = "",
         *,
-        credentials: grpc.ChannelCredentials | None = None,
         policy: RetryPolicy | None = None,
         clock: Clock = system_clock,
         random: RandomSource | None = None,
     ) -> None:
         self._addresses = endpoints.by_service()
-        self._credentials = credentials or (endpoints.tls.credentials() if endpoints.tls else None)
+        self._credentials = endpoints.tls.credentials() if endpoints.tls else None
         self._policy = policy or RetryPolicy()
         self._clock = clock
         self._random = random or SystemRandom()
@@ -47,20 +46,20 @@ class ClientCore(Calls):
         self._set_up()
 
     def _set_up(self) -> None:
-        """Make what the channel needs; nothing is opened yet."""
+        """Initialize the channel without opening a connection."""
 
     @property
     def player(self) -> lobby_pb2.Player | None:
-        """Who the client is; None before it has signed in."""
+        """Return the signed-in player; None before the sign-in."""
         return self._session.player
 
     @property
     def session(self) -> Session:
-        """Player and tokens as they are now."""
+        """Return the current player and tokens."""
         return self._session
 
     def retries(self, attempts: Attempts) -> Retries:
-        """The patience for one call or stream."""
+        """Return the retries of one RPC."""
         return Retries(self._policy, attempts, self._clock, self._random)
 
     def _address(self, service: Service) -> str:
@@ -70,7 +69,7 @@ class ClientCore(Calls):
         return call_metadata(access_token=access_token, table_id=table_id, request_id=new_request_id())
 
     def failure(self, error: grpc.RpcError, access_token: str) -> CroupierError:
-        """The typed error; a token that was not taken is never used again."""
+        """Return the typed error, and drop a token that was refused."""
         failure = from_rpc_error(error)
         if isinstance(failure, Unauthenticated):
             self._reject(access_token)

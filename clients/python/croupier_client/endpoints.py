@@ -1,4 +1,4 @@
-"""Where the services are, and how channels to them are set up."""
+"""Addresses of the services, and options of channels to them."""
 
 import ipaddress
 from collections.abc import Mapping
@@ -7,44 +7,44 @@ from typing import Self
 
 import grpc
 
-from croupier_client.callers import Service
+from croupier_client.rpc import Service
 
 CALL_SECONDS = 10.0
-"""A unary call that takes longer has failed."""
+"""The time-out of a unary call."""
 STREAM_SECONDS = 600.0
-"""A stream is opened anew after this time, so that a path which died in silence is noticed."""
+"""A stream is opened again after this time, so that a path which failed silently is noticed."""
 
 _MEGABYTE = 1024 * 1024
 CHANNEL_OPTIONS: tuple[tuple[str, int | str], ...] = (
     ("grpc.max_receive_message_length", 32 * _MEGABYTE),
     ("grpc.max_send_message_length", _MEGABYTE),
-    # Calls go to all addresses in turn, and to none that does not answer.
+    # Calls go to all addresses in turn, except to those that do not answer.
     ("grpc.service_config", '{"loadBalancingConfig": [{"round_robin": {}}]}'),
-    # A service that hangs, or a path that swallows everything, is left after 8 seconds at most: players' clocks run.
-    # That costs a ping of 17 bytes every 4 seconds while calls or streams are under way, and nothing otherwise.
+    # A hanging service or a black-holed path is left after 8 seconds at most, because players' clocks run.
+    # That costs a ping of 17 bytes every 4 seconds while calls or streams are open, and nothing otherwise.
     ("grpc.keepalive_time_ms", 4_000),
     ("grpc.keepalive_timeout_ms", 4_000),
-    # What the library goes by instead in the versions that were tried, where it is a minute unless set.
+    # The tested versions of the library use this option instead, with a default of a minute.
     ("grpc.http2.ping_timeout_ms", 4_000),
-    # A quiet stream sends no data, after which the library would stop asking.
+    # The library would stop its pings on a quiet stream, which sends no data.
     ("grpc.http2.max_pings_without_data", 0),
-    # A service that restarts is to be found again within seconds; the library's own backoff grows to two minutes.
+    # A restarted service is found again within seconds; the library's own backoff grows to two minutes.
     ("grpc.initial_reconnect_backoff_ms", 200),
     ("grpc.min_reconnect_backoff_ms", 5_000),
     ("grpc.max_reconnect_backoff_ms", 2_000),
-    # The same for replicas behind a name, whose addresses change with each of them.
+    # The same holds for replicas behind a name, whose addresses change with each of them.
     ("grpc.dns_min_time_between_resolutions_ms", 2_000),
 )
 
 
 @dataclass(frozen=True)
 class Tls:
-    """Encryption, and by whom a server must be vouched for: by these PEM certificates, or None for the usual ones."""
+    """TLS, with the PEM certificates of trusted authorities, or None for those of the system."""
 
     authorities: bytes | None = None
 
     def credentials(self) -> grpc.ChannelCredentials:
-        """The same as gRPC takes it."""
+        """Return the gRPC channel credentials."""
         return grpc.ssl_channel_credentials(root_certificates=self.authorities)
 
 
@@ -52,7 +52,7 @@ class Tls:
 class Endpoints:
     """The services' addresses: each "host:port", several IPv4 addresses with commas between, or "dns:///name:port".
 
-    They are spoken to with TLS where `tls` says so. Raises ValueError for several addresses that are not all IPv4.
+    Channels use TLS if `tls` is given. Raises ValueError for several addresses that are not all IPv4.
     """
 
     lobby: str
@@ -66,23 +66,23 @@ class Endpoints:
 
     @classmethod
     def single(cls, address: str, tls: Tls | None = None) -> Self:
-        """One front door for all."""
+        """Return the endpoints of one gateway for all services."""
         return cls(lobby=address, engine=address, scoring=address, tls=tls)
 
     def by_service(self) -> Mapping[Service, str]:
-        """The address of each service."""
+        """Return the address of each service."""
         return {Service.LOBBY: self.lobby, Service.ENGINE: self.engine, Service.SCORING: self.scoring}
 
 
 def channel_target(addresses: str) -> str:
-    """What a channel connects to, as gRPC names it; raises ValueError for several addresses that are not all IPv4."""
+    """Return the gRPC target of a channel; raises ValueError for several addresses that are not all IPv4."""
     if "," not in addresses:
         return addresses
     several = [address.strip() for address in addresses.split(",")]
     if not all(map(_is_ipv4, several)):
         raise ValueError(
-            f"{addresses} cannot be used: give several replicas as IPv4 addresses, 10.0.0.1:7720,10.0.0.2:7720, "
-            "or one name that stands for all, dns:///name:7720"
+            f"invalid addresses {addresses!r}: expected IPv4 addresses of replicas, 10.0.0.1:7720,10.0.0.2:7720, "
+            "or one name for all, dns:///name:7720"
         )
     return f"ipv4:{','.join(several)}"
 

@@ -1,41 +1,57 @@
-"""Every way in which the services, or the way to them, can say no.
+"""Errors of the services and of connections to them.
 
 CroupierError
     InvalidArgument         the request is malformed; it will never be accepted as it is
-    FailedPrecondition      not possible as things stand
+    FailedPrecondition      the request is not possible in the current state
         IllegalAction       the rules forbid the action now, or it is not this seat's turn
-    StaleSequence           the table has moved on since the sequence that the caller expected
-    NotFound                there is no such thing, or the caller may not know of it
-    AlreadyExists           there is such a thing already
-    PermissionDenied        the caller is known, and may not
-    Unauthenticated         the caller is not known
+    StaleSequence           the table is beyond the sequence that the caller expected
+    Superseded              a newer stream of the same player replaces this one
+    NotFound                the resource does not exist, or the caller may not know of it
+    AlreadyExists           the resource exists already, or the request_id belongs to another request
+    PermissionDenied        the caller is authenticated, but lacks the permission
+    Unauthenticated         the caller is not authenticated
     LimitReached            a limit was reached, or a stream was read too slowly
-    Unavailable             the service, or the way to it, is down; trying again may help
-        TimedOut            no answer came in time; what was asked may have happened all the same
+    Unavailable             the service or the connection to it failed; a retry may succeed
+        TimedOut            no answer came in time; the request may have been carried out
     Internal                the service failed
-    BrokenStream            a stream broke the promises of the contract
-        SequenceError       an entry of the log was left out or came twice
+    BrokenStream            a stream violated the contract
+        SequenceError       an entry of the log is missing or repeated
         FoldError           a fact does not fit the view
+
+Refusals of calls and of actions in streams are the same google.rpc.Status with the same details. Their reasons are the
+values of the contract's ErrorReason, whose comments say what to do about each.
 """
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
 import grpc
-from google.protobuf.message import DecodeError, Message
+from google.protobuf.message import DecodeError
 from google.rpc import error_details_pb2, status_pb2
 
-from croupier_api.v1 import engine_pb2
+from croupier_api.v1.errors_pb2 import (
+    ERROR_REASON_ILLEGAL_ACTION,
+    ERROR_REASON_NOT_YOUR_TURN,
+    ERROR_REASON_STALE_SEQUENCE,
+    ERROR_REASON_SUPERSEDED,
+    ERROR_REASON_UNSPECIFIED,
+    ErrorReason,
+)
 
+DOMAIN = "croupier"
+"""The domain of the ErrorInfo of every refusal of a service or the gateway."""
 _DETAILS_KEY = "grpc-status-details-bin"
-_ILLEGAL_ACTION_REASONS = frozenset({"ILLEGAL_ACTION", "NOT_YOUR_TURN"})
-_NOTHING: Mapping[str, str] = MappingProxyType({})
+_REASON_PREFIX = "ERROR_REASON_"
+_NO_METADATA: Mapping[str, str] = MappingProxyType({})
 
 
 class CroupierError(Exception):
-    """What went wrong: a gRPC status code, a reason for programs, the rule that speaks (or ""), and a sentence.
+    """A failed call, stream or action.
 
-    `retry_after_seconds` is how long the service asks to wait before another attempt, 0 if it does not say.
+    `code` is the gRPC status code, `message` a sentence for developers. `reason` is for programs:
+    ERROR_REASON_UNSPECIFIED if there is none, and for a reason that is newer than this client. `field` is the path of
+    the wrong field of the request, or empty. `metadata` is that of ErrorInfo. `retry_after_seconds` is the time after
+    which a retry helps, None if the service does not say.
     """
 
     def __init__(
@@ -43,21 +59,35 @@ class CroupierError(Exception):
         code: grpc.StatusCode,
         message: str,
         *,
-        reason: str = "",
-        rule: str = "",
-        metadata: Mapping[str, str] = _NOTHING,
-        retry_after_seconds: float = 0.0,
+        reason: ErrorReason.ValueType = ERROR_REASON_UNSPECIFIED,
+        newer_reason: str = "",
+        field: str = "",
+        metadata: Mapping[str, str] = _NO_METADATA,
+        retry_after_seconds: float | None = None,
     ) -> None:
-        super().__init__(code, message, reason, rule)
+        super().__init__(code, message)
         self.code = code
         self.message = message
         self.reason = reason
-        self.rule = rule
+        self.field = field
         self.metadata = metadata
         self.retry_after_seconds = retry_after_seconds
+        self._newer_reason = newer_reason
+
+    @property
+    def reason_name(self) -> str:
+        """Return the reason as ErrorInfo has it, for example "UNKNOWN_TABLE"; empty if there is none."""
+        if self.reason == ERROR_REASON_UNSPECIFIED:
+            return self._newer_reason
+        return ErrorReason.Name(self.reason).removeprefix(_REASON_PREFIX)
+
+    @property
+    def rule(self) -> str:
+        """Return the id of the violated rule; empty if there is none."""
+        return self.metadata.get("rule", "")
 
     def __str__(self) -> str:
-        labels = ", ".join(label for label in (self.code.name, self.reason, self.rule) if label)
+        labels = ", ".join(label for label in (self.code.name, self.reason_name, self.rule) if label)
         return f"{self.message} ({labels})"
 
 
@@ -66,7 +96,7 @@ class InvalidArgument(CroupierError):
 
 
 class FailedPrecondition(CroupierError):
-    """Not possible as things stand."""
+    """The request is not possible in the current state."""
 
 
 class IllegalAction(FailedPrecondition):
@@ -74,23 +104,27 @@ class IllegalAction(FailedPrecondition):
 
 
 class StaleSequence(CroupierError):
-    """The table has moved on since the sequence that the caller expected."""
+    """The table is beyond the sequence that the caller expected."""
+
+
+class Superseded(CroupierError):
+    """A newer stream of the same player replaces this one, which is therefore not opened again."""
 
 
 class NotFound(CroupierError):
-    """There is no such thing, or the caller may not know of it."""
+    """The resource does not exist, or the caller may not know of it."""
 
 
 class AlreadyExists(CroupierError):
-    """There is such a thing already."""
+    """The resource exists already, or the request_id belongs to another request."""
 
 
 class PermissionDenied(CroupierError):
-    """The caller is known, and may not."""
+    """The caller is authenticated, but lacks the permission."""
 
 
 class Unauthenticated(CroupierError):
-    """The caller is not known."""
+    """The caller is not authenticated."""
 
 
 class LimitReached(CroupierError):
@@ -98,11 +132,11 @@ class LimitReached(CroupierError):
 
 
 class Unavailable(CroupierError):
-    """The service, or the way to it, is down."""
+    """The service or the connection to it failed."""
 
 
 class TimedOut(Unavailable):
-    """No answer came in time; what was asked may have happened all the same."""
+    """No answer came in time; the request may have been carried out."""
 
 
 class Internal(CroupierError):
@@ -110,17 +144,17 @@ class Internal(CroupierError):
 
 
 class BrokenStream(CroupierError):
-    """A stream broke the promises of the contract."""
+    """A stream violated the contract."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(grpc.StatusCode.DATA_LOSS, message, reason=type(self).__name__)
+        super().__init__(grpc.StatusCode.DATA_LOSS, message)
 
 
 class SequenceError(BrokenStream):
-    """An entry of the log was left out or came twice."""
+    """An entry of the log is missing or repeated."""
 
     def __init__(self, expected: int, got: int) -> None:
-        super().__init__(f"the stream should go on with sequence {expected}, it went on with {got}")
+        super().__init__(f"the stream should continue with sequence {expected}, it continued with {got}")
         self.expected = expected
         self.got = got
 
@@ -134,7 +168,6 @@ _BY_CODE: Mapping[grpc.StatusCode, type[CroupierError]] = MappingProxyType(
         grpc.StatusCode.INVALID_ARGUMENT: InvalidArgument,
         grpc.StatusCode.OUT_OF_RANGE: InvalidArgument,
         grpc.StatusCode.FAILED_PRECONDITION: FailedPrecondition,
-        grpc.StatusCode.ABORTED: StaleSequence,
         grpc.StatusCode.NOT_FOUND: NotFound,
         grpc.StatusCode.ALREADY_EXISTS: AlreadyExists,
         grpc.StatusCode.PERMISSION_DENIED: PermissionDenied,
@@ -147,55 +180,52 @@ _BY_CODE: Mapping[grpc.StatusCode, type[CroupierError]] = MappingProxyType(
         grpc.StatusCode.DATA_LOSS: Internal,
     }
 )
+_BY_REASON: Mapping[ErrorReason.ValueType, type[CroupierError]] = MappingProxyType(
+    {
+        ERROR_REASON_ILLEGAL_ACTION: IllegalAction,
+        ERROR_REASON_NOT_YOUR_TURN: IllegalAction,
+        ERROR_REASON_STALE_SEQUENCE: StaleSequence,
+        ERROR_REASON_SUPERSEDED: Superseded,
+    }
+)
+"""Reasons with a class that their code alone does not determine."""
 _BY_NUMBER: Mapping[int, grpc.StatusCode] = MappingProxyType({code.value[0]: code for code in grpc.StatusCode})
 
 
-def make_error(
-    code: grpc.StatusCode,
-    message: str,
-    *,
-    reason: str = "",
-    rule: str = "",
-    metadata: Mapping[str, str] = _NOTHING,
-    retry_after_seconds: float = 0.0,
-) -> CroupierError:
-    """The error of the tree that stands for this code and reason; the tree's root for a code without a class."""
-    kind = _BY_CODE.get(code, CroupierError)
-    if kind is FailedPrecondition and reason in _ILLEGAL_ACTION_REASONS:
-        kind = IllegalAction
-    return kind(code, message, reason=reason, rule=rule, metadata=metadata, retry_after_seconds=retry_after_seconds)
-
-
-def from_refusal(refusal: engine_pb2.Refusal) -> CroupierError:
-    """The error that a refusal in a Play stream stands for."""
-    code = _BY_NUMBER.get(refusal.code, grpc.StatusCode.UNKNOWN)
-    return make_error(code, refusal.message, reason=refusal.reason, rule=refusal.rule)
-
-
-def from_rpc_error(error: grpc.RpcError) -> CroupierError:
-    """The error that a failed call, asyncio or blocking, stands for; UNKNOWN if it tells no status code."""
-    if not isinstance(error, grpc.Call | grpc.aio.AioRpcError):
-        return Internal(grpc.StatusCode.UNKNOWN, "the call failed without a status")
-    info, retry = error_details_pb2.ErrorInfo(), error_details_pb2.RetryInfo()
-    _read_details(dict(error.trailing_metadata() or ()).get(_DETAILS_KEY, b""), info, retry)
-    message = error.details() or "the call failed without a message"
-    metadata = dict(info.metadata)
-    return make_error(
-        error.code(),
-        message,
-        reason=info.reason,
-        rule=metadata.get("rule", ""),
-        metadata=metadata,
-        retry_after_seconds=max(retry.retry_delay.ToMilliseconds() / 1000, 0.0),
+def from_status(status: status_pb2.Status) -> CroupierError:
+    """Return the error for the status of a refusal, a CroupierError for a code without a class."""
+    info, bad, retry = error_details_pb2.ErrorInfo(), error_details_pb2.BadRequest(), error_details_pb2.RetryInfo()
+    # Unpack fills the message if the detail is of its type.
+    found = {type(message) for detail in status.details for message in (info, bad, retry) if detail.Unpack(message)}
+    code = _BY_NUMBER.get(status.code, grpc.StatusCode.UNKNOWN)
+    reason_name = info.reason if info.domain == DOMAIN else ""
+    reason = _reason(reason_name)
+    kind = _BY_REASON.get(reason) or _BY_CODE.get(code, CroupierError)
+    return kind(
+        code,
+        status.message,
+        reason=reason,
+        newer_reason=reason_name,
+        field=bad.field_violations[0].field if bad.field_violations else "",
+        metadata=dict(info.metadata),
+        retry_after_seconds=max(retry.retry_delay.ToMilliseconds() / 1000, 0.0) if type(retry) in found else None,
     )
 
 
-def _read_details(details: str | bytes, *wanted: Message) -> None:
-    """Fill in what is wanted of a serialized google.rpc.Status; nothing if there is none or a proxy garbled it."""
+def _reason(name: str) -> ErrorReason.ValueType:
+    value = ErrorReason.DESCRIPTOR.values_by_name.get(_REASON_PREFIX + name)
+    return ERROR_REASON_UNSPECIFIED if value is None else ErrorReason.Value(value.name)
+
+
+def from_rpc_error(error: grpc.RpcError) -> CroupierError:
+    """Return the error for a failed call, asyncio or blocking, with UNKNOWN if it has no status code."""
+    if not isinstance(error, grpc.Call | grpc.aio.AioRpcError):
+        return Internal(grpc.StatusCode.UNKNOWN, "the call failed without a status")
+    number: int = error.code().value[0]
+    message = error.details() or "the call failed without a message"
+    sent = dict(error.trailing_metadata() or ()).get(_DETAILS_KEY, b"")
     try:
-        status = status_pb2.Status.FromString(details if isinstance(details, bytes) else details.encode())
-        for message in wanted:
-            any(detail.Unpack(message) for detail in status.details)
+        details = status_pb2.Status.FromString(sent if isinstance(sent, bytes) else sent.encode()).details
+        return from_status(status_pb2.Status(code=number, message=message, details=details))
     except DecodeError:
-        for message in wanted:
-            message.Clear()
+        return from_status(status_pb2.Status(code=number, message=message))

@@ -1,87 +1,91 @@
-"""Who the client is to the services: device secret and tokens, and when they need care. A value; no I/O."""
+"""The client's device secret and tokens, and the calls that renew them. A value without I/O."""
 
 from dataclasses import dataclass, field, replace
 from typing import Self
 
+from google.protobuf.timestamp_pb2 import Timestamp
+
 from croupier_api.v1 import lobby_pb2
-from croupier_client.callers import Call, Service
+from croupier_client.rpc import Rpc, Service
 
 MARGIN_MILLISECONDS = 30_000
-"""Tokens are exchanged this long before they end, so that none ends on its way."""
+"""Tokens are refreshed this long before they expire, so that none expires on its way."""
 
 
 @dataclass(frozen=True)
 class Session:
-    """A player's session, which each answer of the lobby turns into the next one.
+    """A player's session; each answer of the lobby makes the next one.
 
     Every `now` is in milliseconds since 1970 UTC.
     """
 
     device_secret: str = field(repr=False)
     name: str = ""
-    margin_milliseconds: int = MARGIN_MILLISECONDS
     player: lobby_pb2.Player | None = None
     tokens: lobby_pb2.Tokens | None = field(default=None, repr=False)
 
     def needs_sign_in(self, now: int) -> bool:
-        """Whether nothing but the device secret opens the door."""
+        """Return whether only a sign-in with the device secret returns new tokens."""
         if self.tokens is None:
             return True
-        return not self._access_lives(now) and not self._refresh_lives(now)
+        return not self._is_access_valid(now) and not self._is_refresh_valid(now)
 
     def needs_refresh(self, now: int) -> bool:
-        """Whether the access token is to be exchanged, and the refresh token still serves."""
-        return self.tokens is not None and not self._access_lives(now) and self._refresh_lives(now)
+        """Return whether the access token is to be refreshed, and the refresh token is valid."""
+        return self.tokens is not None and not self._is_access_valid(now) and self._is_refresh_valid(now)
 
-    def sign_in_call(self) -> Call[lobby_pb2.SignInResponse]:
-        """What to call when a sign-in is needed."""
+    def sign_in_rpc(self) -> Rpc[lobby_pb2.SignInResponse]:
+        """Return the call for a sign-in."""
         request = lobby_pb2.SignInRequest(device_secret=self.device_secret, name=self.name)
-        return Call(Service.LOBBY, request, lobby_pb2.SignInResponse)
+        return Rpc(Service.LOBBY, request, lobby_pb2.SignInResponse)
 
-    def refresh_call(self) -> Call[lobby_pb2.RefreshTokenResponse]:
-        """What to call when a refresh is needed; once, since it uses the token up."""
+    def refresh_rpc(self) -> Rpc[lobby_pb2.RefreshTokenResponse]:
+        """Return the call for a refresh, which is made once, because it uses the token up."""
         request = lobby_pb2.RefreshTokenRequest(refresh_token=self.tokens.refresh_token if self.tokens else "")
-        return Call(Service.LOBBY, request, lobby_pb2.RefreshTokenResponse)
+        return Rpc(Service.LOBBY, request, lobby_pb2.RefreshTokenResponse)
 
     def signed_in(self, answer: lobby_pb2.SignInResponse) -> Self:
-        """The session after a sign-in."""
+        """Return the session after a sign-in."""
         return replace(self, player=answer.player, tokens=answer.tokens)
 
     def refreshed(self, answer: lobby_pb2.RefreshTokenResponse) -> Self:
-        """The session after a refresh."""
+        """Return the session after a refresh."""
         return replace(self, tokens=answer.tokens)
 
     def refresh_failed(self) -> Self:
-        """The session after a refresh of unknown outcome: the token may be used up, so the device secret is next."""
+        """Return the session after a refresh of unknown outcome: the token may be used up, so a sign-in is next."""
         return replace(self, tokens=None)
 
     def rejected(self, access_token: str) -> Self:
-        """The session after a service would not take this access token; unchanged if there is a newer one."""
+        """Return the session after a service refused this access token; unchanged if there is a newer one."""
         if self.tokens is None or self.tokens.access_token != access_token:
             return self
         return replace(
             self,
             tokens=lobby_pb2.Tokens(
                 refresh_token=self.tokens.refresh_token,
-                refresh_expires_milliseconds=self.tokens.refresh_expires_milliseconds,
+                refresh_expiry_time=self.tokens.refresh_expiry_time,
             ),
         )
 
     @property
     def access_token(self) -> str:
-        """The present access token; empty if there is none."""
+        """Return the current access token; empty if there is none."""
         return self.tokens.access_token if self.tokens else ""
 
-    def _access_lives(self, now: int) -> bool:
-        ends = self.tokens.access_expires_milliseconds if self.tokens else 0
-        return bool(self.access_token) and now < ends - self.margin_milliseconds
+    def _is_access_valid(self, now: int) -> bool:
+        return self.tokens is not None and bool(self.access_token) and now < _last_use(self.tokens.access_expiry_time)
 
-    def _refresh_lives(self, now: int) -> bool:
-        return self.tokens is not None and now < self.tokens.refresh_expires_milliseconds - self.margin_milliseconds
+    def _is_refresh_valid(self, now: int) -> bool:
+        return self.tokens is not None and now < _last_use(self.tokens.refresh_expiry_time)
+
+
+def _last_use(expiry_time: Timestamp) -> int:
+    return expiry_time.ToMilliseconds() - MARGIN_MILLISECONDS
 
 
 def call_metadata(*, access_token: str, table_id: str, request_id: str) -> tuple[tuple[str, str], ...]:
-    """What goes with a call: who calls, which table it is about (for routing), and a name for the logs."""
+    """Return the metadata of a call: token, table id (for routing), and a request id for the logs."""
     pairs = (
         ("authorization", f"Bearer {access_token}" if access_token else ""),
         ("x-table-id", table_id),

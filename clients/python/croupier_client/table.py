@@ -1,121 +1,143 @@
-"""A table as one viewer follows it: the state that a stream's messages add up to. No I/O.
+"""A table as one viewer follows it: the state after a stream's messages. No I/O.
 
-A channel opens a stream with `watch_request()`, gives every message to `receive()`, and on the next stream, after a
-lost connection or when the stream `is_moving`, sends `unanswered()` again: a repeated request_id gets the first answer,
-so no action is lost or done twice.
+A channel opens a stream with `watch_request()`, passes every message to `receive()`, and on the next stream, after a
+lost connection or when the stream `is_moving`, sends `unanswered_requests()` again: a repeated request_id gets the
+first answer, so no action is lost or carried out twice.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TypeAlias
 from uuid import uuid4
 
 import grpc
 
-from croupier_api.v1 import engine_pb2, table_pb2
-from croupier_client.callers import Call, Service
-from croupier_client.errors import CroupierError, FailedPrecondition, LimitReached, SequenceError, from_refusal
+from croupier_api.v1 import actions_pb2, engine_pb2, facts_pb2, tables_pb2
+from croupier_api.v1.errors_pb2 import ERROR_REASON_NO_PROPOSAL, ERROR_REASON_TABLE_FINISHED
+from croupier_client.errors import CroupierError, FailedPrecondition, LimitReached, SequenceError, from_status
+from croupier_client.rpc import Rpc, Service
 from croupier_client.view import fold
 
 Event: TypeAlias = engine_pb2.Snapshot | engine_pb2.TableUpdate | engine_pb2.Reaction
-"""What happens at a table and is worth showing. A TableUpdate may have no facts: what it says of a proposal, or of time
-that was given back, is news as well."""
+"""An event at a table that is worth showing. A TableUpdate may have no facts, but a changed proposal or compensated
+time."""
+StreamMessage: TypeAlias = engine_pb2.PlayTableResponse | engine_pb2.WatchTableResponse
 Outcome: TypeAlias = int | CroupierError
+"""The sequence of an action, or its refusal."""
 
-MOST_UNANSWERED = 64
-"""More actions than this do not wait for their answers at once."""
+MAX_UNANSWERED = 64
+"""The maximum number of actions without an answer."""
 
 
 def new_request_id() -> str:
-    """A name that no other action or wish has."""
+    """Return a new unique id for a request."""
     return uuid4().hex
 
 
-class Table:
-    """What one viewer knows of a table; every attribute is as of `sequence`."""
+def is_resume_notice(message: StreamMessage) -> bool:
+    """Return whether a message is the last one of a stream whose engine stops."""
+    return message.table_event.HasField("resume_notice")
+
+
+class FollowedTable:
+    """The knowledge of one viewer about a table; every attribute is as of `sequence`."""
 
     def __init__(self, table_id: str, new_id: Callable[[], str] = new_request_id) -> None:
         self.table_id = table_id
-        self.info = engine_pb2.Snapshot().table
-        """What is fixed about the table."""
-        self.view = table_pb2.TableView()
-        """All that the viewer knows; a new message after each update, never changed afterwards."""
+        self.table = tables_pb2.Table()
+        """The table as the last snapshot had it: game, options, time control, seats and teams."""
+        self.view = facts_pb2.TableView()
+        """The viewer's view; a new message after each update, never changed afterwards."""
         self.seat: int | None = None
         """The viewer's seat; None for a spectator."""
         self.sequence = 0
         """The last log entry that the view includes."""
-        self.legal_actions = table_pb2.LegalActions()
-        """What the viewer may do now; empty when he is not to act."""
+        self.legal_actions = actions_pb2.LegalActions()
+        """The viewer's legal actions; empty when they are not to act."""
         self.clock = engine_pb2.TurnClock()
-        """Who has until when."""
+        """The deadline and the reserves."""
         self.proposal: engine_pb2.Proposal | None = None
-        """What is proposed, if anything; it counts until its `expires_milliseconds`, of which no update tells."""
+        """The pending proposal, if any; it ends at its `expiry_time` without an update."""
         self.revealed_seed = ""
         """The secret seed in hexadecimal, once the game is over."""
-        self.rounds: list[table_pb2.RoundEnded] = []
-        """The rounds that ended while this client followed; the score sheet has all."""
-        self.facts: Sequence[table_pb2.Fact] = ()
-        """The facts of the last update."""
-        self.opened = False
-        """Whether a snapshot has come, without which the rest says nothing."""
-        self.resumes = 0
-        """How often the stream went on as another one: after a lost connection, or because an engine stopped."""
+        self.round_scores: list[facts_pb2.RoundScore] = []
+        """The scores of rounds that ended while this client followed; the score sheet has all rounds."""
+        self.is_open = False
+        """Whether a snapshot was received, before which the other attributes are empty."""
+        self.resume_count = 0
+        """The number of times that the stream was resumed, after a lost connection or because an engine stopped."""
         self.is_moving = False
-        """Whether the stream ends because its engine stops: open it again at once, another one goes on."""
+        """Whether the stream ends because its engine stops: open it again at once at another engine."""
         self._is_fresh = True
         self._new_id = new_id
         self._pending: dict[str, engine_pb2.SubmitActionRequest] = {}
         self._outcomes: dict[str, Outcome] = {}
 
     @property
-    def finished(self) -> bool:
-        """Whether the game is over."""
+    def is_finished(self) -> bool:
+        """Return whether the game is over."""
         return bool(self.view.ranking)
 
     @property
     def ranking(self) -> tuple[tuple[int, ...], ...]:
-        """Groups of seats, best first, once the game is over; else empty."""
+        """Return groups of seats, best first, once the game is over; else an empty tuple."""
         return tuple(tuple(group.seats) for group in self.view.ranking)
 
     @property
-    def to_act(self) -> bool:
-        """Whether the viewer may do something now."""
+    def is_to_act(self) -> bool:
+        """Return whether the viewer may act now."""
         return bool(self.legal_actions.actions or self.legal_actions.choices)
 
+    @property
+    def expected_sequence(self) -> int | None:
+        """Return what an action decided now is to expect: `sequence`, or None where several seats may act.
+
+        Where the viewer alone may act, only their time-out or a proposal moves the table on, and they decide again.
+        Where several may, any of their actions moves it on, and the viewer's stays legal.
+        """
+        return self.sequence if len(self.view.seats_to_act) == 1 else None
+
     def watch_request(self) -> engine_pb2.WatchTableRequest:
-        """What opens a stream, the first as any later one: it goes on after what was seen."""
+        """Return the request that opens a stream after the last known sequence."""
         self._is_fresh, self.is_moving = True, False
-        seen = self.sequence if self.opened else None
+        seen = self.sequence if self.is_open else None
         return engine_pb2.WatchTableRequest(table_id=self.table_id, after_sequence=seen)
 
-    def proposing(self, proposal: str) -> Call[engine_pb2.ProposeResponse]:
-        """The call that proposes something."""
-        request = engine_pb2.ProposeRequest(table_id=self.table_id, request_id=self._new_id(), proposal=proposal)
-        return Call(Service.ENGINE, request, engine_pb2.ProposeResponse)
+    def proposal_rpc(self, proposal: str) -> Rpc[engine_pb2.CreateProposalResponse]:
+        """Return the call that makes a proposal."""
+        request = engine_pb2.CreateProposalRequest(table_id=self.table_id, request_id=self._new_id(), proposal=proposal)
+        return Rpc(Service.ENGINE, request, engine_pb2.CreateProposalResponse)
 
-    def voting(self, *, agree: bool) -> Call[engine_pb2.VoteResponse]:
-        """The call that agrees with what is proposed, or refuses it; raises FailedPrecondition if nothing is."""
-        proposal = self.proposal
-        if proposal is None:
+    def vote_rpc(self, *, agree: bool) -> Rpc[engine_pb2.CastVoteResponse]:
+        """Return the call that votes on the pending proposal; raises FailedPrecondition if there is none."""
+        if self.proposal is None:
             raise FailedPrecondition(
-                grpc.StatusCode.FAILED_PRECONDITION, "nothing is proposed at this table", reason="NOTHING_PROPOSED"
+                grpc.StatusCode.FAILED_PRECONDITION, "no proposal waits for votes", reason=ERROR_REASON_NO_PROPOSAL
             )
-        request = engine_pb2.VoteRequest(
-            table_id=self.table_id, request_id=self._new_id(), proposal_sequence=proposal.sequence, agree=agree
+        request = engine_pb2.CastVoteRequest(
+            table_id=self.table_id,
+            request_id=self._new_id(),
+            proposal_sequence=self.proposal.sequence,
+            vote=engine_pb2.VOTE_AGREE if agree else engine_pb2.VOTE_DECLINE,
         )
-        return Call(Service.ENGINE, request, engine_pb2.VoteResponse)
+        return Rpc(Service.ENGINE, request, engine_pb2.CastVoteResponse)
 
-    def submit(self, action: table_pb2.Action, expected_sequence: int | None = None) -> engine_pb2.SubmitActionRequest:
-        """The request for an action, which stays unanswered until an answer is received or it is forgotten.
+    def action_request(
+        self, action: actions_pb2.Action, expected_sequence: int | None = None
+    ) -> engine_pb2.SubmitActionRequest:
+        """Return the request for an action, which is unanswered until `receive_answer` or `forget`.
 
-        Raises FailedPrecondition once the game is over and LimitReached with too many actions under way.
+        Raises FailedPrecondition once the game is over and LimitReached with too many unanswered actions.
         """
-        if self.finished:
+        if self.is_finished:
             raise FailedPrecondition(
-                grpc.StatusCode.FAILED_PRECONDITION, "the game at this table is over", reason="TABLE_FINISHED"
+                grpc.StatusCode.FAILED_PRECONDITION,
+                "the game at this table is over",
+                reason=ERROR_REASON_TABLE_FINISHED,
             )
-        if len(self._pending) >= MOST_UNANSWERED:
+        if len(self._pending) >= MAX_UNANSWERED:
             raise LimitReached(
-                grpc.StatusCode.RESOURCE_EXHAUSTED, f"{MOST_UNANSWERED} actions wait already: await their answers first"
+                grpc.StatusCode.RESOURCE_EXHAUSTED,
+                f"{MAX_UNANSWERED} actions are unanswered: wait for their answers first",
             )
         request = engine_pb2.SubmitActionRequest(
             table_id=self.table_id, request_id=self._new_id(), action=action, expected_sequence=expected_sequence
@@ -123,97 +145,104 @@ class Table:
         self._pending[request.request_id] = request
         return request
 
-    def submit_again(self, request: engine_pb2.SubmitActionRequest) -> None:
-        """Let an action be unanswered, also after an answer that asked for another attempt."""
+    def mark_unanswered(self, request: engine_pb2.SubmitActionRequest) -> None:
+        """Mark an action as unanswered again, after an answer that asked for a retry."""
         self._pending[request.request_id] = request
 
-    def unanswered(self) -> tuple[engine_pb2.SubmitActionRequest, ...]:
-        """The actions to send on a new stream, in the order in which they were submitted."""
+    def unanswered_requests(self) -> tuple[engine_pb2.SubmitActionRequest, ...]:
+        """Return the actions to send on a new stream, in the order in which they were submitted."""
         return tuple(self._pending.values())
 
-    def settled(self, request_id: str) -> bool:
-        """Whether the action was refused, or was accepted and is in the view."""
+    def is_settled(self, request_id: str) -> bool:
+        """Return whether the action was refused, or was accepted and is in the view."""
         outcome = self._outcomes.get(request_id)
         return outcome is not None and (isinstance(outcome, CroupierError) or outcome <= self.sequence)
 
     def take_outcome(self, request_id: str) -> int:
-        """The sequence of an action that is settled; raises what it was refused with. To be asked once."""
+        """Remove a settled action and return its sequence; raises its refusal."""
         outcome = self._outcomes.pop(request_id)
         if isinstance(outcome, CroupierError):
             raise outcome
         return outcome
 
     def forget(self, request_id: str) -> None:
-        """Nobody waits for this action any more: do not send it again."""
+        """Remove an action, which is not sent again."""
         self._pending.pop(request_id, None)
         self._outcomes.pop(request_id, None)
 
-    def receive(self, message: engine_pb2.PlayResponse | engine_pb2.WatchTableResponse) -> Event | None:
-        """Take in a message of the stream; gives the event that it brought, if it is worth showing.
+    def receive(self, message: StreamMessage) -> Event | None:
+        """Apply a message of the stream, and return its event if it is worth showing.
 
         Raises SequenceError for a gap or a repeat and FoldError for a fact that does not fit; the state stays as it
         was before the message.
         """
-        if message.HasField("resume_notice"):
-            # A stream that brings nothing else has failed, or one would go round in circles without a pause.
+        if is_resume_notice(message):
+            # A stream without another message has failed: otherwise the client would reconnect without a delay.
             self.is_moving = not self._is_fresh
             return None
-        self.resumes += self._is_fresh and self.opened
+        self.resume_count += self._is_fresh and self.is_open
         self._is_fresh = False
-        event = self._receive_event(message)
-        if isinstance(message, engine_pb2.PlayResponse) and message.HasField("answer"):
+        event = self._receive_event(message.table_event)
+        if isinstance(message, engine_pb2.PlayTableResponse) and message.HasField("answer"):
             self.receive_answer(message.answer)
         return event
 
-    def _receive_event(self, message: engine_pb2.PlayResponse | engine_pb2.WatchTableResponse) -> Event | None:
-        match message.WhichOneof("event"):
+    def _receive_event(self, event: engine_pb2.TableEvent) -> Event | None:
+        match event.WhichOneof("event_kind"):
             case "snapshot":
-                self.receive_snapshot(message.snapshot)
-                return message.snapshot
+                self.receive_snapshot(event.snapshot)
+                return event.snapshot
             case "update":
-                self.receive_update(message.update, message.legal_actions)
-                return message.update
+                self.receive_update(event.update)
+                return event.update
             case "reaction":
-                return message.reaction
+                return event.reaction
+            case "turn_state":
+                self.receive_turn_state(event.turn_state)
             case "heartbeat":
-                self.receive_heartbeat(message.heartbeat)
+                self.receive_heartbeat(event.heartbeat)
         return None
 
     def receive_snapshot(self, snapshot: engine_pb2.Snapshot) -> None:
-        """Begin anew from a snapshot, which may be no older than what was seen."""
-        if self.opened and snapshot.sequence < self.sequence:
+        """Replace the state by a snapshot; raises SequenceError if it is older than the state."""
+        if self.is_open and snapshot.sequence < self.sequence:
             raise SequenceError(self.sequence, snapshot.sequence)
-        self.info = snapshot.table
+        self.table = snapshot.table
         self.seat = snapshot.viewer_seat if snapshot.HasField("viewer_seat") else None
         self.sequence = snapshot.sequence
         self.view = snapshot.view
-        self.legal_actions = snapshot.legal_actions
-        self.clock = snapshot.clock
-        self.proposal = snapshot.proposal if snapshot.HasField("proposal") else None
         self.revealed_seed = snapshot.revealed_seed
-        self.facts = ()
-        self.opened = True
+        self._set_turn(snapshot)
+        self.is_open = True
 
-    def receive_update(self, update: engine_pb2.TableUpdate, legal_actions: table_pb2.LegalActions) -> None:
-        """Go on by one entry of the log, with what may be done then; SequenceError if it is not the next one."""
-        if not self.opened or update.sequence != self.sequence + 1:
+    def receive_update(self, update: engine_pb2.TableUpdate) -> None:
+        """Apply one entry of the log; raises SequenceError for a gap or a repeat."""
+        if not self.is_open or update.sequence != self.sequence + 1:
             raise SequenceError(self.sequence + 1, update.sequence)
         self.view = fold(self.view, update.facts, self.seat)
         self.sequence = update.sequence
-        self.legal_actions = legal_actions
-        self.clock = update.clock
-        self.proposal = update.proposal if update.HasField("proposal") else None
         self.revealed_seed = update.revealed_seed
-        self.facts = update.facts
-        self.rounds.extend(fact.round_ended for fact in update.facts if fact.HasField("round_ended"))
+        self._set_turn(update)
+        self.round_scores.extend(fact.round_ended.score for fact in update.facts if fact.HasField("round_ended"))
+
+    def receive_turn_state(self, state: engine_pb2.TurnState) -> None:
+        """Apply the state of the turn after a resume that missed nothing; raises SequenceError for another sequence."""
+        if not self.is_open or state.sequence != self.sequence:
+            raise SequenceError(self.sequence, state.sequence)
+        self._set_turn(state)
+
+    def _set_turn(self, state: engine_pb2.Snapshot | engine_pb2.TableUpdate | engine_pb2.TurnState) -> None:
+        self.legal_actions = state.legal_actions
+        self.clock = state.clock
+        self.proposal = state.proposal if state.HasField("proposal") else None
 
     def receive_heartbeat(self, heartbeat: engine_pb2.Heartbeat) -> None:
-        """A heartbeat that is ahead tells of an entry that was left out."""
+        """Raise SequenceError if a heartbeat is ahead, because an entry is missing."""
         if heartbeat.sequence > self.sequence:
             raise SequenceError(self.sequence, heartbeat.sequence)
 
     def receive_answer(self, answer: engine_pb2.ActionAnswer) -> None:
-        """Note how an action went; an answer that nobody waits for is passed over."""
+        """Record the answer to an action; an answer to no unanswered action is ignored."""
         if self._pending.pop(answer.request_id, None) is not None:
-            refused = answer.WhichOneof("outcome") != "sequence"
-            self._outcomes[answer.request_id] = from_refusal(answer.refusal) if refused else answer.sequence
+            is_accepted = answer.WhichOneof("outcome") == "sequence"
+            self._outcomes[answer.request_id] = answer.sequence if is_accepted else from_status(answer.refusal)

@@ -1,20 +1,21 @@
-"""Facts folded into a view: all that a client needs in order to show a game whose rules it does not know.
+"""The fold of facts into a view, with which a client shows a game whose rules it does not know.
 
-The law: folding every fact that a viewer received gives the very message that the server would send him as his view,
-compared as protobuf messages. An unknown value is an unset field, but `contract` itself is always set.
+Folding every fact that a viewer received yields the message that the server would send them as their view, compared as
+protobuf messages. An unknown value is an unset field, but `contract` itself is always set. A fact of a kind that is
+newer than this client changes nothing.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from croupier_api.v1 import table_pb2 as pb
+from croupier_api.v1 import facts_pb2 as pb
 from croupier_api.v1.cards_pb2 import Card
 from croupier_client.errors import FoldError
 
 
 def fold(view: pb.TableView, facts: Iterable[pb.Fact], viewer_seat: int | None) -> pb.TableView:
-    """A new view with the facts folded in, in order; `viewer_seat` is None for a spectator.
+    """Return a new view with the facts folded in, in order; `viewer_seat` is None for a spectator.
 
     Raises FoldError for a fact that does not fit, for example one that names a seat the table does not have.
     """
@@ -28,7 +29,7 @@ def fold(view: pb.TableView, facts: Iterable[pb.Fact], viewer_seat: int | None) 
 def _fold_one(view: pb.TableView, fact: pb.Fact, viewer_seat: int | None) -> None:
     kind = fact.WhichOneof("fact")
     if kind is None:
-        raise FoldError("the view is lost: the server sent a kind of fact that this client is too old to know")
+        return
     try:
         if kind == "cards_moved":
             _move_cards(view, fact.cards_moved, viewer_seat)
@@ -45,7 +46,7 @@ def _start_round(view: pb.TableView, fact: pb.RoundStarted) -> None:
         view.dealer = fact.dealer
     for name in ("piles", "calls", "marks", "card_order", "seats_to_act"):
         view.ClearField(name)
-    view.contract.CopyFrom(pb.ContractChanged())
+    view.contract.CopyFrom(pb.Contract())
     for seat in view.seats:
         score = seat.score
         seat.Clear()
@@ -66,9 +67,10 @@ def _move_cards(view: pb.TableView, fact: pb.CardsMoved, viewer_seat: int | None
             hand = view.seats[fact.target.hand]
             _add_to_hand(hand, fact, visible=fact.target.hand == viewer_seat or bool(hand.cards))
         case "pile":
-            pile = _pile(view, fact.target.pile)
+            pile = _pile(view, fact.target)
             pile.count += fact.count
             pile.cards.extend(moved)
+            pile.face_down = fact.face_down
 
 
 def _take_from_hand(hand: pb.SeatView, fact: pb.CardsMoved) -> None:
@@ -89,8 +91,8 @@ def _set_cards(hand: pb.SeatView, cards: Iterable[Card.ValueType]) -> None:
 
 
 def _take_from_pile(view: pb.TableView, fact: pb.CardsMoved) -> list[pb.PileCard]:
-    """Give the cards as they lay, with the seats that they came from; cards of a hidden pile come from nobody."""
-    pile = _pile(view, fact.source.pile)
+    """Remove cards and return them with the seats that they came from; cards of a hidden pile have no seat."""
+    pile = _pile(view, fact.source)
     pile.count -= fact.count
     taken = []
     for card in fact.cards:
@@ -105,26 +107,32 @@ def _take_from_pile(view: pb.TableView, fact: pb.CardsMoved) -> list[pb.PileCard
     return taken
 
 
-def _pile(view: pb.TableView, name: str) -> pb.Pile:
-    """The pile of this name, a new and empty one if nothing lies there yet."""
+def _pile(view: pb.TableView, place: pb.Place) -> pb.Pile:
+    """Return the pile at a place, by default a new and empty one."""
+    owner = place.owner if place.HasField("owner") else None
+    wanted = pb.Pile(name=place.pile, owner=owner)
     for pile in view.piles:
-        if pile.name == name:
+        if _pile_order(pile) == _pile_order(wanted):
             return pile
-    view.piles.add(name=name)
-    view.piles.sort(key=lambda pile: pile.name)
-    return _pile(view, name)
+    view.piles.append(wanted)
+    view.piles.sort(key=_pile_order)
+    return _pile(view, place)
+
+
+def _pile_order(pile: pb.Pile) -> tuple[str, int]:
+    return pile.name, pile.owner if pile.HasField("owner") else -1
 
 
 def _call(view: pb.TableView, fact: pb.Called) -> None:
     for call in view.calls:
-        if call.seat == fact.seat and not call.HasField("action"):
-            call.CopyFrom(fact)
+        if call.seat == fact.call.seat and not call.HasField("action"):
+            call.CopyFrom(fact.call)
             return
-    view.calls.append(fact)
+    view.calls.append(fact.call)
 
 
 def _change_contract(view: pb.TableView, fact: pb.ContractChanged) -> None:
-    view.contract.MergeFrom(fact)
+    view.contract.MergeFrom(fact.changes)
 
 
 def _take_trick(view: pb.TableView, fact: pb.TrickTaken) -> None:
@@ -132,15 +140,18 @@ def _take_trick(view: pb.TableView, fact: pb.TrickTaken) -> None:
 
 
 def _put_out(view: pb.TableView, fact: pb.SeatOut) -> None:
-    view.seats[fact.seat].out = True
-    view.seats[fact.seat].place = fact.place
+    seat = view.seats[fact.seat]
+    seat.is_out = True
+    seat.ClearField("place")
+    if fact.HasField("place"):
+        seat.place = fact.place
 
 
 def _reveal_hand(view: pb.TableView, fact: pb.HandRevealed) -> None:
     _set_cards(view.seats[fact.seat], fact.cards)
 
 
-def _mark(view: pb.TableView, fact: pb.Marked) -> None:
+def _change_mark(view: pb.TableView, fact: pb.MarkChanged) -> None:
     marks = {_mark_order(mark): mark for mark in view.marks}
     marks[_mark_order(fact.mark)] = fact.mark
     kept = [pb.Mark.FromString(marks[order].SerializeToString()) for order in sorted(marks) if marks[order].value]
@@ -152,7 +163,7 @@ def _mark_order(mark: pb.Mark) -> tuple[str, int]:
     return mark.name, mark.seat if mark.HasField("seat") else -1
 
 
-def _order_cards(view: pb.TableView, fact: pb.CardOrder) -> None:
+def _change_card_order(view: pb.TableView, fact: pb.CardOrderChanged) -> None:
     view.card_order[:] = fact.cards
 
 
@@ -162,9 +173,9 @@ def _change_turn(view: pb.TableView, fact: pb.TurnChanged) -> None:
 
 
 def _end_round(view: pb.TableView, fact: pb.RoundEnded) -> None:
-    if len(fact.totals) != len(view.seats):
+    if len(fact.score.totals) != len(view.seats):
         raise ValueError("a total for each seat is needed")
-    for seat, total in zip(view.seats, fact.totals, strict=True):
+    for seat, total in zip(view.seats, fact.score.totals, strict=True):
         seat.score = total
 
 
@@ -184,8 +195,8 @@ _FOLDS: Mapping[str, _Fold] = MappingProxyType(
         "trick_taken": _take_trick,
         "seat_out": _put_out,
         "hand_revealed": _reveal_hand,
-        "marked": _mark,
-        "card_order": _order_cards,
+        "mark_changed": _change_mark,
+        "card_order_changed": _change_card_order,
         "turn_changed": _change_turn,
         "round_ended": _end_round,
         "game_ended": _end_game,

@@ -1,11 +1,12 @@
-// Plays a game against computer players from Node: node dist/main.mjs https://localhost:7700 [game] [seats] [seed]
-import { enter } from "./house";
-import { act, openTable, randomLegal } from "./playing";
+// Plays a game against bots from Node: node dist/main.mjs https://localhost:7700 [game] [seats] [seed]
+import { connect } from "./client";
+import { randomLegal } from "./choices";
+import { act, openTable } from "./game";
 import { Table } from "./table";
 
 const [address = "http://127.0.0.1:7700", game = "thulla", seats = "3", seed = `${Date.now()}`] = process.argv.slice(2);
 
-/** Numbers that a seed repeats (mulberry32); chance of this quality is good for play, and for nothing else. */
+/** A seeded random source (mulberry32), which is good enough for play only. */
 function seeded(state: number): () => number {
   return () => {
     state = (state + 0x6d2b79f5) | 0;
@@ -17,29 +18,32 @@ function seeded(state: number): () => number {
 
 async function play(): Promise<void> {
   const random = seeded(Number(seed));
-  const house = await enter(address, crypto.randomUUID(), "Typed");
-  const table = new Table(house, await openTable(house, game, Number(seats), Number(seats) - 1));
+  const client = await connect(address, crypto.randomUUID(), "Typed");
+  const spec = { game, seats: Number(seats), bots: Number(seats) - 1 };
+  const table = new Table(client, await openTable(client, spec));
   let [actions, snapshots] = [0, 0];
-  for await (const { event } of table.follow()) {
-    if (event.case === "snapshot") snapshots += 1;
-    const action = randomLegal(table, random);
+  for await (const { eventKind } of table.follow()) {
+    if (eventKind.case === "snapshot") snapshots += 1;
+    const action = randomLegal(table.legal, random);
     if (action === undefined) continue;
-    await act(house, table, action);
+    await act(client, table, action);
     actions += 1;
   }
   const ranking = table.ranking.map((group) => group.seats);
-  const { id, names, scores, sequence, streams } = table;
+  const names = table.seats.map(({ name }) => name);
+  const scores = table.view.seats.map(({ score }) => score);
+  const { id, sequence, streams } = table;
   const counts = { sequence: Number(sequence), actions, streams, snapshots };
   console.log(JSON.stringify({ table: id, names, scores, ranking, ...counts, seed }));
 }
 
-/** What went wrong, with what was behind it, in one line. */
-function why(fault: unknown): string {
+/** Return an error with its causes in one line. */
+function messageOf(fault: unknown): string {
   if (!(fault instanceof Error)) return String(fault);
-  return fault.cause === undefined ? fault.message : `${fault.message}: ${why(fault.cause)}`;
+  return fault.cause === undefined ? fault.message : `${fault.message}: ${messageOf(fault.cause)}`;
 }
 
 play().catch((fault) => {
-  console.error(`no game at ${address}: ${why(fault)}`);
+  console.error(`no game at ${address}: ${messageOf(fault)}`);
   process.exitCode = 1;
 });

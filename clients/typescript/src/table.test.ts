@@ -1,41 +1,47 @@
-// What a player does when streams break and answers are lost, with an engine in memory.
+// A player's recovery from broken streams and lost answers, with an engine in memory.
 import assert from "node:assert/strict";
 import test from "node:test";
 
 import { type MessageInitShape, create } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient, createRouterTransport } from "@connectrpc/connect";
 
+import { ActionSchema } from "./generated/croupier_api/v1/actions_pb";
 import {
   EngineService,
   type SubmitActionRequest,
+  type TableEventSchema,
   type WatchTableRequest,
-  type WatchTableResponseSchema,
 } from "./generated/croupier_api/v1/engine_pb";
-import { LobbyService, TableState } from "./generated/croupier_api/v1/lobby_pb";
-import { ActionSchema, CardChoiceVerb, FactSchema, LegalActionsSchema } from "./generated/croupier_api/v1/table_pb";
+import { ErrorReason } from "./generated/croupier_api/v1/errors_pb";
+import type { FactSchema } from "./generated/croupier_api/v1/facts_pb";
+import { LobbyService } from "./generated/croupier_api/v1/lobby_pb";
+import { TableState } from "./generated/croupier_api/v1/tables_pb";
 import { ErrorInfoSchema, RetryInfoSchema } from "./generated/google/rpc/error_details_pb";
-import type { House } from "./house";
-import { patient } from "./patience";
-import { act, randomLegal, untilDealt } from "./playing";
+import type { CroupierClient } from "./client";
+import { act, waitForDeal } from "./game";
+import { retryTooManyRequests } from "./retry";
 import { Table } from "./table";
 
-type Told = MessageInitShape<typeof WatchTableResponseSchema>;
+type Event = MessageInitShape<typeof TableEventSchema>;
+const PASS = create(ActionSchema, { verb: { case: "passTurn", value: {} } });
+const LEGAL = { actions: [PASS] };
+const VIEW = { seats: [{}, {}], seatsToAct: [1] };
 const LOST = new ConnectError("the connection is lost", Code.Unavailable);
-const SNAPSHOT: Told = { event: { case: "snapshot", value: { sequence: 3n, viewerSeat: 1, legalActions: { actions: [{}] } } } };
-const NEVER = "a stream that brings nothing from here on, and does not end";
-const MOVING: Told = { event: { case: "resumeNotice", value: {} } };
+const SNAPSHOT: Event = { eventKind: { case: "snapshot", value: { sequence: 3n, viewerSeat: 1, view: VIEW, legalActions: LEGAL } } };
+const SILENT = "a stream that sends no more messages, and does not end";
+const RESUME: Event = { eventKind: { case: "resumeNotice", value: {} } };
 
-/** An engine that tells one list after the other, and fails where a list says so; it notes what it was asked. */
-function houseThat(streams: readonly (Told | ConnectError | typeof NEVER)[][], answers: (ConnectError | undefined)[] = []) {
+/** A client of an engine that sends these messages and errors stream by stream, and records its requests. */
+function clientOf(streams: readonly (Event | ConnectError | typeof SILENT)[][], answers: (ConnectError | undefined)[] = []) {
   const watched: WatchTableRequest[] = [];
   const acted: SubmitActionRequest[] = [];
   const transport = createRouterTransport(({ service }) => {
     service(EngineService, {
       async *watchTable(request) {
-        for (const told of streams[watched.push(request) - 1] ?? [new ConnectError("gone", Code.NotFound)]) {
-          if (told instanceof ConnectError) throw told;
-          if (told === NEVER) await new Promise(() => undefined);
-          else yield told;
+        for (const message of streams[watched.push(request) - 1] ?? [new ConnectError("gone", Code.NotFound)]) {
+          if (message instanceof ConnectError) throw message;
+          if (message === SILENT) await new Promise(() => undefined);
+          else yield { tableEvent: message };
         }
       },
       submitAction(request) {
@@ -44,15 +50,22 @@ function houseThat(streams: readonly (Told | ConnectError | typeof NEVER)[][], a
         return { sequence: 4n };
       },
     });
-  }, { transport: { interceptors: [patient] } });
-  const house: House = { lobby: createClient(LobbyService, transport), engine: createClient(EngineService, transport) };
-  return { table: new Table(house, "t"), house, watched, acted };
+  }, { transport: { interceptors: [retryTooManyRequests] } });
+  const client: CroupierClient = { lobby: createClient(LobbyService, transport), engine: createClient(EngineService, transport) };
+  return { table: new Table(client, "t"), client, watched, acted };
 }
 
-function entry(sequence: bigint, isLast = false): Told {
+function entry(sequence: bigint, isLast = false): Event {
   const ranking = [{ seats: [1] }, { seats: [0] }];
-  const ended: MessageInitShape<typeof FactSchema> = { fact: { case: "gameEnded", value: { ranking } } };
-  return { event: { case: "update", value: { sequence, facts: isLast ? [ended] : [] } } };
+  return update(sequence, isLast ? [{ fact: { case: "gameEnded", value: { ranking } } }] : []);
+}
+
+function update(sequence: bigint, facts: MessageInitShape<typeof FactSchema>[]): Event {
+  return { eventKind: { case: "update", value: { sequence, facts } } };
+}
+
+function turnState(sequence: bigint): Event {
+  return { eventKind: { case: "turnState", value: { sequence, legalActions: LEGAL } } };
 }
 
 async function sequencesOf(table: Table): Promise<(bigint | undefined)[]> {
@@ -61,59 +74,58 @@ async function sequencesOf(table: Table): Promise<(bigint | undefined)[]> {
   return seen;
 }
 
-test("a broken stream goes on after what was seen", async () => {
-  const { table, watched } = houseThat([[LOST], [SNAPSHOT, entry(4n), LOST], [entry(5n), MOVING], [entry(6n, true)]]);
+test("a broken stream is resumed after the last sequence", async () => {
+  const { table, watched } = clientOf([[LOST], [SNAPSHOT, entry(4n), LOST], [entry(5n), RESUME], [entry(6n, true)]]);
   assert.deepEqual(await sequencesOf(table), [3n, 4n, 5n, 6n]);
   assert.deepEqual(watched.map((request) => request.afterSequence), [undefined, undefined, 4n, 5n]);
   assert.deepEqual(table.ranking.map((group) => group.seats), [[1], [0]]);
-  assert.equal(table.legal, undefined, "nothing is legal after what came last");
+  assert.equal(table.legal, undefined, "there are no legal actions after the last message");
 });
 
-test("an entry that was left out is asked for again", async () => {
-  const { table, watched } = houseThat([[SNAPSHOT, entry(5n)], [entry(4n), entry(5n, true)]]);
+test("a missing entry is requested again", async () => {
+  const { table, watched } = clientOf([[SNAPSHOT, entry(5n)], [entry(4n), entry(5n, true)]]);
   assert.deepEqual(await sequencesOf(table), [3n, 4n, 5n]);
   assert.equal(watched[1]?.afterSequence, 3n);
 });
 
 test("a stream that was cut in the middle of a message was not refused", async () => {
   const cut = new ConnectError("protocol error: incomplete envelope", Code.InvalidArgument);
-  const { table, watched } = houseThat([[SNAPSHOT, cut], [entry(4n, true)]]);
+  const { table, watched } = clientOf([[SNAPSHOT, cut], [entry(4n, true)]]);
   assert.deepEqual(await sequencesOf(table), [3n, 4n]);
   assert.equal(watched[1]?.afterSequence, 3n);
 });
 
-test("a stream that is silent for too long is left", async () => {
-  const { house, watched } = houseThat([[SNAPSHOT, NEVER], [entry(4n, true)]]);
-  assert.deepEqual(await sequencesOf(new Table(house, "t", 1_000)), [3n, 4n]);
+test("a stream that is silent for too long is opened again", async () => {
+  const { client, watched } = clientOf([[SNAPSHOT, SILENT], [entry(4n, true)]]);
+  assert.deepEqual(await sequencesOf(new Table(client, "t", 1_000)), [3n, 4n]);
   assert.equal(watched[1]?.afterSequence, 3n);
 });
 
-test("streams that end, or send the player elsewhere, and bring nothing are not opened for ever", async ({ mock }) => {
+test("streams that end without a message are not opened for ever", async ({ mock }) => {
   mock.method(Math, "random", () => 0);
-  const { table, watched } = houseThat(Array.from({ length: 40 }, (_, stream) => (stream % 2 === 0 ? [MOVING] : [])));
-  await assert.rejects(sequencesOf(table), { message: "the stream brings nothing" });
+  const { table, watched } = clientOf(Array.from({ length: 40 }, (_, stream) => (stream % 2 === 0 ? [RESUME] : [])));
+  await assert.rejects(sequencesOf(table), { message: "the stream has no messages" });
   assert.equal(watched.length, 13);
 });
 
-test("what cannot be put right is said at once", async () => {
-  const { table, watched } = houseThat([]);
+test("an error that a retry cannot resolve is reported at once", async () => {
+  const { table, watched } = clientOf([]);
   await assert.rejects(sequencesOf(table), { code: Code.NotFound });
   assert.equal(watched.length, 1);
 });
 
-test("an action without an answer is sent again under its name, and only then", async () => {
+test("only an action without an answer is sent again, with its id", async () => {
   const cut = new ConnectError("missing trailer", Code.Internal);
-  const wrong = new ConnectError("a fault", Code.Internal, undefined, [{ desc: ErrorInfoSchema, value: { reason: "FAULT" } }]);
-  const { house, table, acted } = houseThat([], [LOST, cut, undefined, wrong]);
-  const pass = create(ActionSchema, { verb: { case: "pass", value: {} } });
-  await act(house, table, pass);
+  const wrong = new ConnectError("a fault", Code.Internal, undefined, [{ desc: ErrorInfoSchema, value: { reason: "NEWER" } }]);
+  const { client, table, acted } = clientOf([], [LOST, cut, undefined, wrong]);
+  await act(client, table, PASS);
   assert.equal(acted.length, 3);
   assert.equal(new Set(acted.map(({ requestId }) => requestId)).size, 1);
-  await assert.rejects(act(house, table, pass), { code: Code.Internal });
+  await assert.rejects(act(client, table, PASS), { code: Code.Internal });
   assert.equal(new Set(acted.map(({ requestId }) => requestId)).size, 2);
 });
 
-test("who waits for the others hears it after a broken stream too", async () => {
+test("waiting for the deal survives a broken stream", async () => {
   const states: (TableState | ConnectError)[][] = [[TableState.FORMING, LOST], [TableState.FORMING], [TableState.PLAYING]];
   let streams = 0;
   const transport = createRouterTransport(({ service }) =>
@@ -126,59 +138,94 @@ test("who waits for the others hears it after a broken stream too", async () => 
       },
     }),
   );
-  await untilDealt({ lobby: createClient(LobbyService, transport), engine: createClient(EngineService, transport) }, "t");
+  await waitForDeal({ lobby: createClient(LobbyService, transport), engine: createClient(EngineService, transport) }, "t");
   assert.equal(streams, 3);
 });
 
-test("an action that others overtook is no fault, and one that is refused is", async () => {
-  const refused = new ConnectError("it is not allowed", Code.InvalidArgument);
-  const { house, table, acted } = houseThat([], [new ConnectError("stale", Code.Aborted), refused]);
-  const pass = create(ActionSchema, { verb: { case: "pass", value: {} } });
-  table.sequence = 3n;
-  await act(house, table, pass);
-  await assert.rejects(act(house, table, pass), { code: Code.InvalidArgument });
+test("an action that another player overtook is no error, and a refused one is", async () => {
+  const refused = refusal("ILLEGAL_ACTION", Code.FailedPrecondition);
+  const { client, table, acted } = clientOf([[SNAPSHOT]], [refusal("STALE_SEQUENCE", Code.Aborted), refused]);
+  for await (const _ of table.follow()) break;
+  await act(client, table, PASS);
+  await assert.rejects(act(client, table, PASS), { code: Code.FailedPrecondition });
   assert.deepEqual(acted.map(({ expectedSequence }) => expectedSequence), [3n, 3n]);
 });
 
-/** What a service says to a player who calls too often, and to one who is at another limit. */
-function tooMuch(reason: string, waitMilliseconds: number): ConnectError {
+test("an action names no sequence where several seats act at once", async () => {
+  const view = { ...VIEW, seatsToAct: [0, 1] };
+  const snapshot: Event = { eventKind: { case: "snapshot", value: { sequence: 3n, view } } };
+  const { client, table, acted } = clientOf([[snapshot]]);
+  for await (const _ of table.follow()) break;
+  await act(client, table, PASS);
+  assert.deepEqual(acted.map(({ expectedSequence }) => expectedSequence), [undefined]);
+});
+
+test("no action is legal until the stream has reached the last one", async () => {
+  const after = (sequence: bigint): Event => ({ eventKind: { case: "update", value: { sequence, legalActions: LEGAL } } });
+  const { client, table } = clientOf([[SNAPSHOT, after(4n), after(5n)]], []);
+  const legal: boolean[] = [];
+  for await (const _ of table.follow()) {
+    legal.push(table.legal !== undefined);
+    if (legal.length === 1) table.acted(5n);
+    if (legal.length === 3) break;
+  }
+  assert.deepEqual(legal, [true, false, true]);
+});
+
+test("a stream that missed nothing begins with the state of the turn", async () => {
+  const { table, watched } = clientOf([[SNAPSHOT, entry(4n), LOST], [turnState(4n), entry(5n, true)]]);
+  const legal: boolean[] = [];
+  for await (const _ of table.follow()) legal.push(table.legal !== undefined);
+  assert.deepEqual(legal, [true, false, true, false]);
+  assert.equal(watched.length, 2);
+});
+
+test("a fact that does not fit the view leads to a new snapshot", async () => {
+  const misfit = update(4n, [{ fact: { case: "trickTaken", value: { seat: 2 } } }]);
+  const { table, watched } = clientOf([[SNAPSHOT, misfit], [SNAPSHOT, entry(4n, true)]]);
+  assert.deepEqual(await sequencesOf(table), [3n, 3n, 4n]);
+  assert.equal(watched[1]?.afterSequence, undefined);
+});
+
+test("a stream that a newer one replaces is not opened again", async () => {
+  const { table, watched } = clientOf([[SNAPSHOT, refusal("SUPERSEDED", Code.Aborted)], [entry(4n, true)]]);
+  await assert.rejects(sequencesOf(table), { code: Code.Aborted });
+  assert.equal(watched.length, 1);
+});
+
+/** Return a refusal for a reason. */
+function refusal(reason: keyof typeof ErrorReason, code: Code): ConnectError {
+  return new ConnectError("refused", code, undefined, [{ desc: ErrorInfoSchema, value: { reason } }]);
+}
+
+/** Return the error of a player who calls too often, or who is at another limit. */
+function limitError(reason: keyof typeof ErrorReason, waitMilliseconds: number): ConnectError {
   return new ConnectError("too much", Code.ResourceExhausted, undefined, [
     { desc: ErrorInfoSchema, value: { reason } },
     { desc: RetryInfoSchema, value: { retryDelay: { seconds: 0n, nanos: waitMilliseconds * 1_000_000 } } },
   ]);
 }
 
-test("who called too often waits as long as he is asked to", async ({ mock }) => {
+test("calls beyond the rate limit wait as long as the service asks", async ({ mock }) => {
   mock.method(Math, "random", () => 0);
   const timers = mock.method(globalThis, "setTimeout");
-  const tooOften = tooMuch("TOO_MANY_CALLS", 41);
-  const { house, table, watched, acted } = houseThat([[tooOften], [SNAPSHOT, entry(4n, true)]], [tooOften, undefined]);
-  await act(house, table, create(ActionSchema));
+  const tooOften = limitError("TOO_MANY_REQUESTS", 41);
+  const { client, table, watched, acted } = clientOf([[tooOften], [SNAPSHOT, entry(4n, true)]], [tooOften, undefined]);
+  await act(client, table, create(ActionSchema));
   await sequencesOf(table);
   const pauses = timers.mock.calls.map((call) => call.arguments[1]);
   assert.equal(pauses.filter((milliseconds) => milliseconds === 41).length, 2);
   assert.deepEqual([acted.length, watched.length], [2, 2]);
 });
 
-test("other limits are told at once", async () => {
-  const { house, acted } = houseThat([], [tooMuch("TOO_MANY_REACTIONS", 40)]);
-  await assert.rejects(house.engine.submitAction({ tableId: "t" }), { code: Code.ResourceExhausted });
+test("other limits are reported at once", async () => {
+  const { client, acted } = clientOf([], [limitError("TOO_MANY_REACTIONS", 40)]);
+  await assert.rejects(client.engine.submitAction({ tableId: "t" }), { code: Code.ResourceExhausted });
   assert.equal(acted.length, 1);
 });
 
-test("patience ends", async () => {
-  const { house, acted } = houseThat([], Array.from({ length: 9 }, () => tooMuch("TOO_MANY_CALLS", 1)));
-  await assert.rejects(house.engine.submitAction({ tableId: "t" }), { code: Code.ResourceExhausted });
+test("retries end", async () => {
+  const { client, acted } = clientOf([], Array.from({ length: 9 }, () => limitError("TOO_MANY_REQUESTS", 1)));
+  await assert.rejects(client.engine.submitAction({ tableId: "t" }), { code: Code.ResourceExhausted });
   assert.equal(acted.length, 5);
-});
-
-test("so many cards are chosen as are wanted, none of them twice", () => {
-  const { table } = houseThat([]);
-  const choice = { verb: CardChoiceVerb.SWAP, cards: [3, 4, 5, 6], minCards: 2, maxCards: 3 };
-  table.legal = create(LegalActionsSchema, { choices: [choice] });
-  for (const chance of [0, 0.5, 0.999]) {
-    const verb = randomLegal(table, () => chance)?.verb;
-    assert.ok(verb?.case === "swap");
-    assert.equal(new Set(verb.value.cards).size, chance === 0 ? 2 : 3);
-  }
 });

@@ -1,53 +1,80 @@
-// A table as a player follows it: a stream that goes on after a lost connection, and what may be done now.
-import type { WatchTableResponse } from "./generated/croupier_api/v1/engine_pb";
-import type { LegalActions, RankGroup } from "./generated/croupier_api/v1/table_pb";
-import { type House, about } from "./house";
-import { reopened } from "./patience";
+// A table as a player follows it: a stream that is resumed after a lost connection, the view, and the legal actions.
+import { create } from "@bufbuild/protobuf";
 
-/** Heartbeats come every 15 seconds: a path that brings nothing for so long has died in silence. */
+import type { LegalActions } from "./generated/croupier_api/v1/actions_pb";
+import type { Snapshot, TableEvent, TableUpdate, TurnClock, TurnState } from "./generated/croupier_api/v1/engine_pb";
+import { type RankGroup, type TableView, TableViewSchema } from "./generated/croupier_api/v1/facts_pb";
+import type { Team } from "./generated/croupier_api/v1/games_pb";
+import type { Seat } from "./generated/croupier_api/v1/tables_pb";
+import { type CroupierClient, forTable } from "./client";
+import { reopen } from "./retry";
+import { fold } from "./view";
+
+/** Heartbeats come every 15 seconds: a connection without a message for this long has failed silently. */
 const SILENCE_MILLISECONDS = 40_000;
+const CHANGES: ReadonlySet<string | undefined> = new Set(["snapshot", "update", "turnState"]);
 
-/** What a player has seen of a table. A client with pictures folds `update.facts` into `snapshot.view` here. */
+/** The state of a table for a player. */
 export class Table {
-  names: readonly string[] = [];
-  scores: readonly number[] = [];
-  seatsToAct: readonly number[] = [];
+  seats: readonly Seat[] = [];
+  teams: readonly Team[] = [];
+  view: TableView = create(TableViewSchema);
+  clock: TurnClock | undefined;
+  /** The player's seat; undefined for a spectator. */
   seat: number | undefined;
+  /** The sequence of the last entry that the view includes; undefined before the first snapshot. */
   sequence: bigint | undefined;
+  /** The actions that the player may take now; undefined if it is not their turn. */
   legal: LegalActions | undefined;
-  /** Groups of seats, best first, once the game is over; else empty. */
-  ranking: readonly RankGroup[] = [];
-  /** How often the stream was opened. */
+  /** The number of opened streams. */
   streams = 0;
+  /** The sequence of the player's last action, which may be ahead of the stream. */
+  private actedAt = 0n;
 
   constructor(
-    private readonly house: House,
+    private readonly client: CroupierClient,
     readonly id: string,
     private readonly silenceMilliseconds = SILENCE_MILLISECONDS,
   ) {}
 
-  /** Follow the table to the end of its game: once for the snapshot, once for each entry of the log. */
-  async *follow(): AsyncGenerator<WatchTableResponse> {
-    for await (const message of reopened(() => this.stream(), () => this.ranking.length > 0)) {
-      if (message.event.case === "snapshot" || message.event.case === "update") yield message;
+  /** Groups of seats, best first, once the game is over; else empty. */
+  get ranking(): readonly RankGroup[] {
+    return this.view.ranking;
+  }
+
+  /** Follow the table to the end of its game, and yield events that change it: snapshots, updates, states of the turn. */
+  async *follow(): AsyncGenerator<TableEvent> {
+    for await (const event of reopen(() => this.stream(), () => this.ranking.length > 0)) {
+      if (CHANGES.has(event.eventKind.case)) yield event;
     }
   }
 
-  /** One stream, from after what was seen; it fails when it has been silent for too long. */
-  private async *stream(): AsyncGenerator<WatchTableResponse> {
+  /** Note that an action of the player is stored: until the stream has reached it, no other action is legal. */
+  acted(sequence: bigint): void {
+    this.actedAt = sequence;
+    this.setLegal(this.legal);
+  }
+
+  private setLegal(legal: LegalActions | undefined): void {
+    this.legal = (this.sequence ?? 0n) < this.actedAt ? undefined : legal;
+  }
+
+  /** Open one stream after the last sequence; it fails when it has been silent for too long. */
+  private async *stream(): AsyncGenerator<TableEvent> {
     const silence = new AbortController();
     const restart = () => setTimeout(() => silence.abort(), this.silenceMilliseconds);
     let timer = restart();
     const seen = this.sequence === undefined ? {} : { afterSequence: this.sequence };
-    const options = { ...about(this.id), signal: silence.signal, timeoutMs: 0 };
+    const options = { ...forTable(this.id), signal: silence.signal, timeoutMs: 0 };
     this.streams += 1;
     try {
-      for await (const message of this.house.engine.watchTable({ tableId: this.id, ...seen }, options)) {
+      for await (const { tableEvent } of this.client.engine.watchTable({ tableId: this.id, ...seen }, options)) {
         clearTimeout(timer);
         timer = restart();
-        this.take(message);
-        // A stream that brings nothing but its own end has failed, or this would go round in circles.
-        if (message.event.case !== "resumeNotice") yield message;
+        if (tableEvent === undefined) continue;
+        this.apply(tableEvent);
+        // A stream with only a resume notice counts as failed: otherwise this would loop without a delay.
+        if (tableEvent.eventKind.case !== "resumeNotice") yield tableEvent;
       }
     } finally {
       clearTimeout(timer);
@@ -55,27 +82,40 @@ export class Table {
     }
   }
 
-  /** Fold what is new. After a ResumeNotice the stream ends, and another engine goes on. */
-  private take(message: WatchTableResponse): void {
-    const { event } = message;
-    if (event.case === "snapshot") {
-      const { table, view, viewerSeat, sequence, legalActions } = event.value;
-      this.names = table?.seats.map((seat) => seat.name) ?? [];
-      this.scores = view?.seats.map((seat) => seat.score) ?? [];
-      this.seatsToAct = view?.seatsToAct ?? [];
-      this.ranking = view?.ranking ?? [];
-      this.seat = viewerSeat;
-      this.sequence = sequence;
-      this.legal = legalActions;
+  /** Apply an event. After a ResumeNotice the stream ends, and another engine continues. */
+  private apply({ eventKind }: TableEvent): void {
+    if (eventKind.case === "snapshot") this.replace(eventKind.value);
+    if (eventKind.case === "update") this.append(eventKind.value);
+    if (eventKind.case === "turnState") this.setTurn(eventKind.value);
+  }
+
+  private replace({ table, view, viewerSeat, sequence, clock, legalActions }: Snapshot): void {
+    this.seats = table?.seats ?? [];
+    this.teams = table?.teams ?? [];
+    this.view = view ?? create(TableViewSchema);
+    this.seat = viewerSeat;
+    this.sequence = sequence;
+    this.clock = clock;
+    this.setLegal(legalActions);
+  }
+
+  private append({ sequence, facts, clock, legalActions }: TableUpdate): void {
+    if (sequence !== (this.sequence ?? 0n) + 1n) throw new Error("an entry of the log is missing");
+    try {
+      this.view = fold(this.view, facts, this.seat);
+    } catch (error) {
+      // The next stream begins with a snapshot, so the view is right again.
+      this.sequence = undefined;
+      throw error;
     }
-    if (event.case !== "update") return;
-    if (event.value.sequence !== (this.sequence ?? 0n) + 1n) throw new Error("an entry of the table was left out");
-    this.sequence = event.value.sequence;
-    this.legal = message.legalActions;
-    for (const { fact } of event.value.facts) {
-      if (fact.case === "turnChanged") this.seatsToAct = fact.value.seatsToAct;
-      if (fact.case === "roundEnded") this.scores = fact.value.totals;
-      if (fact.case === "gameEnded") this.ranking = fact.value.ranking;
-    }
+    this.sequence = sequence;
+    this.clock = clock;
+    this.setLegal(legalActions);
+  }
+
+  private setTurn({ sequence, clock, legalActions }: TurnState): void {
+    if (sequence !== this.sequence) throw new Error("an entry of the log is missing");
+    this.clock = clock;
+    this.setLegal(legalActions);
   }
 }

@@ -1,40 +1,41 @@
-// How a player stays signed in, with a lobby and an engine in memory.
+// The renewal of tokens, with a lobby and an engine in memory.
 import assert from "node:assert/strict";
 import test from "node:test";
 
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError, type Interceptor, createClient, createRouterTransport } from "@connectrpc/connect";
 
 import { EngineService } from "./generated/croupier_api/v1/engine_pb";
 import { LobbyService } from "./generated/croupier_api/v1/lobby_pb";
-import { tokenKeeper, withToken } from "./tokens";
+import { tokenSource, withToken } from "./tokens";
 
 const LONG = 900_000;
 const SHORT = 20_000;
 
-/** A player, his lobby, whose tokens last for so long, and a door that takes those only that `isTaken` likes. */
-async function player(isTaken: (token: string) => boolean = () => true, lasting = LONG, refreshes = true) {
-  const asked: string[] = [];
-  const given = (way: string) => {
-    const accessToken = `${way} ${asked.push(way)}`;
-    const accessExpiresMilliseconds = BigInt(Date.now() + lasting);
-    return { tokens: { accessToken, refreshToken: `after ${accessToken}`, accessExpiresMilliseconds } };
+/** A player, a lobby whose tokens are valid for `lasting`, and a gateway that accepts tokens for which `isAccepted` is true. */
+async function player(isAccepted: (token: string) => boolean = () => true, lasting = LONG, refreshes = true) {
+  const issued: string[] = [];
+  const issueTokens = (source: string) => {
+    const accessToken = `${source} ${issued.push(source)}`;
+    const accessExpiryTime = timestampFromMs(Date.now() + lasting);
+    return { tokens: { accessToken, refreshToken: `after ${accessToken}`, accessExpiryTime } };
   };
   const routes = createRouterTransport(({ service }) => {
     service(LobbyService, {
-      signIn: () => given("signed in"),
+      signIn: () => issueTokens("signed in"),
       refreshToken() {
         if (!refreshes) throw new ConnectError("used up", Code.Unauthenticated);
-        return given("renewed");
+        return issueTokens("renewed");
       },
     });
   });
-  const token = await tokenKeeper(createClient(LobbyService, routes), "a secret", "Ada");
+  const token = await tokenSource(createClient(LobbyService, routes), "a secret", "Ada");
   const seen: string[] = [];
-  const door: Interceptor = (next) => async (request) => {
-    const given = request.header.get("authorization")?.replace("Bearer ", "") ?? "";
-    seen.push(given);
-    if (isTaken(given)) return next(request);
-    // It is sent all the same, so it cannot be read a second time.
+  const gateway: Interceptor = (next) => async (request) => {
+    const token = request.header.get("authorization")?.replace("Bearer ", "") ?? "";
+    seen.push(token);
+    if (isAccepted(token)) return next(request);
+    // The request was sent, so its stream cannot be read again.
     if (request.stream) for await (const _ of request.message);
     throw new ConnectError("the token has expired", Code.Unauthenticated);
   };
@@ -42,53 +43,53 @@ async function player(isTaken: (token: string) => boolean = () => true, lasting 
     service(EngineService, {
       getView: () => ({}),
       async *watchTable({ afterSequence = 0n }) {
-        yield { event: { case: "update", value: { sequence: afterSequence } } };
+        yield { tableEvent: { eventKind: { case: "update", value: { sequence: afterSequence } } } };
       },
     });
-  }, { transport: { interceptors: [withToken(token), door] } });
-  return { engine: createClient(EngineService, guarded), asked, seen };
+  }, { transport: { interceptors: [withToken(token), gateway] } });
+  return { engine: createClient(EngineService, guarded), issued, seen };
 }
 
-test("a token is renewed shortly before it ends, once for all calls that wait for it", async ({ mock }) => {
+test("a token is renewed shortly before it expires, once for all calls that wait for it", async ({ mock }) => {
   let now = Date.now();
   mock.method(Date, "now", () => now);
-  const { engine, asked, seen } = await player();
+  const { engine, issued, seen } = await player();
   await engine.getView({});
   now += LONG - SHORT;
   await Promise.all([engine.getView({}), engine.getView({})]);
-  assert.deepEqual(asked, ["signed in", "renewed"]);
+  assert.deepEqual(issued, ["signed in", "renewed"]);
   assert.deepEqual(seen, ["signed in 1", "renewed 2", "renewed 2"]);
 });
 
-test("a token that is refused before its time is replaced once, and the call is made again", async () => {
-  const { engine, asked } = await player((token) => token !== "signed in 1");
+test("a token that is refused early is replaced once, and the call is retried", async () => {
+  const { engine, issued } = await player((token) => token !== "signed in 1");
   await Promise.all([engine.getView({}), engine.getView({})]);
-  assert.deepEqual(asked, ["signed in", "renewed"]);
+  assert.deepEqual(issued, ["signed in", "renewed"]);
 });
 
-test("so it is for a stream, which is asked for as before", async () => {
+test("a stream with a refused token is retried too", async () => {
   const { engine, seen } = await player((token) => token !== "signed in 1");
-  for await (const { event } of engine.watchTable({ afterSequence: 7n })) {
-    assert.ok(event.case === "update");
-    assert.equal(event.value.sequence, 7n);
+  for await (const { tableEvent } of engine.watchTable({ afterSequence: 7n })) {
+    assert.ok(tableEvent?.eventKind.case === "update");
+    assert.equal(tableEvent.eventKind.value.sequence, 7n);
   }
   assert.deepEqual(seen, ["signed in 1", "renewed 2"]);
 });
 
-test("whoever is refused for good hears it", async () => {
-  const { engine, asked, seen } = await player(() => false);
+test("a second refusal is reported", async () => {
+  const { engine, issued, seen } = await player(() => false);
   await assert.rejects(engine.getView({}), { code: Code.Unauthenticated });
-  assert.deepEqual([asked.length, seen.length], [2, 2]);
+  assert.deepEqual([issued.length, seen.length], [2, 2]);
 });
 
-test("where the refresh token is used up the secret of the device is what is left", async () => {
-  const { engine, asked } = await player((token) => token !== "signed in 1", LONG, false);
+test("a used refresh token leads to a new sign-in", async () => {
+  const { engine, issued } = await player((token) => token !== "signed in 1", LONG, false);
   await engine.getView({});
-  assert.deepEqual(asked, ["signed in", "signed in"]);
+  assert.deepEqual(issued, ["signed in", "signed in"]);
 });
 
-test("a device whose clock is ahead does not ask for a token with each call", async () => {
-  const { engine, asked } = await player(undefined, -LONG);
+test("a device whose clock is ahead does not renew its token with each call", async () => {
+  const { engine, issued } = await player(undefined, -LONG);
   for (let call = 0; call < 3; call++) await engine.getView({});
-  assert.deepEqual(asked, ["signed in"]);
+  assert.deepEqual(issued, ["signed in"]);
 });

@@ -1,4 +1,5 @@
-// Who the player is, in each of his calls: a token that is kept fresh.
+// Access tokens of a player's calls, which are renewed before they expire.
+import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { type Client, Code, ConnectError, type Interceptor, type StreamRequest } from "@connectrpc/connect";
 
 import type {
@@ -10,27 +11,27 @@ import type {
 
 const RENEW_BEFORE_MILLISECONDS = 30_000;
 
-/** Gives an access token, another one than was refused. */
+/** Returns an access token, which differs from a refused one. */
 export type TokenSource = (refused?: string) => Promise<string>;
 
-/** Put a token on each call. One that is refused, whatever the reason, is replaced once: nothing was done by then. */
+/** Add a token to each call. A refused one is replaced once, because the call was not executed. */
 export function withToken(token: TokenSource): Interceptor {
   return (next) => async (request) => {
-    const twice = request.stream ? await repeatable(request) : request;
-    const given = await token();
-    twice.header.set("authorization", `Bearer ${given}`);
+    const repeatable = request.stream ? await repeatableStream(request) : request;
+    const accessToken = await token();
+    repeatable.header.set("authorization", `Bearer ${accessToken}`);
     try {
-      return await next(twice);
+      return await next(repeatable);
     } catch (error) {
       if (ConnectError.from(error).code !== Code.Unauthenticated) throw error;
-      twice.header.set("authorization", `Bearer ${await token(given)}`);
-      return next(twice);
+      repeatable.header.set("authorization", `Bearer ${await token(accessToken)}`);
+      return next(repeatable);
     }
   };
 }
 
-/** A stream that can be asked for twice: over gRPC-Web one message says all that is asked. */
-async function repeatable(request: StreamRequest): Promise<StreamRequest> {
+/** Return a stream request that can be sent twice: over gRPC-Web it has one message. */
+async function repeatableStream(request: StreamRequest): Promise<StreamRequest> {
   const { value } = await request.message[Symbol.asyncIterator]().next();
   return { ...request, message: { [Symbol.asyncIterator]: () => once(value) } };
 }
@@ -39,19 +40,19 @@ async function* once<T>(value: T): AsyncGenerator<T> {
   yield value;
 }
 
-/** Signs in, and gives tokens from then on: a new one shortly before the old one ends. Calls that come at once share it. */
-export async function tokenKeeper(
+/** Sign in, and return a source of tokens, which are renewed shortly before they expire and shared by all calls. */
+export async function tokenSource(
   lobby: Client<typeof LobbyService>,
   deviceSecret: string,
   name: string,
 ): Promise<TokenSource> {
-  let known = "";
+  let currentToken = "";
   let renewAt = Infinity;
   const take = ({ tokens }: SignInResponse | RefreshTokenResponse): Tokens => {
-    if (tokens === undefined) throw new Error("the lobby gave no tokens");
-    known = tokens.accessToken;
-    const early = Number(tokens.accessExpiresMilliseconds) - RENEW_BEFORE_MILLISECONDS;
-    // Of a new token that seems to be old already the clock of this device is to blame: the door says when it ends.
+    if (tokens?.accessExpiryTime === undefined) throw new Error("the lobby returned no tokens");
+    currentToken = tokens.accessToken;
+    const early = timestampMs(tokens.accessExpiryTime) - RENEW_BEFORE_MILLISECONDS;
+    // If a new token seems expired, this device's clock is wrong: the token is used until the gateway refuses it.
     renewAt = early > Date.now() ? early : Infinity;
     return tokens;
   };
@@ -60,10 +61,10 @@ export async function tokenKeeper(
   let current = signIn();
   await current;
   return async (refused) => {
-    if (refused === known || Date.now() >= renewAt) {
-      known = "";
+    if (refused === currentToken || Date.now() >= renewAt) {
+      currentToken = "";
       renewAt = Infinity;
-      // A refresh token counts once. Where that has failed the device secret is what is left.
+      // A refresh token is valid once. If the refresh fails, the device secret signs in again.
       current = current.then(refresh).catch(signIn);
       current.catch(() => (renewAt = 0));
     }

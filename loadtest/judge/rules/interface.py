@@ -1,7 +1,7 @@
-"""What the judge asks of a game's rules.
+"""The interface of a game's rules for the judge.
 
-Cards are texts ("QH", "JK") and actions are dictionaries as replays write them ({"type": "play", "card": "AS"}); plain
-lists and dictionaries that change, so that a rule reads here as its page says it.
+Cards are texts ("QH", "JK", or "#64" for a card of the game's own deck) and actions are dictionaries in replay notation
+({"type": "play", "card": "AS"}). Lists and dictionaries are mutable, so that the code of a rule reads like its page.
 """
 
 from abc import ABC, abstractmethod
@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Any, NamedTuple, TypeAlias
 
 Card: TypeAlias = str
-Act: TypeAlias = dict[str, Any]
+ReplayAction: TypeAlias = dict[str, Any]
 Options: TypeAlias = Mapping[str, bool | int | str]
 
 
@@ -32,26 +32,29 @@ class Shuffle(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """So many cards out of these, by the verb "keep" or "swap", and one of the suits if any are named ("C", "D")."""
+    """Actions of one verb: some of the cards, and for each other part of the action one of its values.
+
+    For example {"trump": ["C", "D"]} for "keep", or {"amount": [1, 2], "seat": [0]} for "declare".
+    """
 
     verb: str
     cards: list[Card]
-    fewest: int
-    most: int
-    suits: list[str]
+    min_cards: int
+    max_cards: int
+    parts: Mapping[str, Sequence[Any]]
 
 
 class Legal(NamedTuple):
-    """What a seat may do: in any order."""
+    """The legal actions of a seat, in any order."""
 
-    actions: list[Act]
+    actions: list[ReplayAction]
     choices: list[Choice]
 
 
 class Pile(NamedTuple):
-    """Cards on the table, in the order in which they came, each with the seat whose hand it comes from.
+    """Cards on the table in order, each with the seat whose hand it comes from.
 
-    `seen_by` are the seats that know them; None for everybody, spectators too.
+    `seen_by` are the seats that know them; None for all, spectators included.
     """
 
     cards: list[tuple[Card, int | None]]
@@ -65,11 +68,11 @@ class Round(NamedTuple):
     totals: list[int]
 
 
-class Table(ABC):
-    """A table of one game: made with the number of seats and all options, then given what happens, in order."""
+class JudgeTable(ABC):
+    """A table of one game, with its number of seats and options, to which events are applied in order."""
 
-    rule_of_proposals: str
-    """The rule by which seats can agree to nothing."""
+    proposal_rule: str
+    """The rule by which the game has no proposals."""
 
     def __init__(self, seats: int, options: Options) -> None:
         self.seats = seats
@@ -88,7 +91,7 @@ class Table(ABC):
     @property
     @abstractmethod
     def shuffle_wanted(self) -> Shuffle | None:
-        """What is to be shuffled before anybody may act."""
+        """The shuffle that is due before any seat may act."""
 
     @property
     @abstractmethod
@@ -98,30 +101,30 @@ class Table(ABC):
     @property
     @abstractmethod
     def piles(self) -> dict[str, Pile]:
-        """The piles that hold cards, by the names of the game's page."""
+        """The piles that hold cards, by the names of the game's page, with the owner if it is a seat's ("melds 2")."""
 
     @abstractmethod
     def legal(self, seat: int) -> Legal:
-        """All that a seat may do now; nothing if it is not to act."""
+        """The legal actions of a seat; empty if it is not to act."""
 
     @abstractmethod
-    def shuffled(self, cards: list[Card], drawn: list[int]) -> Act:
-        """Deal, or go on, with the cards that were wanted, shuffled: gives the event as the replay must write it."""
+    def shuffled(self, cards: list[Card], drawn: list[int]) -> ReplayAction:
+        """Deal, or continue, with the shuffled cards; returns the event in replay notation."""
 
     @abstractmethod
-    def act(self, seat: int, action: Act) -> None:
-        """Do what a seat did; raises Illegal, and then nothing has changed."""
+    def act(self, seat: int, action: ReplayAction) -> None:
+        """Apply an action of a seat; raises Illegal and then changes nothing."""
 
-    def agree(self, event: Act) -> None:
-        """Do what all seats agreed to, an event of the replay; raises Illegal."""
-        raise Illegal(self.rule_of_proposals, f"{event} is nothing that seats can agree to here")
+    def agree(self, event: ReplayAction) -> None:
+        """Apply a proposal that all seats agreed to, an event of the replay; raises Illegal."""
+        raise Illegal(self.proposal_rule, f"{event} is not a proposal of this game")
 
     def clockwise_from(self, seat: int) -> list[int]:
         """All seats, beginning with one."""
         return [(seat + step) % self.seats for step in range(self.seats)]
 
     def score(self, points: list[int]) -> None:
-        """Write down what a round adds to the scores."""
+        """Add the points of a round to the scores."""
         self.scores = [total + own for total, own in zip(self.scores, points, strict=True)]
         self.rounds.append(Round(points, list(self.scores)))
 
@@ -136,5 +139,5 @@ def grouped(seats: Iterable[int], merit: Callable[[int], Any]) -> list[list[int]
 
 
 def open_piles(**piles: Sequence[tuple[Card, int | None]]) -> dict[str, Pile]:
-    """Those that hold cards; everybody sees them."""
+    """Open piles, without empty ones."""
     return {name: Pile(list(cards), None) for name, cards in piles.items() if cards}

@@ -1,13 +1,24 @@
-"""Jøssing once more, plainly: to be read beside docs/rules/jossing.md, whose rule ids stand in the comments."""
+"""The judge's rules of Jøssing, in the order of docs/rules/jossing.md, whose rule ids are in the comments."""
 
 from loadtest.judge.rules.cards import PACK, RANKS, followers, revokes
-from loadtest.judge.rules.interface import Act, Card, Illegal, Legal, Options, Pile, Shuffle, Table, grouped, open_piles
+from loadtest.judge.rules.interface import (
+    Card,
+    Illegal,
+    JudgeTable,
+    Legal,
+    Options,
+    Pile,
+    ReplayAction,
+    Shuffle,
+    grouped,
+    open_piles,
+)
 
 
-class JossingTable(Table):
-    """A game of Jøssing; a section is called a round there."""
+class JossingTable(JudgeTable):
+    """A table of Jøssing; a section is a round of the interface."""
 
-    rule_of_proposals = "JOS-ACT-1"
+    proposal_rule = "JOS-ACT-1"
 
     def __init__(self, seats: int, options: Options) -> None:
         super().__init__(seats, options)
@@ -38,7 +49,7 @@ class JossingTable(Table):
         """The cards that every seat gets in a section."""
         return section if section <= self.peak else 2 * self.peak + 1 - section
 
-    # What is to be done
+    # Due actions
 
     @property
     def shuffle_wanted(self) -> Shuffle | None:
@@ -47,7 +58,7 @@ class JossingTable(Table):
 
     @property
     def to_act(self) -> list[int]:
-        """Those who have not bid, with the hook the dealer after all others (JOS-BID); or who is next (JOS-PLAY-1)."""
+        """The seats that have not bid, with the hook the dealer last (JOS-BID); or the next seat (JOS-PLAY-1)."""
         if self.phase == "play":
             return [(self.leader + len(self.trick)) % self.seats]
         silent = [seat for seat in range(self.seats) if self.bids[seat] is None and self.phase == "bid"]
@@ -67,14 +78,14 @@ class JossingTable(Table):
             return Legal([], [])
         hand = self.hands[seat]
         if self.phase == "bid":
-            amounts = [amount for amount in range(len(hand) + 1) if self.why_not_bid(seat, amount) is None]
+            amounts = [amount for amount in range(len(hand) + 1) if self.rule_against_bid(seat, amount) is None]
             return Legal([{"type": "bid", "amount": amount} for amount in amounts], [])
-        cards = [card for card in sorted(set(hand)) if self.why_not_play(seat, card) is None]  # JOS-PLAY-6
+        cards = [card for card in sorted(set(hand)) if self.rule_against_play(seat, card) is None]  # JOS-PLAY-6
         return Legal([{"type": "play", "card": card} for card in cards], [])
 
     # The deal
 
-    def shuffled(self, cards: list[Card], drawn: list[int]) -> Act:
+    def shuffled(self, cards: list[Card], drawn: list[int]) -> ReplayAction:
         """Singly from the dealer's left, then the indicator (JOS-DEAL-2, JOS-DEAL-3)."""
         assert not drawn, "no numbers are drawn in Jøssing"
         self.round_number += 1
@@ -90,10 +101,10 @@ class JossingTable(Table):
 
     # Bids and plays
 
-    def act(self, seat: int, action: Act) -> None:
+    def act(self, seat: int, action: ReplayAction) -> None:
         """A bid or a card."""
         if self.phase in ("deal", "over"):
-            raise Illegal("JOS-DEAL-4" if self.phase == "deal" else "JOS-END-1", "nobody may act")
+            raise Illegal("JOS-DEAL-4" if self.phase == "deal" else "JOS-END-1", "no seat may act")
         verb = action.get("type")
         if set(action) != {"bid": {"type", "amount"}, "play": {"type", "card"}}.get(str(verb)):
             raise Illegal("JOS-ACT-1", f"{action} is no bid and plays no card")
@@ -102,7 +113,7 @@ class JossingTable(Table):
         else:
             self.play(seat, action["card"])
 
-    def why_not_bid(self, seat: int, amount: object) -> str | None:
+    def rule_against_bid(self, seat: int, amount: object) -> str | None:
         """The rule against a bid."""
         if self.bids[seat] is not None:
             return "JOS-BID-3"
@@ -116,7 +127,7 @@ class JossingTable(Table):
             return "JOS-BID-7"
         return None
 
-    def why_not_play(self, seat: int, card: object) -> str | None:
+    def rule_against_play(self, seat: int, card: object) -> str | None:
         """The rule against a card."""
         if self.phase == "bid":
             return "JOS-BID-1"
@@ -129,7 +140,7 @@ class JossingTable(Table):
 
     def bid(self, seat: int, amount: int) -> None:
         """A bid; with the last one the first trick begins."""
-        if rule := self.why_not_bid(seat, amount):
+        if rule := self.rule_against_bid(seat, amount):
             raise Illegal(rule, f"{seat} bid {amount}")
         self.bids[seat] = amount
         if None not in self.bids:
@@ -145,7 +156,7 @@ class JossingTable(Table):
 
     def play(self, seat: int, card: Card) -> None:
         """A card to the trick; the last one ends it, and perhaps the section (JOS-PLAY-5)."""
-        if rule := self.why_not_play(seat, card):
+        if rule := self.rule_against_play(seat, card):
             raise Illegal(rule, f"{seat} played {card}")
         self.hands[seat].remove(card)
         self.trick.append((card, seat))
@@ -158,7 +169,7 @@ class JossingTable(Table):
                 self.end_section()
 
     def winner(self) -> int:
-        """Who won a full trick (JOS-WIN)."""
+        """The winner of a full trick (JOS-WIN)."""
         assert self.indicator is not None
         trumps = [(card, seat) for card, seat in self.trick if card[1] == self.indicator[1]]
         able = trumps or followers(self.trick)

@@ -1,7 +1,18 @@
-"""Thulla once more, plainly: to be read beside docs/rules/thulla.md, whose rule ids stand in the comments."""
+"""The judge's rules of Thulla, in the order of docs/rules/thulla.md, whose rule ids are in the comments."""
 
 from loadtest.judge.rules.cards import PACK, RANKS, followers, revokes
-from loadtest.judge.rules.interface import Act, Card, Illegal, Legal, Options, Pile, Shuffle, Table, grouped, open_piles
+from loadtest.judge.rules.interface import (
+    Card,
+    Illegal,
+    JudgeTable,
+    Legal,
+    Options,
+    Pile,
+    ReplayAction,
+    Shuffle,
+    grouped,
+    open_piles,
+)
 
 PUT_ASIDE = ["2C", "2D", "2H", "2S", "3C", "3D", "3H", "3S"]  # THU-DECK-2
 CARD_POINTS = dict(zip(RANKS, [2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10, 11], strict=True))  # THU-D15
@@ -12,21 +23,21 @@ def points_of(hand: list[Card]) -> int:
     return sum(CARD_POINTS[card[0]] for card in hand)
 
 
-class ThullaTable(Table):
-    """A match of Thulla."""
+class ThullaTable(JudgeTable):
+    """A table of Thulla, which plays a match of games."""
 
-    rule_of_proposals = "THU-D9"
+    proposal_rule = "THU-D9"
 
     def __init__(self, seats: int, options: Options) -> None:
         super().__init__(seats, options)
         self.removed = PUT_ASIDE[: 52 % seats]
         self.phase = "deal"
         self.ace_forced = False
-        # The trick: who takes part, in the order of play; what lies there, as it was played.
+        # The trick: the seats that take part, in the order of play, and the cards as they were played.
         self.taking_part: list[int] = []
         self.trick: list[tuple[Card, int]] = []
         self.waste: list[tuple[Card, int]] = []
-        # The game: who is out, in order; fruitless tricks; charges with "cards_each_out".
+        # The game: the seats that are out, in order; fruitless tricks; charges with "cards_each_out".
         self.out: list[int] = []
         self.out_before_trick = 0
         self.stall = 0
@@ -34,7 +45,7 @@ class ThullaTable(Table):
         # The match: the finishing order of each game.
         self.orders: list[list[int]] = []
 
-    # What is to be done
+    # Due actions
 
     @property
     def shuffle_wanted(self) -> Shuffle | None:
@@ -47,21 +58,21 @@ class ThullaTable(Table):
 
     @property
     def to_act(self) -> list[int]:
-        """The next who takes part in the trick (THU-PLAY-1)."""
+        """The next seat in the trick (THU-PLAY-1)."""
         return [self.taking_part[len(self.trick)]] if self.phase == "play" else []
 
     @property
     def piles(self) -> dict[str, Pile]:
-        """What was put aside, the trick and the waste; all open."""
+        """The put-aside cards, the trick and the waste; all open."""
         removed = [(card, None) for card in self.removed if self.round_number]
         return open_piles(trick=self.trick, waste=self.waste, removed=removed)
 
     def legal(self, seat: int) -> Legal:
         """The cards that a seat may play."""
         hand = self.hands[seat] if seat in self.to_act else []
-        return Legal([{"type": "play", "card": card} for card in hand if self.why_not(hand, card) is None], [])
+        return Legal([{"type": "play", "card": card} for card in hand if self.rule_against(hand, card) is None], [])
 
-    def why_not(self, hand: list[Card], card: Card) -> str | None:
+    def rule_against(self, hand: list[Card], card: Card) -> str | None:
         """The rule against a card of the seat whose turn it is."""
         if card not in hand:
             return "THU-PLAY-2"
@@ -71,7 +82,7 @@ class ThullaTable(Table):
 
     # The deal
 
-    def shuffled(self, cards: list[Card], drawn: list[int]) -> Act:
+    def shuffled(self, cards: list[Card], drawn: list[int]) -> ReplayAction:
         """One card at a time, the first to the dealer's left (THU-DEAL-2)."""
         self.round_number += 1
         dealer = (int(self.options["first_dealer"]) + self.round_number - 1) % self.seats  # THU-DEAL-1
@@ -80,7 +91,7 @@ class ThullaTable(Table):
         self.phase = "play"
         self.begin_trick(self.starter(dealer, drawn))
         self.ace_forced = self.options["start"] == "ace_of_spades"
-        event: Act = {"type": "deal", "hands": [list(hand) for hand in self.hands]}  # THU-DEAL-3
+        event: ReplayAction = {"type": "deal", "hands": [list(hand) for hand in self.hands]}  # THU-DEAL-3
         return event | {"starter": drawn[0]} if drawn else event
 
     def starter(self, dealer: int, drawn: list[int]) -> int:
@@ -93,13 +104,13 @@ class ThullaTable(Table):
 
     # Playing
 
-    def act(self, seat: int, action: Act) -> None:
+    def act(self, seat: int, action: ReplayAction) -> None:
         """One play, step by step as the page has it."""
         if seat not in self.to_act:
             raise Illegal("THU-PLAY-1", f"{seat} is not to act")
         if set(action) != {"type", "card"} or action["type"] != "play":
             raise Illegal("THU-D9", f"{action} plays no card")
-        if rule := self.why_not(self.hands[seat], action["card"]):
+        if rule := self.rule_against(self.hands[seat], action["card"]):
             raise Illegal(rule, f"{seat} cannot play {action['card']}")
         self.ace_forced = False
         self.hands[seat].remove(action["card"])  # 1
@@ -134,11 +145,11 @@ class ThullaTable(Table):
 
     def winners(self) -> list[int]:
         """The seats that followed, the highest card first."""
-        highest_first = sorted(followers(self.trick), key=lambda laid: -RANKS.index(laid[0][0]))
+        highest_first = sorted(followers(self.trick), key=lambda pile_card: -RANKS.index(pile_card[0][0]))
         return [seat for _, seat in highest_first]
 
     def cut(self, cutter: int) -> tuple[int, bool]:
-        """Who picks the trick up, or else had the first duty to; and whether anybody did (THU-CUT)."""
+        """The seat that picks the trick up, or else the first that should; and whether any did (THU-CUT)."""
         duty = [cutter] if self.options["pickup"] == "cutter" else self.winners()  # THU-CUT-6, THU-CUT-2
         for seat in duty:
             if self.hands[seat] or not self.safe_at_once:  # THU-CUT-3, THU-CUT-4
@@ -166,11 +177,11 @@ class ThullaTable(Table):
             self.begin_trick(leader)  # 6
 
     def empty_hands_end_it(self, winner: int) -> bool:
-        """THU-OUT-2: those who took part go out in the order of play; whether that is the end of the game."""
+        """Let the seats of the trick go out in the order of play (THU-OUT-2); returns whether the game is over."""
         emptied = [seat for seat in self.taking_part if not self.hands[seat]]
         left = self.holders()
         if not left:
-            emptied.remove(winner)  # THU-END-3: he would have to lead, and loses
+            emptied.remove(winner)  # THU-END-3: the winner would have to lead, and loses
             left = [winner]
         for seat in emptied:
             self.go_out(seat)
@@ -204,7 +215,7 @@ class ThullaTable(Table):
             self.ranking = self.ranked()
 
     def points(self, winner: int) -> list[int]:
-        """What each seat gets for a game."""
+        """The points of each seat for a game."""
         match self.options["scoring"]:
             case "none":
                 return [int(seat == winner) for seat in range(self.seats)]  # THU-SCORE-1

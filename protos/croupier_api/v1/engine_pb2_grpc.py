@@ -26,7 +26,9 @@ if _version_not_supported:
 
 
 class EngineServiceStub:
-    """The tables, for players and spectators. Every call needs an access token as "authorization: Bearer ..." metadata.
+    """Tables, for players and spectators. Every call needs an access token in the metadata: "authorization: Bearer TOKEN".
+
+    Refusals carry google.rpc.ErrorInfo with an ErrorReason, in unary calls, at the end of streams and inside them alike.
     """
 
     def __init__(self, channel):
@@ -50,25 +52,25 @@ class EngineServiceStub:
                 request_serializer=croupier__api_dot_v1_dot_engine__pb2.WatchTableRequest.SerializeToString,
                 response_deserializer=croupier__api_dot_v1_dot_engine__pb2.WatchTableResponse.FromString,
                 _registered_method=True)
-        self.Play = channel.stream_stream(
-                '/croupier_api.v1.EngineService/Play',
-                request_serializer=croupier__api_dot_v1_dot_engine__pb2.PlayRequest.SerializeToString,
-                response_deserializer=croupier__api_dot_v1_dot_engine__pb2.PlayResponse.FromString,
+        self.PlayTable = channel.stream_stream(
+                '/croupier_api.v1.EngineService/PlayTable',
+                request_serializer=croupier__api_dot_v1_dot_engine__pb2.PlayTableRequest.SerializeToString,
+                response_deserializer=croupier__api_dot_v1_dot_engine__pb2.PlayTableResponse.FromString,
                 _registered_method=True)
-        self.React = channel.unary_unary(
-                '/croupier_api.v1.EngineService/React',
-                request_serializer=croupier__api_dot_v1_dot_engine__pb2.ReactRequest.SerializeToString,
-                response_deserializer=croupier__api_dot_v1_dot_engine__pb2.ReactResponse.FromString,
+        self.SendReaction = channel.unary_unary(
+                '/croupier_api.v1.EngineService/SendReaction',
+                request_serializer=croupier__api_dot_v1_dot_engine__pb2.SendReactionRequest.SerializeToString,
+                response_deserializer=croupier__api_dot_v1_dot_engine__pb2.SendReactionResponse.FromString,
                 _registered_method=True)
-        self.Propose = channel.unary_unary(
-                '/croupier_api.v1.EngineService/Propose',
-                request_serializer=croupier__api_dot_v1_dot_engine__pb2.ProposeRequest.SerializeToString,
-                response_deserializer=croupier__api_dot_v1_dot_engine__pb2.ProposeResponse.FromString,
+        self.CreateProposal = channel.unary_unary(
+                '/croupier_api.v1.EngineService/CreateProposal',
+                request_serializer=croupier__api_dot_v1_dot_engine__pb2.CreateProposalRequest.SerializeToString,
+                response_deserializer=croupier__api_dot_v1_dot_engine__pb2.CreateProposalResponse.FromString,
                 _registered_method=True)
-        self.Vote = channel.unary_unary(
-                '/croupier_api.v1.EngineService/Vote',
-                request_serializer=croupier__api_dot_v1_dot_engine__pb2.VoteRequest.SerializeToString,
-                response_deserializer=croupier__api_dot_v1_dot_engine__pb2.VoteResponse.FromString,
+        self.CastVote = channel.unary_unary(
+                '/croupier_api.v1.EngineService/CastVote',
+                request_serializer=croupier__api_dot_v1_dot_engine__pb2.CastVoteRequest.SerializeToString,
+                response_deserializer=croupier__api_dot_v1_dot_engine__pb2.CastVoteResponse.FromString,
                 _registered_method=True)
         self.GetReplay = channel.unary_unary(
                 '/croupier_api.v1.EngineService/GetReplay',
@@ -78,60 +80,62 @@ class EngineServiceStub:
 
 
 class EngineServiceServicer:
-    """The tables, for players and spectators. Every call needs an access token as "authorization: Bearer ..." metadata.
+    """Tables, for players and spectators. Every call needs an access token in the metadata: "authorization: Bearer TOKEN".
+
+    Refusals carry google.rpc.ErrorInfo with an ErrorReason, in unary calls, at the end of streams and inside them alike.
     """
 
     def SubmitAction(self, request, context):
-        """Act for one's seat. The answer comes after the move is stored for good.
+        """Acts for the caller's seat. Returns once the action is stored; then it is never lost.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetView(self, request, context):
-        """All that the caller may know of a table now.
+        """Returns all that the caller may know of a table.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def WatchTable(self, request, context):
-        """Follow a table; for web clients.
+        """Streams what happens at a table. For web clients.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def Play(self, request_iterator, context):
-        """Follow a table and act in one stream; for native clients.
+    def PlayTable(self, request_iterator, context):
+        """Streams what happens at a table, and takes actions in the same stream. For native clients.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def React(self, request, context):
-        """Send a reaction to everybody at the table.
+    def SendReaction(self, request, context):
+        """Sends a reaction to all viewers of the table. Reactions are not part of the game and are not stored.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def Propose(self, request, context):
-        """Propose something that all seats can agree on, such as playing a hand again; the proposer agrees with it.
+    def CreateProposal(self, request, context):
+        """Proposes something that all seats can agree on. The caller's seat agrees by proposing it.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def Vote(self, request, context):
-        """Agree with what is proposed, or refuse it.
+    def CastVote(self, request, context):
+        """Agrees with the pending proposal, or declines it.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetReplay(self, request, context):
-        """The replay of a finished table.
+        """Returns the replay of a finished table, with all hands.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -155,25 +159,25 @@ def add_EngineServiceServicer_to_server(servicer, server):
                     request_deserializer=croupier__api_dot_v1_dot_engine__pb2.WatchTableRequest.FromString,
                     response_serializer=croupier__api_dot_v1_dot_engine__pb2.WatchTableResponse.SerializeToString,
             ),
-            'Play': grpc.stream_stream_rpc_method_handler(
-                    servicer.Play,
-                    request_deserializer=croupier__api_dot_v1_dot_engine__pb2.PlayRequest.FromString,
-                    response_serializer=croupier__api_dot_v1_dot_engine__pb2.PlayResponse.SerializeToString,
+            'PlayTable': grpc.stream_stream_rpc_method_handler(
+                    servicer.PlayTable,
+                    request_deserializer=croupier__api_dot_v1_dot_engine__pb2.PlayTableRequest.FromString,
+                    response_serializer=croupier__api_dot_v1_dot_engine__pb2.PlayTableResponse.SerializeToString,
             ),
-            'React': grpc.unary_unary_rpc_method_handler(
-                    servicer.React,
-                    request_deserializer=croupier__api_dot_v1_dot_engine__pb2.ReactRequest.FromString,
-                    response_serializer=croupier__api_dot_v1_dot_engine__pb2.ReactResponse.SerializeToString,
+            'SendReaction': grpc.unary_unary_rpc_method_handler(
+                    servicer.SendReaction,
+                    request_deserializer=croupier__api_dot_v1_dot_engine__pb2.SendReactionRequest.FromString,
+                    response_serializer=croupier__api_dot_v1_dot_engine__pb2.SendReactionResponse.SerializeToString,
             ),
-            'Propose': grpc.unary_unary_rpc_method_handler(
-                    servicer.Propose,
-                    request_deserializer=croupier__api_dot_v1_dot_engine__pb2.ProposeRequest.FromString,
-                    response_serializer=croupier__api_dot_v1_dot_engine__pb2.ProposeResponse.SerializeToString,
+            'CreateProposal': grpc.unary_unary_rpc_method_handler(
+                    servicer.CreateProposal,
+                    request_deserializer=croupier__api_dot_v1_dot_engine__pb2.CreateProposalRequest.FromString,
+                    response_serializer=croupier__api_dot_v1_dot_engine__pb2.CreateProposalResponse.SerializeToString,
             ),
-            'Vote': grpc.unary_unary_rpc_method_handler(
-                    servicer.Vote,
-                    request_deserializer=croupier__api_dot_v1_dot_engine__pb2.VoteRequest.FromString,
-                    response_serializer=croupier__api_dot_v1_dot_engine__pb2.VoteResponse.SerializeToString,
+            'CastVote': grpc.unary_unary_rpc_method_handler(
+                    servicer.CastVote,
+                    request_deserializer=croupier__api_dot_v1_dot_engine__pb2.CastVoteRequest.FromString,
+                    response_serializer=croupier__api_dot_v1_dot_engine__pb2.CastVoteResponse.SerializeToString,
             ),
             'GetReplay': grpc.unary_unary_rpc_method_handler(
                     servicer.GetReplay,
@@ -189,7 +193,9 @@ def add_EngineServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class EngineService:
-    """The tables, for players and spectators. Every call needs an access token as "authorization: Bearer ..." metadata.
+    """Tables, for players and spectators. Every call needs an access token in the metadata: "authorization: Bearer TOKEN".
+
+    Refusals carry google.rpc.ErrorInfo with an ErrorReason, in unary calls, at the end of streams and inside them alike.
     """
 
     @staticmethod
@@ -274,7 +280,7 @@ class EngineService:
             _registered_method=True)
 
     @staticmethod
-    def Play(request_iterator,
+    def PlayTable(request_iterator,
             target,
             options=(),
             channel_credentials=None,
@@ -287,9 +293,9 @@ class EngineService:
         return grpc.experimental.stream_stream(
             request_iterator,
             target,
-            '/croupier_api.v1.EngineService/Play',
-            croupier__api_dot_v1_dot_engine__pb2.PlayRequest.SerializeToString,
-            croupier__api_dot_v1_dot_engine__pb2.PlayResponse.FromString,
+            '/croupier_api.v1.EngineService/PlayTable',
+            croupier__api_dot_v1_dot_engine__pb2.PlayTableRequest.SerializeToString,
+            croupier__api_dot_v1_dot_engine__pb2.PlayTableResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -301,7 +307,7 @@ class EngineService:
             _registered_method=True)
 
     @staticmethod
-    def React(request,
+    def SendReaction(request,
             target,
             options=(),
             channel_credentials=None,
@@ -314,9 +320,9 @@ class EngineService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/croupier_api.v1.EngineService/React',
-            croupier__api_dot_v1_dot_engine__pb2.ReactRequest.SerializeToString,
-            croupier__api_dot_v1_dot_engine__pb2.ReactResponse.FromString,
+            '/croupier_api.v1.EngineService/SendReaction',
+            croupier__api_dot_v1_dot_engine__pb2.SendReactionRequest.SerializeToString,
+            croupier__api_dot_v1_dot_engine__pb2.SendReactionResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -328,7 +334,7 @@ class EngineService:
             _registered_method=True)
 
     @staticmethod
-    def Propose(request,
+    def CreateProposal(request,
             target,
             options=(),
             channel_credentials=None,
@@ -341,9 +347,9 @@ class EngineService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/croupier_api.v1.EngineService/Propose',
-            croupier__api_dot_v1_dot_engine__pb2.ProposeRequest.SerializeToString,
-            croupier__api_dot_v1_dot_engine__pb2.ProposeResponse.FromString,
+            '/croupier_api.v1.EngineService/CreateProposal',
+            croupier__api_dot_v1_dot_engine__pb2.CreateProposalRequest.SerializeToString,
+            croupier__api_dot_v1_dot_engine__pb2.CreateProposalResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -355,7 +361,7 @@ class EngineService:
             _registered_method=True)
 
     @staticmethod
-    def Vote(request,
+    def CastVote(request,
             target,
             options=(),
             channel_credentials=None,
@@ -368,9 +374,9 @@ class EngineService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/croupier_api.v1.EngineService/Vote',
-            croupier__api_dot_v1_dot_engine__pb2.VoteRequest.SerializeToString,
-            croupier__api_dot_v1_dot_engine__pb2.VoteResponse.FromString,
+            '/croupier_api.v1.EngineService/CastVote',
+            croupier__api_dot_v1_dot_engine__pb2.CastVoteRequest.SerializeToString,
+            croupier__api_dot_v1_dot_engine__pb2.CastVoteResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -398,214 +404,6 @@ class EngineService:
             '/croupier_api.v1.EngineService/GetReplay',
             croupier__api_dot_v1_dot_engine__pb2.GetReplayRequest.SerializeToString,
             croupier__api_dot_v1_dot_engine__pb2.GetReplayResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-
-class EngineControlServiceStub:
-    """The engine, for the lobby only, on a port of its own. Every call needs the lobby's own token.
-    """
-
-    def __init__(self, channel):
-        """Constructor.
-
-        Args:
-            channel: A grpc.Channel.
-        """
-        self.DescribeGames = channel.unary_unary(
-                '/croupier_api.v1.EngineControlService/DescribeGames',
-                request_serializer=croupier__api_dot_v1_dot_engine__pb2.DescribeGamesRequest.SerializeToString,
-                response_deserializer=croupier__api_dot_v1_dot_engine__pb2.DescribeGamesResponse.FromString,
-                _registered_method=True)
-        self.PrepareTable = channel.unary_unary(
-                '/croupier_api.v1.EngineControlService/PrepareTable',
-                request_serializer=croupier__api_dot_v1_dot_engine__pb2.PrepareTableRequest.SerializeToString,
-                response_deserializer=croupier__api_dot_v1_dot_engine__pb2.PrepareTableResponse.FromString,
-                _registered_method=True)
-        self.OpenTable = channel.unary_unary(
-                '/croupier_api.v1.EngineControlService/OpenTable',
-                request_serializer=croupier__api_dot_v1_dot_engine__pb2.OpenTableRequest.SerializeToString,
-                response_deserializer=croupier__api_dot_v1_dot_engine__pb2.OpenTableResponse.FromString,
-                _registered_method=True)
-        self.GetTableStatuses = channel.unary_unary(
-                '/croupier_api.v1.EngineControlService/GetTableStatuses',
-                request_serializer=croupier__api_dot_v1_dot_engine__pb2.GetTableStatusesRequest.SerializeToString,
-                response_deserializer=croupier__api_dot_v1_dot_engine__pb2.GetTableStatusesResponse.FromString,
-                _registered_method=True)
-
-
-class EngineControlServiceServicer:
-    """The engine, for the lobby only, on a port of its own. Every call needs the lobby's own token.
-    """
-
-    def DescribeGames(self, request, context):
-        """The games with their seats and options.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def PrepareTable(self, request, context):
-        """Check game, seats, options and clock, and commit to the secret seed of a table to come. Idempotent by table.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def OpenTable(self, request, context):
-        """Open a prepared table and deal. Idempotent by table.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def GetTableStatuses(self, request, context):
-        """How far tables are.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-
-def add_EngineControlServiceServicer_to_server(servicer, server):
-    rpc_method_handlers = {
-            'DescribeGames': grpc.unary_unary_rpc_method_handler(
-                    servicer.DescribeGames,
-                    request_deserializer=croupier__api_dot_v1_dot_engine__pb2.DescribeGamesRequest.FromString,
-                    response_serializer=croupier__api_dot_v1_dot_engine__pb2.DescribeGamesResponse.SerializeToString,
-            ),
-            'PrepareTable': grpc.unary_unary_rpc_method_handler(
-                    servicer.PrepareTable,
-                    request_deserializer=croupier__api_dot_v1_dot_engine__pb2.PrepareTableRequest.FromString,
-                    response_serializer=croupier__api_dot_v1_dot_engine__pb2.PrepareTableResponse.SerializeToString,
-            ),
-            'OpenTable': grpc.unary_unary_rpc_method_handler(
-                    servicer.OpenTable,
-                    request_deserializer=croupier__api_dot_v1_dot_engine__pb2.OpenTableRequest.FromString,
-                    response_serializer=croupier__api_dot_v1_dot_engine__pb2.OpenTableResponse.SerializeToString,
-            ),
-            'GetTableStatuses': grpc.unary_unary_rpc_method_handler(
-                    servicer.GetTableStatuses,
-                    request_deserializer=croupier__api_dot_v1_dot_engine__pb2.GetTableStatusesRequest.FromString,
-                    response_serializer=croupier__api_dot_v1_dot_engine__pb2.GetTableStatusesResponse.SerializeToString,
-            ),
-    }
-    generic_handler = grpc.method_handlers_generic_handler(
-            'croupier_api.v1.EngineControlService', rpc_method_handlers)
-    server.add_generic_rpc_handlers((generic_handler,))
-    server.add_registered_method_handlers('croupier_api.v1.EngineControlService', rpc_method_handlers)
-
-
- # This class is part of an EXPERIMENTAL API.
-class EngineControlService:
-    """The engine, for the lobby only, on a port of its own. Every call needs the lobby's own token.
-    """
-
-    @staticmethod
-    def DescribeGames(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/croupier_api.v1.EngineControlService/DescribeGames',
-            croupier__api_dot_v1_dot_engine__pb2.DescribeGamesRequest.SerializeToString,
-            croupier__api_dot_v1_dot_engine__pb2.DescribeGamesResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def PrepareTable(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/croupier_api.v1.EngineControlService/PrepareTable',
-            croupier__api_dot_v1_dot_engine__pb2.PrepareTableRequest.SerializeToString,
-            croupier__api_dot_v1_dot_engine__pb2.PrepareTableResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def OpenTable(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/croupier_api.v1.EngineControlService/OpenTable',
-            croupier__api_dot_v1_dot_engine__pb2.OpenTableRequest.SerializeToString,
-            croupier__api_dot_v1_dot_engine__pb2.OpenTableResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def GetTableStatuses(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/croupier_api.v1.EngineControlService/GetTableStatuses',
-            croupier__api_dot_v1_dot_engine__pb2.GetTableStatusesRequest.SerializeToString,
-            croupier__api_dot_v1_dot_engine__pb2.GetTableStatusesResponse.FromString,
             options,
             channel_credentials,
             insecure,

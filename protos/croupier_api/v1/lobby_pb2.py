@@ -22,18 +22,21 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
-from croupier_api.v1 import engine_pb2 as croupier__api_dot_v1_dot_engine__pb2
-from croupier_api.v1 import table_pb2 as croupier__api_dot_v1_dot_table__pb2
+from croupier_api.v1 import games_pb2 as croupier__api_dot_v1_dot_games__pb2
+from croupier_api.v1 import tables_pb2 as croupier__api_dot_v1_dot_tables__pb2
 from google.api import annotations_pb2 as google_dot_api_dot_annotations__pb2
+from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
+from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x63roupier_api/v1/lobby.proto\x12\x0f\x63roupier_api.v1\x1a\x1c\x63roupier_api/v1/engine.proto\x1a\x1b\x63roupier_api/v1/table.proto\x1a\x1cgoogle/api/annotations.proto\"4\n\rSignInRequest\x12\x15\n\rdevice_secret\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\"b\n\x0eSignInResponse\x12\'\n\x06player\x18\x01 \x01(\x0b\x32\x17.croupier_api.v1.Player\x12\'\n\x06tokens\x18\x02 \x01(\x0b\x32\x17.croupier_api.v1.Tokens\")\n\x06Player\x12\x11\n\tplayer_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\"\x80\x01\n\x06Tokens\x12\x14\n\x0c\x61\x63\x63\x65ss_token\x18\x01 \x01(\t\x12#\n\x1b\x61\x63\x63\x65ss_expires_milliseconds\x18\x02 \x01(\x03\x12\x15\n\rrefresh_token\x18\x03 \x01(\t\x12$\n\x1crefresh_expires_milliseconds\x18\x04 \x01(\x03\",\n\x13RefreshTokenRequest\x12\x15\n\rrefresh_token\x18\x01 \x01(\t\"?\n\x14RefreshTokenResponse\x12\'\n\x06tokens\x18\x01 \x01(\x0b\x32\x17.croupier_api.v1.Tokens\"\x12\n\x10ListGamesRequest\"D\n\x11ListGamesResponse\x12/\n\x05games\x18\x01 \x03(\x0b\x32 .croupier_api.v1.GameDescription\"\xc4\x02\n\x05Table\x12\x10\n\x08table_id\x18\x01 \x01(\t\x12\x0c\n\x04game\x18\x02 \x01(\t\x12-\n\x07options\x18\x03 \x01(\x0b\x32\x1c.croupier_api.v1.GameOptions\x12%\n\x05\x63lock\x18\x04 \x01(\x0b\x32\x16.croupier_api.v1.Clock\x12*\n\x05state\x18\x05 \x01(\x0e\x32\x1b.croupier_api.v1.TableState\x12)\n\x05seats\x18\x06 \x03(\x0b\x32\x1a.croupier_api.v1.TableSeat\x12\x16\n\x0ehost_player_id\x18\x07 \x01(\t\x12\x0f\n\x07private\x18\x08 \x01(\x08\x12\x13\n\x0binvite_code\x18\t \x01(\t\x12\x12\n\ncommitment\x18\n \x01(\t\x12\x1c\n\x14\x63reated_milliseconds\x18\x0b \x01(\x03\"G\n\tTableSeat\x12+\n\x08occupant\x18\x01 \x01(\x0b\x32\x19.croupier_api.v1.SeatInfo\x12\r\n\x05ready\x18\x02 \x01(\x08\"\x98\x01\n\x12\x43reateTableRequest\x12\x0c\n\x04game\x18\x01 \x01(\t\x12\r\n\x05seats\x18\x02 \x01(\r\x12-\n\x07options\x18\x03 \x01(\x0b\x32\x1c.croupier_api.v1.GameOptions\x12%\n\x05\x63lock\x18\x04 \x01(\x0b\x32\x16.croupier_api.v1.Clock\x12\x0f\n\x07private\x18\x05 \x01(\x08\"<\n\x13\x43reateTableResponse\x12%\n\x05table\x18\x01 \x01(\x0b\x32\x16.croupier_api.v1.Table\"#\n\x0fGetTableRequest\x12\x10\n\x08table_id\x18\x01 \x01(\t\"9\n\x10GetTableResponse\x12%\n\x05table\x18\x01 \x01(\x0b\x32\x16.croupier_api.v1.Table\"t\n\x11ListTablesRequest\x12\x0c\n\x04game\x18\x01 \x01(\t\x12*\n\x05state\x18\x02 \x01(\x0e\x32\x1b.croupier_api.v1.TableState\x12\x11\n\tpage_size\x18\x03 \x01(\r\x12\x12\n\npage_token\x18\x04 \x01(\t\"U\n\x12ListTablesResponse\x12&\n\x06tables\x18\x01 \x03(\x0b\x32\x16.croupier_api.v1.Table\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"4\n\x12WatchTablesRequest\x12\x10\n\x08table_id\x18\x01 \x01(\t\x12\x0c\n\x04game\x18\x02 \x01(\t\"<\n\x13WatchTablesResponse\x12%\n\x05table\x18\x01 \x01(\x0b\x32\x16.croupier_api.v1.Table\"G\n\x10JoinTableRequest\x12\x12\n\x08table_id\x18\x01 \x01(\tH\x00\x12\x15\n\x0binvite_code\x18\x02 \x01(\tH\x00\x42\x08\n\x06target\":\n\x11JoinTableResponse\x12%\n\x05table\x18\x01 \x01(\x0b\x32\x16.croupier_api.v1.Table\"%\n\x11LeaveTableRequest\x12\x10\n\x08table_id\x18\x01 \x01(\t\"\x14\n\x12LeaveTableResponse\"G\n\x0fSetReadyRequest\x12\x10\n\x08table_id\x18\x01 \x01(\t\x12\r\n\x05ready\x18\x02 \x01(\x08\x12\x13\n\x0b\x63lient_seed\x18\x03 \x01(\x0c\"9\n\x10SetReadyResponse\x12%\n\x05table\x18\x01 \x01(\x0b\x32\x16.croupier_api.v1.Table\"J\n\rAddBotRequest\x12\x10\n\x08table_id\x18\x01 \x01(\t\x12\x0b\n\x03\x62ot\x18\x02 \x01(\t\x12\x11\n\x04seat\x18\x03 \x01(\rH\x00\x88\x01\x01\x42\x07\n\x05_seat\"7\n\x0e\x41\x64\x64\x42otResponse\x12%\n\x05table\x18\x01 \x01(\x0b\x32\x16.croupier_api.v1.Table\"3\n\x11RemoveSeatRequest\x12\x10\n\x08table_id\x18\x01 \x01(\t\x12\x0c\n\x04seat\x18\x02 \x01(\r\";\n\x12RemoveSeatResponse\x12%\n\x05table\x18\x01 \x01(\x0b\x32\x16.croupier_api.v1.Table\"Y\n\x11QuickMatchRequest\x12\x0c\n\x04game\x18\x01 \x01(\t\x12\r\n\x05seats\x18\x02 \x01(\r\x12\x13\n\x0b\x63lient_seed\x18\x03 \x01(\x0c\x12\x12\n\nrequest_id\x18\x04 \x01(\t\"_\n\x12QuickMatchResponse\x12\x11\n\tticket_id\x18\x01 \x01(\t\x12\x0f\n\x07waiting\x18\x02 \x01(\r\x12%\n\x05table\x18\x03 \x01(\x0b\x32\x16.croupier_api.v1.Table*\x8d\x01\n\nTableState\x12\x1b\n\x17TABLE_STATE_UNSPECIFIED\x10\x00\x12\x17\n\x13TABLE_STATE_FORMING\x10\x01\x12\x17\n\x13TABLE_STATE_PLAYING\x10\x02\x12\x18\n\x14TABLE_STATE_FINISHED\x10\x03\x12\x16\n\x12TABLE_STATE_CLOSED\x10\x04\x32\x9c\x0c\n\x0cLobbyService\x12\x64\n\x06SignIn\x12\x1e.croupier_api.v1.SignInRequest\x1a\x1f.croupier_api.v1.SignInResponse\"\x19\x90\x02\x02\x82\xd3\xe4\x93\x02\x10\"\x0b/v1/sign-in:\x01*\x12z\n\x0cRefreshToken\x12$.croupier_api.v1.RefreshTokenRequest\x1a%.croupier_api.v1.RefreshTokenResponse\"\x1d\x82\xd3\xe4\x93\x02\x17\"\x12/v1/tokens:refresh:\x01*\x12h\n\tListGames\x12!.croupier_api.v1.ListGamesRequest\x1a\".croupier_api.v1.ListGamesResponse\"\x14\x90\x02\x01\x82\xd3\xe4\x93\x02\x0b\x12\t/v1/games\x12o\n\x0b\x43reateTable\x12#.croupier_api.v1.CreateTableRequest\x1a$.croupier_api.v1.CreateTableResponse\"\x15\x82\xd3\xe4\x93\x02\x0f\"\n/v1/tables:\x01*\x12q\n\x08GetTable\x12 .croupier_api.v1.GetTableRequest\x1a!.croupier_api.v1.GetTableResponse\" \x90\x02\x01\x82\xd3\xe4\x93\x02\x17\x12\x15/v1/tables/{table_id}\x12l\n\nListTables\x12\".croupier_api.v1.ListTablesRequest\x1a#.croupier_api.v1.ListTablesResponse\"\x15\x90\x02\x01\x82\xd3\xe4\x93\x02\x0c\x12\n/v1/tables\x12w\n\x0bWatchTables\x12#.croupier_api.v1.WatchTablesRequest\x1a$.croupier_api.v1.WatchTablesResponse\"\x1b\x90\x02\x01\x82\xd3\xe4\x93\x02\x12\x12\x10/v1/tables:watch0\x01\x12\x92\x01\n\tJoinTable\x12!.croupier_api.v1.JoinTableRequest\x1a\".croupier_api.v1.JoinTableResponse\">\x90\x02\x02\x82\xd3\xe4\x93\x02\x35\"\x1a/v1/tables/{table_id}:join:\x01*Z\x14\"\x0f/v1/tables:join:\x01*\x12}\n\nLeaveTable\x12\".croupier_api.v1.LeaveTableRequest\x1a#.croupier_api.v1.LeaveTableResponse\"&\x82\xd3\xe4\x93\x02 \"\x1b/v1/tables/{table_id}:leave:\x01*\x12z\n\x08SetReady\x12 .croupier_api.v1.SetReadyRequest\x1a!.croupier_api.v1.SetReadyResponse\")\x90\x02\x02\x82\xd3\xe4\x93\x02 \"\x1b/v1/tables/{table_id}:ready:\x01*\x12p\n\x06\x41\x64\x64\x42ot\x12\x1e.croupier_api.v1.AddBotRequest\x1a\x1f.croupier_api.v1.AddBotResponse\"%\x82\xd3\xe4\x93\x02\x1f\"\x1a/v1/tables/{table_id}/bots:\x01*\x12\x81\x01\n\nRemoveSeat\x12\".croupier_api.v1.RemoveSeatRequest\x1a#.croupier_api.v1.RemoveSeatResponse\"*\x82\xd3\xe4\x93\x02$*\"/v1/tables/{table_id}/seats/{seat}\x12o\n\nQuickMatch\x12\".croupier_api.v1.QuickMatchRequest\x1a#.croupier_api.v1.QuickMatchResponse\"\x16\x82\xd3\xe4\x93\x02\x10\"\x0b/v1/matches:\x01*0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x63roupier_api/v1/lobby.proto\x12\x0f\x63roupier_api.v1\x1a\x1b\x63roupier_api/v1/games.proto\x1a\x1c\x63roupier_api/v1/tables.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"4\n\rSignInRequest\x12\x15\n\rdevice_secret\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\"b\n\x0eSignInResponse\x12\'\n\x06player\x18\x01 \x01(\x0b\x32\x17.croupier_api.v1.Player\x12\'\n\x06tokens\x18\x02 \x01(\x0b\x32\x17.croupier_api.v1.Tokens\")\n\x06Player\x12\x11\n\tplayer_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\"\xa6\x01\n\x06Tokens\x12\x14\n\x0c\x61\x63\x63\x65ss_token\x18\x01 \x01(\t\x12\x36\n\x12\x61\x63\x63\x65ss_expiry_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x15\n\rrefresh_token\x18\x03 \x01(\t\x12\x37\n\x13refresh_expiry_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\",\n\x13RefreshTokenRequest\x12\x15\n\rrefresh_token\x18\x01 \x01(\t\"?\n\x14RefreshTokenResponse\x12\'\n\x06tokens\x18\x01 \x01(\x0b\x32\x17.croupier_api.v1.Tokens\"\x12\n\x10ListGamesRequest\"D\n\x11ListGamesResponse\x12/\n\x05games\x18\x01 \x03(\x0b\x32 .croupier_api.v1.GameDescription\"\xa8\x01\n\x12\x43reateTableRequest\x12\x0c\n\x04game\x18\x01 \x01(\t\x12\x12\n\nseat_count\x18\x02 \x01(\r\x12(\n\x07options\x18\x03 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x32\n\x0ctime_control\x18\x04 \x01(\x0b\x32\x1c.croupier_api.v1.TimeControl\x12\x12\n\nis_private\x18\x05 \x01(\x08\"<\n\x13\x43reateTableResponse\x12%\n\x05table\x18\x01 \x01(\x0b\x32\x16.croupier_api.v1.Table\"#\n\x0fGetTableRequest\x12\x10\n\x08table_id\x18\x01 \x01(\t\"9\n\x10GetTableResponse\x12%\n\x05table\x18\x01 \x01(\x0b\x32\x16.croupier_api.v1.Table\"t\n\x11ListTablesRequest\x12\x0c\n\x04game\x18\x01 \x01(\t\x12*\n\x05state\x18\x02 \x01(\x0e\x32\x1b.croupier_api.v1.TableState\x12\x11\n\tpage_size\x18\x03 \x01(\r\x12\x12\n\npage_token\x18\x04 \x01(\t\"U\n\x12ListTablesResponse\x12&\n\x06tables\x18\x01 \x03(\x0b\x32\x16.croupier_api.v1.Table\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"4\n\x12WatchTablesRequest\x12\x10\n\x08table_id\x18\x01 \x01(\t\x12\x0c\n\x04game\x18\x02 \x01(\t\"<\n\x13WatchTablesResponse\x12%\n\x05table\x18\x01 \x01(\x0b\x32\x16.croupier_api.v1.Table\"G\n\x10JoinTableRequest\x12\x12\n\x08table_id\x18\x01 \x01(\tH\x00\x12\x15\n\x0binvite_code\x18\x02 \x01(\tH\x00\x42\x08\n\x06target\":\n\x11JoinTableResponse\x12%\n\x05table\x18\x01 \x01(\x0b\x32\x16.croupier_api.v1.Table\"%\n\x11LeaveTableRequest\x12\x10\n\x08table_id\x18\x01 \x01(\t\"\x14\n\x12LeaveTableResponse\"J\n\x0fSetReadyRequest\x12\x10\n\x08table_id\x18\x01 \x01(\t\x12\x10\n\x08is_ready\x18\x02 \x01(\x08\x12\x13\n\x0b\x63lient_seed\x18\x03 \x01(\x0c\"9\n\x10SetReadyResponse\x12%\n\x05table\x18\x01 \x01(\x0b\x32\x16.croupier_api.v1.Table\"J\n\rAddBotRequest\x12\x10\n\x08table_id\x18\x01 \x01(\t\x12\x0b\n\x03\x62ot\x18\x02 \x01(\t\x12\x11\n\x04seat\x18\x03 \x01(\rH\x00\x88\x01\x01\x42\x07\n\x05_seat\"7\n\x0e\x41\x64\x64\x42otResponse\x12%\n\x05table\x18\x01 \x01(\x0b\x32\x16.croupier_api.v1.Table\"2\n\x10\x43learSeatRequest\x12\x10\n\x08table_id\x18\x01 \x01(\t\x12\x0c\n\x04seat\x18\x02 \x01(\r\":\n\x11\x43learSeatResponse\x12%\n\x05table\x18\x01 \x01(\x0b\x32\x16.croupier_api.v1.Table\"]\n\x10\x46indMatchRequest\x12\x0c\n\x04game\x18\x01 \x01(\t\x12\x12\n\nseat_count\x18\x02 \x01(\r\x12\x13\n\x0b\x63lient_seed\x18\x03 \x01(\x0c\x12\x12\n\nrequest_id\x18\x04 \x01(\t\"d\n\x11\x46indMatchResponse\x12\x11\n\tticket_id\x18\x01 \x01(\t\x12\x15\n\rwaiting_count\x18\x02 \x01(\r\x12%\n\x05table\x18\x03 \x01(\x0b\x32\x16.croupier_api.v1.Table2\x95\x0c\n\x0cLobbyService\x12\x64\n\x06SignIn\x12\x1e.croupier_api.v1.SignInRequest\x1a\x1f.croupier_api.v1.SignInResponse\"\x19\x90\x02\x02\x82\xd3\xe4\x93\x02\x10\"\x0b/v1/sign-in:\x01*\x12z\n\x0cRefreshToken\x12$.croupier_api.v1.RefreshTokenRequest\x1a%.croupier_api.v1.RefreshTokenResponse\"\x1d\x82\xd3\xe4\x93\x02\x17\"\x12/v1/tokens:refresh:\x01*\x12h\n\tListGames\x12!.croupier_api.v1.ListGamesRequest\x1a\".croupier_api.v1.ListGamesResponse\"\x14\x90\x02\x01\x82\xd3\xe4\x93\x02\x0b\x12\t/v1/games\x12o\n\x0b\x43reateTable\x12#.croupier_api.v1.CreateTableRequest\x1a$.croupier_api.v1.CreateTableResponse\"\x15\x82\xd3\xe4\x93\x02\x0f\"\n/v1/tables:\x01*\x12q\n\x08GetTable\x12 .croupier_api.v1.GetTableRequest\x1a!.croupier_api.v1.GetTableResponse\" \x90\x02\x01\x82\xd3\xe4\x93\x02\x17\x12\x15/v1/tables/{table_id}\x12l\n\nListTables\x12\".croupier_api.v1.ListTablesRequest\x1a#.croupier_api.v1.ListTablesResponse\"\x15\x90\x02\x01\x82\xd3\xe4\x93\x02\x0c\x12\n/v1/tables\x12w\n\x0bWatchTables\x12#.croupier_api.v1.WatchTablesRequest\x1a$.croupier_api.v1.WatchTablesResponse\"\x1b\x90\x02\x01\x82\xd3\xe4\x93\x02\x12\x12\x10/v1/tables:watch0\x01\x12\x92\x01\n\tJoinTable\x12!.croupier_api.v1.JoinTableRequest\x1a\".croupier_api.v1.JoinTableResponse\">\x90\x02\x02\x82\xd3\xe4\x93\x02\x35\"\x1a/v1/tables/{table_id}:join:\x01*Z\x14\"\x0f/v1/tables:join:\x01*\x12}\n\nLeaveTable\x12\".croupier_api.v1.LeaveTableRequest\x1a#.croupier_api.v1.LeaveTableResponse\"&\x82\xd3\xe4\x93\x02 \"\x1b/v1/tables/{table_id}:leave:\x01*\x12z\n\x08SetReady\x12 .croupier_api.v1.SetReadyRequest\x1a!.croupier_api.v1.SetReadyResponse\")\x90\x02\x02\x82\xd3\xe4\x93\x02 \"\x1b/v1/tables/{table_id}:ready:\x01*\x12p\n\x06\x41\x64\x64\x42ot\x12\x1e.croupier_api.v1.AddBotRequest\x1a\x1f.croupier_api.v1.AddBotResponse\"%\x82\xd3\xe4\x93\x02\x1f\"\x1a/v1/tables/{table_id}/bots:\x01*\x12~\n\tClearSeat\x12!.croupier_api.v1.ClearSeatRequest\x1a\".croupier_api.v1.ClearSeatResponse\"*\x82\xd3\xe4\x93\x02$*\"/v1/tables/{table_id}/seats/{seat}\x12l\n\tFindMatch\x12!.croupier_api.v1.FindMatchRequest\x1a\".croupier_api.v1.FindMatchResponse\"\x16\x82\xd3\xe4\x93\x02\x10\"\x0b/v1/matches:\x01*0\x01\x42~\n\x0f\x63roupier.api.v1B\nLobbyProtoP\x01Z\x1a\x63roupier_api/v1;croupierv1\xaa\x02\x0f\x43roupier.Api.V1\xba\x02\x08\x43roupier\xca\x02\x0f\x43roupier\\Api\\V1\xea\x02\x11\x43roupier::Api::V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'croupier_api.v1.lobby_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
-  DESCRIPTOR._loaded_options = None
+  _globals['DESCRIPTOR']._loaded_options = None
+  _globals['DESCRIPTOR']._serialized_options = b'\n\017croupier.api.v1B\nLobbyProtoP\001Z\032croupier_api/v1;croupierv1\252\002\017Croupier.Api.V1\272\002\010Croupier\312\002\017Croupier\\Api\\V1\352\002\021Croupier::Api::V1'
   _globals['_LOBBYSERVICE'].methods_by_name['SignIn']._loaded_options = None
   _globals['_LOBBYSERVICE'].methods_by_name['SignIn']._serialized_options = b'\220\002\002\202\323\344\223\002\020\"\013/v1/sign-in:\001*'
   _globals['_LOBBYSERVICE'].methods_by_name['RefreshToken']._loaded_options = None
@@ -56,72 +59,66 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LOBBYSERVICE'].methods_by_name['SetReady']._serialized_options = b'\220\002\002\202\323\344\223\002 \"\033/v1/tables/{table_id}:ready:\001*'
   _globals['_LOBBYSERVICE'].methods_by_name['AddBot']._loaded_options = None
   _globals['_LOBBYSERVICE'].methods_by_name['AddBot']._serialized_options = b'\202\323\344\223\002\037\"\032/v1/tables/{table_id}/bots:\001*'
-  _globals['_LOBBYSERVICE'].methods_by_name['RemoveSeat']._loaded_options = None
-  _globals['_LOBBYSERVICE'].methods_by_name['RemoveSeat']._serialized_options = b'\202\323\344\223\002$*\"/v1/tables/{table_id}/seats/{seat}'
-  _globals['_LOBBYSERVICE'].methods_by_name['QuickMatch']._loaded_options = None
-  _globals['_LOBBYSERVICE'].methods_by_name['QuickMatch']._serialized_options = b'\202\323\344\223\002\020\"\013/v1/matches:\001*'
-  _globals['_TABLESTATE']._serialized_start=2462
-  _globals['_TABLESTATE']._serialized_end=2603
-  _globals['_SIGNINREQUEST']._serialized_start=137
-  _globals['_SIGNINREQUEST']._serialized_end=189
-  _globals['_SIGNINRESPONSE']._serialized_start=191
-  _globals['_SIGNINRESPONSE']._serialized_end=289
-  _globals['_PLAYER']._serialized_start=291
-  _globals['_PLAYER']._serialized_end=332
-  _globals['_TOKENS']._serialized_start=335
-  _globals['_TOKENS']._serialized_end=463
-  _globals['_REFRESHTOKENREQUEST']._serialized_start=465
-  _globals['_REFRESHTOKENREQUEST']._serialized_end=509
-  _globals['_REFRESHTOKENRESPONSE']._serialized_start=511
-  _globals['_REFRESHTOKENRESPONSE']._serialized_end=574
-  _globals['_LISTGAMESREQUEST']._serialized_start=576
-  _globals['_LISTGAMESREQUEST']._serialized_end=594
-  _globals['_LISTGAMESRESPONSE']._serialized_start=596
-  _globals['_LISTGAMESRESPONSE']._serialized_end=664
-  _globals['_TABLE']._serialized_start=667
-  _globals['_TABLE']._serialized_end=991
-  _globals['_TABLESEAT']._serialized_start=993
-  _globals['_TABLESEAT']._serialized_end=1064
-  _globals['_CREATETABLEREQUEST']._serialized_start=1067
-  _globals['_CREATETABLEREQUEST']._serialized_end=1219
-  _globals['_CREATETABLERESPONSE']._serialized_start=1221
-  _globals['_CREATETABLERESPONSE']._serialized_end=1281
-  _globals['_GETTABLEREQUEST']._serialized_start=1283
-  _globals['_GETTABLEREQUEST']._serialized_end=1318
-  _globals['_GETTABLERESPONSE']._serialized_start=1320
-  _globals['_GETTABLERESPONSE']._serialized_end=1377
-  _globals['_LISTTABLESREQUEST']._serialized_start=1379
-  _globals['_LISTTABLESREQUEST']._serialized_end=1495
-  _globals['_LISTTABLESRESPONSE']._serialized_start=1497
-  _globals['_LISTTABLESRESPONSE']._serialized_end=1582
-  _globals['_WATCHTABLESREQUEST']._serialized_start=1584
-  _globals['_WATCHTABLESREQUEST']._serialized_end=1636
-  _globals['_WATCHTABLESRESPONSE']._serialized_start=1638
-  _globals['_WATCHTABLESRESPONSE']._serialized_end=1698
-  _globals['_JOINTABLEREQUEST']._serialized_start=1700
-  _globals['_JOINTABLEREQUEST']._serialized_end=1771
-  _globals['_JOINTABLERESPONSE']._serialized_start=1773
-  _globals['_JOINTABLERESPONSE']._serialized_end=1831
-  _globals['_LEAVETABLEREQUEST']._serialized_start=1833
-  _globals['_LEAVETABLEREQUEST']._serialized_end=1870
-  _globals['_LEAVETABLERESPONSE']._serialized_start=1872
-  _globals['_LEAVETABLERESPONSE']._serialized_end=1892
-  _globals['_SETREADYREQUEST']._serialized_start=1894
-  _globals['_SETREADYREQUEST']._serialized_end=1965
-  _globals['_SETREADYRESPONSE']._serialized_start=1967
-  _globals['_SETREADYRESPONSE']._serialized_end=2024
-  _globals['_ADDBOTREQUEST']._serialized_start=2026
-  _globals['_ADDBOTREQUEST']._serialized_end=2100
-  _globals['_ADDBOTRESPONSE']._serialized_start=2102
-  _globals['_ADDBOTRESPONSE']._serialized_end=2157
-  _globals['_REMOVESEATREQUEST']._serialized_start=2159
-  _globals['_REMOVESEATREQUEST']._serialized_end=2210
-  _globals['_REMOVESEATRESPONSE']._serialized_start=2212
-  _globals['_REMOVESEATRESPONSE']._serialized_end=2271
-  _globals['_QUICKMATCHREQUEST']._serialized_start=2273
-  _globals['_QUICKMATCHREQUEST']._serialized_end=2362
-  _globals['_QUICKMATCHRESPONSE']._serialized_start=2364
-  _globals['_QUICKMATCHRESPONSE']._serialized_end=2459
-  _globals['_LOBBYSERVICE']._serialized_start=2606
-  _globals['_LOBBYSERVICE']._serialized_end=4170
+  _globals['_LOBBYSERVICE'].methods_by_name['ClearSeat']._loaded_options = None
+  _globals['_LOBBYSERVICE'].methods_by_name['ClearSeat']._serialized_options = b'\202\323\344\223\002$*\"/v1/tables/{table_id}/seats/{seat}'
+  _globals['_LOBBYSERVICE'].methods_by_name['FindMatch']._loaded_options = None
+  _globals['_LOBBYSERVICE'].methods_by_name['FindMatch']._serialized_options = b'\202\323\344\223\002\020\"\013/v1/matches:\001*'
+  _globals['_SIGNINREQUEST']._serialized_start=200
+  _globals['_SIGNINREQUEST']._serialized_end=252
+  _globals['_SIGNINRESPONSE']._serialized_start=254
+  _globals['_SIGNINRESPONSE']._serialized_end=352
+  _globals['_PLAYER']._serialized_start=354
+  _globals['_PLAYER']._serialized_end=395
+  _globals['_TOKENS']._serialized_start=398
+  _globals['_TOKENS']._serialized_end=564
+  _globals['_REFRESHTOKENREQUEST']._serialized_start=566
+  _globals['_REFRESHTOKENREQUEST']._serialized_end=610
+  _globals['_REFRESHTOKENRESPONSE']._serialized_start=612
+  _globals['_REFRESHTOKENRESPONSE']._serialized_end=675
+  _globals['_LISTGAMESREQUEST']._serialized_start=677
+  _globals['_LISTGAMESREQUEST']._serialized_end=695
+  _globals['_LISTGAMESRESPONSE']._serialized_start=697
+  _globals['_LISTGAMESRESPONSE']._serialized_end=765
+  _globals['_CREATETABLEREQUEST']._serialized_start=768
+  _globals['_CREATETABLEREQUEST']._serialized_end=936
+  _globals['_CREATETABLERESPONSE']._serialized_start=938
+  _globals['_CREATETABLERESPONSE']._serialized_end=998
+  _globals['_GETTABLEREQUEST']._serialized_start=1000
+  _globals['_GETTABLEREQUEST']._serialized_end=1035
+  _globals['_GETTABLERESPONSE']._serialized_start=1037
+  _globals['_GETTABLERESPONSE']._serialized_end=1094
+  _globals['_LISTTABLESREQUEST']._serialized_start=1096
+  _globals['_LISTTABLESREQUEST']._serialized_end=1212
+  _globals['_LISTTABLESRESPONSE']._serialized_start=1214
+  _globals['_LISTTABLESRESPONSE']._serialized_end=1299
+  _globals['_WATCHTABLESREQUEST']._serialized_start=1301
+  _globals['_WATCHTABLESREQUEST']._serialized_end=1353
+  _globals['_WATCHTABLESRESPONSE']._serialized_start=1355
+  _globals['_WATCHTABLESRESPONSE']._serialized_end=1415
+  _globals['_JOINTABLEREQUEST']._serialized_start=1417
+  _globals['_JOINTABLEREQUEST']._serialized_end=1488
+  _globals['_JOINTABLERESPONSE']._serialized_start=1490
+  _globals['_JOINTABLERESPONSE']._serialized_end=1548
+  _globals['_LEAVETABLEREQUEST']._serialized_start=1550
+  _globals['_LEAVETABLEREQUEST']._serialized_end=1587
+  _globals['_LEAVETABLERESPONSE']._serialized_start=1589
+  _globals['_LEAVETABLERESPONSE']._serialized_end=1609
+  _globals['_SETREADYREQUEST']._serialized_start=1611
+  _globals['_SETREADYREQUEST']._serialized_end=1685
+  _globals['_SETREADYRESPONSE']._serialized_start=1687
+  _globals['_SETREADYRESPONSE']._serialized_end=1744
+  _globals['_ADDBOTREQUEST']._serialized_start=1746
+  _globals['_ADDBOTREQUEST']._serialized_end=1820
+  _globals['_ADDBOTRESPONSE']._serialized_start=1822
+  _globals['_ADDBOTRESPONSE']._serialized_end=1877
+  _globals['_CLEARSEATREQUEST']._serialized_start=1879
+  _globals['_CLEARSEATREQUEST']._serialized_end=1929
+  _globals['_CLEARSEATRESPONSE']._serialized_start=1931
+  _globals['_CLEARSEATRESPONSE']._serialized_end=1989
+  _globals['_FINDMATCHREQUEST']._serialized_start=1991
+  _globals['_FINDMATCHREQUEST']._serialized_end=2084
+  _globals['_FINDMATCHRESPONSE']._serialized_start=2086
+  _globals['_FINDMATCHRESPONSE']._serialized_end=2186
+  _globals['_LOBBYSERVICE']._serialized_start=2189
+  _globals['_LOBBYSERVICE']._serialized_end=3746
 # @@protoc_insertion_point(module_scope)

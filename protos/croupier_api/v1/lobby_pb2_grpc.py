@@ -26,7 +26,8 @@ if _version_not_supported:
 
 
 class LobbyServiceStub:
-    """Players and tables to be. All calls but SignIn and RefreshToken need an access token as "authorization: Bearer ..." metadata.
+    """Players and forming tables. All calls but SignIn and RefreshToken need an access token in the metadata:
+    "authorization: Bearer TOKEN". Refusals carry google.rpc.ErrorInfo with an ErrorReason.
     """
 
     def __init__(self, channel):
@@ -90,108 +91,110 @@ class LobbyServiceStub:
                 request_serializer=croupier__api_dot_v1_dot_lobby__pb2.AddBotRequest.SerializeToString,
                 response_deserializer=croupier__api_dot_v1_dot_lobby__pb2.AddBotResponse.FromString,
                 _registered_method=True)
-        self.RemoveSeat = channel.unary_unary(
-                '/croupier_api.v1.LobbyService/RemoveSeat',
-                request_serializer=croupier__api_dot_v1_dot_lobby__pb2.RemoveSeatRequest.SerializeToString,
-                response_deserializer=croupier__api_dot_v1_dot_lobby__pb2.RemoveSeatResponse.FromString,
+        self.ClearSeat = channel.unary_unary(
+                '/croupier_api.v1.LobbyService/ClearSeat',
+                request_serializer=croupier__api_dot_v1_dot_lobby__pb2.ClearSeatRequest.SerializeToString,
+                response_deserializer=croupier__api_dot_v1_dot_lobby__pb2.ClearSeatResponse.FromString,
                 _registered_method=True)
-        self.QuickMatch = channel.unary_stream(
-                '/croupier_api.v1.LobbyService/QuickMatch',
-                request_serializer=croupier__api_dot_v1_dot_lobby__pb2.QuickMatchRequest.SerializeToString,
-                response_deserializer=croupier__api_dot_v1_dot_lobby__pb2.QuickMatchResponse.FromString,
+        self.FindMatch = channel.unary_stream(
+                '/croupier_api.v1.LobbyService/FindMatch',
+                request_serializer=croupier__api_dot_v1_dot_lobby__pb2.FindMatchRequest.SerializeToString,
+                response_deserializer=croupier__api_dot_v1_dot_lobby__pb2.FindMatchResponse.FromString,
                 _registered_method=True)
 
 
 class LobbyServiceServicer:
-    """Players and tables to be. All calls but SignIn and RefreshToken need an access token as "authorization: Bearer ..." metadata.
+    """Players and forming tables. All calls but SignIn and RefreshToken need an access token in the metadata:
+    "authorization: Bearer TOKEN". Refusals carry google.rpc.ErrorInfo with an ErrorReason.
     """
 
     def SignIn(self, request, context):
-        """Sign in as a guest by a secret of one's own device: the same secret is the same player again.
+        """Signs a guest in by a secret of their device. The same secret is the same player.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def RefreshToken(self, request, context):
-        """Exchange a refresh token for new tokens; the old one is used up.
+        """Exchanges a refresh token for new tokens. A refresh token holds once.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListGames(self, request, context):
-        """The games with their seats and options.
+        """Lists the games that can be played.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CreateTable(self, request, context):
-        """Form a table and take its first seat as host.
+        """Creates a table. The caller becomes its host and takes seat 0.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetTable(self, request, context):
-        """One table. Private tables are shown to those who sit there only.
+        """Returns a table. Only its players see a private table.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListTables(self, request, context):
-        """Public tables, newest first.
+        """Lists public tables, newest first.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def WatchTables(self, request, context):
-        """Follow one table, or the public tables of a game.
+        """Streams changes of one table, or of the public tables.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def JoinTable(self, request, context):
-        """Take the first free seat of a forming table.
+        """Takes the first free seat of a forming table.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def LeaveTable(self, request, context):
-        """Give up one's seat at a forming table; the next player becomes host, and a table without players closes.
+        """Gives up the caller's seat at a forming table. Another player becomes host; a table without players closes.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def SetReady(self, request, context):
-        """Say that one is ready. When all seats are taken and ready the table opens at the engine.
+        """Declares the caller ready, or not ready. The game begins when all seats are taken and ready.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def AddBot(self, request, context):
-        """Fill a free seat with a computer player; the host only. A call that names the seat may be made again.
+        """Puts a bot on a free seat of a forming table. For the host only.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def RemoveSeat(self, request, context):
-        """Free a seat of a forming table; the host only.
+    def ClearSeat(self, request, context):
+        """Frees a seat of a forming table. For the host only.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def QuickMatch(self, request, context):
-        """Be matched with others who want the same game and number of seats. The stream ends when seated; a broken stream may be called again.
+    def FindMatch(self, request, context):
+        """Matches the caller with others who want the same game with as many seats. The stream ends with the table. If it
+        breaks, a new call with the same request_id continues.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -255,15 +258,15 @@ def add_LobbyServiceServicer_to_server(servicer, server):
                     request_deserializer=croupier__api_dot_v1_dot_lobby__pb2.AddBotRequest.FromString,
                     response_serializer=croupier__api_dot_v1_dot_lobby__pb2.AddBotResponse.SerializeToString,
             ),
-            'RemoveSeat': grpc.unary_unary_rpc_method_handler(
-                    servicer.RemoveSeat,
-                    request_deserializer=croupier__api_dot_v1_dot_lobby__pb2.RemoveSeatRequest.FromString,
-                    response_serializer=croupier__api_dot_v1_dot_lobby__pb2.RemoveSeatResponse.SerializeToString,
+            'ClearSeat': grpc.unary_unary_rpc_method_handler(
+                    servicer.ClearSeat,
+                    request_deserializer=croupier__api_dot_v1_dot_lobby__pb2.ClearSeatRequest.FromString,
+                    response_serializer=croupier__api_dot_v1_dot_lobby__pb2.ClearSeatResponse.SerializeToString,
             ),
-            'QuickMatch': grpc.unary_stream_rpc_method_handler(
-                    servicer.QuickMatch,
-                    request_deserializer=croupier__api_dot_v1_dot_lobby__pb2.QuickMatchRequest.FromString,
-                    response_serializer=croupier__api_dot_v1_dot_lobby__pb2.QuickMatchResponse.SerializeToString,
+            'FindMatch': grpc.unary_stream_rpc_method_handler(
+                    servicer.FindMatch,
+                    request_deserializer=croupier__api_dot_v1_dot_lobby__pb2.FindMatchRequest.FromString,
+                    response_serializer=croupier__api_dot_v1_dot_lobby__pb2.FindMatchResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -274,7 +277,8 @@ def add_LobbyServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class LobbyService:
-    """Players and tables to be. All calls but SignIn and RefreshToken need an access token as "authorization: Bearer ..." metadata.
+    """Players and forming tables. All calls but SignIn and RefreshToken need an access token in the metadata:
+    "authorization: Bearer TOKEN". Refusals carry google.rpc.ErrorInfo with an ErrorReason.
     """
 
     @staticmethod
@@ -575,7 +579,7 @@ class LobbyService:
             _registered_method=True)
 
     @staticmethod
-    def RemoveSeat(request,
+    def ClearSeat(request,
             target,
             options=(),
             channel_credentials=None,
@@ -588,9 +592,9 @@ class LobbyService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/croupier_api.v1.LobbyService/RemoveSeat',
-            croupier__api_dot_v1_dot_lobby__pb2.RemoveSeatRequest.SerializeToString,
-            croupier__api_dot_v1_dot_lobby__pb2.RemoveSeatResponse.FromString,
+            '/croupier_api.v1.LobbyService/ClearSeat',
+            croupier__api_dot_v1_dot_lobby__pb2.ClearSeatRequest.SerializeToString,
+            croupier__api_dot_v1_dot_lobby__pb2.ClearSeatResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -602,7 +606,7 @@ class LobbyService:
             _registered_method=True)
 
     @staticmethod
-    def QuickMatch(request,
+    def FindMatch(request,
             target,
             options=(),
             channel_credentials=None,
@@ -615,9 +619,9 @@ class LobbyService:
         return grpc.experimental.unary_stream(
             request,
             target,
-            '/croupier_api.v1.LobbyService/QuickMatch',
-            croupier__api_dot_v1_dot_lobby__pb2.QuickMatchRequest.SerializeToString,
-            croupier__api_dot_v1_dot_lobby__pb2.QuickMatchResponse.FromString,
+            '/croupier_api.v1.LobbyService/FindMatch',
+            croupier__api_dot_v1_dot_lobby__pb2.FindMatchRequest.SerializeToString,
+            croupier__api_dot_v1_dot_lobby__pb2.FindMatchResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -22,19 +22,20 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
-from croupier_api.v1 import table_pb2 as croupier__api_dot_v1_dot_table__pb2
+from croupier_api.v1 import facts_pb2 as croupier__api_dot_v1_dot_facts__pb2
+from croupier_api.v1 import tables_pb2 as croupier__api_dot_v1_dot_tables__pb2
 from google.api import annotations_pb2 as google_dot_api_dot_annotations__pb2
+from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x63roupier_api/v1/scoring.proto\x12\x0f\x63roupier_api.v1\x1a\x1b\x63roupier_api/v1/table.proto\x1a\x1cgoogle/api/annotations.proto\"\x14\n\x12\x43heckAccessRequest\"\x15\n\x13\x43heckAccessResponse\"(\n\x14GetScoreSheetRequest\x12\x10\n\x08table_id\x18\x01 \x01(\t\"\xbc\x01\n\x15GetScoreSheetResponse\x12\x10\n\x08table_id\x18\x01 \x01(\t\x12\x0c\n\x04game\x18\x02 \x01(\t\x12(\n\x05seats\x18\x03 \x03(\x0b\x32\x19.croupier_api.v1.SeatInfo\x12+\n\x06rounds\x18\x04 \x03(\x0b\x32\x1b.croupier_api.v1.SheetRound\x12,\n\x06result\x18\x05 \x01(\x0b\x32\x1c.croupier_api.v1.TableResult\"\xf3\x01\n\nSheetRound\x12\r\n\x05round\x18\x01 \x01(\r\x12\x0e\n\x06points\x18\x02 \x03(\x05\x12\x0e\n\x06totals\x18\x03 \x03(\x05\x12\r\n\x05notes\x18\x04 \x03(\t\x12\x10\n\x08headline\x18\x05 \x01(\t\x12\x39\n\x07\x64\x65tails\x18\x06 \x03(\x0b\x32(.croupier_api.v1.SheetRound.DetailsEntry\x12*\n\x06\x63ounts\x18\x07 \x03(\x0b\x32\x1a.croupier_api.v1.SeatCount\x1a.\n\x0c\x44\x65tailsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\xb3\x01\n\x0bTableResult\x12\x10\n\x08table_id\x18\x01 \x01(\t\x12\x0c\n\x04game\x18\x02 \x01(\t\x12(\n\x05seats\x18\x03 \x03(\x0b\x32\x19.croupier_api.v1.SeatInfo\x12+\n\x07ranking\x18\x04 \x03(\x0b\x32\x1a.croupier_api.v1.RankGroup\x12\x0e\n\x06totals\x18\x05 \x03(\x05\x12\x1d\n\x15\x66inished_milliseconds\x18\x06 \x01(\x03\"/\n\x1aGetPlayerStatisticsRequest\x12\x11\n\tplayer_id\x18\x01 \x01(\t\"`\n\x1bGetPlayerStatisticsResponse\x12\x11\n\tplayer_id\x18\x01 \x01(\t\x12.\n\x05games\x18\x02 \x03(\x0b\x32\x1f.croupier_api.v1.GameStatistics\"\xde\x01\n\x0eGameStatistics\x12\x0c\n\x04game\x18\x01 \x01(\t\x12\x16\n\x0egames_finished\x18\x02 \x01(\r\x12\x11\n\tgames_won\x18\x03 \x01(\r\x12\x10\n\x08win_rate\x18\x04 \x01(\x01\x12\x15\n\raverage_place\x18\x05 \x01(\x01\x12;\n\x06\x63ounts\x18\x06 \x03(\x0b\x32+.croupier_api.v1.GameStatistics.CountsEntry\x1a-\n\x0b\x43ountsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x04:\x02\x38\x01\"L\n\x15GetLeaderboardRequest\x12\x0c\n\x04game\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\r\x12\x12\n\npage_token\x18\x03 \x01(\t\"b\n\x16GetLeaderboardResponse\x12/\n\x05lines\x18\x01 \x03(\x0b\x32 .croupier_api.v1.LeaderboardLine\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"y\n\x0fLeaderboardLine\x12\x10\n\x08position\x18\x01 \x01(\r\x12\x11\n\tplayer_id\x18\x02 \x01(\t\x12\x0c\n\x04name\x18\x03 \x01(\t\x12\x33\n\nstatistics\x18\x04 \x01(\x0b\x32\x1f.croupier_api.v1.GameStatistics\"\\\n\x12ListResultsRequest\x12\x0c\n\x04game\x18\x01 \x01(\t\x12\x11\n\tplayer_id\x18\x02 \x01(\t\x12\x11\n\tpage_size\x18\x03 \x01(\r\x12\x12\n\npage_token\x18\x04 \x01(\t\"]\n\x13ListResultsResponse\x12-\n\x07results\x18\x01 \x03(\x0b\x32\x1c.croupier_api.v1.TableResult\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x8a\x01\n\x12RecordRoundRequest\x12\x10\n\x08table_id\x18\x01 \x01(\t\x12\x0c\n\x04game\x18\x02 \x01(\t\x12(\n\x05seats\x18\x03 \x03(\x0b\x32\x19.croupier_api.v1.SeatInfo\x12*\n\x05round\x18\x04 \x01(\x0b\x32\x1b.croupier_api.v1.SheetRound\"\x15\n\x13RecordRoundResponse\"C\n\x13RecordResultRequest\x12,\n\x06result\x18\x01 \x01(\x0b\x32\x1c.croupier_api.v1.TableResult\"\x16\n\x14RecordResultResponse2\xdd\x04\n\x0eScoringService\x12\x8c\x01\n\rGetScoreSheet\x12%.croupier_api.v1.GetScoreSheetRequest\x1a&.croupier_api.v1.GetScoreSheetResponse\",\x90\x02\x01\x82\xd3\xe4\x93\x02#\x12!/v1/tables/{table_id}/score-sheet\x12\xbc\x01\n\x13GetPlayerStatistics\x12+.croupier_api.v1.GetPlayerStatisticsRequest\x1a,.croupier_api.v1.GetPlayerStatisticsResponse\"J\x90\x02\x01\x82\xd3\xe4\x93\x02\x41\x12\"/v1/players/{player_id}/statisticsZ\x1b\x12\x19/v1/players/me/statistics\x12\x8a\x01\n\x0eGetLeaderboard\x12&.croupier_api.v1.GetLeaderboardRequest\x1a\'.croupier_api.v1.GetLeaderboardResponse\"\'\x90\x02\x01\x82\xd3\xe4\x93\x02\x1e\x12\x1c/v1/games/{game}/leaderboard\x12p\n\x0bListResults\x12#.croupier_api.v1.ListResultsRequest\x1a$.croupier_api.v1.ListResultsResponse\"\x16\x90\x02\x01\x82\xd3\xe4\x93\x02\r\x12\x0b/v1/results2\xb7\x02\n\x15ScoringControlService\x12]\n\x0bRecordRound\x12#.croupier_api.v1.RecordRoundRequest\x1a$.croupier_api.v1.RecordRoundResponse\"\x03\x90\x02\x02\x12`\n\x0cRecordResult\x12$.croupier_api.v1.RecordResultRequest\x1a%.croupier_api.v1.RecordResultResponse\"\x03\x90\x02\x02\x12]\n\x0b\x43heckAccess\x12#.croupier_api.v1.CheckAccessRequest\x1a$.croupier_api.v1.CheckAccessResponse\"\x03\x90\x02\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x63roupier_api/v1/scoring.proto\x12\x0f\x63roupier_api.v1\x1a\x1b\x63roupier_api/v1/facts.proto\x1a\x1c\x63roupier_api/v1/tables.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"(\n\x14GetScoreSheetRequest\x12\x10\n\x08table_id\x18\x01 \x01(\t\"\xb7\x01\n\x15GetScoreSheetResponse\x12\x10\n\x08table_id\x18\x01 \x01(\t\x12\x0c\n\x04game\x18\x02 \x01(\t\x12$\n\x05seats\x18\x03 \x03(\x0b\x32\x15.croupier_api.v1.Seat\x12+\n\x06rounds\x18\x04 \x03(\x0b\x32\x1b.croupier_api.v1.RoundScore\x12+\n\x06result\x18\x05 \x01(\x0b\x32\x1b.croupier_api.v1.GameResult\"\xbd\x01\n\nGameResult\x12\x10\n\x08table_id\x18\x01 \x01(\t\x12\x0c\n\x04game\x18\x02 \x01(\t\x12$\n\x05seats\x18\x03 \x03(\x0b\x32\x15.croupier_api.v1.Seat\x12+\n\x07ranking\x18\x04 \x03(\x0b\x32\x1a.croupier_api.v1.RankGroup\x12\x0e\n\x06totals\x18\x05 \x03(\x05\x12,\n\x08\x65nd_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"/\n\x1aGetPlayerStatisticsRequest\x12\x11\n\tplayer_id\x18\x01 \x01(\t\"`\n\x1bGetPlayerStatisticsResponse\x12\x11\n\tplayer_id\x18\x01 \x01(\t\x12.\n\x05games\x18\x02 \x03(\x0b\x32\x1f.croupier_api.v1.GameStatistics\"\x87\x02\n\x0eGameStatistics\x12\x0c\n\x04game\x18\x01 \x01(\t\x12\x16\n\x0egames_finished\x18\x02 \x01(\r\x12\x11\n\tgames_won\x18\x03 \x01(\r\x12\x15\n\x08win_rate\x18\x04 \x01(\x01H\x00\x88\x01\x01\x12\x1a\n\raverage_place\x18\x05 \x01(\x01H\x01\x88\x01\x01\x12;\n\x06\x63ounts\x18\x06 \x03(\x0b\x32+.croupier_api.v1.GameStatistics.CountsEntry\x1a-\n\x0b\x43ountsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x04:\x02\x38\x01\x42\x0b\n\t_win_rateB\x10\n\x0e_average_place\"L\n\x15GetLeaderboardRequest\x12\x0c\n\x04game\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\r\x12\x12\n\npage_token\x18\x03 \x01(\t\"e\n\x16GetLeaderboardResponse\x12\x32\n\x07\x65ntries\x18\x01 \x03(\x0b\x32!.croupier_api.v1.LeaderboardEntry\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"z\n\x10LeaderboardEntry\x12\x10\n\x08position\x18\x01 \x01(\r\x12\x11\n\tplayer_id\x18\x02 \x01(\t\x12\x0c\n\x04name\x18\x03 \x01(\t\x12\x33\n\nstatistics\x18\x04 \x01(\x0b\x32\x1f.croupier_api.v1.GameStatistics\"\\\n\x12ListResultsRequest\x12\x0c\n\x04game\x18\x01 \x01(\t\x12\x11\n\tplayer_id\x18\x02 \x01(\t\x12\x11\n\tpage_size\x18\x03 \x01(\r\x12\x12\n\npage_token\x18\x04 \x01(\t\"\\\n\x13ListResultsResponse\x12,\n\x07results\x18\x01 \x03(\x0b\x32\x1b.croupier_api.v1.GameResult\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t2\xdd\x04\n\x0eScoringService\x12\x8c\x01\n\rGetScoreSheet\x12%.croupier_api.v1.GetScoreSheetRequest\x1a&.croupier_api.v1.GetScoreSheetResponse\",\x90\x02\x01\x82\xd3\xe4\x93\x02#\x12!/v1/tables/{table_id}/score-sheet\x12\xbc\x01\n\x13GetPlayerStatistics\x12+.croupier_api.v1.GetPlayerStatisticsRequest\x1a,.croupier_api.v1.GetPlayerStatisticsResponse\"J\x90\x02\x01\x82\xd3\xe4\x93\x02\x41\x12\"/v1/players/{player_id}/statisticsZ\x1b\x12\x19/v1/players/me/statistics\x12\x8a\x01\n\x0eGetLeaderboard\x12&.croupier_api.v1.GetLeaderboardRequest\x1a\'.croupier_api.v1.GetLeaderboardResponse\"\'\x90\x02\x01\x82\xd3\xe4\x93\x02\x1e\x12\x1c/v1/games/{game}/leaderboard\x12p\n\x0bListResults\x12#.croupier_api.v1.ListResultsRequest\x1a$.croupier_api.v1.ListResultsResponse\"\x16\x90\x02\x01\x82\xd3\xe4\x93\x02\r\x12\x0b/v1/resultsB\x80\x01\n\x0f\x63roupier.api.v1B\x0cScoringProtoP\x01Z\x1a\x63roupier_api/v1;croupierv1\xaa\x02\x0f\x43roupier.Api.V1\xba\x02\x08\x43roupier\xca\x02\x0f\x43roupier\\Api\\V1\xea\x02\x11\x43roupier::Api::V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'croupier_api.v1.scoring_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
-  DESCRIPTOR._loaded_options = None
-  _globals['_SHEETROUND_DETAILSENTRY']._loaded_options = None
-  _globals['_SHEETROUND_DETAILSENTRY']._serialized_options = b'8\001'
+  _globals['DESCRIPTOR']._loaded_options = None
+  _globals['DESCRIPTOR']._serialized_options = b'\n\017croupier.api.v1B\014ScoringProtoP\001Z\032croupier_api/v1;croupierv1\252\002\017Croupier.Api.V1\272\002\010Croupier\312\002\017Croupier\\Api\\V1\352\002\021Croupier::Api::V1'
   _globals['_GAMESTATISTICS_COUNTSENTRY']._loaded_options = None
   _globals['_GAMESTATISTICS_COUNTSENTRY']._serialized_options = b'8\001'
   _globals['_SCORINGSERVICE'].methods_by_name['GetScoreSheet']._loaded_options = None
@@ -45,54 +46,30 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SCORINGSERVICE'].methods_by_name['GetLeaderboard']._serialized_options = b'\220\002\001\202\323\344\223\002\036\022\034/v1/games/{game}/leaderboard'
   _globals['_SCORINGSERVICE'].methods_by_name['ListResults']._loaded_options = None
   _globals['_SCORINGSERVICE'].methods_by_name['ListResults']._serialized_options = b'\220\002\001\202\323\344\223\002\r\022\013/v1/results'
-  _globals['_SCORINGCONTROLSERVICE'].methods_by_name['RecordRound']._loaded_options = None
-  _globals['_SCORINGCONTROLSERVICE'].methods_by_name['RecordRound']._serialized_options = b'\220\002\002'
-  _globals['_SCORINGCONTROLSERVICE'].methods_by_name['RecordResult']._loaded_options = None
-  _globals['_SCORINGCONTROLSERVICE'].methods_by_name['RecordResult']._serialized_options = b'\220\002\002'
-  _globals['_SCORINGCONTROLSERVICE'].methods_by_name['CheckAccess']._loaded_options = None
-  _globals['_SCORINGCONTROLSERVICE'].methods_by_name['CheckAccess']._serialized_options = b'\220\002\001'
-  _globals['_CHECKACCESSREQUEST']._serialized_start=109
-  _globals['_CHECKACCESSREQUEST']._serialized_end=129
-  _globals['_CHECKACCESSRESPONSE']._serialized_start=131
-  _globals['_CHECKACCESSRESPONSE']._serialized_end=152
-  _globals['_GETSCORESHEETREQUEST']._serialized_start=154
-  _globals['_GETSCORESHEETREQUEST']._serialized_end=194
-  _globals['_GETSCORESHEETRESPONSE']._serialized_start=197
-  _globals['_GETSCORESHEETRESPONSE']._serialized_end=385
-  _globals['_SHEETROUND']._serialized_start=388
-  _globals['_SHEETROUND']._serialized_end=631
-  _globals['_SHEETROUND_DETAILSENTRY']._serialized_start=585
-  _globals['_SHEETROUND_DETAILSENTRY']._serialized_end=631
-  _globals['_TABLERESULT']._serialized_start=634
-  _globals['_TABLERESULT']._serialized_end=813
-  _globals['_GETPLAYERSTATISTICSREQUEST']._serialized_start=815
-  _globals['_GETPLAYERSTATISTICSREQUEST']._serialized_end=862
-  _globals['_GETPLAYERSTATISTICSRESPONSE']._serialized_start=864
-  _globals['_GETPLAYERSTATISTICSRESPONSE']._serialized_end=960
-  _globals['_GAMESTATISTICS']._serialized_start=963
-  _globals['_GAMESTATISTICS']._serialized_end=1185
-  _globals['_GAMESTATISTICS_COUNTSENTRY']._serialized_start=1140
-  _globals['_GAMESTATISTICS_COUNTSENTRY']._serialized_end=1185
-  _globals['_GETLEADERBOARDREQUEST']._serialized_start=1187
-  _globals['_GETLEADERBOARDREQUEST']._serialized_end=1263
-  _globals['_GETLEADERBOARDRESPONSE']._serialized_start=1265
-  _globals['_GETLEADERBOARDRESPONSE']._serialized_end=1363
-  _globals['_LEADERBOARDLINE']._serialized_start=1365
-  _globals['_LEADERBOARDLINE']._serialized_end=1486
-  _globals['_LISTRESULTSREQUEST']._serialized_start=1488
-  _globals['_LISTRESULTSREQUEST']._serialized_end=1580
-  _globals['_LISTRESULTSRESPONSE']._serialized_start=1582
-  _globals['_LISTRESULTSRESPONSE']._serialized_end=1675
-  _globals['_RECORDROUNDREQUEST']._serialized_start=1678
-  _globals['_RECORDROUNDREQUEST']._serialized_end=1816
-  _globals['_RECORDROUNDRESPONSE']._serialized_start=1818
-  _globals['_RECORDROUNDRESPONSE']._serialized_end=1839
-  _globals['_RECORDRESULTREQUEST']._serialized_start=1841
-  _globals['_RECORDRESULTREQUEST']._serialized_end=1908
-  _globals['_RECORDRESULTRESPONSE']._serialized_start=1910
-  _globals['_RECORDRESULTRESPONSE']._serialized_end=1932
-  _globals['_SCORINGSERVICE']._serialized_start=1935
-  _globals['_SCORINGSERVICE']._serialized_end=2540
-  _globals['_SCORINGCONTROLSERVICE']._serialized_start=2543
-  _globals['_SCORINGCONTROLSERVICE']._serialized_end=2854
+  _globals['_GETSCORESHEETREQUEST']._serialized_start=172
+  _globals['_GETSCORESHEETREQUEST']._serialized_end=212
+  _globals['_GETSCORESHEETRESPONSE']._serialized_start=215
+  _globals['_GETSCORESHEETRESPONSE']._serialized_end=398
+  _globals['_GAMERESULT']._serialized_start=401
+  _globals['_GAMERESULT']._serialized_end=590
+  _globals['_GETPLAYERSTATISTICSREQUEST']._serialized_start=592
+  _globals['_GETPLAYERSTATISTICSREQUEST']._serialized_end=639
+  _globals['_GETPLAYERSTATISTICSRESPONSE']._serialized_start=641
+  _globals['_GETPLAYERSTATISTICSRESPONSE']._serialized_end=737
+  _globals['_GAMESTATISTICS']._serialized_start=740
+  _globals['_GAMESTATISTICS']._serialized_end=1003
+  _globals['_GAMESTATISTICS_COUNTSENTRY']._serialized_start=927
+  _globals['_GAMESTATISTICS_COUNTSENTRY']._serialized_end=972
+  _globals['_GETLEADERBOARDREQUEST']._serialized_start=1005
+  _globals['_GETLEADERBOARDREQUEST']._serialized_end=1081
+  _globals['_GETLEADERBOARDRESPONSE']._serialized_start=1083
+  _globals['_GETLEADERBOARDRESPONSE']._serialized_end=1184
+  _globals['_LEADERBOARDENTRY']._serialized_start=1186
+  _globals['_LEADERBOARDENTRY']._serialized_end=1308
+  _globals['_LISTRESULTSREQUEST']._serialized_start=1310
+  _globals['_LISTRESULTSREQUEST']._serialized_end=1402
+  _globals['_LISTRESULTSRESPONSE']._serialized_start=1404
+  _globals['_LISTRESULTSRESPONSE']._serialized_end=1496
+  _globals['_SCORINGSERVICE']._serialized_start=1499
+  _globals['_SCORINGSERVICE']._serialized_end=2104
 # @@protoc_insertion_point(module_scope)

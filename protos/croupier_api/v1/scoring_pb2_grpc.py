@@ -26,7 +26,8 @@ if _version_not_supported:
 
 
 class ScoringServiceStub:
-    """Results for everybody. Every call needs an access token as "authorization: Bearer ..." metadata.
+    """Results. Every call needs an access token in the metadata: "authorization: Bearer TOKEN". Refusals carry
+    google.rpc.ErrorInfo with an ErrorReason.
     """
 
     def __init__(self, channel):
@@ -58,32 +59,33 @@ class ScoringServiceStub:
 
 
 class ScoringServiceServicer:
-    """Results for everybody. Every call needs an access token as "authorization: Bearer ..." metadata.
+    """Results. Every call needs an access token in the metadata: "authorization: Bearer TOKEN". Refusals carry
+    google.rpc.ErrorInfo with an ErrorReason.
     """
 
     def GetScoreSheet(self, request, context):
-        """The score sheet of a table: a line for each round.
+        """Returns the score sheet of a table, one line for each round.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetPlayerStatistics(self, request, context):
-        """What a player has done, game by game.
+        """Returns the statistics of a player, game by game.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetLeaderboard(self, request, context):
-        """The best players of a game.
+        """Returns the leaderboard of a game.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListResults(self, request, context):
-        """Finished tables, newest first.
+        """Lists the results of finished tables, newest first.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -121,7 +123,8 @@ def add_ScoringServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class ScoringService:
-    """Results for everybody. Every call needs an access token as "authorization: Bearer ..." metadata.
+    """Results. Every call needs an access token in the metadata: "authorization: Bearer TOKEN". Refusals carry
+    google.rpc.ErrorInfo with an ErrorReason.
     """
 
     @staticmethod
@@ -222,170 +225,6 @@ class ScoringService:
             '/croupier_api.v1.ScoringService/ListResults',
             croupier__api_dot_v1_dot_scoring__pb2.ListResultsRequest.SerializeToString,
             croupier__api_dot_v1_dot_scoring__pb2.ListResultsResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-
-class ScoringControlServiceStub:
-    """The ledger, for the engine only, on a port of its own. Every call needs the engine's own token.
-    """
-
-    def __init__(self, channel):
-        """Constructor.
-
-        Args:
-            channel: A grpc.Channel.
-        """
-        self.RecordRound = channel.unary_unary(
-                '/croupier_api.v1.ScoringControlService/RecordRound',
-                request_serializer=croupier__api_dot_v1_dot_scoring__pb2.RecordRoundRequest.SerializeToString,
-                response_deserializer=croupier__api_dot_v1_dot_scoring__pb2.RecordRoundResponse.FromString,
-                _registered_method=True)
-        self.RecordResult = channel.unary_unary(
-                '/croupier_api.v1.ScoringControlService/RecordResult',
-                request_serializer=croupier__api_dot_v1_dot_scoring__pb2.RecordResultRequest.SerializeToString,
-                response_deserializer=croupier__api_dot_v1_dot_scoring__pb2.RecordResultResponse.FromString,
-                _registered_method=True)
-        self.CheckAccess = channel.unary_unary(
-                '/croupier_api.v1.ScoringControlService/CheckAccess',
-                request_serializer=croupier__api_dot_v1_dot_scoring__pb2.CheckAccessRequest.SerializeToString,
-                response_deserializer=croupier__api_dot_v1_dot_scoring__pb2.CheckAccessResponse.FromString,
-                _registered_method=True)
-
-
-class ScoringControlServiceServicer:
-    """The ledger, for the engine only, on a port of its own. Every call needs the engine's own token.
-    """
-
-    def RecordRound(self, request, context):
-        """Enter a round. Idempotent by table and round.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def RecordResult(self, request, context):
-        """Enter the result of a table. Idempotent by table.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def CheckAccess(self, request, context):
-        """Answers whoever may call this service, so that an engine with a wrong key learns of it before its first report.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-
-def add_ScoringControlServiceServicer_to_server(servicer, server):
-    rpc_method_handlers = {
-            'RecordRound': grpc.unary_unary_rpc_method_handler(
-                    servicer.RecordRound,
-                    request_deserializer=croupier__api_dot_v1_dot_scoring__pb2.RecordRoundRequest.FromString,
-                    response_serializer=croupier__api_dot_v1_dot_scoring__pb2.RecordRoundResponse.SerializeToString,
-            ),
-            'RecordResult': grpc.unary_unary_rpc_method_handler(
-                    servicer.RecordResult,
-                    request_deserializer=croupier__api_dot_v1_dot_scoring__pb2.RecordResultRequest.FromString,
-                    response_serializer=croupier__api_dot_v1_dot_scoring__pb2.RecordResultResponse.SerializeToString,
-            ),
-            'CheckAccess': grpc.unary_unary_rpc_method_handler(
-                    servicer.CheckAccess,
-                    request_deserializer=croupier__api_dot_v1_dot_scoring__pb2.CheckAccessRequest.FromString,
-                    response_serializer=croupier__api_dot_v1_dot_scoring__pb2.CheckAccessResponse.SerializeToString,
-            ),
-    }
-    generic_handler = grpc.method_handlers_generic_handler(
-            'croupier_api.v1.ScoringControlService', rpc_method_handlers)
-    server.add_generic_rpc_handlers((generic_handler,))
-    server.add_registered_method_handlers('croupier_api.v1.ScoringControlService', rpc_method_handlers)
-
-
- # This class is part of an EXPERIMENTAL API.
-class ScoringControlService:
-    """The ledger, for the engine only, on a port of its own. Every call needs the engine's own token.
-    """
-
-    @staticmethod
-    def RecordRound(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/croupier_api.v1.ScoringControlService/RecordRound',
-            croupier__api_dot_v1_dot_scoring__pb2.RecordRoundRequest.SerializeToString,
-            croupier__api_dot_v1_dot_scoring__pb2.RecordRoundResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def RecordResult(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/croupier_api.v1.ScoringControlService/RecordResult',
-            croupier__api_dot_v1_dot_scoring__pb2.RecordResultRequest.SerializeToString,
-            croupier__api_dot_v1_dot_scoring__pb2.RecordResultResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def CheckAccess(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/croupier_api.v1.ScoringControlService/CheckAccess',
-            croupier__api_dot_v1_dot_scoring__pb2.CheckAccessRequest.SerializeToString,
-            croupier__api_dot_v1_dot_scoring__pb2.CheckAccessResponse.FromString,
             options,
             channel_credentials,
             insecure,

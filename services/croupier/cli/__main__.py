@@ -1,4 +1,4 @@
-"""The command `croupier`: starts, shows and plays what the house has."""
+"""The command `croupier`: runs the services, shows the games and plays them."""
 
 import io
 import sys
@@ -7,12 +7,12 @@ from typing import NoReturn
 
 import typer
 
-from croupier.cli.door_commands import door_app
+from croupier.cli.commands.game_options import demo, games, league
+from croupier.cli.commands.gateway_options import gateway_app
+from croupier.cli.commands.operator_options import health, keys, migrate, serve, up
+from croupier.cli.commands.player_options import play, replay_app
+from croupier.cli.commands.report_options import report_app
 from croupier.cli.faults import FAILED, CommandFault
-from croupier.cli.game_commands import demo, games, league
-from croupier.cli.house_commands import health, keys, migrate, serve, up
-from croupier.cli.player_commands import play, replay_app
-from croupier.cli.report_commands import report_app
 
 app = typer.Typer(
     help="Multiplayer card games: run the services, watch bots play, play yourself.",
@@ -31,11 +31,11 @@ app.command()(league)
 app.command()(play)
 app.add_typer(replay_app, name="replay")
 app.add_typer(report_app, name="report")
-app.add_typer(door_app, name="door")
+app.add_typer(gateway_app, name="gateway")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command, by default with the arguments of the process; errors are printed as one line."""
+    """Run the command, by default with the arguments of the process; an error is printed as one line."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except CommandFault as fault:
         _fail(fault.message, fault.exit_code)
     except Exception as error:
-        # The client's errors are told apart only here: importing them takes longer than most commands.
+        # Imported here: that takes longer than most commands.
         from croupier_client.errors import CroupierError
 
         if not isinstance(error, CroupierError):

@@ -1,4 +1,4 @@
-"""Options that several commands have, and what they mean."""
+"""Options that several commands have, and their values."""
 
 import os
 from pathlib import Path
@@ -6,25 +6,32 @@ from typing import Annotated
 
 import typer
 
-from croupier.cli.data_folder import default_data_folder
+from croupier.cli.launcher.data_folder import default_data_folder
 
 DataDir = Annotated[
     Path | None,
-    typer.Option("--data-dir", metavar="DIR", help="Where everything is kept.", show_default="~/.local/share/croupier"),
+    typer.Option(
+        "--data-dir",
+        metavar="DIR",
+        help="The folder of keys, databases and logs.",
+        show_default="~/.local/share/croupier",
+    ),
 ]
 Options = Annotated[
     list[str] | None, typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of the game; repeatable.")
 ]
-Server = Annotated[str | None, typer.Option(metavar="HOST:PORT", help="A front door elsewhere, instead of DIR's own.")]
-WithTls = Annotated[bool, typer.Option("--tls", help="The front door speaks TLS, with a certificate known everywhere.")]
+Server = Annotated[
+    str | None, typer.Option(metavar="HOST:PORT", help="A gateway elsewhere, instead of the services in DIR.")
+]
+WithTls = Annotated[bool, typer.Option("--tls", help="Connect by TLS, to a certificate of a known authority.")]
 Authority = Annotated[
     Path | None,
-    typer.Option("--ca-file", metavar="FILE", help="TLS, trusting what these certificates (PEM) vouch for."),
+    typer.Option("--ca-file", metavar="FILE", help="Connect by TLS, and trust these authorities (PEM)."),
 ]
 
 
 def folder_of(data_dir: Path | None) -> Path:
-    """The data folder that is meant."""
+    """Return the data folder, by default that of the user."""
     return data_dir if data_dir is not None else default_data_folder(os.environ)
 
 

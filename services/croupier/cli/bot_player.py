@@ -1,85 +1,122 @@
-"""A computer player of the house at a client's side: it decides by the view that the client folded."""
+"""A bot of a game on the side of a client: it decides by the view that the client folded."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from random import Random
+from typing import Any
 
-from croupier.cli.options import game_named, read_options
-from croupier.engine.codec import decode_action, encode_action
-from croupier.games.actions import Action, Keep, Swap
-from croupier.games.cards import Card, Suit
-from croupier.games.facts import Called, ContractChanged, Mark, Pile, PileCard, Seat, SeatView, View
-from croupier.games.interface import Bot, CardChoice, Legal, OptionValue, Seen
-from croupier_api.v1 import table_pb2 as pb
-from croupier_client.cards import CardValue, SuitValue
-from croupier_client.table import Table
-
-_VERBS: dict[int, type[Action]] = {pb.CARD_CHOICE_VERB_KEEP: Keep, pb.CARD_CHOICE_VERB_SWAP: Swap}
+from croupier.cli.options import game_named
+from croupier.engine.api.action_codec import decode_action, encode_action
+from croupier.engine.api.table_codec import decode_options
+from croupier.games.actions import UNCHOSEN, Action, Bid, Play
+from croupier.games.cards import Card, CardFace
+from croupier.games.choices import ActionChoice, AmountChoice, CardChoice
+from croupier.games.facts import Call, Contract, Mark, Pile, PileCard, SeatView, View
+from croupier.games.interface import Bot, Legal, Observation, OptionValue
+from croupier_api.v1 import actions_pb2, facts_pb2, tables_pb2
+from croupier_client.cards import CardValue
+from croupier_client.choices import complete_choice
+from croupier_client.table import FollowedTable
 
 
 class BotPlayer:
-    """Plays one seat of one table as the first computer player of the game does; all its chance is the given one."""
+    """Plays one seat of one table as the first bot of the game does, with a random source of its own."""
 
-    def __init__(self, info: pb.TableInfo, random: Random) -> None:
-        game = game_named(info.game)
+    def __init__(self, table: tables_pb2.Table, random: Random) -> None:
+        game = game_named(table.game)
         self._bot: Bot = next(iter(game.bots.values()))
-        self._options: dict[str, OptionValue] = read_options(game, len(info.seats), info.options.values)
+        self._deck = game.deck
+        self._options: dict[str, OptionValue] = decode_options(table.options)
         self._random = random
 
-    def decide(self, table: Table) -> pb.Action:
-        """What to do now; raises ValueError if there is nothing to decide."""
+    def decide(self, table: FollowedTable) -> actions_pb2.Action:
+        """Return an action; raises ValueError if there is nothing to decide."""
         if table.seat is None:
             raise ValueError("a spectator has nothing to decide")
-        seen = Seen(table.seat, self._options, read_view(table.view), read_legal(table.legal_actions))
-        return encode_action(self._bot(seen, self._random.randrange))
+        view, legal = decode_view(table.view, self._deck), decode_legal(table.legal_actions, self._deck)
+        observation = Observation(table.seat, self._options, view, legal)
+        return encode_action(self._bot(observation, self._random.randrange))
 
 
-def read_view(view: pb.TableView) -> View:
-    """A view as the rules have it."""
+def decode_view(view: facts_pb2.TableView, deck: tuple[CardFace, ...] = ()) -> View:
+    """Return a view as the rules have it; `deck` is that of the game."""
     return View(
         round_number=view.round,
         phase=view.phase,
         dealer=view.dealer if view.HasField("dealer") else None,
-        seats=tuple(
-            SeatView(it.card_count, _cards(it.cards), it.score, it.tricks_taken, it.out, it.place) for it in view.seats
-        ),
-        piles=tuple(Pile(it.name, it.count, tuple(map(_pile_card, it.cards))) for it in view.piles),
-        calls=tuple(Called(it.seat, decode_action(it.action) if it.HasField("action") else None) for it in view.calls),
-        contract=_contract(view.contract),
-        marks=tuple(Mark(it.name, it.seat if it.HasField("seat") else None, it.value) for it in view.marks),
-        card_order=_cards(view.card_order),
+        seats=tuple(map(_decode_seat, view.seats)),
+        piles=tuple(map(_decode_pile, view.piles)),
+        calls=tuple(_decode_call(call, deck) for call in view.calls),
+        contract=_decode_contract(view.contract),
+        marks=tuple(Mark(mark.name, mark.seat if mark.HasField("seat") else None, mark.value) for mark in view.marks),
+        card_order=_decode_cards(view.card_order),
         seats_to_act=tuple(view.seats_to_act),
         ranking=tuple(tuple(group.seats) for group in view.ranking),
     )
 
 
-def read_legal(legal: pb.LegalActions) -> Legal:
-    """What may be done, as the rules have it."""
-    choices = (
-        CardChoice(_VERBS[it.verb], _cards(it.cards), it.min_cards, it.max_cards, tuple(map(_suit, it.suits)))
-        for it in legal.choices
+def decode_legal(legal: actions_pb2.LegalActions, deck: tuple[CardFace, ...] = ()) -> Legal:
+    """Return legal actions as the rules have them; `deck` is that of the game."""
+    actions = tuple(decode_action(action, deck) for action in legal.actions)
+    return Legal(actions, tuple(_decode_choice(choice, deck) for choice in legal.choices))
+
+
+def _decode_choice(choice: actions_pb2.ActionChoice, deck: tuple[CardFace, ...]) -> ActionChoice:
+    """Decode a choice by any action that completes it, without the chosen parts of that."""
+    cards, amount = choice.cards, choice.amount
+    example = complete_choice(
+        choice,
+        cards=cards.cards[: cards.max_cards],
+        suit=choice.suits[0] if choice.suits else None,
+        amount=amount.min_amount if choice.HasField("amount") else None,
+        seat=choice.seats[0] if choice.seats else None,
     )
-    return Legal(tuple(map(decode_action, legal.actions)), tuple(choices))
+    return ActionChoice(
+        _without_chosen_parts(decode_action(example, deck), choice),
+        CardChoice(_decode_cards(cards.cards), cards.min_cards, cards.max_cards) if choice.HasField("cards") else None,
+        tuple(suit - 1 for suit in choice.suits),
+        AmountChoice(amount.min_amount, amount.max_amount, amount.step) if choice.HasField("amount") else None,
+        tuple(choice.seats),
+    )
 
 
-def _cards(cards: Iterable[CardValue]) -> tuple[Card, ...]:
-    """In the contract cards and suits count from 1."""
+def _without_chosen_parts(action: Action, choice: actions_pb2.ActionChoice) -> Action:
+    unchosen: dict[str, Any] = {}
+    if choice.HasField("cards"):
+        unchosen["cards"] = ()
+    if choice.suits:
+        unchosen |= {"suit": None} if isinstance(action, Play) else {"trump": UNCHOSEN}
+    if choice.HasField("amount"):
+        unchosen |= {"bid": UNCHOSEN} if isinstance(action, Bid) else {"amount": None}
+    if choice.seats:
+        unchosen["seat"] = None
+    return replace(action, **unchosen)
+
+
+def _decode_cards(cards: Iterable[CardValue]) -> tuple[Card, ...]:
+    """Return cards as the rules number them: in the contract cards and suits count from 1."""
     return tuple(card - 1 for card in cards)
 
 
-def _suit(suit: SuitValue) -> Suit:
-    return suit - 1
+def _decode_seat(seat: facts_pb2.SeatView) -> SeatView:
+    place = seat.place if seat.HasField("place") else None
+    return SeatView(seat.card_count, _decode_cards(seat.cards), seat.score, seat.tricks_taken, seat.is_out, place)
 
 
-def _pile_card(laid: pb.PileCard) -> PileCard:
-    seat: Seat | None = laid.seat if laid.HasField("seat") else None
-    return PileCard(laid.card - 1, seat)
+def _decode_pile(pile: facts_pb2.Pile) -> Pile:
+    cards = tuple(PileCard(laid.card - 1, laid.seat if laid.HasField("seat") else None) for laid in pile.cards)
+    return Pile(pile.name, pile.count, cards, pile.owner if pile.HasField("owner") else None, pile.face_down)
 
 
-def _contract(contract: pb.ContractChanged) -> ContractChanged:
-    return ContractChanged(
+def _decode_call(call: facts_pb2.Call, deck: tuple[CardFace, ...]) -> Call:
+    return Call(call.seat, decode_action(call.action, deck) if call.HasField("action") else None)
+
+
+def _decode_contract(contract: facts_pb2.Contract) -> Contract:
+    return Contract(
         declarer=contract.declarer if contract.HasField("declarer") else None,
         partner=contract.partner if contract.HasField("partner") else None,
         name=contract.name if contract.HasField("name") else None,
         amount=contract.amount if contract.HasField("amount") else None,
-        trump=_suit(contract.trump) if contract.HasField("trump") else None,
+        trump=contract.trump - 1 if contract.HasField("trump") else None,
     )

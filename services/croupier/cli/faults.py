@@ -1,11 +1,11 @@
-"""How a command fails: one clear line and an exit code, never a traceback."""
+"""Errors of commands: one line and an exit code, without a traceback."""
 
 FAILED = 1
 MISUSED = 2
 
 
 class CommandFault(Exception):
-    """What was wrong and how to be right, in one line; `exit_code` is 2 where the command line itself was wrong."""
+    """A fault and its remedy in one line; `exit_code` is 2 if the command line itself is wrong."""
 
     def __init__(self, message: str, exit_code: int = FAILED) -> None:
         super().__init__(message)
@@ -14,5 +14,5 @@ class CommandFault(Exception):
 
 
 def misused(message: str) -> CommandFault:
-    """The command line itself was wrong."""
+    """Return the fault of a wrong command line."""
     return CommandFault(message, MISUSED)

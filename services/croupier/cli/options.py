@@ -1,14 +1,15 @@
-"""A game, its number of seats and its options, as a command line names them."""
+"""Games, numbers of seats and options of command lines."""
 
 from collections.abc import Iterable, Mapping
 
 from croupier.cli.faults import misused
-from croupier.games.catalogue import GAMES
 from croupier.games.interface import Game, InvalidOption, Option, OptionValue, resolve_options, seats_text
+from croupier.games.registry import GAMES
+from croupier_api.v1 import games_pb2
 
 
 def game_named(game_id: str) -> Game:
-    """The game with this id; raises CommandFault naming those that there are."""
+    """Return the game with this id; raises CommandFault with the known ones."""
     game = GAMES.get(game_id)
     if game is None:
         raise misused(f"there is no game {game_id!r}: choose one of {', '.join(GAMES)}")
@@ -16,7 +17,7 @@ def game_named(game_id: str) -> Game:
 
 
 def seats_of(game: Game, wanted: int | None, usual: int) -> int:
-    """The number of seats: the one that is wanted, else the one nearest to the usual; raises CommandFault."""
+    """Return the wanted number of seats, by default the one nearest to the usual; raises CommandFault."""
     if wanted is None:
         return min(game.seats, key=lambda seats: abs(seats - usual))
     if wanted not in game.seats:
@@ -25,7 +26,7 @@ def seats_of(game: Game, wanted: int | None, usual: int) -> int:
 
 
 def split_options(pairs: Iterable[str]) -> dict[str, str]:
-    """KEY=VALUE texts by key; raises CommandFault for one that is no such text or comes twice."""
+    """Return NAME=VALUE texts by name; raises CommandFault for one that is no such text or comes twice."""
     options: dict[str, str] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
@@ -38,7 +39,7 @@ def split_options(pairs: Iterable[str]) -> dict[str, str]:
 
 
 def read_options(game: Game, seats: int, texts: Mapping[str, str]) -> dict[str, OptionValue]:
-    """The given options by the types that the game has for them; raises CommandFault naming what is allowed."""
+    """Return options with the types of the game; raises CommandFault with the allowed values."""
     known = {option.name: option for option in game.options(seats)}
     values = {name: _value(known[name], text) if name in known else text for name, text in texts.items()}
     try:
@@ -49,16 +50,40 @@ def read_options(game: Game, seats: int, texts: Mapping[str, str]) -> dict[str, 
 
 
 def _value(option: Option, text: str) -> OptionValue:
-    """The value of the option's type; the text itself, which the check then refuses, where it has none."""
+    """Return the value of the option's type; the text itself, which the check then refuses, if there is none."""
     match option.type_name:
         case "boolean":
-            return {"true": True, "false": False}.get(text, text)
+            return _flag(text)
         case "integer":
-            return int(text) if text.removeprefix("-").isdecimal() else text
+            return _integer(text)
         case _:
             return text
 
 
+def described_options(game: games_pb2.GameDescription, texts: Mapping[str, str]) -> dict[str, OptionValue]:
+    """Return options with the types of a game as the services describe it; the services refuse invalid ones."""
+    known = {option.name: option for option in game.options}
+    return {name: _described_value(known[name], text) if name in known else text for name, text in texts.items()}
+
+
+def _described_value(option: games_pb2.OptionDescription, text: str) -> OptionValue:
+    match option.WhichOneof("values"):
+        case "flag":
+            return _flag(text)
+        case "choice" if option.choice.default_value.HasField("string_value"):
+            return text
+        case _:
+            return _integer(text)
+
+
+def _flag(text: str) -> OptionValue:
+    return {"true": True, "false": False}.get(text, text)
+
+
+def _integer(text: str) -> OptionValue:
+    return int(text) if text.removeprefix("-").isdecimal() else text
+
+
 def option_text(value: OptionValue) -> str:
-    """A value as GameOptions writes it."""
+    """Return a value as a command line has it."""
     return str(value).lower() if isinstance(value, bool) else str(value)

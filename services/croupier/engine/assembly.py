@@ -2,37 +2,37 @@
 
 import asyncio
 import secrets
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 from prometheus_client import CollectorRegistry
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from croupier.engine.attendance import Attendance
-from croupier.engine.background import Background, end_tasks
-from croupier.engine.caretaker import Caretaker, Retention
-from croupier.engine.entry_writer import EntryWriter
-from croupier.engine.fact_codec import StreamEncoder
-from croupier.engine.follower import Follower
+from croupier.engine.api.outbox import Outbox, ScoringPort
+from croupier.engine.api.stream_codec import StreamEncoder
+from croupier.engine.bots.worker_pool import BotWorkerPool, BotWorkers
+from croupier.engine.cluster.catch_up import CatchUp
+from croupier.engine.cluster.database_clock import AskTime, DatabaseClock, time_of
+from croupier.engine.cluster.housekeeping import Housekeeper, Retention
+from croupier.engine.cluster.liveness import EngineLiveness
+from croupier.engine.cluster.notifier import Notifier, NullNotifier
+from croupier.engine.cluster.postgres_notifier import PostgresNotifier
+from croupier.engine.cluster.sql_liveness import SqlLivenessStore
 from croupier.engine.metrics import EngineMetrics
-from croupier.engine.news import News, NoNews
-from croupier.engine.postgres_news import PostgresNews
-from croupier.engine.postgres_writer import PostgresWriter
-from croupier.engine.reports import Reporter, ScoringPort
-from croupier.engine.services import EngineServices
 from croupier.engine.settings import EngineSettings
-from croupier.engine.shared_clock import AskTime, SharedClock, time_of
-from croupier.engine.sql_attendance import SqlAttendanceStore
-from croupier.engine.sql_store import SqlTableStore
-from croupier.engine.sqlite_writer import SqliteWriter
-from croupier.engine.tables import Tables
-from croupier.engine.thinkers import ProcessThinkers, Thinkers
-from croupier.engine.traced import TracedStore
+from croupier.engine.storage.postgres_writer import PostgresWriter
+from croupier.engine.storage.sql_store import SqlTableStore
+from croupier.engine.storage.sqlite_writer import SqliteWriter
+from croupier.engine.storage.writer import EntryWriter
+from croupier.engine.tables.dependencies import TableDependencies
+from croupier.engine.tables.registry import Tables
+from croupier.engine.tasks import Background
+from croupier.games.interface import RandomSource
 from croupier.runtime.identity import Clock
 from croupier.runtime.logs import Logger
-from croupier.runtime.traces import Traces
+from croupier.runtime.tasks import Work, end_tasks
 
 DAY_MILLISECONDS = 86_400_000
 
@@ -41,22 +41,27 @@ DAY_MILLISECONDS = 86_400_000
 class Engine:
     """The parts that run."""
 
-    clock: SharedClock
-    services: EngineServices
+    clock: DatabaseClock
+    services: TableDependencies
     store: SqlTableStore
     tables: Tables
-    follower: Follower
-    caretaker: Caretaker
+    outbox: Outbox
+    liveness: EngineLiveness
+    notifier: Notifier
+    bot_workers: BotWorkers
+    catch_up_worker: CatchUp
+    housekeeper: Housekeeper
 
-    def work(self) -> tuple[Coroutine[Any, Any, None], ...]:
-        """What goes on until the engine stops."""
-        return (
-            self.clock.run(),
-            self.services.attendance.run(),
-            self.services.news.run(self.follower),
-            self.follower.run(),
-            self.caretaker.run(),
-        )
+    def work(self) -> Mapping[str, Work]:
+        """What goes on until the engine stops, beside the store, which goes on until it is finished."""
+        return {
+            "clock": self.clock.run,
+            "liveness": self.liveness.run,
+            "notifications": partial(self.notifier.run, self.catch_up_worker),
+            "catch-up": self.catch_up_worker.run,
+            "housekeeping": self.housekeeper.run,
+            "reports": self.outbox.run,
+        }
 
     def pending(self) -> Mapping[str, int]:
         """How much of each kind is in memory or under way: nothing, some time after the last game has ended."""
@@ -65,30 +70,30 @@ class Engine:
             "loading tables": len(self.tables.loading),
             "tables with streams": self.tables.followed,
             "background tasks": self.services.background.pending,
-            "reports": self.services.reporter.pending,
+            "reports": self.outbox.pending,
             "appends": self.store.pending,
-            "logs to read": self.follower.pending,
+            "logs to read": self.catch_up_worker.pending,
         }
 
     async def send_streams_elsewhere(self, grace_seconds: float) -> None:
         """Take no more tables on, and end all streams with the notice that other engines go on."""
-        leaving = [asyncio.ensure_future(self.tables.drain()), asyncio.ensure_future(self.services.attendance.leave())]
+        leaving = [asyncio.ensure_future(self.tables.drain()), asyncio.ensure_future(self.liveness.leave())]
         await asyncio.wait(leaving, timeout=grace_seconds)
         await end_tasks(leaving)
 
-    async def finish(self, committing: asyncio.Task[None], grace_seconds: float) -> None:
+    async def finish(self, grace_seconds: float) -> None:
         """Store what waits, and hand reports over that are due, as far as that goes in this time."""
-        finishing = asyncio.create_task(self._finish(committing, grace_seconds))
+        finishing = asyncio.create_task(self._finish(grace_seconds))
         await asyncio.wait([finishing], timeout=grace_seconds)
-        await end_tasks([finishing, committing])
+        await end_tasks([finishing])
 
-    async def _finish(self, committing: asyncio.Task[None], grace_seconds: float) -> None:
-        await self.services.thinkers.close()
+    async def _finish(self, grace_seconds: float) -> None:
+        await self.bot_workers.close()
         await self.services.background.close(grace_seconds)
         with suppress(Exception):  # Scoring may be away: then another engine hands them over.
-            await self.services.reporter.hand_over()
+            await self.outbox.hand_over()
         self.store.close()
-        await asyncio.wait([committing])
+        await self.store.ended.wait()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +103,11 @@ class Ports:
     engine_id: str
     metrics: EngineMetrics
     new_seed: Callable[[int], bytes]
-    choose: Callable[[int], int]
+    random: RandomSource
     ask_time: AskTime
     writer: EntryWriter
-    news: News
-    thinkers: Thinkers
+    notifier: Notifier
+    bot_workers: BotWorkers
 
 
 def assemble(
@@ -112,22 +117,21 @@ def assemble(
     new_seed: Callable[[int], bytes],
     local_clock: Clock,
     logger: Logger,
-    traces: Traces | None = None,
 ) -> Engine:
     """Wire an engine by hand; nothing runs yet."""
     engine_id, metrics = secrets.token_hex(8), EngineMetrics(CollectorRegistry())
-    writer, news = _writer_and_news(database, engine_id, logger)
+    writer, notifier = _writer_and_notifier(database, engine_id, logger)
     ports = Ports(
         engine_id=engine_id,
         metrics=metrics,
         new_seed=new_seed,
-        choose=secrets.SystemRandom().randrange,
+        random=secrets.SystemRandom().randrange,
         ask_time=time_of(database, local_clock),
         writer=writer,
-        news=news,
-        thinkers=ProcessThinkers(settings.bot_processes, metrics, logger),
+        notifier=notifier,
+        bot_workers=BotWorkerPool(settings.bot_processes, metrics, logger),
     )
-    return wire(settings, database, scoring, ports, local_clock, logger, traces)
+    return wire(settings, database, scoring, ports, local_clock, logger)
 
 
 def wire(
@@ -137,37 +141,46 @@ def wire(
     ports: Ports,
     local_clock: Clock,
     logger: Logger,
-    traces: Traces | None = None,
 ) -> Engine:
     """Wire an engine to these ports; nothing runs yet."""
     metrics, writer = ports.metrics, ports.writer
-    clock = SharedClock(local_clock, ports.ask_time, logger)
-    store = TracedStore(database, writer, metrics, traces) if traces else SqlTableStore(database, writer, metrics)
-    services = EngineServices(
+    clock = DatabaseClock(local_clock, ports.ask_time, logger)
+    store = SqlTableStore(database, writer, metrics)
+    outbox = Outbox(store, scoring, clock, metrics, logger)
+    liveness = EngineLiveness(SqlLivenessStore(database), ports.engine_id, store.is_flowing, clock, logger)
+    services = TableDependencies(
         store=store,
         encoder=StreamEncoder(),
         metrics=metrics,
         clock=clock,
-        choose=ports.choose,
+        random=ports.random,
         logger=logger,
         background=Background(logger),
-        reporter=Reporter(store, scoring, clock, metrics, logger),
-        thinkers=ports.thinkers,
-        attendance=Attendance(SqlAttendanceStore(database), ports.engine_id, store.is_flowing, clock, logger),
-        news=ports.news,
-        traces=traces,
+        outbox=outbox,
+        bot_workers=ports.bot_workers,
+        liveness=liveness,
+        notifier=ports.notifier,
     )
-    tables = Tables(services, ports.new_seed, settings.most_open_tables)
+    tables = Tables(services, ports.new_seed, settings.max_open_tables)
     return Engine(
-        clock, services, store, tables, Follower(tables, services), Caretaker(tables, services, _retention(settings))
+        clock=clock,
+        services=services,
+        store=store,
+        tables=tables,
+        outbox=outbox,
+        liveness=liveness,
+        notifier=ports.notifier,
+        bot_workers=ports.bot_workers,
+        catch_up_worker=CatchUp(tables, services),
+        housekeeper=Housekeeper(tables, services, _retention(settings)),
     )
 
 
-def _writer_and_news(database: AsyncEngine, engine_id: str, logger: Logger) -> tuple[EntryWriter, News]:
+def _writer_and_notifier(database: AsyncEngine, engine_id: str, logger: Logger) -> tuple[EntryWriter, Notifier]:
     """Who appends, and who tells; an engine on SQLite is alone."""
     if database.dialect.name == "sqlite":
-        return SqliteWriter(database), NoNews()
-    return PostgresWriter(database, engine_id), PostgresNews(database, engine_id, logger)
+        return SqliteWriter(database), NullNotifier()
+    return PostgresWriter(database, engine_id), PostgresNotifier(database, engine_id, logger)
 
 
 def _retention(settings: EngineSettings) -> Retention:

@@ -42,7 +42,7 @@ class EngineMetrics:
         )
         self.thinking_fallbacks = counter(
             "croupier_thinking_fallbacks",
-            "Decisions that were to be thought about and were not, by reason.",
+            "Decisions of computer players that think which were made without a bot worker, by reason.",
             ["reason"],
         )
         self.reports_waiting = gauge("croupier_reports_waiting", "Tables with reports that scoring has not got.")

@@ -1,33 +1,63 @@
-"""The engine's settings."""
+"""The settings of the engine."""
 
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, Literal, TypeVar
 
-from croupier.runtime.settings import ServiceSettings, setting
+from pydantic import AfterValidator, NonNegativeInt, ValidationInfo
+
+from croupier.runtime.addresses import is_loopback
+from croupier.runtime.settings import ListenAddress, Replicas, ServiceSettings, expecting
+
+Value = TypeVar("Value")
 
 
-@dataclass(frozen=True)
+def _is_thresholds(text: str) -> bool:
+    numbers = text.split(",")
+    return len(numbers) == 3 and all(number.isdecimal() and len(number) < 10 for number in numbers)
+
+
+def _on_loopback(value: Value, info: ValidationInfo) -> Value:
+    """Refuse what is for tests where others can reach the engine."""
+    listens = [info.data[name] for name in ("listen", "control_listen") if name in info.data]
+    if value and not all(map(is_loopback, listens)):
+        raise ValueError("expected only with --listen and --control-listen on loopback, since it is for tests")
+    return value
+
+
 class EngineSettings(ServiceSettings):
     """The engine plays the tables."""
 
-    lobby_public_key: Path = setting("PEM file of the lobby's Ed25519 public key, which signs players' tokens.")
-    signing_key: Path = setting("PEM file of the engine's own Ed25519 private key, for its calls to scoring.")
-    scoring_control: str = setting("host:port of scoring's control service; several with commas between.")
-    listen: str = setting("host:port for players.", default="127.0.0.1:7720")
-    control_listen: str = setting("host:port for the lobby.", default="127.0.0.1:7721")
-    metrics_listen: str = setting("host:port for Prometheus.", default="127.0.0.1:7729")
-    most_open_tables: int = setting("Tables in memory beyond which no more are opened here.", default=20_000)
-    most_streams: int = setting("Streams beyond which no more are opened.", default=50_000)
-    most_player_streams: int = setting("Most of these streams for one player.", default=100)
-    bot_processes: int = setting(
-        "Processes in which computer players that think do so. 0: they act like the first one of their game.", default=1
-    )
-    idle_seconds: int = setting("Seconds after which a table that nobody uses leaves memory.", default=120)
-    log_seconds: int = setting("Seconds after its end after which a table goes to the archive.", default=3_600)
-    replay_days: int = setting("Days after its end after which a table is forgotten. 0: never.", default=0)
-    clock_offset_milliseconds: str = setting(
-        "For tests only: how far this engine's own clock is off. Refused beyond loopback.", default="0"
-    )
-    shuffle_seed: str = setting(
-        "For demonstrations and tests only: fixes the secret seed of every table. Refused beyond loopback.", default=""
-    )
+    lobby_public_key: Path
+    """PEM file of the lobby's Ed25519 public key, which signs players' tokens."""
+    signing_key: Path
+    """PEM file of the engine's own Ed25519 private key, for its calls to scoring."""
+    scoring_control: Replicas
+    """host:port of scoring's control service; several with commas between."""
+    listen: ListenAddress = "127.0.0.1:7720"
+    """host:port for players."""
+    control_listen: ListenAddress = "127.0.0.1:7721"
+    """host:port for the lobby."""
+    metrics_listen: ListenAddress = "127.0.0.1:7729"
+    """host:port for Prometheus."""
+    max_open_tables: NonNegativeInt = 20_000
+    """Tables in memory beyond which no more are opened here."""
+    max_streams: NonNegativeInt = 50_000
+    """Streams beyond which no more are opened."""
+    max_player_streams: NonNegativeInt = 100
+    """Most of these streams for one player."""
+    bot_processes: NonNegativeInt = 1
+    """Processes in which computer players that think do so. 0: they act like the first one of their game."""
+    idle_seconds: NonNegativeInt = 120
+    """Seconds after which a table that nobody uses leaves memory."""
+    log_seconds: NonNegativeInt = 3_600
+    """Seconds after its end after which a table goes to the archive."""
+    replay_days: NonNegativeInt = 0
+    """Days after its end after which a table is forgotten. 0: never."""
+    gc_thresholds: Annotated[str, expecting("three integers with commas between", _is_thresholds)] = "10000,20,100"
+    """Thresholds of Python's garbage collector, one for each generation."""
+    scheduling: Literal["batch", "normal"] = "batch"
+    """Scheduling class on Linux: with batch, threads of the transport interrupt the event loop less."""
+    clock_offset_milliseconds: Annotated[int, AfterValidator(_on_loopback)] = 0
+    """For tests only: how far this engine's own clock is off. Refused beyond loopback."""
+    shuffle_seed: Annotated[str, AfterValidator(_on_loopback)] = ""
+    """For demonstrations and tests only: fixes the secret seed of every table. Refused beyond loopback."""

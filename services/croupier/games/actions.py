@@ -1,10 +1,13 @@
-"""What seats ask for: the verbs that all card tables share, as values, and their JSON notation."""
+"""Actions: what seats ask to do, by the verbs that all card tables share, as values; and their JSON notation."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
-from croupier.games.cards import NOTATION, SUITS, Card, Suit, card, notation
+from croupier.games.cards import NOTATION, STANDARD_NAMES, SUITS, Card, CardNames, Suit
+
+UNCHOSEN: Final = -1
+"""Stands for a suit or an amount in the template of a choice, where the seat is to choose it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,33 +23,45 @@ class Pass:
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class MatchBid:
     """Equal the standing bid."""
 
 
 @dataclass(frozen=True, slots=True)
-class Yield:
+class YieldBid:
     """Give up one's own bid for the higher one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Keep:
-    """Keep these cards and name trump; without both, keep one's own bid."""
+class KeepCards:
+    """Keep these cards, possibly none, and name trump."""
 
-    cards: tuple[Card, ...] = ()
-    trump: Suit | None = None
+    cards: tuple[Card, ...]
+    trump: Suit
 
 
 @dataclass(frozen=True, slots=True)
-class Swap:
-    """Exchange these cards, possibly none."""
+class KeepBid:
+    """Keep one's own bid."""
+
+
+@dataclass(frozen=True, slots=True)
+class SwapCards:
+    """Exchange these cards, at least one."""
 
     cards: tuple[Card, ...]
 
 
 @dataclass(frozen=True, slots=True)
+class StandPat:
+    """Exchange no card."""
+
+
+@dataclass(frozen=True, slots=True)
 class Draw:
-    """Take from the stock."""
+    """Draw from the pile of this name, None where the game has only one to draw from."""
+
+    pile: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +73,8 @@ class Play:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """Call the holder of a card as partner; None leaves the card unknown."""
+class CallPartner:
+    """Call the holder of a card as partner; None leaves the partner unknown."""
 
     card: Card | None
 
@@ -69,103 +84,214 @@ class NameTrump:
     """Name trump, and whether all tricks are undertaken."""
 
     trump: Suit
-    do: bool
+    all_tricks: bool
 
 
 @dataclass(frozen=True, slots=True)
 class ThrowDown:
-    """Lay the hand down."""
+    """Lay the hand down and end the round early."""
 
 
-Action: TypeAlias = Bid | Pass | Match | Yield | Keep | Swap | Draw | Play | Call | NameTrump | ThrowDown
+@dataclass(frozen=True, slots=True)
+class Lay:
+    """Lay cards, at least one, on the table.
+
+    `meld` names the combination ("" where the game has no names for them), `pile` the pile to lay them on ("" for a new
+    one), and `owner` the seat that owns that pile (None for a pile of the whole table).
+    """
+
+    cards: tuple[Card, ...]
+    meld: str = ""
+    pile: str = ""
+    owner: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Declare:
+    """Say a word of the game, with the seat that it concerns, an amount and cards where the word asks for them."""
+
+    word: str
+    seat: int | None = None
+    amount: int | None = None
+    cards: tuple[Card, ...] = ()
+
+
+Action: TypeAlias = (
+    Bid
+    | Pass
+    | MatchBid
+    | YieldBid
+    | KeepCards
+    | KeepBid
+    | SwapCards
+    | StandPat
+    | Draw
+    | Play
+    | CallPartner
+    | NameTrump
+    | ThrowDown
+    | Lay
+    | Declare
+)
 
 PLAYS: tuple[Play, ...] = tuple(Play(value) for value in range(len(NOTATION)))
-"""The plain play of every card, made once."""
+"""The plain play of every standard card, made once."""
 
 
-def action_to_json(action: Action) -> dict[str, Any]:
-    """Write an action as the rules pages do: an object with a `type`."""
+def encode_action(action: Action, names: CardNames = STANDARD_NAMES) -> dict[str, Any]:
+    """Write an action as the rules pages do: an object with a `type`, without the parts that are absent.
+
+    Raises ValueError for a card without notation.
+    """
     match action:
         case Play(value, suit):
-            played: dict[str, Any] = {"type": "play", "card": NOTATION[value]}
+            played: dict[str, Any] = {"type": "play", "card": names.text(value)}
             return played if suit is None else played | {"suit": SUITS[suit]}
         case Bid(bid):
             return {"type": "bid", "amount": bid} if isinstance(bid, int) else {"type": "bid", "bid": bid}
-        case Keep(kept, trump):
-            return (
-                {"type": "keep"} if trump is None else {"type": "keep", "cards": notation(kept), "trump": SUITS[trump]}
-            )
-        case Swap(given):
-            return {"type": "swap", "cards": notation(given)}
-        case Call(called):
-            return {"type": "call", "card": "unknown" if called is None else NOTATION[called]}
-        case NameTrump(trump, do):
-            return {"type": "name_trump", "trump": SUITS[trump], "do": do}
+        case KeepCards(kept, trump):
+            return {"type": "keep", "cards": _texts(kept, names), "trump": SUITS[trump]}
+        case SwapCards(given):
+            return {"type": "swap", "cards": _texts(given, names)}
+        case CallPartner(called):
+            return {"type": "call", "card": "unknown" if called is None else names.text(called)}
+        case NameTrump(trump, all_tricks):
+            return {"type": "name_trump", "trump": SUITS[trump], "do": all_tricks}
+        case Draw(pile):
+            return {"type": "draw"} | _present(pile=pile)
+        case Lay(laid, meld, pile, owner):
+            cards = _texts(laid, names)
+            return {"type": "lay", "cards": cards} | _present(meld=meld or None, pile=pile or None, owner=owner)
+        case Declare(word, seat, amount, shown):
+            parts = _present(seat=seat, amount=amount, cards=_texts(shown, names) or None)
+            return {"type": "declare", "word": word} | parts
         case _:
-            return {"type": _BARE_NAMES[type(action)]}
+            return dict(_FIXED_FORMS[type(action)])
 
 
-def action_from_json(value: Mapping[str, Any]) -> Action:
+def decode_action(value: Mapping[str, Any], names: CardNames = STANDARD_NAMES) -> Action:
     """Read an action; raises ValueError naming what is wrong, also for missing or additional keys."""
     kind = value.get("type") if isinstance(value, Mapping) else None
     keys = frozenset(value) - {"type"} if isinstance(value, Mapping) else frozenset()
-    reader = _READERS.get((kind, keys)) if isinstance(kind, str) else None
-    if reader is None:
-        raise ValueError(f"{value!r} is not an action: an object with a known type and exactly its keys is")
-    return reader(value)
+    forms = _FORMS.get(kind, ()) if isinstance(kind, str) else ()
+    for form in forms:
+        if form.required <= keys <= form.required | form.optional:
+            return form.read(value, names)
+    raise ValueError(f"invalid action {value!r}: expected an object with a known type and exactly its keys")
+
+
+def _texts(values: tuple[Card, ...], names: CardNames) -> list[str]:
+    return [names.text(value) for value in values]
+
+
+def _present(**parts: Any) -> dict[str, Any]:
+    return {name: part for name, part in parts.items() if part is not None}
 
 
 def _suit(text: object) -> Suit:
     if not isinstance(text, str) or len(text) != 1 or text not in SUITS:
-        raise ValueError(f"{text!r} is not a suit: one of C, D, H, S is")
+        raise ValueError(f"invalid suit {text!r}: expected C, D, H or S")
     return SUITS.index(text)
 
 
-def _cards(texts: object) -> tuple[Card, ...]:
+def _cards(texts: object, names: CardNames) -> tuple[Card, ...]:
     if not isinstance(texts, list):
-        raise ValueError(f"{texts!r} is not a list of cards")
-    return tuple(card(text) for text in texts)
+        raise ValueError(f"invalid cards {texts!r}: expected a list of cards")
+    return tuple(names.card(text) for text in texts)
 
 
 def _amount(value: object) -> int:
     if type(value) is not int:
-        raise ValueError(f"{value!r} is not an amount: an integer is")
+        raise ValueError(f"invalid amount {value!r}: expected an integer")
+    return value
+
+
+def _seat(value: object) -> int:
+    if type(value) is not int or value < 0:
+        raise ValueError(f"invalid seat {value!r}: expected an integer from 0")
     return value
 
 
 def _word(value: object) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"{value!r} is not a word")
+        raise ValueError(f"invalid word {value!r}: expected a text")
     return value
 
 
 def _flag(value: object) -> bool:
     if not isinstance(value, bool):
-        raise ValueError(f"{value!r} is not true or false")
+        raise ValueError(f"invalid flag {value!r}: expected true or false")
     return value
 
 
-def _always(action: Action) -> Callable[[Mapping[str, Any]], Action]:
-    return lambda _: action
+def _read_play(value: Mapping[str, Any], names: CardNames) -> Action:
+    card = names.card(value["card"])
+    if "suit" in value:
+        return Play(card, _suit(value["suit"]))
+    return PLAYS[card] if card < len(PLAYS) else Play(card)
 
 
-_BARE: dict[str, Action] = {
-    "pass": Pass(),
-    "match": Match(),
-    "yield": Yield(),
-    "draw": Draw(),
-    "throw_down": ThrowDown(),
+def _read_swap(value: Mapping[str, Any], names: CardNames) -> Action:
+    given = _cards(value["cards"], names)
+    return SwapCards(given) if given else StandPat()
+
+
+def _read_call(value: Mapping[str, Any], names: CardNames) -> Action:
+    return CallPartner(None if value["card"] == "unknown" else names.card(value["card"]))
+
+
+def _read_lay(value: Mapping[str, Any], names: CardNames) -> Action:
+    owner = _seat(value["owner"]) if "owner" in value else None
+    return Lay(_cards(value["cards"], names), _word(value.get("meld", "")), _word(value.get("pile", "")), owner)
+
+
+def _read_declare(value: Mapping[str, Any], names: CardNames) -> Action:
+    seat = _seat(value["seat"]) if "seat" in value else None
+    amount = _amount(value["amount"]) if "amount" in value else None
+    return Declare(_word(value["word"]), seat, amount, _cards(value.get("cards", []), names))
+
+
+class _Form(NamedTuple):
+    """The keys of an object, and how it is read."""
+
+    read: Callable[[Mapping[str, Any], CardNames], Action]
+    required: frozenset[str] = frozenset()
+    optional: frozenset[str] = frozenset()
+
+
+def _form(
+    read: Callable[[Mapping[str, Any], CardNames], Action], required: str = "", optional: str = ""
+) -> tuple[_Form, ...]:
+    return (_Form(read, frozenset(required.split()), frozenset(optional.split())),)
+
+
+_FIXED_FORMS: dict[type[Action], dict[str, Any]] = {
+    Pass: {"type": "pass"},
+    MatchBid: {"type": "match"},
+    YieldBid: {"type": "yield"},
+    KeepBid: {"type": "keep"},
+    StandPat: {"type": "swap", "cards": []},
+    ThrowDown: {"type": "throw_down"},
 }
-_BARE_NAMES = {type(action): name for name, action in _BARE.items()}
-_READERS: dict[tuple[str, frozenset[str]], Callable[[Mapping[str, Any]], Action]] = {
-    ("play", frozenset({"card"})): lambda v: PLAYS[card(v["card"])],
-    ("play", frozenset({"card", "suit"})): lambda v: Play(card(v["card"]), _suit(v["suit"])),
-    ("bid", frozenset({"amount"})): lambda v: Bid(_amount(v["amount"])),
-    ("bid", frozenset({"bid"})): lambda v: Bid(_word(v["bid"])),
-    ("keep", frozenset()): lambda _: Keep(),
-    ("keep", frozenset({"cards", "trump"})): lambda v: Keep(_cards(v["cards"]), _suit(v["trump"])),
-    ("swap", frozenset({"cards"})): lambda v: Swap(_cards(v["cards"])),
-    ("call", frozenset({"card"})): lambda v: Call(None if v["card"] == "unknown" else card(v["card"])),
-    ("name_trump", frozenset({"trump", "do"})): lambda v: NameTrump(_suit(v["trump"]), _flag(v["do"])),
-    **{(name, frozenset()): _always(action) for name, action in _BARE.items()},
+"""The actions that have one form only."""
+_FORMS: dict[str, tuple[_Form, ...]] = {
+    "play": _form(_read_play, "card", "suit"),
+    "bid": (
+        *_form(lambda v, _: Bid(_amount(v["amount"])), "amount"),
+        *_form(lambda v, _: Bid(_word(v["bid"])), "bid"),
+    ),
+    "pass": _form(lambda *_: Pass()),
+    "match": _form(lambda *_: MatchBid()),
+    "yield": _form(lambda *_: YieldBid()),
+    "keep": (
+        *_form(lambda *_: KeepBid()),
+        *_form(lambda v, names: KeepCards(_cards(v["cards"], names), _suit(v["trump"])), "cards trump"),
+    ),
+    "swap": _form(_read_swap, "cards"),
+    "draw": _form(lambda v, _: Draw(_word(v["pile"]) if "pile" in v else None), "", "pile"),
+    "call": _form(_read_call, "card"),
+    "name_trump": _form(lambda v, _: NameTrump(_suit(v["trump"]), _flag(v["do"])), "trump do"),
+    "throw_down": _form(lambda *_: ThrowDown()),
+    "lay": _form(_read_lay, "cards", "meld pile owner"),
+    "declare": _form(_read_declare, "word", "seat amount cards"),
 }

@@ -1,6 +1,11 @@
-"""Cards as small integers: suit by suit (C, D, H, S), rank 2 to ace, then the joker; and their notation."""
+"""Cards as small integers: suit by suit (C, D, H, S), rank 2 to ace, then the joker; and their notation.
 
-from collections.abc import Iterable
+A game with a deck of its own numbers its cards as in OWN_CARDS and describes each by a CardFace.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
 Card: TypeAlias = int
@@ -13,16 +18,70 @@ JOKER: Card = 52
 NOTATION: tuple[str, ...] = (*(rank + suit for suit in SUITS for rank in RANKS), "JK")
 CARD_OF_NOTATION: dict[str, Card] = {text: card for card, text in enumerate(NOTATION)}
 STANDARD_DECK: tuple[Card, ...] = tuple(range(52))
+OWN_CARDS = range(63, 255)
+"""The numbers that a game's own deck may use."""
+MAX_NOTATION_CHARACTERS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class CardFace:
+    """A card of a game's own deck: its number, its notation, its suit and rank as words, and a label for players."""
+
+    card: Card
+    notation: str
+    suit: str
+    rank: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class CardNames:
+    """The notation of the cards of a game."""
+
+    texts: Mapping[Card, str]
+    cards: Mapping[str, Card]
+
+    def text(self, value: Card) -> str:
+        """Write a card; raises ValueError for one that the game does not have."""
+        text = self.texts.get(value)
+        if text is None:
+            raise ValueError(f"invalid card number {value}: expected a card of the standard deck or of the game's own")
+        return text
+
+    def card(self, text: object) -> Card:
+        """Read a card; raises ValueError for anything else."""
+        value = self.cards.get(text) if isinstance(text, str) else None
+        if value is None:
+            raise ValueError(f"invalid card {text!r}: expected rank and suit such as 5H, TC, AS, or JK for the joker")
+        return value
+
+
+@lru_cache(maxsize=16)
+def card_names(deck: tuple[CardFace, ...]) -> CardNames:
+    """Return the notation of the standard cards and of a game's own deck.
+
+    Raises ValueError for a number that is not in OWN_CARDS, and for a notation that is too long or taken.
+    """
+    texts, cards = dict(enumerate(NOTATION)), dict(CARD_OF_NOTATION)
+    for face in deck:
+        if face.card not in OWN_CARDS or face.card in texts:
+            expected = f"a new number from {OWN_CARDS[0]} to {OWN_CARDS[-1]}"
+            raise ValueError(f"invalid card number {face.card} of {face.notation!r}: expected {expected}")
+        is_one_word = face.notation.split() == [face.notation] and face.notation.isprintable()
+        if not is_one_word or len(face.notation) > MAX_NOTATION_CHARACTERS or face.notation in cards:
+            expected = f"1 to {MAX_NOTATION_CHARACTERS} characters that no other card has"
+            raise ValueError(f"invalid notation {face.notation!r}: expected {expected}")
+        texts[face.card], cards[face.notation] = face.notation, face.card
+    return CardNames(texts, cards)
+
+
+STANDARD_NAMES = card_names(())
+"""The notation of a game without a deck of its own."""
 
 
 def card(text: str) -> Card:
     """Read a card such as "5H" or "JK"; raises ValueError for anything else."""
-    try:
-        return CARD_OF_NOTATION[text]
-    except (KeyError, TypeError):
-        raise ValueError(
-            f"{text!r} is not a card: write rank and suit such as 5H, TC, AS, or JK for the joker"
-        ) from None
+    return STANDARD_NAMES.card(text)
 
 
 def cards(text: str) -> tuple[Card, ...]:

@@ -18,6 +18,8 @@ Audience: TypeAlias = int
 
 SPECTATOR: Viewer = 30
 EVERYONE: Audience = -1
+NO_TRUMP: Suit = -1
+"""Stands for the trump suit of a round that has none."""
 
 
 def only(seat: Seat) -> Audience:
@@ -44,10 +46,19 @@ class MoveReason(IntEnum):
     KEEP = 9
     RECYCLE = 10
     WIN = 11
+    LAY = 12
 
 
-Place: TypeAlias = int | str | None
-"""A seat's hand (an int), a pile by its name (a str), or the box that the pack comes from (None)."""
+class OwnedPile(NamedTuple):
+    """The pile of this name that a seat owns; piles with one name and different owners are different piles."""
+
+    name: str
+    owner: Seat
+
+
+Place: TypeAlias = int | str | OwnedPile | None
+"""A seat's hand (an int), a pile of the whole table by its name, a seat's own pile, or the box that the deck comes from
+and that cards out of the game go to (None)."""
 
 
 class RoundStarted(NamedTuple):
@@ -63,6 +74,7 @@ class CardsMoved(NamedTuple):
 
     Where they are named, both places are open to the audience, but for a hand that it does not see: a pile that turns
     into a hidden one goes through the box. Going from pile to pile, cards keep the seat that they came from.
+    `face_down` tells how the pile that they went to lies from now on; its owner may know its cards all the same.
     """
 
     source: Place
@@ -71,24 +83,40 @@ class CardsMoved(NamedTuple):
     card_count: int
     reason: MoveReason
     audience: Audience = EVERYONE
+    face_down: bool = False
 
 
-class Called(NamedTuple):
-    """A seat bid, passed or otherwise spoke; None is a secret call, which a later call of the seat replaces."""
+class Call(NamedTuple):
+    """A call in an auction: a bid, a pass or another announcement; the action is None while it is secret."""
 
     seat: Seat
     action: Action | None
+
+
+class Called(NamedTuple):
+    """A seat made a call. It replaces a secret call of the same seat, and is appended otherwise."""
+
+    call: Call
     audience: Audience = EVERYONE
 
 
-class ContractChanged(NamedTuple):
-    """What is known of the contract; None leaves a field as it was."""
+class Contract(NamedTuple):
+    """The contract of a round as far as it is known; None for what is unknown or not there.
+
+    `trump` is NO_TRUMP if the round has none.
+    """
 
     declarer: Seat | None = None
     partner: Seat | None = None
     name: str | None = None
     amount: int | None = None
     trump: Suit | None = None
+
+
+class ContractChanged(NamedTuple):
+    """More is known of the contract; None leaves a field as it was."""
+
+    changes: Contract
     audience: Audience = EVERYONE
 
 
@@ -100,10 +128,10 @@ class TrickTaken(NamedTuple):
 
 
 class SeatOut(NamedTuple):
-    """A seat takes no further part; `place` counts from 1, 0 where going out decides none."""
+    """A seat takes no further part; `place` counts from 1, None where going out decides none."""
 
     seat: Seat
-    place: int
+    place: int | None = None
     audience: Audience = EVERYONE
 
 
@@ -115,12 +143,18 @@ class HandRevealed(NamedTuple):
     audience: Audience = EVERYONE
 
 
-class Marked(NamedTuple):
-    """A value that is special to a game changed, for its audience; an empty one takes the mark away."""
+class Mark(NamedTuple):
+    """A named value that is special to a game, of the table (seat None) or of a seat."""
 
     name: str
     seat: Seat | None
     value: str
+
+
+class MarkChanged(NamedTuple):
+    """A mark changed; an empty value removes it."""
+
+    mark: Mark
     audience: Audience = EVERYONE
 
 
@@ -132,8 +166,8 @@ class TurnChanged(NamedTuple):
     audience: Audience = EVERYONE
 
 
-class CardOrder(NamedTuple):
-    """How hands are sorted for show from now on, first card first; cards that are not named come last, ascending."""
+class CardOrderChanged(NamedTuple):
+    """The order of cards in a hand changed, for display: first card first; the others follow, ascending."""
 
     cards: tuple[Card, ...]
     audience: Audience = EVERYONE
@@ -147,8 +181,8 @@ class Count(NamedTuple):
     amount: int = 1
 
 
-class RoundEnded(NamedTuple):
-    """A round was scored: points and running totals by seat, and how each seat's line came about (may be empty).
+class RoundScore(NamedTuple):
+    """The score of a round: points and running totals by seat, and how each seat's line came about (may be empty).
 
     `headline` says for people what the round was, without naming seats; `details` tells programs the same by name,
     seats by their numbers; `counts` goes into statistics.
@@ -161,6 +195,12 @@ class RoundEnded(NamedTuple):
     headline: str = ""
     details: tuple[tuple[str, str], ...] = ()
     counts: tuple[Count, ...] = ()
+
+
+class RoundEnded(NamedTuple):
+    """A round was scored."""
+
+    score: RoundScore
     audience: Audience = EVERYONE
 
 
@@ -180,8 +220,8 @@ Fact: TypeAlias = (
     | TrickTaken
     | SeatOut
     | HandRevealed
-    | Marked
-    | CardOrder
+    | MarkChanged
+    | CardOrderChanged
     | TurnChanged
     | RoundEnded
     | GameEnded
@@ -189,14 +229,17 @@ Fact: TypeAlias = (
 
 
 class SeatView(NamedTuple):
-    """What a viewer may know of a seat; `cards`, ascending, is empty where he may only know how many."""
+    """All that a viewer may know of a seat; `cards`, ascending, is empty where they may only know how many.
+
+    `place` counts from 1 and is None unless going out decided it.
+    """
 
     card_count: int = 0
     cards: tuple[Card, ...] = ()
     score: int = 0
     tricks_taken: int = 0
-    out: bool = False
-    place: int = 0
+    is_out: bool = False
+    place: int | None = None
 
 
 class PileCard(NamedTuple):
@@ -207,25 +250,22 @@ class PileCard(NamedTuple):
 
 
 class Pile(NamedTuple):
-    """Cards on the table, in the order in which they came to lie; `cards` is empty where only the count is known."""
+    """Cards on the table, in the order in which they came to lie; `cards` is empty where only the count is known.
+
+    `owner` is None for a pile of the whole table; `face_down` tells how the pile lies since the latest move to it.
+    """
 
     name: str
     card_count: int
     cards: tuple[PileCard, ...]
-
-
-class Mark(NamedTuple):
-    """A named value of the table (seat None) or of a seat, as far as the viewer may know it."""
-
-    name: str
-    seat: Seat | None
-    value: str
+    owner: Seat | None = None
+    face_down: bool = False
 
 
 class View(NamedTuple):
     """All that a viewer may know of the game at one moment.
 
-    `piles` holds those with cards, by name; `marks` are ordered by name, the table's before the seats'.
+    `piles` holds those with cards; they and the marks are ordered by name, then by seat, the table's before the seats'.
     """
 
     round_number: int
@@ -233,8 +273,8 @@ class View(NamedTuple):
     dealer: Seat | None
     seats: tuple[SeatView, ...]
     piles: tuple[Pile, ...] = ()
-    calls: tuple[Called, ...] = ()
-    contract: ContractChanged = ContractChanged()
+    calls: tuple[Call, ...] = ()
+    contract: Contract = Contract()
     marks: tuple[Mark, ...] = ()
     card_order: tuple[Card, ...] = ()
     seats_to_act: tuple[Seat, ...] = ()

@@ -1,46 +1,48 @@
-"""Dealing cards that a seat does not see, by chance, to the places where they may be."""
+"""Random deals of the cards that a seat does not see to the places where they may be."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from croupier.games.cards import Card
-from croupier.games.interface import Choose
+from croupier.games.interface import RandomSource
 
 ATTEMPTS = 10
-"""After so many deals that did not come out even, the bars are not heeded."""
+"""After so many deals that did not come out even, bars are ignored."""
 
 
 class Hidden(NamedTuple):
-    """A place with so many cards unseen, and the bit set of cards that surely are not there."""
+    """A place with so many unseen cards, and the bit set of cards that are certainly not there."""
 
     card_count: int
     barred: int = 0
 
 
-def deal_hidden(unseen: Sequence[Card], places: Sequence[Hidden], choose: Choose) -> list[list[Card]]:
-    """The cards of each place; raises ValueError unless there are as many cards as the places have in all."""
+def deal_hidden(unseen: Sequence[Card], places: Sequence[Hidden], randrange: RandomSource) -> list[list[Card]]:
+    """Return the cards of each place; raises ValueError unless there are as many cards as the places hold in all."""
     if sum(place.card_count for place in places) != len(unseen):
         raise ValueError(f"{len(unseen)} cards do not fit {[place.card_count for place in places]}")
     attempt = 0
-    while (dealt := _deal(unseen, _heeded(places, attempt), choose)) is None:
+    while (dealt := _deal(unseen, _bars_at(places, attempt), randrange)) is None:
         attempt += 1
     return dealt
 
 
-def _heeded(places: Sequence[Hidden], attempt: int) -> Sequence[Hidden]:
+def _bars_at(places: Sequence[Hidden], attempt: int) -> Sequence[Hidden]:
     return places if attempt < ATTEMPTS else [Hidden(place.card_count) for place in places]
 
 
-def _deal(unseen: Sequence[Card], places: Sequence[Hidden], choose: Choose) -> list[list[Card]] | None:
-    """Cards with the fewest places first; each place gets one as likely as it has room."""
+def _deal(unseen: Sequence[Card], places: Sequence[Hidden], randrange: RandomSource) -> list[list[Card]] | None:
+    """Deal cards with the fewest places first, with a probability in proportion to the room of each place."""
     room = [place.card_count for place in places]
     dealt: list[list[Card]] = [[] for _ in places]
-    ordered = sorted((sum(not place.barred >> card & 1 for place in places), choose(1 << 30), card) for card in unseen)
+    ordered = sorted(
+        (sum(not place.barred >> card & 1 for place in places), randrange(1 << 30), card) for card in unseen
+    )
     for _, _, card in ordered:
         free = [0 if place.barred >> card & 1 else left for place, left in zip(places, room, strict=True)]
         if not (total := sum(free)):
             return None
-        at, picked = 0, choose(total)
+        at, picked = 0, randrange(total)
         while picked >= free[at]:
             picked -= free[at]
             at += 1

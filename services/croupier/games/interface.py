@@ -1,16 +1,17 @@
-"""What a game is: a pure function over its events.
+"""The interface of games: pure functions over immutable states.
 
-The engine drives any game through this: it asks what the state awaits, gives it a shuffle or a seat's action, and gets
-a new state with the facts that became known. Nothing here or in a game does I/O, reads a clock or draws at random.
+The engine asks what a state awaits, applies a shuffle or an action, and receives a new state with the facts that became
+known. Nothing here or in a game does I/O, reads a clock or draws random numbers.
 """
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, Self, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from croupier.games.actions import Action
-from croupier.games.cards import Card, Suit
+from croupier.games.cards import Card, CardFace
+from croupier.games.choices import ActionChoice
 from croupier.games.facts import Fact, Seat, View, Viewer
 
 
@@ -38,7 +39,7 @@ class SeatActed(NamedTuple):
 
 
 class CardsShuffled(NamedTuple):
-    """The table shuffled: all cards that were asked for in their new order, and the numbers drawn with them."""
+    """The table shuffled: all the cards in their new order, and the numbers drawn with them."""
 
     cards: tuple[Card, ...]
     drawn: tuple[int, ...] = ()
@@ -81,52 +82,21 @@ class GameOver(NamedTuple):
 Awaiting: TypeAlias = SeatsToAct | ShuffleNeeded | GameOver
 
 
-class CardChoice(NamedTuple):
-    """From `fewest` to `most` cards out of a list, for the verb Keep or Swap, and a suit if any are listed."""
-
-    verb: type[Action]
-    cards: tuple[Card, ...]
-    fewest: int
-    most: int
-    suits: tuple[Suit, ...] = ()
-
-
 class Legal(NamedTuple):
-    """What a seat may do: actions in a stable order, and choices that are too many to list."""
+    """All that a seat may do: whole actions in a stable order, and families of actions that are too many to list."""
 
     actions: tuple[Action, ...] = ()
-    choices: tuple[CardChoice, ...] = ()
+    choices: tuple[ActionChoice, ...] = ()
 
 
 NOTHING_LEGAL = Legal()
 
+S = TypeVar("S")
+State: TypeAlias = Any
+"""A table of some game at one moment: a frozen value that only the rules of its game look into."""
 
-class State(Protocol):
-    """A table of a game at one moment: a frozen value."""
-
-    @property
-    def awaiting(self) -> Awaiting:
-        """What has to happen next."""
-
-    @property
-    def scores(self) -> tuple[int, ...]:
-        """Running totals by seat."""
-
-    def legal_actions(self, seat: Seat) -> Legal:
-        """All that the seat may do now; empty if it is not to act."""
-
-    def apply(self, event: Event) -> tuple[Self, tuple[Fact, ...]]:
-        """The next state and what became known; raises IllegalAction for an event that the rules refuse.
-
-        Events and actions hold values of their declared types. Codecs and action_from_json see to it for what comes
-        from outside; who makes them without those answers for it. Every value of the right type is judged.
-        """
-
-    def view(self, viewer: Viewer) -> View:
-        """All that a seat, or SPECTATOR, may know."""
-
-    def event_record(self, event: CardsShuffled | ProposalAgreed) -> dict[str, Any]:
-        """The table event of a shuffle that is due or a proposal, as the game's rules page writes it in a replay."""
+OptionValue: TypeAlias = bool | int | str
+OptionValues: TypeAlias = Mapping[str, OptionValue]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +104,8 @@ class Option:
     """An option of a game as people read it: allowed values are listed, or are the range lowest..highest."""
 
     name: str
-    default: "OptionValue"
-    allowed: "tuple[OptionValue, ...] | range"
+    default: OptionValue
+    allowed: tuple[OptionValue, ...] | range
     meaning: str
 
     @property
@@ -146,22 +116,18 @@ class Option:
     def check(self, value: object) -> None:
         """Raises InvalidOption unless the value has the option's type and is allowed."""
         if type(value) is not type(self.default) or value not in self.allowed:
-            raise InvalidOption(self.name, f"{self.name} cannot be {value!r}: {self.allowed_text()}")
+            raise InvalidOption(self.name, f"invalid {self.name} {value!r}: expected {self.allowed_text()}")
 
     def allowed_text(self) -> str:
-        """What is allowed, as a half sentence."""
+        """Return what is allowed, for example "an integer from 1 to 9"."""
         if isinstance(self.allowed, range):
-            return f"an integer from {self.allowed.start} to {self.allowed.stop - 1} is allowed"
+            return f"an integer from {self.allowed.start} to {self.allowed.stop - 1}"
         kind = "an integer" if self.type_name == "integer" else f"a {self.type_name}"
-        return f"{kind} out of {', '.join(map(json.dumps, self.allowed))} is allowed"
+        return f"{kind} out of {', '.join(map(json.dumps, self.allowed))}"
 
 
-OptionValue: TypeAlias = bool | int | str
-OptionValues: TypeAlias = Mapping[str, OptionValue]
-
-
-class Game(Protocol):
-    """The rules of a game. A sixth game is a class like this, and one line in GAMES."""
+class Rules(Protocol[S]):
+    """The rules of a game as functions over its states, its computer players and its description."""
 
     @property
     def id(self) -> str:
@@ -185,15 +151,22 @@ class Game(Protocol):
 
     @property
     def bots(self) -> Mapping[str, "Bot"]:
-        """The computer players by name, first the one that also plays for people whose time ran out."""
+        """The computer players by name, first the one that also acts for players whose time ran out."""
 
     @property
     def names(self) -> Mapping[str, str]:
-        """What players call things, where that differs: from a card, suit, contract or other word to its name."""
+        """Names that players use, where they differ: from a card, suit, contract or other word to its name."""
 
     @property
     def proposals(self) -> Mapping[str, str]:
-        """What seats can agree on, by name, with a sentence that says what happens then."""
+        """The proposals that seats can agree on, by name, each with a sentence on its effect."""
+
+    @property
+    def deck(self) -> tuple[CardFace, ...]:
+        """The cards of the game's own deck; empty for a game with standard cards."""
+
+    def teams(self, seats: int) -> tuple[tuple[Seat, ...], ...]:
+        """Return the teams at this number of seats, each seat in exactly one; empty if each seat plays for itself."""
 
     def options(self, seats: int) -> tuple[Option, ...]:
         """Every option with what is allowed for this number of seats."""
@@ -201,25 +174,54 @@ class Game(Protocol):
     def check(self, seats: int, options: OptionValues) -> None:
         """Raises InvalidOption for resolved options that are impossible together."""
 
-    def new(self, seats: int, options: OptionValues) -> State:
-        """A table before its first deal, from options that resolve_options gave."""
+    def new(self, seats: int, options: OptionValues) -> S:
+        """Return the state before the first deal, from options that `resolve_options` returned."""
 
-    def imagine(self, seen: "Seen", choose: "Choose") -> State:
-        """A table as it may be for all that a seat knows: what it does not see is dealt by chance.
+    def awaiting(self, state: S) -> Awaiting:
+        """Return what has to happen next."""
 
-        The law: the seat's view and legal actions there are those that were given. What the play so far tells of hidden
-        cards, such as suits that a seat did not follow, is heeded where that is easy.
+    def scores(self, state: S) -> tuple[int, ...]:
+        """Return the running totals by seat."""
+
+    def legal_actions(self, state: S, seat: Seat) -> Legal:
+        """Return all that a seat may do now; empty if it is not to act."""
+
+    def apply(self, state: S, event: Event) -> tuple[S, tuple[Fact, ...]]:
+        """Return the next state and the facts that became known.
+
+        Raises IllegalAction for an event that the rules refuse. Events and actions hold values of their declared types:
+        codecs ensure that for input from outside. Every value of the right type is judged.
         """
 
-    def rate(self, before: State, after: State) -> tuple[float, ...]:
-        """How well each seat did from one moment to a later one, 0 to 1: what a searching player wants more of."""
+    def view(self, state: S, viewer: Viewer) -> View:
+        """Return all that a seat, or SPECTATOR, may know."""
+
+    def event_record(self, state: S, event: CardsShuffled | ProposalAgreed) -> dict[str, Any]:
+        """Return a shuffle that is due, or an agreed proposal, in the form of the game's rules page for replays.
+
+        Raises IllegalAction for an event that the rules refuse.
+        """
+
+    def determinize(self, observation: "Observation", randrange: "RandomSource") -> S:
+        """Return a state that is possible by all that a seat knows; hidden cards are dealt at random.
+
+        The seat's view and legal actions in it are those of the observation. Inferences from the play so far, such as
+        suits that a seat did not follow, are respected where that is easy.
+        """
+
+    def evaluate(self, before: S, after: S) -> tuple[float, ...]:
+        """Return how well each seat did between two moments, 0 to 1: a searching player maximizes this."""
 
 
-class Seen(NamedTuple):
-    """What a computer player gets: its seat, the table's resolved options, its view, and what it may do."""
+Game: TypeAlias = Rules[Any]
+"""Some game."""
+
+
+class Observation(NamedTuple):
+    """The input of a computer player: its seat, the table's resolved options, its view, and its legal actions."""
 
     seat: Seat
-    options: "OptionValues"
+    options: OptionValues
     view: View
     legal: Legal
 
@@ -227,31 +229,31 @@ class Seen(NamedTuple):
 class Bot(Protocol):
     """A computer player: it sees what its seat sees, and nothing more."""
 
-    def __call__(self, seen: Seen, choose: "Choose", /) -> Action:
-        """Decide; `choose(n)` gives a random number from range(n). Raises ValueError if nothing is legal."""
+    def __call__(self, observation: Observation, randrange: "RandomSource", /) -> Action:
+        """Return an action; raises ValueError if nothing is legal."""
 
 
-class Choose(Protocol):
-    """A source of chance that the caller owns."""
+class RandomSource(Protocol):
+    """A source of random numbers that the caller owns."""
 
     def __call__(self, bound: int, /) -> int:
-        """A number from range(bound)."""
+        """Return a number from range(bound)."""
 
 
 def seats_text(game: Game) -> str:
-    """How many seats a game has, for example "2 to 6 seats"."""
+    """Return the possible numbers of seats, for example "2 to 6 seats"."""
     fewest, most = game.seats.start, game.seats.stop - 1
     return f"{fewest} seats" if fewest == most else f"{fewest} to {most} seats"
 
 
 def resolve_options(game: Game, seats: int, given: OptionValues) -> dict[str, OptionValue]:
-    """Every option of the game with its value; raises InvalidOption naming what is wrong and what is allowed."""
+    """Return every option of the game with its value; raises InvalidOption with the invalid one and what is allowed."""
     if type(seats) is not int or seats not in game.seats:
-        raise InvalidOption("seats", f"{game.name} has {seats_text(game)}, not {seats!r}")
+        raise InvalidOption("seats", f"invalid number of seats {seats!r}: expected {seats_text(game)}")
     options = {option.name: option for option in game.options(seats)}
     for name, value in given.items():
         if name not in options:
-            raise InvalidOption(name, f"{game.name} has no option {name!r}: it has {', '.join(options)}")
+            raise InvalidOption(name, f"invalid option {name!r}: expected one of {', '.join(options)}")
         options[name].check(value)
     resolved = {name: given.get(name, option.default) for name, option in options.items()}
     game.check(seats, resolved)

@@ -1,4 +1,4 @@
-"""Who stands how: seats grouped by merit, and gains compared with those of the others."""
+"""Rankings: seats grouped by merit, and gains compared with those of the others."""
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
@@ -8,16 +8,16 @@ from croupier.games.facts import Seat
 
 
 def ranked(seats: Iterable[Seat], merit: Callable[[Seat], Any]) -> tuple[tuple[Seat, ...], ...]:
-    """Groups of seats, the smallest merit first; equal ones share a group, the seats in the order given."""
+    """Return groups of seats, the smallest merit first; equal ones share a group, in the order given."""
     return tuple(tuple(group) for _, group in groupby(sorted(seats, key=merit), key=merit))
 
 
 def against_others(gains: Sequence[float], span: float) -> list[float]:
-    """0.5 for a gain as good as the others' mean, 1 for one that is half the span better, and 0 to 1 in all."""
+    """Return a rating for each gain, 0 to 1: 0.5 for the mean of the others, 1 for half the span above it."""
     total, others = sum(gains), len(gains) - 1
     return [clamped(0.5 + (own - (total - own) / others) / span) for own in gains]
 
 
 def clamped(rating: float) -> float:
-    """The nearest number from 0 to 1."""
+    """Return the nearest number from 0 to 1."""
     return min(max(rating, 0.0), 1.0)

@@ -1,4 +1,4 @@
-"""What a search has learnt of actions: nodes of its tree, and how alternatives compare."""
+"""The tree of a search: its nodes, and comparisons of alternatives."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -7,18 +7,18 @@ from math import inf, log, sqrt
 from croupier.games.actions import Action
 
 CURIOSITY = 0.2
-"""The weight of what is not known yet of the seat's own alternatives, against gains from -1 to 1."""
+"""The weight of the uncertainty about the seat's own alternatives, against gains from -1 to 1."""
 EXPLORATION = 0.7
-"""The weight of what is not known yet, against rewards from 0 to 1."""
-FEWEST_TABLES = 3
-"""What was tried at fewer tables is not preferred."""
+"""The weight of uncertainty, against rewards from 0 to 1."""
+MIN_TABLES = 3
+"""An action that was tried at fewer tables is not preferred."""
 LEAST_VARIANCE = 0.01
-"""Differences that have been equal by luck so far are not taken for certain."""
+"""A lower bound: gains that happen to have been equal so far are not certain."""
 
 
 @dataclass(slots=True)
 class Node:
-    """What is known of an action at its place in the tree; rewards are those of the seat that chose it."""
+    """The statistics of an action at its place in the tree; rewards are those of the seat that chose it."""
 
     visits: int = 0
     available: int = 0
@@ -26,16 +26,16 @@ class Node:
     children: dict[Action, "Node"] = field(default_factory=dict)
 
     def bound(self) -> float:
-        """The upper confidence bound of a node that was visited."""
+        """Return the upper confidence bound of a node that was visited."""
         return self.rewards / self.visits + EXPLORATION * sqrt(log(self.available) / self.visits)
 
     def credit(self, reward: float) -> None:
-        """Count a visit and what it brought."""
+        """Count a visit and its reward."""
         self.visits += 1
         self.rewards += reward
 
     def pick(self, actions: Sequence[Action], new: Action | None) -> Action:
-        """The new one, or else the one with the highest bound; all that are known here count as available."""
+        """Return the new action, or else the one with the highest bound; all known children count as available."""
         children = self.children
         if new is not None:
             children[new] = Node()
@@ -47,7 +47,7 @@ class Node:
 
 @dataclass(slots=True)
 class Compared:
-    """How much more an alternative brought than the proposal at the same tables, one after the other."""
+    """The gains of an alternative over the proposal at the same tables, one after the other."""
 
     tables: int = 0
     gains: float = 0.0
@@ -60,12 +60,12 @@ class Compared:
         self.squares += gain * gain
 
     def bound(self, tables: int) -> float:
-        """The upper confidence bound of the average gain after so many tables in all."""
+        """Return the upper confidence bound of the average gain after so many tables in all."""
         return self.gains / self.tables + CURIOSITY * sqrt(log(tables) / self.tables) if self.tables else inf
 
     def lead(self) -> float:
-        """The average gain in standard errors."""
-        if self.tables < FEWEST_TABLES:
+        """Return the average gain in standard errors."""
+        if self.tables < MIN_TABLES:
             return 0.0
         mean = self.gains / self.tables
         variance = max(self.squares / self.tables - mean * mean, LEAST_VARIANCE)

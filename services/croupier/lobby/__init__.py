@@ -1,1 +1,1 @@
-"""The lobby: players and their sign-ins, tables being formed, and quick match."""
+"""The lobby: players and their sign-ins, tables being formed, and matchmaking."""

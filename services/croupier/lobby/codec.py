@@ -1,189 +1,220 @@
-"""Between the contract's messages and the lobby's values; and the checks that need no state."""
+"""Translation between the contract's messages and the lobby's values, with the checks that need no state."""
 
-from croupier.lobby.engine_port import GameDescription, OptionDescription
-from croupier.lobby.forming import TableWish
-from croupier.lobby.matching import MatchNews
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.struct_pb2 import Struct, Value
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from croupier.lobby.auth import Tokens
+from croupier.lobby.engine_port import GameDescription, Preparation
+from croupier.lobby.matchmaker import MatchProgress
 from croupier.lobby.players import Player
-from croupier.lobby.tables import FREE_SEAT, Seat, Table, TableClock, TableState
-from croupier.lobby.tickets import Wish
-from croupier.lobby.tokens import Tokens
-from croupier.runtime.errors import MalformedRequest
-from croupier_api.v1 import engine_pb2, lobby_pb2, table_pb2
+from croupier.lobby.table_service import TableSpec
+from croupier.lobby.tables import OptionValue, Seat, Table, TableState, TimeControl
+from croupier.lobby.tickets import MatchCriteria
+from croupier.runtime.errors import MalformedRequest, invalid_field
+from croupier_api.v1 import errors_pb2, games_pb2, lobby_pb2, tables_pb2
+from croupier_internal.v1 import engine_control_pb2
 
-LONGEST_ID_CHARACTERS = 64
-LONGEST_CLIENT_SEED_BYTES = 64
-MOST_OPTIONS = 64
-SHOWN_STATES = {
-    TableState.FORMING: lobby_pb2.TABLE_STATE_FORMING,
-    TableState.OPENING: lobby_pb2.TABLE_STATE_FORMING,
-    TableState.PLAYING: lobby_pb2.TABLE_STATE_PLAYING,
-    TableState.FINISHED: lobby_pb2.TABLE_STATE_FINISHED,
-    TableState.CLOSED: lobby_pb2.TABLE_STATE_CLOSED,
+MAX_ID_CHARACTERS = 64
+MAX_CLIENT_SEED_BYTES = 64
+MAX_OPTIONS = 64
+MILLISECOND = 1_000_000
+SECOND = 1_000_000_000
+"""In nanoseconds, like MILLISECOND."""
+MAX_DURATION_SECONDS = 315_576_000_000
+"""Ten thousand years, beyond which a Duration is not valid."""
+ZERO_TIME_CONTROL = TimeControl(0, 0, 0)
+TimeName = Literal["action_time", "reserve_time", "bot_delay"]
+CONTRACT_STATES = {
+    TableState.FORMING: tables_pb2.TABLE_STATE_FORMING,
+    TableState.OPENING: tables_pb2.TABLE_STATE_FORMING,
+    TableState.PLAYING: tables_pb2.TABLE_STATE_PLAYING,
+    TableState.FINISHED: tables_pb2.TABLE_STATE_FINISHED,
+    TableState.CLOSED: tables_pb2.TABLE_STATE_CLOSED,
 }
 
 
-def read_id(field: str, text: str) -> str:
-    """An id; raises MalformedRequest unless it has 1 to 64 visible ASCII characters."""
-    if not 1 <= len(text) <= LONGEST_ID_CHARACTERS or not (text.isascii() and text.isprintable()):
-        raise MalformedRequest(
-            "ID", f"{field} is missing or no id: 1 to {LONGEST_ID_CHARACTERS} ASCII characters are needed", field=field
-        )
+def decode_id(field: str, text: str) -> str:
+    """Return an id; raises MalformedRequest unless it has 1 to 64 visible ASCII characters."""
+    if not 1 <= len(text) <= MAX_ID_CHARACTERS or not (text.isascii() and text.isprintable()):
+        raise invalid_field(field, f"invalid {field}: expected 1 to {MAX_ID_CHARACTERS} printable ASCII characters")
     return text
 
 
-def read_optional_id(field: str, text: str) -> str:
-    """An id, or an empty text."""
-    return read_id(field, text) if text else ""
+def decode_optional_id(field: str, text: str) -> str:
+    """Return an id, or an empty text; raises MalformedRequest as `decode_id` does."""
+    return decode_id(field, text) if text else ""
 
 
-def read_client_seed(seed: bytes) -> bytes:
-    """What a player adds to the shuffles; raises MalformedRequest beyond 64 bytes."""
-    if len(seed) > LONGEST_CLIENT_SEED_BYTES:
-        raise MalformedRequest(
-            "CLIENT_SEED",
-            f"client_seed has {len(seed)} bytes: {LONGEST_CLIENT_SEED_BYTES} are the most",
-            field="client_seed",
+def decode_client_seed(seed: bytes) -> bytes:
+    """Return the bytes that a player adds to the shuffles; raises MalformedRequest beyond 64 bytes."""
+    if len(seed) > MAX_CLIENT_SEED_BYTES:
+        raise invalid_field(
+            "client_seed", f"invalid client_seed of {len(seed)} bytes: expected at most {MAX_CLIENT_SEED_BYTES}"
         )
     return seed
 
 
-def read_table_wish(request: lobby_pb2.CreateTableRequest, usual: TableClock) -> TableWish:
-    """A table to form; an unset or zero field of the clock takes the usual value."""
-    options = dict(request.options.values)
-    if len(options) > MOST_OPTIONS:
-        raise MalformedRequest("OPTIONS", f"{len(options)} options are too many for any game", field="options")
-    clock = TableClock(
-        request.clock.action_seconds or usual.action_seconds,
-        request.clock.reserve_seconds or usual.reserve_seconds,
-        request.clock.bot_delay_milliseconds,
+def decode_table_spec(request: lobby_pb2.CreateTableRequest, default: TimeControl) -> TableSpec:
+    """Return the table to create; unset fields of the time control have their defaults. Raises MalformedRequest."""
+    return TableSpec(
+        decode_id("game", request.game),
+        request.seat_count,
+        _decode_options(request.options),
+        _decode_time_control(request.time_control, default),
+        request.is_private,
     )
-    return TableWish(read_id("game", request.game), _read_seats(request.seats), options, clock, request.private)
 
 
-def read_wish(request: lobby_pb2.QuickMatchRequest) -> Wish:
-    """A wish to be matched."""
-    return Wish(read_id("game", request.game), _read_seats(request.seats))
+def _decode_options(options: Struct) -> Mapping[str, OptionValue]:
+    if len(options.fields) > MAX_OPTIONS:
+        raise MalformedRequest(
+            errors_pb2.ERROR_REASON_INVALID_OPTION,
+            f"invalid options: expected at most {MAX_OPTIONS}, not {len(options.fields)}",
+            field="options",
+        )
+    return {name: _decode_option(name, value) for name, value in options.fields.items()}
 
 
-def _read_seats(seats: int) -> int:
-    if seats == 0:
-        raise MalformedRequest("SEATS", "seats is missing: say how many the table has", field="seats")
-    return seats
+def _decode_option(name: str, value: Value) -> OptionValue:
+    match value.WhichOneof("kind"):
+        case "bool_value":
+            return value.bool_value
+        case "string_value":
+            return value.string_value
+        case "number_value" if value.number_value.is_integer():
+            return int(value.number_value)
+    shown = name[:MAX_ID_CHARACTERS]
+    raise MalformedRequest(
+        errors_pb2.ERROR_REASON_INVALID_OPTION,
+        f"invalid option {shown!r}: expected a boolean, an integer or a string",
+        field=f"options.{shown}",
+    )
 
 
-def read_states(state: int) -> tuple[TableState, ...]:
-    """The states that a filter means; raises MalformedRequest for one that does not exist."""
-    if state == lobby_pb2.TABLE_STATE_UNSPECIFIED:
-        return tuple(SHOWN_STATES)
-    states = tuple(inner for inner, shown in SHOWN_STATES.items() if shown == state)
+def _decode_time_control(given: tables_pb2.TimeControl, default: TimeControl) -> TimeControl:
+    return TimeControl(
+        _decode_duration(given, "action_time", SECOND, "seconds", default.action_seconds),
+        _decode_duration(given, "reserve_time", SECOND, "seconds", default.reserve_seconds),
+        _decode_duration(given, "bot_delay", MILLISECOND, "milliseconds", default.bot_delay_milliseconds),
+    )
+
+
+def _decode_duration(given: tables_pb2.TimeControl, name: TimeName, unit: int, units: str, default: int) -> int:
+    if not given.HasField(name):
+        return default
+    duration: Duration = getattr(given, name)
+    count, rest = divmod(duration.seconds * SECOND + duration.nanos, unit)
+    if rest or abs(duration.seconds) > MAX_DURATION_SECONDS:
+        raise invalid_field(f"time_control.{name}", f"invalid time_control.{name}: expected whole {units}")
+    return count
+
+
+def decode_criteria(request: lobby_pb2.FindMatchRequest) -> MatchCriteria:
+    """Return the criteria of the match; raises MalformedRequest."""
+    return MatchCriteria(decode_id("game", request.game), request.seat_count)
+
+
+def decode_states(state: int) -> tuple[TableState, ...]:
+    """Return the states that a filter includes; raises MalformedRequest for an unknown one."""
+    if state == tables_pb2.TABLE_STATE_UNSPECIFIED:
+        return tuple(CONTRACT_STATES)
+    states = tuple(inner for inner, shown in CONTRACT_STATES.items() if shown == state)
     if not states:
-        raise MalformedRequest("STATE", f"state is {state}: there is no such state of a table", field="state")
+        raise invalid_field("state", f"invalid state {state}: expected a value of TableState")
     return states
 
 
-def write_player(player: Player) -> lobby_pb2.Player:
-    """A player."""
+def encode_player(player: Player) -> lobby_pb2.Player:
+    """Return the message of a player."""
     return lobby_pb2.Player(player_id=player.player_id, name=player.name)
 
 
-def write_tokens(tokens: Tokens) -> lobby_pb2.Tokens:
-    """Tokens."""
+def encode_tokens(tokens: Tokens) -> lobby_pb2.Tokens:
+    """Return the message of tokens."""
     return lobby_pb2.Tokens(
         access_token=tokens.access_token,
-        access_expires_milliseconds=tokens.access_expires_milliseconds,
+        access_expiry_time=_encode_time(tokens.access_expires_milliseconds),
         refresh_token=tokens.refresh_token,
-        refresh_expires_milliseconds=tokens.refresh_expires_milliseconds,
+        refresh_expiry_time=_encode_time(tokens.refresh_expires_milliseconds),
     )
 
 
-def write_table(table: Table, viewer_id: str) -> lobby_pb2.Table:
-    """A table as a viewer may see it: the invite code is for those who sit there."""
-    return lobby_pb2.Table(
+def _encode_time(milliseconds: int) -> Timestamp:
+    time = Timestamp()
+    time.FromMilliseconds(milliseconds)
+    return time
+
+
+def encode_table(table: Table, viewer_id: str) -> tables_pb2.Table:
+    """Return the message of a table for a viewer: only its players get the invite code."""
+    return tables_pb2.Table(
         table_id=table.table_id,
         game=table.game,
-        options=table_pb2.GameOptions(values=dict(table.options)),
-        clock=write_clock(table.clock),
-        state=SHOWN_STATES[table.state],
-        seats=[_write_seat(seat) for seat in table.seats],
+        rules_version=table.rules_version,
+        options=encode_options(table.options),
+        time_control=encode_time_control(table.time_control),
+        seats=map(encode_seat, table.seats),
+        teams=[games_pb2.Team(seats=team) for team in table.teams],
+        seed_commitment=table.seed_commitment,
+        state=CONTRACT_STATES[table.state],
         host_player_id=table.host_player_id,
-        private=table.private,
+        is_private=table.is_private,
         invite_code=table.invite_code if table.seat_of(viewer_id) is not None else "",
-        commitment=table.commitment,
-        created_milliseconds=table.created_milliseconds,
+        create_time=_encode_time(table.created_milliseconds),
     )
 
 
-def write_news(news: MatchNews, viewer_id: str) -> lobby_pb2.QuickMatchResponse:
-    """How a wish stands."""
-    table = write_table(news.table, viewer_id) if news.table else None
-    return lobby_pb2.QuickMatchResponse(ticket_id=news.ticket_id, waiting=news.waiting, table=table)
+def encode_progress(progress: MatchProgress, viewer_id: str) -> lobby_pb2.FindMatchResponse:
+    """Return the message of a match's progress."""
+    table = encode_table(progress.table, viewer_id) if progress.table else None
+    return lobby_pb2.FindMatchResponse(ticket_id=progress.ticket_id, waiting_count=progress.waiting_count, table=table)
 
 
-def _write_seat(seat: Seat) -> lobby_pb2.TableSeat:
-    occupant = None if seat == FREE_SEAT else write_occupant(seat)
-    return lobby_pb2.TableSeat(occupant=occupant, ready=seat.ready)
+def encode_seat(seat: Seat) -> tables_pb2.Seat:
+    """Return the message of a seat, also for the engine."""
+    return tables_pb2.Seat(player_id=seat.player_id, name=seat.name, bot=seat.bot, is_ready=seat.is_ready)
 
 
-def write_occupant(seat: Seat) -> table_pb2.SeatInfo:
-    """Who sits somewhere."""
-    return table_pb2.SeatInfo(player_id=seat.player_id, name=seat.name, bot=seat.bot)
+def encode_options(options: Mapping[str, OptionValue]) -> Struct:
+    """Return the message of options."""
+    struct = Struct()
+    struct.update(options)
+    return struct
 
 
-def write_clock(clock: TableClock) -> table_pb2.Clock:
-    """A clock."""
-    return table_pb2.Clock(
-        action_seconds=clock.action_seconds,
-        reserve_seconds=clock.reserve_seconds,
-        bot_delay_milliseconds=clock.bot_delay_milliseconds,
+def encode_time_control(control: TimeControl) -> tables_pb2.TimeControl:
+    """Return the message of a time control, every field set."""
+    delay_seconds, delay_milliseconds = divmod(control.bot_delay_milliseconds, 1000)
+    return tables_pb2.TimeControl(
+        action_time=Duration(seconds=control.action_seconds),
+        reserve_time=Duration(seconds=control.reserve_seconds),
+        bot_delay=Duration(seconds=delay_seconds, nanos=delay_milliseconds * MILLISECOND),
     )
 
 
-def read_clock(clock: table_pb2.Clock) -> TableClock:
-    """A clock, as it is."""
-    return TableClock(clock.action_seconds, clock.reserve_seconds, clock.bot_delay_milliseconds)
-
-
-def write_game(game: GameDescription) -> engine_pb2.GameDescription:
-    """A game."""
-    return engine_pb2.GameDescription(
-        game=game.game,
-        name=game.name,
-        summary=game.summary,
-        min_seats=game.min_seats,
-        max_seats=game.max_seats,
-        rules_version=game.rules_version,
-        options=[_write_option(option) for option in game.options],
-        bots=game.bots,
-        names=game.names,
-        proposals=game.proposals,
+def decode_preparation(response: engine_control_pb2.PrepareTableResponse) -> Preparation:
+    """Return a table as the engine prepared it."""
+    return Preparation(
+        _decode_options(response.options),
+        _decode_time_control(response.time_control, ZERO_TIME_CONTROL),
+        response.seed_commitment,
+        response.rules_version,
+        tuple(tuple(team.seats) for team in response.teams),
     )
 
 
-def _write_option(option: OptionDescription) -> engine_pb2.OptionDescription:
-    return engine_pb2.OptionDescription(
-        name=option.name,
-        type=option.type,
-        default_value=option.default_value,
-        allowed_values=option.allowed_values,
-        meaning=option.meaning,
+def decode_games(games: Sequence[games_pb2.GameDescription]) -> tuple[GameDescription, ...]:
+    """Return the games as the engine describes them."""
+    return tuple(
+        GameDescription(game.game, game.min_seats, game.max_seats, tuple(game.bots), game.SerializeToString())
+        for game in games
     )
 
 
-def read_game(game: engine_pb2.GameDescription) -> GameDescription:
-    """A game."""
-    options = tuple(
-        OptionDescription(option.name, option.type, option.default_value, tuple(option.allowed_values), option.meaning)
-        for option in game.options
-    )
-    return GameDescription(
-        game.game,
-        game.name,
-        game.summary,
-        game.min_seats,
-        game.max_seats,
-        game.rules_version,
-        options,
-        tuple(game.bots),
-        dict(game.names),
-        dict(game.proposals),
-    )
+def encode_game(game: GameDescription) -> games_pb2.GameDescription:
+    """Return the engine's message of a game."""
+    return games_pb2.GameDescription.FromString(game.description)

@@ -1,16 +1,15 @@
-"""The engine over gRPC, with the lobby's own token and a deadline on each call."""
+"""The engine over gRPC, with the lobby's token and a deadline for each call."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import grpc
 import structlog
-from google.rpc import error_details_pb2, status_pb2
 from grpc_status import rpc_status
 
 from croupier.lobby import codec
 from croupier.lobby.engine_port import GameDescription, Preparation
-from croupier.lobby.tables import Seat, TableClock
+from croupier.lobby.tables import OptionValue, Seat, TimeControl
 from croupier.runtime.errors import (
     AlreadyExists,
     IllegalNow,
@@ -19,15 +18,17 @@ from croupier.runtime.errors import (
     NotFound,
     ServiceError,
     Unavailable,
+    from_status,
 )
 from croupier.runtime.identity import TokenIssuer
 from croupier.runtime.logs import Logger
-from croupier_api.v1 import engine_pb2, engine_pb2_grpc, table_pb2
+from croupier_api.v1 import errors_pb2
+from croupier_internal.v1 import engine_control_pb2 as pb
+from croupier_internal.v1 import engine_control_pb2_grpc
 
 SUBJECT = "lobby"
-REFUSALS: Mapping[grpc.StatusCode, type[ServiceError]] = {
-    kind.code: kind for kind in (MalformedRequest, IllegalNow, NotFound, AlreadyExists, LimitReached)
-}
+FORWARDED_ERRORS = (MalformedRequest, IllegalNow, NotFound, AlreadyExists, LimitReached, Unavailable)
+"""Errors that concern the player; any other is a fault between lobby and engine."""
 Response = TypeVar("Response")
 
 
@@ -39,44 +40,43 @@ class EngineChannel:
     """An EnginePort over a channel that the caller owns."""
 
     def __init__(self, channel: grpc.aio.Channel, issuer: TokenIssuer, timeout_seconds: float, logger: Logger) -> None:
-        self._stub = engine_pb2_grpc.EngineControlServiceStub(channel)
+        self._stub = engine_control_pb2_grpc.EngineControlServiceStub(channel)
         self._issuer = issuer
         self._timeout_seconds = timeout_seconds
         self._logger = logger
 
     async def describe_games(self) -> tuple[GameDescription, ...]:
-        """The games in the order to show them."""
-        response = await self._call(self._stub.DescribeGames, engine_pb2.DescribeGamesRequest())
-        return tuple(codec.read_game(game) for game in response.games)
+        """Return the games in the order to show them."""
+        response = await self._call(self._stub.DescribeGames, pb.DescribeGamesRequest())
+        return codec.decode_games(response.games)
 
     async def prepare_table(
-        self, table_id: str, game: str, seats: int, options: Mapping[str, str], clock: TableClock
+        self, table_id: str, game: str, seats: int, options: Mapping[str, OptionValue], time_control: TimeControl
     ) -> Preparation:
-        """Check what is wanted and commit to the secret seed; idempotent by table."""
-        request = engine_pb2.PrepareTableRequest(
+        """Check a table and commit to its secret seed; idempotent by table."""
+        request = pb.PrepareTableRequest(
             table_id=table_id,
             game=game,
-            seats=seats,
-            options=table_pb2.GameOptions(values=dict(options)),
-            clock=codec.write_clock(clock),
+            seat_count=seats,
+            options=codec.encode_options(options),
+            time_control=codec.encode_time_control(time_control),
         )
-        response = await self._call(self._stub.PrepareTable, request, table_id)
-        return Preparation(dict(response.options.values), codec.read_clock(response.clock), response.commitment)
+        return codec.decode_preparation(await self._call(self._stub.PrepareTable, request, table_id))
 
     async def open_table(self, table_id: str, seats: Sequence[Seat]) -> None:
         """Open a prepared table and deal; idempotent by table."""
-        request = engine_pb2.OpenTableRequest(
+        request = pb.OpenTableRequest(
             table_id=table_id,
-            seats=[codec.write_occupant(seat) for seat in seats],
+            seats=map(codec.encode_seat, seats),
             client_seeds=[seat.client_seed for seat in seats],
         )
         await self._call(self._stub.OpenTable, request, table_id)
 
     async def table_statuses(self, table_ids: Sequence[str]) -> Mapping[str, bool]:
-        """Whether the game is over, for each of at most 500 tables that the engine knows."""
-        request = engine_pb2.GetTableStatusesRequest(table_ids=table_ids)
+        """Return whether the game is over, for each of at most 500 tables that the engine knows."""
+        request = pb.GetTableStatusesRequest(table_ids=table_ids)
         response = await self._call(self._stub.GetTableStatuses, request)
-        return {status.table_id: status.finished for status in response.statuses}
+        return {status.table_id: status.is_finished for status in response.statuses}
 
     async def _call(self, method: Callable[..., Awaitable[Response]], request: Any, table_id: str = "") -> Response:
         token, _ = self._issuer.issue(SUBJECT)
@@ -88,32 +88,26 @@ class EngineChannel:
         try:
             return await method(request, metadata=metadata, timeout=self._timeout_seconds)
         except grpc.aio.AioRpcError as error:
-            refusal = refusal_of(error)
-            if isinstance(refusal, Unavailable):
+            failure = service_error(error)
+            if isinstance(failure, Unavailable):
                 self._logger.warning("the engine failed", code=error.code().name, details=error.details())
-            raise refusal from None
+            raise failure from None
 
 
-def refusal_of(error: grpc.aio.AioRpcError) -> ServiceError:
-    """What the engine refuses, as it said it; Unavailable for anything that is no concern of the player."""
-    kind = REFUSALS.get(error.code())
-    if kind is None:
-        absent = KeyRefused if error.code() is grpc.StatusCode.UNAUTHENTICATED else Unavailable
-        return absent("ENGINE_UNAVAILABLE", "the engine cannot answer now: try again", retry_after_seconds=1)
-    info, field = _details(error)
-    message = error.details() or "the engine refuses this"
-    return kind(info.reason or error.code().name, message, field=field, metadata=dict(info.metadata))
+def service_error(error: grpc.aio.AioRpcError) -> ServiceError:
+    """Return the engine's own error if it concerns the player, Unavailable for any other failure."""
+    decoded = _decode_error(error)
+    if isinstance(decoded, FORWARDED_ERRORS):
+        return decoded
+    kind = KeyRefused if error.code() is grpc.StatusCode.UNAUTHENTICATED else Unavailable
+    return kind(
+        errors_pb2.ERROR_REASON_SERVICE_UNAVAILABLE, "the engine does not answer: try again", retry_after_seconds=1
+    )
 
 
-def _details(error: grpc.aio.AioRpcError) -> tuple[error_details_pb2.ErrorInfo, str]:
-    info, bad = error_details_pb2.ErrorInfo(), error_details_pb2.BadRequest()
+def _decode_error(error: grpc.aio.AioRpcError) -> ServiceError | None:
     try:
-        status: status_pb2.Status | None = rpc_status.from_call(error)
+        status = rpc_status.from_call(error)
     except ValueError:
-        status = None
-    for detail in status.details if status else ():
-        if detail.Is(info.DESCRIPTOR):
-            detail.Unpack(info)
-        elif detail.Is(bad.DESCRIPTOR):
-            detail.Unpack(bad)
-    return info, bad.field_violations[0].field if bad.field_violations else ""
+        return None
+    return from_status(status) if status else None

@@ -1,60 +1,58 @@
-"""The games that the engine offers, asked for now and then."""
+"""The games that the engine offers."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from croupier.lobby.engine_port import EnginePort, GameDescription
-from croupier.runtime.errors import MalformedRequest, Unavailable
+from croupier.runtime.errors import MalformedRequest, Unavailable, invalid_field
+from croupier_api.v1 import errors_pb2
 
-KEPT_MILLISECONDS = 60_000
+MAX_AGE_MILLISECONDS = 60_000
 
 
 @dataclass(slots=True)
-class GameCatalogue:
-    """The engine's games; a minute old at most, older only while the engine is silent."""
+class GameRegistry:
+    """A cache of the engine's games, at most a minute old except while the engine is unavailable."""
 
     engine: EnginePort
     clock: Callable[[], int]
     _games: tuple[GameDescription, ...] = ()
-    _asked_milliseconds: int | None = field(default=None)
+    _refreshed_milliseconds: int | None = None
 
-    async def all(self) -> tuple[GameDescription, ...]:
-        """The games in the order to show them; raises Unavailable if they were never heard of."""
+    async def list_games(self) -> tuple[GameDescription, ...]:
+        """Return the games in the order to show them; raises Unavailable if the engine has never described them."""
         now = self.clock()
-        if self._asked_milliseconds is None or now - self._asked_milliseconds >= KEPT_MILLISECONDS:
+        if self._refreshed_milliseconds is None or now - self._refreshed_milliseconds >= MAX_AGE_MILLISECONDS:
             try:
                 self._games = await self.engine.describe_games()
-                self._asked_milliseconds = now
+                self._refreshed_milliseconds = now
             except Unavailable:
-                if self._asked_milliseconds is None:
+                if self._refreshed_milliseconds is None:
                     raise
         return self._games
 
-    async def find(self, game: str, field_name: str = "game") -> GameDescription:
-        """A game by id; raises MalformedRequest if there is none."""
-        games = await self.all()
+    async def find(self, game: str) -> GameDescription:
+        """Return a game by id; raises MalformedRequest if there is none."""
+        games = await self.list_games()
         for description in games:
             if description.game == game:
                 return description
         known = ", ".join(description.game for description in games)
-        raise MalformedRequest("UNKNOWN_GAME", f"there is no game {game!r}: {known} can be played", field=field_name)
+        raise MalformedRequest(
+            errors_pb2.ERROR_REASON_UNKNOWN_GAME, f"invalid game {game!r}: expected one of {known}", field="game"
+        )
 
-    async def check_seats(self, game: str, seats: int) -> None:
-        """Raises MalformedRequest for a game that there is not, or that is not for so many."""
+    async def check_seat_count(self, game: str, seat_count: int) -> None:
+        """Raise MalformedRequest for an unknown game, or a number of seats that it does not have."""
         description = await self.find(game)
-        if not description.min_seats <= seats <= description.max_seats:
-            raise MalformedRequest(
-                "SEATS",
-                f"seats is {seats}: {game} is for {description.min_seats} to {description.max_seats}",
-                field="seats",
-                metadata={"game": game},
-            )
+        if not description.min_seats <= seat_count <= description.max_seats:
+            expected = f"{description.min_seats} to {description.max_seats}"
+            raise invalid_field("seat_count", f"invalid seat_count {seat_count}: expected {expected} for {game}")
 
-    async def bot(self, game: str, bot: str) -> str:
-        """A kind of computer player, the best for an empty one; raises MalformedRequest if the game has it not."""
+    async def choose_bot(self, game: str, bot: str) -> str:
+        """Return a kind of bot, by default the strongest; raises MalformedRequest if the game does not have it."""
         kinds = (await self.find(game)).bots
-        if not kinds:
-            raise MalformedRequest("UNKNOWN_BOT", f"{game} has no computer players", field="bot")
-        if bot and bot not in kinds:
-            raise MalformedRequest("UNKNOWN_BOT", f"bot is {bot!r}: {game} has {', '.join(kinds)}", field="bot")
-        return bot or kinds[0]
+        if kinds and bot in ("", *kinds):
+            return bot or kinds[0]
+        expected = f"expected one of {', '.join(kinds)}" if kinds else f"{game} has no bots"
+        raise MalformedRequest(errors_pb2.ERROR_REASON_UNKNOWN_BOT, f"invalid bot {bot!r}: {expected}", field="bot")

@@ -1,4 +1,4 @@
-"""All metrics of the lobby beyond those of its calls."""
+"""The metrics of the lobby beyond those of its calls."""
 
 from collections.abc import Hashable, Mapping
 from functools import partial
@@ -6,27 +6,27 @@ from functools import partial
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
 from croupier.lobby.tables import TableState
-from croupier.lobby.tickets import Wish
+from croupier.lobby.tickets import MatchCriteria
 
 
 class LobbyMetrics:
-    """What the lobby counts, in a registry."""
+    """The lobby's counters and gauges in a registry."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         counter, gauge = partial(Counter, registry=registry), partial(Gauge, registry=registry)
         self.registry = registry
         self.sign_ins = counter("croupier_lobby_sign_ins", "Sign-ins of players.", ["new"])
-        self.matches = counter("croupier_lobby_matches", "Quick matches made.", ["game"])
+        self.matches = counter("croupier_lobby_matches", "Matches made.", ["game"])
         self.tables = gauge("croupier_lobby_tables", "Tables that have not ended.", ["game", "state"])
         self.tickets = gauge("croupier_lobby_tickets_waiting", "Tickets that wait.", ["game", "seats"])
 
     def show_tables(self, counts: Mapping[tuple[str, TableState], int]) -> None:
-        """Set how many tables run, by game and state."""
+        """Set the number of running tables, by game and state."""
         _show(self.tables, {(game, state.value): count for (game, state), count in counts.items()})
 
-    def show_tickets(self, counts: Mapping[Wish, int]) -> None:
-        """Set how many tickets wait, by wish."""
-        _show(self.tickets, {(wish.game, str(wish.seats)): count for wish, count in counts.items()})
+    def show_tickets(self, counts: Mapping[MatchCriteria, int]) -> None:
+        """Set the number of waiting tickets, by criteria."""
+        _show(self.tickets, {(each.game, str(each.seat_count)): count for each, count in counts.items()})
 
 
 def _show(gauge: Gauge, counts: Mapping[tuple[str, str], int]) -> None:

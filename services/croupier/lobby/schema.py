@@ -26,7 +26,7 @@ PLAYERS = Table(
     Column("created_milliseconds", BigInteger, nullable=False),
 )
 
-# One row for each device that stays signed in; the refresh token that it holds now is known by its hash only.
+# One row for each signed-in device, with the hash of its current refresh token.
 SIGN_INS = Table(
     "lobby_sign_ins",
     METADATA,
@@ -38,7 +38,7 @@ SIGN_INS = Table(
     Index("lobby_sign_ins_by_expiry", "expires_milliseconds"),
 )
 
-# `version` counts the changes of a row: every change names the version that it saw.
+# `version` counts the changes of a row: an update is conditional on the version that it has read.
 TABLES = Table(
     "lobby_tables",
     METADATA,
@@ -46,24 +46,26 @@ TABLES = Table(
     Column("version", Integer, nullable=False),
     Column("state", String(16), nullable=False),
     Column("game", String(64), nullable=False),
+    Column("rules_version", Integer, nullable=False),
     Column("options", JSON, nullable=False),
-    Column("clock", JSON, nullable=False),
+    Column("time_control", JSON, nullable=False),
     Column("seats", JSON, nullable=False),
+    Column("teams", JSON, nullable=False),
     Column("host_player_id", String(32), nullable=False),
-    Column("private", Boolean, nullable=False),
+    Column("is_private", Boolean, nullable=False),
     Column("invite_code", String(8), unique=True),
-    Column("commitment", String(128), nullable=False),
+    Column("seed_commitment", String(128), nullable=False),
     Column("created_milliseconds", BigInteger, nullable=False),
-    Column("touched_milliseconds", BigInteger, nullable=False),
-    Index("lobby_tables_by_age", "private", "created_milliseconds", "table_id"),
+    Column("updated_milliseconds", BigInteger, nullable=False),
+    Index("lobby_tables_by_creation", "is_private", "created_milliseconds", "table_id"),
     Index("lobby_tables_by_state", "state", "table_id"),
     Index("lobby_tables_by_host", "host_player_id", "state"),
-    Index("lobby_tables_by_touch", "touched_milliseconds"),
+    Index("lobby_tables_by_update", "updated_milliseconds"),
 )
 
-# A ticket with a table_id has been matched; the table tells how far that is. `told` tickets are kept for a while, for
-# the answer may be lost on its way: `request_id` tells who asks for it again. `stream_id` names the newest stream that
-# waits on the ticket: whoever speaks for an older one changes nothing.
+# A ticket with a table_id is matched; the state of the match is that of the table. Delivered tickets are kept for a
+# while, because the answer may be lost: a call with the same request_id gets it again. `stream_id` is the newest
+# stream that waits on the ticket, so that changes in the name of an older one have no effect.
 TICKETS = Table(
     "lobby_tickets",
     METADATA,
@@ -71,14 +73,14 @@ TICKETS = Table(
     Column("player_id", String(32), nullable=False, unique=True),
     Column("name", String(32), nullable=False),
     Column("game", String(64), nullable=False),
-    Column("seats", Integer, nullable=False),
+    Column("seat_count", Integer, nullable=False),
     Column("client_seed", LargeBinary, nullable=False),
     Column("created_milliseconds", BigInteger, nullable=False),
-    Column("seen_milliseconds", BigInteger, nullable=False),
+    Column("heartbeat_milliseconds", BigInteger, nullable=False),
     Column("stream_id", String(32)),
     Column("table_id", String(32)),
     Column("request_id", String(64), nullable=False),
-    Column("told", Boolean, nullable=False),
-    Index("lobby_tickets_by_wish", "game", "seats", "created_milliseconds", "ticket_id"),
+    Column("is_delivered", Boolean, nullable=False),
+    Index("lobby_tickets_by_criteria", "game", "seat_count", "created_milliseconds", "ticket_id"),
     Index("lobby_tickets_by_stream", "stream_id"),
 )

@@ -1,4 +1,4 @@
-"""The lobby's database: how it is read and written, and what keeps replicas out of each other's way."""
+"""The lobby's database: transactions, locks and notifications between replicas."""
 
 import asyncio
 import hashlib
@@ -10,29 +10,29 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from croupier.runtime.database import transaction
 
-NEWS_CHANNEL = "croupier_lobby_table"
-"""Tells the ids of changed tables to every lobby on a PostgreSQL."""
+NOTIFICATION_CHANNEL = "croupier_lobby_table"
+"""The channel of PostgreSQL on which lobbies send the ids of changed tables to each other."""
 
 
 class Store:
-    """Connections for one statement or one transaction; PostgreSQL and SQLite alike.
+    """Connections for one statement or one transaction, on PostgreSQL or SQLite.
 
-    Of two transactions that wait for each other a database ends one. So whoever changes several rows locks them in one
-    order, or leaves alone what another has locked.
+    A database ends one of two transactions that wait for each other. Therefore a transaction that changes several rows
+    locks them in one order, or skips those that are locked.
     """
 
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
-        # SQLite takes one writer at a time: waiting here is fair, waiting there is polling.
+        # SQLite has one writer: this lock is fair, while waiting in SQLite is polling.
         self._writer = asyncio.Lock() if engine.dialect.name == "sqlite" else None
 
     def reading(self) -> AbstractAsyncContextManager[AsyncConnection]:
-        """A connection to read with; raises Unavailable while the database cannot be used."""
+        """Open a connection to read with; raises Unavailable while the database cannot be used."""
         return transaction(self._engine)
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[AsyncConnection]:
-        """A transaction: committed at the end, rolled back by any exception.
+        """Open a transaction, which is committed at the end of the block, and rolled back by any exception.
 
         Raises Unavailable while the database cannot be used.
         """
@@ -43,29 +43,30 @@ class Store:
             async with self._writer, transaction(self._engine) as connection:
                 yield connection
 
-    async def one_at_a_time(self, connection: AsyncConnection, *what: str | int) -> None:
-        """Keep others out of something until the transaction ends: at READ COMMITTED each would miss the other's rows.
+    async def acquire_advisory_lock(self, connection: AsyncConnection, *key: str | int) -> None:
+        """Wait for a lock and hold it until the transaction ends.
 
-        Call it first in a transaction, and once.
+        At READ COMMITTED concurrent transactions would not see each other's rows. A transaction acquires one such lock
+        at most, and before anything else.
         """
         if self._writer is None:
-            digest = hashlib.sha256("\0".join(map(str, ("croupier lobby", *what))).encode()).digest()
-            key = int.from_bytes(digest[:8], signed=True)
-            await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": key})
+            digest = hashlib.sha256("\0".join(map(str, ("croupier lobby", *key))).encode()).digest()
+            number = int.from_bytes(digest[:8], signed=True)
+            await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": number})
 
-    async def tell(self, connection: AsyncConnection, table_id: str) -> None:
-        """Let the other lobbies know that a table changed, once this transaction is committed."""
+    async def notify(self, connection: AsyncConnection, table_id: str) -> None:
+        """Notify the other replicas of a changed table, once this transaction is committed."""
         if self._writer is None:
-            told = {"channel": NEWS_CHANNEL, "table_id": table_id}
-            await connection.execute(text("SELECT pg_notify(:channel, :table_id)"), told)
+            notification = {"channel": NOTIFICATION_CHANNEL, "table_id": table_id}
+            await connection.execute(text("SELECT pg_notify(:channel, :table_id)"), notification)
 
-    def arrival(self, now: int) -> ColumnElement[int]:
-        """The time, in milliseconds since 1970 UTC, in the order in which replicas come, whatever their clocks say."""
+    def arrival_time(self, now: int) -> ColumnElement[int]:
+        """Return the time in milliseconds since 1970 UTC, by one clock for all replicas."""
         if self._writer is not None:
             return literal(now, BigInteger)
         return cast(func.extract("epoch", func.clock_timestamp()) * 1000, BigInteger)
 
 
-def unlocked(key: Column[str], *conditions: ColumnElement[bool]) -> Select[str]:
-    """The keys of rows that nobody else is about to change, which are locked by this."""
+def select_unlocked(key: Column[str], *conditions: ColumnElement[bool]) -> Select[str]:
+    """Return a query that locks rows and selects their keys, but skips rows that are locked."""
     return select(key).where(*conditions).with_for_update(skip_locked=True)

@@ -1,4 +1,4 @@
-"""Tables, stored."""
+"""The store of tables."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
@@ -9,39 +9,43 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.sql.dml import Insert
 
 from croupier.lobby.schema import TABLES
-from croupier.lobby.store import Store, unlocked
-from croupier.lobby.tables import ENDED, FREE_SEAT, RUNNING, Seat, Table, TableClock, TableState
+from croupier.lobby.store import Store, select_unlocked
+from croupier.lobby.tables import ENDED, FREE_SEAT, RUNNING, Seat, Table, TableState, TimeControl
+
+
+class InviteCodeTaken(Exception):
+    """The invite code belongs to another table."""
 
 
 class TableStore:
-    """Tables by id; every change names the version that it saw, so that of two at the same time one is refused."""
+    """Tables by id; an update is conditional on the version that it has read, so of two at once one is refused."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     async def add(self, table: Table, hosted_limit: int) -> bool:
-        """Store a new table; False if the host has too many that run.
+        """Store a new table; returns False if the host has too many running tables.
 
         Raises InviteCodeTaken if another table has the code.
         """
         try:
             async with self._store.writing() as connection:
-                await self._store.one_at_a_time(connection, "host", table.host_player_id)
+                await self._store.acquire_advisory_lock(connection, "host", table.host_player_id)
                 is_stored = (await connection.execute(_insert_within(table, hosted_limit))).rowcount == 1
                 if is_stored:
-                    await self._store.tell(connection, table.table_id)
+                    await self._store.notify(connection, table.table_id)
                 return is_stored
         except IntegrityError:
             raise InviteCodeTaken from None
 
-    async def hosted(self, player_id: str) -> int:
-        """How many tables that run a player hosts."""
+    async def count_hosted(self, player_id: str) -> int:
+        """Return the number of running tables whose host is a player."""
         async with self._store.reading() as connection:
-            count: int = (await connection.execute(_hosted(player_id))).scalar_one()
+            count: int = (await connection.execute(_count_hosted(player_id))).scalar_one()
             return count
 
     async def update(self, table: Table) -> bool:
-        """Store the next version of a table; False if the stored one is not the version before."""
+        """Store the next version of a table; returns False if the stored one is not the version before."""
         statement = (
             update(TABLES)
             .where(TABLES.c.table_id == table.table_id, TABLES.c.version == table.version - 1)
@@ -50,49 +54,50 @@ class TableStore:
         async with self._store.writing() as connection:
             is_stored = (await connection.execute(statement)).rowcount == 1
             if is_stored:
-                await self._store.tell(connection, table.table_id)
+                await self._store.notify(connection, table.table_id)
             return is_stored
 
-    async def table(self, table_id: str) -> Table | None:
-        """A table by id."""
+    async def get(self, table_id: str) -> Table | None:
+        """Return a table, or None."""
         return await self._one(TABLES.c.table_id == table_id)
 
-    async def invited(self, invite_code: str) -> Table | None:
-        """A table by invite code."""
+    async def get_by_invite_code(self, invite_code: str) -> Table | None:
+        """Return the table with an invite code, or None."""
         return await self._one(TABLES.c.invite_code == invite_code)
 
-    async def public(
+    async def list_public(
         self, game: str, states: Collection[TableState], before: tuple[int, str] | None, limit: int
     ) -> list[Table]:
-        """Public tables, newest first, after (created, table_id) of the page before; `game` empty for all."""
-        age, table_id = TABLES.c.created_milliseconds, TABLES.c.table_id
-        wanted: list[ColumnElement[bool]] = [TABLES.c.private.is_(False), TABLES.c.state.in_(states)]
+        """Return public tables, newest first, after (created, table_id) of the page before; `game` empty for all."""
+        created, table_id = TABLES.c.created_milliseconds, TABLES.c.table_id
+        conditions: list[ColumnElement[bool]] = [TABLES.c.is_private.is_(False), TABLES.c.state.in_(states)]
         if game:
-            wanted.append(TABLES.c.game == game)
+            conditions.append(TABLES.c.game == game)
         if before:
-            wanted.append(or_(age < before[0], and_(age == before[0], table_id < before[1])))
-        return await self._many(select(TABLES).where(*wanted).order_by(age.desc(), table_id.desc()).limit(limit))
+            conditions.append(or_(created < before[0], and_(created == before[0], table_id < before[1])))
+        query = select(TABLES).where(*conditions).order_by(created.desc(), table_id.desc())
+        return await self._many(query.limit(limit))
 
-    async def in_states(
-        self, states: Collection[TableState], after: str, limit: int, touched_before: int | None = None
+    async def list_in_states(
+        self, states: Collection[TableState], after: str, limit: int, updated_before: int | None = None
     ) -> list[Table]:
-        """Tables in some states by id, from the one after `after` on."""
-        wanted = [TABLES.c.state.in_(states), TABLES.c.table_id > after]
-        if touched_before is not None:
-            wanted.append(TABLES.c.touched_milliseconds < touched_before)
-        return await self._many(select(TABLES).where(*wanted).order_by(TABLES.c.table_id).limit(limit))
+        """Return tables in some states, ordered by id, with ids greater than `after`."""
+        conditions = [TABLES.c.state.in_(states), TABLES.c.table_id > after]
+        if updated_before is not None:
+            conditions.append(TABLES.c.updated_milliseconds < updated_before)
+        return await self._many(select(TABLES).where(*conditions).order_by(TABLES.c.table_id).limit(limit))
 
-    async def tables(self, table_ids: Collection[str]) -> list[Table]:
-        """Those of some tables that there are."""
+    async def list_by_ids(self, table_ids: Collection[str]) -> list[Table]:
+        """Return those of some tables that exist."""
         return await self._many(select(TABLES).where(TABLES.c.table_id.in_(table_ids)))
 
-    async def touched_since(self, milliseconds: int, limit: int) -> list[Table]:
-        """Tables that were changed at or after a time, the longest ago first."""
-        touched = TABLES.c.touched_milliseconds
-        return await self._many(select(TABLES).where(touched >= milliseconds).order_by(touched).limit(limit))
+    async def list_updated_since(self, milliseconds: int, limit: int) -> list[Table]:
+        """Return tables that were updated at or after a time, in the order of their updates."""
+        updated = TABLES.c.updated_milliseconds
+        return await self._many(select(TABLES).where(updated >= milliseconds).order_by(updated).limit(limit))
 
     async def count_running(self) -> dict[tuple[str, TableState], int]:
-        """How many tables run, by game and state."""
+        """Return the number of running tables, by game and state."""
         query = (
             select(TABLES.c.game, TABLES.c.state, func.count())
             .where(TABLES.c.state.in_(RUNNING))
@@ -101,11 +106,12 @@ class TableStore:
         async with self._store.reading() as connection:
             return {(game, TableState(state)): count for game, state, count in await connection.execute(query)}
 
-    async def forget_ended(self, touched_before: int) -> None:
-        """Remove tables that ended long ago."""
-        old = unlocked(TABLES.c.table_id, TABLES.c.state.in_(ENDED), TABLES.c.touched_milliseconds < touched_before)
+    async def delete_ended(self, updated_before: int) -> None:
+        """Delete tables that ended before a time."""
+        is_old = TABLES.c.updated_milliseconds < updated_before
+        keys = select_unlocked(TABLES.c.table_id, TABLES.c.state.in_(ENDED), is_old)
         async with self._store.writing() as connection:
-            await connection.execute(delete(TABLES).where(TABLES.c.table_id.in_(old)))
+            await connection.execute(delete(TABLES).where(TABLES.c.table_id.in_(keys)))
 
     async def _one(self, condition: ColumnElement[bool]) -> Table | None:
         found = await self._many(select(TABLES).where(condition))
@@ -116,57 +122,56 @@ class TableStore:
             return [from_row(row) for row in await connection.execute(query)]
 
 
-class InviteCodeTaken(Exception):
-    """The invite code belongs to another table."""
-
-
-def _hosted(player_id: str) -> Any:
+def _count_hosted(player_id: str) -> Any:
     return select(func.count()).where(TABLES.c.host_player_id == player_id, TABLES.c.state.in_(RUNNING))
 
 
 def _insert_within(table: Table, hosted_limit: int) -> Insert:
     row = to_row(table)
     values = [literal(value, TABLES.c[name].type) for name, value in row.items()]
-    few = _hosted(table.host_player_id).scalar_subquery() < hosted_limit
-    return insert(TABLES).from_select(list(row), select(*values).where(few))
+    is_within = _count_hosted(table.host_player_id).scalar_subquery() < hosted_limit
+    return insert(TABLES).from_select(list(row), select(*values).where(is_within))
 
 
 def to_row(table: Table) -> dict[str, Any]:
-    """The columns of a table."""
+    """Return the columns of a table."""
     return {
         "table_id": table.table_id,
         "version": table.version,
         "state": table.state.value,
         "game": table.game,
+        "rules_version": table.rules_version,
         "options": dict(table.options),
-        "clock": asdict(table.clock),
-        "seats": _write_seats(table.seats),
+        "time_control": asdict(table.time_control),
+        "seats": _encode_seats(table.seats),
+        "teams": table.teams,
         "host_player_id": table.host_player_id,
-        "private": table.private,
+        "is_private": table.is_private,
         "invite_code": table.invite_code or None,
-        "commitment": table.commitment,
+        "seed_commitment": table.seed_commitment,
         "created_milliseconds": table.created_milliseconds,
-        "touched_milliseconds": table.touched_milliseconds,
+        "updated_milliseconds": table.updated_milliseconds,
     }
 
 
 def from_row(row: Row[Any]) -> Table:
-    """The table of its columns; the row may have others too."""
+    """Return the table of a row, which may have further columns."""
     columns = {name: row._mapping[name] for name in TABLES.c.keys()}  # noqa: SIM118 - a column collection is no mapping
     return Table(
         **columns
         | {
             "state": TableState(columns["state"]),
-            "clock": TableClock(**columns["clock"]),
-            "seats": tuple(_read_seat(seat) for seat in columns["seats"]),
+            "time_control": TimeControl(**columns["time_control"]),
+            "teams": tuple(map(tuple, columns["teams"])),
+            "seats": tuple(_decode_seat(seat) for seat in columns["seats"]),
             "invite_code": columns["invite_code"] or "",
         }
     )
 
 
-def _write_seats(seats: Sequence[Seat]) -> list[dict[str, Any]]:
-    return [{} if seat.free else asdict(seat) | {"client_seed": seat.client_seed.hex()} for seat in seats]
+def _encode_seats(seats: Sequence[Seat]) -> list[dict[str, Any]]:
+    return [{} if seat.is_free else asdict(seat) | {"client_seed": seat.client_seed.hex()} for seat in seats]
 
 
-def _read_seat(stored: Mapping[str, Any]) -> Seat:
+def _decode_seat(stored: Mapping[str, Any]) -> Seat:
     return Seat(**{**stored, "client_seed": bytes.fromhex(stored["client_seed"])}) if stored else FREE_SEAT

@@ -1,6 +1,6 @@
-"""A table of the lobby as a frozen value, and who may do what with it.
+"""A table of the lobby as a frozen value, and the rules for changing it.
 
-A change gives a new value, or the same one where nothing is to be done, or raises a ServiceError and changes nothing.
+Each change returns a new value, or the same one if it has no effect, or raises a ServiceError.
 """
 
 from collections.abc import Mapping
@@ -8,17 +8,20 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from croupier.lobby.players import Player
-from croupier.runtime.errors import IllegalNow, MalformedRequest, NotPermitted
+from croupier.runtime.errors import IllegalNow, NotPermitted, invalid_field
+from croupier_api.v1 import errors_pb2
+
+OptionValue = bool | int | str
 
 
 class TableState(StrEnum):
-    """Where a table stands."""
+    """The stages of a table."""
 
     PREPARING = "PREPARING"
-    """Matched, but not yet known to the engine; nobody sees it."""
+    """Matched, but not yet prepared by the engine; invisible."""
     FORMING = "FORMING"
     OPENING = "OPENING"
-    """Complete, and to be opened at the engine; shown as FORMING."""
+    """Complete, but not yet open at the engine; shown as FORMING."""
     PLAYING = "PLAYING"
     FINISHED = "FINISHED"
     CLOSED = "CLOSED"
@@ -29,27 +32,27 @@ ENDED = frozenset({TableState.FINISHED, TableState.CLOSED})
 
 
 @dataclass(frozen=True, slots=True)
-class TableClock:
-    """How much time there is for an action."""
+class TimeControl:
+    """The time of the seats for their actions."""
 
     action_seconds: int
     reserve_seconds: int
-    bot_delay_milliseconds: int = 0
+    bot_delay_milliseconds: int
 
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """A seat: free, taken by a player, or by a computer player of kind `bot`."""
+    """A seat: free, taken by a player, or by a bot of kind `bot`."""
 
     player_id: str = ""
     name: str = ""
     bot: str = ""
-    ready: bool = False
+    is_ready: bool = False
     client_seed: bytes = b""
 
     @property
-    def free(self) -> bool:
-        """Whether nobody sits there."""
+    def is_free(self) -> bool:
+        """Whether the seat has neither player nor bot."""
         return not (self.player_id or self.bot)
 
 
@@ -58,39 +61,41 @@ FREE_SEAT = Seat()
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table; times are milliseconds since 1970 UTC, `version` counts the changes."""
+    """A table; times are milliseconds since 1970 UTC, teams are groups of seats, `version` counts the changes."""
 
     table_id: str
     state: TableState
     game: str
-    options: Mapping[str, str]
-    clock: TableClock
+    options: Mapping[str, OptionValue]
+    time_control: TimeControl
     seats: tuple[Seat, ...]
     host_player_id: str
-    private: bool
+    is_private: bool
     invite_code: str
-    commitment: str
+    seed_commitment: str
     created_milliseconds: int
-    touched_milliseconds: int
+    updated_milliseconds: int
+    rules_version: int = 0
+    teams: tuple[tuple[int, ...], ...] = ()
     version: int = 1
 
     def seat_of(self, player_id: str) -> int | None:
-        """The number of a player's seat, or None."""
+        """Return the number of a player's seat, or None."""
         return next((number for number, seat in enumerate(self.seats) if seat.player_id == player_id), None)
 
     def is_shown_to(self, player_id: str) -> bool:
-        """Whether a player may know of it by its id."""
+        """Return whether a player may see the table by its id."""
         if self.state is TableState.PREPARING:
             return False
-        return not self.private or self.seat_of(player_id) is not None
+        return not self.is_private or self.seat_of(player_id) is not None
 
 
 def join(table: Table, player: Player) -> Table:
-    """Take the first free seat; nothing changes for one who sits there already."""
+    """Take the first free seat; has no effect for a player who has a seat."""
     if table.seat_of(player.player_id) is not None and table.state not in ENDED:
         return table
-    _must_form(table)
-    return _seated(table, _first_free(table), Seat(player.player_id, player.name))
+    _check_forming(table)
+    return _with_seat(table, _first_free(table), Seat(player.player_id, player.name))
 
 
 def leave(table: Table, player_id: str) -> Table:
@@ -98,91 +103,93 @@ def leave(table: Table, player_id: str) -> Table:
     number = table.seat_of(player_id)
     if number is None or table.state is TableState.CLOSED:
         return table
-    _must_form(table)
-    left = _seated(table, number, FREE_SEAT)
+    _check_forming(table)
+    left = _with_seat(table, number, FREE_SEAT)
     players = [seat.player_id for seat in (*left.seats[number:], *left.seats[:number]) if seat.player_id]
     if not players:
         return closed(left)
     return replace(left, host_player_id=players[0]) if table.host_player_id == player_id else left
 
 
-def set_ready(table: Table, player_id: str, ready: bool, client_seed: bytes) -> Table:
-    """Say whether one is ready; the last seat to get ready makes the table OPENING."""
+def set_ready(table: Table, player_id: str, is_ready: bool, client_seed: bytes) -> Table:
+    """Set whether a player is ready; the last one makes the table OPENING."""
     number = table.seat_of(player_id)
     if number is None:
-        raise NotPermitted("NOT_SEATED", "only those who sit at the table get ready: join it first")
-    if ready and table.state in (TableState.OPENING, TableState.PLAYING):
+        raise NotPermitted(errors_pb2.ERROR_REASON_NOT_SEATED, "no seat at this table: join it first")
+    if is_ready and table.state in (TableState.OPENING, TableState.PLAYING):
         return table
-    _must_form(table)
-    seed = client_seed if ready else b""
-    return _complete(_seated(table, number, replace(table.seats[number], ready=ready, client_seed=seed)))
+    _check_forming(table)
+    seed = client_seed if is_ready else b""
+    return _opening_if_complete(
+        _with_seat(table, number, replace(table.seats[number], is_ready=is_ready, client_seed=seed))
+    )
 
 
 def add_bot(table: Table, player_id: str, bot: str, number: int | None = None) -> Table:
-    """Fill a seat, the first free one unless it is named, with a computer player, who is always ready.
+    """Fill a seat, by default the first free one, with a bot, which is always ready.
 
-    Nothing changes if such a computer player has the named seat: a host whose answer got lost asks again.
+    Has no effect if the given seat has such a bot: the host repeats a call whose answer was lost.
     """
-    _must_host(table, player_id)
+    _check_host(table, player_id)
     if number is not None:
-        _must_have(table, number)
+        _check_seat(table, number)
         if table.seats[number].bot == bot and table.state not in ENDED:
             return table
-    _must_form(table)
+    _check_forming(table)
     number = _first_free(table) if number is None else number
-    if not table.seats[number].free:
-        raise IllegalNow("SEAT_TAKEN", f"seat {number} of the table is taken: choose another seat")
-    return _complete(_seated(table, number, Seat(name=f"Bot {number + 1}", bot=bot, ready=True)))
+    if not table.seats[number].is_free:
+        raise IllegalNow(errors_pb2.ERROR_REASON_SEAT_TAKEN, f"seat {number} is taken: choose another seat")
+    return _opening_if_complete(_with_seat(table, number, Seat(name=f"Bot {number + 1}", bot=bot, is_ready=True)))
 
 
-def remove_seat(table: Table, player_id: str, number: int) -> Table:
-    """Free a seat, but not the host's own; nothing changes if it is free."""
-    _must_host(table, player_id)
-    _must_form(table)
-    _must_have(table, number)
+def clear_seat(table: Table, player_id: str, number: int) -> Table:
+    """Free a seat other than the host's own; has no effect if it is free."""
+    _check_host(table, player_id)
+    _check_forming(table)
+    _check_seat(table, number)
     if table.seats[number].player_id == player_id:
-        raise IllegalNow("OWN_SEAT", "the host's own seat cannot be removed: leave the table instead")
-    return _seated(table, number, FREE_SEAT)
+        raise IllegalNow(errors_pb2.ERROR_REASON_HOST_SEAT, "the host's own seat cannot be cleared: leave the table")
+    return _with_seat(table, number, FREE_SEAT)
 
 
 def closed(table: Table) -> Table:
-    """The table without a game."""
+    """Return the table as CLOSED."""
     return replace(table, state=TableState.CLOSED)
 
 
-def _complete(table: Table) -> Table:
-    ready = all(seat.ready and not seat.free for seat in table.seats)
-    return replace(table, state=TableState.OPENING) if ready else table
+def _opening_if_complete(table: Table) -> Table:
+    is_complete = all(seat.is_ready and not seat.is_free for seat in table.seats)
+    return replace(table, state=TableState.OPENING) if is_complete else table
 
 
-def _seated(table: Table, number: int, seat: Seat) -> Table:
+def _with_seat(table: Table, number: int, seat: Seat) -> Table:
     return replace(table, seats=(*table.seats[:number], seat, *table.seats[number + 1 :]))
 
 
 def _first_free(table: Table) -> int:
     for number, seat in enumerate(table.seats):
-        if seat.free:
+        if seat.is_free:
             return number
-    raise IllegalNow("TABLE_FULL", "every seat of the table is taken: choose another table")
+    raise IllegalNow(errors_pb2.ERROR_REASON_TABLE_FULL, "every seat is taken: choose another table")
 
 
-def _must_have(table: Table, number: int) -> None:
+def _check_seat(table: Table, number: int) -> None:
     if number >= len(table.seats):
-        raise MalformedRequest("SEAT", f"seat is {number}: 0 to {len(table.seats) - 1} are at this table", field="seat")
+        raise invalid_field("seat", f"invalid seat {number}: expected 0 to {len(table.seats) - 1}")
 
 
-def _must_host(table: Table, player_id: str) -> None:
+def _check_host(table: Table, player_id: str) -> None:
     if table.host_player_id != player_id:
-        raise NotPermitted("NOT_HOST", "only the host of the table may do this")
+        raise NotPermitted(errors_pb2.ERROR_REASON_NOT_HOST, "only the host of the table may do this")
 
 
-def _must_form(table: Table) -> None:
+def _check_forming(table: Table) -> None:
     match table.state:
         case TableState.FORMING:
             return
         case TableState.FINISHED:
-            raise IllegalNow("TABLE_FINISHED", "the game at this table is over: choose another table")
+            raise IllegalNow(errors_pb2.ERROR_REASON_TABLE_FINISHED, "the game is over: choose another table")
         case TableState.CLOSED:
-            raise IllegalNow("TABLE_CLOSED", "the table has closed: choose another table")
+            raise IllegalNow(errors_pb2.ERROR_REASON_TABLE_CLOSED, "the table is closed: choose another table")
         case _:
-            raise IllegalNow("TABLE_STARTED", "the game at this table has begun: seats cannot be changed any more")
+            raise IllegalNow(errors_pb2.ERROR_REASON_TABLE_STARTED, "the game has begun: its seats no longer change")

@@ -1,4 +1,4 @@
-"""Tickets, stored."""
+"""The store of tickets."""
 
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
@@ -7,13 +7,14 @@ from sqlalchemy import ColumnElement, Row, and_, delete, func, insert, select, u
 from sqlalchemy.exc import IntegrityError
 
 from croupier.lobby.schema import TABLES, TICKETS
-from croupier.lobby.store import Store, unlocked
+from croupier.lobby.store import Store, select_unlocked
 from croupier.lobby.table_store import from_row, to_row
 from croupier.lobby.tables import RUNNING, Table, TableState
-from croupier.lobby.tickets import ATTENDED_SECONDS, Ticket, Wish
+from croupier.lobby.tickets import HEARTBEAT_TIMEOUT_SECONDS, MatchCriteria, Ticket
 from croupier.runtime.errors import Unavailable
+from croupier_api.v1 import errors_pb2
 
-TAKE_ATTEMPTS = 8
+MAX_ATTEMPTS = 8
 _UNMATCHED = TICKETS.c.table_id.is_(None)
 _ARRIVAL = (TICKETS.c.created_milliseconds, TICKETS.c.ticket_id)
 """The order in which players are matched, and tickets locked."""
@@ -25,118 +26,130 @@ class TicketStore:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def take(self, wanted: Ticket, stream_id: str, now: int) -> Ticket:
-        """The player's ticket: his own of the same wish, or one that was matched, or the new one that is given.
+    async def get_or_create(self, requested: Ticket, stream_id: str, now: int) -> Ticket:
+        """Return the player's ticket and connect it with a stream, and with no other.
 
-        One whose table was told, or has ended, is his for a call by the same request_id only. From now on the stream
-        waits on it and no other. Raises Unavailable if others keep changing it.
+        An unmatched ticket with the same criteria is kept, and so is a matched one. One that was delivered, or whose
+        table has ended, is kept for a call with the same request_id only. Otherwise the requested ticket is stored.
+        Raises Unavailable if concurrent calls keep changing the ticket.
         """
-        for _ in range(TAKE_ATTEMPTS):
-            held = await self._held_by(wanted.player_id)
-            if held is None:
-                if await self._add(wanted, stream_id, now):
-                    return wanted
-            elif await self._is_over(held, wanted):
-                await self._remove(held)
-            elif await self.attend_again(held, wanted, stream_id, now):
-                return held
+        for _ in range(MAX_ATTEMPTS):
+            stored = await self._get_by_player(requested.player_id)
+            if stored is None:
+                if await self._add(requested, stream_id, now):
+                    return requested
+            elif await self._is_obsolete(stored, requested):
+                await self._remove(stored)
+            elif await self.reconnect(stored, requested, stream_id, now):
+                return stored
         raise Unavailable(
-            "TICKET_BUSY", "your ticket is being changed by other calls: try again", retry_after_seconds=1
+            errors_pb2.ERROR_REASON_TICKET_CONFLICT,
+            "other calls change the ticket of this player: try again",
+            retry_after_seconds=1,
         )
 
-    async def attend(self, stream_ids: Collection[str], now: int) -> None:
-        """Note that these streams wait."""
-        await self._change(TICKETS.c.stream_id.in_(stream_ids), seen_milliseconds=now)
+    async def reconnect(self, stored: Ticket, requested: Ticket, stream_id: str, now: int) -> bool:
+        """Connect a stored ticket with a new stream; returns False if the ticket has changed meanwhile."""
+        values = {"stream_id": stream_id, "heartbeat_milliseconds": now, "request_id": requested.request_id}
+        if not stored.table_id:
+            values |= {"name": requested.name, "client_seed": requested.client_seed}
+        return await self._update(_unchanged(stored), **values)
 
-    async def depart(self, stream_ids: Collection[str], now: int) -> None:
-        """Note that these streams wait no more; their tickets keep their place for a while."""
-        await self._change(TICKETS.c.stream_id.in_(stream_ids), seen_milliseconds=now, stream_id=None)
+    async def heartbeat(self, stream_ids: Collection[str], now: int) -> None:
+        """Record that streams still wait."""
+        await self._update(TICKETS.c.stream_id.in_(stream_ids), heartbeat_milliseconds=now)
 
-    async def deliver(self, stream_id: str, now: int) -> None:
-        """Note that a stream was told its table; only a call by the same request_id gets it again."""
-        await self._change(TICKETS.c.stream_id == stream_id, told=True, seen_milliseconds=now)
+    async def disconnect(self, stream_ids: Collection[str], now: int) -> None:
+        """Record that streams have ended; their tickets are kept for a while, in the same position."""
+        await self._update(TICKETS.c.stream_id.in_(stream_ids), heartbeat_milliseconds=now, stream_id=None)
+
+    async def mark_delivered(self, stream_id: str, now: int) -> None:
+        """Record that a stream was sent its table, which then answers no call with another request_id."""
+        await self._update(TICKETS.c.stream_id == stream_id, is_delivered=True, heartbeat_milliseconds=now)
 
     async def discard(self, stream_id: str) -> None:
-        """Remove the ticket on which a stream waited, for it came to nothing."""
+        """Remove the ticket of a stream, because its match failed."""
         async with self._store.writing() as connection:
             await connection.execute(delete(TICKETS).where(TICKETS.c.stream_id == stream_id))
 
-    async def waiting(self, now: int) -> dict[Wish, int]:
-        """How many wait, by wish."""
+    async def count_waiting(self, now: int) -> dict[MatchCriteria, int]:
+        """Return the number of tickets that can be matched, by criteria."""
         query = (
-            select(TICKETS.c.game, TICKETS.c.seats, func.count())
+            select(TICKETS.c.game, TICKETS.c.seat_count, func.count())
             .where(*_matchable(now))
-            .group_by(TICKETS.c.game, TICKETS.c.seats)
+            .group_by(TICKETS.c.game, TICKETS.c.seat_count)
         )
         async with self._store.reading() as connection:
-            return {Wish(game, seats): count for game, seats, count in await connection.execute(query)}
+            return {MatchCriteria(game, seats): count for game, seats, count in await connection.execute(query)}
 
-    async def match(self, wish: Wish, now: int, make_table: Callable[[Sequence[Ticket]], Table]) -> Table | None:
-        """Seat those who have waited longest for a wish at a new table, all or nobody; None if too few wait."""
-        wanted = (
+    async def match(
+        self, criteria: MatchCriteria, now: int, make_table: Callable[[Sequence[Ticket]], Table]
+    ) -> Table | None:
+        """Seat the players who have waited longest at a new table, in one transaction; None if there are too few."""
+        oldest = (
             select(TICKETS)
-            .where(*_matchable(now), TICKETS.c.game == wish.game, TICKETS.c.seats == wish.seats)
+            .where(*_matchable(now), TICKETS.c.game == criteria.game, TICKETS.c.seat_count == criteria.seat_count)
             .order_by(*_ARRIVAL)
-            .limit(wish.seats)
-            # Until the end nobody takes one of them, nor notes that its player has gone.
+            .limit(criteria.seat_count)
+            # No other transaction may match one of them, or disconnect it, until this one ends.
             .with_for_update()
         )
         async with self._store.writing() as connection:
-            await self._store.one_at_a_time(connection, "match", wish.game, wish.seats)
-            tickets = [_from_row(row) for row in await connection.execute(wanted)]
-            if len(tickets) < wish.seats:
+            await self._store.acquire_advisory_lock(connection, "match", criteria.game, criteria.seat_count)
+            tickets = [_from_row(row) for row in await connection.execute(oldest)]
+            if len(tickets) < criteria.seat_count:
                 return None
             table = make_table(tickets)
             await connection.execute(insert(TABLES).values(to_row(table)))
-            mine = TICKETS.c.ticket_id.in_([ticket.ticket_id for ticket in tickets])
-            seat = update(TICKETS).where(mine, *_matchable(now)).values(table_id=table.table_id)
-            if (await connection.execute(seat)).rowcount != wish.seats:
-                # SQLite locks no rows: another process took one of them in between.
+            chosen = TICKETS.c.ticket_id.in_([ticket.ticket_id for ticket in tickets])
+            seat = update(TICKETS).where(chosen, *_matchable(now)).values(table_id=table.table_id)
+            if (await connection.execute(seat)).rowcount != criteria.seat_count:
+                # SQLite locks no rows: another process has changed one of them in between.
                 await connection.rollback()
                 return None
-            await self._store.tell(connection, table.table_id)
+            await self._store.notify(connection, table.table_id)
             return table
 
     async def outcomes(self, stream_ids: Collection[str]) -> dict[str, Table | None]:
-        """Those of some streams that wait no more: with a table that plays or has ended, or None without a ticket."""
-        mine = TICKETS.c.stream_id.in_(stream_ids)
-        known = select(TICKETS.c.stream_id).where(mine)
+        """Return the streams whose wait is over: with a table that plays or has ended, or None without a ticket."""
+        own = TICKETS.c.stream_id.in_(stream_ids)
+        connected = select(TICKETS.c.stream_id).where(own)
         seated = (
             select(TICKETS.c.stream_id, *TABLES.c)
             .join_from(TICKETS, TABLES, TICKETS.c.table_id == TABLES.c.table_id)
-            .where(mine, TABLES.c.state.in_([TableState.PLAYING, TableState.FINISHED, TableState.CLOSED]))
+            .where(own, TABLES.c.state.in_([TableState.PLAYING, TableState.FINISHED, TableState.CLOSED]))
         )
         async with self._store.reading() as connection:
-            there = set((await connection.execute(known)).scalars())
-            outcomes: dict[str, Table | None] = {gone: None for gone in stream_ids if gone not in there}
+            known = set((await connection.execute(connected)).scalars())
+            outcomes: dict[str, Table | None] = {lost: None for lost in stream_ids if lost not in known}
             for row in await connection.execute(seated):
                 outcomes[row.stream_id] = from_row(row)
         return outcomes
 
-    async def forget_abandoned(self, unmatched_before: int, matched_before: int) -> None:
-        """Remove tickets on which no stream has waited since a time: unmatched ones, and those told or of ended tables.
+    async def delete_abandoned(self, unmatched_before: int, matched_before: int) -> None:
+        """Remove tickets without heartbeat since a time: unmatched ones, and those delivered or of ended tables.
 
-        A table that still runs, and of which its player may not know, is kept for him.
+        A ticket of a running table is kept until its delivery.
         """
-        seen = TICKETS.c.seen_milliseconds
+        heartbeat = TICKETS.c.heartbeat_milliseconds
         running = select(TABLES.c.table_id).where(TABLES.c.state.in_(RUNNING))
-        over = TICKETS.c.told | TICKETS.c.table_id.not_in(running)
-        abandoned = (_UNMATCHED & (seen < unmatched_before)) | (over & (seen < matched_before))
-        old = unlocked(TICKETS.c.ticket_id, abandoned)
+        over = TICKETS.c.is_delivered | TICKETS.c.table_id.not_in(running)
+        abandoned = (_UNMATCHED & (heartbeat < unmatched_before)) | (over & (heartbeat < matched_before))
+        keys = select_unlocked(TICKETS.c.ticket_id, abandoned)
         async with self._store.writing() as connection:
-            await connection.execute(delete(TICKETS).where(TICKETS.c.ticket_id.in_(old)))
+            await connection.execute(delete(TICKETS).where(TICKETS.c.ticket_id.in_(keys)))
 
-    async def _held_by(self, player_id: str) -> Ticket | None:
+    async def _get_by_player(self, player_id: str) -> Ticket | None:
         async with self._store.reading() as connection:
             row = (await connection.execute(select(TICKETS).where(TICKETS.c.player_id == player_id))).one_or_none()
         return _from_row(row) if row else None
 
-    async def _is_over(self, held: Ticket, wanted: Ticket) -> bool:
-        if not held.table_id:
-            return held.wish != wanted.wish
-        query = select(TABLES.c.table_id).where(TABLES.c.table_id == held.table_id)
-        if not held.is_asked_again_by(wanted):
-            if held.told:
+    async def _is_obsolete(self, stored: Ticket, requested: Ticket) -> bool:
+        if not stored.table_id:
+            return stored.criteria != requested.criteria
+        query = select(TABLES.c.table_id).where(TABLES.c.table_id == stored.table_id)
+        if not stored.is_retried_by(requested):
+            if stored.is_delivered:
                 return True
             query = query.where(TABLES.c.state.in_(RUNNING))
         async with self._store.reading() as connection:
@@ -147,14 +160,14 @@ class TicketStore:
             "ticket_id": ticket.ticket_id,
             "player_id": ticket.player_id,
             "name": ticket.name,
-            "game": ticket.wish.game,
-            "seats": ticket.wish.seats,
+            "game": ticket.criteria.game,
+            "seat_count": ticket.criteria.seat_count,
             "client_seed": ticket.client_seed,
-            "created_milliseconds": self._store.arrival(ticket.created_milliseconds),
-            "seen_milliseconds": now,
+            "created_milliseconds": self._store.arrival_time(ticket.created_milliseconds),
+            "heartbeat_milliseconds": now,
             "stream_id": stream_id,
             "request_id": ticket.request_id,
-            "told": False,
+            "is_delivered": False,
         }
         try:
             async with self._store.writing() as connection:
@@ -163,31 +176,25 @@ class TicketStore:
             return False
         return True
 
-    async def attend_again(self, held: Ticket, wanted: Ticket, stream_id: str, now: int) -> bool:
-        seen = {"stream_id": stream_id, "seen_milliseconds": now, "request_id": wanted.request_id}
-        if held.table_id:
-            return await self._change(_unchanged(held), **seen)
-        return await self._change(_unchanged(held), name=wanted.name, client_seed=wanted.client_seed, **seen)
-
-    async def _remove(self, held: Ticket) -> None:
+    async def _remove(self, stored: Ticket) -> None:
         async with self._store.writing() as connection:
-            await connection.execute(delete(TICKETS).where(_unchanged(held)))
+            await connection.execute(delete(TICKETS).where(_unchanged(stored)))
 
-    async def _change(self, condition: ColumnElement[bool], **values: Any) -> bool:
+    async def _update(self, condition: ColumnElement[bool], **values: Any) -> bool:
         async with self._store.writing() as connection:
-            changed = select(TICKETS.c.ticket_id).where(condition).order_by(*_ARRIVAL).with_for_update()
-            statement = update(TICKETS).where(TICKETS.c.ticket_id.in_(changed)).values(values)
+            locked = select(TICKETS.c.ticket_id).where(condition).order_by(*_ARRIVAL).with_for_update()
+            statement = update(TICKETS).where(TICKETS.c.ticket_id.in_(locked)).values(values)
             return (await connection.execute(statement)).rowcount > 0
 
 
 def _matchable(now: int) -> tuple[ColumnElement[bool], ...]:
-    seen = TICKETS.c.seen_milliseconds >= now - ATTENDED_SECONDS * 1000
-    return _UNMATCHED, TICKETS.c.stream_id.is_not(None), seen
+    is_alive = TICKETS.c.heartbeat_milliseconds >= now - HEARTBEAT_TIMEOUT_SECONDS * 1000
+    return _UNMATCHED, TICKETS.c.stream_id.is_not(None), is_alive
 
 
-def _unchanged(held: Ticket) -> ColumnElement[bool]:
-    same_table = TICKETS.c.table_id.is_not_distinct_from(held.table_id or None)
-    return and_(TICKETS.c.ticket_id == held.ticket_id, same_table, TICKETS.c.told == held.told)
+def _unchanged(stored: Ticket) -> ColumnElement[bool]:
+    same_table = TICKETS.c.table_id.is_not_distinct_from(stored.table_id or None)
+    return and_(TICKETS.c.ticket_id == stored.ticket_id, same_table, TICKETS.c.is_delivered == stored.is_delivered)
 
 
 def _from_row(row: Row[Any]) -> Ticket:
@@ -195,10 +202,10 @@ def _from_row(row: Row[Any]) -> Ticket:
         row.ticket_id,
         row.player_id,
         row.name,
-        Wish(row.game, row.seats),
+        MatchCriteria(row.game, row.seat_count),
         row.client_seed,
         row.created_milliseconds,
         row.table_id or "",
         row.request_id,
-        row.told,
+        row.is_delivered,
     )

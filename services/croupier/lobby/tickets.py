@@ -1,67 +1,66 @@
-"""Tickets: wishes to be matched, as plain values."""
+"""Tickets: requests to be matched, as plain values."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from croupier.lobby.tables import Seat, Table, TableClock, TableState
+from croupier.lobby.tables import Seat, Table, TableState, TimeControl
 
-ATTENDED_SECONDS = 15
-"""A ticket is matched only if a stream waited on it within this time: it may have been left by a crash.
+HEARTBEAT_TIMEOUT_SECONDS = 15
+"""A ticket is matched only if its stream had a heartbeat within this time: its replica may have crashed.
 
-Waiting is noted every 5 s by the clock of one replica and judged by that of another. While their clocks differ by no
-more than 5 s, and the database answers within 5 s, nobody who waits is passed over.
+A replica writes a heartbeat every 5 s by its own clock, and another compares it with its clock. Players who wait are
+matched as long as these clocks differ by at most 5 s and the database answers within 5 s.
 """
 
-MATCHED_SECONDS = 120
-"""A matched ticket is kept for so long after its table was told or has ended: clients ask for a minute for an answer
-that was lost on its way."""
+MATCHED_RETENTION_SECONDS = 120
+"""The time for which a matched ticket is kept after its delivery or the end of its table: clients repeat a request
+whose answer was lost for a minute."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """A game, and a number of seats."""
+class MatchCriteria:
+    """The game and the number of seats that a player wants."""
 
     game: str
-    seats: int
+    seat_count: int
 
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """A player's wish; matched once `table_id` is set. Times are milliseconds since 1970 UTC.
+    """A player's request to be matched; matched once `table_id` is set. Times are milliseconds since 1970 UTC.
 
-    `request_id` is the name that the player's newest call gave it, or empty; `told`, that a call was answered with the
-    table, which does not mean that the answer arrived.
+    `request_id` is that of the player's newest call, or empty. A ticket is delivered once a call was answered with the
+    table, whether or not the answer arrived.
     """
 
     ticket_id: str
     player_id: str
     name: str
-    wish: Wish
+    criteria: MatchCriteria
     client_seed: bytes
     created_milliseconds: int
     table_id: str = ""
     request_id: str = ""
-    told: bool = False
+    is_delivered: bool = False
 
-    def is_asked_again_by(self, wanted: "Ticket") -> bool:
-        """Whether somebody, whose answer may be lost, calls once more for the same."""
-        return bool(self.request_id) and self.request_id == wanted.request_id
+    def is_retried_by(self, requested: "Ticket") -> bool:
+        """Return whether another ticket is of the same request, repeated because the answer may be lost."""
+        return bool(self.request_id) and self.request_id == requested.request_id
 
 
-def matched_table(table_id: str, clock: TableClock, now: int, tickets: Sequence[Ticket]) -> Table:
-    """The table of tickets for the same wish: all are ready, the first is host, and the engine is still to be told."""
-    wish = tickets[0].wish
+def matched_table(table_id: str, time_control: TimeControl, now: int, tickets: Sequence[Ticket]) -> Table:
+    """Return the table of tickets with equal criteria: PREPARING, all players ready, the first one as host."""
     return Table(
         table_id=table_id,
         state=TableState.PREPARING,
-        game=wish.game,
+        game=tickets[0].criteria.game,
         options={},
-        clock=clock,
+        time_control=time_control,
         seats=tuple(Seat(ticket.player_id, ticket.name, "", True, ticket.client_seed) for ticket in tickets),
         host_player_id=tickets[0].player_id,
-        private=False,
+        is_private=False,
         invite_code="",
-        commitment="",
+        seed_commitment="",
         created_milliseconds=now,
-        touched_milliseconds=now,
+        updated_milliseconds=now,
     )

@@ -8,20 +8,21 @@ def addresses_of(text: str) -> tuple[str, ...]:
     """The addresses of host:port, or of several with commas between; raises ValueError for what is no address."""
     addresses = tuple(part.strip() for part in text.split(","))
     for address in addresses:
-        if not _is_address(address):
-            raise ValueError(f"{address!r} is not an address: host:port is expected, several with commas between")
+        if not is_address(address):
+            raise ValueError(f"expected host:port, several with commas between, and {address!r} is none")
     return addresses
 
 
 def check_address(text: str) -> None:
     """Raises ValueError for what is not one address, host:port."""
-    if "," in text or not _is_address(text):
+    if not is_address(text):
         raise ValueError(f"{text!r} is not an address: one host:port is expected")
 
 
-def _is_address(text: str) -> bool:
+def is_address(text: str) -> bool:
+    """Whether a text is one host:port with a port from 1 to 65535."""
     host, _, port = text.rpartition(":")
-    return bool(host) and port.isascii() and port.isdigit() and 0 < int(port) < 65_536
+    return bool(host) and "," not in host and port.isascii() and port.isdigit() and 0 < int(port) < 65_536
 
 
 def host_and_port(address: str) -> tuple[str, int]:

@@ -18,7 +18,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 CLOCK_SKEW = timedelta(hours=1)
 """Certificates hold from so long ago on: not all machines agree what time it is."""
-LONGEST_NAME_CHARACTERS = 64
+MAX_NAME_CHARACTERS = 64
 """What a common name can hold; the alternative names, which alone are looked at, can be longer."""
 _NO_KEY_USAGE = dict.fromkeys(
     (
@@ -100,7 +100,7 @@ def _signed(
 
 
 def _common_name(name: str) -> x509.Name:
-    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name[:LONGEST_NAME_CHARACTERS])])
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name[:MAX_NAME_CHARACTERS])])
 
 
 def _key_usage(*allowed: str) -> x509.KeyUsage:

@@ -42,7 +42,7 @@ _OPTIONS: tuple[tuple[str, int | str], ...] = (
     ("grpc.http2.max_pings_without_data", 0),
 )
 Interceptors: TypeAlias = Sequence[grpc.aio.ClientInterceptor]
-LONGEST_CALL_SECONDS = 60.0
+MAX_CALL_SECONDS = 60.0
 """Longer than any call of one service to another may take."""
 
 
@@ -53,7 +53,7 @@ def target_of(text: str) -> str:
         return addresses[0]
     versions = {_version(address) for address in addresses}
     if len(versions) > 1:
-        raise ValueError(f"{text} mixes IPv4 and IPv6: of several addresses all must be of one kind")
+        raise ValueError("expected several addresses all of IPv4 or all of IPv6")
     return f"ipv{versions.pop()}:{','.join(addresses)}"
 
 
@@ -61,8 +61,8 @@ def _version(address: str) -> int:
     ip = ip_of(address)
     if ip is None:
         raise ValueError(
-            f"{address} is a name: of several addresses each must be an IP address, and one name, dns:///host:port, "
-            "may stand for all of them"
+            f"expected IP addresses where there are several, and {address} is a name: one name, dns:///host:port, may "
+            "stand for all of them"
         )
     return ip.version
 
@@ -74,7 +74,7 @@ def open_channel(
 
     With TLS it is for unary calls, which are all that services make of each other, and takes each replica for the
     `service` that its certificate names: replicas have no names of their own. Raises ValueError for addresses that
-    cannot be used.
+    cannot be used, which settings do not let through.
     """
     target = target_of(addresses)
     if tls is None:
@@ -107,7 +107,7 @@ class RenewedChannel:
 
     def _current(self) -> grpc.aio.Channel:
         if self._identity is not self._tls.identity:
-            leaving = asyncio.create_task(self._channel.close(LONGEST_CALL_SECONDS))
+            leaving = asyncio.create_task(self._channel.close(MAX_CALL_SECONDS))
             self._leaving.add(leaving)
             leaving.add_done_callback(self._leaving.discard)
             self._identity, self._channel = self._tls.identity, self._opened()

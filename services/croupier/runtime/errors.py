@@ -19,23 +19,26 @@ from types import MappingProxyType
 from typing import ClassVar
 
 import grpc
-from google.protobuf import any_pb2, duration_pb2
+from google.protobuf import duration_pb2
 from google.rpc import error_details_pb2, status_pb2
 
+from croupier_api.v1.errors_pb2 import ERROR_REASON_INVALID_FIELD, ErrorReason
+
 DOMAIN = "croupier"
-LONGEST_MESSAGE_CHARACTERS = 1000
+MAX_MESSAGE_CHARACTERS = 1000
 """A status travels in a header, of which transports allow 8 KB."""
+REASON_PREFIX = "ERROR_REASON_"
 NO_METADATA: Mapping[str, str] = MappingProxyType({})
 
 
 class ServiceError(Exception):
-    """A call is refused: `reason` is for programs, the message for people, `metadata` for facts such as the rule."""
+    """A refused call: a reason for programs, a message for developers, and metadata such as the id of a rule."""
 
     code: ClassVar[grpc.StatusCode]
 
     def __init__(
         self,
-        reason: str,
+        reason: ErrorReason.ValueType,
         message: str,
         *,
         field: str = "",
@@ -44,10 +47,15 @@ class ServiceError(Exception):
     ) -> None:
         super().__init__(message)
         self.reason = reason
-        self.message = message[:LONGEST_MESSAGE_CHARACTERS]
+        self.message = message[:MAX_MESSAGE_CHARACTERS]
         self.field = field
         self.retry_after_seconds = retry_after_seconds
         self.metadata = metadata
+
+    @property
+    def reason_name(self) -> str:
+        """The reason without the prefix of the enum, for example "UNKNOWN_TABLE"."""
+        return ErrorReason.Name(self.reason).removeprefix(REASON_PREFIX)
 
     @property
     def rule(self) -> str:
@@ -121,26 +129,55 @@ class InternalFault(ServiceError):
     code = grpc.StatusCode.INTERNAL
 
 
+KINDS: tuple[type[ServiceError], ...] = (
+    MalformedRequest,
+    IllegalNow,
+    StaleSequence,
+    NotFound,
+    AlreadyExists,
+    NotPermitted,
+    Unauthenticated,
+    LimitReached,
+    NotImplementedHere,
+    Unavailable,
+    InternalFault,
+)
+
+
+def invalid_field(field: str, message: str) -> MalformedRequest:
+    """Return the refusal of a field that has a value that it cannot have."""
+    return MalformedRequest(ERROR_REASON_INVALID_FIELD, message, field=field)
+
+
 def to_status(error: ServiceError) -> status_pb2.Status:
     """The google.rpc.Status of an error: ErrorInfo always, BadRequest and RetryInfo where they fit."""
     number: int = error.code.value[0]
     status = status_pb2.Status(code=number, message=error.message)
-    status.details.append(
-        packed(error_details_pb2.ErrorInfo(reason=error.reason, domain=DOMAIN, metadata=dict(error.metadata)))
-    )
+    info = error_details_pb2.ErrorInfo(reason=error.reason_name, domain=DOMAIN, metadata=dict(error.metadata))
+    status.details.add().Pack(info)
     if error.field:
         violation = error_details_pb2.BadRequest.FieldViolation(field=error.field, description=error.message)
-        status.details.append(packed(error_details_pb2.BadRequest(field_violations=[violation])))
+        status.details.add().Pack(error_details_pb2.BadRequest(field_violations=[violation]))
     if error.retry_after_seconds is not None:
-        delay = duration_pb2.Duration(nanos=0)
+        delay = duration_pb2.Duration()
         delay.FromMilliseconds(round(error.retry_after_seconds * 1000))
-        status.details.append(packed(error_details_pb2.RetryInfo(retry_delay=delay)))
+        status.details.add().Pack(error_details_pb2.RetryInfo(retry_delay=delay))
     return status
 
 
-def packed(
-    message: error_details_pb2.ErrorInfo | error_details_pb2.BadRequest | error_details_pb2.RetryInfo,
-) -> any_pb2.Any:
-    detail = any_pb2.Any()
-    detail.Pack(message)
-    return detail
+def from_status(status: status_pb2.Status) -> ServiceError | None:
+    """Return the error that `to_status` wrote; None for any other status, also one with a reason of another version."""
+    info, bad, retry = error_details_pb2.ErrorInfo(), error_details_pb2.BadRequest(), error_details_pb2.RetryInfo()
+    # Unpack fills the message if the detail is of its type.
+    found = {type(message) for detail in status.details for message in (info, bad, retry) if detail.Unpack(message)}
+    kind = next((kind for kind in KINDS if kind.code.value[0] == status.code), None)
+    reason = ErrorReason.DESCRIPTOR.values_by_name.get(REASON_PREFIX + info.reason)
+    if kind is None or reason is None or info.domain != DOMAIN:
+        return None
+    return kind(
+        ErrorReason.Value(reason.name),
+        status.message,
+        field=bad.field_violations[0].field if bad.field_violations else "",
+        retry_after_seconds=retry.retry_delay.ToMilliseconds() / 1000 if type(retry) in found else None,
+        metadata=dict(info.metadata),
+    )

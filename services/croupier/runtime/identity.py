@@ -20,13 +20,15 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from croupier.runtime.errors import Unauthenticated
+from croupier.runtime.program import SettingsError
+from croupier_api.v1 import errors_pb2
 
 PLAYER_AUDIENCE = "croupier"
 ENGINE_CONTROL_AUDIENCE = "croupier-engine-control"
 SCORING_CONTROL_AUDIENCE = "croupier-scoring-control"
 ISSUER = "croupier"
 SERVICE_TOKEN_SECONDS = 60
-LONGEST_TOKEN_CHARACTERS = 2048
+MAX_TOKEN_CHARACTERS = 2048
 
 Clock = Callable[[], int]
 """Gives milliseconds since 1970 UTC."""
@@ -58,7 +60,7 @@ def remember_caller(known: Caller) -> None:
 
 
 def unauthenticated(message: str) -> Unauthenticated:
-    return Unauthenticated("UNAUTHENTICATED", message)
+    return Unauthenticated(errors_pb2.ERROR_REASON_INVALID_ACCESS_TOKEN, message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,7 @@ class TokenVerifier:
 
     def verify(self, token: str) -> Caller:
         """Who the token is for; raises Unauthenticated for one that is forged, expired or for another audience."""
-        if len(token) > LONGEST_TOKEN_CHARACTERS:
+        if len(token) > MAX_TOKEN_CHARACTERS:
             raise unauthenticated("the token is too long to be one of ours")
         try:
             claims = jwt.decode(
@@ -118,7 +120,7 @@ def bearer_token(metadata: dict[str, str]) -> str:
 def write_new_key_pair(private_path: Path, public_path: Path) -> None:
     """Make a key pair as PEM files, the private one readable by its owner only; a private key that is there stays.
 
-    Raises ValueError if that one cannot be read while its public key is to be written.
+    Raises SettingsError if that one cannot be read while its public key is to be written.
     """
     if private_path.exists() and public_path.exists():
         return
@@ -132,22 +134,22 @@ def write_new_key_pair(private_path: Path, public_path: Path) -> None:
 
 
 def load_private_key(path: Path) -> Ed25519PrivateKey:
-    """Read a PEM file; raises ValueError saying what is wrong with it, never what is in it."""
+    """Read a PEM file; raises SettingsError saying what is wrong with it, never what is in it."""
     try:
         key = load_pem_private_key(path.read_bytes(), password=None)
     except (OSError, ValueError, TypeError):
-        raise ValueError(f"{path} cannot be read as an Ed25519 private key in PEM form without password") from None
+        raise SettingsError(f"{path} cannot be read as an Ed25519 private key in PEM form without password") from None
     if not isinstance(key, Ed25519PrivateKey):
-        raise ValueError(f"{path} holds another kind of key than Ed25519")
+        raise SettingsError(f"{path} holds another kind of key than Ed25519")
     return key
 
 
 def load_public_key(path: Path) -> Ed25519PublicKey:
-    """Read a PEM file; raises ValueError saying what is wrong with it."""
+    """Read a PEM file; raises SettingsError saying what is wrong with it."""
     try:
         key = load_pem_public_key(path.read_bytes())
     except (OSError, ValueError, TypeError):
-        raise ValueError(f"{path} cannot be read as an Ed25519 public key in PEM form") from None
+        raise SettingsError(f"{path} cannot be read as an Ed25519 public key in PEM form") from None
     if not isinstance(key, Ed25519PublicKey):
-        raise ValueError(f"{path} holds another kind of key than Ed25519")
+        raise SettingsError(f"{path} holds another kind of key than Ed25519")
     return key

@@ -11,16 +11,21 @@ import grpc
 import structlog
 from google.protobuf.message import DecodeError
 from grpc_status import rpc_status
+from opentelemetry import trace
 
 from croupier.runtime.errors import InternalFault, MalformedRequest, NotImplementedHere, ServiceError, to_status
 from croupier.runtime.identity import NOBODY, Caller, TokenVerifier, bearer_token, remember_caller
 from croupier.runtime.logs import Logger
 from croupier.runtime.metrics import RpcMetrics
-from croupier.runtime.player_limit import PlayerLimit, TooManyCalls
-from croupier.runtime.traced_calls import Context, abort_code, traced_serving
-from croupier.runtime.traces import Traces
+from croupier.runtime.rate_limit import PlayerLimit, TooManyCalls
+from croupier.runtime.traced_calls import ServicerContext as Context
+from croupier.runtime.traced_calls import set_code, traced_serving
+from croupier.runtime.tracing import TABLE_ID
+from croupier_api.v1 import errors_pb2
 
-LONGEST_BOUND_CHARACTERS = 64
+MAX_BOUND_CHARACTERS = 64
+UNKNOWN_METHOD = "unknown"
+"""Stands for all of them in logs and metrics."""
 OPEN_SERVICES = ("/grpc.health.v1.", "/grpc.reflection.")
 
 Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
@@ -28,14 +33,14 @@ Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 
 @dataclass(frozen=True, slots=True)
 class Authenticator:
-    """Finds out who calls; `open_methods` need nobody."""
+    """Finds out who calls; `open_methods` need no token, nor do methods that do not exist."""
 
     verifier: TokenVerifier
     open_methods: frozenset[str] = frozenset()
 
     def caller(self, method: str, metadata: Mapping[str, str]) -> Caller:
-        """Who calls, NOBODY for open methods; raises Unauthenticated."""
-        if method in self.open_methods or method.startswith(OPEN_SERVICES):
+        """Return the caller, NOBODY for open methods; raises Unauthenticated."""
+        if method == UNKNOWN_METHOD or method in self.open_methods or method.startswith(OPEN_SERVICES):
             return NOBODY
         return self.verifier.verify(bearer_token(dict(metadata)))
 
@@ -48,13 +53,11 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         authenticator: Authenticator,
         metrics: RpcMetrics,
         logger: Logger,
-        traces: Traces | None = None,
         limit: PlayerLimit | None = None,
     ) -> None:
         self._authenticator = authenticator
         self._metrics = metrics
         self._logger = logger
-        self._traces = traces
         self._limit = limit
 
     async def intercept_service(
@@ -67,7 +70,9 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         # The stubs describe handlers of the threaded server; those here are coroutines and asynchronous iterators.
         handler: Any = await continuation(handler_call_details)
         if handler is None:
-            return grpc.unary_unary_rpc_method_handler(self._around_unary("unknown", _refuse_unknown, bytes))
+            # Such a handler refuses unary calls and streams alike, before it reads a message.
+            refuse = self._around_stream(UNKNOWN_METHOD, _refuse_unknown, None)
+            return grpc.stream_stream_rpc_method_handler(refuse)
         if method.startswith(OPEN_SERVICES):
             open_handler: Handler = handler
             return open_handler
@@ -93,7 +98,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
             try:
                 self._begin(method, context)
                 request = _decoded(decode, raw)
-                _bind_table(request)
+                _bind_table_of(request)
                 response = await handler(request, context)
                 code = "OK"
                 return response
@@ -101,12 +106,12 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
                 failure = self._failure(error, context)
                 code = _code_name(failure, context)
             finally:
-                self._metrics.calls.labels(method, code).inc()
+                self._count_end(method, code)
                 self._metrics.seconds.labels(method, code).observe(time.perf_counter() - started)
             # Counted before it is answered, so that who has the answer finds it in the metrics.
             return await _abort(failure, context)
 
-        return traced_serving(self._traces, method, serve)
+        return traced_serving(method, serve)
 
     def _around_stream(
         self, method: str, handler: Callable[[Any, Context], Any], decode: Callable[[bytes], Any] | None
@@ -117,7 +122,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
             try:
                 self._begin(method, context)
                 request = _decoded(decode, raw) if decode else raw
-                _bind_table(request)
+                _bind_table_of(request)
                 await _run_stream(handler(request, context), context)
                 code = "OK"
             except Exception as error:  # noqa: BLE001 - every fault becomes a status
@@ -125,20 +130,22 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
                 code = _code_name(failure, context)
             finally:
                 self._metrics.open_calls.labels(method).dec()
-                self._metrics.calls.labels(method, code).inc()
+                self._count_end(method, code)
             await _abort(failure, context)
 
-        return traced_serving(self._traces, method, serve)
+        return traced_serving(method, serve)
+
+    def _count_end(self, method: str, code: str) -> None:
+        self._metrics.calls.labels(method, code).inc()
+        set_code(trace.get_current_span(), code)
 
     def _begin(self, method: str, context: Context) -> None:
         metadata = {key: value for key, value in context.invocation_metadata() or () if isinstance(value, str)}
         structlog.contextvars.clear_contextvars()
-        request_id = metadata.get("x-request-id", "")[:LONGEST_BOUND_CHARACTERS] or uuid.uuid4().hex
+        request_id = metadata.get("x-request-id", "")[:MAX_BOUND_CHARACTERS] or uuid.uuid4().hex
         structlog.contextvars.bind_contextvars(method=method, request_id=request_id)
-        if self._traces:
-            structlog.contextvars.bind_contextvars(**self._traces.ids())
-        if table_id := metadata.get("x-table-id", "")[:LONGEST_BOUND_CHARACTERS]:
-            structlog.contextvars.bind_contextvars(table_id=table_id)
+        if table_id := metadata.get("x-table-id", ""):
+            _bind_table(table_id)
         known = self._authenticator.caller(method, metadata)
         remember_caller(known)
         if known is not NOBODY:
@@ -159,12 +166,12 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         if isinstance(error, ServiceError):
             # A flood must not become one of lines in the log; the metrics count it.
             tell = self._logger.debug if isinstance(error, TooManyCalls) else self._logger.info
-            tell("call refused", reason=error.reason, code=error.code.name)
+            tell("call refused", reason=error.reason_name, code=error.code.name)
             return _alone(error)
         if isinstance(error, grpc.aio.AbortError) or context.done():
             return None
         self._logger.error("call failed", exc_info=error)
-        return InternalFault("INTERNAL", "something went wrong here; it is in the log")
+        return InternalFault(errors_pb2.ERROR_REASON_INTERNAL_FAULT, "internal fault: the server's log has the details")
 
 
 def _alone(error: ServiceError) -> ServiceError:
@@ -182,14 +189,21 @@ def _decoded(decode: Callable[[bytes], Any], raw: bytes) -> Any:
         return decode(raw)
     except DecodeError:
         raise MalformedRequest(
-            "MALFORMED_MESSAGE", "the message is not the protobuf that this method takes: are all texts in it UTF-8?"
+            errors_pb2.ERROR_REASON_MALFORMED_REQUEST,
+            "invalid message: expected the protobuf message of this method, with all strings in UTF-8",
         ) from None
 
 
-def _bind_table(request: Any) -> None:
+def _bind_table_of(request: Any) -> None:
     table_id = getattr(request, "table_id", "")
     if isinstance(table_id, str) and table_id:
-        structlog.contextvars.bind_contextvars(table_id=table_id[:LONGEST_BOUND_CHARACTERS])
+        _bind_table(table_id)
+
+
+def _bind_table(table_id: str) -> None:
+    bound = table_id[:MAX_BOUND_CHARACTERS]
+    structlog.contextvars.bind_contextvars(table_id=bound)
+    trace.get_current_span().set_attribute(TABLE_ID, bound)
 
 
 async def _run_stream(responses: AsyncGenerator[Any, None] | Awaitable[None], context: Context) -> None:
@@ -202,9 +216,10 @@ async def _run_stream(responses: AsyncGenerator[Any, None] | Awaitable[None], co
         await responses
 
 
-async def _refuse_unknown(_request: bytes, _context: Context) -> None:
+async def _refuse_unknown(_requests: object, _context: Context) -> None:
     raise NotImplementedHere(
-        "UNKNOWN_METHOD", "there is no such method here: see the reflection service for those that are"
+        errors_pb2.ERROR_REASON_UNKNOWN_METHOD,
+        "unknown method: see the reflection service for the methods",
     )
 
 
@@ -214,4 +229,7 @@ async def _abort(failure: ServiceError | None, context: Context) -> None:
 
 
 def _code_name(failure: ServiceError | None, context: Context) -> str:
-    return abort_code(context) if failure is None else failure.code.name
+    if failure is not None:
+        return failure.code.name
+    code = context.code()
+    return code.name if isinstance(code, grpc.StatusCode) else "CANCELLED"

@@ -7,10 +7,10 @@ from typing import Any, TextIO, TypeAlias, cast
 
 import structlog
 
+from croupier.runtime.tracing import add_span_ids
+
 Logger: TypeAlias = Any
 """A structlog logger; its methods take an event and key-value pairs."""
-
-LEVELS = ("debug", "info", "warning", "error")
 
 
 class PatientStream:
@@ -32,12 +32,7 @@ class PatientStream:
 
 
 def configure_logs(service: str, level: str) -> Logger:
-    """Set structlog up for this process and give the service's logger; writes to standard error.
-
-    Raises ValueError for a level that is not one of LEVELS.
-    """
-    if level not in LEVELS:
-        raise ValueError(f"log_level cannot be {level!r}: {', '.join(LEVELS)} are possible")
+    """Set structlog up for this process and return the service's logger; writes to standard error."""
     readable = sys.stderr.isatty()
     stream = cast("TextIO", PatientStream(sys.stderr))
     # Tracebacks without the values of variables: those may be cards, tokens or secrets.
@@ -47,6 +42,7 @@ def configure_logs(service: str, level: str) -> Logger:
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
+            add_span_ids,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             *([] if readable else [traceback]),

@@ -5,6 +5,7 @@ from wsgiref.simple_server import WSGIServer
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, start_http_server
 
+from croupier.runtime.program import SettingsError
 from croupier.runtime.tls import Tls
 
 LATENCY_BUCKETS_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -49,13 +50,13 @@ def serve_metrics(registry: CollectorRegistry, address: str) -> tuple[WSGIServer
 
     What this process uses is added to it, where the machine tells: CPU seconds, memory and open files.
 
-    Raises ValueError if the address cannot be had.
+    Raises SettingsError if the address cannot be had.
     """
     host, _, port = address.rpartition(":")
     try:
         server, _ = start_http_server(int(port), addr=host.strip("[]"), registry=registry)
     except (ValueError, OverflowError, OSError):
-        raise ValueError(
+        raise SettingsError(
             f"{address} cannot be listened on: is it in use, or not a host:port of this machine?"
         ) from None
     ProcessCollector(registry=registry)

@@ -7,20 +7,22 @@ from typing import TypeAlias
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from croupier.runtime.database import connect_postgresql
+from croupier.runtime.database_drivers import connect_postgresql
 from croupier.runtime.logs import Logger
 
 PROBE_SECONDS = 2.0
 """A connection that is open at one end only is noticed by asking now and then."""
 FIRST_PAUSE_SECONDS = 0.1
-LONGEST_PAUSE_SECONDS = 2.0
+MAX_PAUSE_SECONDS = 2.0
 
 
 Heard: TypeAlias = Mapping[str, Callable[[str], None]]
 """Who hears what is told, by channel."""
 
 
-async def hear_notifications(database: AsyncEngine, heard: Heard, begun: Callable[[], None], logger: Logger) -> None:
+async def listen_for_notifications(
+    database: AsyncEngine, heard: Heard, begun: Callable[[], None], logger: Logger
+) -> None:
     """Pass on what is told, and call `begun` whenever something before may have been missed; runs until cancelled."""
     pause_seconds = FIRST_PAUSE_SECONDS
     while True:
@@ -30,7 +32,7 @@ async def hear_notifications(database: AsyncEngine, heard: Heard, begun: Callabl
         except Exception as fault:  # noqa: BLE001 - whatever it was, it is tried again
             logger.warning("notifications are missed for now", channels=list(heard), fault=type(fault).__name__)
         has_heard = asyncio.get_running_loop().time() - began > PROBE_SECONDS
-        pause_seconds = FIRST_PAUSE_SECONDS if has_heard else min(2 * pause_seconds, LONGEST_PAUSE_SECONDS)
+        pause_seconds = FIRST_PAUSE_SECONDS if has_heard else min(2 * pause_seconds, MAX_PAUSE_SECONDS)
         await asyncio.sleep(pause_seconds)
 
 

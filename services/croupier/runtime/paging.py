@@ -6,29 +6,28 @@ import hashlib
 import json
 from typing import Any
 
-from croupier.runtime.errors import MalformedRequest
+from croupier.runtime.errors import MalformedRequest, invalid_field
+from croupier_api.v1 import errors_pb2
 
 DEFAULT_PAGE_SIZE = 50
-LARGEST_PAGE_SIZE = 100
-LONGEST_PAGE_TOKEN = 1024
-LARGEST_INTEGER = 2**63 - 1
+MAX_PAGE_SIZE = 100
+MAX_PAGE_TOKEN = 1024
+MAX_INTEGER = 2**63 - 1
 
 
-def page_size(asked: int) -> int:
-    """The size of a page; raises MalformedRequest beyond 100."""
-    if asked > LARGEST_PAGE_SIZE:
-        raise MalformedRequest(
-            "PAGE_SIZE", f"page_size is {asked}: 1 to {LARGEST_PAGE_SIZE} is allowed", field="page_size"
-        )
+def decode_page_size(asked: int) -> int:
+    """Return the size of a page; raises MalformedRequest beyond 100."""
+    if asked > MAX_PAGE_SIZE:
+        raise invalid_field("page_size", f"invalid page_size {asked}: expected 1 to {MAX_PAGE_SIZE}")
     return asked or DEFAULT_PAGE_SIZE
 
 
-def write_page_token(query: tuple[Any, ...], cursor: list[Any]) -> str:
+def encode_page_token(query: tuple[Any, ...], cursor: list[Any]) -> str:
     """A token for the page after `cursor` of the listing that `query` describes; both JSON values."""
     return base64.urlsafe_b64encode(json.dumps([_fingerprint(query), cursor]).encode()).decode()
 
 
-def read_page_token(query: tuple[Any, ...], token: str, kinds: tuple[type, ...]) -> list[Any] | None:
+def decode_page_token(query: tuple[Any, ...], token: str, kinds: tuple[type, ...]) -> list[Any] | None:
     """The cursor of a token, whose parts have these types; None for the first page.
 
     Raises MalformedRequest for a token that is not one of this listing.
@@ -36,7 +35,7 @@ def read_page_token(query: tuple[Any, ...], token: str, kinds: tuple[type, ...])
     if not token:
         return None
     try:
-        fingerprint, cursor = json.loads(base64.urlsafe_b64decode(token[:LONGEST_PAGE_TOKEN].encode()))
+        fingerprint, cursor = json.loads(base64.urlsafe_b64decode(token[:MAX_PAGE_TOKEN].encode()))
         fits = fingerprint == _fingerprint(query) and all(
             _is_plausible(part, kind) for part, kind in zip(cursor, kinds, strict=True)
         )
@@ -50,8 +49,8 @@ def read_page_token(query: tuple[Any, ...], token: str, kinds: tuple[type, ...])
 def foreign_token() -> MalformedRequest:
     """The refusal of a token that this listing did not give."""
     return MalformedRequest(
-        "PAGE_TOKEN",
-        "page_token is not one that this listing gave: repeat the call with the same filters, or without a token",
+        errors_pb2.ERROR_REASON_INVALID_PAGE_TOKEN,
+        "invalid page_token: expected a token that this listing returned for the same filters",
         field="page_token",
     )
 
@@ -60,7 +59,7 @@ def _is_plausible(part: object, kind: type) -> bool:
     # A token can be forged: what comes out of it must be something that a database can be asked.
     if isinstance(part, str):
         return kind is str and part.isprintable()
-    return type(part) is kind and isinstance(part, int) and abs(part) <= LARGEST_INTEGER
+    return type(part) is kind and isinstance(part, int) and abs(part) <= MAX_INTEGER
 
 
 def _fingerprint(query: tuple[Any, ...]) -> str:

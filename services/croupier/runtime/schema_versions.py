@@ -17,24 +17,21 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from croupier.runtime.database import database_name, open_database
 from croupier.runtime.database_faults import in_words, is_unreachable
 from croupier.runtime.logs import Logger
+from croupier.runtime.program import DatabaseUnreachable, SettingsError
 
 MIGRATION_LOCK = 0x63726F7570696572
 """Held in PostgreSQL by whoever migrates: "croupier" in ASCII."""
 MIGRATION_SECONDS = 3600.0
 
 
-class DatabaseUnreachable(ValueError):
-    """The database does not answer now: there is nothing to be put right in the settings."""
-
-
-class SchemaOutdated(ValueError):
+class SchemaOutdated(SettingsError):
     """The tables are missing or older than this version needs: `croupier migrate` puts that right."""
 
 
 async def migrate_database(url: str, packages: Sequence[str]) -> tuple[str, ...]:
     """Bring the schemas of services' packages in one database up to date, one by one; gives those that were not.
 
-    Raises ValueError for a database that cannot be used, DatabaseUnreachable among them.
+    Raises SettingsError for a database that cannot be used, DatabaseUnreachable while it does not answer.
     """
     database = open_database(url, command_seconds=MIGRATION_SECONDS)
     try:
@@ -47,7 +44,7 @@ async def migrate(database: AsyncEngine, package: str) -> bool:
     """Bring the schema up to date with the migrations of a service's package, such as "croupier.engine".
 
     Gives whether it was not yet. Of several that do so at once in a PostgreSQL one goes first, and the others find it
-    done. Raises ValueError for a database that cannot be used.
+    done. Raises SettingsError for a database that cannot be used, DatabaseUnreachable while it does not answer.
     """
     try:
         async with database.connect() as connection:
@@ -67,15 +64,15 @@ def _upgrade(connection: Connection, package: str) -> bool:
         connection.execute(text("SET LOCAL lock_timeout = '60s'"))
     state = _state(connection, package)
     if state.is_newer:
-        raise ValueError(f"the database cannot be brought up to date: {_newer(package)}")
+        raise SettingsError(f"the database cannot be brought up to date: {_newer(package)}")
     command.upgrade(alembic_config(connection, package), "head")
     return not state.is_current
 
 
 async def check_schema(database: AsyncEngine, package: str) -> None:
-    """Look whether a service can use a database; raises ValueError with what to do.
+    """Look whether a service can use a database; raises SettingsError with what to do.
 
-    DatabaseUnreachable and SchemaOutdated are among them, which may pass without anything being put right here.
+    Raises SchemaOutdated, which is one, and DatabaseUnreachable, which may pass without anything being put right here.
 
     The schema has to be the one that this version of the service's package knows, and the user has to have the rights
     to use its tables.
@@ -89,7 +86,7 @@ async def check_schema(database: AsyncEngine, package: str) -> None:
         raise unusable(database, fault) from None
     name = database_name(database)
     if state.is_newer:
-        raise ValueError(f"the database {name} cannot be used: {_newer(package)}")
+        raise SettingsError(f"the database {name} cannot be used: {_newer(package)}")
     if not state.is_current:
         what = "are older than this version needs" if state.revisions else "are missing"
         raise SchemaOutdated(
@@ -99,7 +96,7 @@ async def check_schema(database: AsyncEngine, package: str) -> None:
 
 
 async def check_durability(database: AsyncEngine, logger: Logger) -> None:
-    """Look whether a commit survives what may happen to the server; raises ValueError where it does not.
+    """Look whether a commit survives what may happen to the server; raises SettingsError where it does not.
 
     A server that would lose commits together with its machine only is warned of.
     """
@@ -112,7 +109,7 @@ async def check_durability(database: AsyncEngine, logger: Logger) -> None:
     except (SQLAlchemyError, OSError) as fault:
         raise unusable(database, fault) from None
     if commits == "off":
-        raise ValueError(
+        raise SettingsError(
             f"the database {database_name(database)} would forget moves that were acknowledged (synchronous_commit is"
             " off): set it to on for the server, the database or the user"
         )
@@ -167,15 +164,15 @@ def _check_rights(connection: Connection, tables: Sequence[str]) -> None:
         for right in ("SELECT", "INSERT", "UPDATE", "DELETE"):
             asked = {"table": table, "right": right}
             if not connection.execute(text("SELECT has_table_privilege(:table, :right)"), asked).scalar_one():
-                raise ValueError(
+                raise SettingsError(
                     f"the user {connection.engine.url.username} of the database may not {right} in the table {table}:"
                     " grant SELECT, INSERT, UPDATE and DELETE in all tables of this schema, or use the owner's URL"
                 )
 
 
-def unusable(database: AsyncEngine, fault: Exception) -> ValueError:
+def unusable(database: AsyncEngine, fault: Exception) -> SettingsError | DatabaseUnreachable:
     """A database's fault as one line; a DatabaseUnreachable if there is nothing to be put right in the settings."""
-    kind = DatabaseUnreachable if is_unreachable(fault) else ValueError
+    kind = DatabaseUnreachable if is_unreachable(fault) else SettingsError
     return kind(f"the database {database_name(database)} cannot be used, {in_words(fault)}")
 
 

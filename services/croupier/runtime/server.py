@@ -1,36 +1,35 @@
 """Running a service: gRPC servers with health and reflection, a ready file, and an orderly end."""
 
 import asyncio
-import gc
 import json
 import os
 import signal
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection
 
 from croupier.runtime.interceptor import CallInterceptor
 from croupier.runtime.logs import Logger
+from croupier.runtime.program import SettingsError
+from croupier.runtime.reflection import add_reflection
 from croupier.runtime.tls import Tls
 
-LARGEST_REQUEST_BYTES = 64 * 1024
-LARGEST_METADATA_BYTES = 48 * 1024
-"""More than the front door lets through, with what it adds: by itself gRPC refuses some calls of more than 8 KiB."""
+MAX_REQUEST_BYTES = 64 * 1024
+MAX_METADATA_BYTES = 48 * 1024
+"""More than the gateway lets through, with what it adds: by itself gRPC refuses some calls of more than 8 KiB."""
 READINESS_SECONDS = 5.0
 LAST_SECONDS = 2.0
 """The part of the time to stop that is for closing what is held, such as connections to a database."""
 KEEPALIVE_MILLISECONDS = 30_000
 LIVE = "live"
 """The name under which health probes ask whether the process is alive, which depends on nothing else."""
-LARGEST_PROBE_BYTES = 1024
-MOST_PROBES = 100
+MAX_PROBE_BYTES = 1024
+MAX_PROBES = 100
 AddServices = Callable[[grpc.aio.Server], None]
 
 
@@ -72,14 +71,14 @@ async def listen(
 ) -> Listener:
     """Start a gRPC server at host:port (port 0 chooses one); with TLS only for those who have a certificate too.
 
-    Raises ValueError if the address cannot be had.
+    Raises SettingsError if the address cannot be had.
     """
     server = grpc.aio.server(
         interceptors=[interceptor],
         options=[
-            ("grpc.max_receive_message_length", LARGEST_REQUEST_BYTES),
-            ("grpc.max_metadata_size", LARGEST_METADATA_BYTES),
-            ("grpc.absolute_max_metadata_size", LARGEST_METADATA_BYTES),
+            ("grpc.max_receive_message_length", MAX_REQUEST_BYTES),
+            ("grpc.max_metadata_size", MAX_METADATA_BYTES),
+            ("grpc.absolute_max_metadata_size", MAX_METADATA_BYTES),
             ("grpc.so_reuseport", 0),
             ("grpc.http2.max_ping_strikes", 0),
             ("grpc.keepalive_permit_without_calls", 1),
@@ -93,7 +92,7 @@ async def listen(
     add_services(server)
     servicer = Health()
     health_pb2_grpc.add_HealthServicer_to_server(servicer, server)
-    reflection.enable_server_reflection([*service_names, health.SERVICE_NAME, reflection.SERVICE_NAME], server)
+    add_reflection([*service_names, health.SERVICE_NAME], server)
     return Listener(server, await _started(server, address, tls), servicer, tuple(service_names))
 
 
@@ -101,14 +100,14 @@ async def listen(
 async def probe_port(address: str) -> AsyncIterator[list[Listener]]:
     """A port at host:port that tells health and nothing else, without TLS, which kubelet does not speak; none for "".
 
-    Probes hear at first that calls are not welcome. Raises ValueError if the address cannot be had.
+    Probes hear at first that calls are not welcome. Raises SettingsError if the address cannot be had.
     """
     if not address:
         yield []
         return
     server = grpc.aio.server(
-        options=[("grpc.max_receive_message_length", LARGEST_PROBE_BYTES), ("grpc.so_reuseport", 0)],
-        maximum_concurrent_rpcs=MOST_PROBES,
+        options=[("grpc.max_receive_message_length", MAX_PROBE_BYTES), ("grpc.so_reuseport", 0)],
+        maximum_concurrent_rpcs=MAX_PROBES,
     )
     servicer = Health()
     await servicer.set("", health_pb2.HealthCheckResponse.NOT_SERVING)
@@ -130,23 +129,26 @@ async def _started(server: grpc.aio.Server, address: str, tls: Tls | None) -> st
     if port == 0 or not address.endswith((f":{port}", ":0")):
         # One that is left to the garbage collector speaks up when its event loop has gone.
         await server.stop(None)
-        raise ValueError(f"{address} cannot be listened on: is it in use, or not an address of this machine?")
+        raise SettingsError(f"{address} cannot be listened on: is it in use, or not an address of this machine?")
     await server.start()
     return f"{address.rpartition(':')[0]}:{port}"
 
 
 def announce(ready_file: Path | None, addresses: dict[str, str]) -> None:
-    """Write where the service listens, as JSON, once it is ready."""
+    """Write where the service listens, as JSON, once it is ready; raises SettingsError if that cannot be."""
     if ready_file is None:
         return
     partial = ready_file.with_suffix(".partial")
-    partial.write_text(json.dumps(addresses))
-    partial.replace(ready_file)
+    try:
+        partial.write_text(json.dumps(addresses))
+        partial.replace(ready_file)
+    except OSError as fault:
+        raise SettingsError(f"--ready-file {ready_file} cannot be written: {fault.strerror}") from None
 
 
-async def until_stopped() -> None:
-    """Wait for SIGINT or SIGTERM."""
-    stopped = asyncio.Event()
+async def until_stopped(stopped: asyncio.Event | None = None) -> None:
+    """Wait for SIGINT or SIGTERM, or until the event is set."""
+    stopped = stopped or asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(name, stopped.set)
@@ -189,24 +191,10 @@ async def drain(listeners: Sequence[Listener], grace_seconds: float) -> None:
 
 
 def run(main: Coroutine[Any, Any, int]) -> int:
-    """Run a service's main coroutine on uvloop where it exists."""
-    _prefer_throughput()
+    """Run a program's main coroutine on uvloop where it exists."""
     try:
         from uvloop import new_event_loop
     except ImportError:
         return asyncio.run(main)
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         return runner.run(main)
-
-
-def _prefer_throughput() -> None:
-    """Set this process up for many small messages; each step was measured with `make bench`."""
-    # Values in memory are many and live long, cycles among them are few: looking for cycles at the usual pace costs
-    # a busy service a fifth of its time and makes pauses of tenths of a second. Among young values there are some with
-    # every call that is refused or cancelled, which may hold a table: they must not wait for long.
-    gc.set_threshold(10_000, 20, 100)
-    # The transport's threads would otherwise interrupt the event loop for every single message, and taking turns costs
-    # more than the messages' own rules do. Threads that start later inherit this.
-    if sys.platform == "linux":
-        with suppress(OSError):
-            os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))

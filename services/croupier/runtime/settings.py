@@ -1,196 +1,154 @@
-"""Settings of a service: a frozen dataclass, read once from flags and CROUPIER_* variables; faults told together.
+"""Settings of a program, by pydantic-settings: a frozen model, read once from flags and CROUPIER_* variables.
 
-What all services can be told stands in ServiceSettings. What belongs together is a dataclass of its own, a group, which
-others have as a field: of a group `tls` the setting `key` is --tls-key.
+Flags come before variables: the setting `tls_key` is --tls-key or CROUPIER_TLS_KEY. The docstring of a setting is its
+help text. A setting with `repr=False` is a secret, whose value no message shows.
 """
 
 import argparse
-import dataclasses
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
-AnySettings = TypeVar("AnySettings")
+from pydantic import AfterValidator, BeforeValidator, Field, NonNegativeInt, PositiveInt, ValidationError
+from pydantic_settings import BaseSettings, CliSettingsSource, EnvSettingsSource, SettingsConfigDict
+
+from croupier.runtime.addresses import addresses_of, is_address
+from croupier.runtime.channels import target_of
+from croupier.runtime.program import SettingsError
+from croupier.runtime.tls import TlsFiles, tls_files
+from croupier.runtime.tracing import TracesSettings
 
 ENVIRONMENT_PREFIX = "CROUPIER_"
+AnySettings = TypeVar("AnySettings", bound="Settings")
 
 
-def setting(meaning: str, *, default: Any = dataclasses.MISSING) -> Any:
-    """A field of a settings class: its meaning in one sentence with the unit; without default it must be given."""
-    if default is dataclasses.MISSING:
-        return dataclasses.field(metadata={"meaning": meaning})
-    return dataclasses.field(default=default, metadata={"meaning": meaning})
+def expecting(expected: str, is_valid: Callable[[str], object]) -> AfterValidator:
+    """Keep a text for which a function is true; else the fault says what is expected."""
+
+    def checked(text: str) -> str:
+        if not is_valid(text):
+            raise ValueError(f"expected {expected}")
+        return text
+
+    return AfterValidator(checked)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class TlsSettings:
-    """By what a service proves who it is, and checks who others are."""
+def _is_listen_address(text: str) -> bool:
+    return is_address(text) or (text.endswith(":0") and text != ":0")
 
-    certificate: Path | None = setting(
-        "PEM file of the certificate that services are shown; with it TLS is spoken, and they need one too.",
-        default=None,
+
+_LISTEN = "host:port, where port 0 chooses one"
+OptionalAddress: TypeAlias = Annotated[str, expecting("one host:port", lambda text: not text or is_address(text))]
+Addresses: TypeAlias = Annotated[str, expecting("addresses", addresses_of)]
+"""One host:port or several with commas between."""
+Replicas: TypeAlias = Annotated[str, expecting("addresses", target_of)]
+"""The addresses of all replicas of a service, for one channel to them."""
+ListenAddress: TypeAlias = Annotated[str, expecting(_LISTEN, _is_listen_address)]
+OptionalListenAddress: TypeAlias = Annotated[str, expecting(_LISTEN, lambda text: not text or _is_listen_address(text))]
+OptionalPath: TypeAlias = Annotated[Path | None, BeforeValidator(lambda text: text or None)]
+"""A path, or None for an empty text."""
+Ratio: TypeAlias = Annotated[float, Field(ge=0, le=1)]
+
+
+class Settings(BaseSettings):
+    """Settings of any program. A model that is made in code looks at no environment."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=ENVIRONMENT_PREFIX, frozen=True, use_attribute_docstrings=True, hide_input_in_errors=True
     )
-    key: Path | None = setting("PEM file of the certificate's private key.", default=None)
-    ca: Path | None = setting("PEM file of the authorities whose certificates are accepted.", default=None)
+
+    @classmethod
+    def settings_customise_sources(cls, *_: Any, **sources: Any) -> tuple[Any, ...]:
+        """Leave the environment to read_settings."""
+        return (sources["init_settings"],)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class TracesSettings:
-    """Who gets traces, and of how much."""
+class ServiceSettings(Settings):
+    """Settings of each of lobby, engine and scoring."""
 
-    endpoint: str = setting("host:port of the collector that gets traces, by OTLP over gRPC.", default="")
-    ratio: float = setting("Share of the traces that begin here which are recorded, from 0 to 1.", default=1.0)
+    metrics_listen: ListenAddress
+    database: Annotated[str, Field(repr=False)]
+    """URL of its database: sqlite:////data/NAME.db or postgresql://user:password@host/name."""
+    health_listen: OptionalListenAddress = ""
+    """host:port that answers health probes and nothing else, without TLS."""
+    tls_certificate: OptionalPath = None
+    """PEM file of the certificate that services see; with it TLS is spoken, and they need one too."""
+    tls_key: OptionalPath = None
+    """PEM file of the certificate's private key."""
+    tls_ca: OptionalPath = None
+    """PEM file of the authorities whose certificates are accepted."""
+    traces_endpoint: OptionalAddress = ""
+    """host:port of the collector that gets traces, by OTLP over gRPC."""
+    traces_ratio: Ratio = 1.0
+    """Share of the traces that begin here which are recorded, from 0 to 1."""
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """Least level that is logged."""
+    ready_file: OptionalPath = None
+    """File that gets the addresses as JSON once the service is ready."""
+    drain_seconds: NonNegativeInt = 10
+    """Seconds after which the service has stopped at most; what is under way ends first."""
+    player_calls_per_second: NonNegativeInt = 100
+    """Most calls a second of one player in the long run, messages in streams included; 0 for no limit."""
+    player_burst: PositiveInt = 1000
+    """How many calls of one player may come at once."""
+
+    @property
+    def tls(self) -> TlsFiles | None:
+        """The files for mutual TLS, None for none; raises SettingsError if only some are named."""
+        return tls_files("tls", self.tls_certificate, self.tls_key, self.tls_ca)
+
+    @property
+    def traces(self) -> TracesSettings:
+        """Which traces go where."""
+        return TracesSettings(self.traces_endpoint, self.traces_ratio)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class PlayerSettings:
-    """How often one player may call."""
+def read_settings(kind: type[AnySettings], program: str, arguments: Sequence[str]) -> AnySettings:
+    """Read settings from arguments and the environment; raises SettingsError with all faults that there are.
 
-    calls_per_second: int = setting(
-        "Most calls a second of one player in the long run, messages in streams included; 0 for no limit.", default=100
+    --help, and a flag without its value, end the program.
+    """
+    unknown: list[str] = []
+
+    def parse(parser: argparse.ArgumentParser, words: Sequence[str]) -> argparse.Namespace:
+        known, rest = parser.parse_known_args(words)
+        unknown.extend(rest)
+        return known
+
+    flags = CliSettingsSource[Any](
+        kind,
+        cli_prog_name=program,
+        cli_parse_args=list(arguments),
+        cli_kebab_case=True,
+        cli_hide_none_type=True,
+        cli_avoid_json=True,
+        cli_show_env_vars=True,
+        parse_args_method=parse,
     )
-    burst: int = setting("How many calls of one player may come at once.", default=1000)
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class ServiceSettings:
-    """What each of lobby, engine and scoring can be told."""
-
-    database: str = setting("URL of its database: sqlite:////data/NAME.db or postgresql://user:password@host/name.")
-    health_listen: str = setting("host:port that tells health probes and nothing else, without TLS.", default="")
-    tls: TlsSettings = TlsSettings()
-    traces: TracesSettings = TracesSettings()
-    log_level: str = setting("Least level that is logged: debug, info, warning or error.", default="info")
-    ready_file: Path | None = setting("File that gets the addresses as JSON once the service is ready.", default=None)
-    drain_seconds: int = setting(
-        "Seconds after which the service has stopped at most; what is under way ends first.", default=10
-    )
-    player: PlayerSettings = PlayerSettings()
-
-
-def read_settings(
-    kind: type[AnySettings], program: str, arguments: Sequence[str], environment: Mapping[str, str]
-) -> AnySettings:
-    """Read settings, flags before variables; ends the program with code 2 and every fault named if any is wrong."""
-    parser = _parser(kind, program)
-    given = vars(parser.parse_args(arguments))
-    values: dict[str, Any] = {}
-    faults = []
-    for name, one in known_settings(kind).items():
-        text = environment.get(_variable(name)) if given[name] is None else given[name]
-        if text is None:
-            if one.default is dataclasses.MISSING:
-                faults.append(f"{_names(name)} is missing: {one.meaning}")
-            continue
-        try:
-            values[name] = _READERS[one.kind](text)
-        except ValueError as fault:
-            faults.append(f"{_names(name)} cannot be {text!r}: {fault}")
+    faults = _faults_of_words(unknown)
+    try:
+        settings = kind.model_validate({**EnvSettingsSource(kind)(), **flags()})
+    except ValidationError as invalid:
+        faults += [_fault(kind, error) for error in invalid.errors()]
     if faults:
-        parser.exit(2, "".join(f"{program}: {fault}\n" for fault in faults))
-    return _made(kind, values)
+        raise SettingsError("\n".join(faults))
+    return settings
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Setting:
-    """One setting: what it means, what it is without being given, which may be MISSING, and of which type."""
-
-    meaning: str
-    default: Any
-    kind: Any
+def _faults_of_words(words: Sequence[str]) -> list[str]:
+    """The faults of words that are no known flags; what stands behind a flag may be a secret with a slip before it."""
+    flags = [word.partition("=")[0] for word in words if word.startswith("-")]
+    stray = [] if flags or not words else ["unexpected argument without a flag: --help names all flags"]
+    return [f"unknown flag {flag}: --help names all flags" for flag in flags] + stray
 
 
-def known_settings(kind: type[Any], prefix: str = "") -> dict[str, Setting]:
-    """All settings of a settings class, with those of its groups, by their whole names."""
-    known: dict[str, Setting] = {}
-    for field, hint in _fields(kind):
-        if _is_group(hint):
-            known |= known_settings(hint, f"{prefix}{field.name}_")
-        else:
-            known[prefix + field.name] = Setting(field.metadata["meaning"], field.default, hint)
-    return known
-
-
-def _made(kind: type[AnySettings], values: Mapping[str, Any], prefix: str = "") -> AnySettings:
-    own: dict[str, Any] = {}
-    for field, hint in _fields(kind):
-        name = prefix + field.name
-        if _is_group(hint):
-            own[field.name] = _made(hint, values, f"{name}_")
-        elif name in values:
-            own[field.name] = values[name]
-    return kind(**own)
-
-
-def _is_group(hint: Any) -> bool:
-    return dataclasses.is_dataclass(hint)
-
-
-def _fields(kind: type[Any]) -> Iterator[tuple[dataclasses.Field[Any], Any]]:
-    hints = get_type_hints(kind)
-    return ((field, hints[field.name]) for field in dataclasses.fields(kind))
-
-
-def check_together(given: Mapping[str, object]) -> None:
-    """Raises ValueError if some of these settings, by their flags, are None and others are not."""
-    missing = [flag for flag, value in given.items() if value is None]
-    if 0 < len(missing) < len(given):
-        raise ValueError(f"{', '.join(missing)} missing: {', '.join(given)} go together")
-
-
-def _names(name: str) -> str:
-    return f"{_option(name)} ({_variable(name)})"
-
-
-def _option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
-
-
-def _variable(name: str) -> str:
-    return f"{ENVIRONMENT_PREFIX}{name.upper()}"
-
-
-def _parser(kind: type[Any], program: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=program, description=(kind.__doc__ or "").strip(), allow_abbrev=False)
-    for name, one in known_settings(kind).items():
-        default = "" if one.default in (dataclasses.MISSING, "", None) else f" Default: {one.default}."
-        help_text = f"{one.meaning}{default} [{_variable(name)}]"
-        parser.add_argument(_option(name), help=help_text.replace("%", "%%"), metavar="VALUE")
-    return parser
-
-
-def _flag(text: str) -> bool:
-    if text not in ("true", "false"):
-        raise ValueError("true or false is expected")
-    return text == "true"
-
-
-def _integer(text: str) -> int:
-    try:
-        value = int(text)
-    except ValueError:
-        raise ValueError("an integer is expected") from None
-    if value < 0:
-        raise ValueError("it must not be negative")
-    return value
-
-
-def _number(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        raise ValueError("a number is expected") from None
-    if not 0 <= value < math.inf:
-        raise ValueError("it must be a number that is not negative")
-    return value
-
-
-_READERS: dict[Any, Callable[[str], Any]] = {
-    str: str,
-    int: _integer,
-    float: _number,
-    bool: _flag,
-    Path: Path,
-    Path | None: lambda text: Path(text) if text else None,
-}
+def _fault(kind: type[Settings], error: Any) -> str:
+    message = error["msg"].removeprefix("Value error, ").replace("Input should", "input should")
+    if not error["loc"]:
+        return str(message)
+    name = str(error["loc"][0])
+    field, names = kind.model_fields[name], f"--{name.replace('_', '-')} ({ENVIRONMENT_PREFIX}{name.upper()})"
+    if error["type"] == "missing":
+        return f"missing {names}: {field.description}"
+    value = f" {error['input']!r}" if field.repr else ""
+    return f"invalid {names}{value}: {message}"

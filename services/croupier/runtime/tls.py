@@ -5,8 +5,6 @@ renew certificates restart nothing. Connections that stand keep the one with whi
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,18 +15,21 @@ from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, SECP384R1, SECP521R1, EllipticCurvePublicKey
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
-from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes, PublicKeyTypes
+from cryptography.hazmat.primitives.asymmetric.types import (
+    CertificatePublicKeyTypes,
+    PrivateKeyTypes,
+    PublicKeyTypes,
+)
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from cryptography.x509 import Certificate
 
-from croupier.runtime.addresses import is_loopback
 from croupier.runtime.identity import Clock
 from croupier.runtime.logs import Logger
-from croupier.runtime.settings import TlsSettings, check_together
+from croupier.runtime.program import SettingsError, check_together
 
 LOOK_SECONDS = 1.0
 """How often the files are looked at."""
-SHORTEST_RSA_BITS = 2048
+MIN_RSA_BITS = 2048
 
 Contents: TypeAlias = tuple[bytes | None, bytes | None, bytes | None]
 """Of certificate, key and authorities; None for a file that cannot be read."""
@@ -57,16 +58,15 @@ class TlsFiles:
         return content(self.certificate), content(self.key), content(self.ca)
 
     def identity(self, contents: Contents, now: datetime) -> Identity:
-        """The contents, checked; raises ValueError saying which file cannot be used and why, never what is in it."""
+        """The contents, checked; raises SettingsError saying which file cannot be used and why, never what is in it."""
         certificate, key, authorities = contents
         holder = checked_pair(self.certificate, certificate, self.key, key, now)
         check_authorities(self.ca, authorities, now)
         return Identity(certificate or b"", key or b"", authorities or b"", holder.not_valid_after_utc)
 
 
-def tls_files(settings: TlsSettings, group: str = "tls") -> TlsFiles | None:
-    """The files that a group of settings names, None if it names none; raises ValueError if only some of them."""
-    certificate, key, ca = settings.certificate, settings.key, settings.ca
+def tls_files(group: str, certificate: Path | None, key: Path | None, ca: Path | None) -> TlsFiles | None:
+    """The files that a group of three settings names, None if it names none; raises SettingsError if only some do."""
     check_together({f"--{group}-certificate": certificate, f"--{group}-key": key, f"--{group}-ca": ca})
     return TlsFiles(certificate, key, ca) if certificate and key and ca else None
 
@@ -74,7 +74,7 @@ def tls_files(settings: TlsSettings, group: str = "tls") -> TlsFiles | None:
 class Tls:
     """What a service proves itself with, and checks others by; `identity` is the one for new connections.
 
-    Raises ValueError for files that cannot be used.
+    Raises SettingsError for files that cannot be used.
     """
 
     def __init__(self, files: TlsFiles, clock: Clock, logger: Logger) -> None:
@@ -104,7 +104,7 @@ class Tls:
         self._judged = contents
         try:
             self.identity = self._files.identity(contents, self._now())
-        except ValueError as fault:
+        except SettingsError as fault:
             self._logger.warning("the new certificate cannot be used, the old one is kept", why=str(fault))
         else:
             self._logger.info("the new certificate is used from now on", ends=self.identity.ends.isoformat())
@@ -131,29 +131,6 @@ class Tls:
         return grpc.ssl_channel_credentials(identity.authorities, identity.key, identity.certificate)
 
 
-@asynccontextmanager
-async def tls_in_use(
-    settings: TlsSettings, addresses: Sequence[str], clock: Clock, logger: Logger
-) -> AsyncIterator[Tls | None]:
-    """What a service proves itself with while the body runs, kept as its files are; None if it is to use no TLS.
-
-    `addresses` are those that it serves calls at. Raises ValueError for files that cannot be used.
-    """
-    files = tls_files(settings)
-    if files is None:
-        if at := [address for address in addresses if not is_loopback(address)]:
-            logger.warning("reached from beyond this machine without TLS: see --tls-certificate", at=at)
-        yield None
-        return
-    tls = Tls(files, clock, logger)
-    watching = asyncio.create_task(tls.watch())
-    try:
-        yield tls
-    finally:
-        watching.cancel()
-        await asyncio.wait([watching])
-
-
 def _configuration(identity: Identity) -> grpc.ServerCertificateConfiguration:
     return grpc.ssl_server_certificate_configuration([(identity.key, identity.certificate)], identity.authorities)
 
@@ -167,22 +144,22 @@ def content(path: Path) -> bytes | None:
 
 
 def checked_pair(certificate: Path, pem: bytes | None, key: Path, key_pem: bytes | None, now: datetime) -> Certificate:
-    """The certificate of whoever has the key; raises ValueError saying which file cannot be used and why."""
+    """The certificate of whoever has the key; raises SettingsError saying which file cannot be used and why."""
     holder, *_ = _certificates(certificate, pem)
     _check_time(certificate, holder, now)
     public_key = _private_key(key, key_pem).public_key()
-    if public_key != holder.public_key():
-        raise ValueError(f"{key} is not the key of the certificate in {certificate}")
+    if public_key != _public_key(certificate, holder):
+        raise SettingsError(f"{key} is not the key of the certificate in {certificate}")
     if not _is_spoken(public_key):
-        raise ValueError(
+        raise SettingsError(
             f"{key} is of a kind that TLS is not spoken with here: elliptic curve P-256, P-384 or P-521 is needed, or "
-            f"RSA of {SHORTEST_RSA_BITS} bits"
+            f"RSA of {MIN_RSA_BITS} bits"
         )
     return holder
 
 
 def check_authorities(path: Path, pem: bytes | None, now: datetime) -> None:
-    """Raises ValueError unless there is an authority in the file, and one that holds."""
+    """Raises SettingsError unless there is an authority in the file, and one that holds."""
     _check_time(path, max(_certificates(path, pem), key=lambda each: each.not_valid_after_utc), now)
 
 
@@ -190,13 +167,20 @@ def _private_key(path: Path, pem: bytes | None) -> PrivateKeyTypes:
     try:
         return load_pem_private_key(pem or b"", password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise ValueError(f"{path} cannot be read as a private key in PEM form without password") from None
+        raise SettingsError(f"{path} cannot be read as a private key in PEM form without password") from None
+
+
+def _public_key(path: Path, certificate: Certificate) -> CertificatePublicKeyTypes:
+    try:
+        return certificate.public_key()
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise SettingsError(f"{path} holds a key of an unknown kind") from None
 
 
 def _is_spoken(key: PublicKeyTypes) -> bool:
     """Whether the library behind gRPC and Envoy takes it, which says so to those who connect only."""
     if isinstance(key, RSAPublicKey):
-        return key.key_size >= SHORTEST_RSA_BITS
+        return key.key_size >= MIN_RSA_BITS
     return isinstance(key, EllipticCurvePublicKey) and isinstance(key.curve, SECP256R1 | SECP384R1 | SECP521R1)
 
 
@@ -204,11 +188,13 @@ def _certificates(path: Path, pem: bytes | None) -> list[Certificate]:
     try:
         return x509.load_pem_x509_certificates(pem or b"")
     except ValueError:
-        raise ValueError(f"{path} cannot be read as a certificate in PEM form") from None
+        raise SettingsError(f"{path} cannot be read as a certificate in PEM form") from None
 
 
 def _check_time(path: Path, certificate: Certificate, now: datetime) -> None:
     if now >= certificate.not_valid_after_utc:
-        raise ValueError(f"the certificate in {path} expired at {certificate.not_valid_after_utc.isoformat()}")
+        raise SettingsError(f"the certificate in {path} expired at {certificate.not_valid_after_utc.isoformat()}")
     if now < certificate.not_valid_before_utc:
-        raise ValueError(f"the certificate in {path} holds from {certificate.not_valid_before_utc.isoformat()} on only")
+        raise SettingsError(
+            f"the certificate in {path} holds from {certificate.not_valid_before_utc.isoformat()} on only"
+        )

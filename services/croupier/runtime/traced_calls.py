@@ -1,76 +1,85 @@
-"""Traces that go on from one service to another: the caller's side, and that of him who is called."""
+"""Spans of calls, on the caller's side and on that of the service that is called (docs/decisions/0017)."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import grpc
-import structlog
+from opentelemetry import trace
+from opentelemetry.context import Context
+from opentelemetry.trace import Span, SpanKind, StatusCode
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from croupier.runtime.traces import Traces
+from croupier.runtime.tracing import TRACER, TracesSettings, start_span
 
 TRACEPARENT = "traceparent"
-"""The header by which a trace goes on, of W3C Trace Context."""
-Context = grpc.aio.ServicerContext[Any, Any]
-Serve = Callable[[Any, Context], Awaitable[Any]]
+"""The one header of W3C Trace Context that is read and sent; tracestate and baggage could hold anything."""
+SERVER_FAULTS = frozenset(("UNKNOWN", "DEADLINE_EXCEEDED", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS"))
+"""The codes by which a server reports that the fault is its own."""
+ServicerContext = grpc.aio.ServicerContext[Any, Any]
+Serve = Callable[[Any, ServicerContext], Awaitable[Any]]
+_TRACE_CONTEXT = TraceContextTextMapPropagator()
 
 
-def traced(traces: Traces | None) -> Sequence[grpc.aio.ClientInterceptor]:
-    """What a channel needs so that its calls are traced, if there are traces."""
-    return [TracedCalls(traces)] if traces else []
+def traced(settings: TracesSettings) -> Sequence[grpc.aio.ClientInterceptor]:
+    """The interceptors by which a channel traces its calls, none without a collector."""
+    return [TracedCalls()] if settings.endpoint else []
 
 
 class TracedCalls(grpc.aio.UnaryUnaryClientInterceptor):
     """A span for each call through a channel."""
-
-    def __init__(self, traces: Traces) -> None:
-        self._traces = traces
 
     async def intercept_unary_unary(
         self, continuation: Callable[..., Any], client_call_details: Any, request: Any
     ) -> Any:
         """Make the call as part of the trace that is under way here."""
         method = client_call_details.method
-        with self._traces.ask(method.decode() if isinstance(method, bytes) else method) as span:
-            metadata = grpc.aio.Metadata(*(client_call_details.metadata or ()), (TRACEPARENT, span.traceparent))
+        name = _name(method.decode() if isinstance(method, bytes) else method)
+        with start_span(name, kind=SpanKind.CLIENT, attributes=_attributes(name)) as span:
+            sent: dict[str, str] = {}
+            _TRACE_CONTEXT.inject(sent)
+            metadata = grpc.aio.Metadata(*(client_call_details.metadata or ()), *sent.items())
             call = await continuation(client_call_details._replace(metadata=metadata), request)
             try:
-                span.note(code=(await call.code()).name)
+                set_code(span, (await call.code()).name)
             except asyncio.CancelledError:
                 call.cancel()
                 raise
             return call
 
 
-def traced_serving(traces: Traces | None, method: str, serve: Serve) -> Serve:
-    """What serves a call, within a span of the caller's trace, if there are traces."""
-    if traces is None:
-        return serve
+def traced_serving(method: str, serve: Serve) -> Serve:
+    """The same handler, within a span of the caller's trace."""
+    name = _name(method)
 
-    async def trace(raw: Any, context: Context) -> Any:
-        with traces.serve(method, _traceparent(context)) as span:
-            code = "CANCELLED"
-            try:
-                response = await serve(raw, context)
-                code = "OK"
-                return response
-            except grpc.aio.AbortError:
-                code = abort_code(context)
-                raise
-            finally:
-                table_id = structlog.contextvars.get_contextvars().get("table_id", "")
-                span.note(code=code, table_id=table_id)
+    async def trace_call(raw: Any, context: ServicerContext) -> Any:
+        parent = _caller_context(context)
+        span = TRACER.start_span(name, parent, SpanKind.SERVER, _attributes(name))
+        if not span.get_span_context().is_valid:
+            return await serve(raw, context)
+        with trace.use_span(span, end_on_exit=True, record_exception=False, set_status_on_exception=False):
+            return await serve(raw, context)
 
-    return trace
+    return trace_call
 
 
-def abort_code(context: Context) -> str:
-    """The name of the gRPC code with which a call was aborted, CANCELLED if it was not."""
-    code = context.code()
-    return code.name if isinstance(code, grpc.StatusCode) else "CANCELLED"
+def set_code(span: Span, code: str) -> None:
+    """Note the gRPC code of a call by its name, and nothing of its text."""
+    span.set_attribute("rpc.response.status_code", code)
+    if code in SERVER_FAULTS:
+        span.set_status(StatusCode.ERROR)
 
 
-def _traceparent(context: Context) -> str:
-    sent = (value for key, value in context.invocation_metadata() or () if key == TRACEPARENT)
-    given = next(sent, "")
-    return given if isinstance(given, str) else ""
+def _caller_context(context: ServicerContext) -> Context:
+    for key, value in context.invocation_metadata() or ():
+        if key == TRACEPARENT and isinstance(value, str):
+            return _TRACE_CONTEXT.extract({TRACEPARENT: value}, Context())
+    return Context()
+
+
+def _name(method: str) -> str:
+    return method.removeprefix("/")
+
+
+def _attributes(name: str) -> dict[str, str]:
+    return {"rpc.system.name": "grpc", "rpc.method": name}

@@ -1,169 +1,186 @@
-"""Between the contract's messages and the ledger's values; checks all that comes in."""
+"""Translation between the contract's messages and the ledger's values, with the checks of requests."""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
 
-from croupier.runtime.errors import MalformedRequest
-from croupier.scoring.ledger import Count, Result, Round, ScoreSheet, Seat, Sheet
-from croupier.scoring.records import LeaderboardLine
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from croupier.runtime.errors import invalid_field
+from croupier.scoring.ledger import Result, Round, ScoreSheet, Seat, SeatCount, Sheet
 from croupier.scoring.standings import Statistics
+from croupier.scoring.standings_store import LeaderboardEntry
+from croupier_api.v1 import facts_pb2, tables_pb2
 from croupier_api.v1 import scoring_pb2 as pb
-from croupier_api.v1 import table_pb2
+from croupier_internal.v1 import scoring_control_pb2
 
-LONGEST_ID = 64
-LONGEST_GAME_ID = 32
-LONGEST_NAME = 64
-LONGEST_NOTE = 1000
-MOST_SEATS = 30
-LAST_ROUND = 10_000
-MOST_DETAILS = 64
-MOST_COUNTS = 64
-LARGEST_AMOUNT = 10_000
-
-
-def malformed(field: str, message: str) -> MalformedRequest:
-    return MalformedRequest("MALFORMED_FIELD", f"{field} {message}", field=field)
+MAX_ID_CHARACTERS = 64
+MAX_GAME_ID_CHARACTERS = 32
+MAX_NAME_CHARACTERS = 64
+MAX_NOTE_CHARACTERS = 1000
+MAX_SEATS = 30
+MAX_ROUND = 10_000
+MAX_DETAILS = 64
+MAX_COUNTS = 64
+MAX_AMOUNT = 10_000
+MAX_SECONDS = 253_402_300_799
+"""The last second of a Timestamp: the end of the year 9999."""
 
 
-def text(value: str, field: str, longest: int) -> str:
-    """The value; raises MalformedRequest if it is too long or holds control characters."""
-    if len(value) > longest or "\0" in value:
-        raise malformed(field, f"must have at most {longest} characters, and none of them NUL")
+def decode_text(value: str, field: str, max_characters: int) -> str:
+    """Return the value; raises MalformedRequest if it is too long or contains NUL."""
+    if len(value) > max_characters or "\0" in value:
+        raise invalid_field(field, f"invalid {field}: expected at most {max_characters} characters, none of them NUL")
     return value
 
 
-def identifier(value: str, field: str, longest: int = LONGEST_ID) -> str:
-    """The value; raises MalformedRequest if it is empty, too long or not printable."""
-    if not value or not text(value, field, longest).isprintable():
-        raise malformed(field, f"must have 1 to {longest} printable characters")
+def decode_id(value: str, field: str, max_characters: int = MAX_ID_CHARACTERS) -> str:
+    """Return the value; raises MalformedRequest if it is empty, too long or not printable."""
+    if not 1 <= len(value) <= max_characters or not value.isprintable():
+        raise invalid_field(field, f"invalid {field}: expected 1 to {max_characters} printable characters")
     return value
 
 
-def read_round_entry(request: pb.RecordRoundRequest) -> tuple[Sheet, Round]:
-    """The round that the engine enters; raises MalformedRequest."""
-    sheet = _read_sheet("", request.table_id, request.game, request.seats)
-    entry = request.round
-    if not 1 <= entry.round <= LAST_ROUND:
-        raise malformed("round.round", f"is {entry.round}: it must be from 1 to {LAST_ROUND}")
-    points = _read_by_seat("round.points", entry.points, sheet)
-    totals = _read_by_seat("round.totals", entry.totals, sheet)
-    if len(entry.notes) not in (0, len(sheet.seats)):
-        raise malformed(
-            "round.notes", f"has {len(entry.notes)} notes: one for each of {len(sheet.seats)} seats or none"
-        )
-    notes = tuple(text(note, f"round.notes[{seat}]", LONGEST_NOTE) for seat, note in enumerate(entry.notes))
-    headline = text(entry.headline, "round.headline", LONGEST_NOTE)
-    details, counts = _read_details(entry.details), _read_counts(entry.counts, sheet)
-    return sheet, Round(entry.round, points, totals, notes, headline, details, counts)
+def decode_round(request: scoring_control_pb2.RecordRoundRequest) -> tuple[Sheet, Round]:
+    """Return the round to record; raises MalformedRequest."""
+    sheet = _decode_sheet("", request.table_id, request.game, request.seats)
+    score = request.score
+    if not 1 <= score.round <= MAX_ROUND:
+        raise invalid_field("score.round", f"invalid score.round {score.round}: expected 1 to {MAX_ROUND}")
+    points = _decode_by_seat("score.points", score.points, sheet)
+    totals = _decode_by_seat("score.totals", score.totals, sheet)
+    if len(score.notes) not in (0, len(sheet.seats)):
+        expected = f"none, or one for each of {len(sheet.seats)} seats"
+        raise invalid_field("score.notes", f"invalid score.notes of length {len(score.notes)}: expected {expected}")
+    notes = tuple(
+        decode_text(note, f"score.notes[{seat}]", MAX_NOTE_CHARACTERS) for seat, note in enumerate(score.notes)
+    )
+    headline = decode_text(score.headline, "score.headline", MAX_NOTE_CHARACTERS)
+    details, counts = _decode_details(score.details), _decode_counts(score.counts, sheet)
+    return sheet, Round(score.round, points, totals, notes, headline, details, counts)
 
 
-def _read_details(details: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    if len(details) > MOST_DETAILS:
-        raise malformed("round.details", f"has {len(details)} names: at most {MOST_DETAILS} are possible")
+def _decode_details(details: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    _check_length("score.details", len(details), MAX_DETAILS)
     for name, value in details.items():
-        identifier(name, "round.details")
-        text(value, f"round.details[{name}]", LONGEST_NOTE)
+        decode_id(name, "score.details")
+        decode_text(value, f"score.details[{name}]", MAX_NOTE_CHARACTERS)
     return tuple(sorted(details.items()))
 
 
-def _read_counts(counts: Sequence[table_pb2.SeatCount], sheet: Sheet) -> tuple[Count, ...]:
-    if len(counts) > MOST_COUNTS:
-        raise malformed("round.counts", f"has {len(counts)} counts: at most {MOST_COUNTS} are possible")
-    return tuple(_read_count(f"round.counts[{number}]", count, sheet) for number, count in enumerate(counts))
+def _decode_counts(counts: Sequence[facts_pb2.SeatCount], sheet: Sheet) -> tuple[SeatCount, ...]:
+    _check_length("score.counts", len(counts), MAX_COUNTS)
+    return tuple(_decode_count(f"score.counts[{number}]", count, sheet) for number, count in enumerate(counts))
 
 
-def _read_count(path: str, count: table_pb2.SeatCount, sheet: Sheet) -> Count:
-    identifier(count.name, f"{path}.name")
+def _check_length(field: str, length: int, maximum: int) -> None:
+    if length > maximum:
+        raise invalid_field(field, f"invalid {field} of length {length}: expected at most {maximum}")
+
+
+def _decode_count(path: str, count: facts_pb2.SeatCount, sheet: Sheet) -> SeatCount:
+    decode_id(count.name, f"{path}.name")
     if count.seat >= len(sheet.seats):
-        raise malformed(f"{path}.seat", f"is {count.seat}: the table has seats 0 to {len(sheet.seats) - 1}")
-    if not 1 <= count.amount <= LARGEST_AMOUNT:
-        raise malformed(f"{path}.amount", f"is {count.amount}: it must be from 1 to {LARGEST_AMOUNT}")
-    return Count(count.name, count.seat, count.amount)
+        expected = f"0 to {len(sheet.seats) - 1}"
+        raise invalid_field(f"{path}.seat", f"invalid {path}.seat {count.seat}: expected {expected}")
+    if not 1 <= count.amount <= MAX_AMOUNT:
+        raise invalid_field(f"{path}.amount", f"invalid {path}.amount {count.amount}: expected 1 to {MAX_AMOUNT}")
+    return SeatCount(count.name, count.seat, count.amount)
 
 
-def read_result_entry(request: pb.RecordResultRequest) -> tuple[Sheet, Result]:
-    """The result that the engine enters; raises MalformedRequest."""
+def decode_result(request: scoring_control_pb2.RecordResultRequest) -> tuple[Sheet, Result]:
+    """Return the result to record; raises MalformedRequest."""
     result = request.result
-    sheet = _read_sheet("result.", result.table_id, result.game, result.seats)
+    sheet = _decode_sheet("result.", result.table_id, result.game, result.seats)
     ranking = tuple(tuple(sorted(group.seats)) for group in result.ranking)
     if not all(ranking) or sorted(chain(*ranking)) != list(range(len(sheet.seats))):
-        raise malformed(
-            "result.ranking", f"must hold each seat from 0 to {len(sheet.seats) - 1} once, in no empty group"
-        )
-    totals = _read_by_seat("result.totals", result.totals, sheet)
-    if result.finished_milliseconds <= 0:
-        raise malformed("result.finished_milliseconds", "must be a time in milliseconds since 1970 UTC")
-    return sheet, Result(ranking, totals, result.finished_milliseconds)
+        expected = f"each seat from 0 to {len(sheet.seats) - 1} once, and no empty group"
+        raise invalid_field("result.ranking", f"invalid result.ranking: expected {expected}")
+    totals = _decode_by_seat("result.totals", result.totals, sheet)
+    return sheet, Result(ranking, totals, _decode_time("result.end_time", result.end_time))
 
 
-def _read_sheet(path: str, table_id: str, game: str, seats: Sequence[table_pb2.SeatInfo]) -> Sheet:
-    identifier(table_id, f"{path}table_id")
-    identifier(game, f"{path}game", LONGEST_GAME_ID)
-    if not 1 <= len(seats) <= MOST_SEATS:
-        raise malformed(f"{path}seats", f"has {len(seats)} seats: 1 to {MOST_SEATS} are possible")
-    occupants = tuple(_read_seat(f"{path}seats[{number}]", seat) for number, seat in enumerate(seats))
-    people = [seat.player_id for seat in occupants if not seat.bot]
-    if len(set(people)) != len(people):
-        raise malformed(f"{path}seats", "must not name a player twice")
+def _decode_time(field: str, time: Timestamp) -> int:
+    milliseconds = time.seconds * 1000 + time.nanos // 1_000_000
+    if not 0 < milliseconds <= MAX_SECONDS * 1000:
+        raise invalid_field(field, f"invalid {field}: expected a time from 1970 to 9999")
+    return milliseconds
+
+
+def _decode_sheet(path: str, table_id: str, game: str, seats: Sequence[tables_pb2.Seat]) -> Sheet:
+    decode_id(table_id, f"{path}table_id")
+    decode_id(game, f"{path}game", MAX_GAME_ID_CHARACTERS)
+    field = f"{path}seats"
+    if not 1 <= len(seats) <= MAX_SEATS:
+        raise invalid_field(field, f"invalid {field} of length {len(seats)}: expected 1 to {MAX_SEATS}")
+    occupants = tuple(_decode_seat(f"{field}[{number}]", seat) for number, seat in enumerate(seats))
+    player_ids = [seat.player_id for seat in occupants if not seat.bot]
+    if len(set(player_ids)) != len(player_ids):
+        raise invalid_field(field, f"invalid {field}: expected each player once")
     return Sheet(table_id, game, occupants)
 
 
-def _read_seat(path: str, seat: table_pb2.SeatInfo) -> Seat:
+def _decode_seat(path: str, seat: tables_pb2.Seat) -> Seat:
     if bool(seat.player_id) == bool(seat.bot):
-        raise malformed(path, "must have either the player_id of a person or the bot of a computer player")
-    occupant = f"{path}.bot" if seat.bot else f"{path}.player_id"
-    identifier(seat.bot or seat.player_id, occupant)
-    return Seat(seat.player_id, text(seat.name, f"{path}.name", LONGEST_NAME), seat.bot)
+        raise invalid_field(path, f"invalid {path}: expected either player_id or bot")
+    decode_id(seat.bot or seat.player_id, f"{path}.bot" if seat.bot else f"{path}.player_id")
+    return Seat(seat.player_id, decode_text(seat.name, f"{path}.name", MAX_NAME_CHARACTERS), seat.bot)
 
 
-def _read_by_seat(field: str, values: Sequence[int], sheet: Sheet) -> tuple[int, ...]:
+def _decode_by_seat(field: str, values: Sequence[int], sheet: Sheet) -> tuple[int, ...]:
     if len(values) != len(sheet.seats):
-        raise malformed(field, f"has {len(values)} numbers: there must be one for each of {len(sheet.seats)} seats")
+        raise invalid_field(
+            field, f"invalid {field} of length {len(values)}: expected one for each of {len(sheet.seats)} seats"
+        )
     return tuple(values)
 
 
-def write_score_sheet(found: ScoreSheet) -> pb.GetScoreSheetResponse:
-    """A score sheet as the contract has it."""
-    sheet = found.sheet
+def encode_score_sheet(score_sheet: ScoreSheet) -> pb.GetScoreSheetResponse:
+    """Return the message of a score sheet."""
+    sheet = score_sheet.sheet
     return pb.GetScoreSheetResponse(
         table_id=sheet.table_id,
         game=sheet.game,
-        seats=_write_seats(sheet),
-        rounds=map(_write_round, found.rounds),
-        result=write_result(sheet, found.result) if found.result else None,
+        seats=_encode_seats(sheet),
+        rounds=map(_encode_round, score_sheet.rounds),
+        result=encode_result(sheet, score_sheet.result) if score_sheet.result else None,
     )
 
 
-def _write_round(entry: Round) -> pb.SheetRound:
-    return pb.SheetRound(
-        round=entry.number,
-        points=entry.points,
-        totals=entry.totals,
-        notes=entry.notes,
-        headline=entry.headline,
-        details=dict(entry.details),
-        counts=[table_pb2.SeatCount(name=name, seat=seat, amount=amount) for name, seat, amount in entry.counts],
+def _encode_round(score: Round) -> facts_pb2.RoundScore:
+    return facts_pb2.RoundScore(
+        round=score.number,
+        points=score.points,
+        totals=score.totals,
+        notes=score.notes,
+        headline=score.headline,
+        details=dict(score.details),
+        counts=[facts_pb2.SeatCount(name=name, seat=seat, amount=amount) for name, seat, amount in score.counts],
     )
 
 
-def write_result(sheet: Sheet, result: Result) -> pb.TableResult:
-    """A result as the contract has it."""
-    return pb.TableResult(
+def encode_result(sheet: Sheet, result: Result) -> pb.GameResult:
+    """Return the message of a result."""
+    end_time = Timestamp()
+    end_time.FromMilliseconds(result.end_milliseconds)
+    return pb.GameResult(
         table_id=sheet.table_id,
         game=sheet.game,
-        seats=_write_seats(sheet),
-        ranking=[table_pb2.RankGroup(seats=group) for group in result.ranking],
+        seats=_encode_seats(sheet),
+        ranking=[facts_pb2.RankGroup(seats=group) for group in result.ranking],
         totals=result.totals,
-        finished_milliseconds=result.finished,
+        end_time=end_time,
     )
 
 
-def _write_seats(sheet: Sheet) -> list[table_pb2.SeatInfo]:
-    return [table_pb2.SeatInfo(player_id=seat.player_id, name=seat.name, bot=seat.bot) for seat in sheet.seats]
+def _encode_seats(sheet: Sheet) -> list[tables_pb2.Seat]:
+    return [
+        tables_pb2.Seat(player_id=seat.player_id, name=seat.name, bot=seat.bot, is_ready=bool(seat.bot))
+        for seat in sheet.seats
+    ]
 
 
-def write_statistics(statistics: Statistics) -> pb.GameStatistics:
-    """Statistics as the contract has them."""
+def encode_statistics(statistics: Statistics) -> pb.GameStatistics:
+    """Return the message of a player's statistics of one game."""
     return pb.GameStatistics(
         game=statistics.game,
         games_finished=statistics.games_finished,
@@ -174,8 +191,11 @@ def write_statistics(statistics: Statistics) -> pb.GameStatistics:
     )
 
 
-def write_line(position: int, line: LeaderboardLine) -> pb.LeaderboardLine:
-    """A line of a leaderboard as the contract has it; positions count from 1."""
-    return pb.LeaderboardLine(
-        position=position, player_id=line.player_id, name=line.name, statistics=write_statistics(line.statistics)
+def encode_entry(position: int, entry: LeaderboardEntry) -> pb.LeaderboardEntry:
+    """Return the message of a leaderboard's entry; positions count from 1."""
+    return pb.LeaderboardEntry(
+        position=position,
+        player_id=entry.player_id,
+        name=entry.name,
+        statistics=encode_statistics(entry.statistics),
     )

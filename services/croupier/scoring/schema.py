@@ -22,13 +22,13 @@ ROUNDS = Table(
     Column("notes", Text, nullable=False),  # JSON: by seat, or empty
     Column("headline", Text, nullable=False),
     Column("details", Text, nullable=False),  # JSON: [name, value] by name
-    Column("counts", Text, nullable=False),  # JSON: [name, seat, amount] as they came
+    Column("counts", Text, nullable=False),  # JSON: [name, seat, amount] in their order
 )
 
-# The counts of a table's rounds by seat, added up in the transaction that enters a round. Joined with the players of
-# results they become statistics, so rounds and results need not know of each other and may come in any order. Sums by
-# player would need that knowledge, and with it a lock on the table; reading the rounds' own counts each time would
-# read a line for every round that a player ever played, where this reads one for each name and table.
+# Sums of the counts of a table's rounds, updated in the transaction that records a round. A join with the players of
+# results makes statistics of them, so rounds and results may be recorded in any order. Sums by player instead would
+# need a lock on the table. Summing up the rounds in each query instead would read a row for every round that a player
+# ever played; this reads one for each name and table.
 SEAT_COUNTS = Table(
     "seat_counts",
     METADATA,
@@ -44,11 +44,11 @@ RESULTS = Table(
     Column("table_id", String(64), ForeignKey("sheets.table_id"), primary_key=True),
     Column("ranking", Text, nullable=False),  # JSON: groups of seats, best first
     Column("totals", Text, nullable=False),  # JSON: by seat
-    Column("finished", BigInteger, nullable=False),  # milliseconds since 1970 UTC
-    Index("results_by_time", "finished", "table_id"),
+    Column("end_milliseconds", BigInteger, nullable=False),  # since 1970 UTC
+    Index("results_by_time", "end_milliseconds", "table_id"),
 )
 
-# One line for each person of a result, written with it; statistics and leaderboards are sums over these lines.
+# One row for each player of a result, recorded with it; statistics and leaderboards are sums over these rows.
 RESULT_PLAYERS = Table(
     "result_players",
     METADATA,
@@ -59,7 +59,7 @@ RESULT_PLAYERS = Table(
     Column("seat", Integer, nullable=False),
     Column("place", Integer, nullable=False),  # from 1
     Column("won", Boolean, nullable=False),
-    Column("finished", BigInteger, nullable=False),  # milliseconds since 1970 UTC
+    Column("end_milliseconds", BigInteger, nullable=False),  # since 1970 UTC
     Index("result_players_by_game", "game", "player_id"),
-    Index("result_players_by_player", "player_id", "finished"),
+    Index("result_players_by_player", "player_id", "end_milliseconds"),
 )

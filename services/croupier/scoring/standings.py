@@ -1,11 +1,11 @@
-"""Places and statistics: pure sums over results."""
+"""Places and statistics of players."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 
 def places(ranking: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    """The place of each seat, from 1, out of groups of seats, best first.
+    """Return the place of each seat, from 1, in a ranking: groups of tied seats, best first.
 
     Tied seats share the better place, and the next group's place is one more than the seats before it.
     """
@@ -19,9 +19,9 @@ def places(ranking: Sequence[Sequence[int]]) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """What a player has done in one game: tables finished and won, and the sum of the places, each from 1.
+    """A player's statistics of one game: tables finished and won, and the sum of the places, each from 1.
 
-    `counts` are what else the game counts, in pairs of name and sum, ordered by name.
+    `counts` are the sums of the game's own counts, as pairs of name and sum, ordered by name.
     """
 
     game: str
@@ -31,11 +31,11 @@ class Statistics:
     counts: tuple[tuple[str, int], ...] = ()
 
     @property
-    def win_rate(self) -> float:
-        """Won out of finished, 0 to 1; 0 without games."""
-        return self.games_won / self.games_finished if self.games_finished else 0.0
+    def win_rate(self) -> float | None:
+        """The share of won games, 0 to 1; None without games."""
+        return self.games_won / self.games_finished if self.games_finished else None
 
     @property
-    def average_place(self) -> float:
-        """The mean place, from 1; 0 without games."""
-        return self.place_sum / self.games_finished if self.games_finished else 0.0
+    def average_place(self) -> float | None:
+        """The mean place, from 1; None without games."""
+        return self.place_sum / self.games_finished if self.games_finished else None

@@ -1,4 +1,4 @@
-"""Records with deals, replays, rules and results that are not true."""
+"""Records with wrong deals, replays, rules and results."""
 
 import json
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from typing import Any
 from croupier_api.v1 import engine_pb2, scoring_pb2
 from loadtest.judge.violations import Invariant
 from loadtest.record import TableRecord
-from tests.loadtest.judge.played import Cases, Falsify, Played, hears_instead
+from tests.loadtest.judge.played import Cases, Falsify, PlayedTable, change_message
 
 SEAT = 2
 OTHER_SEED = "11" * 32
@@ -15,9 +15,9 @@ Lines = list[dict[str, Any]]
 
 
 def replayed(change: Callable[[Lines], object]) -> Falsify:
-    """The lines of the replay are others."""
+    """Change the lines of the replay."""
 
-    def falsify(record: TableRecord, _: Played) -> None:
+    def falsify(record: TableRecord, _: PlayedTable) -> None:
         lines = [json.loads(line) for line in record.replays[0].splitlines()]
         change(lines)
         record.replays[0] = "".join(json.dumps(line) + "\n" for line in lines)
@@ -26,9 +26,9 @@ def replayed(change: Callable[[Lines], object]) -> Falsify:
 
 
 def scored(change: Callable[[scoring_pb2.GetScoreSheetResponse], object]) -> Falsify:
-    """The score sheet is another."""
+    """Change the score sheet."""
 
-    def falsify(record: TableRecord, _: Played) -> None:
+    def falsify(record: TableRecord, _: PlayedTable) -> None:
         sheet = scoring_pb2.GetScoreSheetResponse.FromString(record.sheet or b"")
         change(sheet)
         record.sheet = sheet.SerializeToString()
@@ -36,30 +36,30 @@ def scored(change: Callable[[scoring_pb2.GetScoreSheetResponse], object]) -> Fal
     return falsify
 
 
-def told_first(change: Callable[[engine_pb2.Snapshot], object]) -> Falsify:
-    """All viewers receive another first snapshot."""
+def first_snapshot(change: Callable[[engine_pb2.Snapshot], object]) -> Falsify:
+    """Change the first snapshot of all viewers."""
 
-    def falsify(record: TableRecord, _: Played) -> None:
+    def falsify(record: TableRecord, _: PlayedTable) -> None:
         for one in record.viewers:
-            hears_instead(one, 0, lambda message: change(message.snapshot))
+            change_message(one, 0, lambda message: change(message.snapshot))
 
     return falsify
 
 
-def told_last(change: Callable[[engine_pb2.TableUpdate], object]) -> Falsify:
-    """All viewers receive another last entry."""
+def last_entry(change: Callable[[engine_pb2.TableUpdate], object]) -> Falsify:
+    """Change the last entry of all viewers."""
 
-    def falsify(record: TableRecord, _: Played) -> None:
+    def falsify(record: TableRecord, _: PlayedTable) -> None:
         for one in record.viewers:
-            hears_instead(one, len(one.heard) - 1, lambda message: change(message.update))
+            change_message(one, len(one.received) - 1, lambda message: change(message.update))
 
     return falsify
 
 
-def offer_less_than_is_legal(record: TableRecord, table: Played) -> None:
-    offered = [table.message(SEAT, sequence).legal_actions.actions for sequence in range(2, 60)]
+def offer_less_than_is_legal(record: TableRecord, table: PlayedTable) -> None:
+    offered = [table.event(SEAT, sequence).update.legal_actions.actions for sequence in range(2, 60)]
     index = next(index for index, actions in enumerate(offered, 1) if len(actions) > 1)
-    hears_instead(record.viewers[SEAT], index, lambda message: message.legal_actions.actions.pop(0))
+    change_message(record.viewers[SEAT], index, lambda message: message.update.legal_actions.actions.pop(0))
 
 
 def _exchange_two_cards(lines: Lines) -> None:
@@ -68,7 +68,7 @@ def _exchange_two_cards(lines: Lines) -> None:
 
 
 def _played_by(lines: Lines, number: int = 0) -> dict[str, Any]:
-    """A line that tells what the seat did."""
+    """A line with an action of the seat."""
     return [line for line in lines if line.get("seat") == SEAT][number]
 
 
@@ -77,39 +77,39 @@ def _play_a_foreign_card(lines: Lines, **fields: Any) -> None:
     _played_by(lines).update(fields, action=action)
 
 
-def _rank_otherwise(update: engine_pb2.TableUpdate) -> None:
+def _change_ranking(update: engine_pb2.TableUpdate) -> None:
     ranking = next(fact.game_ended.ranking for fact in update.facts if fact.HasField("game_ended"))
     for group, seats in zip(ranking, [list(group.seats) for group in reversed(ranking)], strict=True):
         group.seats[:] = seats
 
 
-def _score_otherwise(update: engine_pb2.TableUpdate) -> None:
-    next(fact.round_ended for fact in update.facts if fact.HasField("round_ended")).totals[0] += 1
+def _change_scores(update: engine_pb2.TableUpdate) -> None:
+    next(fact.round_ended.score for fact in update.facts if fact.HasField("round_ended")).totals[0] += 1
 
 
-def _score_a_round_otherwise(lines: Lines) -> None:
+def _change_a_round(lines: Lines) -> None:
     next(line for line in lines if "round" in line)["scores"][0] += 1
 
 
 RECORDS: Cases = {
     Invariant.DEAL_UNFAIR: {
         "commit_to_another_seed": lambda record, _: setattr(record, "commitment", OTHER_SEED),
-        "commit_to_another_seed_at_the_table": told_first(
-            lambda snapshot: setattr(snapshot.table, "commitment", OTHER_SEED)
+        "commit_to_another_seed_at_the_table": first_snapshot(
+            lambda snapshot: setattr(snapshot.table, "seed_commitment", OTHER_SEED)
         ),
         "write_another_commitment": replayed(lambda lines: lines[0].update(commitment=OTHER_SEED)),
-        "leave_out_what_a_player_added": replayed(lambda lines: lines[0]["client_seeds"].pop(str(SEAT))),
+        "leave_out_a_client_seed": replayed(lambda lines: lines[0]["client_seeds"].pop(str(SEAT))),
         "exchange_two_cards": replayed(_exchange_two_cards),
         "write_another_seed": replayed(lambda lines: lines[0].update(seed=OTHER_SEED)),
     },
-    Invariant.REPLAY_UNTRUE: {
-        "tell_two_replays": lambda record, _: record.replays.append(record.replays[0] + "\n"),
+    Invariant.REPLAY_DIFFERS: {
+        "send_two_replays": lambda record, _: record.replays.append(record.replays[0] + "\n"),
         "write_no_json": lambda record, _: record.replays.insert(0, record.replays.pop().replace("}\n", "\n", 1)),
         "leave_out_an_entry": replayed(lambda lines: lines.pop(9)),
         "write_another_time": replayed(lambda lines: lines[9].update(at=lines[8]["at"])),
         "write_another_player": replayed(lambda lines: lines[0]["players"][SEAT].update(player_id="somebody")),
         "write_another_option": replayed(lambda lines: lines[0]["options"].update(start="draw")),
-        "write_that_time_ran_out": replayed(lambda lines: _played_by(lines, 3).update(auto="timeout")),
+        "write_a_time_out": replayed(lambda lines: _played_by(lines, 3).update(auto="timeout")),
         "write_nothing_at_the_end": replayed(lambda lines: lines.pop()),
         "write_something_twice": replayed(lambda lines: lines.insert(9, lines[9])),
         "write_nonsense": replayed(lambda lines: lines[9].update(seat="nobody", action=[1])),
@@ -118,17 +118,19 @@ RECORDS: Cases = {
     Invariant.RULES_BROKEN: {
         "let_the_engine_play_a_foreign_card": replayed(lambda lines: _play_a_foreign_card(lines, auto="timeout")),
         "offer_less_than_is_legal": offer_less_than_is_legal,
-        "ask_another_seat": told_first(lambda first: first.view.seats_to_act.append(first.view.seats_to_act.pop() ^ 1)),
+        "ask_another_seat": first_snapshot(
+            lambda first: first.view.seats_to_act.append(first.view.seats_to_act.pop() ^ 1)
+        ),
     },
     Invariant.RESULT_DIFFERS: {
-        "rank_otherwise": told_last(_rank_otherwise),
-        "score_otherwise": told_last(_score_otherwise),
+        "change_the_ranking": last_entry(_change_ranking),
+        "change_the_scores": last_entry(_change_scores),
         "write_another_result": replayed(lambda lines: lines[-1]["result"]["ranking"].reverse()),
-        "write_another_round": replayed(_score_a_round_otherwise),
+        "write_another_round": replayed(_change_a_round),
         "enter_another_total": scored(lambda sheet: sheet.result.totals.insert(0, 99)),
         "enter_a_round_twice": scored(lambda sheet: sheet.rounds.append(sheet.rounds[0])),
         "enter_another_headline": scored(lambda sheet: setattr(sheet.rounds[0], "headline", "a walkover")),
         "enter_another_player": scored(lambda sheet: setattr(sheet.result.seats[0], "player_id", "somebody")),
-        "enter_another_end": scored(lambda sheet: setattr(sheet.result, "finished_milliseconds", 1)),
+        "enter_another_end": scored(lambda sheet: setattr(sheet.result.end_time, "seconds", 1)),
     },
 }

@@ -1,4 +1,4 @@
-"""Records whose rows, ledger, outages or time-outs are not true; most are told from the databases alone."""
+"""Records with wrong rows, ledger, outages or time-outs; most are found by the databases alone."""
 
 import json
 from collections.abc import Callable
@@ -6,16 +6,16 @@ from typing import Any
 
 import grpc
 
-from croupier.engine.log import ActedBy
-from croupier_api.v1 import table_pb2
+from croupier.engine.core.log import ActedBy
+from croupier_api.v1 import actions_pb2
 from loadtest.judge.violations import Invariant
-from loadtest.record import Lag, Ledger, Outage, SeatRecord, Sent, StoredEntry, TableRecord
+from loadtest.record import LagLimit, Ledger, Outage, SeatRecord, Sent, StoredEntry, TableRecord
 from tests.loadtest.judge.falsified_answers import answers_instead
 from tests.loadtest.judge.falsified_records import replayed
-from tests.loadtest.judge.played import Asked, Cases, Falsify, Played, heard_at
+from tests.loadtest.judge.played import AcceptedAction, Cases, Falsify, PlayedTable, reason_of, received_at
 
 MIDDLE = 40
-"""A row in the middle of the log, as an index."""
+"""The index of a row in the middle of the log."""
 THROW_DOWN = {"type": "throw_down"}
 
 
@@ -45,74 +45,79 @@ def table_row(record: TableRecord, **columns: Any) -> None:
 
 
 def alone(change: Falsify) -> Falsify:
-    """Nobody followed the table, and there is no replay; the rows are changed."""
+    """Change the rows of a table without viewers and replay."""
 
-    def falsify(record: TableRecord, table: Played) -> None:
+    def falsify(record: TableRecord, table: PlayedTable) -> None:
         record.viewers, record.replays, record.sheet = [], [], None
         change(record, table)
 
     return falsify
 
 
-def asked(table: Played) -> Asked:
+def asked(table: PlayedTable) -> AcceptedAction:
     """An action of a player in the middle of the game."""
-    return next(one for one in table.asked if one.sequence > MIDDLE)
+    return next(one for one in table.accepted if one.sequence > MIDDLE)
 
 
-def body_asked(record: TableRecord, table: Played, **fields: Any) -> None:
+def body_asked(record: TableRecord, table: PlayedTable, **fields: Any) -> None:
     """Change fields of the row of that action."""
     body(record, asked(table).sequence - 1, **fields)
 
 
-def timed_out(table: Played) -> int:
-    """The first entry that acted for a player whose time had run out."""
-    return next(made.entry.sequence for made in table.steps if made.entry.acted_by is ActedBy.TIMEOUT)
+def timed_out(table: PlayedTable) -> int:
+    """The sequence of the first time-out of a person."""
+    return next(made.entry.sequence for made in table.transitions if made.entry.acted_by is ActedBy.TIMEOUT)
 
 
-def viewer_timed_out(record: TableRecord, table: Played) -> SeatRecord:
-    """The player for whom it acted."""
-    seat = getattr(table.steps[timed_out(table) - 1].entry.event, "seat", None)
+def viewer_timed_out(record: TableRecord, table: PlayedTable) -> SeatRecord:
+    """The player of that time-out."""
+    seat = getattr(table.transitions[timed_out(table) - 1].entry.event, "seat", None)
     return next(one for one in record.viewers if one.seat == seat)
 
 
 # The rows
 
 
-def configure_other_seats(record: TableRecord, _: Played) -> None:
+def configure_other_seats(record: TableRecord, _: PlayedTable) -> None:
     assert record.stored is not None
     config = json.loads(record.stored.config)
     table_row(record, config=json.dumps(config | {"seats": config["seats"][1:]}))
 
 
-def store_another_deal(record: TableRecord, _: Played) -> None:
+def configure_in_an_unknown_version(record: TableRecord, _: PlayedTable) -> None:
+    assert record.stored is not None
+    table_row(record, config=json.dumps(json.loads(record.stored.config) | {"v": 2}))
+
+
+def store_another_deal(record: TableRecord, _: PlayedTable) -> None:
     assert record.stored is not None
     first, second, *others = json.loads(record.stored.entries[0].body)["cards"].split()
     body(record, 0, cards=" ".join((second, first, *others)))
 
 
-def store_a_request_twice(record: TableRecord, table: Played) -> None:
+def store_a_request_twice(record: TableRecord, table: PlayedTable) -> None:
     one = asked(table).sequence
     rows(record, lambda entries: entries.append(entries[one - 1]._replace(sequence=len(entries) + 1)))
 
 
-def lose_the_end(record: TableRecord, table: Played) -> None:
-    rows(record, lambda entries: entries.__delitem__(slice(table.asked[-1].sequence - 1, None)))
+def lose_the_end(record: TableRecord, table: PlayedTable) -> None:
+    rows(record, lambda entries: entries.__delitem__(slice(table.accepted[-1].sequence - 1, None)))
 
 
-def refuse_what_is_stored(record: TableRecord, table: Played) -> None:
-    stale = {"code": grpc.StatusCode.ABORTED.value[0], "reason": "STALE_SEQUENCE", "message": "too late"}
+def refuse_what_is_stored(record: TableRecord, table: PlayedTable) -> None:
+    stale = {"code": grpc.StatusCode.ABORTED.value[0], "reason": reason_of("STALE_SEQUENCE"), "message": "too late"}
     answers_instead(record, asked(table), sequence=None, **stale)
 
 
-def acknowledge_before_the_commit(record: TableRecord, table: Played) -> None:
+def acknowledge_before_the_commit(record: TableRecord, table: PlayedTable) -> None:
     sequence = asked(table).sequence
-    row(record, sequence - 1, committed_milliseconds=heard_at(table, sequence) - 1)
+    row(record, sequence - 1, committed_milliseconds=received_at(table, sequence) - 1)
 
 
 def ledger(change: Callable[[Ledger], dict[str, Any]]) -> Falsify:
-    """The ledger is another one."""
+    """Change the ledger."""
 
-    def falsify(record: TableRecord, _: Played) -> None:
+    def falsify(record: TableRecord, _: PlayedTable) -> None:
         assert record.ledger is not None
         record.ledger = record.ledger._replace(**change(record.ledger))
 
@@ -122,77 +127,84 @@ def ledger(change: Callable[[Ledger], dict[str, Any]]) -> Falsify:
 # Time
 
 
-def give_nothing_back(record: TableRecord, table: Played) -> None:
-    """An outage just before a player's time ran out, which nobody gave back."""
-    at = table.steps[timed_out(table) - 1].entry.at
+def omit_compensation(record: TableRecord, table: PlayedTable) -> None:
+    """Add an outage just before a time-out, without compensation."""
+    at = table.transitions[timed_out(table) - 1].entry.at
     record.outages = (*record.outages, Outage(at - 20_000, at - 15_000))
 
 
-def run_out_early(record: TableRecord, table: Played) -> None:
+def time_out_early_rows(record: TableRecord, table: PlayedTable) -> None:
     at = timed_out(table) - 1
-    row(record, at, at=table.steps[at - 1].entry.deadline - 1)
+    row(record, at, at=table.transitions[at - 1].entry.deadline - 1)
 
 
-def wait_too_long(record: TableRecord, table: Played) -> None:
+def wait_too_long(record: TableRecord, table: PlayedTable) -> None:
     at = timed_out(table) - 1
     rows(record, lambda entries: entries.__delitem__(slice(at + 1, None)))
-    row(record, at, at=table.steps[at - 1].entry.deadline + 13_000)
+    row(record, at, at=table.transitions[at - 1].entry.deadline + 13_000)
 
 
-def run_out_early_by_the_players_clock(record: TableRecord, table: Played) -> None:
+def time_out_early_by_the_players_clock(record: TableRecord, table: PlayedTable) -> None:
     sequence = timed_out(table)
     for one in record.viewers:
         one.opened = [opened._replace(at_milliseconds=opened.at_milliseconds - 10_000) for opened in one.opened]
-        one.heard = [
-            heard._replace(at_milliseconds=heard.at_milliseconds - 10_000 * (index >= sequence - 1))
-            for index, heard in enumerate(one.heard)
+        one.received = [
+            received._replace(at_milliseconds=received.at_milliseconds - 10_000 * (index >= sequence - 1))
+            for index, received in enumerate(one.received)
         ]
 
 
-def run_out_though_an_action_was_sent(record: TableRecord, table: Played) -> None:
-    at = table.steps[timed_out(table) - 2].entry.deadline - 5_000
-    action = table_pb2.Action(draw=table_pb2.DrawAction()).SerializeToString()
+def time_out_after_a_sent_action(record: TableRecord, table: PlayedTable) -> None:
+    at = table.transitions[timed_out(table) - 2].entry.deadline - 5_000
+    action = actions_pb2.Action(draw=actions_pb2.DrawAction()).SerializeToString()
     viewer_timed_out(record, table).sent.append(Sent(at, "not taken", action, None))
 
 
-def run_out_unasked(record: TableRecord, table: Played) -> None:
-    """The player received everything before the time-out only after it."""
+def time_out_without_a_turn(record: TableRecord, table: PlayedTable) -> None:
+    """Let the player receive everything before the time-out only after it."""
     sequence = timed_out(table)
-    one, late = viewer_timed_out(record, table), heard_at(table, sequence)
-    one.heard[2:sequence] = [heard._replace(at_milliseconds=late) for heard in one.heard[2:sequence]]
+    one, late = viewer_timed_out(record, table), received_at(table, sequence)
+    one.received[2:sequence] = [received._replace(at_milliseconds=late) for received in one.received[2:sequence]]
 
 
-def miss_the_end_and_wait(record: TableRecord, table: Played) -> None:
+def miss_the_end_and_wait(record: TableRecord, table: PlayedTable) -> None:
     one = record.viewers[0]
-    one.heard.pop()
-    one.left_milliseconds = table.steps[-1].entry.at + 6_000
+    one.received.pop()
+    one.left_milliseconds = table.transitions[-1].entry.at + 6_000
 
 
-def run_out_before_leaving(record: TableRecord, table: Played) -> None:
-    run_out_though_an_action_was_sent(record, table)
-    viewer_timed_out(record, table).left_milliseconds = table.steps[timed_out(table) - 2].entry.deadline + 1_000
+def time_out_before_leaving(record: TableRecord, table: PlayedTable) -> None:
+    time_out_after_a_sent_action(record, table)
+    viewer_timed_out(record, table).left_milliseconds = table.transitions[timed_out(table) - 2].entry.deadline + 1_000
 
 
-def be_told_late(record: TableRecord, _: Played) -> None:
-    record.lag = Lag(1_000)
+def receive_late(record: TableRecord, _: PlayedTable) -> None:
+    record.lag = LagLimit(1_000)
     one = record.viewers[0]
-    one.heard[MIDDLE:] = [heard._replace(at_milliseconds=heard.at_milliseconds + 2_000) for heard in one.heard[MIDDLE:]]
+    one.received[MIDDLE:] = [
+        received._replace(at_milliseconds=received.at_milliseconds + 2_000) for received in one.received[MIDDLE:]
+    ]
 
 
 ROWS: Cases = {
     Invariant.LOG_BROKEN: {
         "leave_out_a_row": lambda record, _: rows(record, lambda entries: entries.pop(MIDDLE)),
-        "turn_back_time": lambda record, table: row(record, MIDDLE, at=table.steps[MIDDLE - 1].entry.at - 1),
+        "turn_back_time": lambda record, table: row(record, MIDDLE, at=table.transitions[MIDDLE - 1].entry.at - 1),
         "commit_before_it_is_stored": lambda record, table: row(
-            record, MIDDLE, committed_milliseconds=table.steps[MIDDLE].entry.at - 300
+            record, MIDDLE, committed_milliseconds=table.transitions[MIDDLE].entry.at - 300
         ),
-        "leave_open_what_is_over": lambda record, _: table_row(record, status="open"),
-        "finish_what_is_not_over": alone(lambda record, _: rows(record, lambda entries: entries.pop())),
-        "write_what_nobody_can_read": lambda record, _: row(record, MIDDLE, body="{"),
-        "write_an_unknown_body": lambda record, _: row(record, MIDDLE, body='{"seat": 77, "action": {}}'),
+        "leave_a_finished_game_open": lambda record, _: table_row(record, status="open"),
+        "finish_a_running_game": alone(lambda record, _: rows(record, lambda entries: entries.pop())),
+        "write_an_unreadable_row": lambda record, _: row(record, MIDDLE, body="{"),
+        "write_an_unknown_type": lambda record, table: body_asked(record, table, t="play"),
+        "write_an_unknown_version": lambda record, table: body_asked(record, table, v=2),
+        "write_no_type": lambda record, _: row(record, MIDDLE, body='{"v": 1, "seat": 0, "action": {}}'),
+        "write_another_type": lambda record, table: body_asked(record, table, t="vote"),
+        "write_a_seat_that_does_not_exist": lambda record, table: body_asked(record, table, seat=77),
         "write_cards_as_numbers": lambda record, _: body(record, 0, cards=[1, 2, 3]),
         "configure_other_seats": configure_other_seats,
-        "configure_no_clock": lambda record, _: table_row(record, config="{}"),
+        "configure_no_clock": lambda record, _: table_row(record, config='{"v": 1}'),
+        "configure_in_an_unknown_version": configure_in_an_unknown_version,
         "store_another_deadline": lambda record, _: row(record, MIDDLE, deadline=1),
     },
     Invariant.DEAL_UNFAIR: {
@@ -200,11 +212,11 @@ ROWS: Cases = {
         "store_another_deal_alone": alone(store_another_deal),
     },
     Invariant.ILLEGAL_ACCEPTED: {
-        "store_what_is_illegal": alone(
+        "store_an_illegal_action": alone(
             lambda record, table: body_asked(record, table, action={"type": "play", "card": "JK"})
         )
     },
-    Invariant.ACTION_DOUBLED: {"store_a_request_twice": store_a_request_twice},
+    Invariant.ACTION_DUPLICATED: {"store_a_request_twice": store_a_request_twice},
     Invariant.ACKNOWLEDGED_LOST: {
         "store_another_action": lambda record, table: body_asked(record, table, action=THROW_DOWN),
         "store_another_request": lambda record, table: body_asked(record, table, request="another"),
@@ -213,16 +225,16 @@ ROWS: Cases = {
     Invariant.SHOWN_BEFORE_STORED: {
         "lose_the_last_entry": lambda record, _: rows(record, lambda entries: entries.pop()),
         "commit_late": lambda record, table: row(
-            record, MIDDLE, committed_milliseconds=heard_at(table, MIDDLE + 1) + 1
+            record, MIDDLE, committed_milliseconds=received_at(table, MIDDLE + 1) + 1
         ),
         "acknowledge_before_the_commit": acknowledge_before_the_commit,
     },
-    Invariant.WRONG_REFUSAL: {"refuse_what_is_stored": refuse_what_is_stored},
+    Invariant.WRONG_REFUSAL: {"refuse_a_stored_request": refuse_what_is_stored},
     Invariant.VIEW_DIFFERS: {
-        "store_another_time": lambda record, table: row(record, MIDDLE, at=table.steps[MIDDLE].entry.at + 1),
+        "store_another_time": lambda record, table: row(record, MIDDLE, at=table.transitions[MIDDLE].entry.at + 1),
         "store_another_seat": lambda record, table: body_asked(record, table, seat=(asked(table).seat + 1) % 4),
     },
-    Invariant.REPLAY_UNTRUE: {
+    Invariant.REPLAY_DIFFERS: {
         "replay_another_option": replayed(lambda lines: lines[0]["options"].update(max_rounds=77)),
         "replay_another_action": lambda record, table: body_asked(record, table, action=THROW_DOWN),
     },
@@ -233,26 +245,26 @@ ROWS: Cases = {
         "enter_players_twice": ledger(lambda it: {"players": it.players * 2}),
         "end_at_another_time": ledger(lambda _: {"finished_milliseconds": 1}),
     },
-    Invariant.CREDIT_WRONG: {
-        "give_back_what_nobody_missed": lambda record, _: setattr(record, "outages", ()),
-        "give_nothing_back": give_nothing_back,
+    Invariant.COMPENSATION_WRONG: {
+        "compensate_without_an_outage": lambda record, _: setattr(record, "outages", ()),
+        "omit_compensation": omit_compensation,
     },
-    Invariant.PLAYED_FOR_TOO_EARLY: {
-        "run_out_early": alone(run_out_early),
-        "run_out_early_by_the_players_clock": run_out_early_by_the_players_clock,
+    Invariant.TIMEOUT_TOO_EARLY: {
+        "time_out_early": alone(time_out_early_rows),
+        "time_out_early_by_the_players_clock": time_out_early_by_the_players_clock,
     },
     Invariant.DEADLINE_MISSED: {"wait_too_long": alone(wait_too_long)},
-    Invariant.TIMED_OUT_UNEXCUSED: {
-        "run_out_though_an_action_was_sent": run_out_though_an_action_was_sent,
-        "run_out_before_leaving": run_out_before_leaving,
-        "run_out_though_nobody_thinks_so_long": lambda record, table: setattr(
+    Invariant.TIMEOUT_UNEXCUSED: {
+        "time_out_after_a_sent_action": time_out_after_a_sent_action,
+        "time_out_before_leaving": time_out_before_leaving,
+        "time_out_beyond_the_think_time": lambda record, table: setattr(
             viewer_timed_out(record, table), "thinks_milliseconds", 2_000
         ),
-        "run_out_unasked": run_out_unasked,
+        "time_out_without_a_turn": time_out_without_a_turn,
     },
     Invariant.STREAM_SILENT: {
-        "miss_the_end": lambda record, _: record.viewers[0].heard.pop(),
+        "miss_the_end": lambda record, _: record.viewers[0].received.pop(),
         "miss_the_end_and_wait": miss_the_end_and_wait,
-        "be_told_late": be_told_late,
+        "receive_late": receive_late,
     },
 }

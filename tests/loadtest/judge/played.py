@@ -1,4 +1,4 @@
-"""True tables, played by the engine's own functions, as the records of their viewers would tell them."""
+"""Correct tables, played by the engine's own functions, and the records of their viewers."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -10,44 +10,44 @@ from typing import TypeAlias
 
 import grpc
 
-from croupier.engine.codec import encode_action
-from croupier.engine.fact_codec import StreamEncoder, encode_snapshot
-from croupier.engine.log import (
+from croupier.engine.api.action_codec import encode_action
+from croupier.engine.api.scoring_channel import encode_result, encode_round
+from croupier.engine.api.stream_codec import StreamEncoder, encode_snapshot
+from croupier.engine.core.fold import Transition, advance, new_table
+from croupier.engine.core.log import (
     ActedBy,
+    ClockCompensated,
     ClockConfig,
     LoggedEvent,
     Proposed,
     SeatConfig,
     TableConfig,
-    TimeCredited,
     Voted,
-    body_to_json,
-    config_to_json,
 )
-from croupier.engine.proposals import refusal_of
-from croupier.engine.replay import write_replay
-from croupier.engine.reports import ResultReport, RoundReport, reports_of_step
-from croupier.engine.scoring_channel import encode_result, encode_round
-from croupier.engine.streams import message_of
-from croupier.engine.table import Step, advance, new_table
-from croupier.engine.voting import steps_of_proposal, steps_of_vote
+from croupier.engine.core.log_codec import encode_body, encode_config
+from croupier.engine.core.proposals import refusal_of
+from croupier.engine.core.replay import write_replay
+from croupier.engine.core.reports import ResultReport, RoundReport, reports_of_transition
+from croupier.engine.core.voting import transitions_of_proposal, transitions_of_vote
+from croupier.engine.tables.subscription import encode_transition
 from croupier.games.actions import Action
 from croupier.games.bots import random_of
-from croupier.games.catalogue import GAMES
 from croupier.games.facts import SPECTATOR
 from croupier.games.interface import SeatActed, resolve_options
+from croupier.games.registry import GAMES
 from croupier.runtime.errors import ServiceError
 from croupier.scoring.standings import places
-from croupier_api.v1 import cards_pb2, engine_pb2, scoring_pb2, table_pb2
+from croupier_api.v1 import actions_pb2, cards_pb2, engine_pb2, scoring_pb2
+from croupier_api.v1.errors_pb2 import ErrorReason
 from loadtest.judge.verdict import judge
 from loadtest.judge.violations import Invariant
-from loadtest.mix import KINDS
+from loadtest.mix import DEFAULT_MIX
 from loadtest.record import (
     Answered,
-    Heard,
     Ledger,
     Opened,
     Outage,
+    Received,
     SeatRecord,
     Sent,
     StoredEntry,
@@ -56,24 +56,24 @@ from loadtest.record import (
     Viewed,
 )
 
-Falsify: TypeAlias = Callable[[TableRecord, "Played"], object]
-"""Makes the record of a table untrue in one way."""
+Falsify: TypeAlias = Callable[[TableRecord, "PlayedTable"], object]
+"""Falsifies the record of a table in one way."""
 Cases: TypeAlias = Mapping[Invariant, Mapping[str, Falsify]]
-"""By what is to be found, the ways by name."""
+"""By the invariant to be found, the falsifications by name."""
 TABLE = "table-1"
 SEATS = 4
 BOT = SeatConfig("", "Bot", "random")
 LEAVES_AFTER = 20
 BEGAN = 1_763_700_000_000
 PLAYERS_AHEAD = 40
-"""The players' clock is ahead of the services' by so many milliseconds."""
+"""The milliseconds by which the players' clock is ahead of the services'."""
 ANSWER_AFTER = 3
-HEARD_AFTER = 5
+RECEIVED_AFTER = 5
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A player asked for an action, which the engine took as this entry."""
+class AcceptedAction:
+    """An action of a player, which the engine has accepted as this entry."""
 
     at: int
     seat: int
@@ -84,57 +84,64 @@ class Asked:
 
 
 @dataclass
-class Played:
-    """A table that was played: steps[0] is the deal, which entry 1 tells."""
+class PlayedTable:
+    """A played table: transitions[0] is the deal of entry 1."""
 
     config: TableConfig
-    steps: list[Step] = field(default_factory=list)
-    asked: list[Asked] = field(default_factory=list)
+    transitions: list[Transition] = field(default_factory=list)
+    accepted: list[AcceptedAction] = field(default_factory=list)
     outages: list[Outage] = field(default_factory=list)
-    told: dict[tuple[int, int], bytes] = field(default_factory=dict)
-    """By viewer and sequence what was encoded already."""
+    encoded: dict[tuple[int, int, bool], bytes] = field(default_factory=dict)
+    """A cache of encoded entries by viewer, sequence, and whether it is the last of those that came together."""
 
     @property
-    def last(self) -> Step:
-        return self.steps[-1]
+    def last(self) -> Transition:
+        return self.transitions[-1]
 
     @property
     def people(self) -> list[int]:
-        """The seats that are no computer players'."""
-        return [seat for seat, who in enumerate(self.config.seats) if not who.bot]
+        """The seats of people."""
+        return [seat for seat, player in enumerate(self.config.seats) if not player.bot]
 
     @property
     def replay(self) -> str:
-        return write_replay(self.config, [made.entry for made in self.steps])
+        return write_replay(self.config, [made.entry for made in self.transitions])
 
     def snapshot(self, viewer: int, sequence: int) -> engine_pb2.Snapshot:
-        """What GetView would have answered at a sequence."""
-        return encode_snapshot(self.config, self.steps[sequence - 1].after, viewer)
+        """The answer of GetView at a sequence."""
+        return encode_snapshot(self.config, self.transitions[sequence - 1].after, viewer)
 
-    def message(self, viewer: int, sequence: int) -> engine_pb2.PlayResponse:
-        """What a viewer's stream tells of an entry."""
-        if (viewer, sequence) not in self.told:
-            made = self.steps[sequence - 1]
-            self.told[viewer, sequence] = message_of(StreamEncoder(), self.config, made, viewer)
-        return engine_pb2.PlayResponse.FromString(self.told[viewer, sequence])
+    def event(self, viewer: int, sequence: int, *, is_missed: bool = False) -> engine_pb2.TableEvent:
+        """The event of an entry on a viewer's stream, live or among others that a resumed stream has missed."""
+        made, following = self.transitions[sequence - 1], self.transitions[sequence : sequence + 1]
+        is_last = not is_missed and all(one.entry.at > made.entry.at for one in following)
+        key = viewer, sequence, is_last
+        if key not in self.encoded:
+            self.encoded[key] = encode_transition(StreamEncoder(), self.config, made, viewer, is_last=is_last)
+        return engine_pb2.PlayTableResponse.FromString(self.encoded[key]).table_event
+
+    def turn_state(self, viewer: int, sequence: int) -> engine_pb2.TableEvent:
+        """The event of a stream that has missed nothing since a sequence."""
+        encoded = StreamEncoder().turn_state(self.transitions[sequence - 1].after, viewer)
+        return engine_pb2.PlayTableResponse.FromString(encoded).table_event
 
     @property
     def sheet(self) -> scoring_pb2.GetScoreSheetResponse:
-        """What scoring should answer after the engine's reports."""
-        reports = [report for made in self.steps for report in reports_of_step(self.config, made)]
-        rounds = [encode_round(one).round for one in reports if isinstance(one, RoundReport)]
+        """The score sheet after the engine's reports."""
+        reports = [report for made in self.transitions for report in reports_of_transition(self.config, made)]
+        rounds = [encode_round(one).score for one in reports if isinstance(one, RoundReport)]
         (result,) = (encode_result(one).result for one in reports if isinstance(one, ResultReport))
         return scoring_pb2.GetScoreSheetResponse(table_id=TABLE, seats=result.seats, rounds=rounds, result=result)
 
     @property
     def stored(self) -> StoredTable:
-        """The table's rows in the engines' database, each committed at the millisecond that it names."""
+        """The table's rows in the engines' database, each committed at its own time."""
         entries = tuple(
-            StoredEntry(one.sequence, one.at, one.deadline, body_to_json(one), one.at + PLAYERS_AHEAD)
-            for one in (made.entry for made in self.steps)
+            StoredEntry(one.sequence, one.at, one.deadline, encode_body(one), one.at + PLAYERS_AHEAD)
+            for one in (made.entry for made in self.transitions)
         )
         status, config = "finished" if self.last.after.is_over else "open", self.config
-        return StoredTable(status, config.game, config.rules_version, config_to_json(config), config.seed, entries)
+        return StoredTable(status, config.game, config.rules_version, encode_config(config), config.seed, entries)
 
     @property
     def ledger(self) -> Ledger:
@@ -148,48 +155,53 @@ class Played:
         return Ledger(
             tuple((one.round, list(one.points), list(one.totals)) for one in rounds),
             ((ranking, list(result.totals)),),
-            tuple((who.player_id, place) for who, place in placed if not who.bot),
+            tuple((player.player_id, place) for player, place in placed if not player.bot),
             tuple((*key, amount) for key, amount in counts.items()),
-            result.finished_milliseconds,
+            result.end_time.ToMilliseconds(),
         )
 
 
 @dataclass(frozen=True)
-class Course:
-    """What happens at a table beside its play: how likely each of it is before each action."""
+class GameCourse:
+    """The probabilities of events other than actions, before each action."""
 
     timeouts: float = 0.0
-    credits: float = 0.0
+    outages: float = 0.0
     proposals: float = 0.0
     bots: tuple[int, ...] = ()
-    most_entries: int = 100_000
+    max_entries: int = 100_000
     leaver: int | None = None
-    """Goes for good after LEAVES_AFTER entries."""
+    """The seat that leaves for good after LEAVES_AFTER entries."""
 
 
-PLAIN = Course()
-EVENTFUL = Course(timeouts=0.05, credits=0.02, proposals=0.05, bots=(1,))
+PLAIN = GameCourse()
+EVENTFUL = GameCourse(timeouts=0.05, outages=0.02, proposals=0.05, bots=(1,))
 
 
-def _config(game: str, random: Random, course: Course) -> TableConfig:
+def _config(game: str, random: Random, course: GameCourse) -> TableConfig:
     rules = GAMES[game]
-    options = resolve_options(rules, SEATS, KINDS[game].bounds)
+    options = resolve_options(rules, SEATS, DEFAULT_MIX[game].bounds)
     people = tuple(SeatConfig(f"player-{seat}", f"Player {seat}") for seat in range(SEATS))
-    people = tuple(BOT if seat in course.bots else who for seat, who in enumerate(people))
-    added = tuple(b"" if who.bot else random.randbytes(seat) for seat, who in enumerate(people))
+    people = tuple(BOT if seat in course.bots else player for seat, player in enumerate(people))
+    added = tuple(b"" if player.bot else random.randbytes(seat) for seat, player in enumerate(people))
     clock, seed = ClockConfig(30_000, 20_000, 300), random.randbytes(32)
     return TableConfig(TABLE, game, rules.rules_version, SEATS, options, clock, seed, people, added)
 
 
 @lru_cache(maxsize=32)
-def played(game: str = "thulla", seed: int = 1, course: Course = PLAIN) -> Played:
-    """A table whose players act by chance, to the end or as far as the course goes."""
+def played(game: str = "thulla", seed: int = 1, course: GameCourse = PLAIN) -> PlayedTable:
+    """A table whose players act at random, to the end or up to the maximum of the course."""
     random = Random(f"{game} {seed} {SEATS}")
-    table = Played(_config(game, random, course))
-    table.steps += advance(table.config, new_table(table.config), BEGAN, None)
-    while not table.last.after.is_over and len(table.steps) < course.most_entries:
-        if random.random() < course.credits:
-            _give_back(table, random.randint(1, 900))
+    return played_with(_config(game, random, course), random, course)
+
+
+def played_with(config: TableConfig, random: Random, course: GameCourse) -> PlayedTable:
+    """A table of this configuration, played in the same way."""
+    table = PlayedTable(config)
+    table.transitions += advance(table.config, new_table(table.config), BEGAN, None)
+    while not table.last.after.is_over and len(table.transitions) < course.max_entries:
+        if random.random() < course.outages:
+            _compensate(table, random.randint(1, 900))
         if random.random() < course.proposals:
             _propose(table, random)
         if not table.last.after.is_over:
@@ -197,69 +209,76 @@ def played(game: str = "thulla", seed: int = 1, course: Course = PLAIN) -> Playe
     return table
 
 
-def _append(table: Played, at: int, event: LoggedEvent, by: ActedBy = ActedBy.PLAYER, request_id: str = "") -> None:
-    table.steps += advance(table.config, table.last.after, at, event, by, request_id)
+def _append(
+    table: PlayedTable, at: int, event: LoggedEvent, by: ActedBy = ActedBy.PLAYER, request_id: str = ""
+) -> None:
+    table.transitions += advance(table.config, table.last.after, at, event, by, request_id)
 
 
-def _give_back(table: Played, milliseconds: int) -> None:
-    """An engine is missing for a while, which is given back."""
+def _compensate(table: PlayedTable, milliseconds: int) -> None:
+    """Add an outage of the engine, and its compensation."""
     began = table.last.after.at
     table.outages.append(Outage(began, began + milliseconds))
-    _append(table, began + milliseconds, TimeCredited(milliseconds))
+    _append(table, began + milliseconds, ClockCompensated(milliseconds))
 
 
-def _act(table: Played, random: Random, course: Course) -> None:
+def _act(table: PlayedTable, random: Random, course: GameCourse) -> None:
     now = table.last.after
     assert now.due is not None
     gone = course.leaver if now.sequence >= LEAVES_AFTER else None
     people = [seat for seat in now.seats_to_act if seat in table.people and seat != gone]
     if not people or now.due.seat not in people or random.random() < course.timeouts:
         seat = now.due.seat
-        action = random_of(now.game.legal_actions(seat), random.randrange)
+        action = random_of(now.legal_actions(seat), random.randrange)
         by = ActedBy.BOT if table.config.seats[seat].bot else ActedBy.TIMEOUT
         _append(table, now.due.at + random.randint(0, 1_900), SeatActed(seat, action), by)
         return
     seat = random.choice(people)
-    action = random_of(now.game.legal_actions(seat), random.randrange)
+    action = random_of(now.legal_actions(seat), random.randrange)
     longest = max(0, min(900, now.due.at - now.at))
     if random.random() < course.timeouts:
-        longest = max(longest, now.due.at - now.at)  # Slow enough to draw on the reserve.
-    at, request_id = now.at + random.randint(min(10, longest), longest), f"request-{len(table.steps)}"
+        longest = max(longest, now.due.at - now.at)  # Slow enough to use the reserve.
+    at, request_id = now.at + random.randint(min(10, longest), longest), f"request-{len(table.transitions)}"
     _append(table, at, SeatActed(seat, action), request_id=request_id)
-    sequence = next(made.entry.sequence for made in table.steps if made.entry.request_id == request_id)
+    sequence = next(made.entry.sequence for made in table.transitions if made.entry.request_id == request_id)
     expected = now.sequence if len(now.seats_to_act) == 1 else None
-    table.asked.append(Asked(at, seat, action, request_id, sequence, expected))
+    table.accepted.append(AcceptedAction(at, seat, action, request_id, sequence, expected))
 
 
-def _propose(table: Played, random: Random) -> None:
-    """Somebody proposes something, and all others agree, or one of them does not."""
+def _propose(table: PlayedTable, random: Random) -> None:
+    """Add a proposal, and the votes of the others, until one disagrees."""
     people = table.people
-    names = [name for name in GAMES[table.config.game].proposals if refusal_of(table.last.after.game, name) is None]
+    rules, game = table.last.after.rules, table.last.after.game
+    names = [name for name in rules.proposals if refusal_of(rules, game, name) is None]
     if not names:
         return
     random.shuffle(people)
     try:
         proposed = Proposed(people[0], random.choice(names), 0)
-        entries = [made.entry for made in table.steps]
-        table.steps += steps_of_proposal(table.config, table.last.after, entries, table.last.after.at + 5, proposed, "")
-        name = next(made for made in reversed(table.steps) if isinstance(made.entry.event, Proposed)).entry.sequence
+        entries = [made.entry for made in table.transitions]
+        table.transitions += transitions_of_proposal(
+            table.config, table.last.after, entries, table.last.after.at + 5, proposed, ""
+        )
+        name = next(
+            made for made in reversed(table.transitions) if isinstance(made.entry.event, Proposed)
+        ).entry.sequence
         for seat in people[1:]:
             vote = Voted(seat, name, agree=random.random() < 0.8)
-            table.steps += steps_of_vote(table.config, table.last.after, table.last.after.at + 5, vote, "")
+            table.transitions += transitions_of_vote(table.config, table.last.after, table.last.after.at + 5, vote, "")
     except ServiceError:
-        return  # Too many proposals, or this one has gone.
+        return  # There are too many proposals, or this one has ended.
 
 
-# What the viewers of such a table recorded
+# Records of a played table
 
 
 def found(record: TableRecord) -> set[Invariant]:
-    """What the judge finds in a record."""
+    """The invariants that the judge finds violated in a record."""
     return {violation.invariant for violation in judge(record).violations}
 
 
-def record_of(table: Played, viewers: tuple[int, ...] | None = None) -> TableRecord:
-    """What all people at a table, or these viewers, recorded, none of whom ever lost his stream."""
+def record_of(table: PlayedTable, viewers: tuple[int, ...] | None = None) -> TableRecord:
+    """The record of all people at a table, or of these viewers, without lost streams."""
     config = table.config
     record = TableRecord(TABLE, config.game, config.seat_count, sha256(config.seed).hexdigest())
     record.viewers = [seat_record(table, viewer) for viewer in (table.people if viewers is None else viewers)]
@@ -270,8 +289,8 @@ def record_of(table: Played, viewers: tuple[int, ...] | None = None) -> TableRec
     return record
 
 
-def stored_record(table: Played) -> TableRecord:
-    """The same with what the databases have."""
+def stored_record(table: PlayedTable) -> TableRecord:
+    """The same record with the rows of the databases."""
     record = record_of(table)
     record.stored, record.outages = table.stored, tuple(table.outages)
     record.ledger = table.ledger if table.last.after.is_over else None
@@ -279,21 +298,21 @@ def stored_record(table: Played) -> TableRecord:
 
 
 def seat_record(
-    table: Played, viewer: int, begins_at: int = 1, drops: dict[int, int | None] | None = None
+    table: PlayedTable, viewer: int, begins_at: int = 1, drops: dict[int, int | None] | None = None
 ) -> SeatRecord:
-    """What one viewer recorded who came at a sequence; `drops` says after which his stream ended, and how he went on.
+    """The record of one viewer from a sequence on; `drops` has the sequences after which the stream is lost.
 
-    A stream goes on after a sequence, or with None from a snapshot of what is there then.
+    The next stream resumes after the given sequence, or for None begins with a snapshot.
     """
     is_seated = viewer != SPECTATOR
-    one = SeatRecord(f"player-{viewer}" if is_seated else "onlooker", viewer if is_seated else None)
+    one = SeatRecord(f"player-{viewer}" if is_seated else "spectator", viewer if is_seated else None)
     one.client_seed = table.config.client_seeds[viewer] if is_seated else b""
     _open(one, table, viewer, begins_at, None)
-    for sequence in range(begins_at + 1, len(table.steps) + 1):
-        hears(one, table, sequence, table.message(viewer, sequence))
+    for sequence in range(begins_at + 1, len(table.transitions) + 1):
+        receive(one, table, sequence, table.event(viewer, sequence))
         if drops and sequence in drops:
             _open(one, table, viewer, sequence, drops[sequence])
-    for asked in table.asked:
+    for asked in table.accepted:
         if asked.seat == viewer:
             at = asked.at + PLAYERS_AHEAD
             action = encode_action(asked.action).SerializeToString()
@@ -302,40 +321,50 @@ def seat_record(
     return one
 
 
-def _open(one: SeatRecord, table: Played, viewer: int, sequence: int, after: int | None) -> None:
-    """A stream begins when the table is at a sequence, with a snapshot or with the entries that were missed."""
-    one.opened.append(Opened(heard_at(table, sequence), after))
+def _open(one: SeatRecord, table: PlayedTable, viewer: int, sequence: int, after: int | None) -> None:
+    """Open a stream at a sequence, with a snapshot or with the missed entries."""
+    one.opened.append(Opened(received_at(table, sequence), after))
     if after is None:
-        hears(one, table, sequence, engine_pb2.PlayResponse(snapshot=table.snapshot(viewer, sequence)))
-    for again in range(sequence if after is None else after, sequence):
-        hears(one, table, sequence, table.message(viewer, again + 1))
+        receive(one, table, sequence, engine_pb2.TableEvent(snapshot=table.snapshot(viewer, sequence)))
+    if after == sequence:
+        receive(one, table, sequence, table.turn_state(viewer, sequence))
+    for again in range(sequence if after is None else after + 1, sequence):
+        receive(one, table, sequence, table.event(viewer, again, is_missed=True))
+    if after is not None and after < sequence:
+        receive(one, table, sequence, table.event(viewer, sequence))
 
 
-def hears(one: SeatRecord, table: Played, sequence: int, message: engine_pb2.PlayResponse) -> None:
-    """A message comes when an entry was stored."""
-    one.heard.append(Heard(heard_at(table, sequence), len(one.opened) - 1, message.SerializeToString()))
+def receive(one: SeatRecord, table: PlayedTable, sequence: int, event: engine_pb2.TableEvent) -> None:
+    """Receive an event when an entry is stored."""
+    body = engine_pb2.PlayTableResponse(table_event=event).SerializeToString()
+    one.received.append(Received(received_at(table, sequence), len(one.opened) - 1, body))
 
 
-def heard_at(table: Played, sequence: int) -> int:
-    return table.steps[sequence - 1].entry.at + PLAYERS_AHEAD + HEARD_AFTER
+def received_at(table: PlayedTable, sequence: int) -> int:
+    return table.transitions[sequence - 1].entry.at + PLAYERS_AHEAD + RECEIVED_AFTER
 
 
-def views(one: SeatRecord, table: Played, step: int) -> None:
-    """A viewer asks for his view now and then."""
-    for sequence in range(1, len(table.steps) + 1, step):
+def ask_for_views(one: SeatRecord, table: PlayedTable, step: int) -> None:
+    """Add answers of GetView at every `step` entries."""
+    for sequence in range(1, len(table.transitions) + 1, step):
         snapshot = table.snapshot(SPECTATOR if one.seat is None else one.seat, sequence).SerializeToString()
-        one.viewed.append(Viewed(heard_at(table, sequence), snapshot))
+        one.viewed.append(Viewed(received_at(table, sequence), snapshot))
 
 
 def refused(request_id: str, at: int, code: grpc.StatusCode, reason: str, rule: str = "") -> Answered:
-    """A refusal with a sentence that names no card."""
+    """A refusal with a message that names no card."""
     number: int = code.value[0]
-    return Answered(at, request_id, None, number, reason, rule, "this cannot be done")
+    return Answered(at, request_id, None, number, reason_of(reason), rule, "this cannot be done")
 
 
-def restless_record(table: Played, seed: int) -> TableRecord:
-    """What some of the viewers recorded, and two who look on, all of whom come late, lose streams and go on anyhow."""
-    random, last, seats = Random(f"restless {seed}"), len(table.steps), table.people
+def reason_of(name: str) -> ErrorReason.ValueType:
+    """The reason of a name without prefix."""
+    return ErrorReason.Value(f"ERROR_REASON_{name}")
+
+
+def unreliable_record(table: PlayedTable, seed: int) -> TableRecord:
+    """The record of some players and two spectators, who join late, lose streams and resume them."""
+    random, last, seats = Random(f"restless {seed}"), len(table.transitions), table.people
     record = record_of(table, ())
     for viewer in (*random.sample(seats, random.randint(1, len(seats))), SPECTATOR, SPECTATOR):
         begins_at = random.randint(1, last) if viewer == SPECTATOR else 1
@@ -344,29 +373,30 @@ def restless_record(table: Played, seed: int) -> TableRecord:
             if random.random() < 0.1:
                 drops[sequence] = random.choice((None, sequence, random.randint(begins_at, sequence)))
         record.viewers.append(seat_record(table, viewer, begins_at, drops))
-        views(record.viewers[-1], table, 5)
+        ask_for_views(record.viewers[-1], table, 5)
     return record
 
 
 def left(record: TableRecord, viewer: int, sequence: int) -> None:
-    """A viewer, who sent nothing more afterwards, has left when the table was at a sequence."""
+    """Let a viewer leave at a sequence, after which it must not have sent anything."""
     one = record.viewers[viewer]
-    messages = [engine_pb2.PlayResponse.FromString(heard.body) for heard in one.heard]
-    sequences = [message.update.sequence or message.snapshot.sequence for message in messages]
-    del one.heard[1 + max(index for index, came in enumerate(sequences) if came <= sequence) :]
-    one.left_milliseconds = one.heard[-1].at_milliseconds
+    messages = [engine_pb2.PlayTableResponse.FromString(received.body) for received in one.received]
+    events = [message.table_event for message in messages]
+    sequences = [event.update.sequence or event.snapshot.sequence for event in events]
+    del one.received[1 + max(index for index, one_sequence in enumerate(sequences) if one_sequence <= sequence) :]
+    one.left_milliseconds = one.received[-1].at_milliseconds
 
 
-# Changing what was recorded
+# Changes of records
 
 
-def hears_instead(one: SeatRecord, index: int, change: Callable[[engine_pb2.PlayResponse], object]) -> None:
-    """A message that was heard is another one."""
-    message = engine_pb2.PlayResponse.FromString(one.heard[index].body)
-    change(message)
-    one.heard[index] = one.heard[index]._replace(body=message.SerializeToString())
+def change_message(one: SeatRecord, index: int, change: Callable[[engine_pb2.TableEvent], object]) -> None:
+    """Change the event of a received message."""
+    message = engine_pb2.PlayTableResponse.FromString(one.received[index].body)
+    change(message.table_event)
+    one.received[index] = one.received[index]._replace(body=message.SerializeToString())
 
 
-def play(card: int) -> table_pb2.Action:
-    """Playing a card."""
-    return table_pb2.Action(play=table_pb2.PlayAction(card=cards_pb2.Card.ValueType(card)))
+def play(card: int) -> actions_pb2.Action:
+    """The action of playing a card."""
+    return actions_pb2.Action(play=actions_pb2.PlayAction(card=cards_pb2.Card.ValueType(card)))

@@ -1,4 +1,4 @@
-"""Every way in which a record can be untrue is found under its name."""
+"""The judge finds every falsification of a record by its invariant."""
 
 import pytest
 from _pytest.mark import ParameterSet
@@ -11,7 +11,7 @@ from tests.loadtest.judge.falsified_streams import NEED_A_REPLAY, STREAMS
 from tests.loadtest.judge.played import EVENTFUL, Cases, Falsify, found, played, record_of, stored_record
 
 
-def _ways(*cases: Cases) -> list[ParameterSet]:
+def _parameters(*cases: Cases) -> list[ParameterSet]:
     return [
         pytest.param(invariant, falsify, id=name)
         for each in cases
@@ -20,36 +20,36 @@ def _ways(*cases: Cases) -> list[ParameterSet]:
     ]
 
 
-@pytest.mark.parametrize(("invariant", "falsify"), _ways(STREAMS, ANSWERS, RECORDS))
-def test_a_record_of_viewers_is_untrue(invariant: Invariant, falsify: Falsify) -> None:
+@pytest.mark.parametrize(("invariant", "falsify"), _parameters(STREAMS, ANSWERS, RECORDS))
+def test_a_falsified_record_of_viewers_is_found(invariant: Invariant, falsify: Falsify) -> None:
     record = record_of(played())
     falsify(record, played())
     assert invariant in found(record)
 
 
 @pytest.mark.parametrize(
-    ("invariant", "falsify"), [way for way in _ways(STREAMS, ANSWERS) if way.id not in NEED_A_REPLAY]
+    ("invariant", "falsify"), [way for way in _parameters(STREAMS, ANSWERS) if way.id not in NEED_A_REPLAY]
 )
-def test_a_record_of_viewers_without_a_replay_is_untrue(invariant: Invariant, falsify: Falsify) -> None:
+def test_a_falsified_record_without_a_replay_is_found(invariant: Invariant, falsify: Falsify) -> None:
     record = record_of(played())
     record.replays, record.sheet = [], None
     falsify(record, played())
     assert invariant in found(record)
 
 
-@pytest.mark.parametrize(("invariant", "falsify"), _ways(ROWS))
-def test_a_record_with_rows_is_untrue(invariant: Invariant, falsify: Falsify) -> None:
+@pytest.mark.parametrize(("invariant", "falsify"), _parameters(ROWS))
+def test_a_falsified_record_with_rows_is_found(invariant: Invariant, falsify: Falsify) -> None:
     table = played("one_oh_one", 3, EVENTFUL)
     record = stored_record(table)
     falsify(record, table)
     assert invariant in found(record)
 
 
-def test_what_the_run_itself_caused_is_no_violation() -> None:
+def test_timeouts_that_the_run_caused_are_no_violation() -> None:
     table = played("one_oh_one", 3, EVENTFUL)
-    for falsify in ROWS[Invariant.TIMED_OUT_UNEXCUSED].values():
+    for falsify in ROWS[Invariant.TIMEOUT_UNEXCUSED].values():
         record = stored_record(table)
         falsify(record, table)
         for one in record.viewers:
-            one.hampered = True
-        assert Invariant.TIMED_OUT_UNEXCUSED not in found(record)
+            one.impaired = True
+        assert Invariant.TIMEOUT_UNEXCUSED not in found(record)

@@ -1,4 +1,4 @@
-"""Statistics and leaderboards of scoring itself add up by the judge, and none that is another does."""
+"""The judge accepts scoring's own statistics and leaderboards, and finds every change of them."""
 
 import asyncio
 import pickle
@@ -12,145 +12,153 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 from croupier.scoring import codec
 from croupier.scoring.ledger import Ledger
-from croupier.scoring.records import Records
 from croupier.scoring.schema import METADATA
+from croupier.scoring.standings_store import StandingsStore
 from croupier_api.v1 import scoring_pb2
-from loadtest.judge.standings import Outcome, standings_broken
+from croupier_internal.v1 import scoring_control_pb2
+from loadtest.judge.standings import TableOutcome, standings_broken
 from loadtest.judge.verdict import judge
 from loadtest.judge.violations import Invariant
-from tests.loadtest.judge.played import EVENTFUL, Played, played, record_of
+from tests.loadtest.judge.played import EVENTFUL, PlayedTable, played, record_of
 
 GAMES = ("thulla", "thulla", "thulla", "one_ten")
 PLAYERS = [f"player-{seat}" for seat in range(4)]
-Line = scoring_pb2.LeaderboardLine
+Entry = scoring_pb2.LeaderboardEntry
 Statistics = scoring_pb2.GetPlayerStatisticsResponse
 
 
 class Standings(NamedTuple):
-    """What scoring answers after some tables; to be changed."""
+    """Scoring's answers after some tables, which tests change."""
 
-    boards: dict[str, list[Line]]
+    boards: dict[str, list[Entry]]
     statistics: dict[str, Statistics]
 
     def broken(
-        self, outcomes: list[Outcome], *, has_others: bool = False, undecided: tuple[str, ...] = ()
+        self, outcomes: list[TableOutcome], *, has_others: bool = False, undecided: tuple[str, ...] = ()
     ) -> set[Invariant]:
-        """What the judge finds."""
+        """The invariants that the judge finds violated."""
         boards = {game: [line.SerializeToString() for line in lines] for game, lines in self.boards.items()}
-        statistics = {player: told.SerializeToString() for player, told in self.statistics.items()}
+        statistics = {player: standings.SerializeToString() for player, standings in self.statistics.items()}
         found = standings_broken(outcomes, boards, statistics, has_others=has_others, undecided=undecided)
         return {violation.invariant for violation in found}
 
 
-def table(number: int) -> Played:
+def table(number: int) -> PlayedTable:
     return played(GAMES[number], number + 1, EVENTFUL)
 
 
 @pytest.fixture(scope="module")
-def outcomes() -> list[Outcome]:
-    """How the judge says that the tables ended."""
+def outcomes() -> list[TableOutcome]:
+    """The outcomes of the tables by the judge."""
     found = [judge(record_of(table(number))).outcome for number in range(len(GAMES))]
     return [one._replace(table_id=f"table-{number}") for number, one in enumerate(found) if one is not None]
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Standings:
-    """What scoring makes of the same tables."""
-    return asyncio.run(_told(tmp_path_factory.mktemp("ledger") / "scoring.db"))
+def standings(tmp_path_factory: pytest.TempPathFactory) -> Standings:
+    """Scoring's standings of the same tables."""
+    return asyncio.run(read_standings(tmp_path_factory.mktemp("ledger") / "scoring.db"))
 
 
-async def _told(path: Path) -> Standings:
+async def read_standings(path: Path) -> Standings:
     database = create_async_engine(f"sqlite+aiosqlite:///{path}")
     async with database.begin() as connection:
         await connection.run_sync(METADATA.create_all)
-    ledger, records = Ledger(database), Records(database)
+    ledger, standings = Ledger(database), StandingsStore(database)
     for number, game in enumerate(GAMES):
         sheet = table(number).sheet
         about = {"table_id": f"table-{number}", "game": game}
-        for line in sheet.rounds:
-            entry = scoring_pb2.RecordRoundRequest(seats=sheet.seats, round=line, **about)
-            await ledger.enter_round(*codec.read_round_entry(entry))
+        for score in sheet.rounds:
+            entry = scoring_control_pb2.RecordRoundRequest(seats=sheet.seats, score=score, **about)
+            await ledger.record_round(*codec.decode_round(entry))
         sheet.result.table_id = about["table_id"]
-        await ledger.enter_result(*codec.read_result_entry(scoring_pb2.RecordResultRequest(result=sheet.result)))
-    boards = {game: await records.leaderboard(game, None, 100) for game in GAMES}
-    statistics = {player: await records.statistics(player) for player in PLAYERS}
+        result = scoring_control_pb2.RecordResultRequest(result=sheet.result)
+        await ledger.record_result(*codec.decode_result(result))
+    boards = {game: await standings.leaderboard(game, None, 100) for game in GAMES}
+    statistics = {player: await standings.statistics(player) for player in PLAYERS}
     await database.dispose()
     return Standings(
         {
-            game: [codec.write_line(number, line) for number, line in enumerate(lines, 1)]
+            game: [codec.encode_entry(number, line) for number, line in enumerate(lines, 1)]
             for game, lines in boards.items()
         },
         {
-            player: Statistics(player_id=player, games=map(codec.write_statistics, games))
+            player: Statistics(player_id=player, games=map(codec.encode_statistics, games))
             for player, games in statistics.items()
         },
     )
 
 
-def test_true_standings_add_up(told: Standings, outcomes: list[Outcome]) -> None:
+def test_correct_standings_are_accepted(standings: Standings, outcomes: list[TableOutcome]) -> None:
     assert len(outcomes) == len(GAMES)
-    assert any(done.counts for it in told.statistics.values() for done in it.games)
-    assert not told.broken(outcomes)
+    assert any(done.counts for it in standings.statistics.values() for done in it.games)
+    assert not standings.broken(outcomes)
 
 
-def test_players_who_finished_nothing_have_no_statistics(told: Standings, outcomes: list[Outcome]) -> None:
-    told = deepcopy(told)
-    told.statistics["nobody"] = Statistics(player_id="nobody")
-    assert not told.broken(outcomes)
+def test_players_who_finished_nothing_have_no_statistics(standings: Standings, outcomes: list[TableOutcome]) -> None:
+    standings = deepcopy(standings)
+    standings.statistics["nobody"] = Statistics(player_id="nobody")
+    assert not standings.broken(outcomes)
 
 
-def test_others_on_a_board_are_judged_by_their_order_alone(told: Standings, outcomes: list[Outcome]) -> None:
-    told = deepcopy(told)
-    last = told.boards["thulla"][-1]
+def test_others_on_a_board_are_judged_by_their_order_alone(standings: Standings, outcomes: list[TableOutcome]) -> None:
+    standings = deepcopy(standings)
+    last = standings.boards["thulla"][-1]
     done = scoring_pb2.GameStatistics(games_finished=9, average_place=9)
-    other = Line(position=last.position + 1, player_id="stranger", statistics=done)
-    told.boards["thulla"].append(other)
-    assert told.broken(outcomes) == {Invariant.LEADERBOARD_DIFFERS}
-    assert not told.broken(outcomes, has_others=True)
+    other = Entry(position=last.position + 1, player_id="stranger", statistics=done)
+    standings.boards["thulla"].append(other)
+    assert standings.broken(outcomes) == {Invariant.LEADERBOARD_DIFFERS}
+    assert not standings.broken(outcomes, has_others=True)
     other.statistics.games_won = 99
-    assert told.broken(outcomes, has_others=True) == {Invariant.LEADERBOARD_DIFFERS}
+    assert standings.broken(outcomes, has_others=True) == {Invariant.LEADERBOARD_DIFFERS}
 
 
-def test_players_of_tables_that_nobody_saw_end_are_not_judged(told: Standings, outcomes: list[Outcome]) -> None:
+def test_players_of_tables_without_an_outcome_are_not_judged(
+    standings: Standings, outcomes: list[TableOutcome]
+) -> None:
     everybody = tuple(seat.player_id for seat in outcomes[0].seats if seat.player_id)
-    assert told.broken(outcomes[1:]) == {Invariant.STATISTICS_DIFFER, Invariant.LEADERBOARD_DIFFERS}
-    assert not told.broken(outcomes[1:], undecided=everybody)
-    told = deepcopy(told)
-    told.boards["thulla"].reverse()
-    assert told.broken(outcomes[1:], undecided=everybody) == {Invariant.LEADERBOARD_DIFFERS}
+    assert standings.broken(outcomes[1:]) == {Invariant.STATISTICS_DIFFER, Invariant.LEADERBOARD_DIFFERS}
+    assert not standings.broken(outcomes[1:], undecided=everybody)
+    standings = deepcopy(standings)
+    standings.boards["thulla"].reverse()
+    assert standings.broken(outcomes[1:], undecided=everybody) == {Invariant.LEADERBOARD_DIFFERS}
 
 
-def test_outcomes_can_be_pickled(outcomes: list[Outcome]) -> None:
+def test_outcomes_can_be_pickled(outcomes: list[TableOutcome]) -> None:
     assert pickle.loads(pickle.dumps(outcomes)) == outcomes  # noqa: S301 - written just here
-    assert all(type(one.counts) is dict for one in outcomes), "what reads them allows no other class"
+    assert all(type(one.counts) is dict for one in outcomes), "the unpickler allows no other class"
 
 
-def _done(told: Standings) -> scoring_pb2.GameStatistics:
-    return next(done for done in told.statistics["player-2"].games if done.game == "one_ten")
+def statistics_of(standings: Standings) -> scoring_pb2.GameStatistics:
+    return next(done for done in standings.statistics["player-2"].games if done.game == "one_ten")
 
 
 FALSIFIED: Mapping[str, Callable[[Standings], object]] = {
-    "statistics: a game more": lambda told: setattr(_done(told), "games_finished", 2),
-    "statistics: a win more": lambda told: setattr(_done(told), "games_won", _done(told).games_won + 1),
-    "statistics: another share": lambda told: setattr(_done(told), "win_rate", 0.3),
-    "statistics: another place": lambda told: setattr(_done(told), "average_place", 9.0),
-    "statistics: another count": lambda told: _done(told).counts.update({"bids_made": 99}),
-    "statistics: a game is missing": lambda told: told.statistics["player-2"].games.pop(),
-    "statistics: another order": lambda told: told.statistics["player-2"].games.reverse(),
-    "statistics: another player": lambda told: setattr(told.statistics["player-2"], "player_id", "player-3"),
-    "leaderboard: another order": lambda told: told.boards["thulla"].reverse(),
-    "leaderboard: a position twice": lambda told: setattr(told.boards["thulla"][1], "position", 1),
-    "leaderboard: a player is missing": lambda told: told.boards["thulla"].pop(),
-    "leaderboard: a player twice": lambda told: told.boards["thulla"].append(told.boards["thulla"][0]),
-    "leaderboard: another name": lambda told: setattr(told.boards["thulla"][0], "name", "Somebody"),
-    "leaderboard: a win more": lambda told: setattr(told.boards["thulla"][0].statistics, "games_won", 9),
-    "leaderboard: another count": lambda told: told.boards["one_ten"][0].statistics.counts.update({"bids_made": 99}),
+    "statistics: a game more": lambda standings: setattr(statistics_of(standings), "games_finished", 2),
+    "statistics: a win more": lambda standings: setattr(
+        statistics_of(standings), "games_won", statistics_of(standings).games_won + 1
+    ),
+    "statistics: another share": lambda standings: setattr(statistics_of(standings), "win_rate", 0.3),
+    "statistics: another place": lambda standings: setattr(statistics_of(standings), "average_place", 9.0),
+    "statistics: another count": lambda standings: statistics_of(standings).counts.update({"bids_made": 99}),
+    "statistics: a game is missing": lambda standings: standings.statistics["player-2"].games.pop(),
+    "statistics: another order": lambda standings: standings.statistics["player-2"].games.reverse(),
+    "statistics: another player": lambda standings: setattr(standings.statistics["player-2"], "player_id", "player-3"),
+    "leaderboard: another order": lambda standings: standings.boards["thulla"].reverse(),
+    "leaderboard: a position twice": lambda standings: setattr(standings.boards["thulla"][1], "position", 1),
+    "leaderboard: a player is missing": lambda standings: standings.boards["thulla"].pop(),
+    "leaderboard: a player twice": lambda standings: standings.boards["thulla"].append(standings.boards["thulla"][0]),
+    "leaderboard: another name": lambda standings: setattr(standings.boards["thulla"][0], "name", "Somebody"),
+    "leaderboard: a win more": lambda standings: setattr(standings.boards["thulla"][0].statistics, "games_won", 9),
+    "leaderboard: another count": lambda standings: standings.boards["one_ten"][0].statistics.counts.update(
+        {"bids_made": 99}
+    ),
 }
 
 
 @pytest.mark.parametrize("name", FALSIFIED)
-def test_standings_that_do_not_add_up_are_found(name: str, told: Standings, outcomes: list[Outcome]) -> None:
-    falsified = deepcopy(told)
+def test_wrong_standings_are_found(name: str, standings: Standings, outcomes: list[TableOutcome]) -> None:
+    falsified = deepcopy(standings)
     FALSIFIED[name](falsified)
     kind = name.partition(":")[0]
     wanted = {"statistics": Invariant.STATISTICS_DIFFER, "leaderboard": Invariant.LEADERBOARD_DIFFERS}[kind]

@@ -1,23 +1,23 @@
-"""The judge finds nothing in what viewers of true tables recorded, whatever happened there."""
+"""The judge finds no violation in correct records."""
 
 from dataclasses import replace
 from random import Random
 
 import pytest
 
-from croupier.games.catalogue import GAMES
+from croupier.games.registry import GAMES
 from loadtest.judge.verdict import Verdict, judge
 from tests.loadtest.judge.attempts import attempt
 from tests.loadtest.judge.played import (
     EVENTFUL,
     PLAIN,
-    Course,
+    GameCourse,
+    ask_for_views,
     left,
     played,
     record_of,
-    restless_record,
     stored_record,
-    views,
+    unreliable_record,
 )
 
 SEEDS = (1, 3)
@@ -30,68 +30,68 @@ def assert_clean(verdict: Verdict) -> None:
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("course", [PLAIN, EVENTFUL], ids=["plain", "eventful"])
-def test_a_true_table_is_proved_and_clean(game: str, seed: int, course: Course) -> None:
+def test_a_correct_table_is_verified_without_violations(game: str, seed: int, course: GameCourse) -> None:
     table = played(game, seed, course)
     record = stored_record(table)
     for one in record.viewers:
-        views(one, table, 7)
+        ask_for_views(one, table, 7)
     verdict = judge(record)
     assert_clean(verdict)
-    assert verdict.is_proved
+    assert verdict.is_verified
     assert min(verdict.checks_made[name] for name in ("entries", "views", "acknowledgements", "deals", "replays")) > 0
-    assert len(verdict.seen_by_all_milliseconds) >= 0.9 * len(table.asked)
+    assert len(verdict.seen_by_all_milliseconds) >= 0.9 * len(table.accepted)
 
 
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_viewers_who_come_late_lose_streams_and_go_on_are_judged_fairly(game: str, seed: int) -> None:
-    verdict = judge(restless_record(played(game, seed, EVENTFUL), seed))
+def test_unreliable_viewers_are_no_violation(game: str, seed: int) -> None:
+    verdict = judge(unreliable_record(played(game, seed, EVENTFUL), seed))
     assert_clean(verdict)
-    assert verdict.is_proved
+    assert verdict.is_verified
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_whoever_leaves_for_good_is_judged_by_what_he_lived_through(game: str) -> None:
+def test_a_leaver_is_judged_until_they_left(game: str) -> None:
     table = played(game, 1, replace(EVENTFUL, leaver=2))
     record = record_of(table, (0, 2, 3))
     left(record, 1, 20)
     verdict = judge(record)
     assert_clean(verdict)
-    assert verdict.is_proved
+    assert verdict.is_verified
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_a_viewer_who_leaves_just_after_the_end_may_have_missed_it(game: str) -> None:
+def test_a_viewer_who_leaves_just_after_the_end_may_miss_it(game: str) -> None:
     table = played(game, 1, PLAIN)
     record = stored_record(table)
-    record.viewers[0].heard.pop()
-    record.viewers[0].left_milliseconds = table.steps[-1].entry.at + 4_000
+    record.viewers[0].received.pop()
+    record.viewers[0].left_milliseconds = table.transitions[-1].entry.at + 4_000
     assert_clean(judge(record))
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_a_table_that_was_left_by_all_is_judged_without_a_replay(game: str) -> None:
-    verdict = judge(record_of(played(game, 1, replace(EVENTFUL, most_entries=6))))
+def test_a_table_without_a_replay_is_judged(game: str) -> None:
+    verdict = judge(record_of(played(game, 1, replace(EVENTFUL, max_entries=6))))
     assert_clean(verdict)
-    assert not verdict.is_proved
+    assert not verdict.is_verified
 
 
 @pytest.mark.parametrize("game", GAMES)
-@pytest.mark.parametrize("most_entries", [1, 30, 100_000])
-def test_rows_alone_are_played_by_the_rules(game: str, most_entries: int) -> None:
-    table = played(game, 1, replace(EVENTFUL, most_entries=most_entries))
+@pytest.mark.parametrize("max_entries", [1, 30, 100_000])
+def test_rows_alone_are_verified(game: str, max_entries: int) -> None:
+    table = played(game, 1, replace(EVENTFUL, max_entries=max_entries))
     record = stored_record(table)
     record.replays, record.sheet = [], None
     verdict = judge(record)
     assert_clean(verdict)
     assert verdict.checks_made["deals"] > 0
-    assert verdict.is_proved == table.last.after.is_over
+    assert verdict.is_verified == table.last.after.is_over
 
 
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("has_replay", [True, False])
-def test_what_the_engine_refuses_is_rightly_refused(game: str, seed: int, has_replay: bool) -> None:
+def test_the_engines_refusals_are_no_violation(game: str, seed: int, has_replay: bool) -> None:
     table, random = played(game, seed, EVENTFUL), Random(f"attempts {game} {seed}")
     record = record_of(table)
     if not has_replay:

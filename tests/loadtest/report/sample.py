@@ -1,19 +1,19 @@
-"""Results as runs would give them."""
+"""Sample results of runs."""
 
 from dataclasses import replace
 from math import exp, sin
 
 from loadtest.report.result import (
-    Broken,
     Check,
-    Compared,
     Conditions,
+    CounterComparison,
     Failure,
+    Interval,
     Latency,
-    Moment,
+    LoadStep,
     Result,
-    ServiceUse,
-    Step,
+    ServiceUsage,
+    ViolationSummary,
 )
 
 CONDITIONS = Conditions(
@@ -37,11 +37,11 @@ LATENCIES = (
 )
 
 
-def moment(at: int) -> Moment:
-    """A slice of ten minutes that rise to a thousand tables."""
+def interval(at: int) -> Interval:
+    """An interval of ten minutes of load that rises to a thousand tables."""
     share = 1 - exp(-at / 10)
     wave = 1 + 0.15 * sin(at / 3)
-    return Moment(
+    return Interval(
         seconds=at * 5.0,
         players=int(3900 * share),
         tables=int(1000 * share),
@@ -56,34 +56,34 @@ def moment(at: int) -> Moment:
     )
 
 
-def step(tables: int, p50: float, p99: float) -> Step:
-    """A step of rising load that kept its limit if its p99 did."""
-    return Step(tables, tables * 0.9, p50, p99, tables / 2500, tables / 1300, p99 < 100)
+def step(tables: int, p50: float, p99: float) -> LoadStep:
+    """A step of rising load, which passes if its p99 does."""
+    return LoadStep(tables, tables * 0.9, p50, p99, tables / 2500, tables / 1300, p99 < 100)
 
 
-GREEN = Result(
+PASSED = Result(
     conditions=CONDITIONS,
     tables_opened=1_180,
     tables_finished=1_102,
     tables_judged=1_180,
-    tables_proved=1_102,
+    tables_verified=1_102,
     games={"thulla": 260, "one_ten": 221, "jossing": 204, "one_oh_one": 215, "solo": 202},
     actions=123_456,
     actions_per_second=205.76,
     checks_made={"entries": 210_000, "views": 820_000, "refusals": 1_240, "deals": 3_300},
     latencies=LATENCIES,
-    moments=tuple(map(moment, range(1, 121))),
+    intervals=tuple(map(interval, range(1, 121))),
     refusals={"NOT_YOUR_TURN": 420, "ILLEGAL_ACTION": 610, "STALE_SEQUENCE": 210},
     probes={"out of turn": 420, "illegal card": 610, "stale": 210},
     failures=(Failure("rpc OpenTable", 4, "UNAVAILABLE: the engine is starting"),),
     services=(
-        ServiceUse("engine-1", 402.5, 180 * 2**20, 191 * 2**20, 40, 41, 3900, 1000),
-        ServiceUse("lobby-1", 61.0, 96 * 2**20, 97 * 2**20, 22, 22),
-        ServiceUse("scoring-1", 22.4, 88 * 2**20, 88 * 2**20, 18, 18),
+        ServiceUsage("engine-1", 402.5, 180 * 2**20, 191 * 2**20, 40, 41, 3900, 1000),
+        ServiceUsage("lobby-1", 61.0, 96 * 2**20, 97 * 2**20, 22, 22),
+        ServiceUsage("scoring-1", 22.4, 88 * 2**20, 88 * 2**20, 18, 18),
     ),
     compared=(
-        Compared("actions applied", 123_470, 123_456, 20, True),
-        Compared("tables finished", 1_102, 1_102, 0, True),
+        CounterComparison("actions applied", 123_470, 123_456, 20, True),
+        CounterComparison("tables finished", 1_102, 1_102, 0, True),
     ),
     server_cpu_milliseconds_per_thousand_actions=3_260.0,
     generator_cpu=0.63,
@@ -94,28 +94,30 @@ GREEN = Result(
     ),
     passed=True,
 )
-"""A whole run that found nothing wrong."""
+"""A complete run without violations."""
 
-RED = replace(
-    GREEN,
+FAILED = replace(
+    PASSED,
     steps=(step(200, 3.0, 12), step(400, 3.4, 19), step(800, 5.2, 62), step(1000, 9.5, 160), step(1200, 30, 900)),
     knee=2,
     violations=(
-        Broken("hidden_card_seen", 3, "tbl_01J9ZK", 17, "seat 2 was shown 9♦ of seat 0", "hidden_card_seen.jsonl"),
-        Broken("metrics_differ", 1, "", 0, "the services count 123,999 actions, the clients 123,456"),
+        ViolationSummary(
+            "hidden_card_seen", 3, "tbl_01J9ZK", 17, "seat 2 was shown 9♦ of seat 0", "hidden_card_seen.jsonl"
+        ),
+        ViolationSummary("metrics_differ", 1, "", 0, "the services count 123,999 actions, the clients 123,456"),
     ),
     bottleneck="The generator was at its limit: a process used 0.98 of one core. The backend may carry more than this.",
-    checks=(*GREEN.checks[1:], Check("violations", "none", "4", passed=False)),
+    checks=(*PASSED.checks[1:], Check("violations", "none", "4", passed=False)),
     passed=False,
 )
-"""A run with rising load that found violations."""
+"""A run with rising load and violations."""
 
 EMPTY = Result(
     conditions=CONDITIONS,
     tables_opened=0,
     tables_finished=0,
     tables_judged=0,
-    tables_proved=0,
+    tables_verified=0,
     games={},
     actions=0,
     actions_per_second=0.0,
@@ -127,9 +129,9 @@ HOSTILE = "<script>alert(1)</script>\x1b[31m\x00 & \"'[red]"
 
 
 def hostile() -> Result:
-    """A result in which all text that comes from outside wants to do harm."""
+    """A result whose foreign texts are all hostile."""
     return replace(
-        RED,
+        FAILED,
         conditions=replace(CONDITIONS, scenario=HOSTILE, command=HOSTILE, machine=HOSTILE, versions={HOSTILE: HOSTILE}),
         games={HOSTILE: 1},
         refusals={HOSTILE: 1},
@@ -137,9 +139,9 @@ def hostile() -> Result:
         checks_made={HOSTILE: 1},
         latencies=(replace(LATENCIES[0], name=HOSTILE),),
         failures=(Failure(HOSTILE, 1, HOSTILE),),
-        violations=(Broken(HOSTILE, 1, HOSTILE, 1, HOSTILE, HOSTILE),),
-        services=(replace(GREEN.services[0], instance=HOSTILE),),
-        compared=(Compared(HOSTILE, 1, 2, 0, agrees=False),),
+        violations=(ViolationSummary(HOSTILE, 1, HOSTILE, 1, HOSTILE, HOSTILE),),
+        services=(replace(PASSED.services[0], instance=HOSTILE),),
+        compared=(CounterComparison(HOSTILE, 1, 2, 0, agrees=False),),
         checks=(Check(HOSTILE, HOSTILE, HOSTILE, passed=False),),
         bottleneck=HOSTILE,
     )

@@ -1,4 +1,4 @@
-"""The page of a run: whole in itself, safe against what it shows, with its pictures."""
+"""The page of a run: self-contained, safe against hostile text, with its plots."""
 
 import re
 import subprocess
@@ -13,14 +13,14 @@ import pytest
 
 from loadtest.report.page import to_page
 from loadtest.report.plots import LATENCY, Plot, load_curve, over_time, plots
-from tests.loadtest.report.sample import EMPTY, GREEN, HOSTILE, RED, hostile
+from tests.loadtest.report.sample import EMPTY, FAILED, HOSTILE, PASSED, hostile
 
-RESULTS = {"green": GREEN, "red": RED, "empty": EMPTY, "hostile": hostile()}
+RESULTS = {"passed": PASSED, "failed": FAILED, "empty": EMPTY, "hostile": hostile()}
 VOID = {"meta", "img", "br"}
 
 
 class Outline(HTMLParser):
-    """The text of a page, and what it would load; elements must be closed, and there must be no scripts."""
+    """The text and the addresses of a page; elements must be closed, and scripts are not allowed."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -45,12 +45,12 @@ class Outline(HTMLParser):
 
 @cache
 def page_of(name: str) -> str:
-    """The page of one of the results, which is made once."""
+    """The cached page of a result."""
     return to_page(RESULTS[name])
 
 
 @pytest.mark.parametrize("name", RESULTS)
-def test_a_page_needs_nothing_but_itself(name: str) -> None:
+def test_a_page_is_self_contained(name: str) -> None:
     page = page_of(name)
     outline = Outline(page)
     assert outline.open == []
@@ -59,16 +59,16 @@ def test_a_page_needs_nothing_but_itself(name: str) -> None:
     assert "default-src 'none'" in page
 
 
-def test_hostile_text_is_shown_and_not_obeyed() -> None:
+def test_hostile_text_is_escaped() -> None:
     page = page_of("hostile")
     assert page.count("&lt;script&gt;alert(1)&lt;/script&gt;") >= 15
     assert "[red]" in Outline(page).text
     assert HOSTILE not in page
 
 
-def test_the_page_tells_what_was_asked() -> None:
-    text = Outline(page_of("red")).text
-    for told in (
+def test_the_page_shows_the_result() -> None:
+    text = Outline(page_of("failed")).text
+    for part in (
         "Not fit to ship",
         "hidden_card_seen , 3 times seat 2 was shown 9♦ of seat 0",
         "first at table tbl_01J9ZK , sequence 17, kept in hidden_card_seen.jsonl",
@@ -86,18 +86,18 @@ def test_the_page_tells_what_was_asked() -> None:
         "kept 400 360",
         "knee 800 720",
         "over 1,000 900",
-        RED.bottleneck,
-        RED.conditions.command,
-        RED.conditions.machine,
+        FAILED.bottleneck,
+        FAILED.conditions.command,
+        FAILED.conditions.machine,
         "grpcio 1.80.0",
     ):
-        assert told in text
-    assert "Fit to ship" in Outline(page_of("green")).text
+        assert part in text
+    assert "Fit to ship" in Outline(page_of("passed")).text
     assert "Over time" not in Outline(page_of("empty")).text
 
 
 def test_one_result_has_one_page() -> None:
-    assert to_page(RED) == page_of("red")
+    assert to_page(FAILED) == page_of("failed")
 
 
 def drawn(plot: Plot) -> str:
@@ -106,32 +106,34 @@ def drawn(plot: Plot) -> str:
     return svg
 
 
-def test_every_picture_says_what_is_seen_in_it() -> None:
-    shown = {plot.name: plot for plot in plots(RED)}
+def test_every_plot_has_a_summary() -> None:
+    shown = {plot.name: plot for plot in plots(FAILED)}
     measured = ("latency", "actions", "load", "cpu", "memory", "failures")
     assert list(shown) == ["load-curve", *(f"{name}-over-time" for name in measured)]
-    assert shown["latency-over-time"].summary == "At most: p50 3.4 ms, p95 16 ms, p99 341 ms."
-    assert shown["load-over-time"].summary == "At most: tables 999, players 3,899."
-    assert shown["memory-over-time"].summary == "At most: services 440 MB."
+    assert shown["latency-over-time"].summary == "Maximum: p50 3.4 ms, p95 16 ms, p99 341 ms."
+    assert shown["load-over-time"].summary == "Maximum: tables 999, players 3,899."
+    assert shown["memory-over-time"].summary == "Maximum: services 440 MB."
     assert ">minutes<" in drawn(shown["load-over-time"])
-    assert all(f'alt="{plot.title}. {plot.summary}"' in page_of("red") for plot in shown.values())
+    assert all(f'alt="{plot.title}. {plot.summary}"' in page_of("failed") for plot in shown.values())
 
 
 def test_the_curve_has_its_knee() -> None:
-    plot = load_curve(RED)
+    plot = load_curve(FAILED)
     assert "knee: 800 tables" in drawn(plot)
     assert plot.summary.startswith("The knee is at 800 tables and 720 actions a second, with p99 of 62 ms")
-    assert "knee" not in drawn(load_curve(replace(RED, knee=None)))
+    assert "knee" not in drawn(load_curve(replace(FAILED, knee=None)))
 
 
-def test_there_is_no_picture_without_figures() -> None:
-    assert [*plots(EMPTY), *plots(replace(GREEN, moments=GREEN.moments[:1]))] == []
+def test_there_is_no_plot_without_figures() -> None:
+    assert [*plots(EMPTY), *plots(replace(PASSED, intervals=PASSED.intervals[:1]))] == []
 
 
 def lines(silent: int) -> list[str]:
-    """The lines of latencies where nothing was measured in one of the slices."""
-    slices = [replace(one, p50=0.0, p95=0.0, p99=0.0) if at == silent else one for at, one in enumerate(GREEN.moments)]
-    svg = drawn(over_time(replace(GREEN, moments=tuple(slices[:20])), LATENCY))
+    """The lines of latencies without measurements in one interval."""
+    intervals = [
+        replace(one, p50=0.0, p95=0.0, p99=0.0) if at == silent else one for at, one in enumerate(PASSED.intervals)
+    ]
+    svg = drawn(over_time(replace(PASSED, intervals=tuple(intervals[:20])), LATENCY))
     return re.findall(r'<path d="([^"]*)" clip-path[^>]*stroke: #(?!808080)', svg)
 
 
@@ -139,12 +141,12 @@ def lowest(paths: list[str]) -> float:
     return max(float(y) for path in paths for y in re.findall(r"[ML] \S+ (\S+)", path))
 
 
-def test_slices_without_actions_are_drawn_as_gaps() -> None:
+def test_intervals_without_actions_are_gaps() -> None:
     whole, broken = lines(silent=-1), lines(silent=5)
     assert ("".join(whole).count("M"), "".join(broken).count("M")) == (3, 6)
-    assert lowest(broken) == pytest.approx(lowest(whole), abs=1), "a line falls to nothing"
-    nothing = [replace(one, p50=0.0, p95=0.0, p99=0.0, actions_per_second=0.0) for one in GREEN.moments]
-    assert over_time(replace(GREEN, moments=tuple(nothing)), LATENCY).summary == "At most: not known."
+    assert lowest(broken) == pytest.approx(lowest(whole), abs=1), "a line falls to zero"
+    nothing = [replace(one, p50=0.0, p95=0.0, p99=0.0, actions_per_second=0.0) for one in PASSED.intervals]
+    assert over_time(replace(PASSED, intervals=tuple(nothing)), LATENCY).summary == "Maximum: not known."
 
 
 def test_matplotlib_is_loaded_only_for_a_page() -> None:

@@ -1,4 +1,4 @@
-"""The summary of a run, as a terminal shows it."""
+"""The text summary of a run."""
 
 from dataclasses import replace
 
@@ -7,11 +7,11 @@ import pytest
 from loadtest.report import figures
 from loadtest.report.result import Result
 from loadtest.report.text import to_text
-from tests.loadtest.report.sample import EMPTY, GREEN, RED, hostile
+from tests.loadtest.report.sample import EMPTY, FAILED, PASSED, hostile
 
 
-def test_a_green_run_ends_with_its_verdict() -> None:
-    lines = to_text(GREEN).splitlines()
+def test_a_passed_run_ends_with_its_verdict() -> None:
+    lines = to_text(PASSED).splitlines()
     assert lines[-1] == "verdict     fit to ship"
     assert lines[0].startswith("tables      1,180 opened, 1,102 finished, 1,180 judged, 1,102 played again")
     assert "actions     123,456 acknowledged, 205.8 a second" in lines
@@ -19,12 +19,12 @@ def test_a_green_run_ends_with_its_verdict() -> None:
     assert "violations  0" in lines
     (acknowledged,) = [line.split() for line in lines if line.strip().startswith("action acknowledged")]
     assert " ".join(acknowledged[2:]) == "123,456 3.1 ms 8.4 ms 12 ms 41 ms 92 ms 180 ms"
-    assert f"repeat      {GREEN.conditions.command}" in lines
+    assert f"repeat      {PASSED.conditions.command}" in lines
     assert "            engine-1: CPU 6 min 42 s, memory 180.0 MiB, then 191.0 MiB (+6.1%), files 40, then 41" in lines
 
 
-def test_a_red_run_says_why_in_its_last_line_and_shows_the_first_of_each_violation() -> None:
-    text = to_text(RED)
+def test_a_failed_run_has_its_reasons_in_the_last_line_and_the_first_of_each_violation() -> None:
+    text = to_text(FAILED)
     lines = text.splitlines()
     assert lines[-1] == (
         "verdict     not fit to ship: violations: 4 (hidden_card_seen, metrics_differ); violations 4, limit none"
@@ -34,34 +34,34 @@ def test_a_red_run_says_why_in_its_last_line_and_shows_the_first_of_each_violati
     assert "NOT KEPT: violations 4, limit none" in text
     assert "800 tables, 720.0 actions a second, p99 62 ms, kept the limits: the knee" in text
     assert text.count("the knee") == 1
-    assert f"bottleneck  {RED.bottleneck}" in lines
+    assert f"bottleneck  {FAILED.bottleneck}" in lines
 
 
 @pytest.mark.parametrize(
-    ("result", "why"),
+    ("result", "reason"),
     [
-        (replace(EMPTY, passed=True), "no game was finished, so nothing is proved"),
-        (replace(GREEN, passed=False), "the run was not passed, and no limit says why"),
+        (replace(EMPTY, passed=True), "no game was finished, so nothing is verified"),
+        (replace(PASSED, passed=False), "the run has not passed, for no known limit"),
     ],
 )
-def test_a_run_that_proves_nothing_or_was_not_passed_is_red(result: Result, why: str) -> None:
-    assert to_text(result).splitlines()[-1] == f"verdict     not fit to ship: {why}"
+def test_a_run_without_finished_games_or_not_passed_fails(result: Result, reason: str) -> None:
+    assert to_text(result).splitlines()[-1] == f"verdict     not fit to ship: {reason}"
 
 
-def test_figures_that_differ_between_services_and_clients_are_named() -> None:
-    differing = replace(GREEN.compared[0], services=9_000, agrees=False)
-    text = to_text(replace(GREEN, compared=(differing,)))
-    assert "actions applied: services 9,000, clients 123,456, 20 of them uncertain" in text
+def test_counters_that_differ_are_named() -> None:
+    differing = replace(PASSED.compared[0], services=9_000, agrees=False)
+    text = to_text(replace(PASSED, compared=(differing,)))
+    assert "actions applied: services 9,000, clients 123,456, 20 of them unknown" in text
 
 
-def test_what_others_said_cannot_steer_the_terminal() -> None:
+def test_foreign_text_has_no_control_characters() -> None:
     text = to_text(hostile())
     assert all(letter.isprintable() or letter == "\n" for letter in text)
     assert "alert(1)" in text
 
 
 @pytest.mark.parametrize(
-    ("written", "expected"),
+    ("text", "expected"),
     [
         (figures.milliseconds(0.44), "0.4 ms"),
         (figures.milliseconds(12.6), "13 ms"),
@@ -76,5 +76,5 @@ def test_what_others_said_cannot_steer_the_terminal() -> None:
         (figures.number(1234567.8), "1,234,568"),
     ],
 )
-def test_figures_are_written_for_people(written: str, expected: str) -> None:
-    assert written == expected
+def test_figures_are_formatted(text: str, expected: str) -> None:
+    assert text == expected

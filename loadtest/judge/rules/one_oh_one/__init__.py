@@ -1,1 +1,1 @@
-"""101 once more, to be read beside docs/rules/one_oh_one.md, whose rule ids stand in the comments."""
+"""The judge's rules of 101, in the order of docs/rules/one_oh_one.md, whose rule ids are in the comments."""

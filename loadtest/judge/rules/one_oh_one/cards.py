@@ -1,4 +1,4 @@
-"""The pack, what each card does, what it costs, and what becomes of scores."""
+"""The pack, the effects and points of cards, and the scores."""
 
 from loadtest.judge.rules.cards import PACK, RANKS
 from loadtest.judge.rules.interface import Card, Options
@@ -13,7 +13,7 @@ def deck_of(count: int) -> list[Card]:
 
 
 def in_order(cards: list[Card]) -> list[Card]:
-    """Cards in the order in which shuffles name them: suit by suit, from the lowest rank up, twins side by side."""
+    """Cards in the order of shuffles: by suit, from the lowest rank up, equal cards side by side."""
     return sorted(cards, key=PACK.index)
 
 
@@ -23,31 +23,31 @@ def is_queen(card: Card) -> bool:
 
 
 def cards_taken(card: Card) -> int:
-    """How many cards the next player takes when a card is played: 101-SEVEN-1, 101-KING-1."""
+    """The number of cards that the next player takes when a card is played: 101-SEVEN-1, 101-KING-1."""
     if card[0] == "7":
         return 2
     return 5 if card == "KS" else 0
 
 
 def turn_missed(card: Card) -> bool:
-    """Whether the next player misses his turn when a card is played: 101-SEVEN-1, 101-KING-1, 101-ACE-1."""
+    """Whether the next player misses a turn when a card is played: 101-SEVEN-1, 101-KING-1, 101-ACE-1."""
     return card[0] in "7A" or card == "KS"
 
 
 def queen_points(card: Card) -> int:
-    """What a queen costs in a hand of queens, and takes off as last card: 101-POINTS-3, 101-POINTS-4."""
+    """The points of a queen in a hand of queens, which it takes off as last card: 101-POINTS-3, 101-POINTS-4."""
     return 40 if card == "QH" else 20
 
 
 def hand_points(hand: list[Card]) -> int:
-    """What a hand that was left costs: 101-POINTS-1, and 101-POINTS-3 for nothing but queens."""
+    """The points of a remaining hand: 101-POINTS-1, and 101-POINTS-3 for nothing but queens."""
     if all(is_queen(card) for card in hand):
         return sum(queen_points(card) for card in hand)
     return sum(COSTS[card[0]] for card in hand)
 
 
 def points_of(seat: int, winner: int, hand: list[Card], last_card: Card) -> int:
-    """What a round adds to the score of a seat that holds this hand when the winner has played his last card."""
+    """The points of a seat with this hand at the end of a round."""
     if seat != winner:
         return hand_points(hand)  # 101-POINTS-2
     return -queen_points(last_card) if is_queen(last_card) else 0  # 101-POINTS-4

@@ -2,15 +2,15 @@
 
 from loadtest.judge.rules.cards import SUITS
 from loadtest.judge.rules.interface import (
-    Act,
     Card,
     Illegal,
+    JudgeTable,
     Legal,
     Options,
     Pile,
+    ReplayAction,
     Round,
     Shuffle,
-    Table,
     grouped,
     open_piles,
 )
@@ -25,23 +25,23 @@ from loadtest.judge.rules.one_oh_one.cards import (
 )
 
 
-class OneOhOneTable(Table):
+class OneOhOneTable(JudgeTable):
     """A table of 101."""
 
-    rule_of_proposals = "101-PLAY-1"
+    proposal_rule = "101-PLAY-1"
 
     def __init__(self, seats: int, options: Options) -> None:
         super().__init__(seats, options)
         self.in_game = list(range(seats))
         self.dropped_out: list[list[int]] = []
-        """The seats that dropped out together, those who went first in front."""
+        """Groups of seats that dropped out together, the first in front."""
         self.ended_by = ""
         """The rule by which the game is over."""
 
         self.dealing = True
         self.starter: int | None = None
         self.dealt_last: Card = ""
-        """What the starter was dealt last."""
+        """The last card that the starter was dealt."""
         self.shuffles = 0
         self.stock: list[Card] = []
         """The next card first."""
@@ -49,14 +49,14 @@ class OneOhOneTable(Table):
         """The top card last."""
         self.ordered = ""
         self.covering = False
-        """Whether the seat to act has to cover its own six."""
+        """Whether the seat to act must cover its own six."""
         self.turn = 0
         self.taker = 0
         self.to_take = 0
-        """What the taker still has to take; more than 0 only until the table has shuffled."""
+        """The number of cards that the taker must still take; more than 0 only until the shuffle."""
         self.winner: int | None = None
 
-    # What is due.
+    # Due actions
 
     @property
     def shuffle_wanted(self) -> Shuffle | None:
@@ -80,30 +80,30 @@ class OneOhOneTable(Table):
 
     @property
     def piles(self) -> dict[str, Pile]:
-        """The open `pile` and the `stock`, which nobody knows."""
+        """The open `pile` and the hidden `stock`."""
         stock = Pile([(card, None) for card in self.stock], frozenset())  # 101-VIS-3
         return open_piles(pile=self.pile) | ({"stock": stock} if self.stock else {})
 
-    # What a seat may do.
+    # Legal actions
 
     def legal(self, seat: int) -> Legal:
-        """Every card that goes, a queen once for each suit to order; and the draw."""
+        """Every playable card, a queen once for each suit to order; and the draw."""
         if seat not in self.to_act:
             return Legal([], [])
-        actions: list[Act] = []
+        actions: list[ReplayAction] = []
         for card in sorted(set(self.hands[seat])):  # twins are one action
-            if self.objection_to(card):
+            if self.rule_against(card):
                 continue
             if is_queen(card):  # 101-QUEEN-2
                 actions += [{"type": "play", "card": card, "suit": suit} for suit in SUITS]
             else:
                 actions.append({"type": "play", "card": card})
-        if not self.objection_to_drawing(seat):
+        if not self.rule_against_drawing(seat):
             actions.append({"type": "draw"})
         return Legal(actions, [])
 
-    def objection_to(self, card: Card) -> str:
-        """The rule by which a card out of the hand of the seat to act does not go now; empty if it goes."""
+    def rule_against(self, card: Card) -> str:
+        """The rule against playing a card of the seat to act; empty if it is legal."""
         if not self.pile:  # 101-LEAD-1
             return "" if self.options["first_move_any"] or card == self.dealt_last else "101-LEAD-2"
         top = self.pile[-1][0]
@@ -119,12 +119,12 @@ class OneOhOneTable(Table):
             return "" if card[1] == self.ordered else "101-QUEEN-3"
         return "" if card[1] == top[1] or card[0] == top[0] else "101-PLAY-1"
 
-    def objection_to_drawing(self, seat: int) -> str:
-        """The rule by which the seat to act may not draw; empty if it may."""
+    def rule_against_drawing(self, seat: int) -> str:
+        """The rule against drawing by the seat to act; empty if it is legal."""
         if not self.pile:
             return "101-LEAD-3"
-        has_card_that_goes = any(not self.objection_to(card) for card in self.hands[seat])
-        if not has_card_that_goes:  # 101-DRAW-1, 101-SIX-4
+        has_playable_card = any(not self.rule_against(card) for card in self.hands[seat])
+        if not has_playable_card:  # 101-DRAW-1, 101-SIX-4
             return ""
         if self.covering:
             return "101-SIX-4"
@@ -132,10 +132,10 @@ class OneOhOneTable(Table):
             return "101-DRAW-1"
         return "" if self.stock or len(self.pile) > 1 else "101-DRAW-3"
 
-    # What happens.
+    # Events
 
-    def shuffled(self, cards: list[Card], drawn: list[int]) -> Act:
-        """Deal a round, or lay a new stock and go on taking from it."""
+    def shuffled(self, cards: list[Card], drawn: list[int]) -> ReplayAction:
+        """Deal a round, or form a new stock and continue to take from it."""
         self.shuffles = 1 if self.dealing else self.shuffles + 1
         if self.dealing:
             return self.deal(cards, drawn[0] if self.starter is None else self.starter)
@@ -144,7 +144,7 @@ class OneOhOneTable(Table):
         self.take_cards()
         return {"type": "reshuffle", "stock": list(cards)}
 
-    def deal(self, cards: list[Card], starter: int) -> Act:
+    def deal(self, cards: list[Card], starter: int) -> ReplayAction:
         """Deal singly, five times round, beginning with the starter (101-DEAL-5)."""
         self.dealing = False
         self.round_number += 1
@@ -162,13 +162,13 @@ class OneOhOneTable(Table):
         hands = [list(hand) for hand in self.hands]
         return {"type": "deal", "starter": starter, "hands": hands, "stock": list(self.stock)}
 
-    def act(self, seat: int, action: Act) -> None:
+    def act(self, seat: int, action: ReplayAction) -> None:
         """Play a card or draw one."""
         self.check_turn(seat)
         if action != {"type": "draw"}:
             self.check_play(seat, action)
             self.play(seat, action["card"], action.get("suit", ""))
-        elif rule := self.objection_to_drawing(seat):
+        elif rule := self.rule_against_drawing(seat):
             raise Illegal(rule, f"seat {seat} may not draw")
         else:
             self.draw(seat)
@@ -184,8 +184,8 @@ class OneOhOneTable(Table):
         if seat != self.turn:
             raise Illegal("101-PLAY-2", f"it is the turn of seat {self.turn}")
 
-    def check_play(self, seat: int, action: Act) -> None:
-        """Raise Illegal unless the seat to act may play as the action says."""
+    def check_play(self, seat: int, action: ReplayAction) -> None:
+        """Raise Illegal unless the seat to act may play this action."""
         card = action.get("card")
         if action.get("type") != "play" or not action.keys() <= {"type", "card", "suit"}:
             raise Illegal("101-PLAY-1", f"{action} is nothing that one can do here")
@@ -196,12 +196,12 @@ class OneOhOneTable(Table):
                 raise Illegal("101-QUEEN-2", f"{card} has to order a suit")
         elif "suit" in action:
             raise Illegal("101-QUEEN-2", f"{card} orders no suit")
-        rule = self.objection_to(card)
+        rule = self.rule_against(card)
         if rule:
             raise Illegal(rule, f"{card} does not go")
 
     def play(self, seat: int, card: Card, suit: str) -> None:
-        """Put a card on the pile, with all that it does."""
+        """Put a card on the pile, with its effects."""
         self.hands[seat].remove(card)
         self.pile.append((card, seat))
         self.ordered = suit  # 101-QUEEN-3: until the next card
@@ -229,7 +229,7 @@ class OneOhOneTable(Table):
         self.take_cards()
 
     def take_cards(self) -> None:
-        """Give the taker what he has to take until a shuffle is wanted; after that end a round that is won."""
+        """Give cards to the taker until a shuffle is due; then end a round that is won."""
         while self.to_take > 0:
             if not self.stock and len(self.pile) == 1:  # 101-STOCK-4
                 self.to_take = 0
@@ -251,7 +251,7 @@ class OneOhOneTable(Table):
     # The end of a round and of the game.
 
     def end_round(self, winner: int) -> None:
-        """Write down the points, and see who has lost and whether the game goes on."""
+        """Score the points, and determine the losers and the end of the game."""
         points = [0] * self.seats
         losers = []
         for seat in self.in_game:  # 101-SCORE-1

@@ -5,7 +5,7 @@ from loadtest.judge.rules.interface import Card
 
 ASCENDING = [*PACK, "JK"]
 LED_TRUMP = "trump"
-"""What a trump asks for that is led; a plain card asks for its suit."""
+"""The suit that a led trump asks for; a plain card asks for its own."""
 
 
 # 110-RANK-2, 110-RANK-3: the trumps of each trump suit, the highest first.
@@ -41,7 +41,7 @@ def is_trump(card: Card, trump: str) -> bool:
 
 
 def asked_by(card: Card, trump: str) -> str:
-    """What this card asks for when it is led (110-TRICK-2)."""
+    """The suit that this card asks for when it is led (110-TRICK-2)."""
     return LED_TRUMP if is_trump(card, trump) else card[1]
 
 

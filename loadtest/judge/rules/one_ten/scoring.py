@@ -29,7 +29,7 @@ def taker(trick: Trick, trump: str) -> int:
 
 
 def bonus_trick(played: PlayedRound) -> int | None:
-    """The index of the trick that the bonus comes with; None if nobody gets it (110-SCORE-2, 110-SCORE-3)."""
+    """The index of the trick that the bonus comes with; None if no seat gets it (110-SCORE-2, 110-SCORE-3)."""
     cards = [card for trick in played.tricks for card, _ in trick]
     top = highest_trump(cards, played.trump)
     if top is None:
@@ -41,7 +41,7 @@ def bonus_trick(played: PlayedRound) -> int | None:
 
 
 def gains(played: PlayedRound) -> tuple[bool, list[tuple[int, int]]]:
-    """Whether the bid winner has reached his bid (110-SCORE-4); and what counts, trick by trick, by seat.
+    """Whether the bid winner has reached the bid (110-SCORE-4); and what counts, trick by trick, by seat.
 
     Nothing counts of a bid winner who failed (110-SCORE-1, 110-SCORE-5, 110-END-2).
     """

@@ -4,7 +4,18 @@ from collections import Counter
 from typing import Any
 
 from loadtest.judge.rules.cards import SUITS
-from loadtest.judge.rules.interface import Act, Card, Choice, Illegal, Legal, Options, Pile, Shuffle, Table, open_piles
+from loadtest.judge.rules.interface import (
+    Card,
+    Choice,
+    Illegal,
+    JudgeTable,
+    Legal,
+    Options,
+    Pile,
+    ReplayAction,
+    Shuffle,
+    open_piles,
+)
 from loadtest.judge.rules.one_ten.cards import ascending, pack, playable
 from loadtest.judge.rules.one_ten.scoring import PlayedRound, Trick, first_at_target, ranking_of, round_points, taker
 
@@ -20,10 +31,10 @@ OUT_OF_TURN = {
 """By phase, the rule against acting out of turn."""
 
 
-class OneTenTable(Table):
+class OneTenTable(JudgeTable):
     """110 for two to eight seats, as the judge plays it."""
 
-    rule_of_proposals = "110-DEAL-1"
+    proposal_rule = "110-DEAL-1"
 
     def __init__(self, seats: int, options: Options) -> None:
         super().__init__(seats, options)
@@ -35,12 +46,12 @@ class OneTenTable(Table):
         self.dealer: int | None = None
         self.kitty: list[Card] = []
         self.stock: list[Card] = []
-        # The bidding: who has passed, and the highest bid.
+        # The bidding: the seats that have passed, and the highest bid.
         self.passed: set[int] = set()
         self.high_bidder: int | None = None
         self.amount = 0
         self.speaker = 0
-        # The exchange: what was dealt, and what each seat has put away or discarded.
+        # The exchange: the dealt hands, and the put-away and discarded cards.
         self.winner = 0
         self.dealt: list[list[Card]] = []
         self.trump = ""
@@ -51,7 +62,7 @@ class OneTenTable(Table):
         self.trick: Trick = []
         self.taken: list[Trick] = []
 
-    # What is due
+    # Due actions
 
     @property
     def shuffle_wanted(self) -> Shuffle | None:
@@ -78,8 +89,8 @@ class OneTenTable(Table):
 
     @property
     def piles(self) -> dict[str, Pile]:
-        """What lies face down, known to the seat it comes from (110-VIS-2, 110-VIS-3), and the open cards."""
-        piles = open_piles(trick=self.trick, taken=[laid for trick in self.taken for laid in trick])
+        """The face-down piles, known to the seats that they come from (110-VIS-2, 110-VIS-3), and the open cards."""
+        piles = open_piles(trick=self.trick, taken=[pile_card for trick in self.taken for pile_card in trick])
         if self.phase == "bidding":
             piles["kitty"] = face_down(self.kitty)
         piles["stock"] = face_down(self.stock)  # 110-VIS-6
@@ -88,7 +99,7 @@ class OneTenTable(Table):
         return {name: pile for name, pile in piles.items() if pile.cards}
 
     def hands_seen_by(self, viewer: int) -> list[list[Card]]:
-        """All hands for a seat, or a spectator by any other number: his own as it is, the others to be counted.
+        """All hands for a seat, or a spectator by any other number: its own with cards, the others for their counts.
 
         Until the exchange is over other hands still pass for those that were dealt (110-VIS-1), whatever was kept or
         swapped. At all other times this is `hands`.
@@ -100,7 +111,7 @@ class OneTenTable(Table):
     def piles_seen_by(self, viewer: int) -> dict[str, Pile]:
         """The piles for a seat, or a spectator by any other number.
 
-        Until the exchange is over nobody sees what another put away or discarded, not even that there is such a pile,
+        Until the exchange is over no seat sees what another put away or discarded, not even that such a pile exists,
         and the kitty lies where it was for all but the bid winner (110-VIS-4). At all other times this is `piles`.
         """
         if self.phase not in ("exchange", "reshuffle"):
@@ -111,7 +122,7 @@ class OneTenTable(Table):
         }
 
     def legal(self, seat: int) -> Legal:
-        """All that a seat may do."""
+        """The legal actions of a seat."""
         if seat not in self.to_act:
             return Legal([], [])
         hand = list(self.hands[seat])
@@ -121,12 +132,12 @@ class OneTenTable(Table):
             cards = sorted(set(self.playable(seat)[1]))
             return Legal([{"type": "play", "card": card} for card in cards], [])
         if seat == self.winner:
-            return Legal([], [Choice("keep", hand, self.hand_size, self.hand_size, SUITS)])
-        return Legal([], [Choice("swap", hand, 0, self.swap_limit, [])])
+            return Legal([], [Choice("keep", hand, self.hand_size, self.hand_size, {"trump": SUITS})])
+        return Legal([], [Choice("swap", hand, 0, self.swap_limit, {})])
 
     # The deal
 
-    def shuffled(self, cards: list[Card], drawn: list[int]) -> Act:
+    def shuffled(self, cards: list[Card], drawn: list[int]) -> ReplayAction:
         """Deal, or place the put-away cards below the stock, so that all can draw (110-SWAP-6)."""
         if self.phase == "deal":
             return self.deal(list(cards), drawn[0] if self.dealer is None else (self.dealer + 1) % self.seats)
@@ -135,7 +146,7 @@ class OneTenTable(Table):
         self.draw()
         return {"type": "reshuffle", "stock": list(cards)}
 
-    def deal(self, cards: list[Card], dealer: int) -> Act:
+    def deal(self, cards: list[Card], dealer: int) -> ReplayAction:
         """One card at a time from the dealer's left, then the kitty; the rest is the stock (110-DEAL-1, 110-DEAL-5)."""
         count = self.hand_size * self.seats
         self.hands = self.dealt_singly(cards[:count], dealer + 1)
@@ -148,7 +159,7 @@ class OneTenTable(Table):
         hands = [list(hand) for hand in self.hands]
         return {"type": "deal", "dealer": dealer, "hands": hands, "kitty": list(self.kitty), "stock": list(self.stock)}
 
-    def act(self, seat: int, action: Act) -> None:
+    def act(self, seat: int, action: ReplayAction) -> None:
         """Call, exchange cards or play one."""
         if seat not in self.to_act:
             raise Illegal(OUT_OF_TURN[self.phase], f"seat {seat} is not to act")
@@ -168,17 +179,17 @@ class OneTenTable(Table):
         top = {"short": 30, "round_max": 5 * self.hand_size + 5, "long": 110}[str(self.options["bid_ladder"])]
         return list(range(15, top + 1, 5))
 
-    def calls(self) -> list[Act]:
-        """All that the speaker may call, in the order of the page."""
-        calls: list[Act] = [{"type": "bid", "amount": n} for n in self.ladder if n > self.amount]  # 110-BID-3
+    def calls(self) -> list[ReplayAction]:
+        """All legal calls of the speaker, in the order of the page."""
+        calls: list[ReplayAction] = [{"type": "bid", "amount": n} for n in self.ladder if n > self.amount]  # 110-BID-3
         if self.speaker != self.dealer:
             return [*calls, {"type": "pass"}]  # 110-BID-4
         if self.high_bidder is None:
             return calls  # 110-BID-7
         return [*calls, {"type": "match"}, {"type": "pass"}]  # 110-BID-5
 
-    def call(self, action: Act) -> None:
-        """Do what the speaker calls, and go on to the first contender clockwise from it (110-BID-8)."""
+    def call(self, action: ReplayAction) -> None:
+        """Apply the speaker's call, and continue with the first contender clockwise (110-BID-8)."""
         if action not in self.calls() or (action["type"] == "bid" and type(action["amount"]) is not int):
             raise self.refused_call(action)
         caller, verb = self.speaker, action["type"]
@@ -202,7 +213,7 @@ class OneTenTable(Table):
             return False
         return self.amount < self.ladder[-1] or seat == self.dealer
 
-    def refused_call(self, action: Act) -> Illegal:
+    def refused_call(self, action: ReplayAction) -> Illegal:
         """The rule against a call."""
         kind, amount = action.get("type"), action.get("amount")
         if kind == "bid":
@@ -216,10 +227,10 @@ class OneTenTable(Table):
 
     @property
     def swap_limit(self) -> int:
-        """How many cards a seat may swap (110-SWAP-2)."""
+        """The number of cards that a seat may swap (110-SWAP-2)."""
         return {7: 2, 8: 1}.get(self.seats, 3)
 
-    def keep(self, winner: int, action: Act) -> None:
+    def keep(self, winner: int, action: ReplayAction) -> None:
         """The bid winner keeps a hand, puts the other cards away and names trump."""
         if action.get("type") != "keep" or set(action) != {"type", "cards", "trump"}:
             raise Illegal("110-KEEP-2", f"{action}")
@@ -232,7 +243,7 @@ class OneTenTable(Table):
         self.hands[winner] = list(kept)
         self.trump = action["trump"]
 
-    def swap(self, seat: int, action: Act) -> None:
+    def swap(self, seat: int, action: ReplayAction) -> None:
         """Another discards some cards (110-SWAP-4)."""
         if action.get("type") != "swap" or set(action) != {"type", "cards"}:
             raise Illegal("110-SWAP-3", f"{action}")
@@ -258,11 +269,11 @@ class OneTenTable(Table):
     # The tricks
 
     def playable(self, seat: int) -> tuple[str, list[Card]]:
-        """What a seat may play, and the rule that decides."""
+        """The cards that a seat may play, and the rule that decides."""
         trick = [card for card, _ in self.trick]
         return playable(self.hands[seat], trick, self.trump, str(self.options["force_out"]))
 
-    def play(self, seat: int, action: Act) -> None:
+    def play(self, seat: int, action: ReplayAction) -> None:
         """Play a card; the last one of the last trick ends the round (110-TRICK-4)."""
         if action.get("type") != "play" or set(action) != {"type", "card"}:
             raise Illegal("110-TRICK-3", f"{action}")
@@ -282,7 +293,7 @@ class OneTenTable(Table):
                 self.end_round()
 
     def end_round(self) -> None:
-        """Score the round, and see whether the game is over."""
+        """Score the round, and determine whether the game is over."""
         played = PlayedRound(
             tricks=self.taken,
             trump=self.trump,
@@ -299,7 +310,7 @@ class OneTenTable(Table):
 
 
 def face_down(cards: list[Card], seat: int | None = None) -> Pile:
-    """A pile that at most the seat knows from whose hand it comes."""
+    """A pile that only the seat knows that it comes from."""
     return Pile([(card, seat) for card in cards], frozenset() if seat is None else frozenset({seat}))
 
 

@@ -1,1 +1,1 @@
-"""Solo once more, to be read beside docs/rules/solo.md, whose rule ids stand in the comments."""
+"""The judge's rules of Solo, in the order of docs/rules/solo.md, whose rule ids are in the comments."""

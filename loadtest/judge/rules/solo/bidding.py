@@ -1,6 +1,6 @@
 """The auction of solo, the question to keep a bid, trump, and the call."""
 
-from loadtest.judge.rules.interface import Act, Card, Options
+from loadtest.judge.rules.interface import Card, Options, ReplayAction
 from loadtest.judge.rules.solo.hand import BLACK_QUEENS, FOUR, NOBODY, SUITS, Hand, cards_of
 
 BIDS = ["froke", "iss", "wedding", "solo", "solo_clubs", "solo_do", "solo_do_clubs"]  # SOLO-BID-2, lowest first
@@ -8,13 +8,13 @@ SOLOS = ["solo", "solo_clubs", "solo_do", "solo_do_clubs"]
 CLUB_BIDS = ["iss", "solo_clubs", "solo_do_clubs"]
 
 
-def bid_refusal(hand: Hand, seat: int, action: Act) -> str:
+def bid_refusal(hand: Hand, seat: int, action: ReplayAction) -> str:
     """The rule against a pass or a bid in the auction; empty if there is none."""
     if action["type"] == "pass":  # SOLO-BID-3
         return ""
     bid, cards = action["bid"], hand.cards[seat]
     both_queens = all(queen in cards for queen in BLACK_QUEENS)
-    if any(earlier != "pass" and BIDS.index(bid) <= BIDS.index(earlier) for _, earlier in hand.said):
+    if any(earlier != "pass" and BIDS.index(bid) <= BIDS.index(earlier) for _, earlier in hand.auction):
         return "SOLO-BID-4"
     if bid in CLUB_BIDS and not cards_of("C", cards):
         return "SOLO-BID-5"
@@ -27,7 +27,7 @@ def bid_refusal(hand: Hand, seat: int, action: Act) -> str:
 
 def highest(hand: Hand) -> tuple[int, str]:
     """The seat with the last bid, which is the highest one, and the bid; NOBODY and "" if all passed."""
-    bids = [(seat, bid) for seat, bid in hand.said if bid != "pass"]
+    bids = [(seat, bid) for seat, bid in hand.auction if bid != "pass"]
     return bids[-1] if bids else (NOBODY, "")
 
 
@@ -41,10 +41,10 @@ def seat_to_be_asked(hand: Hand, options: Options) -> int:
     overruled = {"iss": "froke"}
     if options["solo_keep"]:
         overruled |= {"solo_clubs": "solo", "solo_do_clubs": "solo_do"}
-    return next((seat for seat, bid in hand.said if bid == overruled.get(highest(hand)[1])), NOBODY)
+    return next((seat for seat, bid in hand.auction if bid == overruled.get(highest(hand)[1])), NOBODY)
 
 
-def trump_refusal(hand: Hand, seat: int, action: Act, options: Options) -> str:
+def trump_refusal(hand: Hand, seat: int, action: ReplayAction, options: Options) -> str:
     """The rule against naming a trump suit; empty if there is none."""
     suit, cards = action["trump"], hand.cards[seat]
     if hand.contract in CLUB_BIDS and suit != "C":
@@ -61,7 +61,7 @@ def trump_refusal(hand: Hand, seat: int, action: Act, options: Options) -> str:
 
 
 def calls(hand: Hand) -> tuple[str, list[Card]]:
-    """What the declarer may call, and the rule that says so (SOLO-CALL-1): without a trump yet, all suits are open."""
+    """The calls of the declarer, and their rule (SOLO-CALL-1): before trump is named, all suits are open."""
     cards = hand.cards[hand.declarer]
     open_suits = [suit for suit in SUITS if suit != hand.trump]
     missing = [suit for suit in open_suits if "A" + suit not in cards]
@@ -81,10 +81,10 @@ def _below_the_aces(cards: list[Card], open_suits: list[str]) -> list[Card]:
     return next(filter(None, lacking), [])
 
 
-def card_meant(hand: Hand, said: str) -> Card:
+def called_card(hand: Hand, name: str) -> Card:
     """The called card; for "unknown" the one ace of a plain suit that the declarer lacks (SOLO-CALL-4)."""
-    if said != "unknown":
-        return said
+    if name != "unknown":
+        return name
     return next("A" + suit for suit in SUITS if suit != hand.trump and "A" + suit not in hand.cards[hand.declarer])
 
 

@@ -30,7 +30,7 @@ def cards_of(suit: str, cards: list[Card]) -> list[Card]:
 
 
 def kind(card: Card, trump: str) -> str:
-    """What a card is to those who have to follow: "trump", or its suit (SOLO-PLAY-2)."""
+    """The suit of a card for following: "trump", or its suit (SOLO-PLAY-2)."""
     return "trump" if card in TRUMPS[trump] else card[1]
 
 
@@ -47,20 +47,20 @@ def no_cards() -> list[list[Card]]:
 
 @dataclass(slots=True)
 class Hand:
-    """One hand; seats are NOBODY, and texts empty, until it is known who and what."""
+    """One hand; seats are NOBODY, and texts empty, until they are known."""
 
     dealt: list[list[Card]] = field(default_factory=no_cards)
     cards: list[list[Card]] = field(default_factory=no_cards)
     phase: str = "deal"
     turn: int = NOBODY
-    said: list[tuple[int, str]] = field(default_factory=list)
-    """What each seat said in the auction: a bid, or "pass"."""
+    auction: list[tuple[int, str]] = field(default_factory=list)
+    """The calls of the auction by seat: a bid, or "pass"."""
     declarer: int = NOBODY
     contract: str = ""
     trump: str = ""
     do: bool = False
     called: Card = ""
-    """The card that was meant, if "unknown" was said too."""
+    """The called card, also after the call "unknown"."""
     partner: int = NOBODY
     tricks: list[list[tuple[Card, int]]] = field(default_factory=list)
     trick: list[tuple[Card, int]] = field(default_factory=list)
@@ -75,7 +75,7 @@ class Hand:
         return [seat for seat in FOUR if seat not in self.side()]
 
     def tricks_won(self, seats: list[int]) -> int:
-        """How many of the finished tricks these seats have taken."""
+        """The number of finished tricks that these seats have taken."""
         return sum(1 for trick in self.tricks if winner(trick, self.trump) in seats)
 
     def is_partner_hidden(self) -> bool:

@@ -18,7 +18,7 @@ def card_refusal(hand: Hand, seat: int, card: Card, options: Options) -> str:
         return rule
     if can_follow:
         return "" if kind(card, hand.trump) == led else "SOLO-PLAY-2"
-    # SOLO-CARD-5: whoever neither leads nor can follow throws a card away.
+    # SOLO-CARD-5: a seat that neither leads nor can follow throws a card away.
     if led and hand.is_partner_hidden() and seat == hand.declarer and cards_of(hand.called[1], cards) == [card]:
         return "SOLO-CARD-5"
     return ""
@@ -56,7 +56,7 @@ def outcome(hand: Hand) -> str:
 
 
 def value(hand: Hand, made: bool, options: Options) -> int:
-    """What each winner of a hand gets, before the limit."""
+    """The points of each winner of a hand, before the limit."""
     base = {"froke": 2, "iss": 2, "wedding": 4}.get(hand.contract, 6)  # SOLO-SCORE-1
     if hand.trump == "C":
         base *= 2
@@ -75,13 +75,13 @@ def remaining_seats(scores: list[int]) -> list[int]:
 
 
 def scores_after(scores: list[int], winners: list[int], each: int, double_out: str) -> list[int]:
-    """The scores when each of the winners has been given his points, by the option `double_out`."""
+    """The scores when each winner has been given the points, by the option `double_out`."""
     after = list(scores)
     for seat in winners:
         after[seat] = min(OUT, scores[seat] + each)  # SOLO-SCORE-5
     if remaining_seats(after):
         return after
-    # SOLO-LAST-3: all who remained would be out.
+    # SOLO-LAST-3: all remaining seats would be out.
     remaining = remaining_seats(scores)
     fewest = min(scores[seat] for seat in remaining)
     lowest = [seat for seat in remaining if scores[seat] == fewest]

@@ -2,11 +2,21 @@
 
 import json
 
-from loadtest.judge.rules.interface import Act, Card, Illegal, Legal, Options, Pile, Shuffle, Table, open_piles
+from loadtest.judge.rules.interface import (
+    Card,
+    Illegal,
+    JudgeTable,
+    Legal,
+    Options,
+    Pile,
+    ReplayAction,
+    Shuffle,
+    open_piles,
+)
 from loadtest.judge.rules.solo import bidding, play
 from loadtest.judge.rules.solo.hand import DECK, FOUR, NOBODY, SUITS, Hand, cards_of, deal, winner
 
-ACTIONS: dict[str, list[Act]] = {
+ACTIONS: dict[str, list[ReplayAction]] = {
     "auction": [{"type": "pass"}, *({"type": "bid", "bid": bid} for bid in bidding.BIDS)],
     "wedding": [{"type": "bid", "bid": "wedding"}],
     "keep": [{"type": "keep"}, {"type": "yield"}],
@@ -14,7 +24,7 @@ ACTIONS: dict[str, list[Act]] = {
     "call": [{"type": "call", "card": card} for card in [*DECK, "unknown"]],
     "play": [*({"type": "play", "card": card} for card in DECK), {"type": "throw_down"}],
 }
-"""By phase, everything that anybody could ever say in it."""
+"""By phase, all possible actions."""
 
 OUT_OF_TURN = {
     "deal": "SOLO-DEAL-3",
@@ -28,12 +38,12 @@ OUT_OF_TURN = {
 }
 """By phase, the rule against acting out of turn."""
 OF_ANOTHER_PHASE = OUT_OF_TURN | {"keep": "SOLO-KEEP-2"}
-"""By phase, the rule against what has no place in it."""
+"""By phase, the rule against actions of another phase."""
 NO_SUCH = OF_ANOTHER_PHASE | {"auction": "SOLO-BID-2", "name_trump": "SOLO-TRUMP-3", "play": "SOLO-PLAY-2"}
-"""By phase, the rule against what nobody could ever say with a verb that has its place."""
+"""By phase, the rule against impossible actions with a verb of the phase."""
 
 
-class SoloTable(Table):
+class SoloTable(JudgeTable):
     """A table of solo."""
 
     def __init__(self, seats: int, options: Options) -> None:
@@ -44,9 +54,9 @@ class SoloTable(Table):
         self.hands = self.hand.cards
         self.went_out: dict[int, int] = {}
         self.dealer = NOBODY
-        """Who deals next, or again if the hand is played with new cards."""
+        """The next dealer, or the same if the hand is restarted with new cards."""
         self.shuffles = 0
-        """How often the cards of this hand, or of the one that is due, have been shuffled."""
+        """The number of shuffles of this hand, or of the next one."""
 
     @property
     def shuffle_wanted(self) -> Shuffle | None:
@@ -63,14 +73,14 @@ class SoloTable(Table):
     @property
     def piles(self) -> dict[str, Pile]:
         """The trick on the table, and the finished ones of this hand."""
-        return open_piles(trick=self.hand.trick, taken=[laid for trick in self.hand.tricks for laid in trick])
+        return open_piles(trick=self.hand.trick, taken=[pile_card for trick in self.hand.tricks for pile_card in trick])
 
     def legal(self, seat: int) -> Legal:
-        """All that a seat may do now."""
+        """The legal actions of a seat."""
         possible = ACTIONS[self.hand.phase] if seat == self.hand.turn else []
         return Legal([dict(action) for action in possible if not self._rule_against(seat, action)], [])
 
-    def shuffled(self, cards: list[Card], drawn: list[int]) -> Act:
+    def shuffled(self, cards: list[Card], drawn: list[int]) -> ReplayAction:
         """Deal the cards; `drawn` is the dealer of the very first deal."""
         if drawn:
             self.dealer = drawn[0]
@@ -79,7 +89,7 @@ class SoloTable(Table):
         self._begin(deal(cards, self.dealer, str(self.options["deal_start"]), str(self.options["deal_packets"])))
         return {"type": "deal", "dealer": self.dealer, "deck": list(cards)}
 
-    def agree(self, event: Act) -> None:
+    def agree(self, event: ReplayAction) -> None:
         """Play the hand again, with the same cards or with new ones (SOLO-RESTART-2)."""
         if self.hand.phase in ("deal", "over"):
             raise Illegal("SOLO-RESTART-2" if self.hand.phase == "deal" else "SOLO-END-2", "no hand is going on")
@@ -91,8 +101,8 @@ class SoloTable(Table):
         else:
             raise Illegal("SOLO-RESTART-2", f"{event} is not agreed to here")
 
-    def act(self, seat: int, action: Act) -> None:
-        """Do what a seat did."""
+    def act(self, seat: int, action: ReplayAction) -> None:
+        """Apply an action of a seat."""
         if rule := self._refusal(seat, action):
             raise Illegal(rule, f"seat {seat}: {action}")
         match self.hand.phase:
@@ -112,20 +122,20 @@ class SoloTable(Table):
             case "play":  # SOLO-THROUGH-2
                 self._finish("made")
 
-    def _refusal(self, seat: int, action: Act) -> str:
-        """The rule against whatever a seat does; empty if there is none."""
+    def _refusal(self, seat: int, action: ReplayAction) -> str:
+        """The rule against an action of a seat; empty if there is none."""
         phase, verb = self.hand.phase, str(action.get("type"))
         possible = ACTIONS.get(phase, [])
         if seat != self.hand.turn:
             return OUT_OF_TURN[phase]
         if verb not in [each["type"] for each in possible]:
             return OF_ANOTHER_PHASE[phase]
-        # As texts, because Python takes 1 for true.
+        # As texts, because 1 equals True in Python.
         if json.dumps(action, sort_keys=True) not in [json.dumps(each, sort_keys=True) for each in possible]:
             return bidding.calls(self.hand)[0] if phase == "call" else NO_SUCH[phase]
         return self._rule_against(seat, action)
 
-    def _rule_against(self, seat: int, action: Act) -> str:
+    def _rule_against(self, seat: int, action: ReplayAction) -> str:
         """The rule against an action of this phase by the seat whose turn it is."""
         hand, card = self.hand, action.get("card", "")
         match action["type"]:
@@ -148,13 +158,13 @@ class SoloTable(Table):
         self.hands = self.hand.cards
 
     def _say(self, seat: int, bid: str) -> None:
-        self.hand.said.append((seat, bid))
+        self.hand.auction.append((seat, bid))
         self.hand.turn = (seat + 1) % 4
-        if len(self.hand.said) == 4:
+        if len(self.hand.auction) == 4:
             self._end_auction()
 
     def _end_auction(self) -> None:
-        """What becomes of the highest bid (SOLO-BID-7)."""
+        """The outcome of the highest bid (SOLO-BID-7)."""
         seat, bid = bidding.highest(self.hand)
         asked = bidding.seat_to_be_asked(self.hand, self.options)
         queens = bidding.holder_of_both_queens(self.hand)
@@ -179,9 +189,9 @@ class SoloTable(Table):
         else:
             self._begin_play()
 
-    def _call(self, said: str) -> None:
+    def _call(self, name: str) -> None:
         hand = self.hand
-        hand.called = bidding.card_meant(hand, said)
+        hand.called = bidding.called_card(hand, name)
         hand.partner = next(seat for seat in FOUR if hand.called in hand.cards[seat])
         if bidding.is_forbidden_pair(hand, play.remaining_seats(self.scores), str(self.options["last_two"])):
             self._end_hand(self.scores)
@@ -225,5 +235,5 @@ class SoloTable(Table):
             self.hand.phase = "over"
             self.ranking = play.final_ranking(self.went_out, str(self.options["ranking"]))
         else:
-            # What is left of the hand lies there until the next deal.
+            # The remaining cards stay until the next deal.
             self.hand.phase, self.dealer, self.shuffles = "deal", (self.dealer + 1) % 4, 0

@@ -1,6 +1,6 @@
 """Alembic's entry into the engine's migrations."""
 
-from croupier.engine.schema import METADATA
+from croupier.engine.storage.schema import METADATA
 from croupier.runtime.migration_environment import run_migrations
 
 run_migrations(METADATA, "engine_schema_version")

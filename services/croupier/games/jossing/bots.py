@@ -6,24 +6,30 @@ from croupier.games.actions import Action, Bid, Play
 from croupier.games.cards import Card
 from croupier.games.facts import Seat, View
 from croupier.games.hands import hand_of
-from croupier.games.interface import Choose, Seen
+from croupier.games.interface import Observation, RandomSource
 from croupier.games.jossing.chances import Outlook, chance_now, later_chance, spread
 from croupier.games.jossing.packs import left_of
 from croupier.games.jossing.scoring import hit_points
 
 
-def sensible(seen: Seen, choose: Choose) -> Action:  # noqa: ARG001 - the port's signature
+def sensible(observation: Observation, randrange: RandomSource) -> Action:  # noqa: ARG001 - the port's signature
     """Bid and play by what the seat sees; it decides without chance. Raises ValueError if nothing is legal."""
-    if not seen.legal.actions:
-        raise ValueError(f"seat {seen.seat} has nothing to decide")
-    if len(seen.legal.actions) == 1:
-        return seen.legal.actions[0]
-    outlook = _outlook(seen)
-    bids = [action.bid for action in seen.legal.actions if isinstance(action, Bid) and isinstance(action.bid, int)]
+    if not observation.legal.actions:
+        raise ValueError(f"seat {observation.seat} has nothing to decide")
+    if len(observation.legal.actions) == 1:
+        return observation.legal.actions[0]
+    outlook = _outlook(observation)
+    bids = [
+        action.bid for action in observation.legal.actions if isinstance(action, Bid) and isinstance(action.bid, int)
+    ]
     if bids:
-        hand, leads = seen.view.seats[seen.seat].cards, _leads(seen)
-        return Bid(best_bid(outlook, hand, leads, bids, modern=seen.options["scoring"] == "modern"))
-    return Play(_best_card(seen, outlook, [action.card for action in seen.legal.actions if isinstance(action, Play)]))
+        hand, leads = observation.view.seats[observation.seat].cards, _leads(observation)
+        return Bid(best_bid(outlook, hand, leads, bids, modern=observation.options["scoring"] == "modern"))
+    return Play(
+        _best_card(
+            observation, outlook, [action.card for action in observation.legal.actions if isinstance(action, Play)]
+        )
+    )
 
 
 def best_bid(outlook: Outlook, hand: Sequence[Card], leads: bool, amounts: Sequence[int], modern: bool) -> int:
@@ -32,29 +38,33 @@ def best_bid(outlook: Outlook, hand: Sequence[Card], leads: bool, amounts: Seque
     return max(amounts, key=lambda amount: likely[amount] * hit_points(amount, modern))
 
 
-def _leads(seen: Seen) -> bool:
+def _leads(observation: Observation) -> bool:
     """Whether a seat that bids will lead for sure."""
-    dealer, seats = seen.view.dealer, len(seen.view.seats)
-    return dealer is not None and seen.seat == (dealer + 1) % seats and seen.options["leader"] == "left_of_dealer"
+    dealer, seats = observation.view.dealer, len(observation.view.seats)
+    return (
+        dealer is not None
+        and observation.seat == (dealer + 1) % seats
+        and observation.options["leader"] == "left_of_dealer"
+    )
 
 
-def _outlook(seen: Seen) -> Outlook:
-    view = seen.view
+def _outlook(observation: Observation) -> Outlook:
+    view = observation.view
     lying = [laid.card for pile in view.piles for laid in pile.cards]
-    unseen = left_of(int(seen.options["decks"]), (*view.seats[seen.seat].cards, *lying))
-    held = tuple(other.card_count for seat, other in enumerate(view.seats) if seat != seen.seat)
+    unseen = left_of(int(observation.options["decks"]), (*view.seats[observation.seat].cards, *lying))
+    held = tuple(other.card_count for seat, other in enumerate(view.seats) if seat != observation.seat)
     return Outlook(view.contract.trump or 0, hand_of(unseen), len(unseen), held)
 
 
-def _best_card(seen: Seen, outlook: Outlook, playable: Sequence[Card]) -> Card:
+def _best_card(observation: Observation, outlook: Outlook, playable: Sequence[Card]) -> Card:
     """The card that makes it most likely to win exactly as many tricks as were bid."""
-    seat, view = seen.seat, seen.view
+    seat, view = observation.seat, observation.view
     hand = view.seats[seat].cards
     trick = next(([laid.card for laid in pile.cards] for pile in view.piles if pile.name == "trick"), [])
     seats = len(view.seats)
     to_come = [view.seats[(seat + step) % seats].card_count for step in range(1, seats - len(trick))]
     missing = _bid_of(view, seat) - view.seats[seat].tricks_taken
-    last_copy_wins = seen.options["identical_cards"] == "last"
+    last_copy_wins = observation.options["identical_cards"] == "last"
     lead = {value: later_chance(outlook, value, len(hand) - 1, leads=True) for value in hand}
     follow = {value: later_chance(outlook, value, len(hand) - 1, leads=False) for value in hand}
 

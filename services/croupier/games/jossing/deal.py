@@ -1,55 +1,68 @@
-"""How a section of Jøssing begins: the deal, its check and what becomes known."""
+"""The deal of a section of Jøssing: its check, and the facts that it makes known."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any
 
-from croupier.games.cards import Card, Suit
-from croupier.games.facts import CardsMoved, ContractChanged, Fact, MoveReason, RoundStarted, Seat, all_but, only
+from croupier.games.cards import NOTATION, Card, notation
+from croupier.games.facts import (
+    CardsMoved,
+    Contract,
+    ContractChanged,
+    Fact,
+    MarkChanged,
+    MoveReason,
+    RoundStarted,
+    TurnChanged,
+    all_but,
+    only,
+)
+from croupier.games.hands import hand_of
 from croupier.games.interface import CardsShuffled, IllegalAction
-from croupier.games.jossing.table import Table
+from croupier.games.jossing.state import JossingState, Section
+from croupier.games.jossing.view import marks
 
 Hands = tuple[tuple[Card, ...], ...]
 """The cards of each seat in the order in which they were dealt."""
 
 
-class Section(NamedTuple):
-    """What is fixed for a section: its number from 1, the cards per seat, the dealer and the indicator."""
-
-    number: int
-    size: int
-    dealer: Seat
-    indicator: Card
-
-    @property
-    def trump(self) -> Suit:
-        """The indicator's suit (JOS-DEAL-3)."""
-        return self.indicator // 13
-
-    @classmethod
-    def of(cls, table: Table, number: int, indicator: Card) -> "Section":
-        """A section of a table by its number."""
-        return cls(number, table.size(number), table.dealer(number), indicator)
+def deal(before: JossingState, event: CardsShuffled) -> tuple[JossingState, tuple[Fact, ...]]:
+    """Return the state after a deal, and its facts; raises IllegalAction for one that is not due or not valid."""
+    (section, dealt), options = _dealt(before, event), before.options
+    others = tuple([seat for seat in range(options.seats) if seat != section.dealer])
+    bidders = others if options.hook else tuple(range(options.seats))
+    hands, none = tuple(map(hand_of, dealt)), (0,) * options.seats
+    state = JossingState(options, section, before.totals, hands, bidders, won=none)
+    return state, (*_facts(section, dealt), *map(MarkChanged, marks(state)), TurnChanged("bid", bidders))
 
 
-def dealt(table: Table, number: int, event: CardsShuffled) -> tuple[Section, Hands]:
-    """Deal one card at a time clockwise from the dealer's left (JOS-DEAL-2, JOS-DEAL-3); raises IllegalAction."""
-    if tuple(sorted(event.cards)) != table.deck:
-        packs = "a pack of 52 cards" if table.decks == 1 else "two packs of 52 cards"
+def record(state: JossingState, event: CardsShuffled) -> dict[str, Any]:
+    """Return the deal as JOS-DEAL-4 writes it; raises IllegalAction for one that is not due or not valid."""
+    section, hands = _dealt(state, event)
+    return {"type": "deal", "hands": list(map(notation, hands)), "trump": NOTATION[section.indicator]}
+
+
+def _dealt(state: JossingState, event: CardsShuffled) -> tuple[Section, Hands]:
+    """Deal one card at a time clockwise from the dealer's left (JOS-DEAL-2, JOS-DEAL-3)."""
+    options, number = state.options, state.section.number + 1
+    if state.phase != "deal":
+        raise IllegalAction("JOS-DEAL-4", "no deal is due")
+    if tuple(sorted(event.cards)) != options.deck:
+        packs = "a pack of 52 cards" if options.decks == 1 else "two packs of 52 cards"
         raise IllegalAction("JOS-DECK-1", f"a deal is from {packs}, all of them and no other")
     if event.drawn:
         raise IllegalAction("JOS-DEAL-2", "a deal draws nothing beside the cards")
-    seats = table.seats
-    last = seats * table.size(number)
-    first = table.dealer(number) + 1
+    seats = options.seats
+    last = seats * options.size(number)
+    first = options.dealer(number) + 1
     hands = tuple([event.cards[(seat - first) % seats : last : seats] for seat in range(seats)])
-    return Section.of(table, number, event.cards[last]), hands
+    return Section.of(options, number, event.cards[last]), hands
 
 
-def facts(section: Section, hands: Hands) -> Iterator[Fact]:
+def _facts(section: Section, hands: Hands) -> Iterator[Fact]:
     """Everybody learns the section, the indicator and the counts, each seat its own hand."""
     yield RoundStarted(section.number, section.dealer)
     for seat, hand in enumerate(hands):
         yield CardsMoved(None, seat, tuple(sorted(hand)), section.size, MoveReason.DEAL, only(seat))
         yield CardsMoved(None, seat, (), section.size, MoveReason.DEAL, all_but(seat))
     yield CardsMoved(None, "indicator", (section.indicator,), 1, MoveReason.DEAL)
-    yield ContractChanged(trump=section.trump)
+    yield ContractChanged(Contract(trump=section.trump))

@@ -1,15 +1,33 @@
-"""Jøssing as a game among games."""
+"""The rules of Jøssing behind the interface of all games."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final, cast
+from typing import Any, Final
 
 from croupier.games.bots import random_legal
-from croupier.games.interface import Bot, Choose, Option, OptionValues, Seen, State
-from croupier.games.jossing import imagination, table
+from croupier.games.cards import CardFace
+from croupier.games.facts import Fact, Seat, View, Viewer
+from croupier.games.interface import (
+    NOTHING_LEGAL,
+    Awaiting,
+    Bot,
+    CardsShuffled,
+    Event,
+    GameOver,
+    IllegalAction,
+    Legal,
+    Observation,
+    Option,
+    OptionValues,
+    ProposalAgreed,
+    RandomSource,
+    SeatActed,
+    SeatsToAct,
+    ShuffleNeeded,
+)
+from croupier.games.jossing import bidding, deal, determinization, play, scoring, setup, view
 from croupier.games.jossing.bots import sensible
 from croupier.games.jossing.state import JossingState
-from croupier.games.jossing.table import Table
 
 
 class Jossing:
@@ -33,22 +51,76 @@ class Jossing:
         }
     )
     proposals: Final[Mapping[str, str]] = MappingProxyType({})
+    deck: Final[tuple[CardFace, ...]] = ()
+
+    def teams(self, seats: int) -> tuple[tuple[Seat, ...], ...]:  # noqa: ARG002 - the port's signature
+        """Return none: each seat plays for itself."""
+        return ()
 
     def options(self, seats: int) -> tuple[Option, ...]:
-        """Every option; all are independent (JOS-OPT-1)."""
-        return table.options(seats)
+        """Return every option; all are independent (JOS-OPT-1)."""
+        return setup.options(seats)
 
     def check(self, seats: int, options: OptionValues) -> None:
-        """Accepts all: every combination is valid at every number of seats (JOS-OPT-1)."""
+        """Accept all: every combination is valid at every number of seats (JOS-OPT-1)."""
 
     def new(self, seats: int, options: OptionValues) -> JossingState:
-        """A table before its first deal."""
-        return JossingState.before(Table.of(seats, options))
+        """Return the state before the first deal."""
+        return setup.before_first_deal(setup.resolved(seats, options))
 
-    def imagine(self, seen: Seen, choose: Choose) -> JossingState:
-        """A table as it may be for all that a seat knows."""
-        return imagination.imagine(seen, choose)
+    def awaiting(self, state: JossingState) -> Awaiting:
+        """Return a seat's play, bids, the next deal, or the end."""
+        if state.queue:
+            return _AWAITING[state.queue[0]]
+        if state.bidders:
+            return SeatsToAct(state.bidders)
+        if state.phase == "over":
+            return GameOver(scoring.ranking(state.totals), play.END_REASON)
+        return ShuffleNeeded(state.options.deck, (), state.section.number + 1, 1)
 
-    def rate(self, before: State, after: State) -> tuple[float, ...]:
-        """The points that each seat gained, compared with the others; a bid in reach counts in mid-section."""
-        return imagination.rate(cast("JossingState", before), cast("JossingState", after))
+    def scores(self, state: JossingState) -> tuple[int, ...]:
+        """Return the totals of the finished sections by seat (JOS-END-0)."""
+        return state.totals
+
+    def legal_actions(self, state: JossingState, seat: Seat) -> Legal:
+        """Return the amounts that a seat may bid or the cards that it may play now, ascending."""
+        if state.queue[:1] == (seat,):
+            return play.legal_plays(state, seat)
+        return bidding.legal_bids(state) if seat in state.bidders else NOTHING_LEGAL
+
+    def apply(self, state: JossingState, event: Event) -> tuple[JossingState, tuple[Fact, ...]]:
+        """Return the next state and what became known; raises IllegalAction."""
+        match event:
+            case SeatActed(seat, action) if state.queue:
+                return play.play(state, seat, action)
+            case SeatActed(seat, action) if state.bidders:
+                return bidding.bid(state, seat, action)
+            case SeatActed() if state.phase == "over":
+                raise IllegalAction("JOS-END-1", "the game is over")
+            case SeatActed():
+                raise IllegalAction("JOS-DEAL-4", "nobody can act before the deal")
+            case CardsShuffled():
+                return deal.deal(state, event)
+            case ProposalAgreed():
+                raise IllegalAction("JOS-ACT-1", "nothing can be proposed in Jøssing")
+
+    def view(self, state: JossingState, viewer: Viewer) -> View:
+        """Return all that a seat, or SPECTATOR, may know."""
+        return view.view(state, viewer)
+
+    def event_record(self, state: JossingState, event: CardsShuffled | ProposalAgreed) -> dict[str, Any]:
+        """Return the deal as JOS-DEAL-4 writes it; raises IllegalAction for one that is not due or not valid."""
+        if isinstance(event, ProposalAgreed):
+            raise IllegalAction("JOS-ACT-1", "nothing can be proposed in Jøssing")
+        return deal.record(state, event)
+
+    def determinize(self, observation: Observation, randrange: RandomSource) -> JossingState:
+        """Return a state that is possible by all that a seat knows."""
+        return determinization.determinize(observation, randrange)
+
+    def evaluate(self, before: JossingState, after: JossingState) -> tuple[float, ...]:
+        """Return the points that each seat gained, compared with the others; a bid in reach counts in mid-section."""
+        return determinization.evaluate(before, after)
+
+
+_AWAITING = tuple(SeatsToAct((seat,)) for seat in range(8))

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from croupier.games.cards import NOTATION, SUIT_NAMES, SUITS
-from croupier.games.facts import Count, RoundEnded, Seat
-from croupier.games.jossing.deal import Section
+from croupier.games.facts import Count, RoundScore, Seat
+from croupier.games.jossing.state import Section
 
 
 def line(
@@ -14,9 +14,9 @@ def line(
     won: Sequence[int],
     points: tuple[int, ...],
     totals: tuple[int, ...],
-) -> RoundEnded:
+) -> RoundScore:
     """The line of a section that was led by a seat at first; bids, tricks, points and totals are by seat."""
-    return RoundEnded(
+    return RoundScore(
         section.number,
         points,
         totals,

@@ -1,19 +1,16 @@
-"""What a viewer may know of a table of Jøssing."""
-
-from typing import TYPE_CHECKING
+"""The view of a table of Jøssing for each viewer."""
 
 from croupier.games.actions import Bid
-from croupier.games.facts import Called, ContractChanged, Mark, Marked, Pile, PileCard, Seat, SeatView, View, Viewer
+from croupier.games.facts import Call, Contract, Mark, Pile, PileCard, Seat, SeatView, View, Viewer
 from croupier.games.hands import cards_in
+from croupier.games.jossing import scoring
+from croupier.games.jossing.state import JossingState
 
-if TYPE_CHECKING:
-    from croupier.games.jossing.state import JossingState
 
-
-def view(state: "JossingState", viewer: Viewer) -> View:
-    """The whole view; before the first deal there is nothing but the seats."""
+def view(state: JossingState, viewer: Viewer) -> View:
+    """Return all that a viewer may know; before the first deal there is nothing but the seats."""
     section = state.section
-    seats = tuple([_seat(state, seat, viewer) for seat in range(state.table.seats)])
+    seats = tuple([_seat(state, seat, viewer) for seat in range(state.options.seats)])
     if not section.number:
         return View(0, state.phase, None, seats)
     return View(
@@ -23,19 +20,19 @@ def view(state: "JossingState", viewer: Viewer) -> View:
         seats=seats,
         piles=_piles(state),
         calls=_calls(state, viewer),
-        contract=ContractChanged(trump=section.trump),
-        marks=tuple([Mark(mark.name, mark.seat, mark.value) for mark in marks(state)]),
+        contract=Contract(trump=section.trump),
+        marks=marks(state),
         seats_to_act=state.queue[:1] or state.bidders,
-        ranking=state.ranking,
+        ranking=scoring.ranking(state.totals) if state.phase == "over" else (),
     )
 
 
-def marks(state: "JossingState") -> tuple[Marked, ...]:
-    """The marks that stand, by name: the cards per seat of this section, and the sections of the game."""
-    return Marked("cards", None, str(state.section.size)), Marked("sections", None, str(state.table.sections))
+def marks(state: JossingState) -> tuple[Mark, ...]:
+    """Return the marks by name: the cards per seat of this section, and the sections of the game."""
+    return Mark("cards", None, str(state.section.size)), Mark("sections", None, str(state.options.sections))
 
 
-def _seat(state: "JossingState", seat: Seat, viewer: Viewer) -> SeatView:
+def _seat(state: JossingState, seat: Seat, viewer: Viewer) -> SeatView:
     hand = state.hands[seat]
     return SeatView(
         card_count=hand.bit_count(),
@@ -45,7 +42,7 @@ def _seat(state: "JossingState", seat: Seat, viewer: Viewer) -> SeatView:
     )
 
 
-def _piles(state: "JossingState") -> tuple[Pile, ...]:
+def _piles(state: JossingState) -> tuple[Pile, ...]:
     piles = (
         ("indicator", (PileCard(state.section.indicator, None),)),
         ("taken", state.taken),
@@ -54,7 +51,7 @@ def _piles(state: "JossingState") -> tuple[Pile, ...]:
     return tuple([Pile(name, len(cards), cards) for name, cards in piles if cards])
 
 
-def _calls(state: "JossingState", viewer: Viewer) -> tuple[Called, ...]:
+def _calls(state: JossingState, viewer: Viewer) -> tuple[Call, ...]:
     """The bids in the order of their arrival; secret ones are known to their seats only (JOS-BID-4)."""
-    secret = state.secret
-    return tuple([Called(seat, None if secret and seat != viewer else Bid(said)) for seat, said in state.bids])
+    secret = state.has_secret_bids
+    return tuple([Call(seat, None if secret and seat != viewer else Bid(said)) for seat, said in state.bids])

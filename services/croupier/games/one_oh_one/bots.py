@@ -6,7 +6,7 @@ from typing import NamedTuple
 from croupier.games.actions import Action, Draw, Play
 from croupier.games.cards import Card, Suit, suit_of
 from croupier.games.facts import Seat, View
-from croupier.games.interface import Choose, OptionValues, Seen
+from croupier.games.interface import Observation, OptionValues, RandomSource
 from croupier.games.one_oh_one.effects import FITS, IS_QUEEN, IS_SIX, PENALTIES, POINTS, SUITED, SUITED_OR_QUEEN
 
 FINISH = 1000.0
@@ -32,21 +32,24 @@ class _Table(NamedTuple):
     two_play: bool
 
 
-def sensible(seen: Seen, choose: Choose) -> Action:  # noqa: ARG001 - the port's signature
+def sensible(observation: Observation, randrange: RandomSource) -> Action:  # noqa: ARG001 - the port's signature
     """Play the card that promises most; draw only without a choice. Raises ValueError if nothing is legal."""
-    plays = [action for action in seen.legal.actions if isinstance(action, Play)]
+    plays = [action for action in observation.legal.actions if isinstance(action, Play)]
     if not plays:
-        if not seen.legal.actions:
-            raise ValueError(f"seat {seen.seat} has nothing to decide")
+        if not observation.legal.actions:
+            raise ValueError(f"seat {observation.seat} has nothing to decide")
         return Draw()
-    table, hand = _table(seen.seat, seen.view, seen.options), seen.view.seats[seen.seat].cards
+    table, hand = (
+        _table(observation.seat, observation.view, observation.options),
+        observation.view.seats[observation.seat].cards,
+    )
     return max(plays, key=lambda play: _promise(table, play, _without(hand, play.card)))
 
 
 def _table(seat: Seat, view: View, options: OptionValues) -> _Table:
     seats = len(view.seats)
     others = [(seat + step) % seats for step in range(1, seats)]
-    counts = [view.seats[other].card_count for other in others if not view.seats[other].out]
+    counts = [view.seats[other].card_count for other in others if not view.seats[other].is_out]
     return _Table(options, counts[0], min(counts), len(counts) == 1)
 
 

@@ -1,6 +1,6 @@
 """Tables by card: what each does, what fits on it, and what it costs.
 
-On the page these are "What every card does" and "What every card costs".
+On the page these are "Effects of cards" and "Points of cards".
 """
 
 from croupier.games.cards import CARD_OF_NOTATION, STANDARD_DECK, SUIT_NAMES, Card, mask_of, strength_of, suit_of

@@ -3,52 +3,48 @@
 Every refusal depends on nothing but what the acting seat knows.
 """
 
-from typing import TYPE_CHECKING
-
 from croupier.games.actions import Action, Draw, Play
 from croupier.games.cards import NOTATION, SUITS, Card, suit_of
 from croupier.games.facts import Seat
 from croupier.games.hands import ONCE
 from croupier.games.interface import IllegalAction
 from croupier.games.one_oh_one.effects import FITS, IS_QUEEN, SUITED, SUITED_OR_QUEEN
-
-if TYPE_CHECKING:
-    from croupier.games.one_oh_one.state import OneOhOneState
+from croupier.games.one_oh_one.state import OneOhOneState
 
 
-def playable(state: "OneOhOneState", hand: int) -> int:
+def playable(state: OneOhOneState, hand: int) -> int:
     """The cards in a hand that may be played now, as a bit set without twins."""
     if not state.pile:
         return hand & ONCE if state.forced is None else 1 << state.forced
     top = state.pile[-1].card
     if state.covers:
-        return hand & (SUITED_OR_QUEEN if state.table.queen_covers_six else SUITED)[suit_of(top)]
+        return hand & (SUITED_OR_QUEEN if state.options.queen_covers_six else SUITED)[suit_of(top)]
     return hand & (FITS[top] if state.ordered is None else SUITED_OR_QUEEN[state.ordered])
 
 
-def may_draw_instead(state: "OneOhOneState") -> bool:
+def may_draw_instead(state: OneOhOneState) -> bool:
     """Whether a seat that could play may draw (101-DRAW-3)."""
-    return state.table.may_draw_instead and state.can_take and not state.covers and bool(state.pile)
+    return state.options.may_draw_instead and state.can_take and not state.covers and bool(state.pile)
 
 
-def check(state: "OneOhOneState", seat: Seat, action: Action) -> None:
+def check(state: OneOhOneState, seat: Seat, action: Action) -> None:
     """Raises IllegalAction unless the seat may do this now."""
     if seat != state.turn or seat < 0:
         raise _not_now(state, seat)
     if isinstance(action, Play):
         _check_play(state, seat, action)
-    elif not isinstance(action, Draw):
+    elif action != Draw():
         raise IllegalAction("101-PLAY-1", "play a card, or draw one")
     elif playable(state, state.hands[seat]):
         _check_draw(state)
 
 
-def game_over(state: "OneOhOneState") -> IllegalAction:
+def game_over(state: OneOhOneState) -> IllegalAction:
     """The refusal of all that comes after the end, with the rule that ended the game."""
-    return IllegalAction(_END_RULES[state.match.reason], "the game is over, nothing can be played or dealt any more")
+    return IllegalAction(_END_RULES[state.progress.reason], "the game is over, nothing can be played or dealt any more")
 
 
-def _not_now(state: "OneOhOneState", seat: Seat) -> IllegalAction:
+def _not_now(state: OneOhOneState, seat: Seat) -> IllegalAction:
     """Why a seat that is not to act cannot."""
     match state.phase:
         case "over":
@@ -61,7 +57,7 @@ def _not_now(state: "OneOhOneState", seat: Seat) -> IllegalAction:
             return IllegalAction("101-PLAY-2", f"it is not seat {seat} that is to act but seat {state.turn}")
 
 
-def _check_play(state: "OneOhOneState", seat: Seat, play: Play) -> None:
+def _check_play(state: OneOhOneState, seat: Seat, play: Play) -> None:
     """The seat must hold the card, order a suit with a queen only, and play what fits."""
     value, hand = play.card, state.hands[seat]
     if not 0 <= value < 52 or not hand >> value & 1:
@@ -72,7 +68,7 @@ def _check_play(state: "OneOhOneState", seat: Seat, play: Play) -> None:
         raise _misfit(state, value)
 
 
-def _misfit(state: "OneOhOneState", value: Card) -> IllegalAction:
+def _misfit(state: OneOhOneState, value: Card) -> IllegalAction:
     """Why a card of the hand may not be played."""
     if not state.pile:
         return IllegalAction("101-LEAD-2", "lead the card that was dealt to you last")
@@ -85,17 +81,17 @@ def _misfit(state: "OneOhOneState", value: Card) -> IllegalAction:
     return IllegalAction("101-PLAY-1", f"play the suit or the rank of {NOTATION[top]}, or a queen")
 
 
-def _or_queen(state: "OneOhOneState") -> str:
-    return ", or a queen" if state.table.queen_covers_six else ""
+def _or_queen(state: OneOhOneState) -> str:
+    return ", or a queen" if state.options.queen_covers_six else ""
 
 
-def _check_draw(state: "OneOhOneState") -> None:
+def _check_draw(state: OneOhOneState) -> None:
     """A seat that could play must not draw, but for 101-DRAW-3."""
     if not state.pile:
         raise IllegalAction("101-LEAD-3", "play the first card of the round, you cannot draw")
     if state.covers:
         raise IllegalAction("101-SIX-4", "cover your six, you hold a card that does")
-    if not state.table.may_draw_instead:
+    if not state.options.may_draw_instead:
         raise IllegalAction("101-DRAW-1", "play, you hold a card that fits")
     if not state.can_take:
         raise IllegalAction("101-DRAW-3", "play, there is no card to draw")

@@ -1,46 +1,52 @@
 """How a round of 101 ends: points, losers, who drops out, and whether the game is over."""
 
-from typing import TYPE_CHECKING
-
-from croupier.games.facts import Fact, GameEnded, HandRevealed, Marked, RoundEnded, SeatOut, TurnChanged
+from croupier.games.facts import (
+    Fact,
+    GameEnded,
+    HandRevealed,
+    Mark,
+    MarkChanged,
+    RoundEnded,
+    RoundScore,
+    SeatOut,
+    TurnChanged,
+)
 from croupier.games.hands import cards_in
 from croupier.games.one_oh_one import scoring
-from croupier.games.one_oh_one.match import Match, around, circle
-
-if TYPE_CHECKING:
-    from croupier.games.one_oh_one.state import OneOhOneState
+from croupier.games.one_oh_one.circle import around, circle
+from croupier.games.one_oh_one.state import OneOhOneState, Progress
 
 
-def finished(state: "OneOhOneState", facts: list[Fact]) -> "OneOhOneState":
+def finished(state: OneOhOneState, facts: list[Fact]) -> OneOhOneState:
     """The table after the round that somebody has won with the top card (101-LAST-1, 101-SCORE-1)."""
-    match, table = state.match, state.table
-    playing = around(match.following, match.starter)
-    result = scoring.scored(table, match.totals, playing, state.hands, state.pile[-1].card)
+    progress, options = state.progress, state.options
+    playing = around(progress.following, progress.starter)
+    result = scoring.scored(options, progress.totals, playing, state.hands, state.pile[-1].card)
     winner = result.winner
-    dropping = scoring.by_score(result.losers, result.totals) if table.elimination else ()
-    dropped = dropping + match.dropped
-    reason = scoring.end_reason(table, match.round_number, result.losers, table.seats - sum(map(len, dropped)))
-    after = Match(match.round_number, winner, result.totals, circle(table.seats, dropped), dropped, reason)
-    state = state._replace(match=after)
+    dropping = scoring.by_score(result.losers, result.totals) if options.elimination else ()
+    dropped = dropping + progress.dropped
+    reason = scoring.end_reason(options, progress.round_number, result.losers, options.seats - sum(map(len, dropped)))
+    after = Progress(progress.round_number, winner, result.totals, circle(options.seats, dropped), dropped, reason)
+    state = state._replace(progress=after)
     facts += [HandRevealed(seat, cards_in(hand)) for seat, hand in enumerate(state.hands) if hand]
-    facts.append(_round_ended(match, result, table.elimination))
-    places = scoring.places(table.seats, dropped)
+    facts.append(RoundEnded(_score(progress, result, options.elimination)))
+    places = scoring.places(options.seats, dropped)
     facts += [SeatOut(seat, places[seat]) for group in dropping for seat in group]
-    if winner != match.starter:
-        facts.append(Marked("starter", None, str(winner)))
+    if winner != progress.starter:
+        facts.append(MarkChanged(Mark("starter", None, str(winner))))
     facts.append(TurnChanged(state.phase, ()))
     if reason:
-        facts.append(GameEnded(state.ranking, reason))
+        facts.append(GameEnded(scoring.ranking(state), reason))
     return state
 
 
-def _round_ended(match: Match, result: scoring.Scored, elimination: bool) -> RoundEnded:
-    return RoundEnded(
-        match.round_number,
+def _score(progress: Progress, result: scoring.Scored, elimination: bool) -> RoundScore:
+    return RoundScore(
+        progress.round_number,
         result.points,
         result.totals,
         scoring.notes(result, elimination),
         scoring.headline(result),
-        scoring.details(match.round_number, match.starter, result),
+        scoring.details(progress.round_number, progress.starter, result),
         scoring.counts(result),
     )

@@ -6,11 +6,8 @@ from croupier.games.cards import NOTATION, Card, notation
 from croupier.games.facts import Count, Seat
 from croupier.games.hands import cards_in
 from croupier.games.one_oh_one.effects import IS_QUEEN, POINTS, QUEEN_POINTS, spoken
-from croupier.games.one_oh_one.table import LOSING_SCORE, Table
+from croupier.games.one_oh_one.state import LOSING_SCORE, Groups, OneOhOneOptions, OneOhOneState
 from croupier.games.standings import ranked
-
-Groups = tuple[tuple[Seat, ...], ...]
-"""Seats that share a place in a group, best group first."""
 
 
 class Scored(NamedTuple):
@@ -38,7 +35,7 @@ def hand_points(hand: tuple[Card, ...]) -> int:
 
 
 def scored(
-    table: Table, totals: tuple[int, ...], playing: tuple[Seat, ...], hands: tuple[int, ...], last: Card
+    options: OneOhOneOptions, totals: tuple[int, ...], playing: tuple[Seat, ...], hands: tuple[int, ...], last: Card
 ) -> Scored:
     """Score a round step by step (101-SCORE-1); `hands` are bit sets, `playing` the seats that are in the game."""
     winner = next(seat for seat in playing if not hands[seat])
@@ -47,11 +44,11 @@ def scored(
     points[winner] = -QUEEN_POINTS.get(last, 0)
     sums = [total + gained for total, gained in zip(totals, points, strict=True)]
     playing = tuple(sorted(playing))
-    reset = tuple(seat for seat in playing if table.exact_101_reset and sums[seat] == LOSING_SCORE)
-    floored = tuple(seat for seat in playing if table.floor_zero and sums[seat] < 0)
+    reset = tuple(seat for seat in playing if options.exact_101_reset and sums[seat] == LOSING_SCORE)
+    floored = tuple(seat for seat in playing if options.floor_zero and sums[seat] < 0)
     for seat in reset + floored:
         sums[seat] = 0
-    losers = tuple(seat for seat in playing if sums[seat] >= table.losing_score)
+    losers = tuple(seat for seat in playing if sums[seat] >= options.losing_score)
     return Scored(winner, last, left, tuple(points), tuple(sums), floored, reset, losers)
 
 
@@ -60,8 +57,14 @@ def by_score(seats: tuple[Seat, ...], totals: tuple[int, ...]) -> Groups:
     return ranked(seats, lambda seat: totals[seat])
 
 
-def ranking(totals: tuple[int, ...], dropped: Groups) -> Groups:
-    """The seats in the game by score, then those that dropped out, the latest first (101-END-3, 101-ELIM-3)."""
+def ranking(state: OneOhOneState) -> Groups:
+    """Return the seats in the game by score, then those that dropped out, the latest first (101-END-3, 101-ELIM-3).
+
+    Empty until the game is over.
+    """
+    totals, dropped = state.progress.totals, state.progress.dropped
+    if not state.progress.reason:
+        return ()
     out = {seat for group in dropped for seat in group}
     return by_score(tuple(seat for seat in range(len(totals)) if seat not in out), totals) + dropped
 
@@ -75,16 +78,16 @@ def places(seats: int, dropped: Groups) -> dict[Seat, int]:
     return found
 
 
-def end_reason(table: Table, round_number: int, losers: tuple[Seat, ...], playing: int) -> str:
+def end_reason(options: OneOhOneOptions, round_number: int, losers: tuple[Seat, ...], playing: int) -> str:
     """Why the game is over after a round, "" if it is not (101-END-2, 101-END-4, 101-ELIM-1).
 
     `playing` counts the seats that are left after the losers of the round dropped out.
     """
-    if table.elimination and playing == 1:
+    if options.elimination and playing == 1:
         return "one_left"
-    if losers and not table.elimination:
+    if losers and not options.elimination:
         return "loser"
-    return "max_rounds" if round_number == table.max_rounds else ""
+    return "max_rounds" if round_number == options.max_rounds else ""
 
 
 def headline(result: Scored) -> str:

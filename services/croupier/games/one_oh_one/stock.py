@@ -1,26 +1,13 @@
 """Taking cards from the stock of 101, and renewing it."""
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from croupier.games.cards import Card
-from croupier.games.facts import CardsMoved, Fact, Marked, MoveReason, PileCard, Seat, TurnChanged, all_but, only
+from croupier.games.facts import CardsMoved, Fact, Mark, MarkChanged, MoveReason, PileCard, TurnChanged, all_but, only
 from croupier.games.hands import with_cards
 from croupier.games.interface import CardsShuffled, IllegalAction
-
-if TYPE_CHECKING:
-    from croupier.games.one_oh_one.state import OneOhOneState
+from croupier.games.one_oh_one.state import OneOhOneState, Owed
 
 
-class Owed(NamedTuple):
-    """Cards that a seat still has to take, why, and whose turn it is then; NOBODY where the round is over then."""
-
-    seat: Seat
-    card_count: int
-    reason: MoveReason
-    turn: Seat
-
-
-def take(state: "OneOhOneState", owed: Owed, facts: list[Fact]) -> "OneOhOneState":
+def take(state: OneOhOneState, owed: Owed, facts: list[Fact]) -> OneOhOneState:
     """The table after a seat took what it owes, as far as there are cards (101-STOCK-1, 101-STOCK-4).
 
     With `recycle` = `shuffle` it may come to a halt before, in the phase "reshuffle".
@@ -28,8 +15,8 @@ def take(state: "OneOhOneState", owed: Owed, facts: list[Fact]) -> "OneOhOneStat
     while owed.card_count and state.can_take:
         if state.stock:
             state, owed = _hand_out(state, owed, facts)
-        elif state.table.recycle_shuffled:
-            facts += [Marked("to_take", owed.seat, str(owed.card_count)), _RESHUFFLE]
+        elif state.options.recycle_shuffled:
+            facts += [MarkChanged(Mark("to_take", owed.seat, str(owed.card_count))), _RESHUFFLE]
             return state._replace(owed=owed)
         else:
             facts += _recycling(state.pile)
@@ -42,22 +29,22 @@ def under_top(pile: tuple[PileCard, ...]) -> tuple[Card, ...]:
     return tuple([lying.card for lying in pile[:-1]])
 
 
-def reshuffled(state: "OneOhOneState", event: CardsShuffled) -> tuple[Card, ...]:
+def reshuffled(state: OneOhOneState, event: CardsShuffled) -> tuple[Card, ...]:
     """The new stock of a reshuffle; raises IllegalAction for anything but the cards that are due (101-STOCK-3)."""
     if sorted(event.cards) != sorted(under_top(state.pile)) or event.drawn:
         raise IllegalAction("101-STOCK-3", "a reshuffle has exactly the cards under the top card, and draws nothing")
     return event.cards
 
 
-def resume(state: "OneOhOneState", owed: Owed, event: CardsShuffled, facts: list[Fact]) -> "OneOhOneState":
+def resume(state: OneOhOneState, owed: Owed, event: CardsShuffled, facts: list[Fact]) -> OneOhOneState:
     """The table after a reshuffle, with the taking that had to wait for it done."""
     stock = reshuffled(state, event)
-    facts += [Marked("to_take", owed.seat, ""), *_recycling(state.pile)]
+    facts += [MarkChanged(Mark("to_take", owed.seat, "")), *_recycling(state.pile)]
     renewed = state._replace(stock=stock, pile=state.pile[-1:], owed=None, reshuffles=state.reshuffles + 1)
     return take(renewed, owed, facts)
 
 
-def _hand_out(state: "OneOhOneState", owed: Owed, facts: list[Fact]) -> tuple["OneOhOneState", Owed]:
+def _hand_out(state: OneOhOneState, owed: Owed, facts: list[Fact]) -> tuple[OneOhOneState, Owed]:
     """Move what is owed, or as much as the stock has, from the stock to the seat."""
     seat, wanted, reason, turn = owed
     taken, hands = state.stock[:wanted], state.hands
@@ -73,7 +60,7 @@ def _recycling(pile: tuple[PileCard, ...]) -> list[Fact]:
     cards = under_top(pile)
     return [
         CardsMoved("pile", None, cards, len(cards), MoveReason.RECYCLE),
-        CardsMoved(None, "stock", (), len(cards), MoveReason.RECYCLE),
+        CardsMoved(None, "stock", (), len(cards), MoveReason.RECYCLE, face_down=True),
     ]
 
 

@@ -2,14 +2,15 @@
 
 from typing import NamedTuple
 
-from croupier.games.actions import Action, Bid, Keep, Match, Pass, Play, Swap
+from croupier.games.actions import Action, Bid, KeepCards, MatchBid, Pass, Play, StandPat, SwapCards
 from croupier.games.cards import Card, Suit
+from croupier.games.choices import ActionChoice, CardChoice
 from croupier.games.facts import PileCard, View
 from croupier.games.hands import PACK
-from croupier.games.interface import CardChoice, Choose, Seen
-from croupier.games.one_ten.table import TRICK_POINTS
+from croupier.games.interface import Observation, RandomSource
+from croupier.games.one_ten.state import TRICK_POINTS, UNNAMED
 from croupier.games.one_ten.tricks import taking
-from croupier.games.one_ten.trumps import TRUMP_POWER, TRUMPS, UNNAMED, Trumps
+from croupier.games.one_ten.trumps import TRUMP_POWER, TRUMPS, Trumps
 
 DARING = 0.5
 """Tricks beyond those to be expected for which it still bids: to leave kitty and lead to others costs as well."""
@@ -42,23 +43,24 @@ WORTH = _table_of_worth()
 """By trump suit and card; for UNNAMED the mean over the four suits."""
 
 
-def sensible(seen: Seen, choose: Choose) -> Action:  # noqa: ARG001 - the port's signature
+def sensible(observation: Observation, randrange: RandomSource) -> Action:  # noqa: ARG001 - the port's signature
     """Play by what the seat sees; it decides without chance. Raises ValueError if nothing is legal."""
-    for choice in seen.legal.choices:
-        return _choose_cards(choice, seen.view)
-    match seen.legal.actions:
+    for choice in observation.legal.choices:
+        if choice.cards is not None:
+            return _choose_cards(choice, choice.cards, observation.view)
+    match observation.legal.actions:
         case ():
-            raise ValueError(f"seat {seen.seat} has nothing to decide")
+            raise ValueError(f"seat {observation.seat} has nothing to decide")
         case (Play(), *_):
-            return _play(seen)
+            return _play(observation)
         case _:
-            return _call(seen)
+            return _call(observation)
 
 
-def best_keep(cards: tuple[Card, ...], count: int, trumps: tuple[Suit, ...]) -> Keep:
+def best_keep(cards: tuple[Card, ...], count: int, trumps: tuple[Suit, ...]) -> KeepCards:
     """The most valuable cards under the best of these suits."""
-    kept = [Keep(_best(cards, count, trump), trump) for trump in trumps]
-    return max(kept, key=lambda keep: sum(WORTH[keep.trump or 0][value] for value in keep.cards))
+    kept = [KeepCards(_best(cards, count, trump), trump) for trump in trumps]
+    return max(kept, key=lambda keep: sum(WORTH[keep.trump][value] for value in keep.cards))
 
 
 def _best(cards: tuple[Card, ...], count: int, trump: Suit) -> tuple[Card, ...]:
@@ -66,14 +68,15 @@ def _best(cards: tuple[Card, ...], count: int, trump: Suit) -> tuple[Card, ...]:
     return tuple(sorted(sorted(cards, key=lambda value: worth[value], reverse=True)[:count]))
 
 
-def _choose_cards(choice: CardChoice, view: View) -> Action:
+def _choose_cards(choice: ActionChoice, held: CardChoice, view: View) -> Action:
     """Keep the best, or give up to as many as allowed of the plain cards that are worth least."""
-    if choice.verb is Keep:
-        return best_keep(choice.cards, choice.fewest, choice.suits)
+    if isinstance(choice.action, KeepCards):
+        return best_keep(held.cards, held.max_cards, choice.suits)
     trump = _trump(view)
     worth, trumps = WORTH[trump], TRUMPS[trump]
-    weak = [value for value in choice.cards if worth[value] < 0.2 and not trumps.trumps >> value & 1]
-    return Swap(tuple(sorted(sorted(weak, key=lambda value: worth[value])[: choice.most])))
+    weak = [value for value in held.cards if worth[value] < 0.2 and not trumps.trumps >> value & 1]
+    given = tuple(sorted(sorted(weak, key=lambda value: worth[value])[: held.max_cards]))
+    return SwapCards(given) if given else StandPat()
 
 
 def expected_tricks(cards: tuple[Card, ...], seats: int) -> float:
@@ -83,13 +86,13 @@ def expected_tricks(cards: tuple[Card, ...], seats: int) -> float:
     return TRICKS_PER_WORTH * worth + from_kitty_and_lead
 
 
-def _call(seen: Seen) -> Action:
+def _call(observation: Observation) -> Action:
     """The lowest bid or a match, while it is worth no more than the tricks to be expected; else a pass."""
-    view, actions = seen.view, seen.legal.actions
-    cards = view.seats[seen.seat].cards
+    view, actions = observation.view, observation.legal.actions
+    cards = view.seats[observation.seat].cards
     limit = TRICK_POINTS * (expected_tricks(cards, len(view.seats)) + DARING)
-    if Match() in actions and (view.contract.amount or 0) <= limit:
-        return Match()
+    if MatchBid() in actions and (view.contract.amount or 0) <= limit:
+        return MatchBid()
     lowest = min(
         (action.bid for action in actions if isinstance(action, Bid) and isinstance(action.bid, int)), default=0
     )
@@ -109,29 +112,29 @@ class _Hidden(NamedTuple):
     later: int
 
 
-def _play(seen: Seen) -> Action:
+def _play(observation: Observation) -> Action:
     """The card whose chance to take this trick is highest above its worth for a later one."""
-    view, seat = seen.view, seen.seat
+    view, seat = observation.view, observation.seat
     trumps = TRUMPS[_trump(view)]
     trick = next((pile.cards for pile in view.piles if pile.name == "trick"), ())
     played = {laid.seat for laid in trick}.union([seat])
     later = sum(held.card_count for other, held in enumerate(view.seats) if other not in played)
-    hidden, worth = _Hidden(unseen_cards(seen), later), WORTH[trumps.suit]
+    hidden, worth = _Hidden(unseen_cards(observation), later), WORTH[trumps.suit]
     draws_trumps = DRAWING if not trick and seat == view.contract.declarer else 0.0
 
     def gain(value: Card) -> float:
         chance = _chance(trumps, (*trick, PileCard(value, seat)), hidden)
         return chance * (1 + draws_trumps * (trumps.trumps >> value & 1)) - worth[value]
 
-    return Play(max((action.card for action in seen.legal.actions if isinstance(action, Play)), key=gain))
+    return Play(max((action.card for action in observation.legal.actions if isinstance(action, Play)), key=gain))
 
 
-def unseen_cards(seen: Seen) -> list[Card]:
+def unseen_cards(observation: Observation) -> list[Card]:
     """The cards that the seat knows nothing of, a card as often as it is missing."""
-    left = [int(seen.options["decks"])] * PACK
-    for value in seen.view.seats[seen.seat].cards:
+    left = [int(observation.options["decks"])] * PACK
+    for value in observation.view.seats[observation.seat].cards:
         left[value] -= 1
-    for pile in seen.view.piles:
+    for pile in observation.view.piles:
         for laid in pile.cards:
             left[laid.card] -= 1
     return [value for value, count in enumerate(left) for _ in range(count)]

@@ -1,15 +1,18 @@
 """The kitty phase of 110: the bid winner keeps and names trump, the others swap, and all draw at its end."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from croupier.games.actions import Action, Keep, Swap
+from croupier.games.actions import UNCHOSEN, Action, KeepCards, StandPat, SwapCards
 from croupier.games.cards import Card, Suit, notation
+from croupier.games.choices import ActionChoice, CardChoice
 from croupier.games.facts import (
-    CardOrder,
+    CardOrderChanged,
     CardsMoved,
+    Contract,
     ContractChanged,
     Fact,
-    Marked,
+    Mark,
+    MarkChanged,
     MoveReason,
     Seat,
     TurnChanged,
@@ -17,46 +20,46 @@ from croupier.games.facts import (
     only,
 )
 from croupier.games.hands import cards_in, hand_of, taken_out
-from croupier.games.interface import CardChoice, CardsShuffled, IllegalAction, Legal, ProposalAgreed
-from croupier.games.one_ten.table import KITTY_CARDS
-from croupier.games.one_ten.trumps import TRUMPS, UNNAMED
+from croupier.games.interface import CardsShuffled, IllegalAction, Legal, ProposalAgreed
+from croupier.games.one_ten.state import KITTY_CARDS, UNNAMED, OneTenState
+from croupier.games.one_ten.trumps import TRUMPS
 
-if TYPE_CHECKING:
-    from croupier.games.one_ten.state import OneTenState
-
-Result = tuple["OneTenState", tuple[Fact, ...]]
+Result = tuple[OneTenState, tuple[Fact, ...]]
 _SUITS: tuple[Suit, ...] = (0, 1, 2, 3)
+_KEEP, _SWAP = KeepCards((), UNCHOSEN), SwapCards(())
 
 
-def begin(state: "OneTenState", facts: list[Fact]) -> Result:
+def begin(state: OneTenState, facts: list[Fact]) -> Result:
     """The bid winner takes the kitty up, unseen by all others (110-KEEP-1, 110-SWAP-1)."""
     winner, taken = state.auction.bidder, tuple(sorted(state.exchange.kitty))
     facts.append(CardsMoved("kitty", winner, taken, len(taken), MoveReason.PICK_UP, only(winner)))
-    to_act = (winner,) if state.table.swap_after_trump else tuple(range(state.table.seats))
+    to_act = (winner,) if state.options.swap_after_trump else tuple(range(state.options.seats))
     begun = _with_hand(state, winner, hand_of((*cards_in(state.hands[winner]), *taken)))
     begun = begun._replace(phase="kitty", to_act=to_act, exchange=state.exchange._replace(kitty=()))
     return begun, (*facts, TurnChanged("kitty", to_act))
 
 
-def legal(state: "OneTenState", seat: Seat) -> Legal:
-    """The one choice that the seat has."""
-    table, cards = state.table, cards_in(state.hands[seat])
+def legal(state: OneTenState, seat: Seat) -> Legal:
+    """The one choice that the seat has, and standing pat for a seat that swaps."""
+    options, cards = state.options, cards_in(state.hands[seat])
     if seat == state.auction.bidder:
-        return Legal(choices=(CardChoice(Keep, cards, table.hand_size, table.hand_size, _SUITS),))
-    return Legal(choices=(CardChoice(Swap, cards, 0, min(table.swap_limit, len(cards))),))
+        kept = CardChoice(cards, options.hand_size, options.hand_size)
+        return Legal(choices=(ActionChoice(_KEEP, kept, _SUITS),))
+    swapped = CardChoice(cards, 1, min(options.swap_limit, len(cards)))
+    return Legal((StandPat(),), (ActionChoice(_SWAP, swapped),))
 
 
-def act(state: "OneTenState", seat: Seat, action: Action) -> Result:
+def act(state: OneTenState, seat: Seat, action: Action) -> Result:
     """The bid winner keeps, or another seat swaps; raises IllegalAction."""
     if seat == state.auction.bidder:
         return _keep(state, seat, action)
     return _swap(state, seat, action)
 
 
-def _keep(state: "OneTenState", seat: Seat, action: Action) -> Result:
-    table, exchange = state.table, state.exchange
-    size = table.hand_size
-    if not isinstance(action, Keep):
+def _keep(state: OneTenState, seat: Seat, action: Action) -> Result:
+    options, exchange = state.options, state.exchange
+    size = options.hand_size
+    if not isinstance(action, KeepCards):
         raise IllegalAction("110-KEEP-2", f"the bid winner keeps {size} cards and names trump")
     put_away = taken_out(state.hands[seat], action.cards)
     if put_away is None or len(action.cards) != size:
@@ -64,47 +67,56 @@ def _keep(state: "OneTenState", seat: Seat, action: Action) -> Result:
     if action.trump not in _SUITS:
         raise IllegalAction("110-KEEP-3", "name one of the four suits trump")
     trump, away = action.trump, cards_in(put_away)
-    told = -1 if table.swap_after_trump else only(seat)
+    told = -1 if options.swap_after_trump else only(seat)
     facts: list[Fact] = [
-        CardsMoved(seat, "put_away", away, len(away), MoveReason.KEEP, only(seat)),
-        ContractChanged(trump=trump, audience=told),
-        CardOrder(TRUMPS[trump].order, told),
+        CardsMoved(seat, "put_away", away, len(away), MoveReason.KEEP, only(seat), face_down=True),
+        ContractChanged(Contract(trump=trump), told),
+        CardOrderChanged(TRUMPS[trump].order, told),
     ]
-    others = tuple([other for other in range(table.seats) if other != seat])
-    to_act = others if table.swap_after_trump else _rest(state, seat)
+    others = tuple([other for other in range(options.seats) if other != seat])
+    to_act = others if options.swap_after_trump else _rest(state, seat)
     kept = _with_hand(state, seat, hand_of(action.cards))
     kept = kept._replace(to_act=to_act, exchange=exchange._replace(put_away=away, trump=trump))
     return _go_on(kept, facts)
 
 
-def _swap(state: "OneTenState", seat: Seat, action: Action) -> Result:
-    table, exchange = state.table, state.exchange
-    if not isinstance(action, Swap):
-        raise IllegalAction("110-SWAP-3", "who has not won the bidding swaps, an empty list if no card")
-    if len(action.cards) > table.swap_limit:
-        raise IllegalAction("110-SWAP-2", f"swap at most {table.swap_limit} with {table.seats} seats")
-    hand = taken_out(state.hands[seat], action.cards)
+def _swap(state: OneTenState, seat: Seat, action: Action) -> Result:
+    options, exchange = state.options, state.exchange
+    cards = _swapped(action)
+    if len(cards) > options.swap_limit:
+        raise IllegalAction("110-SWAP-2", f"swap at most {options.swap_limit} with {options.seats} seats")
+    hand = taken_out(state.hands[seat], cards)
     if hand is None:
         raise IllegalAction("110-SWAP-2", "swap cards of your own hand, each as often as you hold it")
-    given = tuple(sorted(action.cards))
+    given = tuple(sorted(cards))
     facts: list[Fact] = []
     if given:
-        facts.append(CardsMoved(seat, f"discards_{seat}", given, len(given), MoveReason.SWAP, only(seat)))
+        pile = f"discards_{seat}"
+        facts.append(CardsMoved(seat, pile, given, len(given), MoveReason.SWAP, only(seat), face_down=True))
     discards = (*exchange.discards[:seat], given, *exchange.discards[seat + 1 :])
     swapped = _with_hand(state, seat, hand)
     swapped = swapped._replace(to_act=_rest(state, seat), exchange=exchange._replace(discards=discards))
     return _go_on(swapped, facts)
 
 
-def _with_hand(state: "OneTenState", seat: Seat, hand: int) -> "OneTenState":
+def _swapped(action: Action) -> tuple[Card, ...]:
+    """The cards that a seat gives away."""
+    if isinstance(action, StandPat):
+        return ()
+    if not isinstance(action, SwapCards) or not action.cards:
+        raise IllegalAction("110-SWAP-3", "the seats that have not won the bidding swap cards, or stand pat")
+    return action.cards
+
+
+def _with_hand(state: OneTenState, seat: Seat, hand: int) -> OneTenState:
     return state._replace(hands=(*state.hands[:seat], hand, *state.hands[seat + 1 :]))
 
 
-def _rest(state: "OneTenState", seat: Seat) -> tuple[Seat, ...]:
+def _rest(state: OneTenState, seat: Seat) -> tuple[Seat, ...]:
     return tuple([other for other in state.to_act if other != seat])
 
 
-def _go_on(state: "OneTenState", facts: list[Fact]) -> Result:
+def _go_on(state: OneTenState, facts: list[Fact]) -> Result:
     """Wait for the others, or for more cards, or end the phase (110-SWAP-4, 110-SWAP-6)."""
     if state.to_act:
         return state, (*facts, TurnChanged("kitty", state.to_act))
@@ -114,68 +126,69 @@ def _go_on(state: "OneTenState", facts: list[Fact]) -> Result:
     return _draw(state, facts)
 
 
-def record(state: "OneTenState", event: CardsShuffled | ProposalAgreed) -> dict[str, Any]:
+def record(state: OneTenState, event: CardsShuffled | ProposalAgreed) -> dict[str, Any]:
     """The reshuffle as a replay has it (110-SWAP-6); raises IllegalAction for one that is not valid."""
     return {"type": "reshuffle", "stock": notation(_reshuffled(state, event))}
 
 
-def reshuffle(state: "OneTenState", event: CardsShuffled | ProposalAgreed) -> Result:
+def reshuffle(state: OneTenState, event: CardsShuffled | ProposalAgreed) -> Result:
     """The put-away cards go below the stock, their owner remembers them, and all draw; raises IllegalAction."""
     exchange, winner, cards = state.exchange, state.auction.bidder, _reshuffled(state, event)
     filled = exchange._replace(stock=(*exchange.stock, *cards), put_away=(), remembered=exchange.put_away)
     facts = _uncovered_counts(state)
     facts.append(CardsMoved("put_away", None, exchange.put_away, KITTY_CARDS, MoveReason.RECYCLE, only(winner)))
-    facts.append(CardsMoved(None, "stock", (), KITTY_CARDS, MoveReason.RECYCLE, only(winner)))
-    facts.append(CardsMoved("put_away", "stock", (), KITTY_CARDS, MoveReason.RECYCLE, all_but(winner)))
-    facts.append(memory(winner, filled.remembered))
+    facts.append(CardsMoved(None, "stock", (), KITTY_CARDS, MoveReason.RECYCLE, only(winner), face_down=True))
+    facts.append(CardsMoved("put_away", "stock", (), KITTY_CARDS, MoveReason.RECYCLE, all_but(winner), face_down=True))
+    facts.append(MarkChanged(memory(winner, filled.remembered), only(winner)))
     return _draw(state._replace(exchange=filled), facts)
 
 
-def memory(winner: Seat, put_away: tuple[Card, ...]) -> Marked:
-    """The mark by which the bid winner, and nobody else, still knows what he put away (110-VIS-2)."""
-    return Marked("put_away", winner, " ".join(notation(put_away)), only(winner))
+def memory(winner: Seat, put_away: tuple[Card, ...]) -> Mark:
+    """The mark by which the bid winner, and nobody else, still knows the cards put away (110-VIS-2)."""
+    return Mark("put_away", winner, " ".join(notation(put_away)))
 
 
-def _reshuffled(state: "OneTenState", event: CardsShuffled | ProposalAgreed) -> tuple[Card, ...]:
+def _reshuffled(state: OneTenState, event: CardsShuffled | ProposalAgreed) -> tuple[Card, ...]:
     if isinstance(event, ProposalAgreed) or event.drawn or tuple(sorted(event.cards)) != state.exchange.put_away:
         raise IllegalAction("110-SWAP-6", "the reshuffle that is due has exactly the cards that were put away")
     return event.cards
 
 
-def _uncovered_counts(state: "OneTenState") -> list[Fact]:
+def _uncovered_counts(state: OneTenState) -> list[Fact]:
     """What the others learn at the end: how many cards each seat put aside, and that the kitty is used (110-VIS-4)."""
     winner = state.auction.bidder
     facts: list[Fact] = [
-        CardsMoved(seat, f"discards_{seat}", (), len(given), MoveReason.SWAP, all_but(seat))
+        CardsMoved(seat, f"discards_{seat}", (), len(given), MoveReason.SWAP, all_but(seat), face_down=True)
         for seat, given in enumerate(state.exchange.discards)
         if given
     ]
-    return [*facts, CardsMoved("kitty", "put_away", (), KITTY_CARDS, MoveReason.KEEP, all_but(winner))]
+    facts.append(CardsMoved("kitty", "put_away", (), KITTY_CARDS, MoveReason.KEEP, all_but(winner), face_down=True))
+    return facts
 
 
-def _draw(state: "OneTenState", facts: list[Fact]) -> Result:
+def _draw(state: OneTenState, facts: list[Fact]) -> Result:
     """Each seat draws as many as it discarded, clockwise from the bid winner, who leads (110-SWAP-4, 110-TRICK-1)."""
     exchange, winner, hands = state.exchange, state.auction.bidder, list(state.hands)
     at = 0
-    for seat in state.table.clockwise(winner):
+    for seat in state.options.clockwise(winner):
         if count := len(exchange.discards[seat]):
             drawn = tuple(sorted(exchange.stock[at : at + count]))
             at += count
             hands[seat] = hand_of((*cards_in(hands[seat]), *drawn))
             facts.append(CardsMoved("stock", seat, drawn, count, MoveReason.DRAW, only(seat)))
             facts.append(CardsMoved("stock", seat, (), count, MoveReason.DRAW, all_but(seat)))
-    if not state.table.swap_after_trump:
-        facts.append(ContractChanged(trump=exchange.trump, audience=all_but(winner)))
-        facts.append(CardOrder(TRUMPS[exchange.trump].order, all_but(winner)))
+    if not state.options.swap_after_trump:
+        facts.append(ContractChanged(Contract(trump=exchange.trump), all_but(winner)))
+        facts.append(CardOrderChanged(TRUMPS[exchange.trump].order, all_but(winner)))
     state = state._replace(
         phase="tricks", to_act=(winner,), hands=tuple(hands), exchange=exchange._replace(stock=exchange.stock[at:])
     )
     return state, (*facts, TurnChanged("tricks", (winner,)))
 
 
-def trump_known_to(state: "OneTenState", viewer: int) -> Suit:
+def trump_known_to(state: OneTenState, viewer: int) -> Suit:
     """The trump suit as far as a viewer knows it, or UNNAMED (110-VIS-5)."""
     waiting = state.phase in ("kitty", "reshuffle")
-    if waiting and viewer != state.auction.bidder and not state.table.swap_after_trump:
+    if waiting and viewer != state.auction.bidder and not state.options.swap_after_trump:
         return UNNAMED
     return state.exchange.trump

@@ -1,10 +1,10 @@
 """Points, the bonus, the winner and the ranking of 110, as pure functions."""
 
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from croupier.games.cards import NOTATION, SUIT_NAMES, SUITS, Card, Suit
 from croupier.games.facts import Count, PileCard, Seat
-from croupier.games.one_ten.table import BONUS_POINTS, TRICK_POINTS, Table
+from croupier.games.one_ten.state import BONUS_POINTS, TRICK_POINTS, OneTenOptions
 from croupier.games.one_ten.trumps import TRUMP_POWER, Trumps
 from croupier.games.standings import ranked
 
@@ -44,18 +44,18 @@ def top_trump(trumps: Trumps, taken: tuple[PileCard, ...], seats: int) -> Top | 
     power = trumps.power[trumps.suit]
     at = max(range(len(taken)), key=lambda at: power[taken[at].card])
     card, seat = taken[at]
-    return Top(at // seats, cast("Seat", seat), card) if power[card] > TRUMP_POWER else None
+    return Top(at // seats, seat, card) if seat is not None and power[card] > TRUMP_POWER else None
 
 
-def scored(table: Table, before: tuple[int, ...], played: Round) -> Line:
+def scored(options: OneTenOptions, before: tuple[int, ...], played: Round) -> Line:
     """What a round brings (110-SCORE-1 to -5)."""
     bidder, bid, winners, top = played
-    tricks = tuple([winners.count(seat) for seat in range(table.seats)])
+    tricks = tuple([winners.count(seat) for seat in range(options.seats)])
     bonus = top.seat if top else None
-    at_stake = before[bidder] if table.bonus_forfeit == "score" else bid
+    at_stake = before[bidder] if options.bonus_forfeit == "score" else bid
     if bonus == bidder and at_stake >= FORFEIT_FROM:
         bonus = None
-    helps = BONUS_POINTS if bonus == bidder and table.bonus_counts_for_bid else 0
+    helps = BONUS_POINTS if bonus == bidder and options.bonus_counts_for_bid else 0
     made = TRICK_POINTS * tricks[bidder] + helps >= bid
     if bonus == bidder and not made:
         bonus = None
@@ -65,11 +65,11 @@ def scored(table: Table, before: tuple[int, ...], played: Round) -> Line:
     return Line(played, made, bonus, tricks, tuple(points))
 
 
-def reason_to_end(table: Table, round_number: int, totals: tuple[int, ...]) -> str:
+def reason_to_end(options: OneTenOptions, round_number: int, totals: tuple[int, ...]) -> str:
     """Why the game is over after a round, empty if it goes on (110-END-1, 110-END-4)."""
     if max(totals) >= TARGET:
         return "target"
-    return "max_rounds" if round_number == table.max_rounds else ""
+    return "max_rounds" if round_number == options.max_rounds else ""
 
 
 def game_winner(before: tuple[int, ...], line: Line) -> Seat | None:

@@ -1,35 +1,50 @@
-"""A table of 110 at one moment, and what the table or a seat makes of it."""
+"""The state of a game of 110: frozen data."""
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from croupier.games.cards import Card, Suit
-from croupier.games.facts import Called, Fact, PileCard, Seat, View, Viewer
-from croupier.games.interface import (
-    NOTHING_LEGAL,
-    Awaiting,
-    CardsShuffled,
-    Event,
-    GameOver,
-    IllegalAction,
-    Legal,
-    ProposalAgreed,
-    SeatActed,
-    SeatsToAct,
-    ShuffleNeeded,
-)
-from croupier.games.one_ten import bidding, deal, kitty, tricks, view
-from croupier.games.one_ten.table import Table
-from croupier.games.one_ten.trumps import TRUMPS, UNNAMED, Trumps
+from croupier.games.facts import Call, PileCard, Seat
 
-Result = tuple["OneTenState", tuple[Fact, ...]]
-
-
+KITTY_CARDS = 5
+TRICK_POINTS = BONUS_POINTS = 5
+UNNAMED: Suit = 4
+"""Stands for the trump suit while none is known; only the joker and the ace of hearts are trumps then."""
+_SWAP_LIMITS = {7: 2, 8: 1}
 NOBODY: Seat = -1
 """Stands for the high bidder while no bid stands."""
 
 
+@dataclass(frozen=True, slots=True)
+class OneTenOptions:
+    """The resolved options of a table, its pack, and the bids that exist."""
+
+    seats: int
+    hand_size: int
+    deck: tuple[Card, ...]
+    ladder: range
+    match_wins: bool = True
+    swap_after_trump: bool = False
+    forced_in_any_trick: bool = True
+    bonus_counts_for_bid: bool = True
+    bonus_forfeit: str = "bid"
+    max_rounds: int = 0
+
+    @property
+    def swap_limit(self) -> int:
+        """The most cards that a seat may swap (110-SWAP-2)."""
+        return _SWAP_LIMITS.get(self.seats, 3)
+
+    def clockwise(self, seat: Seat) -> tuple[Seat, ...]:
+        """Return all seats, beginning with the one to the left of `seat` and ending with itself."""
+        return (*range(seat + 1, self.seats), *range(seat + 1))
+
+
 class Progress(NamedTuple):
-    """What changes between rounds only; `dealer` is None before the first deal, `ranking` is empty until the end."""
+    """The part of the state that changes between rounds only.
+
+    `dealer` is None before the first deal, `ranking` is empty until the end.
+    """
 
     round_number: int
     dealer: Seat | None
@@ -41,17 +56,17 @@ class Progress(NamedTuple):
 class Auction(NamedTuple):
     """The bidding: the high bidder (or NOBODY), the standing bid (0 for none), and a bit set of who has passed."""
 
-    calls: tuple[Called, ...] = ()
+    calls: tuple[Call, ...] = ()
     bidder: Seat = NOBODY
     amount: int = 0
     passed: int = 0
 
 
 class Exchange(NamedTuple):
-    """What lies beside the hands, the put-away cards and each seat's discards ascending; and the trump suit.
+    """The cards beside the hands, the put-away cards and each seat's discards ascending; and the trump suit.
 
-    The kitty lies here until the bid winner takes it up. `remembered` are the cards that he put away once they are
-    stock again (110-VIS-2); they lie elsewhere.
+    The kitty lies here until the bid winner takes it up. `remembered` are the cards that the bid winner put away once
+    they are stock again (110-VIS-2); they lie elsewhere.
     """
 
     kitty: tuple[Card, ...] = ()
@@ -63,12 +78,12 @@ class Exchange(NamedTuple):
 
 
 class OneTenState(NamedTuple):
-    """A frozen table; hands are bit sets (see hands.py), `to_act` the seats that still have to act, ascending.
+    """A table; hands are bit sets (see hands.py), `to_act` holds the seats that still have to act, ascending.
 
-    `taken` holds the cards of all finished tricks of the round in order, `winners` who took each of them.
+    `taken` holds the cards of all finished tricks of the round in order, `winners` the seat that took each of them.
     """
 
-    table: Table
+    options: OneTenOptions
     progress: Progress
     phase: str
     to_act: tuple[Seat, ...]
@@ -78,88 +93,3 @@ class OneTenState(NamedTuple):
     trick: tuple[PileCard, ...] = ()
     taken: tuple[PileCard, ...] = ()
     winners: tuple[Seat, ...] = ()
-
-    @classmethod
-    def before(cls, table: Table) -> "OneTenState":
-        """The table before the first deal."""
-        nobody = (0,) * table.seats
-        return cls(
-            table, Progress(0, None, nobody), "deal", (), nobody, exchange=Exchange(discards=((),) * table.seats)
-        )
-
-    @property
-    def awaiting(self) -> Awaiting:
-        """All seats that still have to act, a shuffle, or nothing any more."""
-        if self.to_act:
-            return SeatsToAct(self.to_act)
-        match self.phase:
-            case "deal":
-                return deal.needed(self)
-            case "reshuffle":
-                return ShuffleNeeded(self.exchange.put_away, (), self.progress.round_number, 2)
-            case _:
-                return GameOver(self.progress.ranking, self.progress.reason)
-
-    @property
-    def scores(self) -> tuple[int, ...]:
-        """Totals by seat."""
-        return self.progress.totals
-
-    @property
-    def trumps(self) -> Trumps:
-        """What the trump suit makes of the cards."""
-        return TRUMPS[self.exchange.trump]
-
-    def legal_actions(self, seat: Seat) -> Legal:
-        """All that the seat may do now; keeping and swapping are described as choices."""
-        if seat not in self.to_act:
-            return NOTHING_LEGAL
-        match self.phase:
-            case "tricks":
-                return tricks.legal(self, seat)
-            case "bidding":
-                return bidding.legal(self, seat)
-            case _:
-                return kitty.legal(self, seat)
-
-    def apply(self, event: Event) -> Result:
-        """The next state and what became known; raises IllegalAction for what the rules refuse."""
-        if not isinstance(event, SeatActed):
-            return self._shuffled(event)
-        seat, action = event
-        if seat not in self.to_act:
-            raise self._not_to_act(seat)
-        match self.phase:
-            case "tricks":
-                return tricks.act(self, seat, action)
-            case "bidding":
-                return bidding.act(self, seat, action)
-            case _:
-                return kitty.act(self, seat, action)
-
-    def view(self, viewer: Viewer) -> View:
-        """All that a seat, or SPECTATOR, may know (110-VIS-1 to -6)."""
-        return view.view(self, viewer)
-
-    def event_record(self, event: CardsShuffled | ProposalAgreed) -> dict[str, Any]:
-        """The event as 110-DEAL-1 or 110-SWAP-6 writes it; raises IllegalAction for one that is not due or valid."""
-        return kitty.record(self, event) if self.phase == "reshuffle" else deal.record(self, event)
-
-    def _shuffled(self, event: CardsShuffled | ProposalAgreed) -> Result:
-        return kitty.reshuffle(self, event) if self.phase == "reshuffle" else deal.deal(self, event)
-
-    def _not_to_act(self, seat: Seat) -> IllegalAction:
-        """Why the seat may do nothing now."""
-        match self.phase:
-            case "bidding":
-                return IllegalAction("110-BID-1", f"seat {seat} is not to speak: wait for your turn")
-            case "kitty":
-                return IllegalAction("110-SWAP-1", f"seat {seat} is not to act: each seat keeps or swaps once")
-            case "reshuffle":
-                return IllegalAction("110-SWAP-6", "the stock is being filled up: wait until all have drawn")
-            case "tricks":
-                return IllegalAction("110-TRICK-3", f"it is not the turn of seat {seat}")
-            case "over":
-                return IllegalAction("110-END-1", "the game is over")
-            case _:
-                return IllegalAction("110-DEAL-5", "the cards are being shuffled: wait for them")

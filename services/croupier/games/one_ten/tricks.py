@@ -1,7 +1,5 @@
 """The tricks of 110: what may be played, who takes a trick, and the end of a round."""
 
-from typing import TYPE_CHECKING
-
 from croupier.games.actions import PLAYS, Action, Play
 from croupier.games.cards import Card, cards_of_mask
 from croupier.games.facts import (
@@ -11,6 +9,7 @@ from croupier.games.facts import (
     MoveReason,
     PileCard,
     RoundEnded,
+    RoundScore,
     Seat,
     TrickTaken,
     TurnChanged,
@@ -18,26 +17,24 @@ from croupier.games.facts import (
 from croupier.games.hands import ONCE, PACK, holds, without
 from croupier.games.interface import IllegalAction, Legal
 from croupier.games.one_ten import scoring
-from croupier.games.one_ten.trumps import Trumps
+from croupier.games.one_ten.state import OneTenState
+from croupier.games.one_ten.trumps import Trumps, trumps_of
 
-if TYPE_CHECKING:
-    from croupier.games.one_ten.state import OneTenState
-
-MOST_SEATS = 8
+MAX_SEATS = 8
 
 
-def legal(state: "OneTenState", seat: Seat) -> Legal:
+def legal(state: OneTenState, seat: Seat) -> Legal:
     """The cards that the seat may play, ascending."""
     return Legal(tuple([PLAYS[value] for value in cards_of_mask(_playable(state, state.hands[seat] & ONCE))]))
 
 
-def _playable(state: "OneTenState", hand: int) -> int:
+def _playable(state: OneTenState, hand: int) -> int:
     """The cards of a hand that may be played, by the first of 110-PLAY-1 to -6 that applies."""
-    trick, trumps = state.trick, state.trumps
+    trick, trumps = state.trick, trumps_of(state)
     if not trick:
         return hand
     forced = forced_out(trumps, trick) & hand
-    if forced and state.table.forced_in_any_trick:
+    if forced and state.options.forced_in_any_trick:
         return forced
     plain = trumps.plain[led] if (led := trumps.led[trick[0].card]) != trumps.suit else 0
     if plain:
@@ -60,7 +57,7 @@ def taking(trumps: Trumps, trick: tuple[PileCard, ...]) -> int:
     return powers.index(max(powers))
 
 
-def act(state: "OneTenState", seat: Seat, action: Action) -> tuple["OneTenState", tuple[Fact, ...]]:
+def act(state: OneTenState, seat: Seat, action: Action) -> tuple[OneTenState, tuple[Fact, ...]]:
     """The seat plays a card; raises IllegalAction."""
     card = _checked(state, seat, action)
     hands = list(state.hands)
@@ -70,11 +67,11 @@ def act(state: "OneTenState", seat: Seat, action: Action) -> tuple["OneTenState"
         following = seat + 1 if seat + 1 < len(hands) else 0
         turn = _TURNS[following]
         return state._replace(to_act=turn.seats_to_act, hands=tuple(hands), trick=trick), (_PLAYED[seat][card], turn)
-    winner = (seat + 1 + taking(state.trumps, trick)) % len(hands)
+    winner = (seat + 1 + taking(trumps_of(state), trick)) % len(hands)
     return _take(state._replace(hands=tuple(hands)), trick, winner, _PLAYED[seat][card])
 
 
-def _checked(state: "OneTenState", seat: Seat, action: Action) -> Card:
+def _checked(state: OneTenState, seat: Seat, action: Action) -> Card:
     """The card to be played."""
     if not isinstance(action, Play) or action.suit is not None:
         raise IllegalAction("110-TRICK-3", "play a card, and name no suit with it")
@@ -86,11 +83,11 @@ def _checked(state: "OneTenState", seat: Seat, action: Action) -> Card:
     return card
 
 
-def _refused(state: "OneTenState", hand: int) -> IllegalAction:
+def _refused(state: OneTenState, hand: int) -> IllegalAction:
     """Why a seat that follows may not play a card of its hand; a leader is free in what it plays (110-PLAY-1)."""
-    trumps, table = state.trumps, state.table
+    trumps, options = trumps_of(state), state.options
     forced = forced_out(trumps, state.trick) & hand
-    if forced and table.forced_in_any_trick:
+    if forced and options.forced_in_any_trick:
         return IllegalAction("110-PLAY-2", "a higher reneging card lies in the trick: play one that it forces out")
     if trumps.led[state.trick[0].card] != trumps.suit:
         return IllegalAction("110-PLAY-3", "follow the suit that was led, or play a trump")
@@ -100,41 +97,41 @@ def _refused(state: "OneTenState", hand: int) -> IllegalAction:
 
 
 def _take(
-    state: "OneTenState", trick: tuple[PileCard, ...], winner: Seat, played: CardsMoved
-) -> tuple["OneTenState", tuple[Fact, ...]]:
+    state: OneTenState, trick: tuple[PileCard, ...], winner: Seat, played: CardsMoved
+) -> tuple[OneTenState, tuple[Fact, ...]]:
     """All have played: who took the trick leads to the next one, if there is one (110-TRICK-6, 110-END-1)."""
     cards = tuple([laid.card for laid in trick])
     moved = CardsMoved("trick", "taken", cards, len(cards), MoveReason.WIN)
     turn = _TURNS[winner]
     winners = (*state.winners, winner)
     state = state._replace(to_act=turn.seats_to_act, trick=(), taken=state.taken + trick, winners=winners)
-    if len(winners) < state.table.hand_size:
+    if len(winners) < state.options.hand_size:
         return state, (played, moved, TrickTaken(winner), turn)
     return _end(state, [played, moved, TrickTaken(winner)])
 
 
-def _end(state: "OneTenState", facts: list[Fact]) -> tuple["OneTenState", tuple[Fact, ...]]:
+def _end(state: OneTenState, facts: list[Fact]) -> tuple[OneTenState, tuple[Fact, ...]]:
     """The round is scored; the game may be over (110-END-1, 110-END-4)."""
-    table, progress, winner = state.table, state.progress, state.auction.bidder
-    top = scoring.top_trump(state.trumps, state.taken, table.seats)
-    line = scoring.scored(table, progress.totals, scoring.Round(winner, state.auction.amount, state.winners, top))
+    options, progress, winner = state.options, state.progress, state.auction.bidder
+    top = scoring.top_trump(trumps_of(state), state.taken, options.seats)
+    line = scoring.scored(options, progress.totals, scoring.Round(winner, state.auction.amount, state.winners, top))
     totals = tuple(map(sum, zip(progress.totals, line.points, strict=True)))
-    reason = scoring.reason_to_end(table, progress.round_number, totals)
+    reason = scoring.reason_to_end(options, progress.round_number, totals)
     ranking = scoring.ranking(totals, scoring.game_winner(progress.totals, line)) if reason else ()
     state = state._replace(
         progress=progress._replace(totals=totals, ranking=ranking, reason=reason),
         phase="over" if reason else "deal",
         to_act=(),
     )
-    facts += [_round_ended(state, line), TurnChanged(state.phase, ())]
+    facts += [RoundEnded(_score(state, line)), TurnChanged(state.phase, ())]
     if reason:
         facts.append(GameEnded(ranking, reason))
     return state, tuple(facts)
 
 
-def _round_ended(state: "OneTenState", line: scoring.Line) -> RoundEnded:
+def _score(state: OneTenState, line: scoring.Line) -> RoundScore:
     progress, trump = state.progress, state.exchange.trump
-    return RoundEnded(
+    return RoundScore(
         progress.round_number,
         line.points,
         progress.totals,
@@ -149,9 +146,8 @@ def _round_ended(state: "OneTenState", line: scoring.Line) -> RoundEnded:
     )
 
 
-_TURNS = tuple(TurnChanged("tricks", (seat,)) for seat in range(MOST_SEATS))
-_LAID = tuple(tuple(PileCard(value, seat) for value in range(PACK)) for seat in range(MOST_SEATS))
+_TURNS = tuple(TurnChanged("tricks", (seat,)) for seat in range(MAX_SEATS))
+_LAID = tuple(tuple(PileCard(value, seat) for value in range(PACK)) for seat in range(MAX_SEATS))
 _PLAYED = tuple(
-    tuple(CardsMoved(seat, "trick", (value,), 1, MoveReason.PLAY) for value in range(PACK))
-    for seat in range(MOST_SEATS)
+    tuple(CardsMoved(seat, "trick", (value,), 1, MoveReason.PLAY) for value in range(PACK)) for seat in range(MAX_SEATS)
 )

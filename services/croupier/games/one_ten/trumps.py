@@ -4,9 +4,7 @@ from typing import NamedTuple
 
 from croupier.games.cards import CARD_OF_NOTATION, JOKER, SUITS, Card, Suit, mask_of, suit_of
 from croupier.games.hands import PACK
-
-UNNAMED: Suit = 4
-"""Stands for the trump suit while none is known; only the joker and the ace of hearts are trumps then."""
+from croupier.games.one_ten.state import UNNAMED, OneTenState
 
 ACE_OF_HEARTS: Card = CARD_OF_NOTATION["AH"]
 TRUMP_POWER = 100
@@ -91,3 +89,8 @@ def _trumps(trump: Suit) -> Trumps:
 
 TRUMPS: tuple[Trumps, ...] = tuple(map(_trumps, range(UNNAMED + 1)))
 """By trump suit, the last one for UNNAMED."""
+
+
+def trumps_of(state: OneTenState) -> Trumps:
+    """Return the pack under the trump suit of a state."""
+    return TRUMPS[state.exchange.trump]

@@ -1,19 +1,14 @@
 """What a viewer may know of a table of 110."""
 
-from typing import TYPE_CHECKING
-
 from croupier.games.cards import Card
-from croupier.games.facts import ContractChanged, Mark, Pile, PileCard, Seat, SeatView, View, Viewer
+from croupier.games.facts import Contract, Mark, Pile, PileCard, Seat, SeatView, View, Viewer
 from croupier.games.hands import cards_in
 from croupier.games.one_ten.kitty import memory, trump_known_to
-from croupier.games.one_ten.table import KITTY_CARDS
-from croupier.games.one_ten.trumps import TRUMPS, UNNAMED
-
-if TYPE_CHECKING:
-    from croupier.games.one_ten.state import OneTenState
+from croupier.games.one_ten.state import KITTY_CARDS, UNNAMED, OneTenState
+from croupier.games.one_ten.trumps import TRUMPS
 
 
-def view(state: "OneTenState", viewer: Viewer) -> View:
+def view(state: OneTenState, viewer: Viewer) -> View:
     """The whole view (110-VIS-1 to -6)."""
     progress, auction, trump = state.progress, state.auction, trump_known_to(state, viewer)
     winners = state.winners
@@ -21,10 +16,10 @@ def view(state: "OneTenState", viewer: Viewer) -> View:
         round_number=progress.round_number,
         phase=state.phase,
         dealer=progress.dealer,
-        seats=tuple([_seat(state, seat, viewer, winners.count(seat)) for seat in range(state.table.seats)]),
+        seats=tuple([_seat(state, seat, viewer, winners.count(seat)) for seat in range(state.options.seats)]),
         piles=_piles(state, viewer),
         calls=auction.calls,
-        contract=ContractChanged(
+        contract=Contract(
             auction.bidder if auction.amount else None,
             amount=auction.amount or None,
             trump=None if trump == UNNAMED else trump,
@@ -36,19 +31,19 @@ def view(state: "OneTenState", viewer: Viewer) -> View:
     )
 
 
-def _in_kitty_phase(state: "OneTenState") -> bool:
+def _in_kitty_phase(state: OneTenState) -> bool:
     """Whether others may not see yet who took up, put away or swapped how many cards (110-VIS-4)."""
     return state.phase in ("kitty", "reshuffle")
 
 
-def _seat(state: "OneTenState", seat: Seat, viewer: Viewer, tricks: int) -> SeatView:
+def _seat(state: OneTenState, seat: Seat, viewer: Viewer, tricks: int) -> SeatView:
     hand, score = state.hands[seat], state.progress.totals[seat]
     if seat == viewer:
         return SeatView(hand.bit_count(), cards_in(hand), score, tricks)
-    return SeatView(state.table.hand_size if _in_kitty_phase(state) else hand.bit_count(), (), score, tricks)
+    return SeatView(state.options.hand_size if _in_kitty_phase(state) else hand.bit_count(), (), score, tricks)
 
 
-def _piles(state: "OneTenState", viewer: Viewer) -> tuple[Pile, ...]:
+def _piles(state: OneTenState, viewer: Viewer) -> tuple[Pile, ...]:
     """By name; of a face-down pile its owner sees the cards, and others nothing at all in the kitty phase."""
     exchange, waiting, winner = state.exchange, _in_kitty_phase(state), state.auction.bidder
     piles = [
@@ -57,11 +52,11 @@ def _piles(state: "OneTenState", viewer: Viewer) -> tuple[Pile, ...]:
         if given and (seat == viewer or not waiting)
     ]
     if exchange.kitty or (waiting and viewer != winner):
-        piles.append(Pile("kitty", KITTY_CARDS, ()))
+        piles.append(Pile("kitty", KITTY_CARDS, (), face_down=True))
     if exchange.put_away and (viewer == winner or not waiting):
         piles.append(_face_down("put_away", exchange.put_away, winner, viewer))
     if exchange.stock:
-        piles.append(Pile("stock", len(exchange.stock), ()))
+        piles.append(Pile("stock", len(exchange.stock), (), face_down=True))
     if state.taken:
         piles.append(Pile("taken", len(state.taken), state.taken))
     if state.trick:
@@ -69,11 +64,12 @@ def _piles(state: "OneTenState", viewer: Viewer) -> tuple[Pile, ...]:
     return tuple(piles)
 
 
-def _marks(state: "OneTenState", viewer: Viewer) -> tuple[Mark, ...]:
+def _marks(state: OneTenState, viewer: Viewer) -> tuple[Mark, ...]:
     """What the bid winner remembers after a reshuffle (110-VIS-2)."""
     winner, remembered = state.auction.bidder, state.exchange.remembered
-    return (Mark(*memory(winner, remembered)[:3]),) if remembered and viewer == winner else ()
+    return (memory(winner, remembered),) if remembered and viewer == winner else ()
 
 
 def _face_down(name: str, cards: tuple[Card, ...], owner: Seat, viewer: Viewer) -> Pile:
-    return Pile(name, len(cards), tuple(PileCard(value, owner) for value in cards) if owner == viewer else ())
+    known = tuple(PileCard(value, owner) for value in cards) if owner == viewer else ()
+    return Pile(name, len(cards), known, face_down=True)

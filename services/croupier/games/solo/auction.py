@@ -1,28 +1,24 @@
 """The auction of Solo: who may bid what, who declares, the wedding that must be called, the bid that is kept."""
 
-from typing import TYPE_CHECKING
-
-from croupier.games.actions import Action, Bid, Keep, Pass, Yield
-from croupier.games.facts import Called, ContractChanged, Fact, Seat
+from croupier.games.actions import Action, Bid, KeepBid, Pass, YieldBid
+from croupier.games.facts import Call, Called, Contract, ContractChanged, Fact, Seat
 from croupier.games.interface import IllegalAction
 from croupier.games.solo import ending
-from croupier.games.solo.contracts import BIDS, KINDS, Contract
+from croupier.games.solo.contracts import BIDS, KINDS, SoloContract
 from croupier.games.solo.deck import BLACK_QUEENS, CLUBS, PLAIN
-from croupier.games.solo.table import SEATS
+from croupier.games.solo.state import SEATS, SoloState
+from croupier.games.solo.turns import turn
 
-if TYPE_CHECKING:
-    from croupier.games.solo.state import SoloState
-
-Moved = tuple["SoloState", tuple[Fact, ...]]
+Moved = tuple[SoloState, tuple[Fact, ...]]
 
 
-def legal(state: "SoloState") -> tuple[Action, ...]:
+def legal(state: SoloState) -> tuple[Action, ...]:
     """Passing, and every bid that the hand and the bids so far allow (SOLO-BID-3)."""
     hand = state.hand
     return _POSSIBLE[_highest(state.calls)][bool(hand & PLAIN[CLUBS])][hand & BLACK_QUEENS == BLACK_QUEENS]
 
 
-def act(state: "SoloState", action: Action) -> Moved:
+def act(state: SoloState, action: Action) -> Moved:
     """A pass or a bid; after the fourth the auction is decided (SOLO-BID-1)."""
     match action:
         case Pass():
@@ -36,37 +32,37 @@ def act(state: "SoloState", action: Action) -> Moved:
             raise IllegalAction("SOLO-BID-1", "in the auction one passes or bids")
     said = _say(state, action)
     if len(said.calls) < SEATS:
-        return said.turn("auction", (state.to_act + 1) % SEATS, [said.calls[-1]])
-    return _decide(said, [said.calls[-1]])
+        return turn(said, "auction", (state.to_act + 1) % SEATS, [Called(said.calls[-1])])
+    return _decide(said, [Called(said.calls[-1])])
 
 
-def legal_wedding(_: "SoloState") -> tuple[Action, ...]:
+def legal_wedding(_: SoloState) -> tuple[Action, ...]:
     """The wedding and nothing else (SOLO-WED-2)."""
     return (BIDS["wedding"],)
 
 
-def act_wedding(state: "SoloState", action: Action) -> Moved:
+def act_wedding(state: SoloState, action: Action) -> Moved:
     """The holder of both black queens calls the wedding that he owes."""
     if action != BIDS["wedding"]:
         raise IllegalAction("SOLO-WED-2", "who holds both black queens has to bid the wedding now")
     said = _say(state, action)
-    return _declare(said, state.to_act, "wedding", [said.calls[-1]])
+    return _declare(said, state.to_act, "wedding", [Called(said.calls[-1])])
 
 
-def legal_keep(state: "SoloState") -> tuple[Action, ...]:
+def legal_keep(state: SoloState) -> tuple[Action, ...]:
     """Yielding, and keeping for one who has a club (SOLO-KEEP-2)."""
-    return (Yield(), Keep()) if state.hand & PLAIN[CLUBS] else (Yield(),)
+    return (YieldBid(), KeepBid()) if state.hand & PLAIN[CLUBS] else (YieldBid(),)
 
 
-def act_keep(state: "SoloState", action: Action) -> Moved:
+def act_keep(state: SoloState, action: Action) -> Moved:
     """The overruled bidder takes the higher bid himself or leaves it to the other (SOLO-KEEP-2)."""
-    if action not in (Yield(), Keep()):
+    if action not in (YieldBid(), KeepBid()):
         raise IllegalAction("SOLO-KEEP-2", "either yield, or keep without any cards or suit")
-    if action == Keep() and not state.hand & PLAIN[CLUBS]:
+    if action == KeepBid() and not state.hand & PLAIN[CLUBS]:
         raise IllegalAction("SOLO-KEEP-2", "keeping a bid needs a club other than the Old, so yield")
     said = _say(state, action)
     overruler, bid = _bids(state.calls)[-1]
-    return _declare(said, state.to_act if action == Keep() else overruler, bid, [said.calls[-1]])
+    return _declare(said, state.to_act if action == KeepBid() else overruler, bid, [Called(said.calls[-1])])
 
 
 def _fault(name: str, hand: int, highest: int) -> IllegalAction | None:
@@ -86,36 +82,36 @@ def _fault(name: str, hand: int, highest: int) -> IllegalAction | None:
     return None
 
 
-def _decide(state: "SoloState", facts: list[Fact]) -> Moved:
+def _decide(state: SoloState, facts: list[Fact]) -> Moved:
     """The first line that fits (SOLO-BID-7)."""
     bids = _bids(state.calls)
     bidder, name = bids[-1] if bids else (None, "")
     married = next((seat for seat, hand in enumerate(state.hands) if hand & BLACK_QUEENS == BLACK_QUEENS), None)
     if name in ("", "froke", "iss") and married is not None:
-        return state.turn("wedding", married, facts)
+        return turn(state, "wedding", married, facts)
     if bidder is None:
         return ending.throw_in(state, "all_passed", facts)
     overruled = next((seat for seat, earlier in bids if earlier == KINDS[name].overrules), None)
-    if overruled is not None and (name == "iss" or state.table.solo_keep):
-        return state.turn("keep", overruled, facts)
+    if overruled is not None and (name == "iss" or state.options.solo_keep):
+        return turn(state, "keep", overruled, facts)
     return _declare(state, bidder, name, facts)
 
 
-def _declare(state: "SoloState", declarer: Seat, bid: str, facts: list[Fact]) -> Moved:
-    facts.append(ContractChanged(declarer=declarer, name=bid))
-    state = state._replace(contract=Contract(declarer, bid, do=KINDS[bid].do))
-    return state.turn("call" if bid == "wedding" else "name_trump", declarer, facts)
+def _declare(state: SoloState, declarer: Seat, bid: str, facts: list[Fact]) -> Moved:
+    facts.append(ContractChanged(Contract(declarer=declarer, name=bid)))
+    state = state._replace(contract=SoloContract(declarer, bid, do=KINDS[bid].do))
+    return turn(state, "call" if bid == "wedding" else "name_trump", declarer, facts)
 
 
-def _say(state: "SoloState", action: Action) -> "SoloState":
-    return state._replace(calls=(*state.calls, Called(state.to_act, action)))
+def _say(state: SoloState, action: Action) -> SoloState:
+    return state._replace(calls=(*state.calls, Call(state.to_act, action)))
 
 
-def _bids(calls: tuple[Called, ...]) -> list[tuple[Seat, str]]:
+def _bids(calls: tuple[Call, ...]) -> list[tuple[Seat, str]]:
     return [(call.seat, str(call.action.bid)) for call in calls if isinstance(call.action, Bid)]
 
 
-def _highest(calls: tuple[Called, ...]) -> int:
+def _highest(calls: tuple[Call, ...]) -> int:
     """The rank of the highest bid so far, 0 if there is none."""
     bids = _bids(calls)
     return KINDS[bids[-1][1]].rank if bids else 0

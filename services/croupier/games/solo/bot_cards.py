@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from croupier.games.actions import Call
+from croupier.games.actions import CallPartner
 from croupier.games.cards import Card, Suit, mask_of, suit_of
 from croupier.games.facts import PileCard, Seat
-from croupier.games.interface import Seen
-from croupier.games.solo.deck import DECK, FOLLOWING, PLAIN, POWER, TRUMPS, winner
-from croupier.games.solo.table import SEATS
+from croupier.games.interface import Observation
+from croupier.games.solo.deck import DECK, FOLLOWING, PLAIN, POWER, TRUMPS, taking
+from croupier.games.solo.state import SEATS
 
 FIFTH_TRICK = 4
 """How many cards are in hand in the last trick in which the called card can save the hand."""
@@ -33,9 +33,9 @@ class Sight(NamedTuple):
     called_suit: int
 
     @classmethod
-    def of(cls, seen: Seen) -> "Sight":
+    def of(cls, observation: Observation) -> "Sight":
         """The sight of a seat that is to play."""
-        view, seat = seen.view, seen.seat
+        view, seat = observation.view, observation.seat
         hand = mask_of(view.seats[seat].cards)
         piles = {pile.name: pile.cards for pile in view.piles}
         played = mask_of([laid.card for cards in piles.values() for laid in cards])
@@ -44,7 +44,7 @@ class Sight(NamedTuple):
         declares, hidden = seat in side, contract.partner is None and contract.name in ("froke", "iss")
         others = set() if hidden else set(range(SEATS)) - side
         friends = frozenset(other for other in (side if declares else others) if other is not None and other != seat)
-        called = next((call.action.card for call in view.calls if isinstance(call.action, Call)), None)
+        called = next((call.action.card for call in view.calls if isinstance(call.action, CallPartner)), None)
         owed = 0 if called is None or played >> called & 1 or contract.name == "wedding" else 1 << called
         suit = PLAIN[suit_of(called or 0)] if owed else 0
         trick = piles.get("trick", ())
@@ -96,7 +96,7 @@ def _lead(sight: Sight, playable: Sequence[Card]) -> Card:
 def _follow(sight: Sight, playable: Sequence[Card]) -> Card:
     """Leave a friend's trick alone, win as the last as cheaply as can be, else with what is sure to win."""
     power = POWER[sight.trump][sight.trick[0].card]
-    leader = winner(sight.trump, sight.trick)
+    leader = sight.trick[taking(sight.trump, sight.trick)].seat
     best = max(power[laid.card] for laid in sight.trick)
     last = len(sight.trick) == SEATS - 1
     if leader in sight.friends and (last or not _beatable(sight)):

@@ -1,8 +1,8 @@
 """A computer player of Solo that counts its likely tricks to bid, and plays for its side as far as it knows it."""
 
-from croupier.games.actions import PLAYS, Action, Bid, Call, Keep, NameTrump, Pass, Play, ThrowDown, Yield
+from croupier.games.actions import PLAYS, Action, Bid, CallPartner, KeepBid, NameTrump, Pass, Play, ThrowDown, YieldBid
 from croupier.games.cards import Suit, mask_of, suit_of
-from croupier.games.interface import Choose, Seen
+from croupier.games.interface import Observation, RandomSource
 from croupier.games.solo.bot_cards import Sight, choose_card
 from croupier.games.solo.deck import BLUE, CLUBS, OLD, PLAIN, TRUMPS, of_rank
 
@@ -18,23 +18,23 @@ ACE, GUARDED_KING, ACE_AND_KING = 0.9, 0.4, 1.65
 """What plain cards are worth in tricks; a king alone is worth none."""
 
 
-def sensible(seen: Seen, choose: Choose) -> Action:  # noqa: ARG001 - the port's signature
+def sensible(observation: Observation, randrange: RandomSource) -> Action:  # noqa: ARG001 - the port's signature
     """Decide by what the seat sees, without chance. Raises ValueError if nothing is legal."""
-    actions = seen.legal.actions
+    actions = observation.legal.actions
     if not actions:
-        raise ValueError(f"seat {seen.seat} has nothing to decide")
-    hand = mask_of(seen.view.seats[seen.seat].cards)
+        raise ValueError(f"seat {observation.seat} has nothing to decide")
+    hand = mask_of(observation.view.seats[observation.seat].cards)
     match actions[0]:
         case Pass():
             return _bid(hand, actions)
-        case Yield():
-            return Keep() if Keep() in actions and tricks(hand, CLUBS) >= FROKE else Yield()
+        case YieldBid():
+            return KeepBid() if KeepBid() in actions and tricks(hand, CLUBS) >= FROKE else YieldBid()
         case NameTrump():
-            return _name_trump(hand, [action for action in actions if isinstance(action, NameTrump)], seen)
-        case Call():
-            return _call(hand, [action for action in actions if isinstance(action, Call)])
+            return _name_trump(hand, [action for action in actions if isinstance(action, NameTrump)], observation)
+        case CallPartner():
+            return _call(hand, [action for action in actions if isinstance(action, CallPartner)])
         case Play():
-            return _play(Sight.of(seen), actions, seen.options["through_factor"] != 1)
+            return _play(Sight.of(observation), actions, observation.options["through_factor"] != 1)
         case forced:
             return forced
 
@@ -77,15 +77,15 @@ def _best_suit(hand: int, suits: list[Suit]) -> Suit:
     return max(suits, key=lambda suit: tricks(hand, suit) + CLUBS_BONUS * (suit == CLUBS))
 
 
-def _name_trump(hand: int, named: list[NameTrump], seen: Seen) -> NameTrump:
+def _name_trump(hand: int, named: list[NameTrump], observation: Observation) -> NameTrump:
     """The best suit; a do with nearly all tricks in hand."""
     suit = _best_suit(hand, [action.trump for action in named])
-    queens = QUEENS_TRICKS if seen.view.contract.name == "wedding" else 0
-    do = NameTrump(suit, do=tricks(hand, suit) + queens >= DO_WITH_PARTNER)
-    return do if do in named else NameTrump(suit, do=False)
+    queens = QUEENS_TRICKS if observation.view.contract.name == "wedding" else 0
+    do = NameTrump(suit, all_tricks=tricks(hand, suit) + queens >= DO_WITH_PARTNER)
+    return do if do in named else NameTrump(suit, all_tricks=False)
 
 
-def _call(hand: int, calls: list[Call]) -> Call:
+def _call(hand: int, calls: list[CallPartner]) -> CallPartner:
     """The ace of one's shortest suit, which can be drawn soonest and then ruffed."""
     return min(calls, key=lambda action: (hand & PLAIN[suit_of(action.card or 0)]).bit_count())
 

@@ -42,7 +42,7 @@ NOBODY = UNSETTLED = -1
 """Stands for a seat, suit or card that there is not, or not yet."""
 
 
-class Contract(NamedTuple):
+class SoloContract(NamedTuple):
     """What a hand is played for, as far as it is settled; `partner` holds the `called` card."""
 
     declarer: Seat = NOBODY
@@ -83,3 +83,10 @@ class Contract(NamedTuple):
     def base(self) -> int:
         """The value before any factor (SOLO-SCORE-1)."""
         return self.kind.value * (2 if self.clean else 1)
+
+
+def pledges(contract: SoloContract, through: bool) -> list[tuple[str, str]]:
+    """Return the marks of a contract with trump: clean or dirty, and why all eight tricks are owed, if they are."""
+    kind = ("kind", "clean" if contract.clean else "dirty")
+    pledge = "do" if contract.do else "through" if through else ""
+    return [kind, ("pledge", pledge)] if pledge else [kind]

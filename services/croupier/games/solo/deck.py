@@ -4,10 +4,9 @@ The black queens are trumps always and of no printed suit (SOLO-RANK-1, SOLO-RAN
 """
 
 from collections.abc import Sequence
-from typing import cast
 
 from croupier.games.cards import CARD_OF_NOTATION, RANKS, SUITS, Card, Suit, card, mask_of
-from croupier.games.facts import PileCard, Seat
+from croupier.games.facts import PileCard
 
 DECK: tuple[Card, ...] = tuple(card(rank + suit) for suit in SUITS for rank in "789TJQKA")
 """Every card once, ascending (SOLO-DECK-1)."""
@@ -71,7 +70,7 @@ POWER = tuple(tuple(_powers(trump, led) for led in range(52)) for trump in range
 """By trump suit, card led and card: its strength in that trick, 0 if it cannot win (SOLO-PLAY-3)."""
 
 
-def winner(trump: Suit, trick: Sequence[PileCard]) -> Seat:
-    """The seat whose card wins a trick or is winning it so far (SOLO-PLAY-3)."""
+def taking(trump: Suit, trick: Sequence[PileCard]) -> int:
+    """Return the index of the card that wins a trick or is winning it so far (SOLO-PLAY-3)."""
     power = POWER[trump][trick[0].card]
-    return cast("Seat", max(trick, key=lambda laid: power[laid.card]).seat)
+    return max(range(len(trick)), key=lambda index: power[trick[index].card])

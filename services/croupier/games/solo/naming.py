@@ -1,64 +1,66 @@
 """Naming trump and calling a partner in Solo."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from croupier.games.actions import Action, Call, NameTrump
+from croupier.games.actions import Action, CallPartner, NameTrump
 from croupier.games.cards import Card, Suit, suit_of
-from croupier.games.facts import EVERYONE, Called, CardOrder, ContractChanged, Fact, Marked, only
+from croupier.games.facts import (
+    EVERYONE,
+    Call,
+    Called,
+    CardOrderChanged,
+    Contract,
+    ContractChanged,
+    Fact,
+    Mark,
+    MarkChanged,
+    only,
+)
 from croupier.games.interface import IllegalAction
 from croupier.games.solo import ending, scoring
-from croupier.games.solo.contracts import UNSETTLED, Contract
+from croupier.games.solo.contracts import UNSETTLED, SoloContract, pledges
 from croupier.games.solo.deck import CLUBS, ORDER, PLAIN, SPADES, of_rank
-from croupier.games.solo.table import SEATS, Table
+from croupier.games.solo.state import SEATS, SoloOptions, SoloState
+from croupier.games.solo.turns import turn
 
-if TYPE_CHECKING:
-    from croupier.games.solo.state import SoloState
-
-Moved = tuple["SoloState", tuple[Fact, ...]]
+Moved = tuple[SoloState, tuple[Fact, ...]]
 
 
-def legal_trumps(state: "SoloState") -> tuple[Action, ...]:
+def legal_trumps(state: SoloState) -> tuple[Action, ...]:
     """Every suit that may be named, without and with a do."""
     contract, hand = state.contract, state.hand
-    dos = (False, True) if _may_do(state.table, contract) else (False,)
-    return tuple([NameTrump(suit, do) for suit in _suits(state.table, contract, hand) for do in dos])
+    dos = (False, True) if _may_do(state.options, contract) else (False,)
+    return tuple([NameTrump(suit, do) for suit in _suits(state.options, contract, hand) for do in dos])
 
 
-def name_trump(state: "SoloState", action: Action) -> Moved:
+def name_trump(state: SoloState, action: Action) -> Moved:
     """Trump is named, and perhaps a do (SOLO-TRUMP-1); then the partner is called or play begins."""
     if not isinstance(action, NameTrump):
         raise IllegalAction("SOLO-TRUMP-1", "name trump now")
     _check_trump(state, action)
-    contract = state.contract._replace(trump=action.trump, do=action.do or state.contract.do)
-    said = Called(state.to_act, action)
+    contract = state.contract._replace(trump=action.trump, do=action.all_tricks or state.contract.do)
+    said = Call(state.to_act, action)
     state = state._replace(contract=contract, calls=(*state.calls, said))
     facts: list[Fact] = [
-        said,
-        ContractChanged(trump=contract.trump, amount=scoring.value(state.table, contract, False)),
+        Called(said),
+        ContractChanged(Contract(trump=contract.trump, amount=scoring.value(state.options, contract, False))),
     ]
-    facts += [Marked(name, None, value) for name, value in pledges(contract, through=False)]
-    facts.append(CardOrder(ORDER[action.trump]))
+    facts += [MarkChanged(Mark(name, None, value)) for name, value in pledges(contract, through=False)]
+    facts.append(CardOrderChanged(ORDER[action.trump]))
     if contract.secret:
-        return state.turn("call", contract.declarer, facts)
+        return turn(state, "call", contract.declarer, facts)
     return start_play(state, facts)
 
 
-def pledges(contract: Contract, through: bool) -> list[tuple[str, str]]:
-    """The marks of a contract with trump: clean or dirty, and what all eight tricks are owed to, if they are."""
-    kind = ("kind", "clean" if contract.clean else "dirty")
-    pledge = "do" if contract.do else "through" if through else ""
-    return [kind, ("pledge", pledge)] if pledge else [kind]
-
-
-def legal_calls(state: "SoloState") -> tuple[Action, ...]:
+def legal_calls(state: SoloState) -> tuple[Action, ...]:
     """Every card that may be called, ascending, or the unknown one."""
-    return tuple([Call(value) for value in _callable(state.contract, state.hand).cards])
+    return tuple([CallPartner(value) for value in _callable(state.contract, state.hand).cards])
 
 
-def call(state: "SoloState", action: Action) -> Moved:
+def call(state: SoloState, action: Action) -> Moved:
     """The holder of the called card becomes partner; the last two seats may not (SOLO-LAST-1, SOLO-LAST-2)."""
     contract, hand = state.contract, state.hand
-    if not isinstance(action, Call):
+    if not isinstance(action, CallPartner):
         raise IllegalAction("SOLO-CALL-1", "call a partner now")
     possible = _callable(contract, hand)
     if action.card not in possible.cards:
@@ -66,56 +68,57 @@ def call(state: "SoloState", action: Action) -> Moved:
     called = _missing_aces(contract, hand)[0] if action.card is None else action.card
     partner = next(seat for seat, held in enumerate(state.hands) if held >> called & 1)
     contract = contract._replace(called=called, partner=partner)
-    state = state._replace(contract=contract, calls=(*state.calls, Called(contract.declarer, action)))
+    state = state._replace(contract=contract, calls=(*state.calls, Call(contract.declarer, action)))
     facts = _told(contract, action)
-    if scoring.last_two(state.table, state.scores, contract.side):
+    if scoring.last_two(state.options, state.progress.totals, contract.side):
         return ending.throw_in(state, "last_two", facts)
     if not contract.secret:
-        return state.turn("name_trump", partner, facts)
+        return turn(state, "name_trump", partner, facts)
     return start_play(state, facts)
 
 
-def start_play(state: "SoloState", facts: list[Fact]) -> Moved:
+def start_play(state: SoloState, facts: list[Fact]) -> Moved:
     """The left neighbour of the dealer leads, or the declarer by option (SOLO-PLAY-1)."""
-    leader = state.contract.declarer if state.table.declarer_leads else (state.match.dealer + 1) % SEATS
-    return state.turn("play", leader, facts)
+    leader = state.contract.declarer if state.options.declarer_leads else (state.progress.dealer + 1) % SEATS
+    return turn(state, "play", leader, facts)
 
 
-def _told(contract: Contract, action: Call) -> list[Fact]:
+def _told(contract: SoloContract, action: CallPartner) -> list[Fact]:
     """What each hears of a call: an unknown card is known to declarer and holder only (SOLO-CALL-4)."""
     declarer, partner = contract.declarer, contract.partner
-    known = ContractChanged(partner=partner, audience=only(partner) if contract.secret else EVERYONE)
+    known = ContractChanged(Contract(partner=partner), only(partner) if contract.secret else EVERYONE)
     if action.card is not None:
-        return [Called(declarer, action), known]
+        return [Called(Call(declarer, action)), known]
     both = only(declarer) | only(partner)
-    said = [Called(declarer, action, ~both), Called(declarer, Call(contract.called), both)]
-    return [*said, Marked("called_card", None, "unknown"), known]
+    known_call = Call(declarer, CallPartner(contract.called))
+    said = [Called(Call(declarer, action), ~both), Called(known_call, both)]
+    return [*said, MarkChanged(Mark("called_card", None, "unknown")), known]
 
 
-def _suits(table: Table, contract: Contract, hand: int) -> list[Suit]:
+def _suits(options: SoloOptions, contract: SoloContract, hand: int) -> list[Suit]:
     """The suits that may be trump (SOLO-TRUMP-2, SOLO-TRUMP-3, SOLO-WED-6)."""
     if contract.kind.clubs:
         return [CLUBS]
     held = [suit for suit in range(4) if hand & PLAIN[suit]]
-    if contract.called == UNSETTLED or table.wedding_any_suit:
+    if contract.called == UNSETTLED or options.wedding_any_suit:
         return held
     return [suit for suit in held if suit != suit_of(contract.called)] or held
 
 
-def _may_do(table: Table, contract: Contract) -> bool:
-    return contract.kind.partner and table.partner_do
+def _may_do(options: SoloOptions, contract: SoloContract) -> bool:
+    return contract.kind.partner and options.partner_do
 
 
-def _check_trump(state: "SoloState", action: NameTrump) -> None:
+def _check_trump(state: SoloState, action: NameTrump) -> None:
     """Raises IllegalAction with the rule that speaks against a trump or a do."""
     contract, hand = state.contract, state.hand
-    if action.trump not in _suits(state.table, contract, hand):
+    if action.trump not in _suits(state.options, contract, hand):
         if contract.kind.clubs:
             raise IllegalAction("SOLO-TRUMP-2", f"after {contract.bid} clubs are trump")
         if not 0 <= action.trump < 4 or not hand & PLAIN[action.trump]:
             raise IllegalAction("SOLO-TRUMP-3", "name a suit of which you hold a card other than a black queen")
         raise IllegalAction("SOLO-WED-6", "the suit of the called card cannot be trump as you hold another suit")
-    if action.do and not _may_do(state.table, contract):
+    if action.all_tricks and not _may_do(state.options, contract):
         why = (
             "a do with a partner is not played at this table"
             if contract.kind.partner
@@ -132,7 +135,7 @@ class _Callable(NamedTuple):
     cards: tuple[Card | None, ...]
 
 
-def _callable(contract: Contract, hand: int) -> _Callable:
+def _callable(contract: SoloContract, hand: int) -> _Callable:
     """What may be called; one rule alone applies (SOLO-CALL-1)."""
     missing = _missing_aces(contract, hand)
     if not missing:
@@ -151,16 +154,16 @@ def _callable(contract: Contract, hand: int) -> _Callable:
     return _Callable("SOLO-CALL-5", "call any ace that you lack, not of trump", missing)
 
 
-def _missing_aces(contract: Contract, hand: int) -> tuple[Card, ...]:
+def _missing_aces(contract: SoloContract, hand: int) -> tuple[Card, ...]:
     return _missing(_ACES, contract, hand)
 
 
-def _missing(rank: tuple[Card, ...], contract: Contract, hand: int) -> tuple[Card, ...]:
+def _missing(rank: tuple[Card, ...], contract: SoloContract, hand: int) -> tuple[Card, ...]:
     """The cards of a rank in suits other than trump that are not in the hand."""
     return tuple([value for value in rank if suit_of(value) != contract.trump and not hand >> value & 1])
 
 
-def _below_aces(contract: Contract, hand: int) -> tuple[Card, ...]:
+def _below_aces(contract: SoloContract, hand: int) -> tuple[Card, ...]:
     """The highest rank below the aces of which a card is missing (SOLO-CALL-3)."""
     return next(missing for rank in _BELOW_ACES if (missing := _missing(rank, contract, hand)))
 

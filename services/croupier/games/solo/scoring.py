@@ -1,8 +1,8 @@
 """Values, totals, who is out and the ranking of Solo, as pure functions."""
 
 from croupier.games.facts import Seat
-from croupier.games.solo.contracts import Contract
-from croupier.games.solo.table import SEATS, Table
+from croupier.games.solo.contracts import SoloContract
+from croupier.games.solo.state import SEATS, SoloOptions, SoloState
 
 OUT = 36
 """The score with which a seat is out (SOLO-END-1)."""
@@ -10,27 +10,27 @@ OUT = 36
 Totals = tuple[int, ...]
 
 
-def factor(table: Table, do: bool, through: bool) -> int:
+def factor(options: SoloOptions, do: bool, through: bool) -> int:
     """What a do or else a through multiplies by, never both (SOLO-SCORE-2)."""
     if do:
-        return table.do_factor
-    return table.through_factor if through else 1
+        return options.do_factor
+    return options.through_factor if through else 1
 
 
-def value(table: Table, contract: Contract, through: bool, made: bool = True) -> int:
+def value(options: SoloOptions, contract: SoloContract, through: bool, made: bool = True) -> int:
     """The points that each seat of the winning side gets (SOLO-SCORE-1, SOLO-SCORE-2, SOLO-SCORE-4)."""
-    if not made and not table.fails_with_factor:
+    if not made and not options.fails_with_factor:
         return contract.base
-    return contract.base * factor(table, contract.do, through)
+    return contract.base * factor(options, contract.do, through)
 
 
-def settled(table: Table, totals: Totals, scorers: tuple[Seat, ...], value: int) -> Totals | None:
+def settled(options: SoloOptions, totals: Totals, scorers: tuple[Seat, ...], value: int) -> Totals | None:
     """The totals after a hand, None if it is void (SOLO-SCORE-3, SOLO-SCORE-5, SOLO-LAST-3)."""
     after = tuple([min(OUT, total + value) if seat in scorers else total for seat, total in enumerate(totals)])
     if min(after) < OUT:
         return after
     lowest = min(totals)
-    if not table.lowest_gets_buck or totals.count(lowest) > 1:
+    if not options.lowest_gets_buck or totals.count(lowest) > 1:
         return None
     return tuple([lowest if total == lowest else OUT for total in totals])
 
@@ -41,19 +41,20 @@ def buck(totals: Totals) -> Seat | None:
     return remaining[0] if len(remaining) == 1 else None
 
 
-def last_two(table: Table, totals: Totals, side: tuple[Seat, ...]) -> bool:
+def last_two(options: SoloOptions, totals: Totals, side: tuple[Seat, ...]) -> bool:
     """Whether a call makes a hand of the last two that may not be played (SOLO-LAST-1, SOLO-LAST-2)."""
     remaining = tuple([seat for seat, total in enumerate(totals) if total < OUT])
     others = tuple([seat for seat in range(SEATS) if seat not in side])
-    return remaining == side or (table.either_pair and remaining == others)
+    return remaining == side or (options.either_pair and remaining == others)
 
 
-def ranking(table: Table, totals: Totals, went_out: tuple[int, ...]) -> tuple[tuple[Seat, ...], ...]:
-    """Groups of seats, best first, the Buck last; empty before the end (SOLO-END-4)."""
-    if (last := buck(totals)) is None:
+def ranking(state: SoloState) -> tuple[tuple[Seat, ...], ...]:
+    """Return groups of seats, best first, the Buck last; empty before the end (SOLO-END-4)."""
+    _, _, totals, went_out, _ = state.progress
+    if state.phase != "over" or (last := buck(totals)) is None:
         return ()
     safe = [seat for seat in range(SEATS) if seat != last]
-    if not table.out_order:
+    if not state.options.out_order:
         return tuple(safe), (last,)
     groups = (tuple(seat for seat in safe if went_out[seat] == hand) for hand in sorted({went_out[s] for s in safe}))
     return *groups, (last,)

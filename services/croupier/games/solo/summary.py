@@ -1,15 +1,12 @@
 """What is written down of a finished hand of Solo: for people in words, for programs by name, for statistics."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from croupier.games.cards import NOTATION, SUIT_NAMES, SUITS
 from croupier.games.facts import Count, Seat
 from croupier.games.solo import scoring
-from croupier.games.solo.contracts import NOBODY, UNSETTLED, Contract
-from croupier.games.solo.table import SEATS
-
-if TYPE_CHECKING:
-    from croupier.games.solo.state import SoloState
+from croupier.games.solo.contracts import NOBODY, UNSETTLED, SoloContract
+from croupier.games.solo.state import SEATS, SoloState
 
 
 class Result(NamedTuple):
@@ -44,14 +41,14 @@ REASONS = {
 """What players say of each reason for which a hand ends."""
 
 
-def headline(state: "SoloState", result: Result) -> str:
+def headline(state: SoloState, result: Result) -> str:
     """What the hand was, for example "dirty froke in hearts, failed, four tricks lost"."""
     contract = state.contract
     words = REASONS[result.reason] + (", but void as it would put out all who remain" if result.void else "")
     return words if not contract.stands else f"{_contract_words(contract, state.through)}, {words}"
 
 
-def _contract_words(contract: Contract, through: bool) -> str:
+def _contract_words(contract: SoloContract, through: bool) -> str:
     name = BID_NAMES[contract.bid]
     if contract.trump == UNSETTLED:
         return name
@@ -60,14 +57,14 @@ def _contract_words(contract: Contract, through: bool) -> str:
     return f"{'clean' if contract.clean else 'dirty'} {name}{suit}{do}{', gone through' if through else ''}"
 
 
-def notes(state: "SoloState", totals: tuple[int, ...]) -> tuple[str, ...]:
+def notes(state: SoloState, totals: tuple[int, ...]) -> tuple[str, ...]:
     """Each seat's role and what the hand brought it, for example "partner, +2"."""
     buck = scoring.buck(totals)
     return tuple([_note(state, totals[seat], seat, seat == buck) for seat in range(SEATS)])
 
 
-def _note(state: "SoloState", after: int, seat: Seat, is_buck: bool) -> str:
-    before = state.scores[seat]
+def _note(state: SoloState, after: int, seat: Seat, is_buck: bool) -> str:
+    before = state.progress.totals[seat]
     words = [role(state.contract, seat)]
     if after > before:
         words.append(f"+{after - before}")
@@ -80,14 +77,14 @@ def _note(state: "SoloState", after: int, seat: Seat, is_buck: bool) -> str:
     return ", ".join(word for word in words if word)
 
 
-def role(contract: Contract, seat: Seat) -> str:
+def role(contract: SoloContract, seat: Seat) -> str:
     """ "declarer", "partner" or "defender"; empty where there is no contract."""
     if not contract.stands:
         return ""
     return {contract.declarer: "declarer", contract.partner: "partner"}.get(seat, "defender")
 
 
-def details(state: "SoloState", result: Result) -> tuple[tuple[str, str], ...]:
+def details(state: SoloState, result: Result) -> tuple[tuple[str, str], ...]:
     """The hand for programs; the names are those of the rules page."""
     outcome = (("outcome", result.outcome), ("reason", result.reason), ("void", _flag(result.void)))
     contract = state.contract
@@ -110,7 +107,7 @@ def details(state: "SoloState", result: Result) -> tuple[tuple[str, str], ...]:
     return *outcome, *named
 
 
-def _called(state: "SoloState", contract: Contract) -> str:
+def _called(state: SoloState, contract: SoloContract) -> str:
     """The called card as far as everybody knows it: an unknown one that did not appear stays unknown."""
     if state.called_unknown and state.partner_hidden:
         return "unknown"
@@ -121,7 +118,7 @@ def _flag(value: bool) -> str:
     return "true" if value else "false"
 
 
-def counts(state: "SoloState", result: Result, totals: tuple[int, ...]) -> tuple[Count, ...]:
+def counts(state: SoloState, result: Result, totals: tuple[int, ...]) -> tuple[Count, ...]:
     """For statistics: what was declared and made by whom, alone or with a partner, and who got the Buck."""
     found: list[Count] = []
     contract = state.contract

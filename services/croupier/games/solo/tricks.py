@@ -1,15 +1,18 @@
 """Playing tricks in Solo: what may be played, the duties around the called card, who wins, and when a hand stops."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from croupier.games.actions import PLAYS, Action, Play, ThrowDown
 from croupier.games.cards import NOTATION, Card, cards_of_mask
 from croupier.games.facts import (
+    Call,
     Called,
     CardsMoved,
+    Contract,
     ContractChanged,
     Fact,
-    Marked,
+    Mark,
+    MarkChanged,
     MoveReason,
     PileCard,
     TrickTaken,
@@ -17,12 +20,9 @@ from croupier.games.facts import (
 )
 from croupier.games.interface import IllegalAction
 from croupier.games.solo import ending, scoring
-from croupier.games.solo.contracts import Contract
-from croupier.games.solo.deck import FOLLOWING, PLAIN, winner
-from croupier.games.solo.table import SEATS
-
-if TYPE_CHECKING:
-    from croupier.games.solo.state import SoloState
+from croupier.games.solo.contracts import SoloContract
+from croupier.games.solo.deck import FOLLOWING, PLAIN, taking
+from croupier.games.solo.state import SEATS, SoloState
 
 FOUR_TRICKS, FIVE_TRICKS = 4 * SEATS, 5 * SEATS
 """How many cards those are."""
@@ -36,7 +36,7 @@ class _Playable(NamedTuple):
     advice: str = "follow suit: play a card of the suit that was led"
 
 
-def legal(state: "SoloState") -> tuple[Action, ...]:
+def legal(state: SoloState) -> tuple[Action, ...]:
     """The cards that may be played, ascending, and throwing down where it may be chosen."""
     plays: list[Action] = [PLAYS[value] for value in cards_of_mask(_playable(state).cards)]
     if _may_throw_down(state):
@@ -44,7 +44,7 @@ def legal(state: "SoloState") -> tuple[Action, ...]:
     return tuple(plays)
 
 
-def act(state: "SoloState", action: Action) -> tuple["SoloState", tuple[Fact, ...]]:
+def act(state: SoloState, action: Action) -> tuple[SoloState, tuple[Fact, ...]]:
     """A card is played, or the hand is thrown down after five tricks out of five."""
     if isinstance(action, Play):
         _check(state, action)
@@ -55,11 +55,11 @@ def act(state: "SoloState", action: Action) -> tuple["SoloState", tuple[Fact, ..
         raise IllegalAction(
             "SOLO-THROUGH-1", "throwing down is for the lead to the sixth trick after five out of five, without a do"
         )
-    said = Called(state.to_act, action)
-    return ending.finish(state._replace(calls=(*state.calls, said)), True, "thrown_down", [said])
+    said = Call(state.to_act, action)
+    return ending.finish(state._replace(calls=(*state.calls, said)), True, "thrown_down", [Called(said)])
 
 
-def _check(state: "SoloState", action: Play) -> None:
+def _check(state: SoloState, action: Play) -> None:
     """Raises IllegalAction; which one depends on nothing but what the acting seat knows."""
     card, hand, playable = action.card, state.hand, _playable(state)
     if action.suit is not None:
@@ -70,20 +70,20 @@ def _check(state: "SoloState", action: Play) -> None:
         raise IllegalAction(playable.rule, playable.advice)
 
 
-def _playable(state: "SoloState") -> _Playable:
+def _playable(state: SoloState) -> _Playable:
     """The rules of following (SOLO-PLAY-2), and the duties while the partner is hidden."""
     seat, contract = state.to_act, state.contract
     hand = state.hands[seat]
     following = hand & FOLLOWING[contract.trump][state.trick[0].card] if state.trick else 0
     if state.partner_hidden:
-        if seat == contract.partner and state.table.forced:
+        if seat == contract.partner and state.options.forced:
             return _of_holder(state, hand, following)
         if seat == contract.declarer and state.trick and not following:
             return _of_declarer(contract, hand)
     return _Playable(following or hand)
 
 
-def _of_holder(state: "SoloState", hand: int, following: int) -> _Playable:
+def _of_holder(state: SoloState, hand: int, following: int) -> _Playable:
     """What the holder of the called card may play (SOLO-CARD-1, SOLO-CARD-2, SOLO-CARD-3)."""
     called, suit = _called(state.contract)
     if following & called:
@@ -97,7 +97,7 @@ def _of_holder(state: "SoloState", hand: int, following: int) -> _Playable:
     return _Playable(hand)
 
 
-def _of_declarer(contract: Contract, hand: int) -> _Playable:
+def _of_declarer(contract: SoloContract, hand: int) -> _Playable:
     """The declarer cannot follow, and keeps his one card of the called suit (SOLO-CARD-5)."""
     _, suit = _called(contract)
     if (hand & suit).bit_count() != 1:
@@ -107,24 +107,24 @@ def _of_declarer(contract: Contract, hand: int) -> _Playable:
     )
 
 
-def _called(contract: Contract) -> tuple[int, int]:
+def _called(contract: SoloContract) -> tuple[int, int]:
     """The called card and its suit as bit sets."""
     return 1 << contract.called, PLAIN[contract.called // 13]
 
 
-def _may_throw_down(state: "SoloState") -> bool:
+def _may_throw_down(state: SoloState) -> bool:
     """Whether the lead to the sixth trick follows five tricks out of five and no do (SOLO-THROUGH-1)."""
     if len(state.taken) != FIVE_TRICKS or state.trick or state.contract.do:
         return False
     return _side_tricks(state) == 5
 
 
-def _side_tricks(state: "SoloState") -> int:
+def _side_tricks(state: SoloState) -> int:
     contract, tricks = state.contract, state.tricks
     return tricks[contract.declarer] + (tricks[contract.partner] if contract.partner >= 0 else 0)
 
 
-def _play(state: "SoloState", card: Card) -> tuple["SoloState", tuple[Fact, ...]]:
+def _play(state: SoloState, card: Card) -> tuple[SoloState, tuple[Fact, ...]]:
     seat = state.to_act
     facts: list[Fact] = [_PLAYED[seat][card]]
     if state.partner_hidden and card == state.contract.called:
@@ -137,25 +137,26 @@ def _play(state: "SoloState", card: Card) -> tuple["SoloState", tuple[Fact, ...]
     return (state, (*facts, _TURN[following])) if len(trick) < SEATS else _resolve(state, facts)
 
 
-def _partner_shown(state: "SoloState") -> list[Fact]:
+def _partner_shown(state: SoloState) -> list[Fact]:
     """The called card appears, so everybody knows the partner (SOLO-CARD-4), and a card that was unknown."""
     contract = state.contract
-    shown: list[Fact] = [ContractChanged(partner=contract.partner)]
+    shown: list[Fact] = [ContractChanged(Contract(partner=contract.partner))]
     if state.called_unknown:
-        shown.append(Marked("called_card", None, NOTATION[contract.called]))
+        shown.append(MarkChanged(Mark("called_card", None, NOTATION[contract.called])))
     return shown
 
 
-def _go_through(state: "SoloState", facts: list[Fact]) -> "SoloState":
+def _go_through(state: SoloState, facts: list[Fact]) -> SoloState:
     """The sixth trick is begun after five out of five: all eight are needed now (SOLO-THROUGH-3)."""
-    facts.append(Marked("pledge", None, "through"))
-    facts.append(ContractChanged(amount=scoring.value(state.table, state.contract, through=True)))
+    facts.append(MarkChanged(Mark("pledge", None, "through")))
+    value = scoring.value(state.options, state.contract, through=True)
+    facts.append(ContractChanged(Contract(amount=value)))
     return state._replace(through=True)
 
 
-def _resolve(state: "SoloState", facts: list[Fact]) -> tuple["SoloState", tuple[Fact, ...]]:
-    """A trick is complete: who won it, and does the hand stop?"""
-    seat = winner(state.contract.trump, state.trick)
+def _resolve(state: SoloState, facts: list[Fact]) -> tuple[SoloState, tuple[Fact, ...]]:
+    """A trick is complete, and its leader would be next: who won it, and does the hand stop?"""
+    seat = (state.to_act + taking(state.contract.trump, state.trick)) % SEATS
     facts.append(CardsMoved("trick", "taken", tuple([laid.card for laid in state.trick]), SEATS, MoveReason.WIN))
     facts.append(_TAKEN[seat])
     tricks = (*state.tricks[:seat], state.tricks[seat] + 1, *state.tricks[seat + 1 :])
@@ -165,7 +166,7 @@ def _resolve(state: "SoloState", facts: list[Fact]) -> tuple["SoloState", tuple[
     return state._replace(to_act=seat), (*facts, _TURN[seat])
 
 
-def _stopped(state: "SoloState") -> tuple[bool, str] | None:
+def _stopped(state: SoloState) -> tuple[bool, str] | None:
     """Whether the hand is made and why it stops after a trick; None if it goes on (SOLO-STOP-1 to SOLO-STOP-4)."""
     played = len(state.taken)
     if state.partner_hidden:

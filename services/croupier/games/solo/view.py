@@ -1,39 +1,34 @@
-"""What a viewer may know of a table of Solo."""
+"""The view of a table of Solo for each viewer."""
 
-from typing import TYPE_CHECKING
-
-from croupier.games.actions import Call
+from croupier.games.actions import CallPartner
 from croupier.games.cards import NOTATION, Card, cards_of_mask
-from croupier.games.facts import Called, ContractChanged, Mark, Marked, Pile, Seat, SeatView, View, Viewer
-from croupier.games.solo import naming, scoring
-from croupier.games.solo.contracts import NOBODY, UNSETTLED
+from croupier.games.facts import Call, Contract, Mark, Pile, Seat, SeatView, View, Viewer
+from croupier.games.solo import scoring
+from croupier.games.solo.contracts import NOBODY, UNSETTLED, pledges
 from croupier.games.solo.deck import ORDER, ORDER_WITHOUT_TRUMP
-from croupier.games.solo.table import SEATS
-
-if TYPE_CHECKING:
-    from croupier.games.solo.state import SoloState
+from croupier.games.solo.state import SEATS, SoloState
 
 
-def view(state: "SoloState", viewer: Viewer) -> View:
+def view(state: SoloState, viewer: Viewer) -> View:
     """The whole view; hands stay closed when a hand has ended (SOLO-VIS-1)."""
     return View(
-        round_number=state.match.hand_number,
+        round_number=state.progress.hand_number,
         phase=state.phase,
-        dealer=_known(state.match.dealer),
+        dealer=_known(state.progress.dealer),
         seats=tuple([_seat(state, seat, viewer) for seat in range(SEATS)]),
         piles=tuple(
             [Pile(n, len(cards), cards) for n, cards in (("taken", state.taken), ("trick", state.trick)) if cards]
         ),
         calls=_calls(state, viewer),
         contract=_contract(state, viewer),
-        marks=tuple([Mark(mark.name, mark.seat, mark.value) for mark in marks(state)]),
+        marks=marks(state),
         card_order=_card_order(state),
         seats_to_act=() if state.to_act == NOBODY else (state.to_act,),
-        ranking=state.ranking,
+        ranking=scoring.ranking(state),
     )
 
 
-def marks(state: "SoloState") -> tuple[Marked, ...]:
+def marks(state: SoloState) -> tuple[Mark, ...]:
     """The marks that stand, by name: they are what is public and no other field of a view holds.
 
     What is known of an unknown card, clean or dirty, do or through, and the hands in which seats went out.
@@ -41,47 +36,47 @@ def marks(state: "SoloState") -> tuple[Marked, ...]:
     contract, found = state.contract, []
     if contract.called != UNSETTLED and state.called_unknown:
         shown = "unknown" if state.partner_hidden else NOTATION[contract.called]
-        found.append(Marked("called_card", None, shown))
+        found.append(Mark("called_card", None, shown))
     if contract.trump != UNSETTLED:
-        found += [Marked(name, None, value) for name, value in naming.pledges(contract, state.through)]
-    found += [Marked("went_out", seat, str(hand)) for seat, hand in enumerate(state.match.went_out) if hand]
+        found += [Mark(name, None, value) for name, value in pledges(contract, state.through)]
+    found += [Mark("went_out", seat, str(hand)) for seat, hand in enumerate(state.progress.went_out) if hand]
     return tuple(found)
 
 
-def _seat(state: "SoloState", seat: Seat, viewer: Viewer) -> SeatView:
+def _seat(state: SoloState, seat: Seat, viewer: Viewer) -> SeatView:
     hand = state.hands[seat]
     return SeatView(
         card_count=hand.bit_count(),
         cards=cards_of_mask(hand) if seat == viewer else (),
-        score=state.scores[seat],
+        score=state.progress.totals[seat],
         tricks_taken=state.tricks[seat],
     )
 
 
-def _calls(state: "SoloState", viewer: Viewer) -> tuple[Called, ...]:
+def _calls(state: SoloState, viewer: Viewer) -> tuple[Call, ...]:
     """All that was said; declarer and holder know which card an unknown one is (SOLO-CALL-4)."""
     contract = state.contract
     if not state.called_unknown or viewer not in contract.side:
         return state.calls
-    known = Called(contract.declarer, Call(contract.called))
-    return tuple([known if call.action == Call(None) else call for call in state.calls])
+    known = Call(contract.declarer, CallPartner(contract.called))
+    return tuple([known if call.action == CallPartner(None) else call for call in state.calls])
 
 
-def _contract(state: "SoloState", viewer: Viewer) -> ContractChanged:
+def _contract(state: SoloState, viewer: Viewer) -> Contract:
     contract = state.contract
     if not contract.stands:
-        return ContractChanged()
-    amount = None if contract.trump == UNSETTLED else scoring.value(state.table, contract, state.through)
+        return Contract()
+    amount = None if contract.trump == UNSETTLED else scoring.value(state.options, contract, state.through)
     hidden = state.partner_hidden and state.to_act != NOBODY and viewer != contract.partner
     partner = None if hidden else _known(contract.partner)
-    return ContractChanged(contract.declarer, partner, contract.bid, amount, _known(contract.trump))
+    return Contract(contract.declarer, partner, contract.bid, amount, _known(contract.trump))
 
 
 def _known(value: int) -> int | None:
     return None if value == UNSETTLED else value
 
 
-def _card_order(state: "SoloState") -> tuple[Card, ...]:
+def _card_order(state: SoloState) -> tuple[Card, ...]:
     if state.contract.trump != UNSETTLED:
         return ORDER[state.contract.trump]
     return ORDER_WITHOUT_TRUMP if any(state.hands) or state.taken else ()

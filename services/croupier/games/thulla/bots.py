@@ -5,7 +5,7 @@ from typing import NamedTuple
 from croupier.games.actions import Action, Play
 from croupier.games.cards import STANDARD_DECK, Card, suit_of
 from croupier.games.facts import Seat, View
-from croupier.games.interface import Choose, Seen
+from croupier.games.interface import Observation, RandomSource
 
 SAFE_ENOUGH = 0.25
 """The chance of a cut below which a high card is worth playing."""
@@ -18,16 +18,16 @@ class _Unseen(NamedTuple):
     total: int
 
 
-def sensible(seen: Seen, choose: Choose) -> Action:  # noqa: ARG001 - the port's signature
+def sensible(observation: Observation, randrange: RandomSource) -> Action:  # noqa: ARG001 - the port's signature
     """Play by what the seat sees; it decides without chance. Raises ValueError if nothing is legal."""
-    seat, view = seen.seat, seen.view
-    playable = [action.card for action in seen.legal.actions if isinstance(action, Play)]
+    seat, view = observation.seat, observation.view
+    playable = [action.card for action in observation.legal.actions if isinstance(action, Play)]
     if not playable:
         raise ValueError(f"seat {seat} has nothing to decide")
     unseen = _unseen(seat, view)
     trick = next((pile.cards for pile in view.piles if pile.name == "trick"), ())
     later = _later(seat, view, {laid.seat for laid in trick})
-    cutter_picks_up = seen.options["pickup"] == "cutter"
+    cutter_picks_up = observation.options["pickup"] == "cutter"
     if not trick:
         chance = [_cut_chance(view, unseen, suit, later) for suit in range(4)]
         return Play(_bait(playable, chance) if cutter_picks_up else _lead(unseen, playable, chance))
@@ -41,8 +41,8 @@ def sensible(seen: Seen, choose: Choose) -> Action:  # noqa: ARG001 - the port's
 
 
 def _unseen(seat: Seat, view: View) -> _Unseen:
-    seen = set(view.seats[seat].cards).union(*({lying.card for lying in pile.cards} for pile in view.piles))
-    suits = [suit_of(value) for value in STANDARD_DECK if value not in seen]
+    known = set(view.seats[seat].cards).union(*({lying.card for lying in pile.cards} for pile in view.piles))
+    suits = [suit_of(value) for value in STANDARD_DECK if value not in known]
     return _Unseen((suits.count(0), suits.count(1), suits.count(2), suits.count(3)), len(suits))
 
 

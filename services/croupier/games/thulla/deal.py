@@ -1,11 +1,23 @@
-"""How a game of Thulla begins: the deal, its check, the first leader and what becomes known."""
+"""The deal of Thulla: its check, the first leader, and the facts that it makes known."""
 
 from collections.abc import Iterator
+from typing import Any
 
-from croupier.games.cards import CARD_OF_NOTATION, Card
-from croupier.games.facts import CardsMoved, Fact, MoveReason, Seat, all_but, only
+from croupier.games.cards import CARD_OF_NOTATION, Card, mask_of, notation
+from croupier.games.facts import (
+    CardsMoved,
+    Fact,
+    MarkChanged,
+    MoveReason,
+    RoundStarted,
+    Seat,
+    TurnChanged,
+    all_but,
+    only,
+)
 from croupier.games.interface import CardsShuffled, IllegalAction
-from croupier.games.thulla.table import Table
+from croupier.games.thulla.state import ThullaOptions, ThullaState
+from croupier.games.thulla.view import marks
 
 ACE_OF_SPADES = CARD_OF_NOTATION["AS"]
 
@@ -13,35 +25,65 @@ Hands = tuple[tuple[Card, ...], ...]
 """The cards of each seat in the order in which they were dealt."""
 
 
-def dealt(table: Table, round_number: int, event: CardsShuffled) -> Hands:
-    """Deal one card at a time clockwise from the seat left of the dealer (THU-DEAL-2); raises IllegalAction."""
-    if tuple(sorted(event.cards)) != table.deck:
+def deal(before: ThullaState, event: CardsShuffled) -> tuple[ThullaState, tuple[Fact, ...]]:
+    """Return the state after a deal, and its facts; raises IllegalAction for one that is not due or not valid."""
+    dealt, options, round_number = _dealt(before, event), before.options, before.progress.round_number + 1
+    hands, first = tuple(map(mask_of, dealt)), _starter(options, round_number, dealt, event.drawn)
+    state = ThullaState(
+        options,
+        before.progress._replace(round_number=round_number, starter=first),
+        hands,
+        queue=holders(hands, first),
+        points=(0,) * options.seats,
+        forced=options.start == "ace_of_spades",
+    )
+    started = RoundStarted(round_number, options.dealer(round_number))
+    return state, (started, *_facts(options, dealt), *map(MarkChanged, marks(state)), TurnChanged("play", (first,)))
+
+
+def record(state: ThullaState, event: CardsShuffled) -> dict[str, Any]:
+    """Return the deal as THU-DEAL-3 writes it; raises IllegalAction for one that is not due or not valid."""
+    written: dict[str, Any] = {"type": "deal", "hands": [notation(hand) for hand in _dealt(state, event)]}
+    return written | {"starter": event.drawn[0]} if event.drawn else written
+
+
+def holders(hands: tuple[int, ...], first: Seat = 0) -> tuple[Seat, ...]:
+    """Return the seats with cards, clockwise from `first` or the next one after it (THU-LEAD-1, THU-LEAD-2)."""
+    return tuple([seat for seat in (*range(first, len(hands)), *range(first)) if hands[seat]])
+
+
+def _dealt(state: ThullaState, event: CardsShuffled) -> Hands:
+    """Deal one card at a time clockwise from the seat left of the dealer (THU-DEAL-2)."""
+    options = state.options
+    if state.phase != "deal":
+        raise IllegalAction("THU-DEAL-3", "no deal is due")
+    if tuple(sorted(event.cards)) != options.deck:
         raise IllegalAction(
-            "THU-DECK-2", f"a deal for {table.seats} seats has each of its {len(table.deck)} cards once"
+            "THU-DECK-2", f"a deal for {options.seats} seats has each of its {len(options.deck)} cards once"
         )
-    if len(event.drawn) != len(table.draw_bounds) or any(not 0 <= seat < table.seats for seat in event.drawn):
+    if len(event.drawn) != len(options.draw_bounds) or any(not 0 <= seat < options.seats for seat in event.drawn):
         raise IllegalAction("THU-START-3", "a deal draws one seat with start=random, and nothing otherwise")
-    first = table.dealer(round_number) + 1
-    return tuple(event.cards[(seat - first) % table.seats :: table.seats] for seat in range(table.seats))
+    first = options.dealer(state.progress.round_number + 1) + 1
+    return tuple(event.cards[(seat - first) % options.seats :: options.seats] for seat in range(options.seats))
 
 
-def starter(table: Table, round_number: int, hands: Hands, drawn: tuple[int, ...]) -> Seat:
-    """Who leads the first trick (THU-START-1, -3, -4, -5)."""
-    match table.start:
+def _starter(options: ThullaOptions, round_number: int, hands: Hands, drawn: tuple[int, ...]) -> Seat:
+    """Return the leader of the first trick (THU-START-1, -3, -4, -5)."""
+    match options.start:
         case "ace_of_spades":
             return next(seat for seat, hand in enumerate(hands) if ACE_OF_SPADES in hand)
         case "random":
             return drawn[0]
         case "dealer":
-            return table.dealer(round_number)
+            return options.dealer(round_number)
         case _:
-            return (table.dealer(round_number) + 1) % table.seats
+            return (options.dealer(round_number) + 1) % options.seats
 
 
-def facts(table: Table, hands: Hands) -> Iterator[Fact]:
+def _facts(options: ThullaOptions, hands: Hands) -> Iterator[Fact]:
     """Everybody learns the removed cards and the counts, each seat its own hand (THU-VIS-1)."""
-    if table.removed:
-        yield CardsMoved(None, "removed", table.removed, len(table.removed), MoveReason.REMOVE)
+    if options.removed:
+        yield CardsMoved(None, "removed", options.removed, len(options.removed), MoveReason.REMOVE)
     for seat, hand in enumerate(hands):
         yield CardsMoved(None, seat, tuple(sorted(hand)), len(hand), MoveReason.DEAL, only(seat))
         yield CardsMoved(None, seat, (), len(hand), MoveReason.DEAL, all_but(seat))

@@ -3,6 +3,7 @@
 from croupier.games.cards import cards_of_mask, strength_of
 from croupier.games.facts import Count, Seat
 from croupier.games.standings import ranked
+from croupier.games.thulla.state import ThullaState
 
 CARD_POINTS = {strength: min(strength, 10) for strength in range(2, 14)} | {14: 11}
 """From a card's strength to its points (section "Ranks")."""
@@ -79,14 +80,18 @@ def match_over(scoring: str, best_of: int, orders: tuple[tuple[Seat, ...], ...],
     return majority or len(orders) == best_of
 
 
-def ranking(
-    scoring: str, totals: tuple[int, ...], orders: tuple[tuple[Seat, ...], ...]
-) -> tuple[tuple[Seat, ...], ...]:
-    """Groups of seats, best first (THU-MATCH-4): penalty points, then wins, then the sum of places."""
+def ranking(state: ThullaState) -> tuple[tuple[Seat, ...], ...]:
+    """Return groups of seats, best first (THU-MATCH-4): by penalty points, then wins, then the sum of places.
+
+    Empty until the match is over.
+    """
+    _, _, totals, orders, _, over = state.progress
+    if not over:
+        return ()
     won = wins(orders, len(totals))
 
     def merit(seat: Seat) -> tuple[int, int, int]:
-        penalty = 0 if scoring == "none" else totals[seat]
+        penalty = 0 if state.options.scoring == "none" else totals[seat]
         return penalty, -won[seat], sum(order.index(seat) for order in orders)
 
     return ranked(range(len(totals)), merit)

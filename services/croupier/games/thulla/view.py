@@ -1,69 +1,65 @@
-"""What a viewer may know of a table of Thulla."""
-
-from typing import TYPE_CHECKING
+"""The view of a table of Thulla for each viewer."""
 
 from croupier.games.cards import cards_of_mask
-from croupier.games.facts import Mark, Marked, Pile, PileCard, Seat, SeatView, View, Viewer
+from croupier.games.facts import Mark, Pile, PileCard, Seat, SeatView, View, Viewer
 from croupier.games.thulla import scoring
-
-if TYPE_CHECKING:
-    from croupier.games.thulla.state import ThullaState
+from croupier.games.thulla.state import ThullaState
 
 
-def view(state: "ThullaState", viewer: Viewer) -> View:
-    """The whole view; hands are open once a game has ended (THU-VIS-4)."""
-    match = state.match
+def view(state: ThullaState, viewer: Viewer) -> View:
+    """Return all that a viewer may know; hands are open once a round has ended (THU-VIS-1 to -4)."""
+    progress = state.progress
     return View(
-        round_number=match.round_number,
+        round_number=progress.round_number,
         phase=state.phase,
-        dealer=state.table.dealer(match.round_number) if match.round_number else None,
-        seats=tuple(_seat(state, seat, viewer) for seat in range(state.table.seats)),
+        dealer=state.options.dealer(progress.round_number) if progress.round_number else None,
+        seats=tuple(_seat(state, seat, viewer) for seat in range(state.options.seats)),
         piles=_piles(state),
-        marks=tuple(Mark(mark.name, mark.seat, mark.value) for mark in marks(state)),
+        marks=marks(state),
         seats_to_act=state.queue[:1],
-        ranking=state.ranking,
+        ranking=scoring.ranking(state),
     )
 
 
-def marks(state: "ThullaState") -> tuple[Marked, ...]:
-    """The marks that stand, by name: they are what is public and no other field of a view holds.
+def marks(state: ThullaState) -> tuple[Mark, ...]:
+    """Return the marks by name: public values that no other field of a view holds.
 
-    The cutter picks up (THU-CUT-6), points so far (THU-SCORE-3), the stall counter, the first leader, and games won
-    where the scores do not tell.
+    They are the option that the cutter picks up (THU-CUT-6), points so far (THU-SCORE-3), the stall counter, the first
+    leader, and games won where the scores do not show them.
     """
-    table, match = state.table, state.match
-    found: list[Marked] = []
-    if match.round_number and table.cutter_picks_up:
-        found.append(Marked("pickup", None, "cutter"))
-    if table.scoring == "cards_each_out":
+    options, progress = state.options, state.progress
+    found: list[Mark] = []
+    if progress.round_number and options.cutter_picks_up:
+        found.append(Mark("pickup", None, "cutter"))
+    if options.scoring == "cards_each_out":
         found += _by_seat("points", state.points)
     if state.stalled:
-        found.append(Marked("stall", None, str(state.stalled)))
-    if match.round_number:
-        found.append(Marked("starter", None, str(match.starter)))
-    if table.best_of > 1 and table.scoring != "none":
-        found += _by_seat("wins", scoring.wins(match.orders, table.seats))
+        found.append(Mark("stall", None, str(state.stalled)))
+    if progress.round_number:
+        found.append(Mark("starter", None, str(progress.starter)))
+    if options.best_of > 1 and options.scoring != "none":
+        found += _by_seat("wins", scoring.wins(progress.orders, options.seats))
     return tuple(found)
 
 
-def _by_seat(name: str, values: tuple[int, ...]) -> list[Marked]:
-    return [Marked(name, seat, str(value)) for seat, value in enumerate(values) if value]
+def _by_seat(name: str, values: tuple[int, ...]) -> list[Mark]:
+    return [Mark(name, seat, str(value)) for seat, value in enumerate(values) if value]
 
 
-def _seat(state: "ThullaState", seat: Seat, viewer: Viewer) -> SeatView:
+def _seat(state: ThullaState, seat: Seat, viewer: Viewer) -> SeatView:
     hand = state.hands[seat]
-    out = seat in state.out
+    is_out = seat in state.out
     return SeatView(
         card_count=hand.bit_count(),
         cards=cards_of_mask(hand) if seat == viewer or not state.queue else (),
-        score=state.scores[seat],
-        out=out,
-        place=state.out.index(seat) + 1 if out else 0,
+        score=state.progress.totals[seat],
+        is_out=is_out,
+        place=state.out.index(seat) + 1 if is_out else None,
     )
 
 
-def _piles(state: "ThullaState") -> tuple[Pile, ...]:
-    removed = state.table.removed if state.match.round_number else ()
+def _piles(state: ThullaState) -> tuple[Pile, ...]:
+    removed = state.options.removed if state.progress.round_number else ()
     piles = (
         ("removed", tuple(PileCard(value, None) for value in removed)),
         ("trick", tuple(PileCard(card, seat) for card, seat in state.trick)),

@@ -1,4 +1,4 @@
-"""Alembic's way in to the lobby's migrations."""
+"""The entry point of Alembic into the lobby's migrations."""
 
 from croupier.lobby.schema import METADATA, VERSION_TABLE
 from croupier.runtime.migration_environment import run_migrations

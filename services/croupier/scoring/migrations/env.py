@@ -1,4 +1,4 @@
-"""Alembic's entry into the migrations of scoring."""
+"""The entry point of Alembic into scoring's migrations."""
 
 from croupier.runtime.migration_environment import run_migrations
 from croupier.scoring.schema import METADATA

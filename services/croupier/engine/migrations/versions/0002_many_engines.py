@@ -1,4 +1,4 @@
-"""Several engines on one database: deadlines to find, attendance, interruptions, and an archive."""
+"""Several engines on one database: deadlines, heartbeats, outages and an archive."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -36,7 +36,7 @@ def upgrade() -> None:
         sa.Column("seen_at", sa.BigInteger, nullable=False),
     )
     op.create_table(
-        "interruptions",
+        "outages",
         sa.Column("engine_id", sa.String(64), primary_key=True),
         sa.Column("began", sa.BigInteger, primary_key=True, autoincrement=False),
         sa.Column("ended", sa.BigInteger, nullable=False),
@@ -57,7 +57,7 @@ def _take_over() -> None:
 
 
 def downgrade() -> None:
-    for table in ("interruptions", "engines", "archive", "deadlines"):
+    for table in ("outages", "engines", "archive", "deadlines"):
         op.drop_table(table)
     op.drop_index("tables_unreported", "tables")
     op.drop_index("tables_by_end", "tables")

@@ -8,14 +8,12 @@ down_revision = None
 
 
 def upgrade() -> None:
-    """Create everything."""
     _create_players()
     _create_tables()
     _create_tickets()
 
 
 def downgrade() -> None:
-    """Drop everything."""
     for name in ("lobby_tickets", "lobby_tables", "lobby_sign_ins", "lobby_players"):
         op.drop_table(name)
 
@@ -46,20 +44,22 @@ def _create_tables() -> None:
         sa.Column("version", sa.Integer, nullable=False),
         sa.Column("state", sa.String(16), nullable=False),
         sa.Column("game", sa.String(64), nullable=False),
+        sa.Column("rules_version", sa.Integer, nullable=False),
         sa.Column("options", sa.JSON, nullable=False),
-        sa.Column("clock", sa.JSON, nullable=False),
+        sa.Column("time_control", sa.JSON, nullable=False),
         sa.Column("seats", sa.JSON, nullable=False),
+        sa.Column("teams", sa.JSON, nullable=False),
         sa.Column("host_player_id", sa.String(32), nullable=False),
-        sa.Column("private", sa.Boolean, nullable=False),
+        sa.Column("is_private", sa.Boolean, nullable=False),
         sa.Column("invite_code", sa.String(8), unique=True),
-        sa.Column("commitment", sa.String(128), nullable=False),
+        sa.Column("seed_commitment", sa.String(128), nullable=False),
         sa.Column("created_milliseconds", sa.BigInteger, nullable=False),
-        sa.Column("touched_milliseconds", sa.BigInteger, nullable=False),
+        sa.Column("updated_milliseconds", sa.BigInteger, nullable=False),
     )
-    op.create_index("lobby_tables_by_age", "lobby_tables", ["private", "created_milliseconds", "table_id"])
+    op.create_index("lobby_tables_by_creation", "lobby_tables", ["is_private", "created_milliseconds", "table_id"])
     op.create_index("lobby_tables_by_state", "lobby_tables", ["state", "table_id"])
     op.create_index("lobby_tables_by_host", "lobby_tables", ["host_player_id", "state"])
-    op.create_index("lobby_tables_by_touch", "lobby_tables", ["touched_milliseconds"])
+    op.create_index("lobby_tables_by_update", "lobby_tables", ["updated_milliseconds"])
 
 
 def _create_tickets() -> None:
@@ -69,12 +69,15 @@ def _create_tickets() -> None:
         sa.Column("player_id", sa.String(32), nullable=False, unique=True),
         sa.Column("name", sa.String(32), nullable=False),
         sa.Column("game", sa.String(64), nullable=False),
-        sa.Column("seats", sa.Integer, nullable=False),
+        sa.Column("seat_count", sa.Integer, nullable=False),
         sa.Column("client_seed", sa.LargeBinary, nullable=False),
         sa.Column("created_milliseconds", sa.BigInteger, nullable=False),
-        sa.Column("seen_milliseconds", sa.BigInteger, nullable=False),
+        sa.Column("heartbeat_milliseconds", sa.BigInteger, nullable=False),
         sa.Column("stream_id", sa.String(32)),
         sa.Column("table_id", sa.String(32)),
+        sa.Column("request_id", sa.String(64), nullable=False),
+        sa.Column("is_delivered", sa.Boolean, nullable=False),
     )
-    op.create_index("lobby_tickets_by_wish", "lobby_tickets", ["game", "seats", "created_milliseconds", "ticket_id"])
+    criteria = ["game", "seat_count", "created_milliseconds", "ticket_id"]
+    op.create_index("lobby_tickets_by_criteria", "lobby_tickets", criteria)
     op.create_index("lobby_tickets_by_stream", "lobby_tickets", ["stream_id"])

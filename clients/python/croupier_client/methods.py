@@ -1,0 +1,201 @@
+"""All unary RPCs and server streams of the services, from which both clients take their methods."""
+
+from collections.abc import Mapping
+
+from google.protobuf.struct_pb2 import Struct
+
+from croupier_api.v1 import actions_pb2, engine_pb2, lobby_pb2, scoring_pb2, tables_pb2
+from croupier_client.rpc import Rpc, Service, Stream, Unary
+from croupier_client.table import new_request_id
+
+
+def encode_options(options: Mapping[str, bool | int | str] | None) -> Struct:
+    """Return the options of a game as the contract has them."""
+    struct = Struct()
+    struct.update(options or {})
+    return struct
+
+
+def _has_table(answer: lobby_pb2.FindMatchResponse) -> bool:
+    """Return whether an answer has the table, after which a repeated call would wait for another one."""
+    return answer.HasField("table")
+
+
+class ServiceMethods:
+    """The RPCs of the three services, by their names; each returns its response message and raises CroupierError."""
+
+    @Unary
+    def list_games(self) -> Rpc[lobby_pb2.ListGamesResponse]:
+        """Return the games with their seats and options."""
+        return Rpc(Service.LOBBY, lobby_pb2.ListGamesRequest(), lobby_pb2.ListGamesResponse)
+
+    @Unary
+    def create_table(
+        self,
+        *,
+        game: str,
+        seat_count: int,
+        options: Mapping[str, bool | int | str] | None = None,
+        time_control: tables_pb2.TimeControl | None = None,
+        is_private: bool = False,
+    ) -> Rpc[lobby_pb2.CreateTableResponse]:
+        """Create a table and take its first seat as host; omitted options and times have their defaults."""
+        request = lobby_pb2.CreateTableRequest(
+            game=game,
+            seat_count=seat_count,
+            options=encode_options(options),
+            time_control=time_control,
+            is_private=is_private,
+        )
+        return Rpc(Service.LOBBY, request, lobby_pb2.CreateTableResponse)
+
+    @Unary
+    def get_table(self, *, table_id: str) -> Rpc[lobby_pb2.GetTableResponse]:
+        """Return one table."""
+        return Rpc(Service.LOBBY, lobby_pb2.GetTableRequest(table_id=table_id), lobby_pb2.GetTableResponse)
+
+    @Unary
+    def list_tables(
+        self,
+        *,
+        game: str = "",
+        state: tables_pb2.TableState.ValueType = tables_pb2.TABLE_STATE_UNSPECIFIED,
+        page_size: int = 0,
+        page_token: str = "",
+    ) -> Rpc[lobby_pb2.ListTablesResponse]:
+        """Return a page of the public tables, newest first."""
+        request = lobby_pb2.ListTablesRequest(game=game, state=state, page_size=page_size, page_token=page_token)
+        return Rpc(Service.LOBBY, request, lobby_pb2.ListTablesResponse)
+
+    @Stream
+    def watch_tables(self, *, table_id: str = "", game: str = "") -> Rpc[lobby_pb2.WatchTablesResponse]:
+        """Follow one table, or the public tables of a game; the stream starts again after a lost connection."""
+        request = lobby_pb2.WatchTablesRequest(table_id=table_id, game=game)
+        return Rpc(Service.LOBBY, request, lobby_pb2.WatchTablesResponse)
+
+    @Unary
+    def join_table(
+        self, *, table_id: str | None = None, invite_code: str | None = None
+    ) -> Rpc[lobby_pb2.JoinTableResponse]:
+        """Take the first free seat of a table; raises ValueError unless exactly one of id and invite code is given."""
+        if (table_id is None) == (invite_code is None):
+            raise ValueError("invalid table: expected exactly one of table_id and invite_code")
+        by_code = lobby_pb2.JoinTableRequest(invite_code=invite_code or "")
+        request = by_code if table_id is None else lobby_pb2.JoinTableRequest(table_id=table_id)
+        return Rpc(Service.LOBBY, request, lobby_pb2.JoinTableResponse)
+
+    @Unary
+    def leave_table(self, *, table_id: str) -> Rpc[lobby_pb2.LeaveTableResponse]:
+        """Leave a forming table."""
+        request = lobby_pb2.LeaveTableRequest(table_id=table_id)
+        return Rpc(Service.LOBBY, request, lobby_pb2.LeaveTableResponse)
+
+    @Unary
+    def set_ready(
+        self, *, table_id: str, is_ready: bool = True, client_seed: bytes = b""
+    ) -> Rpc[lobby_pb2.SetReadyResponse]:
+        """Set the player's readiness; `client_seed`, at most 64 bytes, is mixed into the shuffles."""
+        request = lobby_pb2.SetReadyRequest(table_id=table_id, is_ready=is_ready, client_seed=client_seed)
+        return Rpc(Service.LOBBY, request, lobby_pb2.SetReadyResponse)
+
+    @Unary
+    def add_bot(self, *, table_id: str, bot: str = "", seat: int | None = None) -> Rpc[lobby_pb2.AddBotResponse]:
+        """Put a bot, by default the strongest, on a free seat; only the host may.
+
+        A call with `seat` may be repeated after a lost answer.
+        """
+        request = lobby_pb2.AddBotRequest(table_id=table_id, bot=bot, seat=seat)
+        return Rpc(Service.LOBBY, request, lobby_pb2.AddBotResponse)
+
+    @Unary
+    def clear_seat(self, *, table_id: str, seat: int) -> Rpc[lobby_pb2.ClearSeatResponse]:
+        """Free a seat of a forming table; only the host may."""
+        request = lobby_pb2.ClearSeatRequest(table_id=table_id, seat=seat)
+        return Rpc(Service.LOBBY, request, lobby_pb2.ClearSeatResponse)
+
+    @Stream
+    def find_match(
+        self, *, game: str, seat_count: int, client_seed: bytes = b"", request_id: str = ""
+    ) -> Rpc[lobby_pb2.FindMatchResponse]:
+        """Wait to be matched with others; the last answer has the table. The same criteria keep their ticket.
+
+        A repeat with the same `request_id` gets the same table, also after a lost answer; by default it is a new one.
+        """
+        request = lobby_pb2.FindMatchRequest(
+            game=game, seat_count=seat_count, client_seed=client_seed, request_id=request_id or new_request_id()
+        )
+        return Rpc(Service.LOBBY, request, lobby_pb2.FindMatchResponse, _has_table)
+
+    @Unary
+    def submit_action(
+        self, *, table_id: str, request_id: str, action: actions_pb2.Action, expected_sequence: int | None = None
+    ) -> Rpc[engine_pb2.SubmitActionResponse]:
+        """Act without a stream; a repeat with the same `request_id` gets the first answer."""
+        request = engine_pb2.SubmitActionRequest(
+            table_id=table_id, request_id=request_id, action=action, expected_sequence=expected_sequence
+        )
+        return Rpc(Service.ENGINE, request, engine_pb2.SubmitActionResponse)
+
+    @Unary
+    def get_view(self, *, table_id: str) -> Rpc[engine_pb2.GetViewResponse]:
+        """Return the caller's view of a table."""
+        return Rpc(Service.ENGINE, engine_pb2.GetViewRequest(table_id=table_id), engine_pb2.GetViewResponse)
+
+    @Unary
+    def send_reaction(self, *, table_id: str, reaction: str) -> Rpc[engine_pb2.SendReactionResponse]:
+        """Send one of the contract's reactions to all viewers of the table."""
+        request = engine_pb2.SendReactionRequest(table_id=table_id, reaction=reaction)
+        return Rpc(Service.ENGINE, request, engine_pb2.SendReactionResponse)
+
+    @Unary
+    def create_proposal(
+        self, *, table_id: str, request_id: str, proposal: str
+    ) -> Rpc[engine_pb2.CreateProposalResponse]:
+        """Make a proposal of the game's description; a repeat with the same `request_id` gets the first answer."""
+        request = engine_pb2.CreateProposalRequest(table_id=table_id, request_id=request_id, proposal=proposal)
+        return Rpc(Service.ENGINE, request, engine_pb2.CreateProposalResponse)
+
+    @Unary
+    def cast_vote(
+        self, *, table_id: str, request_id: str, proposal_sequence: int, vote: engine_pb2.Vote.ValueType
+    ) -> Rpc[engine_pb2.CastVoteResponse]:
+        """Vote on the pending proposal; a repeat with the same `request_id` gets the first answer."""
+        request = engine_pb2.CastVoteRequest(
+            table_id=table_id, request_id=request_id, proposal_sequence=proposal_sequence, vote=vote
+        )
+        return Rpc(Service.ENGINE, request, engine_pb2.CastVoteResponse)
+
+    @Unary
+    def get_replay(self, *, table_id: str) -> Rpc[engine_pb2.GetReplayResponse]:
+        """Return the replay of a finished table."""
+        return Rpc(Service.ENGINE, engine_pb2.GetReplayRequest(table_id=table_id), engine_pb2.GetReplayResponse)
+
+    @Unary
+    def get_score_sheet(self, *, table_id: str) -> Rpc[scoring_pb2.GetScoreSheetResponse]:
+        """Return the score sheet of a table, with a line for each round."""
+        request = scoring_pb2.GetScoreSheetRequest(table_id=table_id)
+        return Rpc(Service.SCORING, request, scoring_pb2.GetScoreSheetResponse)
+
+    @Unary
+    def get_player_statistics(self, *, player_id: str = "") -> Rpc[scoring_pb2.GetPlayerStatisticsResponse]:
+        """Return the statistics of a player, by default the caller, by game."""
+        request = scoring_pb2.GetPlayerStatisticsRequest(player_id=player_id)
+        return Rpc(Service.SCORING, request, scoring_pb2.GetPlayerStatisticsResponse)
+
+    @Unary
+    def get_leaderboard(
+        self, *, game: str, page_size: int = 0, page_token: str = ""
+    ) -> Rpc[scoring_pb2.GetLeaderboardResponse]:
+        """Return a page of a game's leaderboard."""
+        request = scoring_pb2.GetLeaderboardRequest(game=game, page_size=page_size, page_token=page_token)
+        return Rpc(Service.SCORING, request, scoring_pb2.GetLeaderboardResponse)
+
+    @Unary
+    def list_results(
+        self, *, game: str = "", player_id: str = "", page_size: int = 0, page_token: str = ""
+    ) -> Rpc[scoring_pb2.ListResultsResponse]:
+        """Return a page of the results of finished tables, newest first."""
+        request = scoring_pb2.ListResultsRequest(
+            game=game, player_id=player_id, page_size=page_size, page_token=page_token
+        )
+        return Rpc(Service.SCORING, request, scoring_pb2.ListResultsResponse)

@@ -1,0 +1,185 @@
+"""RPCs as values, and descriptors that turn methods which build an RPC into methods which call it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from functools import update_wrapper
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, cast, overload
+
+from google.protobuf.descriptor import MethodDescriptor
+from google.protobuf.descriptor_pb2 import MethodOptions
+from google.protobuf.message import Message
+
+from croupier_api.v1 import engine_pb2
+from croupier_client.retry import Attempts, Retries
+
+P = ParamSpec("P")
+R = TypeVar("R", bound=Message)
+M = TypeVar("M", bound=Message, covariant=True)
+
+
+class Service(Enum):
+    """A service, with the first part of its name in the contract."""
+
+    LOBBY = "Lobby"
+    ENGINE = "Engine"
+    SCORING = "Scoring"
+
+
+def never_last(_: Message) -> bool:
+    """Return False: no answer is known to be the last one of its stream."""
+    return False
+
+
+@dataclass(frozen=True)
+class Rpc(Generic[R]):
+    """A request for one RPC, which is found by the name of the request message.
+
+    A stream that fails after an answer for which `is_last` is true is complete, and is not opened again.
+    """
+
+    service: Service
+    request: Message
+    response: type[R]
+    is_last: Callable[[R], bool] = never_last
+
+    @property
+    def method(self) -> MethodDescriptor:
+        """Return the descriptor of the RPC."""
+        request = self.request.DESCRIPTOR
+        service = request.file.services_by_name[f"{self.service.value}Service"]
+        return cast("MethodDescriptor", service.methods_by_name[request.name.removesuffix("Request")])
+
+    @property
+    def path(self) -> str:
+        """Return the path of the RPC in HTTP/2."""
+        return f"/{self.method.containing_service.full_name}/{self.method.name}"
+
+    @property
+    def attempts(self) -> Attempts:
+        """Return whether the RPC may be retried; a unary one may if the contract declares it idempotent."""
+        if self.method.server_streaming:
+            return Attempts.STREAM
+        is_repeatable = self.method.GetOptions().idempotency_level != MethodOptions.IDEMPOTENCY_UNKNOWN
+        return Attempts.IDEMPOTENT if is_repeatable else Attempts.ONCE
+
+    @staticmethod
+    def serialize(request: Message) -> bytes:
+        """Return the bytes of a request."""
+        return request.SerializeToString()
+
+    @property
+    def table_id(self) -> str:
+        """Return the table's id; empty if the request has none."""
+        return str(getattr(self.request, "table_id", ""))
+
+
+class AsyncCaller(ABC):
+    """Calls RPCs with asyncio; every method raises CroupierError."""
+
+    @abstractmethod
+    async def invoke(self, rpc: Rpc[R]) -> R:
+        """Return the answer to a unary RPC."""
+
+    @abstractmethod
+    def follow(self, rpc: Rpc[R]) -> AsyncIterator[R]:
+        """Yield the answers of a stream, which is opened again if the connection is lost."""
+
+    @abstractmethod
+    async def open(self, rpc: Rpc[R]) -> AsyncGenerator[R, None]:
+        """Return the answers of one stream, without retries."""
+
+    @abstractmethod
+    async def open_play_table(
+        self, table_id: str, requests: AsyncIterator[engine_pb2.PlayTableRequest]
+    ) -> AsyncGenerator[engine_pb2.PlayTableResponse, None]:
+        """Return the answers of one PlayTable stream, without retries."""
+
+    @abstractmethod
+    def retries(self, attempts: Attempts) -> Retries:
+        """Return the retries of one RPC."""
+
+
+class Messages(Protocol[M]):
+    """The messages of a blocking stream."""
+
+    def __iter__(self) -> Iterator[M]:
+        """Iterate over the messages and wait for each; raises CroupierError."""
+        ...
+
+    def cancel(self) -> None:
+        """End the stream, from any thread."""
+        ...
+
+
+class BlockingCaller(ABC):
+    """Calls RPCs and blocks; every method raises CroupierError."""
+
+    @abstractmethod
+    def invoke(self, rpc: Rpc[R]) -> R:
+        """Return the answer to a unary RPC."""
+
+    @abstractmethod
+    def follow(self, rpc: Rpc[R]) -> Iterator[R]:
+        """Yield the answers of a stream, which is opened again if the connection is lost."""
+
+    @abstractmethod
+    def open(self, rpc: Rpc[R]) -> Messages[R]:
+        """Return the answers of one stream, without retries."""
+
+    @abstractmethod
+    def open_play_table(
+        self, table_id: str, requests: Iterator[engine_pb2.PlayTableRequest]
+    ) -> Messages[engine_pb2.PlayTableResponse]:
+        """Return the answers of one PlayTable stream, without retries."""
+
+    @abstractmethod
+    def retries(self, attempts: Attempts) -> Retries:
+        """Return the retries of one RPC."""
+
+
+class Unary(Generic[P, R]):
+    """A descriptor that turns a method which builds a unary RPC into one which calls it."""
+
+    def __init__(self, build: Callable[Concatenate[Any, P], Rpc[R]]) -> None:
+        self._build = build
+        self.__doc__ = build.__doc__
+
+    @overload
+    def __get__(self, client: AsyncCaller, owner: type) -> Callable[P, Coroutine[Any, Any, R]]: ...
+    @overload
+    def __get__(self, client: BlockingCaller, owner: type) -> Callable[P, R]: ...
+    @overload
+    def __get__(self, client: None, owner: type) -> Self: ...
+    def __get__(self, client: AsyncCaller | BlockingCaller | None, owner: type) -> object:
+        if client is None:
+            return self
+
+        def invoke(*args: P.args, **kwargs: P.kwargs) -> object:
+            return client.invoke(self._build(client, *args, **kwargs))
+
+        return update_wrapper(invoke, self._build)
+
+
+class Stream(Generic[P, R]):
+    """A descriptor that turns a method which builds the RPC of a stream into one which follows it."""
+
+    def __init__(self, build: Callable[Concatenate[Any, P], Rpc[R]]) -> None:
+        self._build = build
+        self.__doc__ = build.__doc__
+
+    @overload
+    def __get__(self, client: AsyncCaller, owner: type) -> Callable[P, AsyncIterator[R]]: ...
+    @overload
+    def __get__(self, client: BlockingCaller, owner: type) -> Callable[P, Iterator[R]]: ...
+    @overload
+    def __get__(self, client: None, owner: type) -> Self: ...
+    def __get__(self, client: AsyncCaller | BlockingCaller | None, owner: type) -> object:
+        if client is None:
+            return self
+
+        def follow(*args: P.args, **kwargs: P.kwargs) -> object:
+            return client.follow(self._build(client, *args, **kwargs))
+
+        return update_wrapper(follow, self._build)

@@ -1,0 +1,26 @@
+// Refusals: the reasons that the contract lists, in the details of an error.
+import { durationMs } from "@bufbuild/protobuf/wkt";
+import { ConnectError } from "@connectrpc/connect";
+
+import { ErrorReason } from "./generated/croupier_api/v1/errors_pb";
+import { ErrorInfoSchema, RetryInfoSchema } from "./generated/google/rpc/error_details_pb";
+import type { Status } from "./generated/google/rpc/status_pb";
+
+/** Return why a call was refused: UNSPECIFIED for a reason newer than this client, undefined if no service refused it. */
+export function reasonOf(error: unknown): ErrorReason | undefined {
+  const [info] = ConnectError.from(error).findDetails(ErrorInfoSchema);
+  return info && (ErrorReason[info.reason as keyof typeof ErrorReason] ?? ErrorReason.UNSPECIFIED);
+}
+
+/** Return the milliseconds that a refusal asks to wait before a retry; 0 if it does not. */
+export function retryDelay(error: unknown): number {
+  const [retry] = ConnectError.from(error).findDetails(RetryInfoSchema);
+  return retry?.retryDelay === undefined ? 0 : durationMs(retry.retryDelay);
+}
+
+/** Return the error of a refused action in a PlayTable stream, equal to the error of the unary call. */
+export function errorOf({ code, message, details }: Status): ConnectError {
+  const error = new ConnectError(message, code);
+  error.details = details.map(({ typeUrl, value }) => ({ type: typeUrl.slice(typeUrl.lastIndexOf("/") + 1), value }));
+  return error;
+}

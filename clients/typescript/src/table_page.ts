@@ -1,0 +1,113 @@
+// The part of the page that shows a table: all that its player may know, for any game.
+import { equals } from "@bufbuild/protobuf";
+
+import { type Action, type LegalActions, LegalActionsSchema } from "./generated/croupier_api/v1/actions_pb";
+import type { Card } from "./generated/croupier_api/v1/cards_pb";
+import type { Fact, Pile, SeatView } from "./generated/croupier_api/v1/facts_pb";
+import { choiceForm } from "./choice_form";
+import { element, make, showLines, showStatus } from "./dom";
+import { actionText, callText, factText, placeText } from "./sentences";
+import type { Table } from "./table";
+import { type Words, texts } from "./words";
+
+const MAX_LINES = 40;
+
+/** Shows a table; `act` carries an action out that the player has chosen. */
+export class TablePage {
+  private shownLegal: LegalActions | undefined;
+
+  constructor(
+    private readonly table: Table,
+    private readonly act: (action: Action) => void,
+  ) {
+    element("actions").replaceChildren();
+    element("log").replaceChildren();
+    element("at-table").hidden = false;
+  }
+
+  /** Show the table as it is now, with the facts that led to it. */
+  show(words: Words, facts: readonly Fact[]): void {
+    const { view, seat } = this.table;
+    element("round").textContent = texts(`${words.word("round")} ${view.round}`, words.word(view.phase));
+    const lines = view.seats.map((shown, number) => this.seatText(shown, number, words));
+    showLines("scores", lines).forEach((line, number) => (line.ariaCurrent = `${view.seatsToAct.includes(number)}`));
+    const hand = seat === undefined ? [] : view.seats[seat]?.cards ?? [];
+    showLines("hand", inOrder(hand, view.cardOrder).map((card) => words.card(card)));
+    showLines("piles", view.piles.map((pile) => pileText(pile, words)));
+    showLines("known", this.knownTexts(words));
+    this.showActions(words);
+    log(facts.map((fact) => factText(fact, words)));
+    showStatus("playing", this.turnText(words));
+  }
+
+  private seatText(shown: SeatView, seat: number, words: Words): string {
+    const { view, clock } = this.table;
+    const isOpen = seat !== this.table.seat && shown.cards.length > 0;
+    return texts(
+      `${words.seat(seat)}: ${shown.score}`,
+      shown.cardCount > 0 && words.cards(isOpen ? shown.cards : [], shown.cardCount),
+      shown.tricksTaken > 0 && `tricks ${shown.tricksTaken}`,
+      view.dealer === seat && "dealer",
+      shown.isOut && "out",
+      placeText(shown.place),
+      clock?.awaySeats.includes(seat) && "away",
+    );
+  }
+
+  /** Return the lines on teams, contract, calls and marks. */
+  private knownTexts(words: Words): string[] {
+    const { view, teams } = this.table;
+    const against = teams.map(({ seats }) => words.seats(seats)).join(" against ");
+    const calls = view.calls.map((call) => callText(call, words));
+    const marks = view.marks.map((mark) => words.mark(mark));
+    return [against, view.contract === undefined ? "" : words.contract(view.contract), ...calls, ...marks];
+  }
+
+  private turnText(words: Words): string {
+    const { legal, clock, view } = this.table;
+    if (legal === undefined) return texts("waiting", words.seats(view.seatsToAct) && `${words.seats(view.seatsToAct)} to act`);
+    const deadline = Number(clock?.deadlineUnixMs ?? 0n);
+    return texts("your turn", deadline > 0 && `until ${new Date(deadline).toLocaleTimeString()}`);
+  }
+
+  /** Show buttons and forms, unless they are the same: then a person may be choosing. Keep the focus among them. */
+  private showActions(words: Words): void {
+    const { legal } = this.table;
+    if (this.shownLegal === legal || (this.shownLegal && legal && equals(LegalActionsSchema, this.shownLegal, legal))) return;
+    this.shownLegal = legal;
+    const buttons = (legal?.actions ?? []).map((action) => this.button(action, words));
+    const forms = (legal?.choices ?? []).map((choice) => choiceForm(choice, words, this.act));
+    const actions = element("actions");
+    const hasFocus = actions.contains(document.activeElement);
+    actions.replaceChildren(...buttons, ...forms);
+    if (hasFocus) (actions.querySelector("button, input") as HTMLElement | null ?? actions).focus();
+  }
+
+  private button(action: Action, words: Words): HTMLButtonElement {
+    const button = make("button", {}, actionText(action, words));
+    button.addEventListener("click", () => this.act(action));
+    return button;
+  }
+}
+
+/** Return the cards of a hand as its player sees them: those of the order first, the others ascending. */
+function inOrder(cards: readonly Card[], order: readonly Card[]): Card[] {
+  const positionOf = (card: Card) => (order.includes(card) ? order.indexOf(card) : order.length);
+  return [...cards].sort((one, other) => positionOf(one) - positionOf(other) || one - other);
+}
+
+function pileText({ name, owner, count, cards, faceDown }: Pile, words: Words): string {
+  const known = cards.map(({ card, seat }) => words.card(card) + (seat === undefined ? "" : ` (${words.seat(seat)})`));
+  const isWhole = known.length === count;
+  return texts(
+    `${words.owned(name, owner)}: ${isWhole ? known.join(", ") : words.cards([], count)}`,
+    !isWhole && known.length > 0 && `among them ${known.join(", ")}`,
+    faceDown && "face down",
+  );
+}
+
+function log(texts: readonly string[]): void {
+  const lines = element("log");
+  for (const text of texts) if (text !== "") lines.prepend(make("li", {}, text));
+  while (lines.children.length > MAX_LINES) lines.lastChild?.remove();
+}

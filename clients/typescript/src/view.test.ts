@@ -1,0 +1,91 @@
+// The fold yields the engine's view in any game, and follows the contract in rare cases.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import test from "node:test";
+
+import { type MessageInitShape, create, equals, fromBinary, toJson } from "@bufbuild/protobuf";
+import { base64Decode } from "@bufbuild/protobuf/wire";
+
+import { SnapshotSchema, TableUpdateSchema } from "./generated/croupier_api/v1/engine_pb";
+import { FactSchema, type TableView, TableViewSchema } from "./generated/croupier_api/v1/facts_pb";
+import { fold } from "./view";
+
+/** One viewer's table as the engine encodes it, in base64: the view in snapshots, the facts of each step in updates. */
+interface Recorded {
+  readonly game: string;
+  readonly viewerSeat: number | null;
+  readonly before: string;
+  readonly steps: readonly { readonly update: string; readonly after: string }[];
+}
+
+/** Two cards of a game's own deck. */
+const [SEVEN, EIGHT]: [number, number] = [64, 65];
+/** A file with a JSON array of Recorded, which tests/web writes. */
+const RECORDED = process.env["CROUPIER_RECORDED_VIEWS"];
+
+test("folded facts yield the view of the engine", { skip: RECORDED === undefined }, () => {
+  const tables: Recorded[] = JSON.parse(readFileSync(RECORDED ?? "", "utf8"));
+  assert.ok(tables.length > 0);
+  for (const { game, viewerSeat, before, steps } of tables) {
+    let view = viewOf(before);
+    steps.forEach(({ update, after }, step) => {
+      const { facts } = fromBinary(TableUpdateSchema, base64Decode(update));
+      view = fold(view, facts, viewerSeat ?? undefined);
+      const expected = viewOf(after);
+      if (equals(TableViewSchema, view, expected)) return;
+      assert.deepEqual(jsonOf(view), jsonOf(expected), `step ${step} of ${game} for viewer ${viewerSeat}`);
+      assert.fail("the views differ in what JSON does not show");
+    });
+  }
+});
+
+function viewOf(snapshot: string): TableView {
+  return fromBinary(SnapshotSchema, base64Decode(snapshot)).view ?? create(TableViewSchema);
+}
+
+function jsonOf(view: TableView): unknown {
+  return toJson(TableViewSchema, view);
+}
+
+/** Return the view of seat 0 at a table of two after facts. */
+function after(facts: readonly MessageInitShape<typeof FactSchema>["fact"][]): TableView {
+  const begun = create(TableViewSchema, { seats: [{ cards: [SEVEN, SEVEN, EIGHT], cardCount: 3 }, { cardCount: 3 }] });
+  return fold(begun, facts.map((fact) => create(FactSchema, { fact: fact ?? { case: undefined } })), 0);
+}
+
+test("piles of one name belong to different owners, and those of the table come first", () => {
+  const lay = (count: number, owner?: number) => ({
+    case: "cardsMoved" as const,
+    value: {
+      source: { place: { case: "hand" as const, value: 1 } },
+      target: { place: { case: "pile" as const, value: "melds" }, ...(owner === undefined ? {} : { owner }) },
+      cards: Array.from({ length: count }, () => SEVEN),
+      count,
+      faceDown: owner === 1,
+    },
+  });
+  const { piles } = after([lay(1, 1), lay(1), lay(1, 0)]);
+  assert.deepEqual(piles.map(({ owner, count, faceDown }) => [owner, count, faceDown]), [
+    [undefined, 1, false],
+    [0, 1, false],
+    [1, 1, true],
+  ]);
+  assert.deepEqual(piles.map(({ cards }) => cards.map(({ seat }) => seat)), [[1], [1], [1]]);
+});
+
+test("one of two equal cards is played", () => {
+  const source = { place: { case: "hand" as const, value: 0 } };
+  const { seats } = after([{ case: "cardsMoved", value: { source, target: {}, cards: [SEVEN], count: 1 } }]);
+  assert.deepEqual(seats[0]?.cards, [SEVEN, EIGHT]);
+});
+
+test("a fact that does not fit the view is refused", () => {
+  assert.throws(() => after([{ case: "trickTaken", value: { seat: 2 } }]));
+  assert.throws(() => after([{ case: "roundEnded", value: { score: { totals: [1] } } }]));
+  const source = { place: { case: "pile" as const, value: "none" } };
+  assert.throws(() => after([{ case: "cardsMoved", value: { source, count: 1 } }]));
+});
+
+test("a kind of fact that is newer than this client changes nothing", () => {
+  assert.deepEqual(jsonOf(after([{ case: undefined }])), jsonOf(after([])));
+});

@@ -1,0 +1,24 @@
+"""The games whose rules the judge knows."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from loadtest.judge.rules.interface import JudgeTable, Options
+from loadtest.judge.rules.jossing import JossingTable
+from loadtest.judge.rules.one_oh_one.table import OneOhOneTable
+from loadtest.judge.rules.one_ten.table import OneTenTable
+from loadtest.judge.rules.solo.table import SoloTable
+from loadtest.judge.rules.thulla import ThullaTable
+
+RULES: Mapping[str, Callable[[int, Options], JudgeTable]] = MappingProxyType(
+    {
+        "thulla": ThullaTable,
+        "one_ten": OneTenTable,
+        "jossing": JossingTable,
+        "one_oh_one": OneOhOneTable,
+        "solo": SoloTable,
+    }
+)
+"""Factories of tables by game id, from the number of seats and all options."""
+RULES_VERSION = 1
+"""The version of all games' rules that the judge knows."""

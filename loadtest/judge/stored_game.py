@@ -1,0 +1,246 @@
+"""The replay and the rows of a table: compared with the received entries and each other, and verified."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from loadtest.judge.answers import UNJUDGED_CODES
+from loadtest.judge.log import Log, replay_numbers
+from loadtest.judge.notation import Deck, act_sent, canonical, reason_text
+from loadtest.judge.replay import (
+    InvalidReplay,
+    Replay,
+    ReplayEntry,
+    cards_shown,
+    header_differences,
+    read,
+    seeds_differ,
+)
+from loadtest.judge.rows import Row, Rows, UnreadableRow, read_rows
+from loadtest.judge.streams import ViewerHistory
+from loadtest.judge.verification import Position, Verification, verify
+from loadtest.judge.violations import Found, Invariant
+from loadtest.record import Answered, TableRecord
+
+AHEAD_MILLISECONDS = 200
+"""An engine's estimate of the database's time may be so far ahead of the commit."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredGame:
+    """The replay and the rows, as far as they can be read, their numbers, and their verification."""
+
+    base: Replay | None
+    """The game that is verified: the replay, or else the rows."""
+    replay: Replay | None
+    rows: Rows | None
+    numbers: Mapping[int, int]
+    verification: Verification | None
+    found: tuple[Found, ...]
+
+    @property
+    def positions(self) -> Mapping[int, Position]:
+        """The positions by the number of the event before them; empty without a verification."""
+        return dict(enumerate(self.verification.positions)) if self.verification is not None else {}
+
+
+def read_stored_game(record: TableRecord, histories: Sequence[ViewerHistory], log: Log) -> StoredGame:
+    """Read the replay and the rows, compare them with the received entries and each other, and verify the game."""
+    found: list[Found] = []
+    rows, replay = _rows_of(record, found), _replay_of(record, found)
+    whole = rows if rows is not None and rows.is_whole else None
+    stored = whole.replay(record.table_id) if whole is not None else None
+    base = replay or stored
+    if base is None:
+        found += _rows_differ(rows, None, histories, log)
+        return StoredGame(None, None, None, {}, None, tuple(found))
+    headers = [(Invariant.REPLAY_DIFFERS, 0, detail) for detail in header_differences(base, log.info, histories)]
+    numbers = whole.numbers if whole is not None else replay_numbers(log, len(base.entries))
+    found += [*headers, *seeds_differ(base, record.commitment, log.info, histories)]
+    verification = verify(base) if not headers else None
+    if replay is not None:
+        by_number = dict(enumerate(replay.entries, start=1))
+        entries = {sequence: by_number[number] for sequence, number in numbers.items() if number in by_number}
+        missing = [sequence for sequence in log.entries if sequence in numbers.keys() - entries.keys()]
+        found += [(Invariant.REPLAY_DIFFERS, sequence, "a received entry is not in the replay") for sequence in missing]
+        found += received_differs(Invariant.REPLAY_DIFFERS, entries, log)
+    found += _rows_differ(rows, verification, histories, log)
+    if replay is not None and whole is not None and stored is not None:
+        found += replay_differs(whole, stored, replay, verification)
+    sequences = {number: sequence for sequence, number in numbers.items()}
+    for invariant, number, detail in verification.faults if verification is not None else ():
+        is_log = replay is None and invariant is Invariant.REPLAY_DIFFERS
+        found.append((Invariant.LOG_BROKEN if is_log else invariant, sequences.get(number, number), detail))
+    return StoredGame(base, replay, whole, numbers, verification, tuple(found))
+
+
+def _rows_of(record: TableRecord, found: list[Found]) -> Rows | None:
+    """The rows of the table; None without readable ones."""
+    try:
+        return read_rows(record.stored) if record.stored is not None else None
+    except UnreadableRow as fault:
+        found.append((Invariant.LOG_BROKEN, fault.sequence, fault.detail))
+        return None
+
+
+def _replay_of(record: TableRecord, found: list[Found]) -> Replay | None:
+    """The replay; None without a readable one."""
+    if len(set(record.replays)) > 1:
+        found.append((Invariant.REPLAY_DIFFERS, 0, "two viewers got different replays"))
+    try:
+        return read(record.replays[0], Deck(record.deck)) if record.replays else None
+    except InvalidReplay as untrue:
+        found.append((Invariant.REPLAY_DIFFERS, 0, str(untrue)))
+        return None
+
+
+def _rows_differ(
+    rows: Rows | None, verification: Verification | None, histories: Sequence[ViewerHistory], log: Log
+) -> Iterator[Found]:
+    if rows is None:
+        return
+    yield from rows_broken(rows, verification)
+    yield from received_differs(Invariant.VIEW_DIFFERS, rows.by_sequence, log)
+    for one in histories:
+        yield from shown_early(one, rows)
+        yield from answers_differ(one, rows)
+
+
+def rows_broken(rows: Rows, verification: Verification | None) -> Iterator[Found]:
+    """The violations of rows by themselves: gaps, decreasing times, duplicate requests, a wrong status."""
+    at = 0
+    for number, row in enumerate(rows.entries, start=1):
+        if row.sequence != number:
+            yield Invariant.LOG_BROKEN, row.sequence, f"the log must continue with {number}"
+            return
+        if row.at < at:
+            yield Invariant.LOG_BROKEN, number, f"stored at {row.at}, the entry before at {at}"
+        if row.committed is not None and row.at > row.committed + AHEAD_MILLISECONDS:
+            yield Invariant.LOG_BROKEN, number, f"stored at {row.at}, after the commit at {row.committed}"
+        at = row.at
+    requests = Counter((row.body["seat"], row.body["request"]) for row in rows.entries if "request" in row.body)
+    for (seat, request_id), count in requests.items():
+        if count > 1:
+            yield Invariant.ACTION_DUPLICATED, 0, f"request {request_id} of seat {seat} is stored {count} times"
+    if (
+        verification is not None
+        and not verification.faults
+        and (verification.ranking is not None) != (rows.stored.status == "finished")
+    ):
+        detail = f"the table's status is {rows.stored.status}, which contradicts the rules"
+        yield Invariant.LOG_BROKEN, len(rows.entries), detail
+
+
+def replay_differs(rows: Rows, own: Replay, replay: Replay, verification: Verification | None) -> Iterator[Found]:
+    """The differences between a replay and the events of the rows, which are `own` as a replay."""
+    if dict(own.header) != dict(replay.header):
+        yield Invariant.REPLAY_DIFFERS, 0, "the replay's header differs from the rows"
+    if len(own.entries) != len(replay.entries):
+        detail = f"the replay has {len(replay.entries)} entries, {len(own.entries)} events are stored"
+        yield Invariant.REPLAY_DIFFERS, 0, detail
+    shuffles = verification.shuffles if verification is not None else {}
+    pairs = zip(rows.numbers.items(), own.entries, replay.entries, strict=False)
+    for (sequence, number), stored, entry in pairs:
+        if (stored.at_milliseconds, _comparable(stored.line)) != (entry.at_milliseconds, _comparable(entry.line)):
+            detail = f"the row is {dict(stored.line)}, the replay has {dict(entry.line)}"
+            yield Invariant.REPLAY_DIFFERS, sequence, detail
+        if number in shuffles and (stored.line.get("cards"), stored.line.get("drawn")) != shuffles[number]:
+            detail = "the stored cards do not follow from the seed and the client seeds"
+            yield Invariant.DEAL_UNFAIR, sequence, detail
+
+
+def _comparable(line: Mapping[str, Any]) -> object:
+    """A line without its number; "shuffle" for a shuffle, which a replay writes as a deal."""
+    event = line.get("event")
+    if "cards" in line or (isinstance(event, dict) and event.get("type") in ("deal", "reshuffle")):
+        return "shuffle"
+    return event if event is not None else (line["seat"], canonical(line["action"]), line.get("auto"))
+
+
+def received_differs(invariant: Invariant, kept: Mapping[int, Row | ReplayEntry], log: Log) -> Iterator[Found]:
+    """Received entries whose public part differs from the rows or the replay."""
+    for sequence in [sequence for sequence in log.entries if sequence in kept]:
+        update, stored = log.entries[sequence], kept[sequence].public
+        seat, cards = update.seat if update.HasField("seat") else None, cards_shown(update)
+        at, is_meta = update.stored_unix_ms, sequence in log.meta_entries
+        received = at, seat, update.acted_by, update.compensated_ms, is_meta, cards
+        if received != (stored if cards else stored._replace(cards=())):
+            yield invariant, sequence, f"received was {received}, stored is {stored}"
+
+
+def shown_early(one: ViewerHistory, rows: Rows) -> Iterator[Found]:
+    """Entries that a viewer received before they were committed, or that are not stored."""
+    seen = [
+        (received.at_milliseconds, message.sequence)
+        for received, message in zip(one.record.received, one.messages, strict=True)
+        if message.event.WhichOneof("event_kind") in ("update", "snapshot")
+    ]
+    seen += [(at, snapshot.sequence) for at, snapshot in one.views]
+    for at, sequence in seen:
+        if sequence and (reason := _not_yet(rows.by_sequence.get(sequence), at)):
+            yield Invariant.SHOWN_BEFORE_STORED, sequence, f"{one.name} received the entry, {reason}"
+
+
+def _stored_at(row: Row) -> int:
+    return row.at if row.committed is None else row.committed
+
+
+def _not_yet(row: Row | None, at: int) -> str:
+    """The reason why an entry may not be known at a time; empty if it may."""
+    if row is None:
+        return "which is not stored"
+    if row.committed is not None and at < row.committed:
+        return f"which was committed {row.committed - at} ms later"
+    return ""
+
+
+def answers_differ(one: ViewerHistory, rows: Rows) -> Iterator[Found]:
+    """Acknowledged requests that are not stored as they were sent, and refused requests that were stored before.
+
+    A copy that the network delivers after the refusal may come at a time when the request is allowed.
+    """
+    sent = _bodies_sent(one)
+    stored = {
+        row.body["request"]: row for row in rows.entries if row.body.get("seat") == one.seat and "request" in row.body
+    }
+    for answer in one.record.answered:
+        bodies = sent.get(answer.request_id, [])
+        if answer.sequence is not None:
+            yield from _acknowledged(one, answer, bodies, rows.by_sequence.get(answer.sequence))
+            continue
+        row, is_final = stored.get(answer.request_id), answer.code not in UNJUDGED_CODES
+        if row is not None and is_final and bodies == [_body_of(row)] and _stored_at(row) <= answer.at_milliseconds:
+            reason = reason_text(answer.reason)
+            detail = f"request {answer.request_id} of {one.name} is stored, and was refused with {reason}"
+            yield Invariant.WRONG_REFUSAL, row.sequence, detail
+
+
+def _acknowledged(one: ViewerHistory, answer: Answered, bodies: list[object], row: Row | None) -> Iterator[Found]:
+    sequence = answer.sequence or 0
+    is_there = row is not None and (row.body.get("seat"), row.body.get("request")) == (one.seat, answer.request_id)
+    if row is None or not is_there or (bodies and _body_of(row) not in bodies):
+        stored = "nothing" if row is None else dict(row.body)
+        detail = f"{bodies} as {answer.request_id} was acknowledged to {one.name}, stored is {stored}"
+        yield Invariant.ACKNOWLEDGED_LOST, sequence, detail
+    elif reason := _not_yet(row, answer.at_milliseconds):
+        yield Invariant.SHOWN_BEFORE_STORED, sequence, f"an acknowledgement to {one.name} names an entry {reason}"
+
+
+def _bodies_sent(one: ViewerHistory) -> Mapping[str, list[object]]:
+    """By request id the distinct bodies that were sent."""
+    bodies: dict[str, dict[object, None]] = defaultdict(dict)
+    for sent in one.record.sent:
+        bodies[sent.request_id][canonical(act_sent(sent.action))] = None
+    for sent_proposal in one.record.sent_proposals:
+        vote = (sent_proposal.proposal_sequence, sent_proposal.agree)
+        bodies[sent_proposal.request_id][vote if sent_proposal.proposal is None else sent_proposal.proposal] = None
+    return {request_id: list(named) for request_id, named in bodies.items()}
+
+
+def _body_of(row: Row) -> object:
+    """The request of a row, in the form of `_bodies_sent`."""
+    body = row.body
+    if row.tag == "act":
+        return canonical(body["action"])
+    return (body["proposal_sequence"], body["agree"]) if row.tag == "vote" else body.get("proposal")

@@ -1,0 +1,140 @@
+"""Plays a replay, or the rows of a log, again by the judge's own rules, and reports every difference."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from loadtest.judge.deals import deal, table_key
+from loadtest.judge.replay import Replay
+from loadtest.judge.rules.interface import Card, Illegal, JudgeTable, Legal, Pile, ReplayAction, Round, Shuffle
+from loadtest.judge.rules.registry import RULES
+from loadtest.judge.violations import Found, Invariant
+
+
+class Position(NamedTuple):
+    """The table between two entries, by the judge's rules."""
+
+    round_number: int
+    hands: list[list[Card]]
+    piles: Mapping[str, Pile]
+    legal: Mapping[int, Legal]
+    """By seat to act."""
+    scores: list[int]
+    ranking: list[list[int]] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The positions before the first entry and after each, up to a fault that stops the game."""
+
+    positions: Sequence[Position]
+    rounds: Sequence[Round]
+    faults: Sequence[Found]
+    """By number of the entry in the replay; 0 is the header."""
+    shuffles: Mapping[int, tuple[list[Card], list[int]]]
+    """By number of the entry, the cards and drawn numbers that follow from the seeds."""
+
+    @property
+    def ranking(self) -> list[list[int]] | None:
+        """The ranking by the rules; None before the end of the game."""
+        return self.positions[-1].ranking if self.positions else None
+
+
+def verify(replay: Replay) -> Verification | None:
+    """Play a replay again; None for an unknown game."""
+    rules = RULES.get(replay.header["game"])
+    if rules is None:
+        return None
+    try:
+        table = rules(replay.header["seats"], replay.header["options"])
+    except (KeyError, TypeError, ValueError) as error:
+        return Verification((), (), [(Invariant.REPLAY_DIFFERS, 0, f"the options are not the game's: {error!r}")], {})
+    verifier = _Verifier(replay, table)
+    faults = list(verifier.faults())
+    return Verification(verifier.positions, list(verifier.table.rounds), faults, verifier.shuffles)
+
+
+class _Verifier:
+    """Applies the entries of a replay to the judge's table."""
+
+    def __init__(self, replay: Replay, table: JudgeTable) -> None:
+        self.table = table
+        self.positions = [_position(table)]
+        self.shuffles: dict[int, tuple[list[Card], list[int]]] = {}
+        self._replay = replay
+        self._key = table_key(bytes.fromhex(replay.header["seed"]), replay.added)
+
+    def faults(self) -> Iterator[Found]:
+        for number, entry in enumerate(self._replay.entries, start=1):
+            if self.table.ranking is not None:
+                yield Invariant.REPLAY_DIFFERS, number, "the game was over before this entry"
+                return
+            rounds = len(self.table.rounds)
+            if (fault := self._play(number, entry.line)) is not None:
+                invariant, detail = fault
+                yield invariant, number, detail
+                return
+            self.positions.append(_position(self.table))
+            if self._replay.result is not None and self.table.rounds[rounds:] != entry.rounds:
+                detail = f"the rounds are {entry.rounds}, by the rules {self.table.rounds[rounds:]}"
+                yield Invariant.RESULT_DIFFERS, number, detail
+        yield from self._result()
+
+    def _play(self, number: int, line: Mapping[str, Any]) -> tuple[Invariant, str] | None:
+        if (wanted := self.table.shuffle_wanted) is not None:
+            return self._deal(number, line, wanted)
+        if "cards" in line:
+            return Invariant.RULES_BROKEN, "cards were shuffled though seats had to act"
+        if "event" in line:
+            return self._agree(line["event"])
+        return self._act(line)
+
+    def _deal(self, number: int, line: Mapping[str, Any], wanted: Shuffle) -> tuple[Invariant, str] | None:
+        if "seat" in line:
+            return Invariant.RULES_BROKEN, f"seat {line['seat']} acted while cards had to be shuffled"
+        shuffled = self.shuffles[number] = deal(self._key, wanted)
+        event = self.table.shuffled(*shuffled)
+        is_row = "cards" in line
+        if ((line["cards"], line["drawn"]) if is_row else line["event"]) != (shuffled if is_row else event):
+            return Invariant.DEAL_UNFAIR, "these cards do not follow from the seed and the seats' seeds"
+        return None
+
+    def _agree(self, event: ReplayAction) -> tuple[Invariant, str] | None:
+        try:
+            self.table.agree(event)
+        except Illegal as illegal:
+            return Invariant.RULES_BROKEN, f"this event is not possible: {illegal}"
+        return None
+
+    def _act(self, line: Mapping[str, Any]) -> tuple[Invariant, str] | None:
+        seat, is_bot = line["seat"], self._replay.header["players"][line["seat"]]["bot"]
+        if (line.get("auto") == "bot") != is_bot:
+            detail = f"seat {seat} is {'a' if is_bot else 'no'} computer player, the entry has {line.get('auto')}"
+            return Invariant.REPLAY_DIFFERS, detail
+        try:
+            self.table.act(seat, line["action"])
+        except Illegal as illegal:
+            invariant = Invariant.RULES_BROKEN if "auto" in line else Invariant.ILLEGAL_ACCEPTED
+            return invariant, f"seat {seat} acted {line['action']}: {illegal}"
+        return None
+
+    def _result(self) -> Iterator[Found]:
+        last, result = len(self._replay.entries), self._replay.result
+        if result is None:
+            return
+        if self.table.ranking is None:
+            yield Invariant.REPLAY_DIFFERS, last, "the replay ends before the game does"
+        elif (result["ranking"], result["totals"]) != (self.table.ranking, self.table.scores):
+            own = f"by the rules {self.table.ranking} with {self.table.scores}"
+            yield Invariant.RESULT_DIFFERS, last, f"the result is {result['ranking']} with {result['totals']}, {own}"
+
+
+def _position(table: JudgeTable) -> Position:
+    return Position(
+        table.round_number,
+        [list(hand) for hand in table.hands],
+        table.piles,
+        {seat: table.legal(seat) for seat in table.to_act},
+        list(table.scores),
+        table.ranking,
+    )

@@ -1,0 +1,183 @@
+"""Monitors all instances of the services over a run: their resources, and the increases of their counters."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from loadtest.monitor.growth import Reading, settled_reading
+from loadtest.monitor.scrape import FailedScrape, Key, Scrape, scrape
+from loadtest.report.result import Check, ServiceUsage
+
+START_TIME = "process_start_time_seconds"
+FORMING = ("state", "FORMING")
+
+
+class Usage(NamedTuple):
+    """The resources of all instances together: CPU cores since the reading before, and memory; 0 where unknown."""
+
+    cpu_cores: float = 0.0
+    memory_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Increases:
+    """The increase of each counter and gauge since the beginning, of all instances together.
+
+    It is whole if every instance was read at the beginning and just now, and none was restarted: counts between the
+    last reading and the end of a process are lost.
+    """
+
+    samples: Mapping[Key, float]
+    is_whole: bool
+
+
+class ServiceMonitor:
+    """Reads all instances on demand.
+
+    `instances` has the metrics address (host:port) of each by name; `clock` returns monotonic seconds.
+    """
+
+    def __init__(
+        self,
+        instances: Mapping[str, str],
+        clock: Callable[[], float],
+        read: Callable[[str, float], Scrape | FailedScrape] = scrape,
+    ) -> None:
+        self.clock = clock
+        self._instances = dict(instances)
+        self._read = read
+        self._states = {instance: _Instance() for instance in instances}
+
+    def sample(self) -> None:
+        """Read all instances; one that cannot be read is noted as missing."""
+        for instance, address in self._instances.items():
+            self._states[instance].take(self._read(address, self.clock()))
+
+    @property
+    def histories(self) -> Mapping[str, Sequence[Reading]]:
+        """The readings of each instance, oldest first."""
+        return {name: state.readings for name, state in self._states.items()}
+
+    def check(self) -> Check:
+        """Whether every instance could be read at the beginning and at the end."""
+        missed = "; ".join(f"{instance}: {one.missed}" for instance, one in self._states.items() if one.missed)
+        limit = "all read at the beginning and at the end"
+        return Check("services monitored", limit, missed or f"{len(self._states)} read", passed=not missed)
+
+    def usage(self) -> Usage:
+        """The current use of resources."""
+        known = [readings for readings in self.histories.values() if readings]
+        cores = sum(_cores(readings[-2], readings[-1]) for readings in known if len(readings) > 1)
+        return Usage(cores, sum(readings[-1].memory_bytes for readings in known))
+
+    def usages(self) -> tuple[ServiceUsage, ...]:
+        """The resources that each instance used over the run; instances that were never read are left out."""
+        return tuple(_usage_of(instance, readings) for instance, readings in self.histories.items() if readings)
+
+    def increases(self) -> Increases:
+        """The increases of all counters since the first sample."""
+        total: Counter[Key] = Counter()
+        for state in self._states.values():
+            total.update(state.increases())
+        return Increases(dict(total), all(state.is_whole for state in self._states.values()))
+
+
+@dataclass(slots=True)
+class _Instance:
+    """The readings of one instance."""
+
+    readings: list[Reading] = field(default_factory=list)
+    missed: str = ""
+    """The reason why it could not be read at the beginning, or the last time; else empty."""
+    _first: Scrape | None = None
+    _last: Scrape | None = None
+    _counted: defaultdict[Key, float] = field(default_factory=lambda: defaultdict(float))
+    _restarts: int = 0
+    _first_failure: str = ""
+
+    @property
+    def is_whole(self) -> bool:
+        return not self.missed and not self._restarts and self._first is not None
+
+    def take(self, read: Scrape | FailedScrape) -> None:
+        """Add a reading, or the reason why there is none."""
+        if isinstance(read, FailedScrape):
+            self.missed = read.reason
+            if self._first is None:
+                self._first_failure = read.reason
+            return
+        self.missed = self._first_failure
+        self._count(read)
+        self.readings.append(self._reading(read))
+
+    def _count(self, read: Scrape) -> None:
+        if self._last is None:
+            self._first = self._last = read
+            return
+        is_new = _was_restarted(self._last, read)
+        before = {} if is_new else self._last.samples
+        for key, value in read.samples.items():
+            if _is_counter(key):
+                self._counted[key] += value - before.get(key, 0.0)
+        self._restarts += is_new
+        self._last = read
+
+    def _reading(self, read: Scrape) -> Reading:
+        return Reading(
+            seconds=read.seconds,
+            cpu_seconds=self._counted["process_cpu_seconds_total", ()],
+            memory_bytes=int(read.total("process_resident_memory_bytes")),
+            files=int(read.total("process_open_fds")),
+            streams=int(max(read.total("croupier_streams"), read.total("croupier_rpc_open_calls"))),
+            tables=_tables(read),
+            restarts=self._restarts,
+        )
+
+    def increases(self) -> Mapping[Key, float]:
+        """The increases of the counters and gauges."""
+        if self._first is None or self._last is None:
+            return {}
+        first, last = self._first.samples, self._last.samples
+        gauges = {key for key in (*first, *last) if not _is_counter(key)}
+        return {**self._counted, **{key: last.get(key, 0.0) - first.get(key, 0.0) for key in gauges}}
+
+
+def _is_counter(key: Key) -> bool:
+    return key[0].endswith("_total")
+
+
+def _was_restarted(before: Scrape, after: Scrape) -> bool:
+    """Whether an instance was restarted: its start time differs, or a counter went down."""
+    if before.total(START_TIME) != after.total(START_TIME):
+        return True
+    return any(after.samples.get(key, 0.0) < value for key, value in before.samples.items() if _is_counter(key))
+
+
+def _tables(read: Scrape) -> int:
+    """Tables in an engine's memory, or in a lobby and not over.
+
+    Forming tables are left out: one that is never started stays for an hour.
+    """
+    lobby = [(labels, value) for (name, labels), value in read.samples.items() if name == "croupier_lobby_tables"]
+    running = sum(value for labels, value in lobby if FORMING not in labels)
+    return int(read.total("croupier_tables_in_memory") + running)
+
+
+def _cores(before: Reading, after: Reading) -> float:
+    passed = after.seconds - before.seconds
+    return (after.cpu_seconds - before.cpu_seconds) / passed if passed > 0 else 0.0
+
+
+def _usage_of(instance: str, readings: Sequence[Reading]) -> ServiceUsage:
+    first, last = readings[0], readings[-1]
+    return ServiceUsage(
+        instance=instance,
+        cpu_seconds=last.cpu_seconds,
+        memory_first_bytes=settled_reading(readings).memory_bytes,
+        memory_last_bytes=last.memory_bytes,
+        files_first=first.files,
+        files_last=last.files,
+        streams_last=last.streams,
+        tables_last=last.tables,
+    )

@@ -1,0 +1,128 @@
+"""Attempts that must be refused, each with the refusal that is expected."""
+
+from random import Random
+from typing import NamedTuple, TypeAlias
+
+import grpc
+
+from croupier_api.v1 import actions_pb2 as pb
+from croupier_api.v1 import cards_pb2
+from croupier_api.v1.errors_pb2 import ErrorReason
+from croupier_client import FollowedTable, choose_random_action
+from loadtest.record import Expected
+
+Reason: TypeAlias = ErrorReason.ValueType
+Refusal: TypeAlias = tuple[grpc.StatusCode, Reason]
+NO_REASON = ErrorReason.ERROR_REASON_UNSPECIFIED
+ILLEGAL_ACTION = ErrorReason.ERROR_REASON_ILLEGAL_ACTION
+TWO_OF_CLUBS, THREE_OF_CLUBS = cards_pb2.CARD_TWO_OF_CLUBS, cards_pb2.CARD_THREE_OF_CLUBS
+ACE_OF_SPADES = cards_pb2.CARD_ACE_OF_SPADES
+BARE_VERBS = (
+    pb.Action(throw_down=pb.ThrowDownAction()),
+    pb.Action(match_bid=pb.MatchBidAction()),
+    pb.Action(draw=pb.DrawAction()),
+)
+MAX_REQUEST_BYTES = 64 * 1024
+SUBMIT_ACTION = "/croupier_api.v1.EngineService/SubmitAction"
+
+
+class Attempt(NamedTuple):
+    """An action to send, with the refusal that is expected, if any."""
+
+    action: pb.Action
+    expected_sequence: int | None = None
+    expected: Expected | None = None
+
+
+class InvalidRequest(NamedTuple):
+    """A request that cannot be parsed or is too large, and the only correct refusal."""
+
+    name: str
+    body: bytes
+    code: grpc.StatusCode
+    reason: Reason
+
+
+INVALID_REQUESTS = (
+    InvalidRequest(
+        "malformed", b"\xff\xff\xff", grpc.StatusCode.INVALID_ARGUMENT, ErrorReason.ERROR_REASON_MALFORMED_REQUEST
+    ),
+    InvalidRequest("oversized", bytes(MAX_REQUEST_BYTES + 1024), grpc.StatusCode.RESOURCE_EXHAUSTED, NO_REASON),
+)
+FOREIGN_REFUSALS: frozenset[Refusal] = frozenset(
+    {
+        (grpc.StatusCode.PERMISSION_DENIED, ErrorReason.ERROR_REASON_NOT_SEATED),
+        (grpc.StatusCode.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_TABLE_FINISHED),
+    }
+)
+"""The correct refusals of an action by a player without a seat at the table."""
+
+
+def on_turn(table: FollowedTable, random: Random) -> Attempt:
+    """An attempt for the viewer's own turn."""
+    illegal = _illegal_card(table, random)
+    # The only attempt that finds a rule that is applied wrongly: as often as all others together.
+    if illegal is not None and random.random() < 0.5:
+        return illegal
+    return random.choice((_card_not_in_hand, _stale_sequence, _wrong_verb, _impossible_card))(table, random)
+
+
+def out_of_turn(table: FollowedTable, random: Random) -> Attempt:
+    """A card out of turn."""
+    return _illegal(
+        "out of turn", table, random.choice(hand_of(table) or [ACE_OF_SPADES]), ErrorReason.ERROR_REASON_NOT_YOUR_TURN
+    )
+
+
+def other_action(action: pb.Action) -> Attempt:
+    """Another action under the request id of an accepted one."""
+    other = TWO_OF_CLUBS if action.play.card != TWO_OF_CLUBS else THREE_OF_CLUBS
+    refusal = _expected("reused request id", grpc.StatusCode.ALREADY_EXISTS, ErrorReason.ERROR_REASON_REQUEST_ID_REUSED)
+    return Attempt(_play(other), None, refusal)
+
+
+def hand_of(table: FollowedTable) -> list[int]:
+    """The cards in the viewer's hand."""
+    return list(table.view.seats[table.seat].cards) if table.seat is not None else []
+
+
+def _card_not_in_hand(table: FollowedTable, random: Random) -> Attempt:
+    held = hand_of(table)
+    others = [card for card in range(TWO_OF_CLUBS, ACE_OF_SPADES + 1) if card not in held]
+    return _illegal("card not in hand", table, random.choice(others))
+
+
+def _illegal_card(table: FollowedTable, random: Random) -> Attempt | None:
+    legal = {action.play.card for action in table.legal_actions.actions}
+    illegal = [card for card in hand_of(table) if card not in legal]
+    return _illegal("illegal card", table, random.choice(illegal)) if illegal else None
+
+
+def _wrong_verb(table: FollowedTable, random: Random) -> Attempt:
+    action = random.choice([verb for verb in BARE_VERBS if verb not in table.legal_actions.actions])
+    refusal = _expected("wrong verb", grpc.StatusCode.FAILED_PRECONDITION, ILLEGAL_ACTION)
+    return Attempt(action, table.sequence, refusal)
+
+
+def _impossible_card(table: FollowedTable, _random: Random) -> Attempt:
+    refusal = _expected("impossible card", grpc.StatusCode.INVALID_ARGUMENT, ErrorReason.ERROR_REASON_INVALID_ACTION)
+    return Attempt(_play(cards_pb2.CARD_UNSPECIFIED), table.sequence, refusal)
+
+
+def _stale_sequence(table: FollowedTable, random: Random) -> Attempt:
+    refusal = _expected("stale sequence", grpc.StatusCode.ABORTED, ErrorReason.ERROR_REASON_STALE_SEQUENCE)
+    return Attempt(choose_random_action(table, random), table.sequence - 1, refusal)
+
+
+def _illegal(name: str, table: FollowedTable, card: int, reason: Reason = ILLEGAL_ACTION) -> Attempt:
+    refusal = _expected(name, grpc.StatusCode.FAILED_PRECONDITION, reason)
+    return Attempt(_play(card), table.sequence, refusal)
+
+
+def _play(card: int) -> pb.Action:
+    return pb.Action(play=pb.PlayAction(card=cards_pb2.Card.ValueType(card)))
+
+
+def _expected(name: str, code: grpc.StatusCode, reason: Reason) -> Expected:
+    number: int = code.value[0]
+    return Expected(name, number, reason)

@@ -1,0 +1,103 @@
+"""Users who do not play: spectators, browsers of the lobby, and openers of tables that never start."""
+
+import time
+from collections import deque
+from random import Random
+
+import grpc
+
+from croupier_api.v1 import tables_pb2
+from croupier_client import CroupierError, TimedOut
+from loadtest.mix import draw_entry
+from loadtest.players.client import PlayerClient
+from loadtest.players.counting import is_failure
+from loadtest.players.tables import wall_milliseconds
+from loadtest.players.user_context import UserContext, count_failure
+from loadtest.record import TableRecord
+from loadtest.scenarios import Behaviour
+
+PAUSE_SECONDS = 1.0
+WATCH_SECONDS = (5.0, 60.0)
+BROWSE_SECONDS = (0.5, 5.0)
+OPEN_SECONDS = (1.0, 10.0)
+MAX_LEFT_OPEN = 10
+"""With more forming tables than this an opener leaves the oldest."""
+PAGE_SIZE = 50
+
+
+async def spectator(context: UserContext, name: str) -> None:
+    """Watch one public table after another."""
+    client, random = context.guest(name), context.random(name)
+    while not context.is_time_up:
+        try:
+            tables = (await client.list_tables(state=tables_pb2.TABLE_STATE_PLAYING, page_size=PAGE_SIZE)).tables
+            if tables:
+                await _watch(context, client, random.choice(tables), random)
+        except CroupierError as error:
+            _count_if_failure(context, "watching a table", error)
+        await context.sleep(PAUSE_SECONDS)
+
+
+async def _watch(context: UserContext, client: PlayerClient, table: tables_pb2.Table, random: Random) -> None:
+    assert client.player is not None
+    record = TableRecord(table.table_id, table.game, len(table.seats), table.seed_commitment)
+    viewer = context.tables.add_viewer(record, client.player.player_id, Behaviour.STEADY)
+    until = time.monotonic() + random.uniform(*WATCH_SECONDS)
+    try:
+        async with client.watched_table(table.table_id, viewer) as seat:
+            while not seat.is_finished and time.monotonic() < until and not context.is_time_up:
+                try:
+                    await seat.wait_for_change(timeout_seconds=PAUSE_SECONDS)
+                except TimedOut:
+                    continue
+            if not seat.is_finished:
+                viewer.left_milliseconds = wall_milliseconds()
+    finally:
+        left = context.tables.leave(table.table_id)
+    if left is not None:
+        await context.tables.submit(left)
+
+
+async def browser(context: UserContext, name: str) -> None:
+    """Read the lobby's tables, leaderboards and results."""
+    client, random = context.guest(name), context.random(name)
+    while not context.is_time_up:
+        game = draw_entry(context.settings.games, random).game
+        try:
+            await client.list_games()
+            page = await client.list_tables(game=game, page_size=PAGE_SIZE)
+            if page.next_page_token:
+                await client.list_tables(game=game, page_size=PAGE_SIZE, page_token=page.next_page_token)
+            board = await client.get_leaderboard(game=game, page_size=PAGE_SIZE)
+            for line in board.entries[:1]:
+                await client.get_player_statistics(player_id=line.player_id)
+            await client.list_results(game=game, page_size=PAGE_SIZE)
+        except CroupierError as error:
+            _count_if_failure(context, "browsing the lobby", error)
+        await context.sleep(random.uniform(*BROWSE_SECONDS))
+
+
+async def opener(context: UserContext, name: str) -> None:
+    """Open tables and never start them; leave the oldest at the lobby's limit."""
+    client, random = context.guest(name), context.random(name)
+    opened: deque[str] = deque()
+    while not context.is_time_up:
+        entry = draw_entry(context.settings.games, random)
+        try:
+            table = (await client.create_table(game=entry.game, seat_count=random.choice(entry.seats))).table
+            opened.append(table.table_id)
+            if len(opened) > MAX_LEFT_OPEN:
+                await client.leave_table(table_id=opened.popleft())
+        except CroupierError as error:
+            _count_if_failure(context, "opening a table", error)
+        await context.sleep(random.uniform(*OPEN_SECONDS))
+    for table_id in opened:
+        try:
+            await client.leave_table(table_id=table_id)
+        except CroupierError as error:
+            _count_if_failure(context, "leaving a table", error)
+
+
+def _count_if_failure(context: UserContext, operation: str, error: CroupierError) -> None:
+    if is_failure(error) or error.code is grpc.StatusCode.DEADLINE_EXCEEDED:
+        count_failure(context.measures, operation, error)

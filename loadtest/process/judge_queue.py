@@ -1,0 +1,139 @@
+"""Queues records of tables for the judge, which works in a child process at a low priority."""
+
+import asyncio
+import os
+import pickle
+import zlib
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from random import Random
+from typing import NamedTuple
+
+from croupier.runtime.child_process import end_with_parent
+from loadtest.judge.verdict import Verdict, judge
+from loadtest.measures import MAX_REPLAY_CHARACTERS, SEEN_BY_ALL, Measures
+from loadtest.process.standings import judged_table
+from loadtest.record import TableRecord
+from loadtest.transcript import transcript_of
+
+MAX_WAITING = 500
+"""The length of the queue; while it is full, players wait before their next table."""
+LEAST_PRIORITY = 19
+
+
+class JudgeQueue:
+    """The queue of the judge, which judges a `share` of the tables: drawn at random, but always the first.
+
+    Else a short run could leave out all tables. `complete` adds what the players do not know to a record, such as rows
+    of databases, in the judge's process.
+    """
+
+    def __init__(
+        self,
+        measures: Measures,
+        share: float,
+        random: Random,
+        complete: Callable[[TableRecord], None] | None = None,
+        niceness: int = LEAST_PRIORITY,
+    ) -> None:
+        self._measures = measures
+        self._share = share
+        self._random = random
+        self._complete = complete
+        self._has_begun = False
+        self._pool = ProcessPoolExecutor(
+            1, mp_context=get_context("spawn"), initializer=_start_judge, initargs=(niceness,)
+        )
+        self._room = asyncio.Semaphore(MAX_WAITING)
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def waiting(self) -> int:
+        """The number of tables that have not been judged yet."""
+        return len(self._tasks)
+
+    async def add(self, record: TableRecord) -> None:
+        """Add a table as soon as there is room; returns before it is judged."""
+        if not self._is_drawn():
+            return
+        await self._room.acquire()
+        body = await asyncio.to_thread(_packed, record)
+        task = asyncio.create_task(self._judge(body))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _is_drawn(self) -> bool:
+        if not self._share or (self._has_begun and self._random.random() >= self._share):
+            return False
+        self._has_begun = True
+        return True
+
+    async def _judge(self, body: bytes) -> None:
+        try:
+            judged = await asyncio.get_running_loop().run_in_executor(self._pool, verdict_on, body, self._complete)
+        except Exception as error:  # noqa: BLE001 - a judge that fails makes the run red, and the next table is judged
+            self._measures.failed(f"load test: the judge raised {type(error).__name__}", str(error))
+            return
+        finally:
+            self._room.release()
+        record_verdict(self._measures, judged)
+
+    async def finish(self, seconds: float) -> None:
+        """Wait until all tables are judged, but not longer than this."""
+        if not self._tasks:
+            return
+        _, left = await asyncio.wait(set(self._tasks), timeout=seconds)
+        if left:
+            self._measures.failed("judging", f"{len(left)} tables were not judged within {seconds:g} s")
+
+    def close(self) -> None:
+        """End the judge's process after its current table."""
+        self._pool.shutdown(cancel_futures=True)
+
+
+class JudgedTable(NamedTuple):
+    """A verdict, a copy of the table if something broke there, and its contribution to the standings."""
+
+    verdict: Verdict
+    kept: str
+    """The replay, or else the transcript; empty without violations."""
+    table: dict[str, object]
+    """The table as `standings` compares it."""
+
+
+def verdict_on(body: bytes, complete: Callable[[TableRecord], None] | None = None) -> JudgedTable:
+    """The judge's verdict on a packed record."""
+    record: TableRecord = pickle.loads(zlib.decompress(body))  # noqa: S301 - written by this program itself
+    if complete is not None:
+        complete(record)
+    verdict = judge(record)
+    return JudgedTable(verdict, _kept_of(record) if verdict.violations else "", judged_table(record, verdict))
+
+
+def record_verdict(measures: Measures, judged: JudgedTable) -> None:
+    """Add a verdict to the measures."""
+    verdict = judged.verdict
+    measures.count("tables judged")
+    measures.count("tables verified", int(verdict.is_verified))
+    for name, times in verdict.checks_made.items():
+        measures.count(f"checked {name}", times)
+    for milliseconds in verdict.seen_by_all_milliseconds:
+        measures.took(SEEN_BY_ALL, milliseconds / 1000)
+    measures.broken(verdict.violations, judged.kept)
+    measures.judged.append(judged.table)
+
+
+def _packed(record: TableRecord) -> bytes:
+    # A tenth of the size, for a fraction of the time that judging takes.
+    return zlib.compress(pickle.dumps(record), 1)
+
+
+def _kept_of(record: TableRecord) -> str:
+    return record.replays[0] if record.replays else transcript_of(record)[:MAX_REPLAY_CHARACTERS]
+
+
+def _start_judge(niceness: int) -> None:
+    """Lower the priority of the judge's process, and end it with the parent."""
+    os.nice(niceness)
+    end_with_parent()

@@ -1,0 +1,97 @@
+"""Simulated ports of an engine beside its network and database: the writer, the bot workers and the logger."""
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Any
+
+from sqlalchemy.exc import IntegrityError, OperationalError
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from croupier.engine.bots.worker import BotRequest
+from croupier.engine.storage.sqlite_writer import _write
+from croupier.engine.storage.writer import Append, late
+from croupier.games.actions import Action
+from croupier.games.bots import random_of
+from croupier.runtime.errors import ServiceError
+from loadtest.judge.violations import Invariant
+from loadtest.simulation.database import SimulatedDatabase
+from loadtest.simulation.findings import Findings
+
+
+class SimulatedWriter:
+    """Appends in one transaction, as the production writers do, and publishes within that transaction.
+
+    A transaction continues in the database after the death of the engine that sent it.
+    """
+
+    def __init__(
+        self, engine: AsyncEngine, database: SimulatedDatabase, engine_id: str, lost: Callable[[int], None]
+    ) -> None:
+        self._engine = engine
+        self._lost = lost
+        self._database = database
+        self._engine_id = engine_id
+
+    async def write(self, appends: Sequence[Append]) -> Sequence[int]:
+        """Store all appends, or none; returns the indexes of those that came too late."""
+        transaction = self._database.process.start(self._transaction(appends))
+        # Retrieved, so that a failure without a waiter is not logged.
+        transaction.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return await asyncio.shield(transaction)
+
+    async def _transaction(self, appends: Sequence[Append]) -> Sequence[int]:
+        try:
+            async with self._engine.connect() as connection:
+                await connection.run_sync(_write, appends)
+                heads = json.dumps({append.table_id: append.head for append in appends})
+                await connection.exec_driver_sql("SELECT noted('notification', ?, ?)", (self._engine_id, heads))
+                await connection.commit()
+                return ()
+        except IntegrityError as conflict:
+            async with self._engine.connect() as connection:
+                losers = await connection.run_sync(late, appends, conflict)
+            self._lost(len(losers))
+            return losers
+
+    async def close(self) -> None:
+        """There is nothing to close."""
+
+
+class SimulatedBotWorkers:
+    """Bot workers that decide at random, after a random time, and sometimes not at all."""
+
+    def __init__(self, random: Random) -> None:
+        self._random = random
+
+    async def decide(self, bot_request: BotRequest) -> Action | None:
+        """The action of a computer player; None for a fallback."""
+        await asyncio.sleep(self._random.uniform(0.01, 1.0))
+        if self._random.random() < 0.1:
+            return None
+        return random_of(bot_request.observation.legal, self._random.randrange)
+
+    async def close(self) -> None:
+        """There is nothing to close."""
+
+
+class SimulatedLogger:
+    """A logger that reports logged failures without a simulated cause as violations."""
+
+    def __init__(self, name: str, findings: Findings) -> None:
+        self._name = name
+        self._findings = findings
+
+    def info(self, event: str, **fields: Any) -> None:
+        """Ignore a message."""
+
+    warning = debug = info
+
+    def error(self, event: str, exc_info: object = None, **fields: Any) -> None:
+        """Report a failure, unless a simulated fault explains it."""
+        if exc_info is not None and not isinstance(exc_info, _EXPLAINED):
+            self._findings.add(Invariant.INTERNAL_ERROR, f"{self._name}: {event} {fields} {exc_info!r}")
+
+
+_EXPLAINED = (ServiceError, OperationalError, TimeoutError)

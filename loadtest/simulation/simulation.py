@@ -1,0 +1,173 @@
+"""The simulation of a seed, from the first sign-in to the end of the last table."""
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from loadtest.faults.rows import ledger_of
+from loadtest.judge.violations import Invariant
+from loadtest.record import LagLimit, Outage, TableRecord
+from loadtest.simulation.chaos import Chaos, supervise
+from loadtest.simulation.database import Schema
+from loadtest.simulation.engine_replica import EngineReplica
+from loadtest.simulation.final_checks import leaked_resources, missing_results, unfinished, wrongly_seated
+from loadtest.simulation.loop import START_MILLISECONDS, Process, VirtualLoop
+from loadtest.simulation.plan import BehaviourRates, TablePlan
+from loadtest.simulation.players import Player
+from loadtest.simulation.replica import Replica
+from loadtest.simulation.replicas import LobbyReplica, ScoringReplica
+from loadtest.simulation.trace import Trace
+from loadtest.simulation.world import World
+
+PLAYING_SECONDS = 400.0
+"""The time limit of all games after the last fault."""
+SETTLING_SECONDS = 60.0
+"""The time limit of scoring and the lobby after the last game."""
+FORGETTING_SECONDS = 90.0
+"""The time limit until all resources are released."""
+CALMING_SECONDS = 5.0
+LAG_MILLISECONDS = 4_000
+"""The time limit from the storage of an entry by any engine to every stream."""
+SPECTATOR = BehaviourRates(0.1, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+class Simulation(World):
+    """A world with its replicas and players, and the course of the run."""
+
+    def __init__(
+        self, seed: int, loop: VirtualLoop, trace: Trace, schemas: Mapping[str, Schema], scenario: str = ""
+    ) -> None:
+        super().__init__(seed, loop, trace, schemas, scenario)
+        self.replicas = list(self._replicas())
+        self.players: list[Player] = []
+        self.boards: dict[str, list[bytes]] = {}
+        """LeaderboardEntry messages by game."""
+        self.statistics: dict[str, bytes] = {}
+        """GetPlayerStatisticsResponse messages by player."""
+        self.run: asyncio.Task[None] | None = None
+        self._seated: list[tuple[Player, str]] = []
+        self._unattended: list[tuple[Player, str]] = []
+        self._watched: list[tuple[Player, str]] = []
+
+    def _replicas(self) -> Iterator[Replica]:
+        counts = {EngineReplica: self.plan.engines, LobbyReplica: self.plan.lobbies, ScoringReplica: self.plan.scorings}
+        for kind, count in counts.items():
+            for number in range(1, count + 1):
+                yield kind(f"{kind.kind}-{number}", self)
+
+    def start(self) -> None:
+        """Start the run; the loop stops at its end, or at the first violation."""
+        self.run = Process("world").start(self._run())
+        self.run.add_done_callback(lambda _: self.loop.stop())
+
+    async def _run(self) -> None:
+        for replica in self.replicas:
+            replica.start()
+        alive = asyncio.create_task(supervise(self.replicas))
+        playing = [asyncio.create_task(self._table(number, plan)) for number, plan in enumerate(self.plan.tables, 1)]
+        await Chaos(self, self.replicas).run(playing)
+        self.trace.note("faults end")
+        for player in self.players:
+            player.only_plays = True
+        _, late = await asyncio.wait(playing, timeout=PLAYING_SECONDS)
+        if late:
+            progress = f"{len(self.observer.finished)} of {len(self.plan.tables)} games are over"
+            self.findings.add(Invariant.TABLE_STUCK, f"{progress} long after the last fault")
+            return
+        await self._end()
+        alive.cancel()
+        await asyncio.gather(*(replica.stop() for replica in self.replicas))
+
+    # Playing
+
+    def _player(self, name: str, behaviour: BehaviourRates) -> Player:
+        player = Player(name, behaviour, self)
+        self.players.append(player)
+        return player
+
+    async def _table(self, number: int, plan: TablePlan) -> None:
+        """One table, from its players' first call to the end of the game."""
+        players = [self._player(f"player-{number}-{seat}", behaviour) for seat, behaviour in enumerate(plan.players)]
+        tables = await self._matched(players, plan) if plan.matched else await self._formed(players, plan)
+        self._seated += zip(players, tables, strict=True)
+        if plan.is_unattended:
+            self._unattended += [(player, tables[0]) for player in players]
+            while tables[0] not in self.observer.finished:  # noqa: ASYNC110 - time is virtual here
+                await asyncio.sleep(0.5)
+            return
+        watching = [self._player(f"watcher-{number}-{place}", SPECTATOR) for place in range(plan.spectators)]
+        await asyncio.gather(
+            *(self._run_as(player, player.play, table_id) for player, table_id in zip(players, tables, strict=True)),
+            *(self._run_as(player, player.watch, tables[0]) for player in watching),
+        )
+        self._watched += [(player, tables[0]) for player in watching]
+
+    async def _matched(self, players: Sequence[Player], plan: TablePlan) -> list[str]:
+        """Wait for quick match; returns the table of each player."""
+        tables = await asyncio.gather(*(self._run_as(player, player.be_matched, plan) for player in players))
+        for player, table_id in zip(players, tables, strict=True):
+            record = self.observer.tables.get(table_id)
+            config = json.loads(record.stored.config) if record is not None and record.stored is not None else {}
+            player_id = self.observer.players[player.name]
+            if all(player_id != seat[0] for seat in config.get("seats", ())):
+                self.findings.add(Invariant.SEATED_WRONGLY, f"{player.name} was matched without a seat", table_id)
+        return tables
+
+    async def _formed(self, players: Sequence[Player], plan: TablePlan) -> list[str]:
+        """Create and open a table; returns its id for each player."""
+        table_id = await self._run_as(players[0], players[0].host, plan)
+        await asyncio.gather(*(self._run_as(player, player.join, table_id) for player in players[1:]))
+        await asyncio.gather(*(self._run_as(player, player.get_ready, table_id) for player in players))
+        return [table_id] * len(players)
+
+    async def _run_as(self, player: Player, work: Callable[..., Coroutine[Any, Any, Any]], *about: Any) -> Any:
+        """Run a player's coroutine in the player's process, with retries."""
+        return await player.process.start(player.until_done(partial(work, *about)))
+
+    # The end
+
+    async def _end(self) -> None:
+        reader = self.players[0]
+        await self._within(SETTLING_SECONDS, Invariant.RESULT_MISSING, lambda: missing_results(self))
+        await self._within(SETTLING_SECONDS, Invariant.TABLE_STUCK, lambda: unfinished(self))
+        for player, table_id in self._unattended:
+            await self._run_as(player, player.watch, table_id)
+        for player, table_id in (*self._seated, *self._watched):
+            await self._run_as(player, player.read_again, table_id)
+        for record in self.observer.opened:
+            await self._run_as(reader, reader.fetch, record)
+            async with self.access["scoring"].connect() as ledger:
+                record.ledger = await ledger_of(ledger, record.table_id)
+            self.boards[record.game] = await self._run_as(reader, reader.board, record.game)
+        for player_id in self.observer.players.values():
+            self.statistics[player_id] = await self._run_as(reader, reader.statistics, player_id)
+        await self._within(FORGETTING_SECONDS, Invariant.RESOURCE_LEAKED, lambda: leaked_resources(self, self.replicas))
+        wanted = Counter(self.observer.players[player.name] for player, _ in self._seated)
+        for detail in wrongly_seated(self.observer.opened, wanted):
+            self.findings.add(Invariant.SEATED_WRONGLY, detail)
+
+    async def _within(self, seconds: float, invariant: Invariant, missing: Callable[[], Iterator[str]]) -> None:
+        until = self.loop.time() + seconds
+        while (found := list(missing())) and self.loop.time() < until:
+            self.trace.note("waits", invariant, "; ".join(found)[:500])
+            await asyncio.sleep(1.0)
+        if found:
+            self.findings.add(invariant, "; ".join(found))
+
+    def records(self) -> list[TableRecord]:
+        """The records of all opened tables, with their rows; to be called after the run."""
+        self.observer.close()
+        rows = self.databases["engine"].raw.execute("SELECT began, ended FROM outages ORDER BY began")
+        outages = tuple(Outage(*row) for row in rows)
+        for record in self.observer.opened:
+            record.outages, record.lag, record.late_milliseconds = outages, self._lag(), None
+        return self.observer.opened
+
+    def _lag(self) -> LagLimit:
+        """The limit of the lag, from when databases are available and fast."""
+        is_fair = self.plan.rates.is_fair_to_databases and "stop database" not in self.plan.disasters
+        fair_from = 0.0 if is_fair else self.plan.faulty_seconds + CALMING_SECONDS
+        return LagLimit(LAG_MILLISECONDS, START_MILLISECONDS + round(fair_from * 1000), applies_to_impaired=True)

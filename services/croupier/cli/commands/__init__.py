@@ -1,0 +1,1 @@
+"""The commands of `croupier`, each imported when it is called."""

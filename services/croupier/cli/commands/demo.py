@@ -1,0 +1,179 @@
+"""`croupier demo`: whole games by bots over the reference client, each table judged by what its players received."""
+
+import asyncio
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from rich.console import Console
+
+from croupier.cli.commands.demo_plan import DemoPlan
+from croupier.cli.commands.demo_players import Party, Show, play_table, signed_in
+from croupier.cli.commands.demo_shows import chosen_show
+from croupier.cli.faults import CommandFault
+from croupier.cli.launcher.supervisor import SupervisorSettings, running_services, silent
+from croupier.cli.services import endpoints_of
+from croupier.cli.terminal.sheets import sheet_lines
+from croupier.cli.terminal.words import Words, can_write_symbols, words_of
+from croupier.engine.api.table_codec import encode_game
+from croupier.games.registry import GAMES
+from croupier_api.v1 import scoring_pb2
+from croupier_client.aio import Client
+from croupier_client.endpoints import Endpoints
+from loadtest.judge.standings import standings_broken
+from loadtest.judge.verdict import judge
+from loadtest.judge.violations import Invariant, Violation
+from loadtest.record import TableRecord
+
+MAX_REPORTED = 5
+"""Violations of each invariant that are reported one by one."""
+LEADERBOARD_LINES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Standings:
+    """The sums of scoring over all tables: the leaderboard of a game, and the statistics of its players."""
+
+    leaderboard: tuple[scoring_pb2.LeaderboardEntry, ...]
+    statistics: tuple[scoring_pb2.GetPlayerStatisticsResponse, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A finished demonstration: the record of each table, the standings, and the verdict of the judge."""
+
+    records: tuple[TableRecord, ...]
+    standings: Standings
+    checks_made: Counter[str]
+    """Number of checks per name: the names of `Verdict.checks_made`, "verified games",
+    "statistics" and "leaderboard entries"."""
+    violations: tuple[Violation, ...]
+
+
+async def play_all(plan: DemoPlan, endpoints: Endpoints, show: Show) -> Played:
+    """Play every table of the plan at once, and judge them; raises CroupierError or CommandFault."""
+    async with signed_in(plan, endpoints) as parties:
+        records = await asyncio.gather(*(play_table(plan, party, show) for party in parties))
+        standings = await read_standings(parties, plan.game)
+    return judged(records, standings)
+
+
+async def read_standings(parties: Sequence[Party], game: str) -> Standings:
+    """Return the leaderboard of a game, and the statistics of all players; raises CroupierError."""
+    players = [client for party in parties for client in party.clients]
+    statistics = [await client.get_player_statistics() for client in players]
+    return Standings(tuple(await leaderboard(players[0], game)), tuple(statistics))
+
+
+def judged(records: Sequence[TableRecord], standings: Standings) -> Played:
+    """Return the verdict of the judge on these tables, the only ones that their players have played."""
+    verdicts = [judge(record) for record in records]
+    checks = sum((Counter(verdict.checks_made) for verdict in verdicts), Counter[str]())
+    checks["verified games"] = sum(verdict.is_verified for verdict in verdicts)
+    checks.update({"statistics": len(standings.statistics), "leaderboard entries": len(standings.leaderboard)})
+    violations = chain.from_iterable(verdict.violations for verdict in verdicts)
+    board = {records[0].game: [entry.SerializeToString() for entry in standings.leaderboard]}
+    statistics = {one.player_id: one.SerializeToString() for one in standings.statistics}
+    outcomes = [verdict.outcome for verdict in verdicts if verdict.outcome is not None]
+    broken = standings_broken(outcomes, board, statistics)
+    return Played(tuple(records), standings, checks, (*violations, *broken))
+
+
+async def leaderboard(client: Client, game: str) -> list[scoring_pb2.LeaderboardEntry]:
+    """Return all entries of a game's leaderboard."""
+    entries: list[scoring_pb2.LeaderboardEntry] = []
+    token = ""
+    while True:
+        page = await client.get_leaderboard(game=game, page_size=100, page_token=token)
+        entries += page.entries
+        token = page.next_page_token
+        if not token:
+            return entries
+
+
+async def demo(
+    plans: Sequence[DemoPlan], shuffle_seed: str | None, replays: Path | None, quiet: bool, console: Console
+) -> None:
+    """Play and show the plans one after the other, several of them briefly; raises CommandFault with the violations."""
+    began = time.monotonic()
+    note = silent if quiet else console.print
+    settings = SupervisorSettings(shuffle_seed=shuffle_seed, note=note, grace_seconds=0)
+    played: list[Played] = []
+    with tempfile.TemporaryDirectory(prefix="croupier-demo-") as folder:
+        async with running_services(Path(folder), settings=settings) as services:
+            for plan in plans:
+                endpoints = endpoints_of(services.addresses)
+                played.append(await _played_and_shown(plan, endpoints, console, quiet, in_short=len(plans) > 1))
+                if replays is not None:
+                    _write_replays(replays, played[-1])
+    console.print(conclusion(plans, played, time.monotonic() - began), highlight=False, soft_wrap=True)
+
+
+async def _played_and_shown(
+    plan: DemoPlan, endpoints: Endpoints, console: Console, quiet: bool, in_short: bool
+) -> Played:
+    game = GAMES[plan.game]
+    names = [plan.player_name(1, seat) for seat in range(plan.seats)]
+    words = words_of(encode_game(game), names, can_write_symbols(console.encoding))
+    if in_short and not quiet:
+        console.print(f"\n{game.name} ({game.id}), {plan.seats} seats", style="bold", highlight=False)
+    with chosen_show(console, words, game.name, plan.tables, quiet, in_short) as show:
+        played = await play_all(plan, endpoints, show)
+    if not quiet:
+        _show_result(console, words, played)
+        if not in_short:
+            _show_leaderboard(console, played)
+    return played
+
+
+def _write_replays(folder: Path, played: Played) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for record in played.records:
+            (folder / f"{record.table_id}.jsonl").write_text("".join(record.replays), encoding="utf-8")
+    except OSError as fault:
+        raise CommandFault(f"the replays cannot be written to {folder}: {fault.strerror}") from None
+
+
+def _show_result(console: Console, words: Words, played: Played) -> None:
+    if len(played.records) == 1 and played.records[0].sheet is not None:
+        sheet = scoring_pb2.GetScoreSheetResponse.FromString(played.records[0].sheet)
+        console.print("\nScore sheet", *sheet_lines(words, sheet.rounds), sep="\n")
+        console.print("\nRanking", *words.ranking(sheet.result.ranking), sep="\n", highlight=False, markup=False)
+
+
+def _show_leaderboard(console: Console, played: Played) -> None:
+    console.print("\nLeaderboard")
+    for entry in played.standings.leaderboard[:LEADERBOARD_LINES]:
+        statistics = entry.statistics
+        text = f"{entry.position:3}. {entry.name:20} won {statistics.games_won} of {statistics.games_finished}"
+        console.print(f"{text}, average place {statistics.average_place:.1f}", highlight=False, markup=False)
+    console.print()
+
+
+def conclusion(plans: Sequence[DemoPlan], played: Sequence[Played], seconds: float) -> str:
+    """Return the number of checks in one line; raises CommandFault with the violations, if there are any."""
+    violations = [violation for one in played for violation in one.violations]
+    if violations:
+        raise CommandFault("\n".join(["the judge found violations:", *_lines(violations)]))
+    (plan, *others) = plans
+    tables = f"{plan.tables} table{'s' * (plan.tables != 1)}"
+    what = f"{tables} of each of {len(plans)} games" if others else f"{tables} of {plan.game} with {plan.seats} seats"
+    checks = sum((one.checks_made for one in played), Counter[str]())
+    judged = ", ".join(f"{times} {name}" for name, times in checks.items() if times)
+    return f"{what}, {seconds:.1f} s: judged {judged}: no violation"
+
+
+def _lines(violations: Sequence[Violation]) -> Iterator[str]:
+    reported = Counter[Invariant]()
+    for one in violations:
+        reported[one.invariant] += 1
+        if reported[one.invariant] <= MAX_REPORTED:
+            yield f"{one.invariant}: table {one.table_id}, entry {one.sequence}: {one.detail}"
+    for invariant, times in reported.items():
+        if times > MAX_REPORTED:
+            yield f"{invariant}: {times - MAX_REPORTED} more"

@@ -1,0 +1,161 @@
+"""The players of a demonstration: clients that sign in, form their tables and play them to the end, all on record."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from math import ceil
+from typing import TypeAlias, TypeVar
+
+from google.protobuf.duration_pb2 import Duration
+
+from croupier.cli.bot_player import BotPlayer
+from croupier.cli.commands.demo_plan import DemoPlan
+from croupier.cli.faults import CommandFault
+from croupier_api.v1 import engine_pb2, tables_pb2
+from croupier_client.aio_table import AsyncTable
+from croupier_client.endpoints import Endpoints
+from croupier_client.errors import CroupierError, StaleSequence, Unavailable
+from loadtest.judge.violations import Invariant
+from loadtest.measures import Measures
+from loadtest.players.client import Connections, PlayerClient
+from loadtest.players.recorder import Recorder
+from loadtest.players.table import Seat
+from loadtest.players.table_results import read_again, read_replay_and_sheet
+from loadtest.record import Noted, SeatRecord, TableRecord
+
+SIGN_INS_AT_ONCE = 8
+MAX_WAIT_SECONDS = 60.0
+POLL_SECONDS = 0.1
+MOVE_SECONDS = 300.0
+STREAMS_OF_A_CONNECTION = 40
+TIME_CONTROL = tables_pb2.TimeControl(action_time=Duration(seconds=120), reserve_time=Duration(seconds=60))
+
+Result = TypeVar("Result")
+
+
+Show: TypeAlias = Callable[[Sequence[AsyncTable], engine_pb2.TableUpdate], None]
+"""Receives every entry of every table's log, with the table as each seat knows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Party:
+    """The players of one table, in the order of their seats."""
+
+    number: int
+    clients: tuple[PlayerClient, ...]
+
+
+async def until_available(ask: Callable[[], Awaitable[Result]]) -> Result:
+    """Return the answer to an RPC that clients do not repeat, while services come back; raises CroupierError."""
+    async with asyncio.timeout(MAX_WAIT_SECONDS):
+        while True:
+            try:
+                return await ask()
+            except Unavailable:
+                await asyncio.sleep(POLL_SECONDS)
+
+
+@asynccontextmanager
+async def signed_in(plan: DemoPlan, endpoints: Endpoints) -> AsyncIterator[list[Party]]:
+    """Sign in all players of all tables, a few at a time, and close their connections at the end."""
+    few, measures = asyncio.Semaphore(SIGN_INS_AT_ONCE), Measures()
+    connections = Connections(endpoints, ceil(plan.tables * plan.seats / STREAMS_OF_A_CONNECTION))
+
+    async def player(table: int, seat: int) -> PlayerClient:
+        secret, name = plan.device_secret(table, seat), plan.player_name(table, seat)
+        client = PlayerClient(connections, secret, name, measures, asyncio.sleep)
+        async with few:
+            await client.sign_in()
+        return client
+
+    async def party(table: int) -> Party:
+        return Party(table, tuple(await asyncio.gather(*(player(table, seat) for seat in range(plan.seats)))))
+
+    try:
+        yield list(await asyncio.gather(*(party(table) for table in range(1, plan.tables + 1))))
+    finally:
+        await connections.close()
+
+
+async def play_table(plan: DemoPlan, party: Party, show: Show) -> TableRecord:
+    """Form a table, play it, and read its results; raises CroupierError if it cannot be formed.
+
+    A table that cannot be played to its end is noted as such in its record.
+    """
+    formed = await _form(plan, party)
+    record = TableRecord(formed.table_id, formed.game, len(formed.seats), formed.seed_commitment)
+    for seat, client in enumerate(party.clients):
+        record.viewers.append(SeatRecord(_player_id(client), client_seed=plan.client_seed(party.number, seat)))
+    try:
+        await _play(plan, party, record, show)
+        record.is_finished = True
+        for client, viewer in zip(party.clients, record.viewers, strict=True):
+            await read_again(client, record.table_id, viewer)
+        await read_replay_and_sheet(party.clients[0], record, MAX_WAIT_SECONDS)
+    except CroupierError as error:
+        record.viewers[0].noted.append(Noted(Invariant.TABLE_STUCK, 0, f"a player cannot go on: {error}"))
+    return record
+
+
+async def _play(plan: DemoPlan, party: Party, record: TableRecord, show: Show) -> None:
+    async with AsyncExitStack() as stack:
+        seats = zip(party.clients, record.viewers, strict=True)
+        tables = [
+            await stack.enter_async_context(recorded_table(client, record.table_id, viewer)) for client, viewer in seats
+        ]
+        players = [BotPlayer(at.table, plan.decisions(party.number, seat)) for seat, at in enumerate(tables)]
+        seated = zip(tables, players, strict=True)
+        await asyncio.gather(_watch(tables, show), *(play_seat(*at) for at in seated))
+
+
+def _player_id(client: PlayerClient) -> str:
+    return client.player.player_id if client.player is not None else ""
+
+
+def recorded_table(client: PlayerClient, table_id: str, viewer: SeatRecord) -> AsyncTable:
+    """Return the table of a player, whose stream goes into the viewer's record."""
+    return Seat(client, table_id, Recorder(viewer, Measures()), asyncio.sleep)
+
+
+async def _form(plan: DemoPlan, party: Party) -> tables_pb2.Table:
+    host, *others = party.clients
+    created = await until_available(
+        lambda: host.create_table(
+            game=plan.game, seat_count=plan.seats, options=plan.options, time_control=TIME_CONTROL
+        )
+    )
+    table_id = created.table.table_id
+    # One after the other, so that each player has their seat of the plan.
+    for client in others:
+        await client.join_table(table_id=table_id)
+    for seat, client in enumerate(party.clients):
+        await client.set_ready(table_id=table_id, client_seed=plan.client_seed(party.number, seat))
+    try:
+        async with asyncio.timeout(MAX_WAIT_SECONDS):
+            while True:
+                table = (await host.get_table(table_id=table_id)).table
+                if table.state != tables_pb2.TABLE_STATE_FORMING:
+                    return table
+                await asyncio.sleep(POLL_SECONDS)
+    except TimeoutError:
+        raise CommandFault(f"table {table_id} was not opened within {MAX_WAIT_SECONDS:g} seconds") from None
+
+
+async def _watch(tables: Sequence[AsyncTable], show: Show) -> None:
+    async for event in tables[0]:
+        if isinstance(event, engine_pb2.TableUpdate):
+            show(tables, event)
+
+
+async def play_seat(table: AsyncTable, player: BotPlayer) -> None:
+    """Play one seat to the end of the game; raises CroupierError."""
+    while await table.wait_for_turn(timeout_seconds=MOVE_SECONDS):
+        if table.seat != min(table.view.seats_to_act):
+            # Several may act: they do so in the order of seats, so that the same seed yields the same log.
+            await table.wait_for_change(timeout_seconds=MOVE_SECONDS)
+            continue
+        try:
+            await table.submit_action(player.decide(table), expected_sequence=table.sequence)
+        except StaleSequence:
+            continue

@@ -1,0 +1,68 @@
+"""`croupier games`: the games with their seats, options, terms and proposals."""
+
+from collections.abc import Mapping
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from croupier.cli.options import game_named, option_text
+from croupier.games.interface import Game, Option, seats_text
+from croupier.games.registry import GAMES, bots_of
+
+WIDTH = 80
+
+
+def show_games(console: Console) -> None:
+    """Print every game in two lines."""
+    for game in GAMES.values():
+        console.print(_heading(game), Padding(Text(game.summary), (0, 0, 1, 2)), width=WIDTH)
+    console.print("croupier games GAME shows the options of one, and with --rules its rules.", width=WIDTH)
+
+
+def show_game(console: Console, game_id: str) -> None:
+    """Print a game with its options, terms and proposals; raises CommandFault for an unknown one."""
+    game = game_named(game_id)
+    seats = game.seats.stop - 1
+    facts = [
+        Text(game.summary),
+        Text(f"Bots: {', '.join(bots_of(game))}"),
+        Text(f"Options with {seats} seats:"),
+    ]
+    console.print(_heading(game), Padding(Group(*facts), (0, 0, 0, 2)), width=WIDTH)
+    for option in game.options(seats):
+        console.print(Padding(_option(option), (1, 0, 0, 4)), width=WIDTH)
+    _show_words(console, "Terms of its players:", game.names)
+    _show_words(console, "Proposals that all seats can agree on (croupier play: propose NAME):", game.proposals)
+
+
+def _show_words(console: Console, title: str, words: Mapping[str, str]) -> None:
+    if words:
+        console.print(Padding(Text(title), (1, 0, 0, 2)), width=WIDTH)
+        console.print(Padding(_two_columns(words), (0, 0, 0, 4)), width=WIDTH)
+
+
+def _two_columns(rows: Mapping[str, str]) -> Table:
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(no_wrap=True, style="dim")
+    grid.add_column()
+    for name, meaning in rows.items():
+        grid.add_row(name, meaning)
+    return grid
+
+
+def _heading(game: Game) -> Text:
+    heading = Text.assemble((game.id, "bold"), f" - {game.name}, " if game.name != game.id else ", ")
+    return heading + Text(seats_text(game))
+
+
+def _option(option: Option) -> RenderableType:
+    facts = {"  type": option.type_name, "  default": option_text(option.default), "  allowed": _allowed(option)}
+    return Group(Text.assemble((option.name, "bold"), f" - {option.meaning}"), _two_columns(facts))
+
+
+def _allowed(option: Option) -> str:
+    if isinstance(option.allowed, range):
+        return f"{option.allowed.start} to {option.allowed.stop - 1}"
+    return ", ".join(map(option_text, option.allowed))

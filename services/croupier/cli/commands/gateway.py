@@ -1,0 +1,35 @@
+"""`croupier gateway config`: the configuration of the gateway."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from croupier.cli.faults import CommandFault, misused
+from croupier.gateway.checks import check_certificates, now_utc
+from croupier.gateway.configuration import configuration_files, write_files
+from croupier.gateway.settings import GatewaySettings
+from croupier.runtime.program import SettingsError
+from croupier.runtime.settings import read_settings
+
+PROGRAM = "croupier gateway config"
+
+
+def show_configuration(arguments: Sequence[str], output: Path | None, *, with_check: bool) -> list[str]:
+    """Return the configuration as lines to print, or the names of the files that were written into a folder.
+
+    Raises CommandFault for invalid settings; with a check also for invalid certificates.
+    """
+    try:
+        settings = read_settings(GatewaySettings, PROGRAM, arguments)
+        files = configuration_files(settings)
+        if with_check:
+            check_certificates(settings, now_utc())
+    except SettingsError as fault:
+        raise misused(str(fault)) from None
+    if output is None:
+        return [files["envoy.yaml"].rstrip("\n")]
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        write_files(files, output)
+    except OSError as fault:
+        raise CommandFault(f"{output} cannot be written to: {fault.strerror}") from None
+    return [f"{output / name} written" for name in files]

@@ -1,0 +1,92 @@
+"""`croupier migrate`: migration of the schemas of services, in one database or in a data folder."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from croupier.cli.commands.serve import SERVICES
+from croupier.cli.faults import FAILED, MISUSED, CommandFault, misused
+from croupier.cli.launcher.data_folder import prepare_data_folder, sole_use
+from croupier.runtime.database import open_database
+from croupier.runtime.program import DatabaseUnreachable, SettingsError
+from croupier.runtime.schema_versions import SchemaOutdated, check_schema, migrate_database
+
+Say = Callable[[str], None]
+Task = Callable[[str], Awaitable[str]]
+"""Work for a service, which returns its result in words."""
+PAUSE_SECONDS = 0.5
+
+
+def checked_services(names: Sequence[str]) -> Sequence[str]:
+    """Return the named services, by default all; raises CommandFault for an unknown one."""
+    for name in names:
+        if name not in SERVICES:
+            raise misused(f"there is no service {name!r}: choose among {', '.join(SERVICES)}")
+    return names or SERVICES
+
+
+async def migrate_shared(url: str, services: Sequence[str], say: Say, retry_seconds: float = 0) -> None:
+    """Migrate services in one database; raises CommandFault if that fails.
+
+    While no database answers, it is retried for `retry_seconds`; any other fault is raised at once.
+    """
+    await _each(services, partial(_migrate, lambda _: url), say, retry_seconds)
+
+
+async def migrate_folder(path: Path, services: Sequence[str], say: Say) -> None:
+    """Migrate services in a data folder that is not in use; raises CommandFault if that fails."""
+    folder = prepare_data_folder(path)
+    with sole_use(folder):
+        await _each(services, partial(_migrate, folder.database_url), say)
+
+
+async def wait_for_others(url: str, services: Sequence[str], seconds: float, say: Say) -> None:
+    """Wait until another process has migrated services in one database, and change nothing.
+
+    Raises CommandFault if that does not happen in time, or cannot happen.
+    """
+    await _each(services, partial(_look, url), say, seconds)
+
+
+async def _each(services: Sequence[str], task: Task, say: Say, seconds: float = 0) -> None:
+    """Do the work for each service; retry for so many seconds after faults that pass."""
+    ends = time.monotonic() + seconds
+    waited = f" (waited for {seconds:g} seconds)" if seconds else ""
+    for service in services:
+        try:
+            say(f"{service}: {await _retried(partial(task, service), ends, lambda why: say(f'waits: {why}'))}")
+        except (DatabaseUnreachable, SchemaOutdated) as fault:
+            raise CommandFault(f"{fault}{waited}", FAILED) from None
+        except SettingsError as fault:
+            raise CommandFault(str(fault), MISUSED) from None
+
+
+async def _retried(task: Callable[[], Awaitable[str]], ends: float, say: Say) -> str:
+    """Try until the task succeeds or time is up; each new reason to wait is reported once."""
+    reported = ""
+    while True:
+        try:
+            return await task()
+        except (DatabaseUnreachable, SchemaOutdated) as fault:
+            if time.monotonic() >= ends:
+                raise
+            if str(fault) != reported:
+                reported = str(fault)
+                say(reported)
+        await asyncio.sleep(PAUSE_SECONDS)
+
+
+async def _look(url: str, service: str) -> str:
+    database = open_database(url)
+    try:
+        await check_schema(database, f"croupier.{service}")
+    finally:
+        await database.dispose()
+    return "is up to date"
+
+
+async def _migrate(url_of: Callable[[str], str], service: str) -> str:
+    changed = await migrate_database(url_of(service), [f"croupier.{service}"])
+    return "brought up to date" if changed else "was up to date"

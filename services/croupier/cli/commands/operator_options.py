@@ -1,0 +1,137 @@
+"""Commands of operators; each imports its work when it is called."""
+
+import asyncio
+import os
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from croupier.cli.arguments import DataDir, folder_of, say
+from croupier.cli.commands.keys import AUTHORITY_DAYS, USUAL_DAYS
+from croupier.cli.commands.keys import keys as make_keys
+from croupier.cli.commands.serve import run_service
+from croupier.cli.faults import misused
+from croupier.cli.launcher.addresses import MAX_PORT, USUAL_PORT
+
+
+def up(
+    data_dir: DataDir = None,
+    port: Annotated[
+        int, typer.Option(min=0, max=MAX_PORT, help="The gateway's; those above it are the services'. 0 for free ones.")
+    ] = USUAL_PORT,
+    database: Annotated[
+        str | None,
+        typer.Option(metavar="URL", envvar="CROUPIER_DATABASE", help="postgresql://... shared by all services."),
+    ] = None,
+    engines: Annotated[int, typer.Option(metavar="N", help="Instances of the engine; each has a block of ports.")] = 1,
+    lobbies: Annotated[int, typer.Option(metavar="N", help="Instances of the lobby.")] = 1,
+    scorings: Annotated[int, typer.Option(metavar="N", help="Instances of scoring.")] = 1,
+    mutual_tls: Annotated[
+        bool, typer.Option("--mutual-tls", help="Services use TLS and ask every caller for a certificate of DIR.")
+    ] = False,
+    no_gateway: Annotated[bool, typer.Option("--no-gateway", help="Only the services, without a gateway.")] = False,
+    tls: Annotated[
+        bool, typer.Option("--tls", help="TLS at the gateway; the first start makes a certificate.")
+    ] = False,
+    certificate: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="TLS at the gateway by this certificate (PEM).")
+    ] = None,
+    key: Annotated[Path | None, typer.Option(metavar="FILE", help="The private key of --certificate (PEM).")] = None,
+    shuffle_seed: Annotated[str | None, typer.Option(hidden=True, help="Fixes all shuffles.")] = None,
+    extra_flag: Annotated[
+        list[str] | None, typer.Option(hidden=True, metavar="INSTANCE=FLAG", help="For tests; repeatable.")
+    ] = None,
+) -> None:
+    """Run lobby, engine and scoring behind one gateway on this machine until Ctrl-C."""
+    from croupier.cli.commands.up import up as run_up
+    from croupier.cli.launcher.gateway import GatewayChoice
+    from croupier.cli.launcher.replicas import Replicas
+    from croupier.cli.launcher.supervisor import SupervisorSettings
+
+    settings = SupervisorSettings(
+        shuffle_seed=shuffle_seed,
+        note=say,
+        database=database,
+        replicas=Replicas(lobby=lobbies, engine=engines, scoring=scorings),
+        mutual_tls=mutual_tls,
+        extra_flags=_by_instance(extra_flag or ()),
+    )
+    gateway = None if no_gateway else GatewayChoice(tls, certificate, key)
+    asyncio.run(run_up(folder_of(data_dir), port, settings, gateway))
+
+
+def _by_instance(extra_flags: Sequence[str]) -> dict[str, list[str]]:
+    flags = [flag.partition("=")[::2] for flag in extra_flags]
+    return {instance: [flag for other, flag in flags if other == instance] for instance, _ in flags}
+
+
+def serve(
+    context: typer.Context,
+    service: Annotated[str, typer.Argument(metavar="lobby|engine|scoring|gateway", help="Which one.")],
+) -> None:
+    """Run one service with its own flags; --help after its name shows them."""
+    raise typer.Exit(run_service(service, context.args))
+
+
+def migrate(
+    database: Annotated[
+        str | None, typer.Option(metavar="URL", help="The database that services share. [env var: CROUPIER_DATABASE]")
+    ] = None,
+    data_dir: DataDir = None,
+    service: Annotated[
+        list[str] | None, typer.Option(metavar="lobby|engine|scoring", help="Only this one; repeatable.")
+    ] = None,
+    wait: Annotated[
+        int | None,
+        typer.Option(metavar="SECONDS", min=0, help="Change nothing; wait until another process has migrated."),
+    ] = None,
+    retry: Annotated[
+        int, typer.Option(metavar="SECONDS", min=0, help="Retry for so long while no database answers.")
+    ] = 0,
+) -> None:
+    """Migrate the database before services of this version start."""
+    from croupier.cli.commands.migrate import checked_services, migrate_folder, migrate_shared, wait_for_others
+
+    services = checked_services(service or ())
+    if database is not None and data_dir is not None:
+        raise misused("--database and --data-dir exclude each other: name the one with the services' data")
+    url = database or os.environ.get("CROUPIER_DATABASE")
+    if (retry or wait is not None) and (url is None or data_dir is not None):
+        raise misused("--wait and --retry are for a database on a server: name it with --database")
+    if retry and wait is not None:
+        raise misused("--wait waits for the database, too: leave --retry out")
+    if url and wait is not None:
+        asyncio.run(wait_for_others(url, services, wait, say))
+    elif url and data_dir is None:
+        asyncio.run(migrate_shared(url, services, say, retry))
+    else:
+        asyncio.run(migrate_folder(folder_of(data_dir), services, say))
+
+
+def keys(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder for them; existing files stay.")],
+    certificates: Annotated[
+        bool,
+        typer.Option("--certificates", help="Also an authority, and a certificate for each service and the gateway."),
+    ] = False,
+    days: Annotated[
+        int, typer.Option(min=1, max=AUTHORITY_DAYS, metavar="N", help="How long the certificates are valid.")
+    ] = USUAL_DAYS,
+) -> None:
+    """Make the keys that services sign with, and certificates for mutual TLS between them."""
+    make_keys(folder.expanduser().absolute(), days if certificates else None, datetime.now(UTC), say)
+
+
+def health(
+    address: Annotated[str, typer.Argument(metavar="HOST:PORT", help="The address of a service.")],
+    service: Annotated[
+        str, typer.Option(metavar="NAME", help="Empty: whether it is ready; live: whether it runs.")
+    ] = "",
+) -> None:
+    """Check whether a service serves: exit code 0 if so, 1 if not."""
+    from croupier.cli.commands.health import check_health
+
+    check_health(address, service)

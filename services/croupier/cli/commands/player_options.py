@@ -1,0 +1,90 @@
+"""Commands of players; each imports its work when it is called."""
+
+import asyncio
+import getpass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from croupier.cli.arguments import Authority, DataDir, Options, Server, WithTls, folder_of, say
+from croupier.cli.faults import FAILED
+from croupier.cli.options import split_options
+
+MAX_NAME_CHARACTERS = 32
+
+replay_app = typer.Typer(help="Replays of finished tables.", no_args_is_help=True)
+
+
+def play(
+    game: Annotated[str, typer.Option(help="Which game; croupier games lists them.")] = "thulla",
+    seats: Annotated[int | None, typer.Option(min=1, help="Players; 4, or as near as the game allows.")] = None,
+    option: Options = None,
+    data_dir: DataDir = None,
+    server: Server = None,
+    tls: WithTls = False,
+    ca_file: Authority = None,
+    name: Annotated[str | None, typer.Option(help="Your name at the table.", show_default="your login name")] = None,
+    table: Annotated[str | None, typer.Option(metavar="TABLE_ID", help="Come back to a table of yours.")] = None,
+    bot_delay: Annotated[int, typer.Option(min=0, max=10_000, help="How long bots think, in milliseconds.")] = 700,
+) -> None:
+    """Play against bots in this terminal."""
+    from croupier.cli.commands.play import TableChoice, device_secret
+    from croupier.cli.commands.play import play as run_play
+    from croupier.cli.services import reachable_services, signed_in_client, trust
+
+    folder = folder_of(data_dir)
+    choice = TableChoice(game, seats, split_options(option or ()), bot_delay, table)
+
+    async def run() -> None:
+        secret = device_secret(folder)
+        async with (
+            reachable_services(folder, server, say, trust(tls, ca_file)) as endpoints,
+            signed_in_client(endpoints, secret, name if name is not None else _login_name()) as client,
+        ):
+            await run_play(client, choice, Console(highlight=False))
+
+    asyncio.run(run())
+
+
+@replay_app.command("export")
+def replay_export(
+    table_id: Annotated[str, typer.Argument(metavar="TABLE_ID", help="A finished table.")],
+    data_dir: DataDir = None,
+    server: Server = None,
+    tls: WithTls = False,
+    ca_file: Authority = None,
+    output: Annotated[Path | None, typer.Option("--output", metavar="FILE", help="TABLE_ID.jsonl if left out.")] = None,
+) -> None:
+    """Write the replay of a finished table as JSON lines."""
+    from croupier.cli.commands.play import device_secret
+    from croupier.cli.commands.replay import export
+    from croupier.cli.services import reachable_services, signed_in_client, trust
+
+    folder = folder_of(data_dir)
+
+    async def run() -> Path:
+        secret = device_secret(folder)
+        async with (
+            reachable_services(folder, server, say, trust(tls, ca_file)) as endpoints,
+            signed_in_client(endpoints, secret, "") as client,
+        ):
+            return await export(client, table_id, output)
+
+    say(f"{asyncio.run(run())} written")
+
+
+@replay_app.command("verify")
+def replay_verify(files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Replay files.")]) -> None:
+    """Play replays again and check every line of them, every deal against its seed."""
+    from croupier.cli.commands.replay import verify
+
+    raise typer.Exit(FAILED if verify(files, say) else 0)
+
+
+def _login_name() -> str:
+    try:
+        return getpass.getuser()[:MAX_NAME_CHARACTERS]
+    except (OSError, KeyError):
+        return "You"

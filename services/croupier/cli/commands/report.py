@@ -1,0 +1,139 @@
+"""`croupier report compare`: two load tests side by side, the better figures, and whether the second one is worse."""
+
+from collections.abc import Iterator
+from math import inf, isfinite
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from croupier.cli.commands.load_result import (
+    ACTIONS,
+    CPU,
+    FAILURES,
+    SECONDS,
+    TABLES,
+    VIOLATIONS,
+    LoadResult,
+    percentile,
+    read_result,
+)
+from croupier.cli.faults import FAILED, misused
+
+ACKNOWLEDGED = percentile("action acknowledged", "p99")
+MORE_IS_BETTER = (TABLES, ACTIONS)
+EXACT = (VIOLATIONS, FAILURES)
+"""Figures of which every difference counts."""
+SAME_PERCENT = 2.0
+"""Other figures that differ by no more are the same, as those of two runs of one program."""
+UNKNOWN = "–"
+
+
+def compare(first: Path, second: Path, fail_above_percent: float | None, console: Console) -> int:
+    """Show two results, A and B, and return the exit code: FAILED if B is worse by more than allowed.
+
+    Raises CommandFault for an invalid result or percentage.
+    """
+    if fail_above_percent is not None and not (isfinite(fail_above_percent) and fail_above_percent >= 0):
+        raise misused("--fail-above is a percentage of 0 or more, such as 10")
+    one, other = read_result(first), read_result(second)
+    for line in (_plain(f"A is {first}"), _plain(f"B is {second}"), *_conditions(one, other), Text()):
+        console.print(line, soft_wrap=True)
+    console.print(_table(one, other), Text())
+    if fail_above_percent is None:
+        return 0
+    found = list(worse(one, other, fail_above_percent))
+    for sentence in found or [f"B is not worse by more than {fail_above_percent:g} percent"]:
+        console.print(_plain(sentence), soft_wrap=True)
+    return FAILED if found else 0
+
+
+def worse(one: LoadResult, other: LoadResult, percent: float) -> Iterator[str]:
+    """Yield a line for each figure of the second result that is worse by more than so many percent.
+
+    A figure that only one of them has counts as worse, and so does a pair without the latency of actions.
+    """
+    for name in (ACKNOWLEDGED, CPU):
+        before, after = one.figures.get(name), other.figures.get(name)
+        if before is None or after is None:
+            if name == ACKNOWLEDGED or before is not after:
+                yield f"{name}: not measured in both, so B cannot be called as good"
+        elif grown(before, after) > percent:
+            yield f"{name}: worse by {grown(before, after):.1f} percent, {percent:g} are allowed"
+    if other.figures.get(VIOLATIONS, inf) > one.figures.get(VIOLATIONS, 0.0):
+        yield f"{VIOLATIONS}: {_written(one, VIOLATIONS)} before, {_written(other, VIOLATIONS)} now"
+
+
+def grown(before: float, after: float) -> float:
+    """Return by how many percent a figure has grown; infinity from 0."""
+    if before == after:
+        return 0.0
+    return (after - before) / abs(before) * 100 if before else inf if after > 0 else -inf
+
+
+def better(name: str, before: float | None, after: float | None) -> str:
+    """Return the better result in this figure, A or B, or that they are the same; a dash if neither can be."""
+    if before is None or after is None or name == SECONDS:
+        return UNKNOWN
+    by = grown(before, after)
+    if abs(by) <= (0 if name in EXACT else SAME_PERCENT):
+        return "same"
+    return "B" if (by > 0) == (name in MORE_IS_BETTER) else "A"
+
+
+def _conditions(one: LoadResult, other: LoadResult) -> Iterator[Text]:
+    names = dict.fromkeys([*one.conditions, *other.conditions])
+    pairs = {name: (one.conditions.get(name, UNKNOWN), other.conditions.get(name, UNKNOWN)) for name in names}
+    differing = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+    if not differing:
+        yield Text("Both were measured under the same conditions.")
+        return
+    yield Text("The conditions differ, so what differs below may come from them:", style="yellow")
+    for name, (before, after) in differing.items():
+        yield _plain(f"  {name}: A {before}, B {after}")
+
+
+def _table(one: LoadResult, other: LoadResult) -> Table:
+    table = Table("figure", box=None, padding=(0, 2, 0, 0))
+    for head in ("A", "B", "difference", "better"):
+        table.add_column(head, justify="right", no_wrap=True)
+    for name in _names(one, other):
+        before, after = one.figures.get(name), other.figures.get(name)
+        difference = UNKNOWN if before is None or after is None else _percent(grown(before, after))
+        winner = _coloured(better(name, before, after))
+        table.add_row(_plain(name), _written(one, name), _written(other, name), difference, winner)
+    return table
+
+
+def _names(one: LoadResult, other: LoadResult) -> list[str]:
+    """Return all figures in the order of the first result; figures of the second alone keep their neighbours."""
+    names = list(one.figures)
+    place = 0
+    for name in other.figures:
+        if name in names:
+            place = names.index(name) + 1
+        else:
+            names.insert(place, name)
+            place += 1
+    return names
+
+
+def _written(result: LoadResult, name: str) -> str:
+    value = result.figures.get(name)
+    if value is None:
+        return UNKNOWN
+    return f"{value:,.0f}" if value == int(value) or abs(value) >= 1000 else f"{value:,.1f}"
+
+
+def _percent(value: float) -> str:
+    return f"{value:+.1f} %" if isfinite(value) else "from none"
+
+
+def _coloured(winner: str) -> Text:
+    return Text(winner, style={"A": "red", "B": "green"}.get(winner, "dim"))
+
+
+def _plain(text: str) -> Text:
+    """Return a text of a file without characters that control a terminal."""
+    return Text("".join(letter if letter.isprintable() else " " for letter in text))

@@ -1,0 +1,120 @@
+"""Addresses of the services that are started here, and the flags that each of them gets."""
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import TypeAlias
+
+from croupier.cli.faults import CommandFault
+from croupier.cli.launcher.data_folder import DataFolder
+from croupier.cli.launcher.replicas import GATEWAY, ONE_OF_EACH, START_ORDER, Replicas, number_of, service_of
+from croupier.runtime.addresses import is_free
+
+HOST = "127.0.0.1"
+USUAL_PORT = 7700
+"""That of the gateway."""
+MAX_PORT = 65_000
+BLOCK = 30
+"""The number of ports that the n-th instances of all services share."""
+
+Addresses: TypeAlias = Mapping[str, str]
+"""The addresses of one instance, host:port by "listen", "metrics", "control" (not the lobby), "admin" (the gateway)."""
+
+_PORT_OFFSETS: Mapping[str, Mapping[str, int]] = MappingProxyType(
+    {
+        GATEWAY: {"listen": 0, "metrics": 8, "admin": 9},
+        "lobby": {"listen": 10, "metrics": 19},
+        "engine": {"listen": 20, "control": 21, "metrics": 29},
+        "scoring": {"listen": 30, "control": 31, "metrics": 39},
+    }
+)
+
+
+def addresses_from(port: int, replicas: Replicas = ONE_OF_EACH, *, with_gateway: bool = False) -> dict[str, Addresses]:
+    """Return the addresses of all instances by the gateway's port; 0 lets each instance choose free ports.
+
+    The gateway has that port and those up to 9 above it. From 10 above it on follows a block of 30 ports for the first
+    instances of all services, then one for the second instances, and so on.
+    """
+    instances = (*replicas.all(), GATEWAY) if with_gateway else replicas.all()
+    return {instance: _addresses(instance, port) for instance in instances}
+
+
+def _addresses(instance: str, port: int) -> Addresses:
+    first = port + BLOCK * (number_of(instance) - 1)
+    offsets = _PORT_OFFSETS[service_of(instance)]
+    return {kind: f"{HOST}:{first + offset if port else 0}" for kind, offset in offsets.items()}
+
+
+def joined(addresses: Mapping[str, Addresses], service: str, kind: str) -> str:
+    """Return the addresses of one kind of all instances of a service, as one text with commas."""
+    return ",".join(_known(addresses, service, kind))
+
+
+def _known(addresses: Mapping[str, Addresses], service: str, kind: str) -> Iterable[str]:
+    return (at[kind] for instance, at in addresses.items() if service_of(instance) == service)
+
+
+def check_free(wanted: Mapping[str, Addresses]) -> None:
+    """Raise CommandFault with the first address that is in use."""
+    for instance, addresses in wanted.items():
+        for address in addresses.values():
+            if not is_free(address):
+                raise CommandFault(
+                    f"{address}, where the {instance} is to listen, is in use: stop what runs there, "
+                    "or choose other ports with --port (0 for any that are free)"
+                )
+
+
+def service_flags(
+    instance: str,
+    folder: DataFolder,
+    addresses: Mapping[str, Addresses],
+    shuffle_seed: str | None,
+    mutual_tls: bool = False,
+) -> list[str]:
+    """Return the flags of an instance; `addresses` are its own and those of the instances that started before it.
+
+    The database is not among them: its URL may hold a password, and every user of a machine can read command lines.
+    """
+    listen = addresses[instance]
+    flags = {
+        "listen": listen["listen"],
+        "metrics-listen": listen["metrics"],
+        "ready-file": str(folder.ready_file(instance)),
+    } | _flags_of_its_own(instance, folder, addresses)
+    if service_of(instance) == "engine" and shuffle_seed is not None:
+        flags["shuffle-seed"] = shuffle_seed
+    if mutual_tls:
+        service = service_of(instance)
+        # A gateway has another certificate for players, so that this one is named for what is behind it.
+        use = "upstream" if service == "gateway" else "tls"
+        files = zip(("certificate", "key", "ca"), folder.certificate_files(service), strict=True)
+        flags |= {f"{use}-{part}": str(file) for part, file in files}
+    return [f"--{name}={value}" for name, value in flags.items()]
+
+
+def _flags_of_its_own(instance: str, folder: DataFolder, addresses: Mapping[str, Addresses]) -> dict[str, str]:
+    service = service_of(instance)
+    if service == GATEWAY:
+        return _flags_of_gateway(folder, addresses)
+    if service == "lobby":
+        return {
+            "signing-key": str(folder.signing_key("lobby")),
+            "engine-control": joined(addresses, "engine", "control"),
+        }
+    flags = {"control-listen": addresses[instance]["control"], "lobby-public-key": str(folder.public_key("lobby"))}
+    if service == "scoring":
+        return flags | {"engine-public-key": str(folder.public_key("engine"))}
+    return flags | {
+        "signing-key": str(folder.signing_key("engine")),
+        "scoring-control": joined(addresses, "scoring", "control"),
+    }
+
+
+def _flags_of_gateway(folder: DataFolder, addresses: Mapping[str, Addresses]) -> dict[str, str]:
+    services = {service: joined(addresses, service, "listen") for service in START_ORDER}
+    return {
+        "admin-listen": addresses[GATEWAY]["admin"],
+        "lobby-public-key": str(folder.public_key("lobby")),
+        **services,
+    }

@@ -1,0 +1,123 @@
+"""The services for programs without asyncio, such as load tests: `croupier up` as a process of its own."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from croupier.cli.faults import CommandFault
+from croupier.cli.launcher.addresses import Addresses
+from croupier.cli.launcher.data_folder import DataFolder, prepare_data_folder
+from croupier.cli.launcher.replicas import ONE_OF_EACH, START_ORDER, Replicas
+from croupier.cli.launcher.service_process import last_lines
+from croupier.cli.launcher.supervisor import DATABASE_VARIABLE, GRACE_SECONDS, START_SECONDS
+
+POLL_SECONDS = 0.05
+STOP_SECONDS = GRACE_SECONDS * len(START_ORDER) + 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class BackgroundServices:
+    """Services that `croupier up` runs in another process."""
+
+    folder: DataFolder
+    process: subprocess.Popen[bytes]
+
+    @property
+    def addresses(self) -> dict[str, Addresses]:
+        """The addresses of each instance, host:port by kind; see `Addresses`."""
+        return {name: {kind: at for kind, at in known.items() if kind != "pid"} for name, known in self._known.items()}
+
+    @property
+    def pids(self) -> dict[str, int]:
+        """The process id of each instance that became ready last."""
+        return {name: known["pid"] for name, known in self._known.items()}
+
+    @property
+    def _known(self) -> Mapping[str, Any]:
+        services: Mapping[str, Any] = json.loads(self.folder.services_file.read_text())["services"]
+        return services
+
+    def kill(self, instance: str, number: int = signal.SIGKILL) -> None:
+        """Send a signal to an instance, which is then restarted on the same addresses."""
+        os.kill(self.pids[instance], number)
+
+    def restart(self, instance: str) -> None:
+        """Drain and end an instance, and wait until it was restarted on the same addresses, as in a deploy.
+
+        Raises CommandFault if that takes too long.
+        """
+        before = self.pids[instance]
+        self.kill(instance, signal.SIGTERM)
+        deadline = time.monotonic() + GRACE_SECONDS + START_SECONDS
+        while self.pids[instance] == before:
+            if time.monotonic() > deadline:
+                raise CommandFault(f"the {instance} was not back within {GRACE_SECONDS + START_SECONDS:g} seconds")
+            time.sleep(POLL_SECONDS)
+
+
+@contextmanager
+def started_services(
+    path: Path,
+    *,
+    port: int = 0,
+    shuffle_seed: str | None = None,
+    database: str | None = None,
+    replicas: Replicas = ONE_OF_EACH,
+    extra_flags: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    mutual_tls: bool = False,
+    gateway: Sequence[str] | None = None,
+) -> Iterator[BackgroundServices]:
+    """Run the services in a data folder while the body runs; raises CommandFault if they do not start.
+
+    `gateway` are flags of `croupier up`; the other settings are those of `SupervisorSettings`.
+    """
+    folder = prepare_data_folder(path)
+    command = [sys.executable, "-m", "croupier.cli", "up", f"--data-dir={folder.path}", f"--port={port}"]
+    command += ["--no-gateway"] if gateway is None else gateway
+    command += [f"--engines={replicas.engine}", f"--lobbies={replicas.lobby}", f"--scorings={replicas.scoring}"]
+    command += [f"--extra-flag={instance}={flag}" for instance, flags in extra_flags.items() for flag in flags]
+    if shuffle_seed is not None:
+        command.append(f"--shuffle-seed={shuffle_seed}")
+    if mutual_tls:
+        command.append("--mutual-tls")
+    environment = {**os.environ, DATABASE_VARIABLE: database or ""}
+    with folder.log_file("up").open("wb") as log:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment)
+    try:
+        _await_services(folder, process)
+        yield BackgroundServices(folder, process)
+    finally:
+        _stop(process)
+
+
+def _await_services(folder: DataFolder, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + START_SECONDS * len(START_ORDER)
+    while not _are_of(folder, process):
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise CommandFault("\n".join(["the services did not start:", *last_lines(folder.log_file("up"))]))
+        time.sleep(POLL_SECONDS)
+
+
+def _are_of(folder: DataFolder, process: subprocess.Popen[bytes]) -> bool:
+    try:
+        return bool(json.loads(folder.services_file.read_text())["pid"] == process.pid)
+    except OSError:
+        return False
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

@@ -1,0 +1,1 @@
+"""Matches between bots without services, and their statistics."""

@@ -1,0 +1,1 @@
+"""Tables in a terminal: text for cards and facts, the screen, and the input of a person."""

@@ -1,0 +1,189 @@
+"""A person's session at a table: typed lines become actions, events become a picture and a story."""
+
+import asyncio
+import time
+from collections.abc import Iterable
+
+from rich.text import Text
+
+from croupier.cli.terminal.console import Screen, keys
+from croupier.cli.terminal.facts import fact_lines
+from croupier.cli.terminal.legal import legal_lines
+from croupier.cli.terminal.line_editor import LineEditor
+from croupier.cli.terminal.lines import folded
+from croupier.cli.terminal.person_input import HELP, Help, InputFault, Propose, Quit, React, ShowSheet, Vote, read_input
+from croupier.cli.terminal.screen import DisplayedTable, proposal_text, table_lines
+from croupier.cli.terminal.sheets import sheet_lines
+from croupier.cli.terminal.words import Words
+from croupier_api.v1 import actions_pb2, engine_pb2, facts_pb2, games_pb2
+from croupier_client.aio import Client
+from croupier_client.aio_table import AsyncTable
+from croupier_client.errors import CroupierError
+from croupier_client.table import Event
+
+TICK_SECONDS = 0.25
+SHOWN_ROUNDS = 3
+
+
+class GameSession:
+    """One session of a person at one table."""
+
+    def __init__(
+        self, client: Client, table: AsyncTable, game: games_pb2.GameDescription, words: Words, screen: Screen
+    ) -> None:
+        self._client = client
+        self._table = table
+        self._game = game
+        self._meanings = {proposal.name: proposal.meaning for proposal in game.proposals}
+        self._words = words
+        self._screen = screen
+        self._editor = LineEditor()
+        self._proposal = table.proposal
+        self._notice = "/help lists what you can type"
+        self._shown_actions: actions_pb2.LegalActions | None = None
+
+    async def run(self) -> None:
+        """Run until the game is over or the person leaves."""
+        tasks = [asyncio.create_task(work()) for work in (self._follow, self._listen, self._tick)]
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        finally:
+            for task in tasks:
+                task.cancel()
+
+    async def _follow(self) -> None:
+        self._draw()
+        async for event in self._table:
+            self._show_event(event)
+            self._draw()
+
+    def _show_event(self, event: Event) -> None:
+        if isinstance(event, engine_pb2.Reaction):
+            self._say(f"{self._words.name(event.seat)} reacts: {event.reaction}")
+        elif isinstance(event, engine_pb2.TableUpdate):
+            self._show_update(event)
+
+    def _show_update(self, update: engine_pb2.TableUpdate) -> None:
+        if update.HasField("seat") and update.seat == self._table.seat:
+            self._shown_actions = None
+        self._show_proposal(update)
+        if update.compensated_ms:
+            self._say(compensation_text(update.compensated_ms))
+        reason = " (time was up)" if update.acted_by == engine_pb2.ACTED_BY_TIMEOUT else ""
+        for line in fact_lines(self._words, update.facts):
+            self._say(line + reason)
+        scores = [fact.round_ended.score for fact in update.facts if fact.HasField("round_ended")]
+        # The last round is on the sheet that is shown when the game is over.
+        if scores and not any(fact.HasField("game_ended") for fact in update.facts):
+            self._show_rounds(scores[-1])
+
+    def _show_proposal(self, update: engine_pb2.TableUpdate) -> None:
+        before, self._proposal = self._proposal, update.proposal if update.HasField("proposal") else None
+        if self._proposal is not None and self._proposal != before:
+            self._say_lines(self._proposal_lines(update.stored_unix_ms))
+        elif self._proposal is None and before is not None:
+            all_agree = len(before.agreed_seats) == len(self._table.table.seats)
+            self._say(f"{self._words.term(before.name)} {'is agreed on' if all_agree else 'is proposed no longer'}")
+
+    def _show_rounds(self, last: facts_pb2.RoundScore) -> None:
+        rounds = [score for score in self._table.round_scores if score.round <= last.round]
+        self._say(f"Score sheet after {self._words.term('round')} {last.round}")
+        self._say_lines(sheet_lines(self._words, rounds[-SHOWN_ROUNDS:]))
+
+    async def _show_sheet(self) -> None:
+        sheet = await self._client.get_score_sheet(table_id=self._table.table_id)
+        self._say_lines(sheet_lines(self._words, sheet.rounds))
+
+    def _say_lines(self, lines: Iterable[Text]) -> None:
+        for line in lines:
+            self._screen.say(line)
+
+    def _say(self, line: str) -> None:
+        self._screen.say(Text(line))
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(TICK_SECONDS)
+            self._draw()
+
+    def _draw(self) -> None:
+        table = self._table
+        bots = frozenset(number for number, seat in enumerate(table.table.seats) if seat.bot)
+        shown = DisplayedTable(self._game.name, table.view, table.clock, table.seat, bots, table.table.teams)
+        now = time.time_ns() // 1_000_000
+        picture = table_lines(self._words, shown, now)
+        hand = table.view.seats[table.seat].cards if table.seat is not None else ()
+        picture += legal_lines(self._words, table.legal_actions, hand, table.view.card_order)
+        picture += self._proposal_lines(now)
+        if self._notice:
+            picture.append(Text(self._notice, style="italic"))
+        is_news = table.is_to_act and self._shown_actions != table.legal_actions
+        self._screen.draw(picture, self._editor.typed, is_news=is_news)
+        self._shown_actions = table.legal_actions if table.is_to_act else None
+
+    def _proposal_lines(self, now: int) -> list[Text]:
+        """Return the lines of the pending proposal, if any; `now` in milliseconds since 1970 UTC."""
+        proposal = self._table.proposal
+        if proposal is None or proposal.expiry_time.ToMilliseconds() <= now:
+            return []
+        lines = [proposal_text(self._words, proposal, self._meanings.get(proposal.name, ""), now)]
+        if self._table.seat not in proposal.agreed_seats:
+            lines.append(Text("  write agree or refuse", style="dim"))
+        return lines
+
+    async def _listen(self) -> None:
+        pieces = keys()
+        while data := await pieces.get():
+            for line in self._editor.feed(data):
+                if not await self._handle(line):
+                    return
+            self._draw()
+
+    async def _handle(self, line: str) -> bool:
+        """Carry out a line of input; returns False if the person leaves."""
+        self._notice = ""
+        try:
+            return await self._carry_out(line)
+        except InputFault as fault:
+            self._show_fault(str(fault))
+        except CroupierError as error:
+            rule = f" ({error.rule})" if error.rule else ""
+            self._show_fault(f"{error.message}{rule}")
+        return True
+
+    async def _carry_out(self, line: str) -> bool:
+        match read_input(line, self._table.legal_actions, self._words):
+            case Quit():
+                return False
+            case Help():
+                self._say_lines(folded("", text) for text in HELP)
+            case ShowSheet():
+                await self._show_sheet()
+            case React(reaction):
+                await self._client.send_reaction(table_id=self._table.table_id, reaction=reaction)
+            case Propose(name):
+                await self._propose(name)
+            case Vote(agree):
+                await self._table.cast_vote(agree=agree)
+            case action:
+                await self._table.submit_action(action, expected_sequence=self._table.expected_sequence)
+        return True
+
+    async def _propose(self, name: str) -> None:
+        if not self._meanings:
+            raise InputFault(f"{self._game.name} has nothing to propose")
+        if name not in self._meanings:
+            raise InputFault(f"propose one of {', '.join(sorted(self._meanings))}")
+        await self._table.create_proposal(name)
+
+    def _show_fault(self, message: str) -> None:
+        self._notice = message
+        self._shown_actions = None
+
+
+def compensation_text(milliseconds: int) -> str:
+    """Return a sentence on the time that was added to the deadline."""
+    seconds = max(1, round(milliseconds / 1000))
+    return f"The services were away: {seconds} second{'s' * (seconds > 1)} more to act"

@@ -1,0 +1,80 @@
+"""Legal actions of a viewer, as lines with the way to type them."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from croupier.cli.terminal.hands import hand_text
+from croupier.cli.terminal.lines import folded, listed
+from croupier.cli.terminal.words import Words
+from croupier_api.v1 import actions_pb2
+from croupier_client.cards import CardValue
+
+
+def legal_lines(
+    words: Words, legal: actions_pb2.LegalActions, hand: Sequence[CardValue] = (), order: Sequence[CardValue] = ()
+) -> list[Text]:
+    """Return the legal actions with the numbers to type; `hand` is the viewer's, `order` as TableView.card_order."""
+    texts = [words.action(action) for action in legal.actions]
+    verbs = {text.partition(" ")[0] for text in texts}
+    # If all actions have the same verb, as when a card is to be played, it is shown once.
+    verb = f" {verbs.pop()}" if len(verbs) == 1 and len(texts) > 1 else ""
+    numbered = [f"{number} {text.removeprefix(verb[1:]).strip()}" for number, text in enumerate(texts, start=1)]
+    lines = [listed(f"you may{verb}: ", numbered, "   ")] if numbered else []
+    for label, choice in zip(choice_labels(words, legal), legal.choices, strict=True):
+        text = choice_text(words, choice, hand, order)
+        number = f"{label} " if label.isdecimal() else ""
+        lines += [folded("you may: ", number + text), _how_to_write(words, label, choice)]
+    return lines
+
+
+def choice_labels(words: Words, legal: actions_pb2.LegalActions) -> list[str]:
+    """Return the first word to type for each choice: its verb, or its number where choices have the same verb."""
+    verbs = [verb_text(words, choice) for choice in legal.choices]
+    times = Counter(verbs)
+    return [
+        verb if times[verb] == 1 else str(number) for number, verb in enumerate(verbs, start=len(legal.actions) + 1)
+    ]
+
+
+def verb_text(words: Words, choice: actions_pb2.ActionChoice) -> str:
+    """Return the verb of a choice: the first word of its action."""
+    return words.action(choice.action).partition(" ")[0]
+
+
+def choice_text(
+    words: Words, choice: actions_pb2.ActionChoice, hand: Sequence[CardValue], order: Sequence[CardValue]
+) -> str:
+    """Return a choice as half a sentence, for example "keep 5 of the cards of your hand, and name a suit of ♣ ♥"."""
+    cards = ""
+    if choice.HasField("cards"):
+        is_whole_hand = sorted(choice.cards.cards) == sorted(hand)
+        cards = "the cards of your hand" if is_whole_hand else hand_text(words, choice.cards.cards, order)
+        cards = f"{count_text(choice.cards)} of {cards}"
+    parts = [words.action_with(choice.action, cards)]
+    if choice.suits:
+        parts.append(f"name a suit of {' '.join(map(words.suit, choice.suits))}")
+    if choice.HasField("amount"):
+        step = f" in steps of {choice.amount.step}" if choice.amount.step > 1 else ""
+        parts.append(f"an amount from {choice.amount.min_amount} to {choice.amount.max_amount}{step}")
+    if choice.seats:
+        parts.append(f"a seat of {' '.join(map(str, choice.seats))}")
+    return ", and ".join(parts)
+
+
+def count_text(choice: actions_pb2.CardChoice) -> str:
+    """Return the number of cards that a choice takes."""
+    least, most = choice.min_cards, choice.max_cards
+    return f"{least}" if least == most else f"{least} to {most}"
+
+
+def _how_to_write(words: Words, label: str, choice: actions_pb2.ActionChoice) -> Text:
+    parts = [" SUIT"] * bool(choice.suits) + [" AMOUNT"] * choice.HasField("amount") + [" SEAT"] * bool(choice.seats)
+    rest = "".join(parts)
+    if not choice.HasField("cards"):
+        return Text(f"  write {label}{rest}", style="dim")
+    ways = [f"{label} CARDS{rest}", f"{label} all but CARDS{rest}"]
+    ways += [f"{label} none{rest}"] if not choice.cards.min_cards else []
+    example = " ".join(map(words.notation, choice.cards.cards[:2]))
+    return Text(f"  write for example {example} for CARDS: {', or '.join(ways)}", style="dim")

@@ -1,0 +1,228 @@
+"""Input of a person at a table: an action by number, by its cards or in words, or a command."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from croupier.cli.terminal.legal import choice_labels, count_text, verb_text
+from croupier.cli.terminal.words import JOKER, Words
+from croupier_api.v1 import actions_pb2
+from croupier_client.cards import CardValue, SuitValue, action_text, card_from_text, suit_from_text, suit_text
+from croupier_client.choices import complete_choice
+
+REACTIONS = ("thumbs_up", "thumbs_down", "laugh", "cry", "wow", "angry", "clap", "heart", "think", "sleep")
+HELP = (
+    "Act by the number of an action, by its card (5H, or QH S to order spades), or in words (bid 60, pass).",
+    "For a choice write its verb or number, the cards, and what else is asked for: keep 5H JK AS H, or swap 2C 3D.",
+    "Or write the cards that you do not choose: keep all but 2C 3D H. With none you choose no card.",
+    "Cards are rank (2-9 T J Q K A) and suit (C D H S), unless the game has its own; JK is the joker. Names of cards "
+    "will do as well.",
+    "propose NAME asks all seats for something that the game knows; agree and refuse answer what is proposed.",
+    f"/react NAME sends a reaction: {', '.join(REACTIONS)}.",
+    "/sheet shows the score sheet, /help this, /quit leaves; you can come back.",
+)
+
+
+class InputFault(ValueError):
+    """The input is impossible; the message has what is possible."""
+
+
+@dataclass(frozen=True, slots=True)
+class React:
+    """Send a reaction."""
+
+    reaction: str
+
+
+@dataclass(frozen=True, slots=True)
+class Propose:
+    """Propose something to all seats; with an empty name, list the proposals of the game."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """Agree with the open proposal, or refuse it."""
+
+    agree: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ShowSheet:
+    """Show the score sheet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Help:
+    """Show the help."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quit:
+    """Leave."""
+
+
+Request: TypeAlias = actions_pb2.Action | React | Propose | Vote | ShowSheet | Help | Quit
+PLAIN_WORDS = Words((), symbols=False)
+
+
+def read_input(text: str, legal: actions_pb2.LegalActions, words: Words = PLAIN_WORDS) -> Request:
+    """Return the request of a line of input, in notation or in the words of the game; raises InputFault."""
+    typed = text.replace(",", " ").split()
+    command = _command(typed)
+    if command is not None:
+        return command
+    if not legal.actions and not legal.choices:
+        raise InputFault("it is not your turn")
+    if not typed:
+        raise InputFault("write what you do, or /help")
+    if len(typed) == 1 and typed[0].isdecimal() and 1 <= int(typed[0]) <= len(legal.actions):
+        return legal.actions[int(typed[0]) - 1]
+    matching = _matching(typed, legal.actions, words)
+    if len(matching) == 1:
+        return matching[0]
+    if matching:
+        raise InputFault(f"that could be {' or '.join(words.action(action) for action in matching[:4])}: write more")
+    if legal.choices:
+        return _chosen(typed, legal, words)
+    raise InputFault(f"{text.strip()} is not possible now: choose one of the numbered actions, or write /help")
+
+
+def _command(typed: Sequence[str]) -> Request | None:
+    """Return a request that is no action, None for anything else; raises InputFault."""
+    match [word.lower() for word in typed]:
+        case ["propose" | "/propose", *name]:
+            return Propose("_".join(name))
+        case ["agree" | "/agree"]:
+            return Vote(agree=True)
+        case ["refuse" | "/refuse"]:
+            return Vote(agree=False)
+        case ["/sheet"]:
+            return ShowSheet()
+        case ["/help"]:
+            return Help()
+        case ["/quit"]:
+            return Quit()
+        case ["/react", reaction] if reaction in REACTIONS:
+            return React(reaction)
+        case ["/react", *_]:
+            raise InputFault(f"/react needs one of {', '.join(REACTIONS)}")
+        case [word, *_] if word.startswith("/"):
+            raise InputFault(f"there is no {word}: there are /sheet, /react NAME, /help and /quit")
+        case _:
+            return None
+
+
+def _matching(typed: Sequence[str], actions: Sequence[actions_pb2.Action], words: Words) -> list[actions_pb2.Action]:
+    """Return the actions that have all these words; only those that have no others but a verb, if there are any."""
+    wanted = [word.lower() for word in typed]
+    has = [
+        (action, _words_of(text))
+        for action in actions
+        for text in dict.fromkeys((action_text(action, words.deck), words.action(action)))
+    ]
+    exact = _distinct(action for action, known in has if wanted in (known, known[1:]))
+    return exact or _distinct(action for action, known in has if all(_is_in(word, known) for word in wanted))
+
+
+def _words_of(text: str) -> list[str]:
+    return text.lower().translate(_PUNCTUATION).split()
+
+
+_PUNCTUATION = str.maketrans(",()", "   ")
+
+
+def _distinct(actions: Iterable[actions_pb2.Action]) -> list[actions_pb2.Action]:
+    found: list[actions_pb2.Action] = []
+    for action in actions:
+        if action not in found:
+            found.append(action)
+    return found
+
+
+def _is_in(word: str, known_words: Sequence[str]) -> bool:
+    """Return whether the word is one of these, or the beginning of one that is spelt out."""
+    return word in known_words or any(
+        known.isalpha() and len(known) > len(JOKER) and known.startswith(word) for known in known_words
+    )
+
+
+def _chosen(typed: Sequence[str], legal: actions_pb2.LegalActions, words: Words) -> actions_pb2.Action:
+    labels = choice_labels(words, legal)
+    for label, choice in zip(labels, legal.choices, strict=True):
+        if typed[0].lower() == label:
+            return _completed(typed[1:], choice, words)
+    if len(labels) > 1:
+        raise InputFault(f"begin with {' or '.join(labels)}")
+    return _completed(typed, legal.choices[0], words)
+
+
+def _completed(typed: Sequence[str], choice: actions_pb2.ActionChoice, words: Words) -> actions_pb2.Action:
+    """Return the action of a choice with the typed cards, suit, amount and seat, in this order; raises InputFault."""
+    rest, seat = _without_number(typed, "seat", choice.seats)
+    rest, amount = _without_number(rest, "amount", _amounts(choice))
+    rest, suit = _without_suit(rest, choice, words)
+    cards = _cards(rest, choice.cards, words)
+    if not choice.cards.min_cards <= len(cards) <= choice.cards.max_cards:
+        raise InputFault(f"{verb_text(words, choice)} {count_text(choice.cards)} cards, not {len(cards)}")
+    return complete_choice(choice, cards=cards, suit=suit, amount=amount, seat=seat)
+
+
+def _amounts(choice: actions_pb2.ActionChoice) -> Sequence[int]:
+    amount = choice.amount
+    return range(amount.min_amount, amount.max_amount + 1, amount.step) if choice.HasField("amount") else ()
+
+
+def _without_number(typed: Sequence[str], part: str, allowed: Sequence[int]) -> tuple[Sequence[str], int | None]:
+    """Return the words before the number that has to end them, and the number, if one is to be chosen."""
+    if not allowed:
+        return typed, None
+    last = typed[-1] if typed else ""
+    number = int(last) if last.removeprefix("-").isdecimal() else None
+    if number is None or number not in allowed:
+        known = f"{allowed[0]} to {allowed[-1]}" if isinstance(allowed, range) else ", ".join(map(str, allowed))
+        raise InputFault(f"invalid {part} {last!r}: expected {known}")
+    return typed[:-1], number
+
+
+def _without_suit(
+    typed: Sequence[str], choice: actions_pb2.ActionChoice, words: Words
+) -> tuple[Sequence[str], SuitValue | None]:
+    """Return the words before the suit that has to end them, and the suit, if one is to be chosen."""
+    if not choice.suits:
+        return typed, None
+    suits = ", ".join(map(suit_text, choice.suits))
+    try:
+        suit = suit_from_text(typed[-1] if typed else "")
+    except ValueError:
+        wanted = f"{verb_text(words, choice)} {count_text(choice.cards)} cards"
+        raise InputFault(f"{wanted}, and end with the suit: one of {suits}") from None
+    if suit not in choice.suits:
+        raise InputFault(f"{suit_text(suit)} cannot be named now: one of {suits} can")
+    return typed[:-1], suit
+
+
+def _cards(typed: Sequence[str], choice: actions_pb2.CardChoice, words: Words) -> list[CardValue]:
+    """Return the typed cards, or all but those; raises InputFault for one that is not there, or not so often."""
+    lowered = [word.lower() for word in typed]
+    all_but = lowered[:2] == ["all", "but"]
+    named = [] if lowered == ["none"] else [_card(word, words) for word in typed[2 * all_but :]]
+    left = list(choice.cards)
+    for card in named:
+        if card not in left:
+            there = words.cards(choice.cards)
+            raise InputFault(f"{words.card(card)} is not there to choose, or not so often: {there} are")
+        left.remove(card)
+    return left if all_but else named
+
+
+def _card(word: str, words: Words) -> CardValue:
+    """Return the card of a word: its notation, or the last word of its name."""
+    lowered = word.lower()
+    terms = words.terms.items()
+    named = [text for text, name in terms if words.is_card(text) and name.lower().split()[-1:] == [lowered]]
+    try:
+        return card_from_text(named[0] if len(named) == 1 else word, words.deck)
+    except ValueError as fault:
+        raise InputFault(str(fault)) from None

@@ -1,0 +1,140 @@
+"""A table as lines of a terminal, at most 80 columns wide: all that a viewer may know, for any game."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rich.text import Text
+
+from croupier.cli.terminal.hands import hand_text
+from croupier.cli.terminal.lines import WIDTH, folded
+from croupier.cli.terminal.words import Words
+from croupier_api.v1 import engine_pb2, facts_pb2, games_pb2
+from croupier_client.cards import CardValue
+
+MAX_PILE_CARDS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class DisplayedTable:
+    """A table to show: the view of a seat (None for a spectator), and hands that are known from elsewhere, by seat."""
+
+    title: str
+    view: facts_pb2.TableView
+    clock: engine_pb2.TurnClock
+    seat: int | None
+    bots: frozenset[int] = frozenset()
+    teams: Sequence[games_pb2.Team] = ()
+    hands: Mapping[int, tuple[CardValue, ...]] = field(default_factory=dict)
+
+
+def table_lines(words: Words, table: DisplayedTable, now: int) -> list[Text]:
+    """Return the lines of a table; `now` in milliseconds since 1970 UTC."""
+    return [
+        _headline(words, table, now),
+        *_seat_lines(words, table),
+        *(folded(f"{name}: ", text) for name, text in _rows(words, table.view)),
+        *_hand_lines(words, table),
+    ]
+
+
+def _headline(words: Words, table: DisplayedTable, now: int) -> Text:
+    left = table.clock.deadline_unix_ms - now
+    time_left = f"{max(0, left) // 1000} s left" if table.clock.deadline_unix_ms else ""
+    phase = f", {words.term(table.view.phase)}" if table.view.phase else ""
+    text = f"{table.title}, {words.term('round')} {table.view.round}{phase}"
+    return Text(text.ljust(WIDTH - 1 - len(time_left))[: WIDTH - 1 - len(time_left)] + time_left, style="bold")
+
+
+def _seat_lines(words: Words, table: DisplayedTable) -> list[Text]:
+    return [
+        Text("    seat                   cards  points  tricks", style="dim"),
+        *(_seat_line(words, table, seat) for seat in range(len(table.view.seats))),
+    ]
+
+
+def _seat_line(words: Words, table: DisplayedTable, seat: int) -> Text:
+    shown = table.view.seats[seat]
+    to_act = seat in table.view.seats_to_act
+    name = words.name(seat) + (" (you)" if seat == table.seat else " (bot)" if seat in table.bots else "")
+    tricks = str(shown.tricks_taken) if shown.tricks_taken else ""
+    line = f"{'>' if to_act else ' '} {seat} {name:22.22} {shown.card_count:5} {shown.score:7} {tricks:>7}  "
+    return folded("", line + ", ".join(_remarks(words, table, seat)), style="bold" if to_act else "")
+
+
+def _remarks(words: Words, table: DisplayedTable, seat: int) -> Iterable[str]:
+    shown = table.view.seats[seat]
+    if shown.is_out:
+        yield f"out, place {shown.place}" if shown.HasField("place") else "out"
+    for number, team in enumerate(table.teams, start=1):
+        if seat in team.seats:
+            yield f"team {number}"
+    if table.view.HasField("dealer") and table.view.dealer == seat:
+        yield "dealer"
+    if seat in table.clock.away_seats:
+        yield "away"
+    for mark in table.view.marks:
+        if mark.HasField("seat") and mark.seat == seat:
+            yield _mark_text(words, mark)
+
+
+def _mark_text(words: Words, mark: facts_pb2.Mark) -> str:
+    return f"{words.term(mark.name)} {words.value(mark.value)}"
+
+
+def _rows(words: Words, view: facts_pb2.TableView) -> Iterable[tuple[str, str]]:
+    hidden = [f"{_pile_name(words, pile)} {pile.count}" for pile in view.piles if not pile.cards]
+    if hidden:
+        yield "face down", ", ".join(hidden)
+    for pile in view.piles:
+        if pile.cards:
+            yield _pile_name(words, pile) + (", face down" if pile.face_down else ""), _pile_text(words, pile)
+    contract = words.contract(view.contract)
+    if contract:
+        yield "contract", contract
+    if view.calls:
+        yield "calls", ", ".join(f"{words.name(call.seat)} {words.call(call)}" for call in view.calls)
+    marks = [_mark_text(words, mark) for mark in view.marks if not mark.HasField("seat")]
+    if marks:
+        yield "marks", ", ".join(marks)
+
+
+def _pile_name(words: Words, pile: facts_pb2.Pile) -> str:
+    return words.pile(pile.name, pile.owner if pile.HasField("owner") else None)
+
+
+def _pile_text(words: Words, pile: facts_pb2.Pile) -> str:
+    shown = pile.cards[-MAX_PILE_CARDS:]
+    more = f" ({pile.count} cards)" if pile.count > len(shown) else ""
+    return ("... " if more else "") + ", ".join(_runs(words, shown)) + more
+
+
+def _runs(words: Words, cards: Iterable[facts_pb2.PileCard]) -> list[str]:
+    """Return the cards, consecutive ones of one seat together with its name."""
+    runs: list[tuple[str, list[str]]] = []
+    for laid in cards:
+        name = words.name(laid.seat) if laid.HasField("seat") else ""
+        if not runs or runs[-1][0] != name:
+            runs.append((name, []))
+        runs[-1][1].append(words.card_and_name(laid.card))
+    return [" ".join([*cards, name]).strip() for name, cards in runs]
+
+
+def _hand_lines(words: Words, table: DisplayedTable) -> list[Text]:
+    hands = dict(table.hands)
+    hands |= {seat: tuple(shown.cards) for seat, shown in enumerate(table.view.seats) if shown.cards}
+    return [
+        folded(
+            "your hand: " if seat == table.seat else f"{words.name(seat)}: ",
+            hand_text(words, hands[seat], table.view.card_order),
+        )
+        for seat in sorted(hands)
+        if hands[seat]
+    ]
+
+
+def proposal_text(words: Words, proposal: engine_pb2.Proposal, meaning: str, now: int) -> Text:
+    """Return a proposal with the seats that have agreed; `now` in milliseconds since 1970 UTC."""
+    left = max(0, proposal.expiry_time.ToMilliseconds() - now) // 1000
+    agreed = ", ".join(map(words.name, proposal.agreed_seats))
+    text = f"{words.name(proposal.proposer)} proposes {words.term(proposal.name)}: {meaning or 'all have to agree.'}"
+    return folded("", f"{text} {left} s left, agreed: {agreed}.", style="bold")

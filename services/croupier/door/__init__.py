@@ -1,1 +1,0 @@
-"""The front door: one address for gRPC, gRPC-Web and JSON over HTTP, which Envoy serves as it is configured here."""

@@ -1,0 +1,92 @@
+"""The engine's control service, for the lobby only."""
+
+from typing import Any
+
+import grpc
+
+from croupier.engine.api.table_codec import (
+    decode_options,
+    decode_seat,
+    decode_time_control,
+    encode_game,
+    encode_options,
+    encode_teams,
+    encode_time_control,
+)
+from croupier.engine.tables.registry import Tables
+from croupier.games.registry import GAMES, rules_of
+from croupier.runtime.errors import NotPermitted, invalid_field
+from croupier.runtime.identity import caller
+from croupier_api.v1 import errors_pb2
+from croupier_internal.v1 import engine_control_pb2, engine_control_pb2_grpc
+from croupier_internal.v1.engine_control_pb2 import (
+    DescribeGamesRequest,
+    DescribeGamesResponse,
+    GetTableStatusesRequest,
+    GetTableStatusesResponse,
+    OpenTableRequest,
+    OpenTableResponse,
+    PrepareTableRequest,
+    PrepareTableResponse,
+)
+
+SERVICE_NAME: str = engine_control_pb2.DESCRIPTOR.services_by_name["EngineControlService"].full_name
+MAX_STATUSES = 500
+
+
+class EngineControlServicer(engine_control_pb2_grpc.EngineControlServiceServicer):
+    """EngineControlService."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def add_to(self, server: grpc.aio.Server) -> None:
+        """Register all methods."""
+        engine_control_pb2_grpc.add_EngineControlServiceServicer_to_server(self, server)
+
+    async def DescribeGames(self, request: DescribeGamesRequest, context: Any) -> DescribeGamesResponse:
+        """Return the games with their seats and options."""
+        return DescribeGamesResponse(games=[encode_game(game) for game in GAMES.values()])
+
+    async def PrepareTable(self, request: PrepareTableRequest, context: Any) -> PrepareTableResponse:
+        """Check a table and commit to its seed."""
+        _only_the_lobby()
+        config = await self._tables.prepare(
+            request.table_id,
+            request.game,
+            request.seat_count,
+            decode_options(request.options),
+            decode_time_control(request.time_control),
+        )
+        return PrepareTableResponse(
+            options=encode_options(config.options),
+            time_control=encode_time_control(config.clock),
+            seed_commitment=config.commitment,
+            rules_version=config.rules_version,
+            teams=encode_teams(rules_of(config.game, config.rules_version).teams(config.seat_count)),
+        )
+
+    async def OpenTable(self, request: OpenTableRequest, context: Any) -> OpenTableResponse:
+        """Open a prepared table and deal."""
+        _only_the_lobby()
+        seats = [decode_seat(seat) for seat in request.seats]
+        await self._tables.open(request.table_id, seats, list(request.client_seeds))
+        return OpenTableResponse()
+
+    async def GetTableStatuses(self, request: GetTableStatusesRequest, context: Any) -> GetTableStatusesResponse:
+        """Return whether tables are finished."""
+        _only_the_lobby()
+        if len(request.table_ids) > MAX_STATUSES:
+            raise invalid_field("table_ids", f"invalid number of table_ids: expected at most {MAX_STATUSES}")
+        statuses = await self._tables.statuses(list(request.table_ids))
+        return GetTableStatusesResponse(
+            statuses=[
+                engine_control_pb2.TableStatus(table_id=table_id, is_finished=status == "finished")
+                for table_id, status in statuses.items()
+            ]
+        )
+
+
+def _only_the_lobby() -> None:
+    if caller().id != "lobby":
+        raise NotPermitted(errors_pb2.ERROR_REASON_CALLER_NOT_ALLOWED, "only the lobby may call this")

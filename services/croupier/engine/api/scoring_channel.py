@@ -1,0 +1,102 @@
+"""Reports to the scoring service over gRPC."""
+
+import asyncio
+
+import grpc
+
+from croupier.engine.api.fact_codec import encode_ranking, encode_score
+from croupier.engine.api.outbox import ReportRejected
+from croupier.engine.api.stream_codec import encode_time
+from croupier.engine.api.table_codec import encode_seat
+from croupier.engine.core.reports import Report, ResultReport, RoundReport
+from croupier.engine.settings import EngineSettings
+from croupier.runtime.identity import TokenIssuer
+from croupier.runtime.logs import Logger
+from croupier.runtime.program import SettingsError
+from croupier_api.v1 import scoring_pb2
+from croupier_internal.v1 import scoring_control_pb2, scoring_control_pb2_grpc
+
+DEADLINE_SECONDS = 5.0
+CHECK_SECONDS = 2.0
+PAUSE_SECONDS = 1.0
+FINAL_CODES = (grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.ALREADY_EXISTS)
+
+
+class WrongKey(Exception):
+    """Scoring knows another key than the one that this engine signs with."""
+
+
+class ScoringChannel:
+    """The port to scoring: each call carries a token of the engine's own."""
+
+    def __init__(self, channel: grpc.aio.Channel, issuer: TokenIssuer) -> None:
+        self._stub = scoring_control_pb2_grpc.ScoringControlServiceStub(channel)
+        self._issuer = issuer
+
+    async def send(self, report: Report) -> None:
+        """Hand a report over; raises ReportRejected if scoring will never take it, AioRpcError to try again."""
+        metadata = (("authorization", f"Bearer {self._issuer.issue('engine')[0]}"),)
+        try:
+            if isinstance(report, RoundReport):
+                await self._stub.RecordRound(encode_round(report), timeout=DEADLINE_SECONDS, metadata=metadata)
+            else:
+                await self._stub.RecordResult(encode_result(report), timeout=DEADLINE_SECONDS, metadata=metadata)
+        except grpc.aio.AioRpcError as error:
+            if error.code() in FINAL_CODES:
+                raise ReportRejected(error.details()) from None
+            raise
+
+    async def check_access(self) -> None:
+        """Ask whether scoring takes this engine's key; raises WrongKey if not, AioRpcError while it cannot be asked."""
+        metadata = (("authorization", f"Bearer {self._issuer.issue('engine')[0]}"),)
+        try:
+            await self._stub.CheckAccess(
+                scoring_control_pb2.CheckAccessRequest(), timeout=CHECK_SECONDS, metadata=metadata
+            )
+        except grpc.aio.AioRpcError as error:
+            if error.code() is grpc.StatusCode.UNAUTHENTICATED:
+                raise WrongKey from None
+            raise
+
+
+async def check_key(scoring: ScoringChannel, settings: EngineSettings, logger: Logger) -> None:
+    """Ask scoring until it has taken this engine's key; raises SettingsError if it knows another."""
+    is_logged = False
+    while True:
+        try:
+            return await scoring.check_access()
+        except WrongKey:
+            raise SettingsError(
+                f"scoring at {settings.scoring_control} does not take this engine's key: give it the public key "
+                f"that belongs to {settings.signing_key} as --engine-public-key"
+            ) from None
+        except grpc.aio.AioRpcError as error:
+            if not is_logged:
+                logger.warning("scoring cannot be asked yet", code=error.code().name, details=error.details())
+            is_logged = True
+            await asyncio.sleep(PAUSE_SECONDS)
+
+
+def encode_round(report: RoundReport) -> scoring_control_pb2.RecordRoundRequest:
+    """Return the request that enters a round."""
+    config, score = report
+    return scoring_control_pb2.RecordRoundRequest(
+        table_id=config.table_id,
+        game=config.game,
+        seats=[encode_seat(seat) for seat in config.seats],
+        score=encode_score(score),
+    )
+
+
+def encode_result(report: ResultReport) -> scoring_control_pb2.RecordResultRequest:
+    """Return the request that enters a result."""
+    config = report.config
+    result = scoring_pb2.GameResult(
+        table_id=config.table_id,
+        game=config.game,
+        seats=[encode_seat(seat) for seat in config.seats],
+        ranking=encode_ranking(report.ended.ranking),
+        totals=report.totals,
+        end_time=encode_time(report.finished_at),
+    )
+    return scoring_control_pb2.RecordResultRequest(result=result)

@@ -1,0 +1,214 @@
+"""The engine's services over gRPC: who calls, decode, call, encode. It decides nothing."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import grpc
+from google.protobuf.message import DecodeError
+
+from croupier.engine.api.action_codec import decode_action
+from croupier.engine.api.stream_codec import encode_acceptance, encode_refusal, encode_snapshot
+from croupier.engine.core.replay import write_replay
+from croupier.engine.metrics import EngineMetrics
+from croupier.engine.tables.live_table import LiveTable
+from croupier.engine.tables.registry import MAX_ID_CHARACTERS, Tables, check_text
+from croupier.engine.tables.subscription import Subscription
+from croupier.games.facts import Seat
+from croupier.runtime.errors import MalformedRequest, ServiceError, invalid_field
+from croupier.runtime.identity import caller
+from croupier.runtime.rate_limit import PlayerLimit
+from croupier.runtime.stream_limiter import StreamLimiter
+from croupier_api.v1 import engine_pb2, engine_pb2_grpc, errors_pb2
+from croupier_api.v1.engine_pb2 import (
+    CastVoteRequest,
+    CastVoteResponse,
+    CreateProposalRequest,
+    CreateProposalResponse,
+    GetReplayRequest,
+    GetReplayResponse,
+    GetViewRequest,
+    GetViewResponse,
+    PlayTableRequest,
+    SendReactionRequest,
+    SendReactionResponse,
+    SubmitActionRequest,
+    SubmitActionResponse,
+    WatchTableRequest,
+)
+
+SERVICE_NAME: str = engine_pb2.DESCRIPTOR.services_by_name["EngineService"].full_name
+PLAY_TABLE = f"/{SERVICE_NAME}/PlayTable"
+FIRST_MESSAGE_SECONDS = 10.0
+
+Context = grpc.aio.ServicerContext[Any, Any]
+
+
+class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
+    """EngineService. Its streams write bytes that were encoded once for all who get the same."""
+
+    def __init__(
+        self, tables: Tables, metrics: EngineMetrics, stream_limiter: StreamLimiter, limit: PlayerLimit | None = None
+    ) -> None:
+        self._tables = tables
+        self._metrics = metrics
+        self._stream_limiter = stream_limiter
+        self._limit = limit
+        metrics.streams.set_function(lambda: len(stream_limiter))
+
+    def add_to(self, server: grpc.aio.Server) -> None:
+        """Register all methods. The streams get handlers without serializers, since they write encoded messages."""
+        engine_pb2_grpc.add_EngineServiceServicer_to_server(self, server)
+        streams: dict[str, Any] = {
+            "WatchTable": grpc.unary_stream_rpc_method_handler(self.WatchTable, WatchTableRequest.FromString, None),
+            "PlayTable": grpc.stream_stream_rpc_method_handler(self.PlayTable, None, None),
+        }
+        server.add_registered_method_handlers(SERVICE_NAME, streams)
+
+    async def SubmitAction(self, request: SubmitActionRequest, context: Any) -> SubmitActionResponse:
+        """Act for the caller's seat."""
+        table = await self._tables.get(request.table_id)
+        return SubmitActionResponse(sequence=await self._act(table, caller().id, request))
+
+    async def GetView(self, request: GetViewRequest, context: Any) -> GetViewResponse:
+        """Return all that the caller may know."""
+        table = await self._tables.get(request.table_id)
+        return GetViewResponse(snapshot=encode_snapshot(table.config, table.state, table.viewer_of(caller().id)))
+
+    async def SendReaction(self, request: SendReactionRequest, context: Any) -> SendReactionResponse:
+        """Show a reaction."""
+        (await self._tables.get(request.table_id)).react(caller().id, request.reaction)
+        return SendReactionResponse()
+
+    async def CreateProposal(self, request: CreateProposalRequest, context: Any) -> CreateProposalResponse:
+        """Propose something that all seats can agree on."""
+        table, seat = await self._seated(request)
+        return CreateProposalResponse(sequence=await table.propose(seat, request.proposal, request.request_id))
+
+    async def CastVote(self, request: CastVoteRequest, context: Any) -> CastVoteResponse:
+        """Agree with the pending proposal, or decline it."""
+        table, seat = await self._seated(request)
+        if request.vote not in _VOTES:
+            raise invalid_field("vote", f"invalid vote {request.vote}: expected VOTE_AGREE or VOTE_DECLINE")
+        agree = request.vote == engine_pb2.VOTE_AGREE
+        sequence = await table.vote(seat, request.proposal_sequence, agree, request.request_id)
+        return CastVoteResponse(sequence=sequence)
+
+    async def _seated(self, request: CreateProposalRequest | CastVoteRequest) -> tuple[LiveTable, Seat]:
+        table = await self._tables.get(request.table_id)
+        check_text("request_id", request.request_id, MAX_ID_CHARACTERS)
+        return table, table.seat_of(caller().id)
+
+    async def GetReplay(self, request: GetReplayRequest, context: Any) -> GetReplayResponse:
+        """Return the replay of a finished table."""
+        table = await self._tables.get(request.table_id)
+        await table.must_be_over()
+        return GetReplayResponse(replay=write_replay(table.config, table.entries))
+
+    async def WatchTable(  # type: ignore[override]  # it yields encoded WatchTableResponse messages
+        self, request: WatchTableRequest, context: Any
+    ) -> AsyncIterator[bytes]:
+        """Follow a table."""
+        player_id = caller().id
+        with self._stream_limiter.slot(player_id):
+            async with self._following(player_id, request) as (_, stream):
+                while (message := await stream.next()) is not None:
+                    yield message
+
+    async def PlayTable(  # type: ignore[override]  # it reads and writes encoded messages by the context
+        self, request_iterator: Any, context: Context
+    ) -> None:
+        """Follow a table and act in one stream."""
+        player_id = caller().id
+        with self._stream_limiter.slot(player_id):
+            first = await _first_message(context)
+            async with self._following(player_id, first.watch) as (table, stream):
+                reading = asyncio.create_task(self._read_actions(table, stream, player_id, context))
+                try:
+                    while (message := await stream.next()) is not None:
+                        await context.write(message)
+                finally:
+                    reading.cancel()
+
+    @asynccontextmanager
+    async def _following(
+        self, player_id: str, watch: WatchTableRequest
+    ) -> AsyncIterator[tuple[LiveTable, Subscription]]:
+        """A stream of a table, for as long as the body takes."""
+        table = await self._tables.get(watch.table_id)
+        after = watch.after_sequence if watch.HasField("after_sequence") else None
+        await table.catch_up_to(after or 0)
+        stream = table.subscribe(table.viewer_of(player_id), after)
+        stream.written_by(asyncio.current_task())
+        try:
+            yield table, stream
+        finally:
+            table.unsubscribe(stream)
+
+    async def _read_actions(self, table: LiveTable, stream: Subscription, player_id: str, context: Context) -> None:
+        """Serve the actions of a stream in their order until the client says no more, or something malformed."""
+        try:
+            while (raw := await context.read()) is not grpc.aio.EOF:
+                await self._hold_back(player_id)
+                request = _decoded(raw)
+                if request.WhichOneof("request") != "action":
+                    raise invalid_field("request", "invalid request: expected an action after the first message")
+                stream.answer(await self._answer(table, player_id, request.action))
+        except grpc.aio.UsageError:
+            # The call ended while a message was awaited; the writer learns of it by itself.
+            stream.close()
+        except Exception as error:  # noqa: BLE001 - it is raised where the stream is written, and answered there
+            stream.close(error)
+
+    async def _hold_back(self, player_id: str) -> None:
+        """Let a message of a stream wait until its player may call.
+
+        Refusals would be as much work as actions. What is not read yet holds up who sends it, and nobody else.
+        """
+        if self._limit is not None and (seconds := self._limit.reserve_seconds(player_id)) > 0:
+            self._metrics.rpc.limited.labels(PLAY_TABLE).inc()
+            await asyncio.sleep(seconds)
+
+    async def _answer(self, table: LiveTable, player_id: str, request: SubmitActionRequest) -> bytes:
+        try:
+            if request.table_id not in ("", table.config.table_id):
+                raise invalid_field("table_id", "invalid table_id: expected that of the stream, or none")
+            return encode_acceptance(request.request_id, await self._act(table, player_id, request))
+        except ServiceError as error:
+            return encode_refusal(request.request_id[:MAX_ID_CHARACTERS], error)
+
+    async def _act(self, table: LiveTable, player_id: str, request: SubmitActionRequest) -> int:
+        try:
+            check_text("request_id", request.request_id, MAX_ID_CHARACTERS)
+            seat = table.seat_of(player_id)
+            action = decode_action(request.action, table.state.rules.deck)
+            expected = request.expected_sequence if request.HasField("expected_sequence") else None
+            return await table.act(seat, action, request.request_id, expected)
+        except ServiceError as error:
+            self._metrics.actions_refused.labels(error.reason_name).inc()
+            raise
+
+
+async def _first_message(context: Context) -> PlayTableRequest:
+    try:
+        async with asyncio.timeout(FIRST_MESSAGE_SECONDS):
+            raw = await context.read()
+    except TimeoutError:
+        raise invalid_field("request", "the first message, which must set watch, did not come in time") from None
+    first = _decoded(raw) if raw is not grpc.aio.EOF else PlayTableRequest()
+    if first.WhichOneof("request") != "watch":
+        raise invalid_field("request", "invalid request: expected watch in the first message")
+    return first
+
+
+def _decoded(raw: Any) -> PlayTableRequest:
+    try:
+        return PlayTableRequest.FromString(raw)
+    except DecodeError:
+        raise MalformedRequest(
+            errors_pb2.ERROR_REASON_MALFORMED_REQUEST, "invalid message: expected an encoded PlayTableRequest"
+        ) from None
+
+
+_VOTES = frozenset({engine_pb2.VOTE_AGREE, engine_pb2.VOTE_DECLINE})

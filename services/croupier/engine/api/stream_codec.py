@@ -1,0 +1,166 @@
+"""The messages of a table's streams.
+
+All of them are encoded PlayTableResponse messages. WatchTableResponse has the same event under the same number, so the
+bytes of an event are those of both. An update is put together from parts that are encoded once: its own fields, the
+facts that a viewer may know, and the actions that they may take now. Encoded fields one after the other are a message.
+"""
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from croupier.engine.api.action_codec import encode_action, encode_legal
+from croupier.engine.api.fact_codec import encode_fact_of_update, encode_view
+from croupier.engine.api.table_codec import encode_table
+from croupier.engine.core.clock import ClockState
+from croupier.engine.core.fold import TableState, Transition
+from croupier.engine.core.log import ClockCompensated, ProposalEvent, TableConfig
+from croupier.engine.core.proposals import OpenProposal
+from croupier.games.actions import Action
+from croupier.games.facts import SPECTATOR, Fact, Seat, Viewer
+from croupier.games.interface import SeatActed
+from croupier.runtime.errors import ServiceError, to_status
+from croupier_api.v1 import actions_pb2, engine_pb2
+from croupier_api.v1.engine_pb2 import PlayTableResponse, TableEvent
+
+_TABLE_EVENT: int = PlayTableResponse.TABLE_EVENT_FIELD_NUMBER
+_UPDATE: int = TableEvent.UPDATE_FIELD_NUMBER
+_LEGAL_ACTIONS: int = engine_pb2.TableUpdate.LEGAL_ACTIONS_FIELD_NUMBER
+
+
+def _head(field_number: int, length: int) -> bytes:
+    """What stands before the bytes of an embedded message of this length."""
+    head = bytearray((field_number << 3 | 2,))
+    while length > 0x7F:
+        head.append(length & 0x7F | 0x80)
+        length >>= 7
+    head.append(length)
+    return bytes(head)
+
+
+@lru_cache(maxsize=4096)
+def _head_of_update(length: int) -> bytes:
+    """What stands before the fields of an update, to make them a message of a stream."""
+    head = _head(_UPDATE, length)
+    return _head(_TABLE_EVENT, len(head) + length) + head
+
+
+@lru_cache(maxsize=4096)
+def _action_of_legal(action: Action) -> bytes:
+    return actions_pb2.LegalActions(actions=[encode_action(action)]).SerializeToString()
+
+
+class StreamEncoder:
+    """Encodes the messages of a table's streams."""
+
+    def update(self, config: TableConfig, step: Transition, known: Iterable[Fact]) -> bytes:
+        """Return the fields of an update: a log entry with these of its facts."""
+        entry, after = step.entry, step.after
+        update = engine_pb2.TableUpdate(
+            sequence=entry.sequence,
+            stored_unix_ms=entry.at,
+            seat=entry.event.seat if isinstance(entry.event, SeatActed | ProposalEvent) else None,
+            acted_by=engine_pb2.ActedBy.ValueType(entry.acted_by),
+            clock=_encode_turn_clock(after.clock, after.deadline),
+            revealed_seed=config.seed.hex() if after.is_over else "",
+            proposal=_encode_proposal(after.proposal),
+            compensated_ms=entry.event.milliseconds if isinstance(entry.event, ClockCompensated) else 0,
+        )
+        return update.SerializeToString() + b"".join([encode_fact_of_update(fact) for fact in known])
+
+    def legal_actions(self, table: TableState, seat: Seat) -> bytes:
+        """Return the field of an update that holds what a seat may do."""
+        legal = table.legal_actions(seat)
+        if legal.choices:
+            encoded = encode_legal(legal).SerializeToString()
+        else:
+            encoded = b"".join(map(_action_of_legal, legal.actions))
+        return _head(_LEGAL_ACTIONS, len(encoded)) + encoded
+
+    def message_of_update(self, update: bytes) -> bytes:
+        """Return the message of a stream with an update of these fields."""
+        return _head_of_update(len(update)) + update
+
+    def snapshot(self, config: TableConfig, table: TableState, viewer: Viewer) -> bytes:
+        """Return the message with all that a viewer may know."""
+        return _message(TableEvent(snapshot=encode_snapshot(config, table, viewer)))
+
+    def turn_state(self, table: TableState, viewer: Viewer) -> bytes:
+        """Return the message with the state of the turn, for a viewer who has missed nothing."""
+        state = engine_pb2.TurnState(
+            sequence=table.sequence,
+            clock=_encode_turn_clock(table.clock, table.deadline),
+            legal_actions=_encode_legal_now(table, viewer),
+            proposal=_encode_proposal(table.proposal),
+        )
+        return _message(TableEvent(turn_state=state))
+
+    def reaction(self, seat: Seat, reaction: str) -> bytes:
+        """Return the message of a reaction."""
+        return _message(TableEvent(reaction=engine_pb2.Reaction(seat=seat, reaction=reaction)))
+
+    def heartbeat(self, sequence: int) -> bytes:
+        """Return the message of a stream that is alive."""
+        return _message(TableEvent(heartbeat=engine_pb2.Heartbeat(sequence=sequence)))
+
+    def resume_notice(self) -> bytes:
+        """Return the last message of a stream that goes on at another engine."""
+        return _message(TableEvent(resume_notice=engine_pb2.ResumeNotice()))
+
+
+def _message(event: TableEvent) -> bytes:
+    return PlayTableResponse(table_event=event).SerializeToString()
+
+
+def encode_acceptance(request_id: str, sequence: int) -> bytes:
+    """Return the message with the answer to an action that was stored."""
+    answer = engine_pb2.ActionAnswer(request_id=request_id, sequence=sequence)
+    return PlayTableResponse(answer=answer).SerializeToString()
+
+
+def encode_refusal(request_id: str, error: ServiceError) -> bytes:
+    """Return the message with the answer to an action that was refused, as the unary call refuses it."""
+    answer = engine_pb2.ActionAnswer(request_id=request_id, refusal=to_status(error))
+    return PlayTableResponse(answer=answer).SerializeToString()
+
+
+def encode_snapshot(config: TableConfig, table: TableState, viewer: Viewer) -> engine_pb2.Snapshot:
+    """Return all that a viewer may know."""
+    return engine_pb2.Snapshot(
+        table=encode_table(config, table.is_over),
+        sequence=table.sequence,
+        viewer_seat=None if viewer == SPECTATOR else viewer,
+        view=encode_view(table.view(viewer)),
+        clock=_encode_turn_clock(table.clock, table.deadline),
+        legal_actions=_encode_legal_now(table, viewer),
+        revealed_seed=config.seed.hex() if table.is_over else "",
+        proposal=_encode_proposal(table.proposal),
+    )
+
+
+def _encode_legal_now(table: TableState, viewer: Viewer) -> actions_pb2.LegalActions | None:
+    return encode_legal(table.legal_actions(viewer)) if viewer in table.seats_to_act else None
+
+
+def _encode_turn_clock(clock: ClockState, deadline: int) -> engine_pb2.TurnClock:
+    return engine_pb2.TurnClock(
+        deadline_unix_ms=deadline,
+        reserve_ms=clock.reserves,
+        away_seats=[seat for seat, away in enumerate(clock.away) if away],
+    )
+
+
+def _encode_proposal(proposal: OpenProposal | None) -> engine_pb2.Proposal | None:
+    return proposal and engine_pb2.Proposal(
+        sequence=proposal.sequence,
+        name=proposal.name,
+        proposer=proposal.proposer,
+        agreed_seats=sorted(proposal.agreed),
+        expiry_time=encode_time(proposal.expires_at),
+    )
+
+
+def encode_time(milliseconds: int) -> Timestamp:
+    """Return a point in time, given in milliseconds since 1970 UTC."""
+    return Timestamp(seconds=milliseconds // 1000, nanos=milliseconds % 1000 * 1_000_000)

@@ -1,0 +1,171 @@
+"""Between the contract's messages and plain values: options, the time that players have, tables and games."""
+
+from collections.abc import Iterable, Mapping
+
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.struct_pb2 import Struct, Value
+
+from croupier.engine.core.log import ClockConfig, SeatConfig, TableConfig
+from croupier.games.cards import CardFace
+from croupier.games.facts import Seat
+from croupier.games.interface import Game, Option, OptionValue
+from croupier.games.registry import bots_of, rules_of
+from croupier.runtime.errors import MalformedRequest, invalid_field
+from croupier_api.v1 import cards_pb2, errors_pb2, games_pb2, tables_pb2
+
+MAX_WORD_CHARACTERS = 64
+NANOSECONDS = 1_000_000
+"""In a millisecond."""
+
+
+# Options
+
+
+def encode_options(options: Mapping[str, OptionValue]) -> Struct:
+    """Return the message of options by name."""
+    return Struct(fields={name: _encode_option_value(value) for name, value in options.items()})
+
+
+def _encode_option_value(value: OptionValue) -> Value:
+    if isinstance(value, bool):
+        return Value(bool_value=value)
+    return Value(string_value=value) if isinstance(value, str) else Value(number_value=value)
+
+
+def decode_options(message: Struct) -> dict[str, OptionValue]:
+    """Return options by name; raises MalformedRequest for a value that is no boolean, integer or short string."""
+    return {name: _decode_option(name, value) for name, value in message.fields.items()}
+
+
+def _decode_option(name: str, value: Value) -> OptionValue:
+    match value.WhichOneof("kind"):
+        case "bool_value":
+            return value.bool_value
+        case "string_value" if len(value.string_value) <= MAX_WORD_CHARACTERS:
+            return value.string_value
+        case "number_value" if value.number_value.is_integer():
+            return int(value.number_value)
+    shown = name[:MAX_WORD_CHARACTERS]
+    raise MalformedRequest(
+        errors_pb2.ERROR_REASON_INVALID_OPTION,
+        f"invalid option {shown!r}: expected true, false, an integer, or at most {MAX_WORD_CHARACTERS} characters",
+        field=f"options.{shown}",
+    )
+
+
+# The time that players have
+
+
+def encode_time_control(clock: ClockConfig) -> tables_pb2.TimeControl:
+    """Return the message of the time that players have."""
+    return tables_pb2.TimeControl(
+        action_time=_encode_duration(clock.action_milliseconds),
+        reserve_time=_encode_duration(clock.reserve_milliseconds),
+        bot_delay=_encode_duration(clock.bot_delay_milliseconds),
+    )
+
+
+def decode_time_control(message: tables_pb2.TimeControl) -> ClockConfig:
+    """Return the time that players have; raises MalformedRequest for a part that is missing or finer than its unit."""
+    action = message.action_time if message.HasField("action_time") else None
+    reserve = message.reserve_time if message.HasField("reserve_time") else None
+    delay = message.bot_delay if message.HasField("bot_delay") else None
+    return ClockConfig(
+        _decode_duration("action_time", action, "seconds", 1_000),
+        _decode_duration("reserve_time", reserve, "seconds", 1_000),
+        _decode_duration("bot_delay", delay, "milliseconds", 1),
+    )
+
+
+def _encode_duration(milliseconds: int) -> Duration:
+    return Duration(seconds=milliseconds // 1000, nanos=milliseconds % 1000 * NANOSECONDS)
+
+
+def _decode_duration(name: str, duration: Duration | None, unit: str, unit_milliseconds: int) -> int:
+    """Return milliseconds."""
+    if duration is not None:
+        milliseconds, rest = divmod(duration.seconds * 1000 * NANOSECONDS + duration.nanos, NANOSECONDS)
+        if not rest and not milliseconds % unit_milliseconds:
+            return milliseconds
+    raise invalid_field(f"time_control.{name}", f"invalid {name}: expected a number of whole {unit}")
+
+
+# Tables
+
+
+def encode_seat(seat: SeatConfig) -> tables_pb2.Seat:
+    """Return the message of a seat that is taken."""
+    return tables_pb2.Seat(player_id=seat.player_id, name=seat.name, bot=seat.bot, is_ready=bool(seat.bot))
+
+
+def decode_seat(message: tables_pb2.Seat) -> SeatConfig:
+    """Return a seat of a table to open."""
+    return SeatConfig("" if message.bot else message.player_id, message.name, message.bot)
+
+
+def encode_teams(teams: Iterable[tuple[Seat, ...]]) -> list[games_pb2.Team]:
+    """Return the messages of teams."""
+    return [games_pb2.Team(seats=team) for team in teams]
+
+
+def encode_table(config: TableConfig, is_over: bool) -> tables_pb2.Table:
+    """Return the message of a table in play, or of one whose game is over."""
+    rules = rules_of(config.game, config.rules_version)
+    return tables_pb2.Table(
+        table_id=config.table_id,
+        game=config.game,
+        rules_version=config.rules_version,
+        options=encode_options(config.options),
+        time_control=encode_time_control(config.clock),
+        seats=[encode_seat(seat) for seat in config.seats],
+        teams=encode_teams(rules.teams(config.seat_count)),
+        seed_commitment=config.commitment,
+        state=tables_pb2.TABLE_STATE_FINISHED if is_over else tables_pb2.TABLE_STATE_PLAYING,
+    )
+
+
+# Games
+
+
+def encode_game(game: Game) -> games_pb2.GameDescription:
+    """Return the description of a game, with its options as they are for the most seats."""
+    proposals = [games_pb2.ProposalDescription(name=name, meaning=text) for name, text in game.proposals.items()]
+    return games_pb2.GameDescription(
+        game=game.id,
+        name=game.name,
+        summary=game.summary,
+        min_seats=game.seats.start,
+        max_seats=game.seats.stop - 1,
+        rules_version=game.rules_version,
+        options=[_encode_option(option) for option in game.options(game.seats.stop - 1)],
+        bots=list(bots_of(game)),
+        display_names=game.names,
+        proposals=proposals,
+        deck=[_encode_face(face) for face in game.deck],
+        team_layouts=[
+            games_pb2.TeamLayout(seat_count=count, teams=encode_teams(teams))
+            for count in game.seats
+            if (teams := game.teams(count))
+        ],
+    )
+
+
+def _encode_face(face: CardFace) -> cards_pb2.CardFace:
+    return cards_pb2.CardFace(
+        number=face.card + 1, notation=face.notation, suit=face.suit, rank=face.rank, label=face.label
+    )
+
+
+def _encode_option(option: Option) -> games_pb2.OptionDescription:
+    message = games_pb2.OptionDescription(name=option.name, meaning=option.meaning)
+    if isinstance(option.default, bool):
+        message.flag.CopyFrom(games_pb2.FlagOption(default_value=option.default))
+    elif isinstance(option.allowed, range) and isinstance(option.default, int):
+        smallest, greatest = option.allowed[0], option.allowed[-1]
+        values = games_pb2.RangeOption(min_value=smallest, max_value=greatest, default_value=option.default)
+        message.integer_range.CopyFrom(values)
+    else:
+        allowed = [_encode_option_value(value) for value in option.allowed]
+        default = _encode_option_value(option.default)
+        message.choice.CopyFrom(games_pb2.ChoiceOption(values=allowed, default_value=default))
+    return message

@@ -1,0 +1,1 @@
+"""Computer players that search: the worker pool and its processes."""

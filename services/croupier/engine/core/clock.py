@@ -1,0 +1,86 @@
+"""The clock of a table, folded from the times in its log: since when seats are to act, and their reserves."""
+
+from operator import add
+from typing import NamedTuple
+
+from croupier.engine.core.log import ActedBy, ClockConfig, Entry, SeatConfig
+from croupier.games.facts import Seat
+from croupier.games.interface import ProposalAgreed, SeatActed
+
+AWAY_MILLISECONDS = 3_000
+"""A seat whose time ran out gets this long for each action, until its player acts again."""
+NOBODY_WAITS = -1
+
+
+class ClockState(NamedTuple):
+    """By seat: since when it is to act (milliseconds since 1970 UTC, or NOBODY_WAITS), its reserve, whether it is away.
+
+    `compensated`: milliseconds given back since the seat was asked; `since` is later than that by so many.
+    """
+
+    since: tuple[int, ...]
+    reserves: tuple[int, ...]
+    away: tuple[bool, ...]
+    compensated: tuple[int, ...]
+
+
+class Due(NamedTuple):
+    """The time at which the engine acts for a seat, in milliseconds since 1970 UTC."""
+
+    at: int
+    seat: Seat
+
+
+def new_clock(seats: int, config: ClockConfig) -> ClockState:
+    """Return the clock before the first entry."""
+    return ClockState((NOBODY_WAITS,) * seats, (config.reserve_milliseconds,) * seats, (False,) * seats, (0,) * seats)
+
+
+def clock_after(clock: ClockState, config: ClockConfig, entry: Entry, seats_to_act: tuple[Seat, ...]) -> ClockState:
+    """Return the clock after an event of the game that leaves these seats to act.
+
+    An agreement of all seats restarts the clock of each of them.
+    """
+    since, reserves, away, compensated = clock
+    actor: Seat | None = None
+    if isinstance(entry.event, SeatActed):
+        actor = entry.event.seat
+        overtime = entry.at - since[actor] - config.action_milliseconds
+        if overtime > 0 and not away[actor]:
+            reserves = (*reserves[:actor], max(0, reserves[actor] - overtime), *reserves[actor + 1 :])
+        is_away = entry.acted_by is ActedBy.TIMEOUT
+        if is_away != away[actor]:
+            away = (*away[:actor], is_away, *away[actor + 1 :])
+    begins_anew = isinstance(entry.event, ProposalAgreed)
+    waiting, given_back = [NOBODY_WAITS] * len(since), [0] * len(since)
+    for seat in seats_to_act:
+        # A seat that was to act already, and has not acted now, goes on waiting on the same clock.
+        is_new = seat == actor or since[seat] == NOBODY_WAITS or begins_anew
+        waiting[seat] = entry.at if is_new else since[seat]
+        given_back[seat] = 0 if is_new else compensated[seat]
+    return ClockState(tuple(waiting), reserves, away, tuple(given_back))
+
+
+def clock_after_compensation(clock: ClockState, milliseconds: int) -> ClockState:
+    """Return the clock after time was given back, as if the seats to act had been asked so much later."""
+    given = [0 if started == NOBODY_WAITS else milliseconds for started in clock.since]
+    since, compensated = map(add, clock.since, given), map(add, clock.compensated, given)
+    return clock._replace(since=tuple(since), compensated=tuple(compensated))
+
+
+def next_due(clock: ClockState, config: ClockConfig, seats: tuple[SeatConfig, ...]) -> Due | None:
+    """Return the first seat for which the engine acts, and when; None if no seat is to act."""
+    dues = [
+        Due(started + _allowed(clock, config, seats[seat], seat), seat)
+        for seat, started in enumerate(clock.since)
+        if started != NOBODY_WAITS
+    ]
+    return min(dues, default=None)
+
+
+def _allowed(clock: ClockState, config: ClockConfig, who: SeatConfig, seat: Seat) -> int:
+    if who.bot:
+        return config.bot_delay_milliseconds
+    if clock.away[seat]:
+        return min(AWAY_MILLISECONDS, config.action_milliseconds)
+    return config.action_milliseconds + clock.reserves[seat]

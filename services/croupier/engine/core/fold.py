@@ -1,0 +1,148 @@
+"""A table as a pure fold over its log: the game's state, the clock and the open proposal."""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from croupier.engine.core.clock import ClockState, Due, clock_after, clock_after_compensation, new_clock, next_due
+from croupier.engine.core.log import ActedBy, Aside, ClockCompensated, Entry, LoggedEvent, TableConfig
+from croupier.engine.core.proposals import OpenProposal, proposal_after_event, proposal_after_vote
+from croupier.engine.core.shuffles import shuffle, stream_key
+from croupier.games.facts import EVERYONE, Fact, RoundEnded, Seat, View, Viewer
+from croupier.games.interface import Awaiting, Game, GameOver, Legal, SeatsToAct, ShuffleNeeded, State
+from croupier.games.registry import rules_of
+
+
+class TableState(NamedTuple):
+    """A table after `sequence` entries, the last of them stored at `at` (milliseconds since 1970 UTC)."""
+
+    rules: Game
+    sequence: int
+    at: int
+    game: State
+    clock: ClockState
+    due: Due | None
+    seats_to_act: tuple[Seat, ...]
+    is_over: bool
+    proposal: OpenProposal | None = None
+
+    @property
+    def awaiting(self) -> Awaiting:
+        """What has to happen next in the game."""
+        return self.rules.awaiting(self.game)
+
+    @property
+    def scores(self) -> tuple[int, ...]:
+        """Running totals by seat."""
+        return self.rules.scores(self.game)
+
+    def legal_actions(self, seat: Seat) -> Legal:
+        """Return all that a seat may do now."""
+        return self.rules.legal_actions(self.game, seat)
+
+    def view(self, viewer: Viewer) -> View:
+        """Return all that a viewer may know of the game."""
+        return self.rules.view(self.game, viewer)
+
+    @property
+    def deadline(self) -> int:
+        """When the engine acts for a seat, in milliseconds since 1970 UTC; 0 when nobody is to act."""
+        return self.due.at if self.due else 0
+
+
+class Transition(NamedTuple):
+    """An entry, the facts that it made known, and the table after it.
+
+    `public`: all facts are for everybody. `reports`: how many reports scoring gets of it.
+    """
+
+    entry: Entry
+    facts: tuple[Fact, ...]
+    after: TableState
+    public: bool
+    reports: int
+
+
+def new_table(config: TableConfig) -> TableState:
+    """Return the table before its first entry; raises UnknownRules for a version of rules that is not known here."""
+    rules = rules_of(config.game, config.rules_version)
+    game = rules.new(config.seat_count, config.options)
+    return TableState(rules, 0, 0, game, new_clock(config.seat_count, config.clock), None, (), is_over=False)
+
+
+def step(config: TableConfig, table: TableState, entry: Entry) -> Transition:
+    """Return the transition of the next entry; raises IllegalAction if the rules refuse it."""
+    if isinstance(entry.event, Aside):
+        return _aside(config, table, entry)
+    rules = table.rules
+    game, facts = rules.apply(table.game, entry.event)
+    awaiting = rules.awaiting(game)
+    to_act = awaiting.seats if isinstance(awaiting, SeatsToAct) else ()
+    is_over = isinstance(awaiting, GameOver)
+    clock = clock_after(table.clock, config.clock, entry, to_act)
+    due = next_due(clock, config.clock, config.seats) if to_act else None
+    proposal = proposal_after_event(table.proposal, entry, rules, game, facts)
+    after = TableState(rules, entry.sequence, entry.at, game, clock, due, to_act, is_over, proposal)
+    public, reports = True, int(is_over)
+    for fact in facts:
+        public = public and fact.audience == EVERYONE
+        reports += type(fact) is RoundEnded
+    return Transition(entry, facts, after, public, reports)
+
+
+def _aside(config: TableConfig, table: TableState, entry: Entry) -> Transition:
+    after = table._replace(sequence=entry.sequence, at=entry.at)
+    if isinstance(entry.event, ClockCompensated):
+        clock = clock_after_compensation(table.clock, entry.event.milliseconds)
+        due = next_due(clock, config.clock, config.seats) if table.seats_to_act else None
+        after = after._replace(clock=clock, due=due)
+    else:
+        after = after._replace(proposal=proposal_after_vote(config, table.proposal, entry))
+    return Transition(entry, (), after, public=True, reports=0)
+
+
+def transitions_of(config: TableConfig, entries: Iterable[Entry]) -> Iterator[Transition]:
+    """Fold a whole log, and yield the transition of each entry."""
+    table = new_table(config)
+    for entry in entries:
+        made = step(config, table, entry)
+        table = made.after
+        yield made
+
+
+def advance(
+    config: TableConfig,
+    table: TableState,
+    at: int,
+    event: LoggedEvent | None,
+    acted_by: ActedBy = ActedBy.PLAYER,
+    request_id: str = "",
+) -> list[Transition]:
+    """Return the transitions of an event and of every shuffle that follows it; without an event, of the shuffles only.
+
+    Entries carry their deadlines. Raises IllegalAction if the rules refuse the event.
+    """
+    made: list[Transition] = []
+    # Time in a log never runs backwards, also when the machine's clock does.
+    at = max(at, table.at)
+    if event is not None:
+        made.append(_next_transition(config, table, at, event, acted_by, request_id))
+        table = made[-1].after
+    while isinstance(due := table.awaiting, ShuffleNeeded):
+        shuffled = shuffle(stream_key(config.seed, config.client_seeds), due)
+        made.append(_next_transition(config, table, at, shuffled))
+        table = made[-1].after
+    return made
+
+
+def _next_transition(
+    config: TableConfig,
+    table: TableState,
+    at: int,
+    event: LoggedEvent,
+    acted_by: ActedBy = ActedBy.PLAYER,
+    request_id: str = "",
+) -> Transition:
+    sequence = table.sequence + 1
+    made = step(config, table, Entry(sequence, at, 0, event, acted_by, request_id))
+    entry = Entry(sequence, at, made.after.deadline, event, acted_by, request_id)
+    return Transition(entry, made.facts, made.after, made.public, made.reports)

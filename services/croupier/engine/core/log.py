@@ -1,0 +1,96 @@
+"""A table's log: what is fixed when the table opens, and its entries."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple, TypeAlias
+
+from croupier.engine.core.shuffles import commitment
+from croupier.games.facts import Seat
+from croupier.games.interface import Event, OptionValue
+
+
+class ActedBy(IntEnum):
+    """Who decided on an action; the numbers are those of the contract and of the stored log."""
+
+    PLAYER = 0
+    TIMEOUT = 1
+    BOT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class SeatConfig:
+    """The player of a seat, or a computer player if `bot` names one."""
+
+    player_id: str
+    name: str
+    bot: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClockConfig:
+    """The time for each action, the reserve for the whole game, and the time before a computer player acts."""
+
+    action_milliseconds: int
+    reserve_milliseconds: int
+    bot_delay_milliseconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class TableConfig:
+    """What is fixed about a table. A prepared table has no seats yet, only their number."""
+
+    table_id: str
+    game: str
+    rules_version: int
+    seat_count: int
+    options: Mapping[str, OptionValue]
+    clock: ClockConfig
+    seed: bytes
+    seats: tuple[SeatConfig, ...] = ()
+    client_seeds: tuple[bytes, ...] = ()
+
+    @property
+    def commitment(self) -> str:
+        """SHA-256 of the secret seed, in hexadecimal."""
+        return commitment(self.seed)
+
+
+class Proposed(NamedTuple):
+    """A seat proposed something, named as in Game.proposals; `expires_at` is in milliseconds since 1970 UTC."""
+
+    seat: Seat
+    proposal: str
+    expires_at: int
+
+
+class Voted(NamedTuple):
+    """A seat agreed with the proposal of the entry `proposal_sequence`, or refused it."""
+
+    seat: Seat
+    proposal_sequence: int
+    agree: bool
+
+
+class ClockCompensated(NamedTuple):
+    """The seats to act got back so many milliseconds, in which no engine had served them."""
+
+    milliseconds: int
+
+
+ProposalEvent: TypeAlias = Proposed | Voted
+Aside: TypeAlias = ProposalEvent | ClockCompensated
+"""Events of the table that its game does not receive; replays leave them out."""
+LoggedEvent: TypeAlias = Event | Aside
+"""Everything that an entry may hold."""
+
+
+class Entry(NamedTuple):
+    """One line of a log: times in milliseconds since 1970 UTC; `deadline` is 0 when nobody is to act after it."""
+
+    sequence: int
+    at: int
+    deadline: int
+    event: LoggedEvent
+    acted_by: ActedBy = ActedBy.PLAYER
+    request_id: str = ""

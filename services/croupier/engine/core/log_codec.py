@@ -1,0 +1,230 @@
+"""How tables are stored: configurations, entries and whole logs, as JSON.
+
+Every stored text names the version `v` of its format, and the body of an entry its type `t` as well:
+
+    {"t":"act","v":1,"seat":1,"action":{"type":"play","card":"QH"},"request":"b1946ac9"}
+
+A format that was stored once stays readable for good. A change gets the next version and a line of its own in FORMATS.
+Every engine has to read a version before any engine writes it.
+"""
+
+import json
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeAlias
+
+from croupier.engine.core.log import (
+    ActedBy,
+    ClockCompensated,
+    ClockConfig,
+    Entry,
+    LoggedEvent,
+    Proposed,
+    SeatConfig,
+    TableConfig,
+    Voted,
+)
+from croupier.games.actions import Action, decode_action, encode_action
+from croupier.games.cards import OWN_CARDS, CardFace, card_names
+from croupier.games.interface import CardsShuffled, ProposalAgreed, SeatActed
+
+CONFIG_VERSION = 1
+LOG_VERSION = 1
+
+Fields: TypeAlias = Mapping[str, Any]
+_NAMES = card_names(tuple(CardFace(card, f"#{card + 1}", "", "", "") for card in OWN_CARDS))
+"""Cards of a game's own deck by their numbers in the contract: a log can be read without the rules of its game."""
+_text = json.JSONEncoder(separators=(",", ":")).encode
+_FAULTS = (ValueError, LookupError, TypeError, AttributeError, zlib.error)
+"""What decoders raise for text that is no JSON, and for fields that are missing or hold values of another kind."""
+
+
+class UnreadableLog(Exception):
+    """A stored part of the table `table_id` cannot be read; a newer engine may know its format."""
+
+    def __init__(self, table_id: str, part: str, detail: str) -> None:
+        super().__init__(f"{part} of table {table_id}: {detail}")
+        self.table_id = table_id
+
+
+def _malformed(table_id: str, part: str, fault: Exception) -> UnreadableLog:
+    """Return the error for a text that is not of its form; it does not quote the text, which may name hidden cards."""
+    return UnreadableLog(table_id, part, f"malformed ({type(fault).__name__})")
+
+
+# The events of entries
+
+
+class EventFormat(NamedTuple):
+    """One form in which events are stored; `encode` returns the fields of an event without braces."""
+
+    tag: str
+    version: int
+    event: type[LoggedEvent]
+    encode: Callable[[Any], str]
+    decode: Callable[[Fields], LoggedEvent]
+
+
+@lru_cache(maxsize=4096)
+def _action_text(action: Action) -> str:
+    return _text(encode_action(action, _NAMES))
+
+
+def _encode_acted(event: SeatActed) -> str:
+    # Nearly all entries are actions: joining texts takes a fifth of the time of encoding a dictionary.
+    return f'"seat":{event.seat},"action":{_action_text(event.action)}'
+
+
+def _decode_acted(fields: Fields) -> SeatActed:
+    return SeatActed(fields["seat"], decode_action(fields["action"], _NAMES))
+
+
+def _encode_fields(**fields: object) -> str:
+    return _text(fields)[1:-1]
+
+
+def _encode_shuffled(event: CardsShuffled) -> str:
+    return _encode_fields(cards=" ".join(map(_NAMES.text, event.cards)), drawn=event.drawn)
+
+
+def _decode_shuffled(fields: Fields) -> CardsShuffled:
+    return CardsShuffled(tuple(map(_NAMES.card, fields["cards"].split())), tuple(fields["drawn"]))
+
+
+def _encode_proposed(event: Proposed) -> str:
+    return _encode_fields(seat=event.seat, proposal=event.proposal, expires_at=event.expires_at)
+
+
+def _decode_proposed(fields: Fields) -> Proposed:
+    return Proposed(fields["seat"], fields["proposal"], fields["expires_at"])
+
+
+def _encode_voted(event: Voted) -> str:
+    return _encode_fields(seat=event.seat, proposal_sequence=event.proposal_sequence, agree=event.agree)
+
+
+def _decode_voted(fields: Fields) -> Voted:
+    return Voted(fields["seat"], fields["proposal_sequence"], fields["agree"])
+
+
+def _encode_agreed(event: ProposalAgreed) -> str:
+    return _encode_fields(proposal=event.proposal)
+
+
+def _decode_agreed(fields: Fields) -> ProposalAgreed:
+    return ProposalAgreed(fields["proposal"])
+
+
+def _encode_compensated(event: ClockCompensated) -> str:
+    return _encode_fields(milliseconds=event.milliseconds)
+
+
+def _decode_compensated(fields: Fields) -> ClockCompensated:
+    return ClockCompensated(fields["milliseconds"])
+
+
+FORMATS = (
+    EventFormat("act", 1, SeatActed, _encode_acted, _decode_acted),
+    EventFormat("shuffle", 1, CardsShuffled, _encode_shuffled, _decode_shuffled),
+    EventFormat("propose", 1, Proposed, _encode_proposed, _decode_proposed),
+    EventFormat("vote", 1, Voted, _encode_voted, _decode_voted),
+    EventFormat("agree", 1, ProposalAgreed, _encode_agreed, _decode_agreed),
+    EventFormat("compensate", 1, ClockCompensated, _encode_compensated, _decode_compensated),
+)
+"""Every form that engines read; of several for one class they write the last."""
+_WRITTEN = {one.event: (f'{{"t":"{one.tag}","v":{one.version},', one.encode) for one in FORMATS}
+_READ = {(one.tag, one.version): one.decode for one in FORMATS}
+
+
+# Entries
+
+
+def encode_body(entry: Entry) -> str:
+    """Return an entry's event, who decided and the request, as one line."""
+    head, encode = _WRITTEN[type(entry.event)]
+    acted_by = f',"by":{int(entry.acted_by)}' if entry.acted_by else ""
+    request = f',"request":{_text(entry.request_id)}' if entry.request_id else ""
+    return f"{head}{encode(entry.event)}{acted_by}{request}}}"
+
+
+def decode_entry(table_id: str, sequence: int, at: int, deadline: int, body: str) -> Entry:
+    """Return the entry that a row of the database holds.
+
+    Raises UnreadableLog for a type or version that is not in FORMATS, and for a body that is malformed.
+    """
+    try:
+        fields = json.loads(body)
+        tag, version = fields.get("t"), fields.get("v")
+        if (decode := _READ.get((tag, version))) is not None:
+            by, request_id = ActedBy(fields.get("by", 0)), fields.get("request", "")
+            return Entry(sequence, at, deadline, decode(fields), by, request_id)
+    except _FAULTS as fault:
+        raise _malformed(table_id, f"log entry {sequence}", fault) from None
+    known = ", ".join(f"{known_tag} {number}" for known_tag, number in _READ)
+    detail = f"unknown type {tag!r} version {version!r}: this engine reads {known}"
+    raise UnreadableLog(table_id, f"log entry {sequence}", detail)
+
+
+# Whole logs and configurations
+
+
+def encode_log(rows: Iterable[Iterable[int | str]]) -> bytes:
+    """Return a log as one compressed value, from sequence, at, deadline and body of each entry."""
+    return zlib.compress(_text({"v": LOG_VERSION, "entries": [list(row) for row in rows]}).encode())
+
+
+def decode_log(table_id: str, log: bytes) -> tuple[Entry, ...]:
+    """Return the entries of a log that encode_log returned; raises UnreadableLog."""
+    with _reading(table_id, "archived log"):
+        rows = _fields_of(table_id, "archived log", zlib.decompress(log), LOG_VERSION)["entries"]
+        return tuple([decode_entry(table_id, *row) for row in rows])
+
+
+def encode_config(config: TableConfig) -> str:
+    """Return what the database keeps of a configuration besides its own columns."""
+    clock = config.clock
+    return _text(
+        {
+            "v": CONFIG_VERSION,
+            "seat_count": config.seat_count,
+            "options": dict(config.options),
+            "clock": [clock.action_milliseconds, clock.reserve_milliseconds, clock.bot_delay_milliseconds],
+            "seats": [[seat.player_id, seat.name, seat.bot] for seat in config.seats],
+            "client_seeds": [seed.hex() for seed in config.client_seeds],
+        }
+    )
+
+
+def decode_config(table_id: str, game: str, rules_version: int, seed: bytes, text: str) -> TableConfig:
+    """Return the configuration that encode_config returned, with its columns; raises UnreadableLog."""
+    with _reading(table_id, "configuration"):
+        fields = _fields_of(table_id, "configuration", text, CONFIG_VERSION)
+        return TableConfig(
+            table_id=table_id,
+            game=game,
+            rules_version=rules_version,
+            seat_count=fields["seat_count"],
+            options=fields["options"],
+            clock=ClockConfig(*fields["clock"]),
+            seed=seed,
+            seats=tuple(SeatConfig(*seat) for seat in fields["seats"]),
+            client_seeds=tuple(bytes.fromhex(added) for added in fields["client_seeds"]),
+        )
+
+
+@contextmanager
+def _reading(table_id: str, part: str) -> Iterator[None]:
+    """Raises UnreadableLog instead of the many errors that a malformed text causes."""
+    try:
+        yield
+    except _FAULTS as fault:
+        raise _malformed(table_id, part, fault) from None
+
+
+def _fields_of(table_id: str, part: str, text: str | bytes, known: int) -> Fields:
+    fields: Fields = json.loads(text)
+    if (version := fields.get("v")) != known:
+        raise UnreadableLog(table_id, part, f"unknown version {version!r}: this engine reads version {known}")
+    return fields

@@ -1,0 +1,54 @@
+"""Fair deals: every shuffle follows from a secret seed that is committed to beforehand and from what the seats add.
+
+The stream of shuffle n of round r is HMAC-SHA256 in counter mode under a key made of the seed and the seats' own seeds;
+numbers are drawn from it without modulo bias, and cards are shuffled by Fisher and Yates. See docs/decisions.
+"""
+
+import hashlib
+import hmac
+import struct
+from collections.abc import Iterator, Sequence
+
+from croupier.games.interface import CardsShuffled, ShuffleNeeded
+
+SEED_BYTES = 32
+MAX_CLIENT_SEED_BYTES = 64
+LABEL = b"croupier shuffle 1"
+WORDS = 1 << 32
+
+
+def commitment(seed: bytes) -> str:
+    """Return what is published before the game: SHA-256 of the secret seed, in hexadecimal."""
+    return hashlib.sha256(seed).hexdigest()
+
+
+def stream_key(seed: bytes, client_seeds: Sequence[bytes]) -> bytes:
+    """Return the key of all shuffles of a table: its secret seed, bound to what the seats added, in their order."""
+    added = b"".join(struct.pack(">I", len(client_seed)) + client_seed for client_seed in client_seeds)
+    return hmac.digest(seed, LABEL + added, "sha256")
+
+
+def shuffle(key: bytes, needed: ShuffleNeeded) -> CardsShuffled:
+    """Return the only shuffle that the key allows."""
+    words = _words(key, needed.round_number, needed.shuffle_number)
+    cards = list(needed.cards)
+    for last in range(len(cards) - 1, 0, -1):
+        chosen = below(words, last + 1)
+        cards[last], cards[chosen] = cards[chosen], cards[last]
+    return CardsShuffled(tuple(cards), tuple(below(words, bound) for bound in needed.draw_bounds))
+
+
+def _words(key: bytes, round_number: int, shuffle_number: int) -> Iterator[int]:
+    block = 0
+    while True:
+        yield from struct.unpack(
+            ">8I", hmac.digest(key, struct.pack(">3I", round_number, shuffle_number, block), "sha256")
+        )
+        block += 1
+
+
+def below(words: Iterator[int], bound: int) -> int:
+    """Return the next of the random 32-bit words as a number below a bound, each equally likely."""
+    # Words beyond the last full multiple of the bound would favour small numbers, so they are passed over.
+    limit = WORDS // bound * bound
+    return next(word for word in words if word < limit) % bound

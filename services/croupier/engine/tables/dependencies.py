@@ -1,0 +1,30 @@
+"""The dependencies that all tables of an engine share."""
+
+from dataclasses import dataclass
+
+from croupier.engine.bots.worker_pool import BotWorkers
+from croupier.engine.metrics import EngineMetrics
+from croupier.engine.storage.port import TableStore
+from croupier.engine.tables.ports import Liveness, ReactionNotifier, ReportOutbox
+from croupier.engine.tables.subscription import Encoder
+from croupier.engine.tasks import Background
+from croupier.games.interface import RandomSource
+from croupier.runtime.identity import Clock
+from croupier.runtime.logs import Logger
+
+
+@dataclass(frozen=True, slots=True)
+class TableDependencies:
+    """Everything that a live table needs; `random` is the source of computer players' chance."""
+
+    store: TableStore
+    encoder: Encoder
+    metrics: EngineMetrics
+    clock: Clock
+    random: RandomSource
+    logger: Logger
+    background: Background
+    outbox: ReportOutbox
+    bot_workers: BotWorkers
+    liveness: Liveness
+    notifier: ReactionNotifier

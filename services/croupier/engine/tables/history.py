@@ -1,0 +1,64 @@
+"""The entries of a table in memory."""
+
+from collections.abc import Iterator, Sequence
+from typing import overload
+
+from croupier.engine.core.log import Entry
+from croupier.engine.core.log_codec import decode_log, encode_body, encode_log
+
+CHUNK = 64
+"""So many entries are packed together; as many of the last ones, or more, are at hand."""
+
+
+class History(Sequence[Entry]):
+    """A table's log, of which all but the end is packed as in the archive: it is long, and is hardly ever read again.
+
+    A packed entry takes about a tenth of the memory, and packing it costs a fiftieth of what an action costs.
+    """
+
+    def __init__(self, table_id: str) -> None:
+        self._table_id = table_id
+        self._chunks: list[bytes] = []
+        self._last: list[Entry] = []
+
+    def append(self, entry: Entry) -> None:
+        """Add the next entry."""
+        self._last.append(entry)
+        if len(self._last) == 2 * CHUNK:
+            older, self._last = self._last[:CHUNK], self._last[CHUNK:]
+            self._chunks.append(
+                encode_log((each.sequence, each.at, each.deadline, encode_body(each)) for each in older)
+            )
+
+    def __len__(self) -> int:
+        return len(self._chunks) * CHUNK + len(self._last)
+
+    @overload
+    def __getitem__(self, index: int) -> Entry: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Entry]: ...
+
+    def __getitem__(self, index: int | slice) -> Entry | Sequence[Entry]:
+        if isinstance(index, slice):
+            return list(self)[index]
+        place = index if index >= 0 else len(self) + index
+        if not 0 <= place < len(self):
+            raise IndexError(f"there is no entry {place + 1}: there are {len(self)}")
+        chunk, inside = divmod(place, CHUNK)
+        if chunk < len(self._chunks):
+            return self._unpacked(chunk)[inside]
+        return self._last[place - len(self._chunks) * CHUNK]
+
+    def __iter__(self) -> Iterator[Entry]:
+        for chunk in range(len(self._chunks)):
+            yield from self._unpacked(chunk)
+        yield from self._last
+
+    def __reversed__(self) -> Iterator[Entry]:
+        yield from reversed(self._last)
+        for chunk in reversed(range(len(self._chunks))):
+            yield from reversed(self._unpacked(chunk))
+
+    def _unpacked(self, chunk: int) -> tuple[Entry, ...]:
+        return decode_log(self._table_id, self._chunks[chunk])

@@ -1,0 +1,279 @@
+"""All tables of an engine: preparing, opening, finding and forgetting them."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+
+from croupier.engine.core.fold import advance, new_table
+from croupier.engine.core.log import ClockConfig, SeatConfig, TableConfig
+from croupier.engine.core.log_codec import UnreadableLog
+from croupier.engine.core.shuffles import MAX_CLIENT_SEED_BYTES, SEED_BYTES
+from croupier.engine.storage.port import StoredTable
+from croupier.engine.tables.dependencies import TableDependencies
+from croupier.engine.tables.live_table import LiveTable
+from croupier.games.interface import Game, InvalidOption, OptionValue, resolve_options
+from croupier.games.registry import GAMES, UnknownRules, bots_of, rules_of
+from croupier.runtime.errors import AlreadyExists, LimitReached, MalformedRequest, NotFound, Unavailable, invalid_field
+from croupier_api.v1 import errors_pb2
+
+MAX_FINISHED_IN_MEMORY = 200
+FINISHED_IDLE_MILLISECONDS = 15_000
+"""Who played looks at the end at once; after that a finished table, whose log is long, is not worth its memory."""
+MAX_ID_CHARACTERS = 64
+MAX_NAME_CHARACTERS = 64
+TIME_LIMITS = {"action_time": (5_000, 86_400_000), "reserve_time": (0, 86_400_000), "bot_delay": (0, 10_000)}
+"""In milliseconds, by the fields of TimeControl."""
+
+
+class Tables:
+    """The tables of this engine, in memory as far as they are needed."""
+
+    def __init__(self, services: TableDependencies, new_seed: Callable[[int], bytes], max_open_tables: int) -> None:
+        self._services = services
+        self._new_seed = new_seed
+        self._most_open_tables = max_open_tables
+        self._live: dict[str, LiveTable] = {}
+        self._finished: OrderedDict[str, LiveTable] = OrderedDict()
+        self._opening: set[str] = set()
+        self._loading: dict[str, asyncio.Future[LiveTable]] = {}
+        self._used_at: dict[str, int] = {}
+        self._draining = False
+
+    @property
+    def in_memory(self) -> Mapping[str, LiveTable]:
+        """The tables in memory whose game was on when last looked at."""
+        return self._live
+
+    @property
+    def loading(self) -> Collection[str]:
+        """The tables on their way into memory, whose logs may have been read already."""
+        return self._loading.keys()
+
+    @property
+    def followed(self) -> int:
+        """How many tables in memory have streams."""
+        return sum(bool(table.audience) for table in (*self._live.values(), *self._finished.values()))
+
+    async def prepare(
+        self, table_id: str, game: str, seats: int, options: Mapping[str, OptionValue], clock: ClockConfig
+    ) -> TableConfig:
+        """Check what a table will be and commit to its seed; the same again gives the same.
+
+        Raises MalformedRequest naming the part that is wrong, AlreadyExists if the id is another table's.
+        """
+        self._refuse_if_draining()
+        check_text("table_id", table_id, MAX_ID_CHARACTERS)
+        if game not in GAMES:
+            raise MalformedRequest(
+                errors_pb2.ERROR_REASON_UNKNOWN_GAME,
+                f"invalid game {game[:MAX_ID_CHARACTERS]!r}: expected {' or '.join(GAMES)}",
+                field="game",
+            )
+        check_clock(clock)
+        wanted = config_by(GAMES[game], table_id, seats, options, clock, self._new_seed(SEED_BYTES))
+        kept = await self._services.store.prepare(wanted, self._services.clock())
+        if kept.game == game and kept.rules_version != wanted.rules_version:
+            # An engine of another version was asked first: are these the same wishes for its rules?
+            wanted = config_by(known_rules(kept), table_id, seats, options, clock, wanted.seed)
+        if replace(kept, seed=wanted.seed, seats=(), client_seeds=()) != wanted:
+            raise AlreadyExists(
+                errors_pb2.ERROR_REASON_TABLE_EXISTS, "table_id belongs to another table: choose another id"
+            )
+        return kept
+
+    async def open(self, table_id: str, seats: Sequence[SeatConfig], client_seeds: Sequence[bytes]) -> None:
+        """Open a prepared table and deal; the same again changes nothing.
+
+        Raises NotFound, MalformedRequest, LimitReached, AlreadyExists if it is open with other seats.
+        """
+        self._refuse_if_draining()
+        stored = await self._stored(table_id)
+        config = replace(stored.config, seats=tuple(seats), client_seeds=tuple(client_seeds))
+        check_seats(config)
+        if stored.status == "prepared":
+            with self._place_for(table_id):
+                first = advance(config, new_table(config), self._services.clock(), None)
+                if await self._services.store.open(config, [made.entry for made in first]):
+                    table = await self.get(table_id)
+                    table.is_last_writer = True
+                    table.look()
+                    return
+            stored = await self._stored(table_id)
+        if stored.config != config:
+            raise AlreadyExists(errors_pb2.ERROR_REASON_TABLE_ALREADY_OPEN, "the table is open with other seats")
+
+    @contextmanager
+    def _place_for(self, table_id: str) -> Iterator[None]:
+        """Keep a place for a table that is being opened; raises LimitReached if there is none."""
+        on_their_way = self._opening.difference(self._live, (table_id,))
+        if len(self._live) + len(on_their_way) >= self._most_open_tables:
+            raise LimitReached(
+                errors_pb2.ERROR_REASON_TOO_MANY_TABLES,
+                "this engine has as many tables as it can hold",
+                retry_after_seconds=5,
+            )
+        self._opening.add(table_id)
+        try:
+            yield
+        finally:
+            self._opening.discard(table_id)
+
+    async def get(self, table_id: str) -> LiveTable:
+        """A table that was opened; raises NotFound for any other, Unavailable while the engine stops."""
+        self._refuse_if_draining()
+        table = self._live.get(table_id) or self._finished.get(table_id)
+        if table is not None:
+            self._used_at[table_id] = self._services.clock()
+            return table
+        loading = self._loading.get(table_id)
+        if loading is None:
+            # One reads the log; whoever asks meanwhile waits for the same answer.
+            loading = asyncio.ensure_future(self._load(table_id))
+            self._loading[table_id] = loading
+            loading.add_done_callback(partial(self._loaded, table_id))
+        return await asyncio.shield(loading)
+
+    def _loaded(self, table_id: str, loading: asyncio.Future[LiveTable]) -> None:
+        self._loading.pop(table_id, None)
+        if not loading.cancelled():
+            # Nobody may be left to hear why it failed.
+            loading.exception()
+
+    async def _load(self, table_id: str) -> LiveTable:
+        stored = await self._stored(table_id)
+        if stored.status == "prepared":
+            raise _no_such_table()
+        self._refuse_if_draining()
+        table = LiveTable(stored.config, stored.entries, self._services)
+        self._keep(table)
+        self._used_at[table_id] = self._services.clock()
+        return table
+
+    async def _stored(self, table_id: str) -> StoredTable:
+        check_text("table_id", table_id, MAX_ID_CHARACTERS)
+        try:
+            stored = await self._services.store.load(table_id)
+        except UnreadableLog as fault:
+            # A newer engine may have written it, and goes on with it.
+            self._services.logger.error("log cannot be read", table_id=table_id, exc_info=fault)
+            raise Unavailable(errors_pb2.ERROR_REASON_TABLE_TOO_NEW, str(fault), retry_after_seconds=1) from None
+        if stored is None:
+            raise _no_such_table()
+        known_rules(stored.config)
+        return stored
+
+    def _keep(self, table: LiveTable) -> None:
+        if not table.state.is_over:
+            self._live[table.config.table_id] = table
+            return
+        self._finished[table.config.table_id] = table
+        if len(self._finished) > MAX_FINISHED_IN_MEMORY:
+            _, oldest = self._finished.popitem(last=False)
+            oldest.retire()
+
+    async def statuses(self, table_ids: Sequence[str]) -> dict[str, str]:
+        """The status of each of these tables that exists: "prepared", "open" or "finished"."""
+        return await self._services.store.statuses(table_ids)
+
+    def tidy(self, idle_milliseconds: int) -> None:
+        """Put finished tables with the finished; forget what nobody has used for so long, and finished ones sooner."""
+        long_ago = self._services.clock() - idle_milliseconds
+        for table_id, table in list(self._live.items()):
+            if table.state.is_over:
+                del self._live[table_id]
+                self._keep(table)
+            elif self._used_at.get(table_id, 0) < long_ago and table.is_idle() and not _acts_soon(table, long_ago):
+                self._live.pop(table_id).retire()
+        a_while_ago = max(long_ago, self._services.clock() - FINISHED_IDLE_MILLISECONDS)
+        for table_id in [one for one in self._finished if self._used_at.get(one, 0) < a_while_ago]:
+            self._finished.pop(table_id).retire()
+        known = self._live.keys() | self._finished.keys() | self._loading.keys()
+        self._used_at = {table_id: at for table_id, at in self._used_at.items() if table_id in known}
+
+    async def drain(self) -> None:
+        """Open nothing more, let no time run out, and send all streams elsewhere.
+
+        Tables on their way into memory come to nothing, but their logs are being read: that ends too, or is cancelled.
+        """
+        self._draining = True
+        loading = asyncio.gather(*self._loading.values(), return_exceptions=True)
+        await asyncio.gather(*(table.drain() for table in self._live.values()), loading)
+
+    def _refuse_if_draining(self) -> None:
+        if self._draining:
+            raise Unavailable(
+                errors_pb2.ERROR_REASON_SERVER_STOPPING, "this engine stops: try again", retry_after_seconds=0.5
+            )
+
+
+def _acts_soon(table: LiveTable, long_ago: int) -> bool:
+    """Whether an engine would have to take the table up again within as short a time as it was not used for."""
+    return table.state.due is not None and table.state.deadline < 2 * table.services.clock() - long_ago
+
+
+def known_rules(config: TableConfig) -> Game:
+    """The rules that a table began with; raises Unavailable where only newer engines know them, which go on."""
+    try:
+        return rules_of(config.game, config.rules_version)
+    except UnknownRules as fault:
+        raise Unavailable(errors_pb2.ERROR_REASON_TABLE_TOO_NEW, str(fault), retry_after_seconds=1) from None
+
+
+def config_by(
+    rules: Game, table_id: str, seats: int, options: Mapping[str, OptionValue], clock: ClockConfig, seed: bytes
+) -> TableConfig:
+    """A table to be prepared; raises MalformedRequest for seats or options that the rules do not know."""
+    try:
+        resolved = resolve_options(rules, seats, options)
+    except InvalidOption as fault:
+        if fault.option == "seats":
+            raise invalid_field("seat_count", str(fault)) from None
+        field = f"options.{fault.option[:MAX_ID_CHARACTERS]}"
+        raise MalformedRequest(errors_pb2.ERROR_REASON_INVALID_OPTION, str(fault), field=field) from None
+    return TableConfig(table_id, rules.id, rules.rules_version, seats, resolved, clock, seed)
+
+
+def _no_such_table() -> NotFound:
+    return NotFound(errors_pb2.ERROR_REASON_UNKNOWN_TABLE, "no table has this id")
+
+
+def check_text(field: str, text: str, longest: int) -> None:
+    """Raises MalformedRequest unless a text has 1 to `longest` printable characters."""
+    if not 1 <= len(text) <= longest or not text.isprintable():
+        raise invalid_field(field, f"invalid {field}: expected 1 to {longest} printable characters")
+
+
+def check_clock(clock: ClockConfig) -> None:
+    """Raises MalformedRequest if a part of the clock is out of its range."""
+    times = (clock.action_milliseconds, clock.reserve_milliseconds, clock.bot_delay_milliseconds)
+    for (name, (lowest, highest)), given in zip(TIME_LIMITS.items(), times, strict=True):
+        if not lowest <= given <= highest:
+            expected = f"{lowest / 1000:g} to {highest / 1000:g} seconds"
+            raise invalid_field(
+                f"time_control.{name}", f"invalid {name} of {given / 1000:g} seconds: expected {expected}"
+            )
+
+
+def check_seats(config: TableConfig) -> None:
+    """Raises MalformedRequest unless every seat is taken by one player or a known computer player."""
+    seats, bots = config.seats, bots_of(rules_of(config.game, config.rules_version))
+    if len(seats) != config.seat_count or len(config.client_seeds) != config.seat_count:
+        raise invalid_field("seats", f"invalid number of seats or client seeds: expected {config.seat_count} of each")
+    for who in seats:
+        check_text("seats.name", who.name, MAX_NAME_CHARACTERS)
+        if who.bot and who.bot not in bots:
+            raise MalformedRequest(
+                errors_pb2.ERROR_REASON_UNKNOWN_BOT,
+                f"invalid bot {who.bot[:MAX_ID_CHARACTERS]!r}: expected {' or '.join(bots)}",
+                field="seats.bot",
+            )
+        if not who.bot:
+            check_text("seats.player_id", who.player_id, MAX_ID_CHARACTERS)
+    players = [who.player_id for who in seats if not who.bot]
+    if len(set(players)) != len(players):
+        raise invalid_field("seats", "invalid seats: expected each player once")
+    if any(len(seed) > MAX_CLIENT_SEED_BYTES for seed in config.client_seeds):
+        raise invalid_field("client_seeds", f"invalid client seed: expected at most {MAX_CLIENT_SEED_BYTES} bytes")

@@ -1,0 +1,190 @@
+"""What an engine does at a table by itself: it acts for seats whose time has come, and sees proposals through."""
+
+from croupier.engine.bots.worker import BotRequest, thinking_milliseconds
+from croupier.engine.core.clock import Due
+from croupier.engine.core.compensation import outage_until
+from croupier.engine.core.fold import advance
+from croupier.engine.core.log import ActedBy
+from croupier.engine.core.voting import is_agreed, transitions_when_agreed
+from croupier.engine.tables.cached_table import CachedTable
+from croupier.engine.tables.turn_timer import TurnTimer
+from croupier.games.actions import Action
+from croupier.games.facts import Seat
+from croupier.games.interface import Observation, SeatActed
+from croupier.games.registry import rules_of
+
+RETRY_MILLISECONDS = 1_000
+FOLLOW_MILLISECONDS = 500
+"""Of several engines with a table in memory, the one that appended last acts first; the others do if it does not."""
+UNCERTAIN_MILLISECONDS = 300
+"""How long to wait until other engines may have said whether they were there."""
+
+SEEDS = 1 << 62
+"""The chance of a bot request is one of so many."""
+
+
+class TurnScheduler:
+    """Looks after one table until it is stopped; what fails is tried again."""
+
+    def __init__(self, table: CachedTable) -> None:
+        self._table = table
+        self._services = table.services
+        self._timer = TurnTimer(table.services.clock)
+        self._is_stopped = False
+        self._deciding: set[Seat] = set()
+        """The seats whose computer players decide in a bot worker now, since their time has come."""
+        self._not_before = 0
+        """Until when no seat is acted for, in milliseconds since 1970 UTC: see _run_out."""
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a bot worker decides for this table."""
+        return bool(self._deciding)
+
+    def look(self) -> None:
+        """See what is to be done now, and when next; to be called whenever anything about the table has changed."""
+        if self._is_stopped:
+            return
+        if self._table.needs_catch_up:
+            self._retry_later()
+            return
+        due = self._table.state.due
+        if due is not None and due.seat not in self._deciding:
+            self._timer.set(self._when_to_act(due), self._timer_fired)
+        if is_agreed(self._table.config, self._table.state, self._services.clock()):
+            self._services.background.start(self._carry_proposal())
+
+    def stop(self) -> None:
+        """Let no time run out, and do nothing more."""
+        self._is_stopped = True
+        self._timer.cancel()
+
+    def _retry_later(self) -> None:
+        self._timer.set(self._services.clock() + RETRY_MILLISECONDS, self._timer_fired)
+
+    def _timer_fired(self) -> None:
+        if self._table.needs_catch_up or self._due_seat() is not None:
+            self._services.background.start(self._act())
+        else:
+            self.look()
+
+    # Acting for seats whose time has come
+
+    def _when_to_act(self, due: Due) -> int:
+        at = due.at if self._table.is_last_writer else due.at + FOLLOW_MILLISECONDS
+        return max(at, self._not_before)
+
+    def _due_seat(self) -> Seat | None:
+        """The seat whose time has come."""
+        due = self._table.state.due
+        if due is None or self._when_to_act(due) > self._services.clock():
+            return None
+        return due.seat
+
+    async def _act(self) -> None:
+        """Act for the seat whose time has come, if it has not acted meanwhile."""
+        failed = True
+        try:
+            if await self._services.liveness.is_alive():
+                if (bot_request := await self._act_or_ask()) is not None:
+                    await self._act_on(bot_request)
+                failed = False
+            else:
+                self._table.hand_over()
+        finally:
+            if failed and not self._is_stopped:
+                self._retry_later()
+            else:
+                self.look()
+
+    async def _act_or_ask(self) -> BotRequest | None:
+        """Act for the seat whose time has come; if a bot worker has to decide first, return the request for it."""
+        async with self._table.lock:
+            if self._table.needs_catch_up:
+                await self._table.catch_up()
+            seat = self._due_seat()
+            if seat is None or seat in self._deciding:
+                return None
+            if not self._table.config.seats[seat].bot:
+                await self._run_out(seat)
+                return None
+            bot_request = self._bot_request(seat)
+            if bot_request is None:
+                await self._store(seat, self._quick_decision(seat))
+            return bot_request
+
+    async def _run_out(self, seat: Seat) -> None:
+        """A player's time has run out, unless part of it was not served: that is given back first.
+
+        What is served is not certain at once, and an outage that goes on is given back whole when it has ended:
+        bit by bit, each as long as it went on before the last deadline, would fill the log.
+        """
+        table, now = self._table, self._services.clock()
+        if not table.state.clock.away[seat]:
+            liveness = self._services.liveness
+            if not await liveness.is_certain_of(table.state.deadline):
+                self._not_before = now + UNCERTAIN_MILLISECONDS
+                return
+            self._not_before = outage_until(liveness.outages, now)
+            if self._not_before > now:
+                return
+            if credited := table.compensation(now):
+                await table.store(credited)
+                return
+        await self._store(seat, self._quick_decision(seat))
+
+    def _bot_request(self, seat: Seat) -> BotRequest | None:
+        """The request for a bot worker; None if the seat's computer player decides at once."""
+        config = self._table.config
+        bot = config.seats[seat].bot
+        if not thinking_milliseconds(rules_of(config.game, config.rules_version), bot):
+            return None
+        seed = self._services.random(SEEDS)
+        return BotRequest(config.game, config.rules_version, bot, self._observation(seat), seed)
+
+    async def _act_on(self, bot_request: BotRequest) -> None:
+        """Act as a bot worker decides, while the table goes on.
+
+        If the seat sees or may do anything else by then than what the request says, the worker is asked again.
+        """
+        seat = bot_request.observation.seat
+        self._deciding.add(seat)
+        try:
+            action = await self._services.bot_workers.decide(bot_request)
+            async with self._table.lock:
+                if self._table.needs_catch_up:
+                    await self._table.catch_up()
+                if not self._is_stopped and self._observation(seat) == bot_request.observation:
+                    await self._store(seat, action or self._quick_decision(seat))
+        finally:
+            self._deciding.discard(seat)
+
+    async def _store(self, seat: Seat, action: Action) -> None:
+        table = self._table
+        by = ActedBy.BOT if table.config.seats[seat].bot else ActedBy.TIMEOUT
+        now = self._services.clock()
+        stored = await table.store(advance(table.config, table.state, now, SeatActed(seat, action), by))
+        if stored and by is ActedBy.TIMEOUT:
+            self._services.metrics.clock_expiries.labels(table.config.game).inc()
+
+    def _quick_decision(self, seat: Seat) -> Action:
+        """The action of a computer player that decides at once: the seat's own, or else the first of the game."""
+        config = self._table.config
+        bots = rules_of(config.game, config.rules_version).bots
+        chosen = bots.get(config.seats[seat].bot) or next(iter(bots.values()))
+        return chosen(self._observation(seat), self._services.random)
+
+    def _observation(self, seat: Seat) -> Observation:
+        """Everything that a computer player gets: what its seat sees."""
+        state = self._table.state
+        return Observation(seat, self._table.config.options, state.view(seat), state.legal_actions(seat))
+
+    # Proposals that nobody is left to vote on
+
+    async def _carry_proposal(self) -> None:
+        table = self._table
+        async with table.lock:
+            if table.needs_catch_up:
+                await table.catch_up()
+            if steps := transitions_when_agreed(table.config, table.state, self._services.clock()):
+                await table.store(steps)

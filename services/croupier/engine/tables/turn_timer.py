@@ -1,0 +1,37 @@
+"""One timer for a table, which is allowed to fire too early but never too late."""
+
+import asyncio
+from collections.abc import Callable
+
+from croupier.runtime.identity import Clock
+
+
+class TurnTimer:
+    """Calls back once a deadline may have come; deadlines that only move later cost nothing.
+
+    It refers to what it calls only while it is set.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._handle: asyncio.TimerHandle | None = None
+        self._deadline = 0
+
+    def set(self, deadline: int, fired: Callable[[], None]) -> None:
+        """Call `fired` no later than at `deadline` (milliseconds since 1970 UTC)."""
+        if self._handle is not None and self._deadline <= deadline:
+            return  # It fires earlier; the one that is called then looks at the clock and sets it again.
+        self.cancel()
+        self._deadline = deadline
+        wait_seconds = max(0, deadline - self._clock()) / 1000
+        self._handle = asyncio.get_running_loop().call_later(wait_seconds, self._fire, fired)
+
+    def cancel(self) -> None:
+        """Fire no more."""
+        if self._handle is not None:
+            self._handle.cancel()
+            self._handle = None
+
+    def _fire(self, fired: Callable[[], None]) -> None:
+        self._handle = None
+        fired()

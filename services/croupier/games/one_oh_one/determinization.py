@@ -1,0 +1,104 @@
+"""Determinization and evaluation of 101 for searching players."""
+
+from itertools import groupby
+
+from croupier.games.actions import Play
+from croupier.games.cards import SUITS, Card
+from croupier.games.facts import PileCard, Seat, View
+from croupier.games.hands import cards_in, with_cards
+from croupier.games.interface import Observation, RandomSource
+from croupier.games.one_oh_one import scoring
+from croupier.games.one_oh_one.circle import circle
+from croupier.games.one_oh_one.setup import resolved
+from croupier.games.one_oh_one.state import NOBODY, OneOhOneOptions, OneOhOneState, Progress
+from croupier.games.standings import against_others
+
+COST_SPAN = 120
+"""So many points more or less than the others are as bad or as good as it gets."""
+COST_OF_LOSING = 60
+"""What losing the game, or dropping out, costs beyond the points."""
+
+
+def determinize(observation: Observation, randrange: RandomSource) -> OneOhOneState:
+    """A table that looks the same to the seat that is to act; the cards it does not see lie by chance."""
+    view = observation.view
+    options = resolved(len(view.seats), observation.options)
+    pile = next((pile.cards for pile in view.piles if pile.name == "pile"), ())
+    stock_count = next((pile.card_count for pile in view.piles if pile.name == "stock"), 0)
+    marks = {mark.name: (mark.seat, mark.value) for mark in view.marks}
+    hit, _ = marks.get("penalty", (None, ""))
+    hands, stock = _dealt(
+        observation, _unseen(options, pile, view.seats[observation.seat].cards, randrange), stock_count
+    )
+    return OneOhOneState(
+        options=options,
+        progress=_progress(view, int(marks["starter"][1])),
+        hands=hands,
+        stock=stock,
+        pile=pile,
+        turn=observation.seat,
+        ordered=SUITS.index(marks["ordered_suit"][1]) if "ordered_suit" in marks else None,
+        covers="cover" in marks,
+        hit=NOBODY if hit is None else hit,
+        forced=_forced(observation, options, pile),
+    )
+
+
+def evaluate(before: OneOhOneState, after: OneOhOneState) -> tuple[float, ...]:
+    """How much cheaper a seat came off than the others: finished rounds by their scores, open hands by their points."""
+    costs = [_cost(before, after, seat) for seat in range(len(after.hands))]
+    playing = [cost for cost in costs if cost is not None]
+    if len(playing) < 2:
+        return tuple(float(cost is not None) for cost in costs)
+    rated = iter(against_others([-cost for cost in playing], COST_SPAN))
+    return tuple(0.0 if cost is None else next(rated) for cost in costs)
+
+
+def _cost(before: OneOhOneState, after: OneOhOneState, seat: Seat) -> float | None:
+    """What happened to a seat, in points; None if it was out before."""
+    if _is_out(before, seat):
+        return None
+    cost: float = after.progress.totals[seat] - before.progress.totals[seat]
+    if after.phase in ("play", "reshuffle"):
+        return cost + scoring.hand_points(cards_in(after.hands[seat]))
+    lost = _is_out(after, seat) or after.progress.totals[seat] >= after.options.losing_score
+    return cost + COST_OF_LOSING * lost
+
+
+def _is_out(state: OneOhOneState, seat: Seat) -> bool:
+    return any(seat in group for group in state.progress.dropped)
+
+
+def _unseen(
+    options: OneOhOneOptions, pile: tuple[PileCard, ...], own: tuple[Card, ...], randrange: RandomSource
+) -> list[Card]:
+    """The cards that the seat does not see, in an order by chance."""
+    unseen = list(options.deck)
+    for value in (*own, *(lying.card for lying in pile)):
+        unseen.remove(value)
+    for last in range(len(unseen) - 1, 0, -1):
+        chosen = randrange(last + 1)
+        unseen[last], unseen[chosen] = unseen[chosen], unseen[last]
+    return unseen
+
+
+def _dealt(observation: Observation, unseen: list[Card], stock_count: int) -> tuple[tuple[int, ...], tuple[Card, ...]]:
+    hands, at = [], stock_count
+    for seat, held in enumerate(observation.view.seats):
+        count = 0 if seat == observation.seat else held.card_count
+        hands.append(with_cards(0, held.cards if seat == observation.seat else unseen[at : at + count]))
+        at += count
+    return tuple(hands), tuple(unseen[:stock_count])
+
+
+def _progress(view: View, starter: Seat) -> Progress:
+    out = sorted((held.place, seat) for seat, held in enumerate(view.seats) if held.place is not None)
+    dropped = tuple(tuple(seat for _, seat in group) for _, group in groupby(out, key=lambda placed: placed[0]))
+    totals = tuple(held.score for held in view.seats)
+    return Progress(view.round_number, starter, totals, circle(len(view.seats), dropped), dropped)
+
+
+def _forced(observation: Observation, options: OneOhOneOptions, pile: tuple[PileCard, ...]) -> Card | None:
+    """The card that was dealt last, which only the seat's legal actions tell (101-LEAD-2)."""
+    first = observation.legal.actions[0]
+    return first.card if isinstance(first, Play) and not pile and not options.first_move_any else None

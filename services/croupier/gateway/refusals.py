@@ -1,0 +1,195 @@
+"""The gateway's own refusals: the answers that Envoy makes itself, as JSON and as a gRPC status.
+
+They have what refusals of services have (croupier/runtime/errors.py): a gRPC status code, a sentence, ErrorInfo with a
+reason and, where a retry helps, RetryInfo. The metadata of ErrorInfo names the gateway as their source.
+"""
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.json_format import MessageToDict
+from google.rpc.code_pb2 import (
+    DEADLINE_EXCEEDED,
+    INTERNAL,
+    INVALID_ARGUMENT,
+    PERMISSION_DENIED,
+    RESOURCE_EXHAUSTED,
+    UNAUTHENTICATED,
+    UNAVAILABLE,
+    UNIMPLEMENTED,
+)
+from google.rpc.error_details_pb2 import ErrorInfo, RetryInfo
+from google.rpc.status_pb2 import Status
+
+from croupier.runtime.errors import DOMAIN, REASON_PREFIX
+from croupier.runtime.server import MAX_REQUEST_BYTES
+from croupier_api.v1.errors_pb2 import (
+    ERROR_REASON_INTERNAL_FAULT,
+    ERROR_REASON_INVALID_ACCESS_TOKEN,
+    ERROR_REASON_MALFORMED_REQUEST,
+    ERROR_REASON_ORIGIN_NOT_ALLOWED,
+    ERROR_REASON_REQUEST_TOO_LARGE,
+    ERROR_REASON_SERVICE_TIMEOUT,
+    ERROR_REASON_SERVICE_UNAVAILABLE,
+    ERROR_REASON_TOO_MANY_REQUESTS,
+    ERROR_REASON_UNKNOWN_METHOD,
+    ERROR_REASON_UNSUPPORTED_MEDIA_TYPE,
+    ERROR_REASON_UNSUPPORTED_PROTOCOL,
+    ErrorReason,
+)
+
+MAX_HEADER_KIBIBYTES = 16
+MAX_HEADERS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The gateway's words for a refusal of Envoy.
+
+    `status` is Envoy's HTTP status. If a status has several causes, `details` is a condition in CEL on Envoy's response
+    code details. In JSON `http_status` replaces Envoy's own.
+    """
+
+    status: int
+    code: int
+    reason: ErrorReason.ValueType
+    message: str
+    details: str = ""
+    http_status: int = 0
+    retry_seconds: int = 0
+    has_envoys_words: bool = False
+    """Whether Envoy's own words follow the message, in JSON."""
+
+    @property
+    def json(self) -> Mapping[str, Any]:
+        """The google.rpc.Status in the JSON in which the transcoder writes those of services."""
+        words = ": %LOCAL_REPLY_BODY%" if self.has_envoys_words else ""
+        return MessageToDict(self._as_status(words), preserving_proto_field_name=True)
+
+    @property
+    def grpc_headers(self) -> Mapping[str, str]:
+        """The same status as headers, which are all that gRPC needs for an answer without a message."""
+        details = base64.b64encode(self._as_status().SerializeToString(deterministic=True))
+        return {
+            "grpc-status": str(self.code),
+            "grpc-message": self.message,
+            "grpc-status-details-bin": details.rstrip(b"=").decode(),
+        }
+
+    def _as_status(self, words: str = "") -> Status:
+        status = Status(code=self.code, message=self.message + words)
+        reason = ErrorReason.Name(self.reason).removeprefix(REASON_PREFIX)
+        status.details.add().Pack(ErrorInfo(reason=reason, domain=DOMAIN, metadata={"source": "gateway"}))
+        if self.retry_seconds:
+            status.details.add().Pack(RetryInfo(retry_delay=Duration(seconds=self.retry_seconds)))
+        return status
+
+
+def _malformed(message: str, details: str = "") -> Refusal:
+    return Refusal(400, INVALID_ARGUMENT, ERROR_REASON_MALFORMED_REQUEST, message, details)
+
+
+def _unauthenticated(status: int, details: str = "") -> Refusal:
+    message = "no valid access token: send one as 'authorization: Bearer ...', from /v1/sign-in"
+    return Refusal(status, UNAUTHENTICATED, ERROR_REASON_INVALID_ACCESS_TOKEN, message, details, http_status=401)
+
+
+def _unavailable(status: int) -> Refusal:
+    message = "the service is not available: try again"
+    return Refusal(status, UNAVAILABLE, ERROR_REASON_SERVICE_UNAVAILABLE, message, retry_seconds=1)
+
+
+REFUSALS = (
+    Refusal(
+        403,
+        INVALID_ARGUMENT,
+        ERROR_REASON_UNSUPPORTED_PROTOCOL,
+        "Upgrade and CONNECT are not supported",
+        "startsWith('upgrade_failed')",
+        http_status=400,
+    ),
+    # Envoy forbids a token for another audience; here it is no token.
+    _unauthenticated(403, "startsWith('jwt_authn')"),
+    Refusal(
+        400,
+        INVALID_ARGUMENT,
+        ERROR_REASON_MALFORMED_REQUEST,
+        "invalid request",
+        "contains('json_transcode_failure')",
+        # These words of Envoy name the field and what is wrong with it. All others are about HTTP or Envoy.
+        has_envoys_words=True,
+    ),
+    _malformed("invalid body: expected base64 for 'application/grpc-web-text'", "contains('base_64')"),
+    _malformed("invalid header name: '_' is not allowed", "endsWith('unexpected_underscore')"),
+    _malformed("ambiguous path: '#' and escaped '/', '\\' and NUL are not allowed", "startsWith('path_normalization')"),
+    _malformed("missing header 'host'", "endsWith('missing_host_header')"),
+    _malformed("invalid header 'host': expected a name or an address", "endsWith('invalid_authority')"),
+    _malformed("invalid character in the path or a header", "endsWith('invalid_characters')"),
+    _malformed("invalid HTTP"),
+    _unauthenticated(401),
+    Refusal(
+        403,
+        PERMISSION_DENIED,
+        ERROR_REASON_ORIGIN_NOT_ALLOWED,
+        "web pages of this origin may not call here: the operator can allow it",
+    ),
+    Refusal(
+        404,
+        UNIMPLEMENTED,
+        ERROR_REASON_UNKNOWN_METHOD,
+        "unknown path or method: `croupier gateway openapi` lists them",
+    ),
+    Refusal(408, DEADLINE_EXCEEDED, ERROR_REASON_SERVICE_TIMEOUT, "the request took too long to arrive"),
+    Refusal(
+        413,
+        RESOURCE_EXHAUSTED,
+        ERROR_REASON_REQUEST_TOO_LARGE,
+        f"the body is too large: at most {MAX_REQUEST_BYTES // 1024} KiB",
+    ),
+    Refusal(
+        415,
+        INVALID_ARGUMENT,
+        ERROR_REASON_UNSUPPORTED_MEDIA_TYPE,
+        "unsupported content type: send JSON with 'content-type: application/json'",
+    ),
+    Refusal(
+        426,
+        INVALID_ARGUMENT,
+        ERROR_REASON_UNSUPPORTED_PROTOCOL,
+        "unsupported version: expected HTTP/1.1 or HTTP/2",
+    ),
+    Refusal(
+        429,
+        RESOURCE_EXHAUSTED,
+        ERROR_REASON_TOO_MANY_REQUESTS,
+        "too many requests from this address: wait a second and try again",
+        retry_seconds=1,
+    ),
+    Refusal(
+        431,
+        RESOURCE_EXHAUSTED,
+        ERROR_REASON_REQUEST_TOO_LARGE,
+        f"the headers are too large: at most {MAX_HEADERS} headers and {MAX_HEADER_KIBIBYTES} KiB",
+    ),
+    Refusal(
+        501,
+        INVALID_ARGUMENT,
+        ERROR_REASON_UNSUPPORTED_PROTOCOL,
+        "unsupported transfer encoding: send the body in chunks or with its length",
+    ),
+    # The service broke the protocol, in a way that a lost connection may have.
+    _unavailable(502),
+    _unavailable(503),
+    Refusal(
+        504,
+        DEADLINE_EXCEEDED,
+        ERROR_REASON_SERVICE_TIMEOUT,
+        "the service took too long: the call may have taken effect all the same",
+    ),
+    # Any other error.
+    Refusal(400, INTERNAL, ERROR_REASON_INTERNAL_FAULT, "the gateway failed"),
+)
+"""The first that matches is taken; the last matches every status from its own on."""

@@ -1,0 +1,87 @@
+"""Publishing to this process's streams what other replicas changed, soon after the commit."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from croupier.lobby.store import NOTIFICATION_CHANNEL
+from croupier.lobby.subscriptions import TableFeed
+from croupier.lobby.table_store import TableStore
+from croupier.runtime.errors import Unavailable
+from croupier.runtime.logs import Logger
+from croupier.runtime.notifications import listen_for_notifications
+
+OVERLAP_MILLISECONDS = 15_000
+"""A change may become visible so long after its update time: replicas' clocks differ by up to 5 s, and a commit may
+take 10."""
+PAGE_SIZE = 1000
+MAX_NOTIFIED = 10_000
+"""Notifications beyond it are dropped; `catch_up` finds their tables."""
+
+
+@dataclass(slots=True)
+class CatchUp:
+    """Publishes the changes of all replicas: at once by notifications, and in any case by polling for update times."""
+
+    tables: TableStore
+    feed: TableFeed
+    clock: Callable[[], int]
+    logger: Logger
+    _notified: set[str] = field(default_factory=set)
+    _wakeup: asyncio.Event = field(default_factory=asyncio.Event)
+    _has_missed_notifications: bool = False
+    _published_milliseconds: int | None = None
+    """All changes before this time were published, in milliseconds since 1970 UTC."""
+
+    async def run(self, database: AsyncEngine) -> None:
+        """Receive notifications and publish the changed tables; runs until cancelled."""
+        if database.dialect.name != "postgresql":
+            await asyncio.Event().wait()
+        channels = {NOTIFICATION_CHANNEL: self._on_notification}
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(listen_for_notifications(database, channels, self._on_connection, self.logger))
+            tasks.create_task(self._publish_notified())
+
+    def _on_notification(self, table_id: str) -> None:
+        if self.feed.has_subscribers and len(self._notified) < MAX_NOTIFIED:
+            self._notified.add(table_id)
+            self._wakeup.set()
+
+    def _on_connection(self) -> None:
+        self._has_missed_notifications = True
+        self._wakeup.set()
+
+    async def _publish_notified(self) -> None:
+        while True:
+            await self._wakeup.wait()
+            self._wakeup.clear()
+            notified, self._notified = self._notified, set()
+            try:
+                if self._has_missed_notifications:
+                    self._has_missed_notifications = False
+                    await self.catch_up()
+                for table in await self.tables.list_by_ids(notified) if notified else ():
+                    self.feed.publish(table)
+            except Unavailable as failure:
+                self.logger.warning("changes are published later", reason=failure.reason_name)
+            except Exception as error:
+                self.logger.error("changes are published later", exc_info=error)
+
+    async def catch_up(self) -> None:
+        """Publish all changes since the last time."""
+        now = self.clock()
+        if self.feed.has_subscribers:
+            # A stream itself reads what was changed before its subscription.
+            since = now if self._published_milliseconds is None else self._published_milliseconds
+            await self._publish_since(since - OVERLAP_MILLISECONDS)
+        self._published_milliseconds = now
+
+    async def _publish_since(self, since: int) -> None:
+        while page := await self.tables.list_updated_since(since, PAGE_SIZE):
+            for table in page:
+                self.feed.publish(table)
+            if len(page) < PAGE_SIZE or page[-1].updated_milliseconds == since:
+                return
+            since = page[-1].updated_milliseconds

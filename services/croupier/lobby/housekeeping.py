@@ -1,0 +1,125 @@
+"""Housekeeping: finishing what crashes, engine outages and departed players left behind."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass, field
+
+from croupier.lobby.change_feed import CatchUp
+from croupier.lobby.engine_port import MAX_STATUSES, EnginePort
+from croupier.lobby.metrics import LobbyMetrics
+from croupier.lobby.player_store import PlayerStore
+from croupier.lobby.table_opener import TableOpener
+from croupier.lobby.table_store import TableStore
+from croupier.lobby.table_updater import TableUpdater
+from croupier.lobby.tables import Table, TableState, closed
+from croupier.lobby.ticket_store import TicketStore
+from croupier.lobby.tickets import MATCHED_RETENTION_SECONDS
+from croupier.runtime.errors import ServiceError
+from croupier.runtime.logs import Logger
+
+BATCH_SIZE = 200
+MAX_CONCURRENT_OPENINGS = 16
+OPENING_GRACE_MILLISECONDS = 2_000
+"""The call that updated a table just now probably still opens it. Replicas whose clocks differ come sooner or later
+by as much; sooner does no harm, because opening is idempotent."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionPolicy:
+    """The times, in milliseconds, for which rows are kept; differences between replicas' clocks shorten them."""
+
+    forming_idle: int
+    ended_table: int
+    ticket_grace: int
+
+
+@dataclass(slots=True)
+class Reconciler:
+    """Brings tables, tickets and sign-ins to the state in which they should be, in batches of limited size."""
+
+    tables: TableStore
+    tickets: TicketStore
+    players: PlayerStore
+    updater: TableUpdater
+    opener: TableOpener
+    engine: EnginePort
+    catch_up_worker: CatchUp
+    metrics: LobbyMetrics
+    retention: RetentionPolicy
+    clock: Callable[[], int]
+    logger: Logger
+    _cursors: dict[str, str] = field(default_factory=dict)
+
+    async def run(self, pause_seconds: float) -> None:
+        """Run all steps again and again, with a pause between; runs until cancelled."""
+        while True:
+            for name, step in self._steps().items():
+                try:
+                    await step()
+                except ServiceError as failure:
+                    self.logger.warning("step is retried later", step=name, reason=failure.reason_name)
+                except Exception as error:
+                    self.logger.error("step is retried later", step=name, exc_info=error)
+            await asyncio.sleep(pause_seconds)
+
+    def _steps(self) -> Mapping[str, Callable[[], Awaitable[None]]]:
+        return {
+            "catch_up": self.catch_up_worker.catch_up,
+            "open_tables": self.open_tables,
+            "finish_tables": self.finish_tables,
+            "close_idle_tables": self.close_idle_tables,
+            "delete_expired": self.delete_expired,
+            "count_tables": self.count_tables,
+        }
+
+    async def open_tables(self) -> None:
+        """Open tables whose opening was interrupted."""
+        before = self.clock() - OPENING_GRACE_MILLISECONDS
+        batch = await self._next_batch({TableState.PREPARING, TableState.OPENING}, BATCH_SIZE, before)
+        slots = asyncio.Semaphore(MAX_CONCURRENT_OPENINGS)
+
+        async def advance(table: Table) -> None:
+            async with slots:
+                await self.opener.advance(table)
+
+        await asyncio.gather(*(advance(table) for table in batch))
+
+    async def finish_tables(self) -> None:
+        """Ask the engine which games are over, and store it."""
+        batch = await self._next_batch({TableState.PLAYING}, MAX_STATUSES)
+        if not batch:
+            return
+        for table_id, is_finished in (await self.engine.table_statuses([table.table_id for table in batch])).items():
+            if is_finished:
+                await self.opener.finish(table_id)
+
+    async def close_idle_tables(self) -> None:
+        """Close forming tables without a change for the retention time."""
+        before = self.clock() - self.retention.forming_idle
+
+        def close_if_idle(table: Table) -> Table:
+            is_idle = table.state is TableState.FORMING and table.updated_milliseconds < before
+            return closed(table) if is_idle else table
+
+        for table in await self._next_batch({TableState.FORMING}, BATCH_SIZE, before):
+            await self.updater.update(table.table_id, close_if_idle)
+
+    async def delete_expired(self) -> None:
+        """Delete expired sign-ins, abandoned tickets and ended tables."""
+        now = self.clock()
+        await self.players.delete_expired(now)
+        await self.tickets.delete_abandoned(now - self.retention.ticket_grace, now - MATCHED_RETENTION_SECONDS * 1000)
+        await self.tables.delete_ended(now - self.retention.ended_table)
+
+    async def count_tables(self) -> None:
+        """Set the metric of running tables."""
+        self.metrics.show_tables(await self.tables.count_running())
+
+    async def _next_batch(
+        self, states: Collection[TableState], limit: int, updated_before: int | None = None
+    ) -> list[Table]:
+        """Return the next tables by id, from the start again after the last: every table has its turn."""
+        cursor = ",".join(sorted(states))
+        batch = await self.tables.list_in_states(states, self._cursors.get(cursor, ""), limit, updated_before)
+        self._cursors[cursor] = batch[-1].table_id if len(batch) == limit else ""
+        return batch

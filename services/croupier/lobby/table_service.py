@@ -1,0 +1,183 @@
+"""Forming tables: the calls of players from the first seat to the first deal."""
+
+import random
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping
+from dataclasses import dataclass
+
+from croupier.lobby import tables
+from croupier.lobby.engine_port import EnginePort
+from croupier.lobby.games import GameRegistry
+from croupier.lobby.players import Player, new_id
+from croupier.lobby.subscriptions import TableFeed
+from croupier.lobby.table_opener import TableOpener
+from croupier.lobby.table_store import InviteCodeTaken, TableStore
+from croupier.lobby.table_updater import TableUpdater, unknown_table
+from croupier.lobby.tables import ENDED, FREE_SEAT, OptionValue, Seat, Table, TableState, TimeControl
+from croupier.runtime.errors import LimitReached, Unavailable
+from croupier.runtime.stream_limiter import StreamLimiter
+from croupier_api.v1 import errors_pb2
+
+CODE_LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
+"""Without 0, O, 1 and I, which people mistake for each other."""
+CODE_LENGTH = 8
+CODE_ATTEMPTS = 5
+FORMING = (TableState.FORMING, TableState.OPENING)
+PAGE_SIZE = 200
+HOSTED_RETRY_SECONDS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class TableSpec:
+    """A table to create; the time control is complete, the options are those that differ from the defaults."""
+
+    game: str
+    seat_count: int
+    options: Mapping[str, OptionValue]
+    time_control: TimeControl
+    is_private: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TableService:
+    """The tables of the lobby. Every method raises ServiceError for a refusal, and then changes nothing."""
+
+    store: TableStore
+    updater: TableUpdater
+    feed: TableFeed
+    engine: EnginePort
+    opener: TableOpener
+    games: GameRegistry
+    stream_limiter: StreamLimiter
+    hosted_limit: int
+    source: random.Random
+    clock: Callable[[], int]
+
+    async def create(self, host: Player, spec: TableSpec) -> Table:
+        """Create a table and seat its host."""
+        if await self.store.count_hosted(host.player_id) >= self.hosted_limit:
+            raise self._too_many_hosted()
+        table_id = new_id(self.source)
+        preparation = await self.engine.prepare_table(
+            table_id, spec.game, spec.seat_count, spec.options, spec.time_control
+        )
+        now = self.clock()
+        for _ in range(CODE_ATTEMPTS):
+            table = Table(
+                table_id=table_id,
+                state=TableState.FORMING,
+                game=spec.game,
+                options=preparation.options,
+                time_control=preparation.time_control,
+                seats=(Seat(host.player_id, host.name), *[FREE_SEAT] * (spec.seat_count - 1)),
+                host_player_id=host.player_id,
+                is_private=spec.is_private,
+                invite_code=self._invite_code() if spec.is_private else "",
+                seed_commitment=preparation.seed_commitment,
+                created_milliseconds=now,
+                updated_milliseconds=now,
+                rules_version=preparation.rules_version,
+                teams=preparation.teams,
+            )
+            try:
+                if not await self.store.add(table, self.hosted_limit):
+                    raise self._too_many_hosted()
+            except InviteCodeTaken:
+                continue
+            self.feed.publish(table)
+            return table
+        raise Unavailable(
+            errors_pb2.ERROR_REASON_NO_INVITE_CODE, "no free invite code was found: try again", retry_after_seconds=0
+        )
+
+    async def get(self, viewer_id: str, table_id: str) -> Table:
+        """Return a table that a player may see."""
+        table = await self.store.get(table_id)
+        if table is None or not table.is_shown_to(viewer_id):
+            raise unknown_table()
+        return table
+
+    async def list_public(
+        self, game: str, states: Collection[TableState], before: tuple[int, str] | None, limit: int
+    ) -> list[Table]:
+        """Return public tables, newest first, after (created, table_id) of the page before; `game` empty for all."""
+        return await self.store.list_public(game, states, before, limit)
+
+    async def join(self, player: Player, table_id: str) -> Table:
+        """Take a seat of a table that the player may see."""
+        await self.get(player.player_id, table_id)
+        return await self.updater.update(table_id, lambda table: tables.join(table, player))
+
+    async def join_by_invite_code(self, player: Player, invite_code: str) -> Table:
+        """Take a seat by invite code, in upper or lower case."""
+        table = await self.store.get_by_invite_code(invite_code.strip().upper())
+        if table is None:
+            raise unknown_table()
+        return await self.updater.update(table.table_id, lambda current: tables.join(current, player))
+
+    async def leave(self, player_id: str, table_id: str) -> None:
+        """Give up a seat."""
+        await self.get(player_id, table_id)
+        await self.updater.update(table_id, lambda table: tables.leave(table, player_id))
+
+    async def set_ready(self, player_id: str, table_id: str, is_ready: bool, client_seed: bytes) -> Table:
+        """Set whether a player is ready; the last one opens the table."""
+        await self.get(player_id, table_id)
+        return await self.opener.advance(
+            await self.updater.update(table_id, lambda table: tables.set_ready(table, player_id, is_ready, client_seed))
+        )
+
+    async def add_bot(self, player_id: str, table_id: str, bot: str, seat: int | None = None) -> Table:
+        """Fill a seat with a bot, which opens the table if all others are ready; idempotent by seat if it is given."""
+        kind = await self.games.choose_bot((await self.get(player_id, table_id)).game, bot)
+        return await self.opener.advance(
+            await self.updater.update(table_id, lambda table: tables.add_bot(table, player_id, kind, seat))
+        )
+
+    async def clear_seat(self, player_id: str, table_id: str, seat: int) -> Table:
+        """Free a seat."""
+        await self.get(player_id, table_id)
+        return await self.updater.update(table_id, lambda table: tables.clear_seat(table, player_id, seat))
+
+    async def watch_table(self, viewer_id: str, table_id: str) -> AsyncGenerator[Table, None]:
+        """Yield a table and its changes until it ends; raises NotFound once the viewer may not see it any more."""
+        with (
+            self.stream_limiter.slot(viewer_id),
+            self.feed.subscribe(lambda table: table.table_id == table_id) as subscription,
+        ):
+            table = await self.get(viewer_id, table_id)
+            subscription.mark_delivered(table)
+            yield table
+            if table.state in ENDED:
+                return
+            async for changed in subscription.changes():
+                if not changed.is_shown_to(viewer_id):
+                    raise unknown_table()
+                yield changed
+                if changed.state in ENDED:
+                    return
+
+    async def watch_public(self, viewer_id: str, game: str) -> AsyncGenerator[Table, None]:
+        """Yield the public tables that are forming, newest first, and then changes of public tables."""
+
+        def is_included(table: Table) -> bool:
+            return not table.is_private and (not game or table.game == game)
+
+        with self.stream_limiter.slot(viewer_id), self.feed.subscribe(is_included) as subscription:
+            before = None
+            while page := await self.store.list_public(game, FORMING, before, PAGE_SIZE):
+                for table in page:
+                    if subscription.mark_delivered(table):
+                        yield table
+                before = (page[-1].created_milliseconds, page[-1].table_id)
+            async for changed in subscription.changes():
+                yield changed
+
+    def _invite_code(self) -> str:
+        return "".join(self.source.choice(CODE_LETTERS) for _ in range(CODE_LENGTH))
+
+    def _too_many_hosted(self) -> LimitReached:
+        return LimitReached(
+            errors_pb2.ERROR_REASON_TOO_MANY_TABLES,
+            f"too many tables: expected at most {self.hosted_limit} of one host",
+            retry_after_seconds=HOSTED_RETRY_SECONDS,
+        )

@@ -1,0 +1,50 @@
+"""Optimistic updates of stored tables: read, change, store if the version is still the same, publish."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from croupier.lobby.subscriptions import TableFeed
+from croupier.lobby.table_store import TableStore
+from croupier.lobby.tables import Table
+from croupier.runtime.errors import NotFound, Unavailable
+from croupier_api.v1 import errors_pb2
+
+MAX_ATTEMPTS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class TableUpdater:
+    """Updates stored tables and publishes them to the streams."""
+
+    store: TableStore
+    feed: TableFeed
+    clock: Callable[[], int]
+
+    async def update(self, table_id: str, change: Callable[[Table], Table]) -> Table:
+        """Store and return what `change` returns for a table; it is called again after each conflict.
+
+        Raises NotFound, the errors of `change`, and Unavailable after too many conflicts.
+        """
+        for _ in range(MAX_ATTEMPTS):
+            table = await self.store.get(table_id)
+            if table is None:
+                raise unknown_table()
+            changed = change(table)
+            if changed == table:
+                return table
+            # Replicas' clocks may differ: the time of a table's update never decreases.
+            updated = max(self.clock(), table.updated_milliseconds)
+            changed = replace(changed, version=table.version + 1, updated_milliseconds=updated)
+            if await self.store.update(changed):
+                self.feed.publish(changed)
+                return changed
+        raise Unavailable(
+            errors_pb2.ERROR_REASON_TABLE_BUSY,
+            "too many calls change this table at once: try again",
+            retry_after_seconds=0.5,
+        )
+
+
+def unknown_table() -> NotFound:
+    """Return the error for a table that does not exist or that the caller may not see."""
+    return NotFound(errors_pb2.ERROR_REASON_UNKNOWN_TABLE, "unknown table, or a private one of other players")

@@ -1,0 +1,110 @@
+"""The methods cover every RPC for players, with its name, path and types."""
+
+from collections.abc import Iterator
+from inspect import signature
+from typing import Any
+
+import pytest
+from google.protobuf.duration_pb2 import Duration
+
+from croupier.engine.api.table_codec import decode_options
+from croupier_api.v1 import actions_pb2, engine_pb2, lobby_pb2, tables_pb2
+from croupier_client.methods import ServiceMethods, encode_options
+from croupier_client.retry import Attempts, Retries
+from croupier_client.rpc import BlockingCaller, Messages, R, Rpc, Stream, Unary
+from tests.client.fakes import SERVICES
+
+OTHER_RPCS = {"SignIn", "RefreshToken", "WatchTable", "PlayTable"}
+NAMES = [name for name, member in vars(ServiceMethods).items() if isinstance(member, Unary | Stream)]
+VALUES: dict[object, Any] = {
+    str: "x",
+    str | None: "x",
+    int: 2,
+    int | None: 0,
+    bool: True,
+    bytes: b"s",
+    "options": {"a": True},
+    "time_control": tables_pb2.TimeControl(action_time=Duration(seconds=9)),
+    "state": tables_pb2.TABLE_STATE_PLAYING,
+    "action": actions_pb2.Action(draw=actions_pb2.DrawAction()),
+    "vote": engine_pb2.VOTE_AGREE,
+}
+"""The value of each argument, by its name or type."""
+
+
+class RpcRecorder(ServiceMethods, BlockingCaller):
+    """A client that returns RPCs instead of calling them."""
+
+    def invoke(self, rpc: Rpc[R]) -> Any:
+        return rpc
+
+    def follow(self, rpc: Rpc[R]) -> Any:
+        return rpc
+
+    def open(self, rpc: Rpc[R]) -> Messages[R]:
+        raise NotImplementedError
+
+    def open_play_table(
+        self, table_id: str, requests: Iterator[engine_pb2.PlayTableRequest]
+    ) -> Messages[engine_pb2.PlayTableResponse]:
+        raise NotImplementedError
+
+    def retries(self, attempts: Attempts) -> Retries:
+        raise NotImplementedError
+
+
+RPCS = {f"/{service.full_name}/{rpc.name}": rpc for service in SERVICES for rpc in service.methods}
+"""The RPCs for players, by path."""
+
+
+def build_rpc(name: str, **given: Any) -> Any:
+    """Return the RPC that a method builds of these arguments, by default of all that it has."""
+    method = getattr(RpcRecorder(), name)
+    wanted = [it for it in signature(method).parameters.values() if it.name not in ("self", "invite_code")]
+    return method(**(given or {it.name: VALUES.get(it.name, VALUES.get(it.annotation)) for it in wanted}))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_method_has_the_name_and_the_arguments_of_its_rpc(name: str) -> None:
+    rpc = build_rpc(name)
+    described = RPCS[rpc.path]
+    assert described.name == name.title().replace("_", "")
+    assert described.input_type == rpc.request.DESCRIPTOR
+    assert described.output_type == rpc.response.DESCRIPTOR
+    assert getattr(RpcRecorder(), name).__doc__
+    assert getattr(ServiceMethods, name).__doc__
+    left_out = {field.name for field in rpc.request.DESCRIPTOR.fields} - {
+        field.name for field, _ in rpc.request.ListFields()
+    }
+    assert left_out == ({"invite_code"} if name == "join_table" else set())
+    assert rpc.table_id == ("x" if "table_id" in rpc.request.DESCRIPTOR.fields_by_name else "")
+
+
+def test_every_rpc_for_players_has_a_method() -> None:
+    called = {build_rpc(name).path.rsplit("/", 1)[1] for name in NAMES}
+    assert called | OTHER_RPCS == {rpc.name for rpc in RPCS.values()}
+
+
+def test_every_find_match_has_a_new_request_id_unless_one_is_given() -> None:
+    rpcs = [build_rpc("find_match", game="g", seat_count=4, request_id=given) for given in ("", "", "mine")]
+    first, second, third = (rpc.request.request_id for rpc in rpcs)
+    assert len({first, second, ""}) == 3
+    assert third == "mine"
+
+
+def test_join_needs_one_of_id_and_invite_code() -> None:
+    assert build_rpc("join_table", invite_code="code").request == lobby_pb2.JoinTableRequest(invite_code="code")
+    for ways in ({}, {"table_id": "t", "invite_code": "c"}):
+        with pytest.raises(ValueError, match="exactly one"):
+            RpcRecorder().join_table(**ways)
+
+
+def test_rpcs_that_are_not_idempotent_are_called_once() -> None:
+    once = {name for name in NAMES if build_rpc(name).attempts is Attempts.ONCE}
+    assert once == {"create_table", "leave_table", "add_bot", "clear_seat", "send_reaction"}
+
+
+def test_options_as_the_contract_has_them() -> None:
+    options: dict[str, bool | int | str] = {"a": True, "b": False, "c": 3, "d": "word"}
+    assert decode_options(encode_options(options)) == options
+    assert not encode_options(None)

@@ -1,0 +1,97 @@
+"""The enum ErrorReason, its comments and the services that raise its reasons."""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import NamedTuple
+
+import grpc
+import pytest
+from google.protobuf.descriptor_pb2 import FileDescriptorSet
+
+from croupier.gateway.refusals import REFUSALS
+from croupier.runtime.errors import KINDS, LimitReached, ServiceError
+from croupier.runtime.rate_limit import TooManyCalls
+from croupier_api.v1.errors_pb2 import ErrorReason
+from error_page import Reason, reasons
+
+ROOT = Path(__file__).parents[2]
+SERVICES = ROOT / "services/croupier"
+PREFIX = "ERROR_REASON_"
+ERRORS: Mapping[str, type[ServiceError]] = {kind.__name__: kind for kind in (*KINDS, TooManyCalls)}
+
+
+class Raised(NamedTuple):
+    """A place in the code that makes an error: the error's class and reason, and whether a time to wait comes with it.
+
+    A reason of the enum is its name without prefix; any other is the code that stands there.
+    """
+
+    place: str
+    kind: type[ServiceError]
+    reason: str
+    has_retry: bool
+
+
+@pytest.fixture(scope="module")
+def raised() -> tuple[Raised, ...]:
+    """Every place in the services that makes an error."""
+    return tuple(each for path in sorted(SERVICES.rglob("*.py")) for each in _raised(path))
+
+
+def _raised(path: Path) -> Iterator[Raised]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ERRORS:
+            reason = ast.unparse(node.args[0]).removeprefix("errors_pb2.").removeprefix(PREFIX)
+            has_retry = any(keyword.arg == "retry_after_seconds" for keyword in node.keywords)
+            yield Raised(f"{path.relative_to(ROOT)}:{node.lineno}", ERRORS[node.func.id], reason, has_retry)
+
+
+def text_of(folder: Path) -> str:
+    return "\n".join(path.read_text() for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
+
+
+@pytest.fixture(scope="module")
+def described() -> Mapping[str, Reason]:
+    """Return the reasons with their comments, whose form is checked on reading."""
+    descriptors = files("croupier_api.v1").joinpath("descriptors.binpb").read_bytes()
+    return {reason.name: reason for reason in reasons(FileDescriptorSet.FromString(descriptors))}
+
+
+def test_every_comment_begins_with_a_code_of_grpc(described: Mapping[str, Reason]) -> None:
+    assert {f"{PREFIX}{name}" for name in described} == {*ErrorReason.keys()} - {f"{PREFIX}UNSPECIFIED"}
+    assert {reason.code for reason in described.values()} <= {code.name for code in grpc.StatusCode}
+
+
+def test_no_service_makes_up_a_reason(raised: Sequence[Raised]) -> None:
+    assert [each for each in raised if each.reason.startswith(("'", '"', "f'", 'f"'))] == []
+
+
+def test_every_reason_comes_with_the_code_of_its_comment(
+    raised: Sequence[Raised], described: Mapping[str, Reason]
+) -> None:
+    named = [each for each in raised if each.reason in described]
+    assert named
+    assert [each for each in named if each.kind.code.name != described[each.reason].code] == []
+
+
+def test_a_time_to_wait_comes_with_limits_and_where_the_comment_says_so(
+    raised: Sequence[Raised], described: Mapping[str, Reason]
+) -> None:
+    named = [each for each in raised if each.reason in described]
+    due = [each for each in named if each.kind.code is LimitReached.code or "RetryInfo" in described[each.reason].retry]
+    assert [each for each in due if not each.has_retry] == []
+
+
+def test_the_gateway_refuses_as_the_comments_say(described: Mapping[str, Reason]) -> None:
+    codes = {code.value[0]: code.name for code in grpc.StatusCode}
+    for refusal in REFUSALS:
+        comment = described[ErrorReason.Name(refusal.reason).removeprefix(PREFIX)]
+        assert codes[refusal.code] == comment.code, refusal
+        assert bool(refusal.retry_seconds) == ("RetryInfo" in comment.todo + comment.retry), refusal
+
+
+def test_every_reason_is_used_and_no_other(described: Mapping[str, Reason]) -> None:
+    assert {*re.findall(rf"\b{PREFIX}(\w+)", text_of(SERVICES))} == described.keys()

@@ -1,0 +1,278 @@
+"""Bot workers: the event loop goes on, and whatever becomes of the processes, there is an answer in time."""
+
+import asyncio
+import gc
+import os
+import pickle
+import signal
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import active_children
+from pathlib import Path
+from typing import Any
+
+import psutil  # type: ignore[import-untyped]
+import pytest
+
+from croupier.engine.bots import worker_pool as module
+from croupier.engine.bots.worker import NICENESS, BotRequest, Decide, thinking_milliseconds
+from croupier.engine.bots.worker import decide as decide_really
+from croupier.engine.bots.worker_pool import TIME_LIMIT_FACTOR, BotWorkerPool
+from croupier.engine.core.fold import advance, new_table
+from croupier.engine.metrics import EngineMetrics
+from croupier.games.actions import PLAYS
+from croupier.games.interface import Legal, Observation
+from croupier.games.registry import GAMES, bots_of
+from tests.engine.fakes import START, FakeClock, RecordingLogger
+from tests.engine.odd_bot import ANSWER, DIE, FAIL, HANG, Loaded, decide, decide_once_there_is
+from tests.engine.play import every_game, make_config, within_timeout
+from tests.processes import is_alive
+from tests.waiting import TIMEOUT_SECONDS, settled, until
+
+Make = Callable[..., BotWorkerPool]
+
+
+def a_request(game: str = "solo", seed: int = ANSWER) -> BotRequest:
+    """What the first seat to act sees, for its searching player."""
+    config = make_config(game)
+    table = advance(config, new_table(config), START, None)[-1].after
+    seat = table.seats_to_act[0]
+    seen = Observation(seat, config.options, table.view(seat), table.legal_actions(seat))
+    return BotRequest(game, config.rules_version, "search", seen, seed)
+
+
+@pytest.fixture
+def logger() -> RecordingLogger:
+    return RecordingLogger()
+
+
+@pytest.fixture
+async def make(metrics: EngineMetrics, logger: RecordingLogger, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Make]:
+    """Makes pools that are closed in the end; nothing is late unless a test is about that."""
+    thinking = thinking_milliseconds(GAMES["solo"], "search")
+    monkeypatch.setattr(module, "TIME_LIMIT_FACTOR", TIMEOUT_SECONDS * 1000 / thinking)
+    made = []
+
+    def make(processes: int = 1, decide: Decide = decide) -> BotWorkerPool:
+        made.append(BotWorkerPool(processes, metrics, logger, decide))
+        return made[-1]
+
+    yield make
+    for each in made:
+        await within_timeout(each.close())
+
+
+def pids() -> list[int]:
+    """The processes of all pools."""
+    return [process.pid for process in active_children() if process.pid]
+
+
+def fallbacks(metrics: EngineMetrics) -> dict[str, float]:
+    samples = next(iter(metrics.thinking_fallbacks.collect())).samples
+    return {each.labels["reason"]: each.value for each in samples if each.name.endswith("_total")}
+
+
+def decisions(metrics: EngineMetrics) -> float:
+    return metrics.registry.get_sample_value("croupier_thinking_seconds_count") or 0
+
+
+async def test_the_event_loop_goes_on_while_a_computer_player_decides(make: Make, metrics: EngineMetrics) -> None:
+    bot_workers = make(decide=decide_really)
+    bot_request = a_request("jossing", seed=7)
+    deciding = asyncio.create_task(bot_workers.decide(bot_request))
+    # The loop is idle while it waits for the process, which does the work.
+    await settled()
+    assert not deciding.done()
+    action = await deciding
+    assert action in bot_request.observation.legal.actions or bot_request.observation.legal.choices
+    assert (decisions(metrics), fallbacks(metrics)) == (1, {})
+    assert len(pids()) == 1
+
+
+def sent(value: object) -> object:
+    """A value as it comes to another process."""
+    return pickle.loads(pickle.dumps(value))  # noqa: S301 - made here
+
+
+@every_game
+def test_requests_and_decisions_of_every_game_can_be_sent(game: str) -> None:
+    bot_request = a_request(game, seed=3)
+    assert sent(bot_request) == bot_request
+    for bot in bots_of(GAMES[game]):
+        if not thinking_milliseconds(GAMES[game], bot):
+            action = decide_really(bot_request._replace(bot=bot))
+            assert sent(action) == action
+
+
+def test_only_searching_players_think() -> None:
+    assert [bot for bot in bots_of(GAMES["thulla"]) if thinking_milliseconds(GAMES["thulla"], bot)] == ["search"]
+    assert thinking_milliseconds(GAMES["thulla"], "") == 0
+
+
+async def test_processes_start_when_they_are_needed_and_no_more_than_are_needed(make: Make) -> None:
+    bot_workers = make(2)
+    assert pids() == []
+    for _ in range(2):
+        assert await bot_workers.decide(a_request()) == PLAYS[0]
+    assert len(pids()) == 1
+    await asyncio.gather(*(bot_workers.decide(a_request()) for _ in range(5)))
+    assert len(pids()) == 2
+
+
+async def test_a_process_gives_way_to_the_engine_and_lets_ctrl_c_pass_by(make: Make, metrics: EngineMetrics) -> None:
+    bot_workers = make()
+    await bot_workers.decide(a_request())
+    (pid,) = pids()
+    assert psutil.Process(pid).nice() == min(19, psutil.Process().nice() + NICENESS)
+    os.kill(pid, signal.SIGINT)
+    assert await bot_workers.decide(a_request()) == PLAYS[0]
+    assert (pids(), fallbacks(metrics)) == ([pid], {})
+
+
+@pytest.mark.parametrize("how", ["killed", "by itself"])
+async def test_a_process_that_dies_is_replaced(make: Make, metrics: EngineMetrics, how: str) -> None:
+    bot_workers = make()
+    await bot_workers.decide(a_request())
+    (first,) = pids()
+    deciding = asyncio.create_task(bot_workers.decide(a_request(seed=DIE if how == "by itself" else HANG)))
+    await settled()
+    if how == "killed":
+        os.kill(first, signal.SIGKILL)
+    assert await deciding is None
+    assert fallbacks(metrics) == {"died": 1}
+    assert await bot_workers.decide(a_request()) == PLAYS[0]
+    assert first not in pids()
+
+
+async def test_a_process_that_dies_while_it_is_idle_is_replaced(make: Make, metrics: EngineMetrics) -> None:
+    bot_workers = make()
+    await bot_workers.decide(a_request())
+    (first,) = pids()
+    os.kill(first, signal.SIGKILL)
+    # A request of the moment in which it dies may be lost.
+    await until(lambda: bot_workers.decide(a_request()))
+    assert fallbacks(metrics).get("died", 0) <= 1
+    assert first not in pids()
+
+
+async def test_a_process_that_dies_takes_no_other_decision_with_it(make: Make, metrics: EngineMetrics) -> None:
+    bot_workers = make(2)
+    hanging = asyncio.create_task(bot_workers.decide(a_request(seed=HANG)))
+    await settled()
+    (other,) = pids()
+    assert await bot_workers.decide(a_request(seed=DIE)) is None
+    assert await bot_workers.decide(a_request()) == PLAYS[0]
+    assert not hanging.done()
+    os.kill(other, signal.SIGKILL)
+    assert await hanging is None
+    assert fallbacks(metrics) == {"died": 2}
+
+
+class NoProcesses(ProcessPoolExecutor):
+    """A pool on a machine that has no process left to give."""
+
+    def submit(self, *_: Any, **__: Any) -> Any:
+        raise BlockingIOError
+
+
+@pytest.mark.parametrize("why", ["none is left", "it ends at once"])
+async def test_a_process_that_cannot_be_started_decides_nothing(
+    make: Make, metrics: EngineMetrics, monkeypatch: pytest.MonkeyPatch, why: str
+) -> None:
+    with monkeypatch.context() as broken:
+        if why == "none is left":
+            broken.setattr(module, "ProcessPoolExecutor", NoProcesses)
+        bot_workers = make(decide=Loaded(os._exit, 1))
+        for _ in range(2):
+            assert await bot_workers.decide(a_request()) is None
+    assert fallbacks(metrics) == {"died": 2}
+
+
+async def test_a_decision_that_fails_is_logged_by_its_kind_alone(
+    make: Make, metrics: EngineMetrics, logger: RecordingLogger
+) -> None:
+    bot_workers = make()
+    assert await bot_workers.decide(a_request(seed=FAIL)) is None
+    assert await bot_workers.decide(a_request()) == PLAYS[0]
+    assert fallbacks(metrics) == {"failed": 1}
+    assert logger.lines == [
+        ("error", "a computer player failed", {"game": "solo", "bot": "search", "error": "ValueError"})
+    ]
+
+
+async def test_a_decision_that_takes_too_long_is_not_waited_for_and_its_process_replaced(
+    make: Make, metrics: EngineMetrics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bot_workers = make()
+    await bot_workers.decide(a_request())
+    (first,) = pids()
+    surprises: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: surprises.append(context))
+    with monkeypatch.context() as hasty:
+        hasty.setattr(module, "TIME_LIMIT_FACTOR", 0.1)
+        waiting = [bot_workers.decide(a_request(seed=HANG)), bot_workers.decide(a_request())]
+        assert await asyncio.gather(*waiting) == [None, None]
+    assert fallbacks(metrics) == {"late": 2}
+    assert await bot_workers.decide(a_request()) == PLAYS[0]
+    assert first not in pids()
+    gc.collect()
+    assert not surprises
+
+
+async def test_a_process_that_starts_slowly_is_not_given_up(
+    make: Make, metrics: EngineMetrics, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    may_start = tmp_path / "may start"
+    bot_workers = make(decide=Loaded(decide_once_there_is, may_start))
+    with monkeypatch.context() as usual:
+        usual.setattr(module, "TIME_LIMIT_FACTOR", TIME_LIMIT_FACTOR)
+        assert await bot_workers.decide(a_request()) is None
+    (starting,) = pids()
+    may_start.touch()
+    assert await bot_workers.decide(a_request()) == PLAYS[0]
+    assert fallbacks(metrics) == {"late": 1}
+    assert pids() == [starting]
+
+
+async def test_a_decision_without_alternative_takes_as_long_and_no_process(make: Make, metrics: EngineMetrics) -> None:
+    bot_workers, bot_request = make(), a_request()
+    only = bot_request.observation.legal.actions[-1]
+    forced = bot_request._replace(observation=bot_request.observation._replace(legal=Legal((only,))))
+    clock = FakeClock()
+    clock.drive()
+    deciding = asyncio.create_task(bot_workers.decide(forced))
+    await settled()
+    clock.advance(thinking_milliseconds(GAMES["solo"], "search") - 1)
+    await settled()
+    assert not deciding.done()
+    clock.advance(1)
+    assert await deciding == only
+    assert pids() == []
+
+
+async def test_without_processes_nothing_is_decided(make: Make, metrics: EngineMetrics) -> None:
+    assert await make(0).decide(a_request()) is None
+    assert fallbacks(metrics) == {"off": 1}
+
+
+async def test_only_so_many_wait_and_closing_ends_all_processes_and_all_waiting(
+    make: Make, metrics: EngineMetrics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MAX_WAITING", 2)
+    bot_workers = make(2)
+    await asyncio.gather(*(bot_workers.decide(a_request()) for _ in range(4)))
+    ending = pids()
+    assert len(ending) == 2
+    # Processes that hang are killed when their time is over, so that closing takes no longer.
+    monkeypatch.setattr(module, "TIME_LIMIT_FACTOR", TIME_LIMIT_FACTOR)
+    waiting = [asyncio.create_task(bot_workers.decide(a_request(seed=HANG))) for _ in range(4)]
+    await settled()
+    assert await bot_workers.decide(a_request()) is None
+    assert fallbacks(metrics) == {"busy": 1}
+    await within_timeout(bot_workers.close())
+    assert await asyncio.gather(*waiting) == [None] * 4
+    assert not any(map(is_alive, ending))
+    before = fallbacks(metrics).get("off", 0)
+    assert await bot_workers.decide(a_request()) is None
+    assert fallbacks(metrics)["off"] == before + 1
+    assert pids() == []

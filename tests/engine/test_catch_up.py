@@ -1,0 +1,191 @@
+"""Tables in memory catch up with appends of other engines."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from random import Random
+
+import pytest
+
+from croupier.engine.cluster.catch_up import RETRY_SECONDS, CatchUp
+from croupier.engine.core.log import Entry
+from croupier.engine.tables.live_table import LiveTable
+from croupier.engine.tables.registry import Tables
+from croupier.games.facts import SPECTATOR
+from croupier.runtime.errors import Unavailable
+from tests.engine.fakes import EngineHarness
+from tests.engine.play import (
+    act_once,
+    event_of,
+    following,
+    make_config,
+    open_table,
+    pending_messages,
+    until_end,
+    within_timeout,
+)
+from tests.engine.timing import HeldCall
+from tests.waiting import settled
+
+
+class TwoEngines:
+    """An engine that catches up, and another that appends."""
+
+    def __init__(self, engine: EngineHarness) -> None:
+        self.engine_harness = engine
+        self.other = engine.another_engine()
+        self.tables = Tables(engine.services, bytes, 1_000)
+        self.catch_up_worker = CatchUp(self.tables, engine.services)
+
+    async def other_table(self, table_id: str = "t1") -> LiveTable:
+        """A table that is open at the other engine."""
+        return await open_table(self.other, make_config(table_id=table_id))
+
+    async def behind(self, *table_ids: str) -> list[LiveTable]:
+        """Tables in the engine's memory, with a later action at the other engine."""
+        others = [await self.other_table(table_id) for table_id in table_ids]
+        engines = [await self.tables.get(table_id) for table_id in table_ids]
+        for table in others:
+            await act_once(table, Random(1))
+        return engines
+
+    async def settle(self) -> None:
+        """Run everything that is possible within a short time."""
+        for _ in range(5):
+            self.engine_harness.clock.advance(20)
+            await settled()
+
+
+@pytest.fixture
+async def engines(engine: EngineHarness) -> AsyncIterator[TwoEngines]:
+    engines = TwoEngines(engine)
+    catching_up = asyncio.create_task(engines.catch_up_worker.run())
+    yield engines
+    catching_up.cancel()
+
+
+def sequences(tables: list[LiveTable]) -> list[int]:
+    return [table.state.sequence for table in tables]
+
+
+async def test_streams_show_appends_of_the_other_engine(engines: TwoEngines) -> None:
+    others = await engines.other_table()
+    table = await engines.tables.get("t1")
+    stream = await following(table, SPECTATOR)
+    random = Random(1)
+    for sequence in (2, 3, 4):
+        await act_once(others, random)
+        engines.catch_up_worker.logs_extended({"t1": sequence})
+        await engines.settle()
+        assert [event_of(message).update.sequence for message in await pending_messages(stream)] == [sequence]
+    assert table.state == others.state
+    assert not table.is_last_writer
+
+
+async def test_changed_tables_are_read_in_one_query(engines: TwoEngines, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"t{number}" for number in range(250)]
+    tables = await engines.behind(*names)
+    await engines.other_table("only at the other")
+    await engines.other_table("known")
+    await engines.tables.get("known")
+    reads: list[set[str]] = []
+    read = engines.engine_harness.store.entries_beyond
+
+    async def counted(heads: Mapping[str, int]) -> dict[str, tuple[Entry, ...]]:
+        reads.append(set(heads))
+        return await read(heads)
+
+    monkeypatch.setattr(engines.engine_harness.store, "entries_beyond", counted)
+    engines.catch_up_worker.logs_extended({"known": 1, "only at the other": 5, "unknown": 3})
+    await engines.settle()
+    for name in names:
+        engines.catch_up_worker.logs_extended({name: 2})
+    await engines.settle()
+    assert reads == [set(names[:200]), set(names[200:])]
+    assert sequences(tables) == [2] * 250
+
+
+@pytest.mark.parametrize("missed", [False, True])
+async def test_a_table_that_was_being_loaded_catches_up(
+    engines: TwoEngines, monkeypatch: pytest.MonkeyPatch, missed: bool
+) -> None:
+    others = await engines.other_table()
+    load = HeldCall(engines.engine_harness.store, "load", monkeypatch)
+    loading = asyncio.create_task(engines.tables.get("t1"))
+    await load.has_read()
+    await act_once(others, Random(1))
+    if missed:
+        engines.catch_up_worker.notifications_missed()
+    else:
+        engines.catch_up_worker.logs_extended({"t1": 2})
+    await engines.settle()
+    load.release()
+    table = await within_timeout(loading)
+    assert table.state.sequence == 1
+    await engines.settle()
+    assert table.state.sequence == 2
+
+
+async def test_a_table_that_is_loaded_while_others_are_read_catches_up(
+    engines: TwoEngines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others = await engines.other_table()
+    await engines.behind("t2")
+    load = HeldCall(engines.engine_harness.store, "load", monkeypatch)
+    loading = asyncio.create_task(engines.tables.get("t1"))
+    await load.has_read()
+    await act_once(others, Random(1))
+    read = HeldCall(engines.engine_harness.store, "entries_beyond", monkeypatch)
+    engines.catch_up_worker.logs_extended({"t1": 2, "t2": 2})
+    await read.has_read()
+    load.release()
+    table = await within_timeout(loading)
+    read.release()
+    await engines.settle()
+    assert table.state.sequence == 2
+
+
+async def test_after_missed_notifications_all_logs_are_read_until_it_succeeds(engines: TwoEngines) -> None:
+    tables = await engines.behind("t1", "t2")
+    engines.engine_harness.store.reads_fail = True
+    engines.catch_up_worker.notifications_missed()
+    await engines.settle()
+    assert sequences(tables) == [1, 1]
+    engines.engine_harness.store.reads_fail = False
+    engines.engine_harness.clock.advance(round(RETRY_SECONDS * 1000))
+    await engines.settle()
+    assert sequences(tables) == [2, 2]
+
+
+async def test_a_table_whose_log_only_newer_engines_can_read_moves_to_them_and_delays_no_other(
+    engines: TwoEngines,
+) -> None:
+    tables = await engines.behind("t1", "t2", "t3")
+    stream = await following(tables[1], SPECTATOR)
+    engines.engine_harness.store.unreadable = {"t2"}
+    engines.catch_up_worker.logs_extended({"t1": 2, "t2": 2, "t3": 2})
+    await engines.settle()
+    assert sequences(tables) == [2, 1, 2]
+    assert [event_of(message).WhichOneof("event_kind") for message in await until_end(stream)] == ["resume_notice"]
+    assert engines.engine_harness.logger.events("error") == ["log cannot be read"]
+    with pytest.raises(Unavailable):
+        tables[1].subscribe(SPECTATOR, 1)
+
+
+async def test_a_table_that_is_being_written_does_not_delay_others(engines: TwoEngines) -> None:
+    tables = await engines.behind("t1", "t2")
+    async with tables[0].lock:
+        engines.catch_up_worker.logs_extended({"t1": 2, "t2": 2})
+        await engines.settle()
+        assert sequences(tables) == [1, 2]
+    await engines.settle()
+    assert sequences(tables) == [2, 2]
+
+
+async def test_reactions_at_the_other_engine_are_shown(engines: TwoEngines) -> None:
+    await engines.other_table()
+    table = await engines.tables.get("t1")
+    stream = await following(table, SPECTATOR)
+    engines.catch_up_worker.seat_reacted("t1", 1, "wow")
+    engines.catch_up_worker.seat_reacted("unknown", 1, "wow")
+    (message,) = await pending_messages(stream)
+    assert (event_of(message).reaction.seat, event_of(message).reaction.reaction) == (1, "wow")

@@ -1,0 +1,209 @@
+"""Housekeeping: overdue deadlines, unused tables in memory, heartbeats and the archive."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+
+from croupier.engine.cluster.housekeeping import CLAIM_MILLISECONDS, PREPARED_MILLISECONDS, Housekeeper, Retention
+from croupier.engine.core.log import ActedBy, ClockConfig
+from croupier.engine.tables.live_table import LiveTable
+from croupier.engine.tables.registry import Tables
+from croupier.games.facts import SPECTATOR
+from croupier.runtime.errors import Unavailable
+from tests.engine.fakes import EngineHarness
+from tests.engine.play import (
+    CLOCK,
+    act_once,
+    event_of,
+    following,
+    make_config,
+    open_table,
+    pending_messages,
+    people,
+    play_on,
+)
+from tests.engine.timing import pass_time
+
+IDLE_MILLISECONDS = 120_000
+KEPT = Retention(IDLE_MILLISECONDS, log_milliseconds=3_600_000, replay_milliseconds=0)
+FULL_MILLISECONDS = CLOCK.action_milliseconds + CLOCK.reserve_milliseconds
+SLOW = ClockConfig(action_milliseconds=3_600_000, reserve_milliseconds=0, bot_delay_milliseconds=0)
+
+
+def housekeeper_of(engine: EngineHarness, kept: Retention = KEPT) -> tuple[Housekeeper, Tables]:
+    tables = Tables(engine.services, bytes, max_open_tables=100)
+    return Housekeeper(tables, engine.services, kept), tables
+
+
+async def orphaned_tables(engine: EngineHarness, *table_ids: str, clock: ClockConfig = CLOCK) -> None:
+    """Tables of an engine that has died."""
+    dying = engine.another_engine()
+    for table_id in table_ids:
+        await open_table(dying, make_config(table_id=table_id, clock=clock))
+    await dying.services.background.close(0)
+
+
+async def overdue(engine: EngineHarness, *table_ids: str) -> None:
+    await orphaned_tables(engine, *table_ids)
+    engine.clock.advance(FULL_MILLISECONDS + 1_000)
+
+
+def lengths(engine: EngineHarness) -> list[int]:
+    return [len(kept.entries) for kept in engine.store.tables.values()]
+
+
+# Deadlines of orphaned tables
+
+
+@pytest.mark.parametrize("store_is_away", [False, True])
+async def test_orphaned_tables_go_on_within_two_seconds_of_their_deadline(
+    engine: EngineHarness, store_is_away: bool
+) -> None:
+    await orphaned_tables(engine, "t1", "t2", "t3")
+    running = asyncio.create_task(housekeeper_of(engine)[0].run())
+    await pass_time(engine.clock, FULL_MILLISECONDS - 100)
+    if store_is_away:
+        engine.store.reads_fail = True
+        await pass_time(engine.clock, 2_100)
+        assert "left for later" in engine.logger.events("warning")
+        engine.store.reads_fail = False
+    assert lengths(engine) == [1, 1, 1]
+    await pass_time(engine.clock, 2_100)
+    assert lengths(engine) == [2, 2, 2]
+    assert {kept.entries[-1].acted_by for kept in engine.store.tables.values()} == {ActedBy.TIMEOUT}
+    running.cancel()
+
+
+async def test_an_overdue_table_is_loaded_by_one_engine_and_by_another_if_that_fails(engine: EngineHarness) -> None:
+    await orphaned_tables(engine, "slow", clock=SLOW)
+    await overdue(engine, "t1", "t2")
+    dying = engine.another_engine()
+    await dying.services.background.close(0)
+    (housekeeper, tables), (other, other_tables) = housekeeper_of(engine), housekeeper_of(dying)
+    await other.sweep()
+    await housekeeper.sweep()
+    assert (set(tables.in_memory), set(other_tables.in_memory)) == (set(), {"t1", "t2"})
+    engine.clock.advance(CLAIM_MILLISECONDS + 1_000)
+    await housekeeper.sweep()
+    assert set(tables.in_memory) == {"t1", "t2"}
+    await pass_time(engine.clock, 100)
+    assert lengths(engine) == [1, 2, 2]
+
+
+@pytest.mark.parametrize("broken", [{"game": "gone"}, {"rules_version": 99}, {"options": {}}], ids=str)
+async def test_a_table_that_cannot_be_loaded_does_not_affect_others(
+    engine: EngineHarness, broken: dict[str, Any]
+) -> None:
+    await overdue(engine, "t1", "t2")
+    kept = engine.store.tables["t1"]
+    kept.config = replace(kept.config, **broken)
+    housekeeper, tables = housekeeper_of(engine)
+    await housekeeper.sweep()
+    assert set(tables.in_memory) == {"t2"}
+    assert engine.logger.events("error") == ["table cannot be taken up"]
+
+
+# Memory
+
+
+async def opened(engine: EngineHarness, clock: ClockConfig = SLOW) -> tuple[Tables, LiveTable]:
+    _, tables = housekeeper_of(engine)
+    await tables.prepare("t1", "thulla", 3, {}, clock)
+    await tables.open("t1", people(3), [b""] * 3)
+    return tables, await tables.get("t1")
+
+
+def tables_after_idle_time(tables: Tables) -> set[str]:
+    """The tables in memory after the idle time."""
+    tables.tidy(IDLE_MILLISECONDS)
+    return set(tables.in_memory)
+
+
+async def test_an_unused_table_leaves_memory_and_is_folded_again(engine: EngineHarness, seed: int) -> None:
+    tables, table = await opened(engine)
+    random = Random(seed)
+    for _ in range(6):
+        await act_once(table, random)
+    assert tables_after_idle_time(tables) == {"t1"}
+    engine.clock.advance(IDLE_MILLISECONDS)
+    assert tables_after_idle_time(tables) == {"t1"}
+    engine.clock.advance(1)
+    assert tables_after_idle_time(tables) == set()
+    again = await tables.get("t1")
+    assert again is not table
+    assert again.state == table.state
+    await act_once(again, random)
+    engine.clock.advance(IDLE_MILLISECONDS)
+    assert tables_after_idle_time(tables) == {"t1"}
+
+
+async def test_a_used_table_stays_in_memory(engine: EngineHarness) -> None:
+    tables, table = await opened(engine)
+    engine.clock.advance(IDLE_MILLISECONDS + 1)
+    stream = table.subscribe(SPECTATOR, None)
+    assert tables_after_idle_time(tables) == {"t1"}
+    table.unsubscribe(stream)
+    table.needs_catch_up = True
+    assert tables_after_idle_time(tables) == {"t1"}
+    table.needs_catch_up = False
+    async with table.lock:
+        assert tables_after_idle_time(tables) == {"t1"}
+    assert tables_after_idle_time(tables) == set()
+    with pytest.raises(Unavailable):
+        table.subscribe(SPECTATOR, None)
+
+
+async def test_a_table_with_a_near_deadline_stays_in_memory(engine: EngineHarness) -> None:
+    tables, _ = await opened(engine, ClockConfig(2 * IDLE_MILLISECONDS + 10, 0, 0))
+    engine.clock.advance(IDLE_MILLISECONDS + 1)
+    tables.tidy(IDLE_MILLISECONDS + 9)
+    assert tables_after_idle_time(tables) == set()
+    await tables.get("t1")
+    engine.clock.advance(IDLE_MILLISECONDS)
+    tables.tidy(IDLE_MILLISECONDS // 2)
+    assert set(tables.in_memory) == {"t1"}
+
+
+# Heartbeats and the archive
+
+
+async def test_heartbeats_are_sent_and_tables_are_counted(engine: EngineHarness, seed: int) -> None:
+    await orphaned_tables(engine, "elsewhere")
+    tables, table = await opened(engine)
+    stream = await following(table, SPECTATOR)
+    housekeeper = Housekeeper(tables, engine.services, KEPT)
+    await housekeeper.beat()
+    await housekeeper.beat()
+    assert [event_of(message).heartbeat.sequence for message in await pending_messages(stream)] == [1, 1]
+    assert engine.count("croupier_tables_in_memory", game="thulla", phase="play") == 1
+    assert engine.count("croupier_open_tables", game="thulla") == 2
+    await play_on(table, Random(seed))
+    await housekeeper.beat()
+    assert engine.count("croupier_tables_in_memory", game="thulla", phase="play") == 0
+    assert engine.count("croupier_open_tables", game="thulla") == 1
+
+
+@pytest.mark.parametrize("kept_milliseconds", [0, 86_400_000])
+async def test_due_tables_are_archived_and_replays_are_kept_by_default(
+    engine: EngineHarness, monkeypatch: pytest.MonkeyPatch, kept_milliseconds: int
+) -> None:
+    asked: list[tuple[str, int, int]] = []
+    left = {"compact": [50, 50, 7], "forget_prepared": [50, 1], "forget": [50, 0]}
+
+    def count(name: str) -> Callable[[int, int], object]:
+        async def work(before: int, limit: int) -> int:
+            asked.append((name, engine.clock() - before, limit))
+            return left[name].pop(0)
+
+        return work
+
+    for name in left:
+        monkeypatch.setattr(engine.store, name, count(name))
+    await housekeeper_of(engine, Retention(1, 3_600_000, kept_milliseconds))[0].archive()
+    forgotten = [("forget", kept_milliseconds, 50)] * 2 if kept_milliseconds else []
+    prepared = ("forget_prepared", PREPARED_MILLISECONDS, 50)
+    assert asked == [("compact", 3_600_000, 50)] * 3 + [prepared] * 2 + forgotten

@@ -1,0 +1,217 @@
+"""A live table: durable before visible, each request once, refusals that change nothing, two replicas, lost clients."""
+
+import asyncio
+from random import Random
+
+import pytest
+
+from croupier.engine.tables.cached_table import MAX_WAIT_SECONDS
+from croupier.engine.tables.history import CHUNK
+from croupier.engine.tables.live_table import LiveTable
+from croupier.engine.tables.subscription import Subscription
+from croupier.engine.tables.turn_scheduler import RETRY_MILLISECONDS
+from croupier.games.actions import PLAYS, Action, Draw, Pass
+from croupier.games.facts import SPECTATOR
+from croupier.runtime.errors import AlreadyExists, IllegalNow, StaleSequence, Unavailable
+from tests.engine.fakes import AppendOutcome, EngineHarness
+from tests.engine.play import (
+    choice,
+    event_of,
+    following,
+    make_config,
+    open_table,
+    pending_messages,
+    play_on,
+    reload_table,
+    within_timeout,
+)
+from tests.waiting import settled
+
+
+async def ready(engine: EngineHarness) -> tuple[LiveTable, int, Action]:
+    """A table with a legal action."""
+    table = await open_table(engine, make_config(seat_count=3))
+    return table, *choice(table.state, Random(1))
+
+
+class PendingAction:
+    """An action that is being stored, and a stream that will show it."""
+
+    def __init__(
+        self, engine: EngineHarness, table: LiveTable, seat: int, action: Action, stream: Subscription
+    ) -> None:
+        self.engine, self.table, self.seat, self.action, self.stream = engine, table, seat, action, stream
+        self.acting = self.act()
+
+    def act(self) -> asyncio.Task[int]:
+        return asyncio.create_task(self.table.act(self.seat, self.action, "r", None))
+
+    async def store(self) -> None:
+        """Let it be stored, and assert that nothing was shown or acknowledged before."""
+        await settled()
+        assert self.acting.cancelled() or not self.acting.done()
+        assert await pending_messages(self.stream) == []
+        assert self.table.state.sequence == 1
+        self.engine.store.gate.set()
+        await settled()
+        assert [event_of(message).update.sequence for message in await pending_messages(self.stream)] == [2]
+        assert len(self.engine.store.tables["t1"].entries) == 2
+
+
+@pytest.fixture
+async def pending(engine: EngineHarness) -> PendingAction:
+    table, seat, action = await ready(engine)
+    pending = PendingAction(engine, table, seat, action, await following(table, SPECTATOR))
+    engine.store.gate.clear()
+    await within_timeout(engine.store.held.wait())
+    return pending
+
+
+async def test_nothing_is_shown_or_acknowledged_before_it_is_stored(pending: PendingAction) -> None:
+    await pending.store()
+    assert await within_timeout(pending.acting) == 2
+
+
+@pytest.mark.parametrize("repeats", [0, 1])
+async def test_an_action_of_a_cancelled_call_is_stored_and_shown_once(pending: PendingAction, repeats: int) -> None:
+    repeating = [pending.act() for _ in range(repeats)]
+    await settled()
+    pending.acting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await pending.acting
+    closing = asyncio.create_task(pending.engine.services.background.close(1.0))
+    await pending.store()
+    await within_timeout(closing)
+    assert await within_timeout(asyncio.gather(*repeating, pending.act())) == [2] * (repeats + 1)
+    assert pending.engine.logger.events("error") == []
+
+
+async def test_a_store_that_does_not_answer_blocks_no_call_and_its_later_entry_is_shown(
+    pending: PendingAction,
+) -> None:
+    repeating, replay = pending.act(), asyncio.create_task(pending.table.must_be_over())
+    await settled()
+    pending.engine.clock.advance(round(MAX_WAIT_SECONDS * 1000))
+    for waiting in (pending.acting, repeating, replay):
+        with pytest.raises(Unavailable) as refusal:
+            await within_timeout(waiting)
+        assert (refusal.value.reason_name, refusal.value.retry_after_seconds) == ("STORE_UNAVAILABLE", 0.5)
+    pending.acting = pending.act()
+    await pending.store()
+    assert await within_timeout(pending.acting) == 2
+
+
+@pytest.mark.parametrize("outcome", [AppendOutcome.FAILS_BEFORE, AppendOutcome.FAILS_AFTER])
+async def test_a_failed_append_shows_nothing_and_a_retry_works_once(
+    engine: EngineHarness, outcome: AppendOutcome
+) -> None:
+    table, seat, action = await ready(engine)
+    stream = await following(table, SPECTATOR)
+    engine.store.outcomes.append(outcome)
+    with pytest.raises(Unavailable) as refusal:
+        await table.act(seat, action, "r", None)
+    assert refusal.value.reason_name == "STORE_UNAVAILABLE"
+    assert await pending_messages(stream) == []
+    assert table.state.sequence == 1
+    assert await table.act(seat, action, "r", None) == 2
+    assert await table.act(seat, action, "r", 1) == 2
+    assert [event_of(message).update.sequence for message in await pending_messages(stream)] == [2]
+    assert len(engine.store.tables["t1"].entries) == 2
+
+
+async def test_an_append_that_failed_after_its_commit_is_shown_when_it_can_be_read(
+    engine: EngineHarness,
+) -> None:
+    table, seat, action = await ready(engine)
+    stream = await following(table, SPECTATOR)
+    engine.store.outcomes.append(AppendOutcome.FAILS_AFTER)
+    engine.store.reads_fail = True
+    for _ in range(2):
+        with pytest.raises(Unavailable):
+            await table.act(seat, action, "r", None)
+    for _ in range(3):
+        engine.clock.advance(RETRY_MILLISECONDS)
+        await settled()
+    assert await pending_messages(stream) == []
+    engine.store.reads_fail = False
+    engine.clock.advance(RETRY_MILLISECONDS)
+    await settled()
+    assert [event_of(message).update.sequence for message in await pending_messages(stream)] == [2]
+
+
+async def test_an_old_request_is_known_though_its_entry_is_packed(engine: EngineHarness, seed: int) -> None:
+    table = await open_table(engine, make_config("jossing"))
+    seat, action = choice(table.state, Random(seed))
+    sequence = await table.act(seat, action, "long ago", None)
+    await play_on(table, Random(seed))
+    assert len(table.entries) > sequence + 2 * CHUNK
+    assert await table.act(seat, action, "long ago", None) == sequence
+    with pytest.raises(AlreadyExists):
+        await table.act(seat, Draw(), "long ago", None)
+    with pytest.raises(IllegalNow) as refusal:
+        await table.act(seat, action, "new", None)
+    assert refusal.value.reason_name == "TABLE_FINISHED"
+
+
+async def test_a_request_id_names_one_request_of_each_seat(engine: EngineHarness) -> None:
+    table, seat, action = await ready(engine)
+    await table.act(seat, action, "r", None)
+    other, other_action = choice(table.state, Random(1))
+    assert other != seat
+    assert await table.act(other, other_action, "r", None) == 3
+    for each in (table, await reload_table(engine, "t1")):
+        assert await each.act(seat, action, "r", None) == 2
+        assert await each.act(other, other_action, "r", None) == 3
+        with pytest.raises(AlreadyExists) as refusal:
+            await each.act(seat, Pass(), "r", None)
+        assert refusal.value.reason_name == "REQUEST_ID_REUSED"
+        assert refusal.value.metadata == {"sequence": "2"}
+        assert each.state.sequence == 3
+
+
+async def test_an_action_for_another_sequence_is_stale(engine: EngineHarness) -> None:
+    table, seat, action = await ready(engine)
+    for expected in (0, 2, 2**63):
+        with pytest.raises(StaleSequence) as refusal:
+            await table.act(seat, action, "r", expected)
+        assert refusal.value.metadata == {"sequence": "1"}
+    assert await table.act(seat, action, "r", 1) == 2
+
+
+async def test_an_illegal_action_names_the_rule_and_changes_nothing(engine: EngineHarness) -> None:
+    table, seat, action = await ready(engine)
+    stream = await following(table, SPECTATOR)
+    hand = table.state.view(seat).seats[seat].cards
+    not_held = next(played for played in PLAYS if played.card not in hand)
+    before = table.state
+    attempts: list[tuple[int, Action, str]] = [
+        (seat, Pass(), "ILLEGAL_ACTION"),
+        (seat, not_held, "ILLEGAL_ACTION"),
+        ((seat + 1) % 3, PLAYS[0], "NOT_YOUR_TURN"),
+    ]
+    for who, refused, reason in attempts:
+        with pytest.raises(IllegalNow) as refusal:
+            await table.act(who, refused, "r", None)
+        assert refusal.value.reason_name == reason
+        assert refusal.value.rule.startswith("THU-")
+    assert table.state is before
+    assert await pending_messages(stream) == []
+    assert len(engine.store.tables["t1"].entries) == 1
+    assert await table.act(seat, action, "r", None) == 2
+
+
+async def test_the_replica_that_loses_a_race_catches_up_and_answers(engine: EngineHarness) -> None:
+    table, seat, action = await ready(engine)
+    loser, late = [await reload_table(engine.another_engine(), "t1") for _ in range(2)]
+    streams = [await following(each, SPECTATOR) for each in (loser, late)]
+    await table.act(seat, action, "r", None)
+    with pytest.raises(IllegalNow) as refusal:
+        await loser.act(seat, action, "another request", None)
+    assert refusal.value.reason_name == "NOT_YOUR_TURN"
+    next_seat, next_action = choice(table.state, Random(1))
+    with pytest.raises(StaleSequence):
+        await late.act(next_seat, next_action, "r", 1)
+    for each, stream in zip((loser, late), streams, strict=True):
+        assert [event_of(message).update.sequence for message in await pending_messages(stream)] == [2]
+        assert each.state == table.state
+    assert await late.act(next_seat, next_action, "r", 2) == 3

@@ -1,0 +1,185 @@
+"""The heartbeats of engines in real databases, and the outages that follow from them."""
+
+import asyncio
+from random import Random
+
+import pytest
+from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from croupier.engine.cluster.liveness import (
+    GONE_MILLISECONDS,
+    REMEMBERED_MILLISECONDS,
+    RETURN_MILLISECONDS,
+    EngineLiveness,
+    LivenessReport,
+)
+from croupier.engine.cluster.sql_liveness import SqlLivenessStore
+from croupier.engine.core.compensation import Outage
+from croupier.engine.storage.schema import OUTAGES
+from croupier.runtime.database import open_database
+from tests.engine.fakes import START, FakeClock, FakeLivenessStore, RecordingLogger, StoreDown
+from tests.engine.play import within_timeout
+from tests.engine.timing import pass_time
+from tests.waiting import settled
+
+
+@pytest.fixture
+def liveness_store(database: AsyncEngine) -> SqlLivenessStore:
+    return SqlLivenessStore(database)
+
+
+def outage(began: int, noted: int) -> Outage:
+    return Outage(began, noted + RETURN_MILLISECONDS)
+
+
+async def count_outages(database: AsyncEngine) -> int:
+    async with database.connect() as connection:
+        return int((await connection.execute(select(func.count()).select_from(OUTAGES))).scalar_one())
+
+
+LATE = GONE_MILLISECONDS + 1
+GONE = (outage(START, START + LATE),)
+LEFT = (outage(START + 10, START + 10),)
+
+LivenessCall = tuple[str, int, int | None, tuple[Outage, ...]]
+"""An engine, its heartbeat, the time of certainty (None: it leaves), the known outages; times are since START."""
+
+CASES: dict[str, list[LivenessCall]] = {
+    "alone": [("e1", 0, 0, ()), ("e1", 1_000, 1_000, ())],
+    "certain up to the last heartbeat of all": [
+        ("e1", 0, 0, ()),
+        ("e2", 500, 0, ()),
+        ("e1", 1_000, 500, ()),
+        ("e2", 400, 400, ()),
+    ],
+    "silent for long, and back": [
+        ("e1", 0, 0, ()),
+        ("e2", LATE - 1, 0, ()),
+        ("e2", LATE, LATE, GONE),
+        ("e2", LATE + 1, LATE + 1, GONE),
+        ("e1", LATE + 10, LATE + 1, GONE),
+    ],
+    "its own silence": [("e1", 1 - LATE, 1 - LATE, ()), ("e1", 0, 0, ()), ("e1", LATE, LATE, GONE)],
+    "left": [("e1", 0, 0, ()), ("e2", 0, 0, ()), ("e1", 10, None, ()), ("e1", 11, None, ()), ("e2", 20, 20, LEFT)],
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+async def test_heartbeats_determine_certainty_and_outages(
+    liveness_store: SqlLivenessStore, case: list[LivenessCall]
+) -> None:
+    for engine_id, at, certain_until, known in case:
+        if certain_until is None:
+            await liveness_store.leave(engine_id, START + at)
+        else:
+            assert await liveness_store.attend(engine_id, START + at) == LivenessReport(START + certain_until, known)
+
+
+async def test_outages_older_than_any_turn_are_deleted(liveness_store: SqlLivenessStore, database: AsyncEngine) -> None:
+    await liveness_store.attend("e1", START)
+    await liveness_store.leave("e1", START)
+    old = START + RETURN_MILLISECONDS + REMEMBERED_MILLISECONDS
+    assert (await liveness_store.attend("e2", old - 1)).outages == (outage(START, START),)
+    assert (await liveness_store.attend("e2", old)).outages == ()
+    assert await count_outages(database) == 1
+    await liveness_store.leave("e2", old + 1)
+    assert await count_outages(database) == 1
+
+
+async def test_an_outage_that_several_engines_notice_is_stored_once(database_url: str) -> None:
+    databases = {name: open_database(database_url) for name in ("gone", "e1", "e2")}
+    stores = {name: SqlLivenessStore(database) for name, database in databases.items()}
+    for name, store in stores.items():
+        await store.attend(name, START if name == "gone" else START + LATE - 1_000)
+    reports = await within_timeout(
+        asyncio.gather(*(store.attend(name, START + LATE) for name, store in stores.items()))
+    )
+    assert {each for liveness_store in reports for each in liveness_store.outages} == set(GONE)
+    assert await count_outages(databases["e1"]) == 1
+    for database in databases.values():
+        await database.dispose()
+
+
+async def test_five_engines_never_deadlock(postgres_url: str, seed: int) -> None:
+    """All of them find others gone, come back and leave all the time."""
+    databases = [open_database(postgres_url, pool_size=2) for _ in range(5)]
+
+    async def one(number: int) -> None:
+        random, now = Random(f"{seed} {number}"), START
+        store = SqlLivenessStore(databases[number])
+        for _ in range(20):
+            now += random.choice((0, 1, 700, GONE_MILLISECONDS + 1, 2 * GONE_MILLISECONDS))
+            if random.random() < 0.1:
+                await store.leave(f"e{number}", now)
+            else:
+                await store.attend(f"e{number}", now)
+
+    async with asyncio.timeout(60):
+        await asyncio.gather(*(one(number) for number in range(5) for _ in range(2)))
+    for database in databases:
+        await database.dispose()
+
+
+# The liveness of one engine
+
+
+class OwnLiveness:
+    """The liveness of an engine on a fake store."""
+
+    def __init__(self) -> None:
+        self.store, self.clock, self.flows = FakeLivenessStore(), FakeClock(), True
+        self.liveness = EngineLiveness(self.store, "e1", lambda: self.flows, self.clock, RecordingLogger())
+
+
+async def test_concurrent_questions_are_one_query(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = OwnLiveness()
+    attend = own.store.attend
+
+    async def slow(engine_id: str, now: int) -> LivenessReport:
+        await settled()
+        return await attend(engine_id, now)
+
+    monkeypatch.setattr(own.store, "attend", slow)
+    assert await asyncio.gather(*(own.liveness.is_certain_of(START) for _ in range(20))) == [True] * 20
+    assert await own.liveness.is_certain_of(START - 5)
+    assert own.store.asked == 1
+    assert not await own.liveness.is_certain_of(START + 1)
+    assert own.store.asked == 2
+
+
+async def test_heartbeats_continue_after_an_outage_of_the_database() -> None:
+    own = OwnLiveness()
+    own.clock.drive()
+    attending = asyncio.create_task(own.liveness.run())
+    for down in (False, True, False):
+        own.store.down, asked = down, own.store.asked
+        await pass_time(own.clock, 3_000)
+        assert own.store.asked > asked
+    assert own.liveness.roll.certain_until > START + 6_000
+    own.store.down = True
+    with pytest.raises(StoreDown):
+        await own.liveness.attend()
+    attending.cancel()
+
+
+async def test_an_engine_that_has_left_sends_no_heartbeat_again(
+    liveness_store: SqlLivenessStore,
+) -> None:
+    mine = EngineLiveness(liveness_store, "e1", lambda: True, FakeClock(), RecordingLogger())
+    await mine.attend()
+    await asyncio.gather(mine.attend(), mine.leave(), mine.attend(), mine.is_certain_of(START + 1))
+    await mine.attend()
+    assert (await liveness_store.attend("e2", START + 10)).certain_until == START + 10
+
+
+async def test_an_engine_without_successful_commits_sends_no_heartbeat() -> None:
+    own = OwnLiveness()
+    assert await own.liveness.is_certain_of(START)
+    own.flows = False
+    own.clock.advance(1_000)
+    await own.liveness.attend()
+    assert not await own.liveness.is_certain_of(START + 1_000)
+    assert own.store.asked == 1
+    own.flows = True
+    assert await own.liveness.is_certain_of(START + 1_000)

@@ -1,0 +1,149 @@
+"""The outbox: reports reach scoring at least once and in order, despite failures of scoring and engines."""
+
+import asyncio
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+
+from croupier.engine.api.outbox import CLAIM_MILLISECONDS
+from croupier.engine.core.reports import ResultReport, RoundReport, reports_of
+from croupier.games.interface import OptionValue
+from tests.engine.fakes import EngineHarness
+from tests.engine.play import every_game, make_config, open_table, play_on, whole_log, within_timeout
+from tests.engine.timing import pass_time
+from tests.waiting import settled
+
+MATCH: dict[str, OptionValue] = {"best_of": 3, "scoring": "cards"}
+WHOLE: list[int | str] = [1, 2, 3, "result"]
+
+
+async def finished(engine: EngineHarness, seed: int, *table_ids: str) -> None:
+    for table_id in table_ids:
+        await play_on(await open_table(engine, make_config("thulla", options=MATCH, table_id=table_id)), Random(seed))
+
+
+def whole(*table_ids: str) -> list[tuple[str, int | str]]:
+    """All reports of these tables, in order."""
+    return [(table_id, what) for table_id in table_ids for what in WHOLE]
+
+
+@every_game
+def test_the_reports_of_a_log_are_its_rounds_in_order_and_then_the_result(game: str, seed: int) -> None:
+    config = make_config(game)
+    log = whole_log(config, Random(seed))
+    *rounds, result = reports_of(config, log)
+    assert isinstance(result, ResultReport)
+    assert result.finished_at == log[-1].at
+    numbers = [report.score.round_number for report in rounds if isinstance(report, RoundReport)]
+    assert numbers == list(range(1, len(rounds) + 1))
+    last = rounds[-1]
+    assert isinstance(last, RoundReport)
+    assert last.score.totals == result.totals
+
+
+async def test_reports_wait_while_scoring_is_down_and_tables_go_on(engine: EngineHarness, seed: int) -> None:
+    engine.scoring.down = True
+    reporting = asyncio.create_task(engine.outbox.run())
+    await finished(engine, seed, "t1")
+    await within_timeout(engine.scoring.tried.wait())
+    assert engine.count("croupier_reports_waiting") == 1
+    engine.scoring.down = False
+    await pass_time(engine.clock, 10_000)
+    reporting.cancel()
+    assert engine.scoring.got == whole("t1")
+    assert engine.store.tables["t1"].reports_done == engine.store.tables["t1"].reports_due == 4
+    assert engine.count("croupier_reports_waiting") == 0
+    assert "reports wait for scoring" in engine.logger.events("warning")
+
+
+async def test_due_reports_of_a_dead_engine_are_sent_by_another(engine: EngineHarness, seed: int) -> None:
+    await finished(engine, seed, "t1", "t2", "t3")
+    await engine.store.set_reports_done("t1", 2)
+    await engine.store.set_reports_done("t2", 4)
+    engine.store.reads_fail = True
+    reporting = asyncio.create_task(engine.another_engine().outbox.run())
+    await settled()
+    engine.store.reads_fail = False
+    await pass_time(engine.clock, 10_000)
+    reporting.cancel()
+    assert engine.scoring.got == [("t1", 3), ("t1", "result"), *whole("t3")]
+
+
+async def test_claimed_reports_are_left_to_their_engine_for_a_time(engine: EngineHarness, seed: int) -> None:
+    await finished(engine.another_engine(), seed, "t1")
+    finders = [engine.another_engine().outbox for _ in range(3)]
+    for reporter, passed in zip(finders, (0, CLAIM_MILLISECONDS, 1), strict=True):
+        engine.clock.advance(passed)
+        await reporter.look()
+    assert [reporter.pending for reporter in finders] == [1, 0, 1]
+
+
+async def test_a_rejected_report_does_not_delay_other_tables(engine: EngineHarness, seed: int) -> None:
+    engine.scoring.rejected_tables.add("rejected")
+    engine.scoring.broken_tables.add("broken")
+    reporting = asyncio.create_task(engine.outbox.run())
+    await finished(engine, seed, "rejected", "broken")
+    await within_timeout(engine.scoring.tried.wait())
+    await finished(engine, seed, "t1", "t2")
+    await pass_time(engine.clock, 10_000)
+    assert sorted(engine.scoring.got, key=str) == sorted(whole("t1", "t2"), key=str)
+    engine.scoring.broken_tables.clear()
+    await pass_time(engine.clock, 10_000)
+    reporting.cancel()
+    assert engine.scoring.got[8:] == whole("broken")
+    assert engine.store.tables["rejected"].reports_done == 4
+    assert engine.logger.events("error") == ["scoring rejected a report"] * 4
+
+
+@pytest.mark.parametrize("broken", [{"game": "gone"}, {"rules_version": 99}, {"options": {}}], ids=str)
+async def test_a_table_whose_reports_fail_does_not_delay_others(
+    engine: EngineHarness, seed: int, broken: dict[str, Any]
+) -> None:
+    await finished(engine.another_engine(), seed, "t1", "t2")
+    kept = engine.store.tables["t1"]
+    kept.config = replace(kept.config, **broken)
+    reporting = asyncio.create_task(engine.outbox.run())
+    await pass_time(engine.clock, 10_000)
+    reporting.cancel()
+    assert engine.scoring.got == whole("t2")
+    assert engine.logger.events("error") == ["reports cannot be told"]
+
+
+async def test_a_table_whose_log_cannot_be_read_does_not_block_other_reports(engine: EngineHarness, seed: int) -> None:
+    await finished(engine.another_engine(), seed, "t1", "t2")
+    engine.store.unreadable = {"t1"}
+    reporting = asyncio.create_task(engine.outbox.run())
+    await pass_time(engine.clock, 10_000)
+    reporting.cancel()
+    assert engine.scoring.got == whole("t2")
+    assert engine.logger.events("error") == ["reports cannot be told"]
+
+
+async def test_an_engine_with_a_full_outbox_claims_no_more_reports(
+    engine: EngineHarness, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("croupier.engine.api.outbox.MAX_DUE", 1)
+    await finished(engine, seed, "t1")
+    await finished(engine.another_engine(), seed, "t2")
+    for reported in (whole("t1"), whole("t1", "t2")):
+        await engine.outbox.look()
+        await engine.outbox.hand_over()
+        assert engine.scoring.got == reported
+
+
+async def test_reports_are_repeated_rather_than_lost(
+    engine: EngineHarness, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await finished(engine, seed, "t1")
+
+    async def fails(table_id: str, count: int) -> None:
+        raise ConnectionError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(engine.store, "set_reports_done", fails)
+        with pytest.raises(ConnectionError):
+            await engine.outbox.hand_over()
+    await engine.outbox.hand_over()
+    assert engine.scoring.got == whole("t1", "t1")

@@ -1,0 +1,162 @@
+"""The messages of streams: joined from parts, they equal the messages built whole."""
+
+from itertools import islice
+from random import Random
+
+import pytest
+from google.protobuf.json_format import ParseDict
+from google.rpc import error_details_pb2
+
+from croupier.engine.api.action_codec import encode_legal
+from croupier.engine.api.fact_codec import encode_fact, encode_view
+from croupier.engine.api.stream_codec import StreamEncoder, encode_acceptance, encode_refusal, encode_snapshot
+from croupier.engine.core.fold import advance, new_table
+from croupier.engine.tables.subscription import encode_transition
+from croupier.games.actions import Declare
+from croupier.games.facts import (
+    NO_TRUMP,
+    SPECTATOR,
+    Call,
+    Called,
+    CardsMoved,
+    Contract,
+    ContractChanged,
+    Fact,
+    Mark,
+    MarkChanged,
+    MoveReason,
+    OwnedPile,
+    Pile,
+    PileCard,
+    RoundStarted,
+    SeatOut,
+    SeatView,
+    View,
+)
+from croupier.runtime.errors import IllegalNow, to_status
+from croupier_api.v1 import engine_pb2, errors_pb2, facts_pb2
+from tests.engine.play import event_of, every_game, make_config, parsed, viewers, walk
+
+ENCODED: dict[str, tuple[Fact, dict[str, object]]] = {
+    "a pile with an owner": (
+        CardsMoved(1, OwnedPile("melds", 0), (63,), 1, MoveReason.LAY),
+        {
+            "cards_moved": {
+                "source": {"hand": 1},
+                "target": {"pile": "melds", "owner": 0},
+                "cards": [64],
+                "count": 1,
+                "reason": "MOVE_REASON_LAY",
+            }
+        },
+    ),
+    "the box and a pile that lies face down": (
+        CardsMoved(None, "stock", (), 7, MoveReason.DEAL, face_down=True),
+        {
+            "cards_moved": {
+                "source": {},
+                "target": {"pile": "stock"},
+                "count": 7,
+                "reason": "MOVE_REASON_DEAL",
+                "face_down": True,
+            }
+        },
+    ),
+    "a secret call": (Called(Call(2, None)), {"called": {"call": {"seat": 2}}}),
+    "a call": (
+        Called(Call(0, Declare("bet", amount=0))),
+        {"called": {"call": {"seat": 0, "action": {"declare_word": {"word": "bet", "amount": 0}}}}},
+    ),
+    "no trump": (
+        ContractChanged(Contract(amount=0, trump=NO_TRUMP)),
+        {"contract_changed": {"changes": {"amount": 0, "trump": "SUIT_UNSPECIFIED"}}},
+    ),
+    "a seat that is out without a place": (SeatOut(1), {"seat_out": {"seat": 1}}),
+    "a seat that is out": (SeatOut(1, 3), {"seat_out": {"seat": 1, "place": 3}}),
+    "a mark of the table": (
+        MarkChanged(Mark("x", None, "1")),
+        {"mark_changed": {"mark": {"name": "x", "value": "1"}}},
+    ),
+    "a mark of seat 0": (
+        MarkChanged(Mark("x", 0, "")),
+        {"mark_changed": {"mark": {"name": "x", "seat": 0}}},
+    ),
+}
+
+
+@pytest.mark.parametrize(("fact", "fields"), ENCODED.values(), ids=ENCODED)
+def test_facts_distinguish_zero_from_absence(fact: Fact, fields: dict[str, object]) -> None:
+    assert encode_fact(fact) == ParseDict(fields, facts_pb2.Fact())
+
+
+def test_a_view_has_owners_faces_and_places() -> None:
+    seats = (SeatView(2, (0, 63), 5, 1), SeatView(is_out=True, place=2))
+    piles = (Pile("melds", 1, (PileCard(63, 1),), 1), Pile("stock", 3, (), face_down=True))
+    encoded = encode_view(View(1, "play", None, seats, piles, (Call(0, None),), Contract(trump=NO_TRUMP)))
+    fields = {
+        "round": 1,
+        "phase": "play",
+        "seats": [{"card_count": 2, "cards": [1, 64], "score": 5, "tricks_taken": 1}, {"is_out": True, "place": 2}],
+        "piles": [
+            {"name": "melds", "owner": 1, "count": 1, "cards": [{"card": 64, "seat": 1}]},
+            {"name": "stock", "count": 3, "face_down": True},
+        ],
+        "calls": [{}],
+        "contract": {"trump": 0},
+    }
+    assert encoded == ParseDict(fields, facts_pb2.TableView())
+
+
+def test_facts_of_different_kinds_that_are_equal_as_tuples_stay_different() -> None:
+    same = (RoundStarted(1, 2), SeatOut(1, 2))
+    assert tuple(same[0]) == tuple(same[1])
+    config, encoder = make_config(), StreamEncoder()
+    (made,) = advance(config, new_table(config), 0, None)
+    for _ in range(2):  # The second time from the cache.
+        update = event_of(encoder.message_of_update(encoder.update(config, made, same))).update
+        assert [fact.WhichOneof("fact") for fact in update.facts] == ["round_started", "seat_out"]
+
+
+@every_game
+def test_joined_bytes_are_the_message_built_whole(game: str, seed: int) -> None:
+    config = make_config(game)
+    encoder = StreamEncoder()
+    for made in walk(config, Random(seed)):
+        for viewer in viewers(config):
+            raw = encode_transition(encoder, config, made, viewer)
+            facts = [fact for fact in made.facts if fact.audience >> viewer & 1]
+            update = engine_pb2.TableUpdate.FromString(encoder.update(config, made, []))
+            update.facts.extend(map(encode_fact, facts))
+            if viewer in made.after.seats_to_act:
+                update.legal_actions.CopyFrom(encode_legal(made.after.legal_actions(viewer)))
+            whole = engine_pb2.PlayTableResponse(table_event=engine_pb2.TableEvent(update=update))
+            assert parsed(raw) == whole
+            assert event_of(raw) == whole.table_event
+            whole.answer.CopyFrom(engine_pb2.ActionAnswer(request_id="r", sequence=7))
+            assert parsed(raw + encode_acceptance("r", 7)) == whole
+            update.ClearField("legal_actions")
+            assert event_of(encode_transition(encoder, config, made, viewer, is_last=False)).update == update
+
+
+@every_game
+def test_a_snapshot_in_a_stream_is_the_one_of_get_view(game: str, seed: int) -> None:
+    config = make_config(game)
+    *_, made = islice(walk(config, Random(seed)), 10)
+    for viewer in viewers(config):
+        snapshot = event_of(StreamEncoder().snapshot(config, made.after, viewer)).snapshot
+        assert snapshot == encode_snapshot(config, made.after, viewer)
+        assert snapshot.HasField("viewer_seat") == (viewer != SPECTATOR)
+        state = event_of(StreamEncoder().turn_state(made.after, viewer)).turn_state
+        assert (state.sequence, state.clock, state.proposal) == (snapshot.sequence, snapshot.clock, snapshot.proposal)
+        assert state.HasField("legal_actions") == snapshot.HasField("legal_actions")
+        assert state.legal_actions == snapshot.legal_actions
+
+
+def test_an_answer_has_the_sequence_or_the_status_of_the_unary_call() -> None:
+    error = IllegalNow(errors_pb2.ERROR_REASON_ILLEGAL_ACTION, "not now", metadata={"rule": "THU-PLAY-1"})
+    answer = parsed(encode_refusal("r", error)).answer
+    assert (answer.request_id, answer.refusal) == ("r", to_status(error))
+    info = error_details_pb2.ErrorInfo()
+    assert answer.refusal.details[0].Unpack(info)
+    assert (answer.refusal.code, info.reason, info.metadata["rule"]) == (9, "ILLEGAL_ACTION", "THU-PLAY-1")
+    assert parsed(encode_acceptance("r", 5)).answer.sequence == 5

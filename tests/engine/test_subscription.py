@@ -1,0 +1,224 @@
+"""Streams: a snapshot and then every entry, the same bytes live and resumed, and limits for slow readers."""
+
+import asyncio
+from functools import partial
+from random import Random
+
+import pytest
+
+from croupier.engine.api.stream_codec import StreamEncoder, encode_acceptance
+from croupier.engine.tables import subscription as streams
+from croupier.engine.tables.subscribers import MAX_SPECTATORS_STREAMS, MAX_STREAMS_OF_A_SEAT, RETRY_SECONDS
+from croupier.engine.tables.subscription import MAX_QUEUE_MESSAGES, Subscription
+from croupier.games.facts import SPECTATOR
+from croupier.games.registry import GAMES
+from croupier.runtime.errors import LimitReached, StaleSequence, Unavailable
+from croupier_api.v1 import engine_pb2, errors_pb2
+from tests.engine.fakes import EngineHarness
+from tests.engine.play import (
+    ROUNDS,
+    act_once,
+    event_of,
+    every_game,
+    following,
+    make_config,
+    open_table,
+    parsed,
+    pending_messages,
+    play_on,
+    reload_table,
+    until_end,
+    viewers,
+    within_timeout,
+)
+from tests.waiting import settled
+
+
+def a_stream() -> Subscription:
+    return Subscription(0, lambda: None)
+
+
+@every_game
+async def test_a_stream_that_is_resumed_or_joined_at_any_time_continues_as_the_live_one(
+    engine: EngineHarness, monkeypatch: pytest.MonkeyPatch, game: str, seed: int
+) -> None:
+    monkeypatch.setattr(streams, "MAX_QUEUE_MESSAGES", 10**6)
+    random = Random(seed)
+    config = make_config(game, GAMES[game].seats[-1], options=ROUNDS.get(game))
+    table = await open_table(engine, config)
+    live = {viewer: table.subscribe(viewer, 0) for viewer in viewers(config)}
+    await play_on(table, random, most=random.randrange(20))
+    at, joined = table.state.sequence, {viewer: table.subscribe(viewer, None) for viewer in live}
+    await play_on(table, random)
+    again = await reload_table(engine, "t1")
+    last = table.state.sequence
+    points = sorted({*range(12), *random.sample(range(last), min(last, 12)), last - 1, last})
+    for viewer, stream in live.items():
+        messages = await until_end(stream)
+        assert [event_of(message).update.sequence for message in messages] == list(range(1, last + 1))
+        for after in points:
+            resumed = await until_end(table.subscribe(viewer, after))
+            if after == last:
+                assert [event_of(message).turn_state.sequence for message in resumed] == [last]
+            else:
+                assert [*map(without_legal_actions, resumed)] == [*map(without_legal_actions, messages[after:])]
+        assert len(await until_end(again.subscribe(viewer, last // 2))) == last - last // 2
+        snapshot, *rest = await until_end(joined[viewer])
+        assert event_of(snapshot).snapshot.sequence == at
+        assert rest == messages[at:]
+
+
+def without_legal_actions(message: bytes) -> engine_pb2.TableUpdate:
+    """The update of a message, but for what its viewer may do."""
+    update = event_of(message).update
+    update.ClearField("legal_actions")
+    return update
+
+
+@every_game
+async def test_legal_actions_come_with_the_update_that_is_the_last_for_now(
+    engine: EngineHarness, game: str, seed: int
+) -> None:
+    """Live with each update after which the viewer is to act, and with the last one of those that were missed."""
+    random = Random(seed)
+    table = await open_table(engine, make_config(game, options=ROUNDS.get(game)))
+    seats = range(table.config.seat_count)
+    for _ in range(30):
+        if table.state.is_over:
+            break
+        live = {seat: await following(table, seat) for seat in seats}
+        before = table.state.sequence
+        await act_once(table, random)
+        for seat, stream in live.items():
+            updates = [event_of(message).update for message in await pending_messages(stream)]
+            missed = [event_of(message).update for message in await pending_messages(table.subscribe(seat, before - 1))]
+            for each in (updates, missed):
+                *earlier, last = each
+                assert not any(update.HasField("legal_actions") for update in earlier)
+                assert last.HasField("legal_actions") == (seat in table.state.seats_to_act)
+            assert missed[-1] == updates[-1]
+            (message,) = await pending_messages(table.subscribe(seat, table.state.sequence))
+            state = event_of(message).turn_state
+            assert (state.sequence, state.clock) == (table.state.sequence, updates[-1].clock)
+            assert state.legal_actions == updates[-1].legal_actions
+            assert state.HasField("legal_actions") == updates[-1].HasField("legal_actions")
+        for stream in live.values():
+            table.unsubscribe(stream)
+
+
+async def test_a_snapshot_has_the_table_and_its_viewer(engine: EngineHarness) -> None:
+    table = await open_table(engine, make_config(seat_count=3))
+    (seat,) = table.state.seats_to_act
+    (message,) = await pending_messages(table.subscribe(seat, None))
+    snapshot = event_of(message).snapshot
+    assert snapshot.viewer_seat == seat
+    assert [info.player_id for info in snapshot.table.seats] == ["p0", "p1", "p2"]
+    assert snapshot.table.seed_commitment == table.config.commitment
+    assert snapshot.clock.deadline_unix_ms == table.state.deadline
+    assert list(snapshot.clock.reserve_ms) == [10_000] * 3
+    assert snapshot.legal_actions.actions
+    for other in (SPECTATOR, (seat + 1) % 3):
+        (message,) = await pending_messages(table.subscribe(other, None))
+        assert not event_of(message).snapshot.HasField("legal_actions")
+
+
+async def test_a_stream_holds_a_maximum_of_messages_beside_its_missed_entries() -> None:
+    stream = a_stream()
+    missed, new = [b"missed"] * 2 * MAX_QUEUE_MESSAGES, [b"new"] * MAX_QUEUE_MESSAGES
+    stream.preload(missed)
+    for message in new:
+        stream.push(message)
+    assert await pending_messages(stream) == missed + new
+    for put in (*[stream.answer] * MAX_QUEUE_MESSAGES, stream.push):
+        assert not stream.closed
+        put(b"x")
+    assert stream.closed
+    with pytest.raises(LimitReached) as refusal:
+        await within_timeout(stream.next())
+    assert refusal.value.reason_name == "SLOW_READER"
+
+
+async def test_a_waiting_reader_is_woken_by_a_message_and_by_the_end() -> None:
+    stream = a_stream()
+    for put, expected in ((partial(stream.push, b"1"), b"1"), (stream.close, None)):
+        waiting = asyncio.create_task(stream.next())
+        await settled()
+        put()
+        assert await within_timeout(waiting) == expected
+    assert await within_timeout(stream.next()) is None
+
+
+async def test_waiting_messages_precede_the_error() -> None:
+    stream = a_stream()
+    stream.push(b"1")
+    stream.close(Unavailable(errors_pb2.ERROR_REASON_SERVER_STOPPING, "this engine stops"))
+    stream.push(b"2")
+    assert await within_timeout(stream.next()) == b"1"
+    with pytest.raises(Unavailable):
+        await within_timeout(stream.next())
+
+
+async def test_an_answer_joins_a_waiting_message_but_not_another_answer() -> None:
+    """Also the answer to the last action, which has ended the stream."""
+    stream = a_stream()
+    stream.push(StreamEncoder().heartbeat(9))
+    for name in ("a", "b"):
+        stream.answer(encode_acceptance(name, 1))
+    stream.push(StreamEncoder().heartbeat(10))
+    stream.close()
+    stream.answer(encode_acceptance("c", 1))
+    messages = [parsed(message) for message in await until_end(stream)]
+    assert [(each.table_event.heartbeat.sequence, each.answer.request_id) for each in messages] == [
+        (9, "a"),
+        (0, "b"),
+        (10, "c"),
+    ]
+
+
+async def test_quiet_streams_get_heartbeats_and_others_none(engine: EngineHarness) -> None:
+    table = await open_table(engine, make_config())
+    stream = table.subscribe(SPECTATOR, None)
+    table.audience.beat(table.state.sequence)
+    assert [event_of(message).WhichOneof("event_kind") for message in await pending_messages(stream)] == ["snapshot"]
+    table.audience.beat(table.state.sequence)
+    (message,) = await pending_messages(stream)
+    assert event_of(message).heartbeat.sequence == 1
+    await act_once(table, Random(1))
+    table.audience.beat(table.state.sequence)
+    assert [event_of(message).WhichOneof("event_kind") for message in await pending_messages(stream)] == ["update"]
+    table.audience.beat(table.state.sequence)
+    assert [event_of(message).heartbeat.sequence for message in await pending_messages(stream)] == [2]
+
+
+async def test_a_new_stream_of_a_seat_replaces_its_oldest_one(engine: EngineHarness) -> None:
+    table = await open_table(engine, make_config())
+    followed = [table.subscribe(0, None) for _ in range(MAX_STREAMS_OF_A_SEAT)]
+    others = {viewer: table.subscribe(viewer, None) for viewer in (1, SPECTATOR)}
+    newest = [table.subscribe(0, after) for after in (None, 1)]
+    for replaced in followed[:2]:
+        (snapshot,) = await pending_messages(replaced)
+        assert event_of(snapshot).HasField("snapshot")
+        with pytest.raises(StaleSequence) as superseded:
+            await within_timeout(replaced.next())
+        assert superseded.value.reason_name == "SUPERSEDED"
+    for stream in (*followed[2:], *newest, *others.values()):
+        assert not stream.closed
+        await pending_messages(stream)
+    await act_once(table, Random(1))
+    for stream in (*followed[2:], *newest, *others.values()):
+        assert [event_of(message).update.sequence for message in await pending_messages(stream)] == [2]
+    table.unsubscribe(followed[2])
+    table.subscribe(0, None)
+    assert not followed[3].closed
+
+
+async def test_spectators_have_a_limit_of_their_own_and_a_closed_stream_makes_room(engine: EngineHarness) -> None:
+    table = await open_table(engine, make_config())
+    followed = [table.subscribe(SPECTATOR, None) for _ in range(MAX_SPECTATORS_STREAMS)]
+    with pytest.raises(LimitReached) as refusal:
+        table.subscribe(SPECTATOR, None)
+    assert (refusal.value.reason_name, refusal.value.retry_after_seconds) == ("TOO_MANY_STREAMS", RETRY_SECONDS)
+    for seat in range(table.config.seat_count):
+        table.subscribe(seat, None)
+    table.audience.leave(followed[0])
+    table.subscribe(SPECTATOR, None)

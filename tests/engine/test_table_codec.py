@@ -1,0 +1,151 @@
+"""Options, times, seats, tables and games as messages."""
+
+import math
+from typing import Any
+
+import pytest
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.json_format import MessageToDict, ParseDict
+from google.protobuf.struct_pb2 import NULL_VALUE, Struct
+
+from croupier.engine.api import table_codec as codec
+from croupier.engine.core.log import ClockConfig, SeatConfig
+from croupier.games.interface import OptionValue, resolve_options
+from croupier.games.registry import GAMES, bots_of
+from croupier.runtime.errors import MalformedRequest
+from croupier_api.v1 import games_pb2, tables_pb2
+from tests.engine.play import every_game, make_config
+from tests.games.toy import TOY
+
+
+@pytest.mark.parametrize("value", [True, False, 0, 3, -7, 100_000, 2**53, "word", "two words", "", "3", "x" * 64])
+def test_an_option_is_decoded_with_its_type(value: OptionValue) -> None:
+    message = Struct.FromString(codec.encode_options({"a": value}).SerializeToString())
+    (decoded,) = codec.decode_options(message).values()
+    assert (decoded, type(decoded)) == (value, type(value))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [None, 0.5, math.inf, -math.inf, math.nan, "x" * 65, [], [1], {}, {"a": 1}],
+    ids=lambda value: repr(value)[:20],
+)
+def test_an_invalid_value_of_an_option_is_refused_with_its_name(value: Any) -> None:
+    message = Struct()
+    message.update({"fine": 1, "odd": value})
+    if value is None:
+        message.fields["odd"].null_value = NULL_VALUE
+    with pytest.raises(MalformedRequest) as refusal:
+        codec.decode_options(message)
+    assert (refusal.value.reason_name, refusal.value.field) == ("INVALID_OPTION", "options.odd")
+
+
+def test_an_option_without_a_kind_of_value_is_refused() -> None:
+    message = Struct()
+    message.fields["x" * 1000].SetInParent()
+    with pytest.raises(MalformedRequest) as refusal:
+        codec.decode_options(message)
+    assert refusal.value.field == f"options.{'x' * 64}"
+
+
+@every_game
+def test_every_option_of_a_game_is_described_with_its_kind_and_default(game: str) -> None:
+    rules, described = GAMES[game], codec.encode_game(GAMES[game])
+    fewest, most = rules.seats[0], rules.seats[-1]
+    assert (described.game, described.min_seats, described.max_seats) == (game, fewest, most)
+    assert list(described.bots) == list(bots_of(rules))
+    assert {each.name: each.meaning for each in described.proposals} == rules.proposals
+    for option, shown in zip(rules.options(most), described.options, strict=True):
+        assert (shown.name, shown.meaning) == (option.name, option.meaning)
+        assert default_of(shown) == option.default
+        assert values_of(shown) == (tuple(sorted(option.allowed)) if shown.HasField("flag") else tuple(option.allowed))
+        for value in (default_of(shown), *values_of(shown)[:3]):
+            given = Struct()
+            given.update({option.name: value})
+            option.check(codec.decode_options(given)[option.name])
+    defaults = {shown.name: default_of(shown) for shown in described.options}
+    assert resolve_options(rules, most, defaults) == resolve_options(rules, most, {})
+
+
+def default_of(option: games_pb2.OptionDescription) -> Any:
+    """The default of a described option."""
+    match option.WhichOneof("values"):
+        case "flag":
+            return option.flag.default_value
+        case "integer_range":
+            return option.integer_range.default_value
+        case _:
+            return whole(MessageToDict(option.choice.default_value))
+
+
+def values_of(option: games_pb2.OptionDescription) -> tuple[Any, ...]:
+    """The values of a described option."""
+    match option.WhichOneof("values"):
+        case "flag":
+            return (False, True)
+        case "integer_range":
+            return tuple(range(option.integer_range.min_value, option.integer_range.max_value + 1))
+        case _:
+            return tuple(whole(MessageToDict(value)) for value in option.choice.values)
+
+
+def whole(value: Any) -> Any:
+    return int(value) if isinstance(value, float) else value
+
+
+def test_a_game_is_described_with_its_deck_and_its_teams() -> None:
+    described = codec.encode_game(TOY)
+    first = described.deck[0]
+    assert (first.number, first.notation, first.suit, first.rank, first.label) == (64, "R1", "red", "1", "red 1")
+    assert [face.number for face in described.deck] == list(range(64, 88))
+    (layout,) = described.team_layouts
+    assert (layout.seat_count, [list(team.seats) for team in layout.teams]) == (4, [[0, 2], [1, 3]])
+    assert described.display_names["B12"] == "blue 12"
+    assert not codec.encode_game(GAMES["thulla"]).deck
+
+
+def test_times_and_seats_are_decoded() -> None:
+    for clock in (ClockConfig(30_000, 60_000, 700), ClockConfig(5_000, 0, 0), ClockConfig(86_400_000, 1_000, 9_999)):
+        message = codec.encode_time_control(clock)
+        assert all(message.HasField(name) for name in ("action_time", "reserve_time", "bot_delay"))
+        assert codec.decode_time_control(message) == clock
+    for seat in (SeatConfig("p", "Name"), SeatConfig("", "Computer", "random")):
+        assert codec.decode_seat(codec.encode_seat(seat)) == seat
+    assert codec.decode_seat(tables_pb2.Seat(player_id="p", name="C", bot="random")) == SeatConfig("", "C", "random")
+
+
+@pytest.mark.parametrize(
+    ("name", "duration"),
+    [
+        *((name, None) for name in ("action_time", "reserve_time", "bot_delay")),
+        ("action_time", Duration(nanos=500_000_000)),
+        ("action_time", Duration(seconds=30, nanos=1_000_000)),
+        ("action_time", Duration(seconds=30, nanos=1)),
+        ("reserve_time", Duration(seconds=30, nanos=-1)),
+        ("bot_delay", Duration(nanos=1)),
+        ("bot_delay", Duration(nanos=1_500_000)),
+    ],
+)
+def test_a_time_that_is_missing_or_finer_than_its_unit_is_refused(name: str, duration: Duration | None) -> None:
+    given = {"action_time": "30s", "reserve_time": "60s", "bot_delay": "0.7s"}
+    message = ParseDict(given, tables_pb2.TimeControl())
+    message.ClearField(name)  # type: ignore[arg-type]
+    if duration is not None:
+        getattr(message, name).CopyFrom(duration)
+    with pytest.raises(MalformedRequest) as refusal:
+        codec.decode_time_control(message)
+    assert (refusal.value.reason_name, refusal.value.field) == ("INVALID_FIELD", f"time_control.{name}")
+
+
+def test_the_message_of_a_table() -> None:
+    seats = (SeatConfig("p0", "Ann"), SeatConfig("", "Bot 2", "random"))
+    table = codec.encode_table(make_config("thulla", seats=seats, options={"best_of": 3}), is_over=False)
+    assert [(seat.player_id, seat.name, seat.bot, seat.is_ready) for seat in table.seats] == [
+        ("p0", "Ann", "", False),
+        ("", "Bot 2", "random", True),
+    ]
+    assert table.state == tables_pb2.TABLE_STATE_PLAYING
+    assert (table.options["best_of"], table.options["scoring"]) == (3, "none")
+    assert (table.host_player_id, table.invite_code, table.is_private) == ("", "", False)
+    assert not table.HasField("create_time")
+    assert codec.encode_table(make_config(), is_over=True).state == tables_pb2.TABLE_STATE_FINISHED

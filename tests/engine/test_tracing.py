@@ -1,0 +1,127 @@
+"""Spans of the requests of seats: parts with the right parents, commits linked with the appends that wait."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any
+
+import pytest
+from opentelemetry import trace
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from croupier.engine.core.fold import advance, new_table
+from croupier.engine.core.log import TableConfig
+from croupier.engine.metrics import EngineMetrics
+from croupier.engine.storage.sql_store import SqlTableStore
+from croupier.engine.tables.dependencies import TableDependencies
+from croupier.engine.tables.live_table import LiveTable
+from croupier.engine.tasks import Background
+from croupier.games.actions import Pass
+from croupier.runtime.errors import IllegalNow
+from croupier.runtime.tracing import start_span
+from tests.engine.databases import loaded, running, writer_on
+from tests.engine.fakes import START, EngineHarness, FakeClock, RecordingLogger
+from tests.engine.play import act_once, bots, make_config, people, within_timeout
+from tests.recorded_spans import recorded_spans
+from tests.waiting import settled, until
+
+CALL = "croupier_api.v1.EngineService/SubmitAction"
+
+
+@dataclass
+class TracingHarness:
+    """Tables that are traced, and the spans that have ended."""
+
+    exporter: InMemorySpanExporter
+    store: SqlTableStore
+    services: TableDependencies
+    clock: FakeClock
+
+    async def open(self, config: TableConfig) -> LiveTable:
+        await self.store.prepare(config, START)
+        await self.store.open(config, [made.entry for made in advance(config, new_table(config), START, None)])
+        stored = await loaded(self.store, config.table_id)
+        return LiveTable(stored.config, stored.entries, self.services)
+
+    async def act(self, table: LiveTable) -> int:
+        with start_span(CALL):
+            return await act_once(table, Random(1))
+
+    def spans(self) -> list[Any]:
+        return list(self.exporter.get_finished_spans())
+
+
+@pytest.fixture
+def harness(engine: EngineHarness, database: AsyncEngine, metrics: EngineMetrics) -> Iterator[TracingHarness]:
+    store = SqlTableStore(database, writer_on(database), metrics)
+    with recorded_spans() as exporter:
+        yield TracingHarness(exporter, store, replace(engine.services, store=store), engine.clock)
+
+
+async def test_an_action_is_one_trace_and_its_commit_linked_with_all_that_wait_for_it(harness: TracingHarness) -> None:
+    tables = [await harness.open(make_config(table_id=f"t{number}")) for number in range(3)]
+    acting = [asyncio.create_task(harness.act(table)) for table in tables]
+    await settled()
+    async with running(harness.store):
+        sequences = await within_timeout(asyncio.gather(*acting))
+    spans = harness.spans()
+    names = {span.context.span_id: span.name for span in spans}
+    parts = {(CALL, None), ("act", CALL), ("decide", "act"), ("append", "act"), ("deliver", "act")}
+    assert Counter((span.name, span.parent and names[span.parent.span_id]) for span in spans) == {
+        **dict.fromkeys(parts, 3),
+        ("commit", "append"): 1,
+    }
+    assert len({span.context.trace_id for span in spans}) == 3
+    acts, delivered, appends = ([span for span in spans if span.name == name] for name in ("act", "deliver", "append"))
+    about = [
+        {"croupier.table_id": f"t{number}", "croupier.game": "thulla", "croupier.sequence": sequence}
+        for number, sequence in enumerate(sequences)
+    ]
+    assert sorted((dict(span.attributes) for span in acts), key=str) == about
+    assert sorted(span.attributes["croupier.table_id"] for span in delivered) == ["t0", "t1", "t2"]
+    [commit] = [span for span in spans if span.name == "commit"]
+    assert {link.context.span_id for link in commit.links} == {append.context.span_id for append in appends}
+    assert [[link.context.span_id for link in append.links] for append in appends] == [[commit.context.span_id]] * 3
+
+
+async def test_spans_of_refusals_name_no_card(harness: TracingHarness) -> None:
+    table = await harness.open(make_config())
+    with start_span(CALL), pytest.raises(IllegalNow):
+        await table.act(0, Pass(), "r", None)
+    spans = harness.spans()
+    assert {span.name for span in spans} == {CALL, "act", "decide"}
+    assert all(not span.events and span.status.description is None for span in spans)
+
+
+async def test_what_computer_players_do_after_an_action_is_no_part_of_it(harness: TracingHarness) -> None:
+    def is_persons_turn_after(table: LiveTable, sequence: int) -> bool:
+        """Let time pass for computer players, too little for anybody's to run out."""
+        harness.clock.advance(100)
+        return table.state.sequence > sequence and 0 in table.state.seats_to_act
+
+    async with running(harness.store):
+        # As when a Play stream takes the table up: what it starts goes on while the stream does.
+        with start_span("croupier_api.v1.EngineService/Play"):
+            table = await harness.open(make_config(seats=(*people(1), *bots(2))))
+            await until(lambda: is_persons_turn_after(table, 0))
+            acted = await act_once(table, Random(1))
+            await until(lambda: is_persons_turn_after(table, acted))
+    names = sorted(span.name for span in harness.spans())
+    assert names == ["act", "append", "commit", "croupier_api.v1.EngineService/Play", "decide", "deliver"]
+
+
+async def test_a_task_in_the_background_is_no_part_of_the_call_that_started_it() -> None:
+    recorded: list[bool] = []
+
+    async def work() -> None:
+        recorded.append(trace.get_current_span().is_recording())
+
+    background = Background(RecordingLogger())
+    with recorded_spans(), start_span(CALL) as call:
+        background.start(work())
+        await until(lambda: recorded)
+        assert call.is_recording()
+    assert recorded == [False]

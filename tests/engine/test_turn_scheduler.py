@@ -1,0 +1,264 @@
+"""The turn scheduler: the engine acts for seats whose time has run out, once, with retries."""
+
+import asyncio
+from random import Random
+
+import pytest
+
+from croupier.engine.core.clock import AWAY_MILLISECONDS
+from croupier.engine.core.compensation import Outage
+from croupier.engine.core.log import ActedBy, ClockCompensated, SeatConfig
+from croupier.engine.tables.live_table import LiveTable
+from croupier.engine.tables.subscription import Subscription
+from croupier.engine.tables.turn_scheduler import FOLLOW_MILLISECONDS, RETRY_MILLISECONDS, UNCERTAIN_MILLISECONDS
+from croupier.games.actions import Pass
+from croupier.games.facts import SPECTATOR, Seat
+from croupier.runtime.errors import IllegalNow, Unavailable
+from croupier_api.v1 import engine_pb2, errors_pb2
+from tests.engine.fakes import AppendOutcome, EngineHarness
+from tests.engine.play import (
+    CLOCK,
+    act_once,
+    bots,
+    choice,
+    event_of,
+    following,
+    make_config,
+    open_table,
+    pending_messages,
+    people,
+    reload_table,
+    until_end,
+    within_timeout,
+)
+from tests.waiting import settled
+
+FULL_MILLISECONDS = CLOCK.action_milliseconds + CLOCK.reserve_milliseconds
+PLAYED, TIMEOUT, BOT = "ACTED_BY_UNSPECIFIED", "ACTED_BY_TIMEOUT", "ACTED_BY_BOT"
+
+StreamedEntry = int | str
+"""An entry of a stream: the milliseconds of a compensation, or else who acted."""
+
+
+class RecordedTable:
+    """A table with a stream."""
+
+    def __init__(self, engine: EngineHarness, table: LiveTable, stream: Subscription) -> None:
+        self.engine, self.table, self.stream = engine, table, stream
+
+    @property
+    def seat(self) -> Seat:
+        """The seat that is to act."""
+        (seat,) = self.table.state.seats_to_act
+        return seat
+
+    async def act(self) -> int:
+        """Let the seat to act do so."""
+        return await act_once(self.table, Random(1))
+
+    async def updates(self) -> list[engine_pb2.TableUpdate]:
+        """The new entries of the stream, after everything that is possible now."""
+        await settled()
+        return [event_of(message).update for message in await pending_messages(self.stream)]
+
+    async def after(self, milliseconds: int) -> list[StreamedEntry]:
+        """The new entries of the stream after some time."""
+        self.engine.clock.advance(milliseconds)
+        return [made.compensated_ms or engine_pb2.ActedBy.Name(made.acted_by) for made in await self.updates()]
+
+    def add_outage(self, began: int, ended: int) -> None:
+        """Add an outage, with times from now."""
+        now = self.engine.clock()
+        self.engine.liveness_store.outages.append(Outage(now + began, now + ended))
+
+
+async def watched_table(engine: EngineHarness, seats: tuple[SeatConfig, ...]) -> RecordedTable:
+    table = await open_table(engine, make_config(seats=seats))
+    return RecordedTable(engine, table, await following(table, SPECTATOR))
+
+
+async def replica(engine: EngineHarness) -> RecordedTable:
+    """The same table at another engine."""
+    table = await reload_table(engine.another_engine(), "t1")
+    return RecordedTable(engine, table, await following(table, SPECTATOR))
+
+
+@pytest.fixture
+async def three(engine: EngineHarness) -> RecordedTable:
+    return await watched_table(engine, people(3))
+
+
+@pytest.fixture
+async def played_for(engine: EngineHarness) -> RecordedTable:
+    """A table of two whose seat to act is away after a time-out."""
+    two = await watched_table(engine, people(2))
+    seat = two.seat
+    assert await two.after(FULL_MILLISECONDS) == [TIMEOUT]
+    while two.seat != seat:
+        await two.act()
+    await two.updates()
+    return two
+
+
+async def test_the_engine_acts_for_a_seat_whose_time_has_run_out(engine: EngineHarness, three: RecordedTable) -> None:
+    seat = three.seat
+    assert await three.after(FULL_MILLISECONDS - 1) == []
+    engine.clock.advance(1)
+    (entry,) = await three.updates()
+    assert (entry.sequence, entry.seat, entry.acted_by) == (2, seat, engine_pb2.ACTED_BY_TIMEOUT)
+    assert list(entry.clock.away_seats) == [seat]
+    assert entry.clock.reserve_ms[seat] == 0
+    assert three.table.entries[-1].acted_by is ActedBy.TIMEOUT
+    assert engine.count("croupier_clock_expiries_total", game="thulla") == 1
+
+
+async def test_an_action_that_is_being_stored_prevents_the_time_out(
+    engine: EngineHarness, three: RecordedTable
+) -> None:
+    engine.clock.advance(FULL_MILLISECONDS - 1)
+    engine.store.gate.clear()
+    acting = asyncio.create_task(three.act())
+    await within_timeout(engine.store.held.wait())
+    assert await three.after(1) == []
+    engine.store.gate.set()
+    assert await within_timeout(acting) == 2
+    assert await three.after(0) == [PLAYED]
+
+
+async def test_a_seat_is_back_when_its_player_acts_again(played_for: RecordedTable) -> None:
+    await played_for.act()
+    assert [list(entry.clock.away_seats) for entry in await played_for.updates()] == [[]]
+
+
+FAULTS = {
+    "appends fail": RETRY_MILLISECONDS,
+    "reads fail": RETRY_MILLISECONDS,
+    "outages are uncertain": UNCERTAIN_MILLISECONDS,
+}
+
+
+@pytest.mark.parametrize(("fault", "pause"), FAULTS.items(), ids=FAULTS)
+async def test_a_failed_time_out_is_retried(
+    engine: EngineHarness, three: RecordedTable, fault: str, pause: int
+) -> None:
+    engine.store.outcomes += [AppendOutcome.FAILS_BEFORE] * {"appends fail": 4, "reads fail": 1}.get(fault, 0)
+    engine.store.reads_fail = fault == "reads fail"
+    if fault == "outages are uncertain":
+        engine.liveness_store.certain_until = three.table.state.deadline - 1
+    assert await three.after(FULL_MILLISECONDS) == []
+    for _ in range(3):
+        asked = engine.liveness_store.asked
+        assert await three.after(pause) == []
+        assert engine.liveness_store.asked <= asked + 1
+    engine.store.reads_fail = False
+    engine.liveness_store.certain_until = None
+    assert await three.after(pause) == [TIMEOUT]
+    assert three.table.state.deadline > engine.clock()
+
+
+async def test_an_engine_without_heartbeat_hands_its_streams_over_and_reads_the_log_before_it_continues(
+    engine: EngineHarness, three: RecordedTable
+) -> None:
+    other = await replica(engine)
+    engine.liveness_store.down = True
+    engine.clock.advance(FULL_MILLISECONDS)
+    (notice,) = await until_end(three.stream)
+    assert event_of(notice).HasField("resume_notice")
+    with pytest.raises(Unavailable) as refusal:
+        await three.table.catch_up_to(0)
+    assert refusal.value.reason == errors_pb2.ERROR_REASON_TABLE_MOVED
+    engine.liveness_store.down = False
+    sequence = await other.act()
+    await three.table.catch_up_to(0)
+    assert three.table.state.sequence == sequence
+    await act_once(three.table, Random(2))
+
+
+# Compensation
+
+COMPENSATED: dict[str, tuple[list[tuple[int, int]], list[tuple[int, list[StreamedEntry]]]]] = {
+    "before the deadline": ([(1_000, 8_000)], [(FULL_MILLISECONDS, [7_000]), (6_999, []), (1, [TIMEOUT])]),
+    "after the end of the outage": (
+        [(FULL_MILLISECONDS - 10, FULL_MILLISECONDS + 3_000), (FULL_MILLISECONDS + 2_000, FULL_MILLISECONDS + 5_000)],
+        [(FULL_MILLISECONDS, []), (3_000, []), (1_999, []), (1, [5_010]), (10, [TIMEOUT])],
+    ),
+}
+
+
+@pytest.mark.parametrize(("outages", "expected_entries"), COMPENSATED.values(), ids=COMPENSATED)
+async def test_time_is_compensated_and_then_runs_out(
+    engine: EngineHarness,
+    three: RecordedTable,
+    outages: list[tuple[int, int]],
+    expected_entries: list[tuple[int, list[StreamedEntry]]],
+) -> None:
+    for began, ended in outages:
+        three.add_outage(began, ended)
+    for passed, expected in expected_entries:
+        assert await three.after(passed) == expected
+    assert (await reload_table(engine, "t1")).state == three.table.state
+
+
+@pytest.mark.parametrize(("late", "compensated", "drawn"), [(0, [], 0), (9_000, [7_000], 2_000)])
+async def test_a_late_action_after_an_outage_is_compensated(
+    engine: EngineHarness, three: RecordedTable, late: int, compensated: list[int], drawn: int
+) -> None:
+    seat, action = choice(three.table.state, Random(1))
+    three.add_outage(5_000, 12_000)
+    await engine.liveness.attend()
+    engine.clock.advance(CLOCK.action_milliseconds + late)
+    sequence = await three.table.act(seat, action, "r", expected_sequence=1)
+    *given, acted = await three.updates()
+    assert [entry.compensated_ms for entry in given] == compensated
+    assert (acted.sequence, acted.seat, acted.compensated_ms) == (sequence, seat, 0)
+    assert acted.clock.reserve_ms[seat] == CLOCK.reserve_milliseconds - drawn
+    for each in (three.table, await reload_table(engine, "t1")):
+        assert await each.act(seat, action, "r", 1) == sequence == len(each.entries)
+
+
+async def test_a_refused_action_causes_no_compensation(engine: EngineHarness, three: RecordedTable) -> None:
+    three.add_outage(0, 5_000)
+    await engine.liveness.attend()
+    engine.clock.advance(CLOCK.action_milliseconds + 1)
+    with pytest.raises(IllegalNow):
+        await three.table.act(three.seat, Pass(), "r", None)
+    assert three.table.state.sequence == 1
+
+
+async def test_seats_that_are_away_are_not_delayed(engine: EngineHarness, played_for: RecordedTable) -> None:
+    engine.liveness_store.certain_until = 0
+    played_for.add_outage(-60_000, 60_000)
+    assert await played_for.after(AWAY_MILLISECONDS) == [TIMEOUT]
+
+
+async def test_computer_players_are_not_delayed(engine: EngineHarness) -> None:
+    table = await watched_table(engine, bots(3))
+    engine.liveness_store.certain_until = 0
+    table.add_outage(-60_000, 60_000)
+    assert await table.after(CLOCK.bot_delay_milliseconds) == [BOT]
+
+
+# Several engines
+
+
+async def test_the_last_writer_acts_for_a_seat(engine: EngineHarness, three: RecordedTable) -> None:
+    other = await replica(engine)
+    await other.act()
+    await three.table.catch_up_to(2)
+    assert (three.table.is_last_writer, other.table.is_last_writer) == (False, True)
+    assert await other.after(FULL_MILLISECONDS) == [PLAYED, TIMEOUT]
+    assert await three.after(FOLLOW_MILLISECONDS - 1) == [PLAYED]
+    assert await three.after(1) == [TIMEOUT]
+    assert len(engine.store.tables["t1"].entries) == 3
+
+
+async def test_two_engines_compensate_once(engine: EngineHarness, three: RecordedTable) -> None:
+    other = await replica(engine)
+    three.add_outage(0, 5_000)
+    other.table.is_last_writer = True
+    other.table.look()
+    await three.after(FULL_MILLISECONDS)
+    assert [entry.event for entry in engine.store.tables["t1"].entries[1:]] == [ClockCompensated(5_000)]
+    for each in (three, other):
+        await each.table.catch_up_to(2)
+    assert three.table.state == other.table.state

@@ -1,0 +1,116 @@
+"""Work claims: overdue deadlines and due reports are found by one engine at a time."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import pytest
+from sqlalchemy import event, select
+
+from croupier.engine.storage.port import TableMark
+from croupier.engine.storage.schema import DEADLINES, TABLES
+from croupier.engine.storage.sql_store import SqlTableStore
+from croupier.engine.storage.writer import REPORT_MILLISECONDS
+from croupier.runtime.database import open_database
+from tests.engine.databases import another_store, entry, opened, store_on
+from tests.engine.fakes import START
+from tests.engine.play import within_timeout
+
+DUE = TableMark(1, finished=False)
+LATE = START + REPORT_MILLISECONDS + 1
+Claim = Callable[[SqlTableStore, int, int, int], Awaitable[list[str]]]
+either_claim = pytest.mark.parametrize("claim", [SqlTableStore.claim_overdue, SqlTableStore.claim_unreported])
+
+
+@pytest.fixture
+async def two_stores(postgres_url: str) -> AsyncIterator[tuple[SqlTableStore, SqlTableStore]]:
+    """The stores of two engines, with ten tables whose deadlines and reports are due."""
+    async with another_store(postgres_url, "e1") as first, another_store(postgres_url, "e2") as second:
+        for number in range(10):
+            await opened(first, f"t{number}")
+            await first.append(f"t{number}", [entry(2, at=START)], DUE)
+        yield first, second
+
+
+async def test_overdue_tables_are_found_oldest_first_and_only_those(store: SqlTableStore) -> None:
+    for number in (3, 1, 2, 4):
+        await opened(store, f"t{number}", [entry(1, deadline=START + number)])
+    await store.prepare((await opened(store, "t9", [entry(1, deadline=START + 9)])), START)
+    assert await store.claim_overdue(START + 4, START + 100, 10) == ["t1", "t2", "t3"]
+    assert await store.claim_overdue(START + 4, START + 100, 10) == []
+    assert await store.claim_overdue(START + 101, START + 200, 2) == ["t4", "t9"]
+    assert sorted(await store.claim_overdue(START + 101, START + 200, 9)) == ["t1", "t2", "t3"]
+
+
+async def test_a_table_has_its_new_deadline_and_a_finished_one_none(store: SqlTableStore) -> None:
+    for table_id in ("t1", "t2", "t3"):
+        await opened(store, table_id, [entry(1, deadline=START)])
+    assert len(await store.claim_overdue(START + 1, START + 100, 10)) == 3
+    await store.append("t1", [entry(2, deadline=START + 10), entry(3, deadline=START + 20)], None)
+    await store.append("t2", [entry(2, deadline=0)], TableMark(1, finished=True))
+    assert await store.claim_overdue(START + 20, START + 50, 10) == []
+    assert await store.claim_overdue(START + 21, START + 50, 10) == ["t1"]
+    assert sorted(await store.claim_overdue(START + 10**9, START + 10**9, 10)) == ["t1", "t3"]
+
+
+async def test_a_concurrent_append_keeps_its_new_deadline(sqlite_url: str) -> None:
+    """On PostgreSQL a lock keeps the row as it is."""
+
+    def move_on(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        if statement.startswith("UPDATE deadlines"):
+            with sqlite3.connect(sqlite_url.removeprefix("sqlite:///")) as other:
+                other.execute("UPDATE deadlines SET at = ? WHERE table_id = 't1'", [START + 50])
+
+    database = open_database(sqlite_url)
+    store = store_on(database)
+    for table_id in ("t1", "t2"):
+        await opened(store, table_id, [entry(1, deadline=START)])
+    event.listen(database.sync_engine, "before_cursor_execute", move_on)
+    assert await store.claim_overdue(START + 1, START + 5, 10) == ["t2"]
+    assert await store.claim_overdue(START + 49, START + 60, 10) == ["t2"]
+    await database.dispose()
+
+
+async def test_reports_are_claimed_some_time_after_they_became_due(store: SqlTableStore) -> None:
+    for table_id in ("t1", "t2"):
+        await opened(store, table_id)
+    await store.append("t1", [entry(2, at=START)], DUE)
+    due = START + REPORT_MILLISECONDS
+    assert await store.claim_unreported(due, due, 10) == []
+    assert await store.claim_unreported(due + 1, due + 50, 10) == ["t1"]
+    assert await store.claim_unreported(due + 50, due + 50, 10) == []
+    assert await store.claim_unreported(due + 51, due + 90, 10) == ["t1"]
+    await store.set_reports_done("t1", 1)
+    assert await store.claim_unreported(due + 10**6, due, 10) == []
+    await store.append("t1", [entry(3, at=START + 10**6)], TableMark(2, finished=True))
+    assert await store.claim_unreported(due + 10**6, due, 10) == []
+    assert await store.claim_unreported(due + 10**6 + 1, due, 10) == ["t1"]
+
+
+@either_claim
+async def test_a_claim_excludes_other_engines_for_a_time(
+    two_stores: tuple[SqlTableStore, SqlTableStore], claim: Claim
+) -> None:
+    until = LATE + 2_000
+    claims = await asyncio.gather(*(claim(store, LATE, until, 3) for store in two_stores * 2))
+    found = [table_id for claimed in claims for table_id in claimed]
+    rest = await claim(two_stores[0], LATE, until, 10)
+    assert sorted(found + rest) == [f"t{number}" for number in range(10)]
+    assert await claim(two_stores[1], until, until, 10) == []
+    assert len(await claim(two_stores[1], until + 1, until + 1, 100)) == 10
+
+
+@either_claim
+async def test_a_claim_skips_locked_rows(
+    two_stores: tuple[SqlTableStore, SqlTableStore], postgres_url: str, claim: Claim
+) -> None:
+    """A locked row is in use by another engine."""
+    changing = open_database(postgres_url)
+    async with changing.begin() as connection:
+        for table in (DEADLINES, TABLES):
+            await connection.execute(select(table).where(table.c.table_id == "t2").with_for_update())
+        claimed = await within_timeout(claim(two_stores[0], LATE, LATE, 10))
+        assert sorted(claimed) == [f"t{number}" for number in range(10) if number != 2]
+    assert "t2" in await claim(two_stores[0], LATE, LATE, 10)
+    await changing.dispose()

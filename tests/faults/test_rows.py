@@ -1,0 +1,96 @@
+"""The rows that a fault run adds to a record: one snapshot, from the log or the archive."""
+
+import json
+import zlib
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from sqlite3 import Connection, connect
+
+import pytest
+from sqlalchemy import create_engine
+
+from croupier.engine.storage.schema import METADATA
+from croupier.scoring.schema import METADATA as SCORING_METADATA
+from loadtest.faults.rows import Databases, add_rows, snapshot_of, stored_table
+from loadtest.judge.violations import Invariant
+from loadtest.record import Ledger, Outage, SeatRecord, StoredEntry, StoredTable, TableRecord
+
+TABLE = ("t", "open", "solo", 1, "{}", b"seed")
+ENTRIES = [("t", 1, 10, 20, "{}"), ("t", 2, 15, 25, '{"t": "compensate", "v": 1, "milliseconds": 5}')]
+
+
+@pytest.fixture
+def databases(tmp_path: Path) -> Databases:
+    for name, metadata in {"engine": METADATA, "scoring": SCORING_METADATA}.items():
+        engine = create_engine(f"sqlite:///{tmp_path}/{name}.db")
+        metadata.create_all(engine)
+        engine.dispose()
+    with closing(connect(tmp_path / "engine.db")) as connection, connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("INSERT INTO tables VALUES (?, ?, ?, ?, ?, ?, 0, NULL, 0, 0, 0)", TABLE)
+        connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", ENTRIES)
+    return Databases(*(f"sqlite+aiosqlite:///{tmp_path}/{name}.db" for name in ("engine", "scoring")))
+
+
+def end_the_game(connection: Connection) -> None:
+    connection.execute("INSERT INTO entries VALUES ('t', 3, 30, 0, '{}')")
+    connection.execute("UPDATE tables SET status = 'finished'")
+    connection.commit()
+
+
+def archive(connection: Connection) -> None:
+    log = zlib.compress(json.dumps({"v": 1, "entries": [row[1:] for row in ENTRIES]}).encode())
+    connection.execute("INSERT INTO archive VALUES ('t', 'solo', 1, '{}', ?, 40, ?)", (b"seed", log))
+    connection.execute("DELETE FROM entries")
+    connection.execute("DELETE FROM tables")
+    connection.commit()
+
+
+def stored(status: str) -> StoredTable:
+    return StoredTable(status, "solo", 1, "{}", b"seed", tuple(StoredEntry(*row[1:]) for row in ENTRIES))
+
+
+@pytest.mark.parametrize("change", [end_the_game, archive])
+async def test_all_rows_are_of_one_snapshot(
+    databases: Databases, tmp_path: Path, change: Callable[[Connection], None]
+) -> None:
+    async with snapshot_of(databases.engine) as snapshot:
+        await snapshot.exec_driver_sql("SELECT count(*) FROM entries")
+        with closing(connect(tmp_path / "engine.db")) as connection:
+            change(connection)
+        assert await stored_table(snapshot, "t") == stored("open")
+
+
+async def test_an_archived_table_is_read(databases: Databases, tmp_path: Path) -> None:
+    with closing(connect(tmp_path / "engine.db")) as connection:
+        archive(connection)
+    async with snapshot_of(databases.engine) as snapshot:
+        assert await stored_table(snapshot, "t") == stored("finished")
+
+
+def test_a_record_gets_the_rows_of_its_table_and_all_outages(databases: Databases, tmp_path: Path) -> None:
+    with closing(connect(tmp_path / "engine.db")) as connection, connection:
+        connection.execute("INSERT INTO outages VALUES ('engine-1', 11, 14)")
+    record = TableRecord("t", "solo", 4, viewers=[SeatRecord("p")])
+    add_rows(databases, record)
+    assert (record.stored, record.outages, record.ledger) == (stored("open"), (Outage(11, 14),), None)
+
+
+def test_the_record_of_a_finished_table_gets_its_ledger(databases: Databases, tmp_path: Path) -> None:
+    with closing(connect(tmp_path / "scoring.db")) as connection, connection:
+        connection.execute("INSERT INTO sheets VALUES ('t', 'solo', '[]')")
+        connection.execute("INSERT INTO rounds VALUES ('t', 1, '[1, 2]', '[3, 4]', '', '', '[]', '[]')")
+        connection.execute("INSERT INTO seat_counts VALUES ('t', 1, 'wins', 5)")
+        connection.execute("INSERT INTO results VALUES ('t', '[[1], [0]]', '[3, 4]', 30)")
+        connection.execute("INSERT INTO result_players VALUES ('t', 'p', 'P', 'solo', 0, 2, 0, 30)")
+    record = TableRecord("t", "solo", 4, viewers=[SeatRecord("p")], is_finished=True)
+    add_rows(databases, record)
+    expected = Ledger(((1, [1, 2], [3, 4]),), (([[1], [0]], [3, 4]),), (("p", 2),), ((1, "wins", 5),), 30)
+    assert record.ledger == expected
+
+
+def test_an_unknown_table_is_lost(databases: Databases) -> None:
+    viewer = SeatRecord("p")
+    add_rows(databases, TableRecord("other", "solo", 4, viewers=[viewer]))
+    assert [noted.invariant for noted in viewer.noted] == [Invariant.TABLE_LOST]

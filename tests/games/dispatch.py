@@ -1,0 +1,61 @@
+"""Functions on the state of any game, whose rules are found by the type of the state."""
+
+from functools import cache
+from typing import Any, TypeVar
+
+from croupier.games.facts import Fact, Seat, View, Viewer
+from croupier.games.interface import (
+    Awaiting,
+    CardsShuffled,
+    Event,
+    Game,
+    Legal,
+    ProposalAgreed,
+    State,
+    resolve_options,
+)
+from croupier.games.registry import GAMES
+from tests.games.toy import TOY
+
+S = TypeVar("S")
+
+
+def rules(state: State) -> Game:
+    """Return the rules of a state."""
+    return _by_type()[type(state)]
+
+
+@cache
+def _by_type() -> dict[type, Game]:
+    games = (*GAMES.values(), TOY)
+    return {type(game.new(game.seats[0], resolve_options(game, game.seats[0], {}))): game for game in games}
+
+
+def awaiting(state: State) -> Awaiting:
+    """Return the awaited events."""
+    return rules(state).awaiting(state)
+
+
+def scores(state: State) -> tuple[int, ...]:
+    """Return running totals by seat."""
+    return rules(state).scores(state)
+
+
+def legal_actions(state: State, seat: Seat) -> Legal:
+    """Return the legal actions of a seat."""
+    return rules(state).legal_actions(state, seat)
+
+
+def apply(state: S, event: Event) -> tuple[S, tuple[Fact, ...]]:
+    """Return the next state and its facts; raises IllegalAction."""
+    return rules(state).apply(state, event)
+
+
+def view(state: State, viewer: Viewer) -> View:
+    """Return the view of a viewer."""
+    return rules(state).view(state, viewer)
+
+
+def event_record(state: State, event: CardsShuffled | ProposalAgreed) -> dict[str, Any]:
+    """Return an event as a replay contains it; raises IllegalAction."""
+    return rules(state).event_record(state, event)

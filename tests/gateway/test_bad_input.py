@@ -1,0 +1,271 @@
+"""Bad requests get the right status and a sentence, and affect no other caller."""
+
+import json
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from grpc_status import rpc_status
+
+from croupier.gateway.admin import Admin
+from croupier.runtime.identity import (
+    ENGINE_CONTROL_AUDIENCE,
+    PLAYER_AUDIENCE,
+    SCORING_CONTROL_AUDIENCE,
+    write_new_key_pair,
+)
+from croupier_internal.v1 import engine_control_pb2, scoring_control_pb2
+from tests.gateway.conftest import GatewayDeployment
+from tests.gateway.harness import (
+    Gateway,
+    has_reason,
+    opened_gateway,
+    refused,
+    refused_over_grpc,
+    reveals_no_gateway,
+)
+from tests.waiting import TIMEOUT_SECONDS
+
+pytestmark = pytest.mark.gateway
+LIST_GAMES = "/croupier_api.v1.LobbyService/ListGames"
+CONTROL = [
+    f"/{service.full_name}/{method.name}"
+    for file in (engine_control_pb2, scoring_control_pb2)
+    for service in file.DESCRIPTOR.services_by_name.values()
+    for method in service.methods
+]
+REFLECTION = [f"/grpc.reflection.{version}.ServerReflection/ServerReflectionInfo" for version in ("v1", "v1alpha")]
+
+
+@pytest.fixture
+def gateway(deployment: GatewayDeployment) -> Gateway:
+    return deployment.gateway
+
+
+@pytest.fixture
+def channel(deployment: GatewayDeployment) -> Iterator[grpc.Channel]:
+    assert deployment.endpoints.tls is not None
+    with grpc.secure_channel(deployment.endpoints.lobby, deployment.endpoints.tls.credentials()) as channel:
+        yield channel
+
+
+def refused_natively(call: Callable[..., object], token: str | None = None) -> grpc.StatusCode:
+    """Return the refusal of a call over gRPC."""
+    metadata = (("authorization", f"Bearer {token}"),) if token else ()
+    with pytest.raises(grpc.RpcError) as fault:
+        call(b"", metadata=metadata, timeout=TIMEOUT_SECONDS)
+    assert isinstance(fault.value, grpc.Call)
+    status = rpc_status.from_call(fault.value)
+    assert status is not None
+    has_reason(status)
+    return fault.value.code()
+
+
+def test_calls_without_a_valid_token_are_refused(gateway: Gateway, channel: grpc.Channel, tmp_path: Path) -> None:
+    write_new_key_pair(tmp_path / "other.pem", tmp_path / "other.pub")
+    good = gateway.token()
+    assert gateway.ask("GET", "/v1/games", token=good).status == 200
+    for token in (
+        None,
+        "secret",
+        gateway.token(age_seconds=3600),
+        gateway.token(key=tmp_path / "other.pem"),
+        good[:-8] + good[-16:-8],
+        gateway.token(audience=ENGINE_CONTROL_AUDIENCE),
+    ):
+        refused(gateway.ask("GET", "/v1/games", token=token), 401, grpc.StatusCode.UNAUTHENTICATED, "access token")
+        assert refused_natively(channel.unary_unary(LIST_GAMES), token) is grpc.StatusCode.UNAUTHENTICATED
+
+
+@pytest.mark.parametrize("scheme", ["bearer", "BEARER"])
+def test_the_scheme_of_a_token_is_case_insensitive(gateway: Gateway, scheme: str) -> None:
+    assert gateway.ask("GET", "/v1/games", headers={"authorization": f"{scheme} {gateway.token()}"}).status == 200
+
+
+@pytest.mark.parametrize("form", ["Basic {}", "{}", "Bearer{}", "Basic Bearer {}"])
+def test_a_token_in_another_form_is_refused(gateway: Gateway, form: str) -> None:
+    answer = gateway.ask("GET", "/v1/games", headers={"authorization": form.format(gateway.token())})
+    refused(answer, 401, grpc.StatusCode.UNAUTHENTICATED, "access token")
+
+
+@pytest.mark.parametrize("path", [*CONTROL, *REFLECTION])
+def test_internal_methods_are_unknown(gateway: Gateway, channel: grpc.Channel, path: str) -> None:
+    for audience in (PLAYER_AUDIENCE, ENGINE_CONTROL_AUDIENCE, SCORING_CONTROL_AUDIENCE):
+        token = gateway.token(audience=audience)
+        assert refused_natively(channel.unary_unary(path), token) is grpc.StatusCode.UNIMPLEMENTED
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("GET", "/"), ("GET", "/v1/nothing"), ("PUT", "/v1/games"), ("GET", "/stats"), ("POST", "/quitquitquit")],
+)
+def test_unknown_paths(gateway: Gateway, method: str, path: str) -> None:
+    answer = gateway.ask(method, path, token=gateway.token())
+    refused(answer, 404, grpc.StatusCode.UNIMPLEMENTED, "unknown path or method")
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", ""])
+@pytest.mark.parametrize("path", ["/v1/tables", "/croupier_api.v1.LobbyService/CreateTable"])
+def test_wrong_content_types(gateway: Gateway, path: str, kind: str) -> None:
+    answer = gateway.ask("POST", path, b'{"game": "thulla"}', token=gateway.token(), headers={"content-type": kind})
+    refused(answer, 415, grpc.StatusCode.INVALID_ARGUMENT, "content-type: application/json")
+
+
+@pytest.mark.parametrize("kind", ["application/grpcfoo", "application/grpc-web+json", "text/application/grpc"])
+def test_content_types_that_only_look_like_grpc(gateway: Gateway, kind: str) -> None:
+    answer = gateway.ask("POST", LIST_GAMES, b"", token=gateway.token(), headers={"content-type": kind})
+    refused(answer, 415, grpc.StatusCode.INVALID_ARGUMENT, "content type")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "kind", "code"),
+    [
+        ("GET", LIST_GAMES, "application/grpc", grpc.StatusCode.UNIMPLEMENTED),
+        ("GET", "/v1/games", "application/grpc", grpc.StatusCode.UNIMPLEMENTED),
+        ("POST", "/v1/tables", "application/grpc+proto", grpc.StatusCode.UNIMPLEMENTED),
+        ("POST", LIST_GAMES, "application/grpc+thrift", grpc.StatusCode.INVALID_ARGUMENT),
+        ("POST", f"{LIST_GAMES}%2f", "application/grpc", grpc.StatusCode.INVALID_ARGUMENT),
+    ],
+)
+def test_refusals_of_the_gateway_have_the_same_code_over_grpc(
+    gateway: Gateway, method: str, path: str, kind: str, code: grpc.StatusCode
+) -> None:
+    """Envoy's own codes for these are INTERNAL and UNKNOWN, after which clients retry."""
+    refused_over_grpc(gateway.ask(method, path, token=gateway.token(), headers={"content-type": kind}), code)
+
+
+@pytest.mark.parametrize("kind", ["application/grpc", "application/grpc-web+proto", "application/grpc-web-text"])
+def test_refusals_of_the_gateway_have_the_same_code_over_grpc_web(gateway: Gateway, kind: str) -> None:
+    """A browser would read Envoy's own codes as a call that was not made, and retry it."""
+    unknown = grpc.StatusCode.UNIMPLEMENTED
+    for path, token, code in (
+        (LIST_GAMES, None, grpc.StatusCode.UNAUTHENTICATED),
+        (LIST_GAMES, gateway.token(audience=ENGINE_CONTROL_AUDIENCE), grpc.StatusCode.UNAUTHENTICATED),
+        (f"{LIST_GAMES}2", gateway.token(), unknown),
+    ):
+        refused_over_grpc(gateway.ask("POST", path, b"", token=token, headers={"content-type": kind}), code)
+
+
+def test_invalid_base64(gateway: Gateway) -> None:
+    headers = {"content-type": "application/grpc-web-text"}
+    answer = gateway.ask("POST", LIST_GAMES, b"%%%%", token=gateway.token(), headers=headers)
+    refused_over_grpc(answer, grpc.StatusCode.INVALID_ARGUMENT)
+    assert "base64" in answer.headers["grpc-message"]
+
+
+def test_a_content_type_in_capitals(gateway: Gateway) -> None:
+    table, headers = {"game": "thulla", "seat_count": 4}, {"content-type": "Application/JSON; charset=UTF-8"}
+    assert gateway.ask("POST", "/v1/tables", table, token=gateway.token(), headers=headers).status == 200
+
+
+def test_json_that_fits_no_message(gateway: Gateway) -> None:
+    token = gateway.token()
+    for body, sentence in (
+        (b"{", "end of string"),
+        (b'{"seat_count": "many"}', "seat_count: invalid value"),
+        (b"[]", "must be a message"),
+        (b'{"options":' * 5000, "too deep"),
+        (b'{"game": "\\ud800"}', "surrogate"),
+    ):
+        answer = gateway.ask("POST", "/v1/tables", body, token=token, headers={"content-type": "application/json"})
+        refused(answer, 400, grpc.StatusCode.INVALID_ARGUMENT, sentence)
+    refused(gateway.ask("GET", "/v1/games?x=1", token=token), 400, grpc.StatusCode.INVALID_ARGUMENT, 'field "x"')
+    two_tables = gateway.ask("POST", "/v1/tables/a/actions", {"table_id": "b"}, token=token)
+    refused(two_tables, 400, grpc.StatusCode.INVALID_ARGUMENT, "conflicting")
+
+
+def test_refusals_of_a_service_keep_their_reason(gateway: Gateway) -> None:
+    answer = gateway.ask("POST", "/v1/tables", {"game": "poker", "seat_count": 4}, token=gateway.token())
+    refused(answer, 400, grpc.StatusCode.INVALID_ARGUMENT, "invalid game 'poker': expected ")
+    assert answer.json["details"][0]["reason"] == "UNKNOWN_GAME"
+
+
+def test_too_large_requests(gateway: Gateway, channel: grpc.Channel) -> None:
+    token, large = gateway.token(), "a" * 70_000
+    headers = gateway.ask("GET", "/v1/games", token=token, headers={"x-large": large[:20_000]})
+    refused(headers, 431, grpc.StatusCode.RESOURCE_EXHAUSTED, "headers are too large")
+    many = gateway.ask("GET", "/v1/games", token=token, headers={f"x-{number}": "a" for number in range(100)})
+    refused(many, 431, grpc.StatusCode.RESOURCE_EXHAUSTED, "headers are too large")
+    body = gateway.ask("POST", "/v1/tables", {"game": large}, token=token)
+    refused(body, 413, grpc.StatusCode.RESOURCE_EXHAUSTED, "body is too large")
+    sign_in: Any = channel.unary_unary("/croupier_api.v1.LobbyService/SignIn")
+    # The service's gRPC library refuses it, without details.
+    with pytest.raises(grpc.RpcError) as fault:
+        sign_in(large.encode(), timeout=TIMEOUT_SECONDS)
+    assert isinstance(fault.value, grpc.Call)
+    assert fault.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+
+
+def test_the_largest_request_of_the_gateway_is_accepted_by_services(gateway: Gateway) -> None:
+    headers = {f"x-large-{number}": "a" * 1000 for number in range(15)}
+    for _ in range(5):
+        assert gateway.ask("GET", "/v1/games", token=gateway.token(), headers=headers).status == 200
+
+
+def test_ambiguous_paths(gateway: Gateway) -> None:
+    token = gateway.token()
+    assert gateway.ask("GET", "/v1/tables/a%2fb/view", token=token).status == 400
+    assert gateway.ask("GET", "/v1/games", token=token, headers={"x_table_id": "a"}).status == 400
+    assert gateway.ask("GET", "//v1/../v1/games").status == 401
+    assert gateway.ask("GET", f"/v1/games?access_token={token}").status == 401
+
+
+def test_an_address_that_calls_too_often(tmp_path: Path) -> None:
+    with opened_gateway(tmp_path, "--address-requests-per-second=1", "--address-burst=5") as narrow:
+        # The limit ignores the address that a client claims.
+        answers = [narrow.ask("GET", "/healthz", headers={"x-forwarded-for": f"10.0.0.{host}"}) for host in range(12)]
+        assert [answer.status for answer in answers[:5]] == [200] * 5
+        limited = [answer for answer in answers if answer.status != 200]
+        assert limited
+        refused(limited[0], 429, grpc.StatusCode.RESOURCE_EXHAUSTED, "too many requests")
+        if sys.platform == "linux":
+            # Only Linux has more than one loopback address.
+            assert replace(narrow, caller="127.0.0.2").ask("GET", "/healthz").status == 200
+        web = narrow.ask("POST", LIST_GAMES, b"", headers={"content-type": "application/grpc-web+proto"})
+        refused_over_grpc(web, grpc.StatusCode.RESOURCE_EXHAUSTED)
+        metadata = (("authorization", f"Bearer {narrow.token()}"),)
+        with grpc.insecure_channel(narrow.address) as channel:
+            list_games: Any = channel.unary_unary(LIST_GAMES)
+            calls = [list_games.future(b"", metadata=metadata, timeout=TIMEOUT_SECONDS) for _ in range(12)]
+            codes = {call.code() for call in calls}
+        # This gateway has no upstream: calls that are not limited are UNAVAILABLE.
+        assert grpc.StatusCode.RESOURCE_EXHAUSTED in codes
+        assert codes <= {grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.UNAVAILABLE}
+
+
+def test_a_gateway_whose_memory_is_used_up_refuses_with_a_sentence(tmp_path: Path) -> None:
+    flags = ("--memory-limit-mebibytes=1", "--metrics-listen=127.0.0.1:0", "--address-requests-per-second=0")
+    with opened_gateway(tmp_path, *flags) as full:
+        deadline = time.monotonic() + TIMEOUT_SECONDS
+        while (answer := full.ask("GET", "/healthz")).status == 200:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        refused(answer, 503, grpc.StatusCode.UNAVAILABLE, "is not available")
+        native = full.ask("POST", LIST_GAMES, b"", headers={"content-type": "application/grpc"})
+        refused_over_grpc(native, grpc.StatusCode.UNAVAILABLE)
+        metrics = json.loads((tmp_path / "ready.json").read_text())["metrics"]
+        assert urllib.request.urlopen(f"http://{metrics}/metrics", timeout=10).status == 200
+
+
+async def test_a_draining_gateway_is_unhealthy_for_load_balancers(tmp_path: Path) -> None:
+    with opened_gateway(tmp_path) as leaving:
+        well = leaving.ask("GET", "/healthz")
+        reveals_no_gateway(well)
+        assert well.status == 200
+        await Admin(json.loads((tmp_path / "ready.json").read_text())["admin"]).drain(0)
+        refused(leaving.ask("GET", "/healthz"), 503, grpc.StatusCode.UNAVAILABLE, "is not available")
+
+
+def test_services_that_do_not_run(tmp_path: Path) -> None:
+    with opened_gateway(tmp_path, "--lobby=127.0.0.1:1") as lonely:
+        answer = lonely.ask("GET", "/v1/games", token=lonely.token())
+        refused(answer, 503, grpc.StatusCode.UNAVAILABLE, "is not available")
+        for kind in ("application/grpc", "application/grpc-web+proto"):
+            answer = lonely.ask("POST", LIST_GAMES, b"", token=lonely.token(), headers={"content-type": kind})
+            refused_over_grpc(answer, grpc.StatusCode.UNAVAILABLE)

@@ -1,0 +1,254 @@
+"""Envoy accepts the configuration with any settings, and it routes public calls only."""
+
+import re
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from google.protobuf.descriptor_pb2 import FileDescriptorSet, MethodOptions
+from google.rpc.code_pb2 import INTERNAL
+
+from croupier.gateway.bindings import SERVICES, bindings, call_path, calls
+from croupier.gateway.checks import now_utc
+from croupier.gateway.configuration import configuration_files, write_files
+from croupier.gateway.descriptors import descriptor_set
+from croupier.gateway.envoy import find_envoy, validate
+from croupier.gateway.local_certificate import DevelopmentCertificate
+from croupier.gateway.refusals import REFUSALS
+from croupier.gateway.settings import GatewaySettings
+from croupier.lobby.servicer import OPEN_METHODS
+from croupier.runtime.errors import REASON_PREFIX
+from croupier.runtime.identity import write_new_key_pair
+from croupier_api.v1.errors_pb2 import ErrorReason
+
+PAGE = Path(__file__).parents[2] / "docs/gateway.md"
+ENVOYS_SHORTEST_SECONDS = 0.05
+"""Envoy's minimum between two fills of a token bucket."""
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> GatewaySettings:
+    write_new_key_pair(tmp_path / "lobby.private.pem", tmp_path / "lobby.public.pem")
+    made = DevelopmentCertificate(tmp_path)
+    made.ensure(now_utc())
+    return GatewaySettings(
+        lobby_public_key=tmp_path / "lobby.public.pem",
+        certificate=made.certificate,
+        key=made.key,
+        upstream_certificate=made.certificate,
+        upstream_key=made.key,
+        upstream_ca=made.authority,
+    )
+
+
+def changed(settings: GatewaySettings, **changes: Any) -> GatewaySettings:
+    return settings.model_copy(update=changes)
+
+
+NO_TLS = dict.fromkeys(("certificate", "key", "upstream_certificate", "upstream_key", "upstream_ca"))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {
+            "metrics_listen": "127.0.0.1:7708",
+            "access_log": True,
+            "allowed_origins": "https://a.example,https://b.example",
+        },
+        {"lobby": "lobby:7710", "engine": "10.0.0.1:7720,10.0.0.2:7720", "scoring": "scoring:7730"},
+        {"listen": "[::1]:7700", "address_requests_per_second": 3, "address_burst": 3, "allowed_origins": "*"},
+        {**NO_TLS, "address_requests_per_second": 0, "trusted_proxies": 1, "memory_limit_mebibytes": 100},
+        {"secrets_folder": True},
+        {"traces_collector": "collector:4317", "traces_ratio": 0.001, "access_log": True},
+    ],
+    ids=["usual", "all", "names", "narrow", "unlimited", "secrets in files", "traced"],
+)
+def test_envoy_accepts_it(settings: GatewaySettings, tmp_path: Path, changes: dict[str, Any]) -> None:
+    secrets = {"secrets_folder": tmp_path} if "secrets_folder" in changes else {}
+    write_files(configuration_files(changed(settings, **changes | secrets)), tmp_path)
+    validate(find_envoy(), tmp_path / "envoy.yaml")
+
+
+CHANGED: dict[str, Any] = {
+    "lobby_public_key": "another.public.pem",
+    "lobby": "10.0.0.1:1",
+    "engine": "10.0.0.1:2,10.0.0.2:2",
+    "scoring": "scoring:3",
+    "listen": "127.0.0.1:4",
+    "admin_listen": "127.0.0.1:5",
+    "metrics_listen": "",
+    "certificate": Path("/another.pem"),
+    "key": Path("/another.key"),
+    "upstream_certificate": Path("/another.pem"),
+    "upstream_key": Path("/another.key"),
+    "upstream_ca": Path("/another.ca"),
+    "secrets_folder": Path("/folder"),
+    "allowed_origins": "https://play.example",
+    "trusted_proxies": 1,
+    "address_requests_per_second": 100,
+    "address_burst": 500,
+    "connections_limit": 7,
+    "memory_limit_mebibytes": 8,
+    "streams_per_connection_limit": 9,
+    "header_seconds": 11,
+    "request_seconds": 12,
+    "connection_age_seconds": 13,
+    "connection_idle_seconds": 14,
+    "access_log": True,
+    "traces_collector": "another:4317",
+    "traces_ratio": 0.5,
+}
+
+
+@pytest.mark.parametrize("name", GatewaySettings.model_fields)
+def test_every_setting_changes_it(settings: GatewaySettings, tmp_path: Path, name: str) -> None:
+    write_new_key_pair(tmp_path / "another.private.pem", tmp_path / "another.public.pem")
+    value = tmp_path / CHANGED[name] if name == "lobby_public_key" else CHANGED[name]
+    usual = changed(settings, metrics_listen="127.0.0.1:7708", traces_collector="collector:4317")
+    assert configuration_files(changed(usual, **{name: value})) != configuration_files(usual)
+
+
+def test_a_value_cannot_leave_its_place(settings: GatewaySettings, tmp_path: Path) -> None:
+    name = 'a "b": #{{c}}\n\tø.pem'
+    (tmp_path / name).write_bytes(settings.lobby_public_key.read_bytes())
+    odd = changed(settings, certificate=tmp_path / name, key=tmp_path / name)
+    context = players(odd)["filter_chains"][0]["transport_socket"]["typed_config"]["common_tls_context"]
+    assert context["tls_certificates"][0]["private_key"] == {"filename": str(tmp_path / name)}
+
+
+def made(settings: GatewaySettings) -> Any:
+    """Return the configuration as data."""
+    return yaml.safe_load(configuration_files(settings)["envoy.yaml"])
+
+
+def players(settings: GatewaySettings) -> Any:
+    """Return the players' listener."""
+    return made(settings)["static_resources"]["listeners"][0]
+
+
+def manager(settings: GatewaySettings) -> Any:
+    """Return the players' connection manager."""
+    return players(settings)["filter_chains"][0]["filters"][0]["typed_config"]
+
+
+def http_filter(settings: GatewaySettings, name: str) -> Any:
+    """Return the one HTTP filter of players' calls with this name."""
+    [found] = [each["typed_config"] for each in manager(settings)["http_filters"] if each["name"].endswith(f".{name}")]
+    return found
+
+
+def routes(settings: GatewaySettings) -> Any:
+    """Return the routes of players' calls."""
+    return manager(settings)["route_config"]["virtual_hosts"][0]["routes"]
+
+
+def test_envoy_finds_certificates_wherever_it_runs(
+    settings: GatewaySettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    own = DevelopmentCertificate(Path())
+    upstream = dict.fromkeys(("upstream_certificate", "upstream_key", "upstream_ca"), own.key)
+    near = changed(settings, certificate=own.certificate, key=own.key, **upstream)
+    for secrets in (None, tmp_path):
+        configuration = "".join(configuration_files(changed(near, secrets_folder=secrets)).values())
+        named = re.findall(r"\b(?:filename|path): \"(\S+)\" ", configuration)
+        assert [path for path in named if path.startswith(str(tmp_path))], configuration
+        assert [path for path in named if not path.startswith("/")] == []
+
+
+@pytest.mark.parametrize("rate", [1, 3, 19, 199, 200])
+def test_an_address_may_call_at_the_configured_rate(settings: GatewaySettings, rate: int) -> None:
+    limit = http_filter(changed(settings, address_requests_per_second=rate), "local_ratelimit")
+    bucket = limit["descriptors"][0]["token_bucket"]
+    fill_seconds = float(bucket["fill_interval"].removesuffix("s"))
+    assert bucket["tokens_per_fill"] / fill_seconds == pytest.approx(rate)
+    assert fill_seconds >= ENVOYS_SHORTEST_SECONDS
+
+
+def test_the_services_are_those_of_the_public_contract() -> None:
+    contract = FileDescriptorSet.FromString(files("croupier_api.v1").joinpath("descriptors.binpb").read_bytes())
+    assert {file.package for file in contract.file} == {"croupier_api.v1"}
+    assert {one.full_name for one in SERVICES} == set(services_of(contract))
+
+
+def test_envoy_knows_no_other_service() -> None:
+    known = FileDescriptorSet.FromString(descriptor_set())
+    assert set(services_of(known)) == {f"croupier_api.v1.{name}Service" for name in ("Lobby", "Engine", "Scoring")}
+    names = {file.name for file in known.file}
+    assert all(imported in names for file in known.file for imported in file.dependency)
+
+
+def services_of(contract: FileDescriptorSet) -> Iterator[str]:
+    return (f"{file.package}.{service.name}" for file in contract.file for service in file.service)
+
+
+def test_only_calls_of_players_have_a_route(settings: GatewaySettings) -> None:
+    routed = [route["match"] for route in routes(settings) if "cluster" in route.get("route", {})]
+    paths = [match["path"] for match in routed if "path" in match]
+    assert [match for match in routed if "path" not in match] == [{"prefix": "/v1/"}]
+    assert paths == [call.path for call in calls()]
+    assert all(re.fullmatch(r"/croupier_api\.v1\.(Lobby|Engine|Scoring)Service/\w+", path) for path in paths)
+
+
+def test_every_call_but_the_bidirectional_stream_is_there_for_http() -> None:
+    bound = {binding.method.name for binding in bindings()}
+    assert {call.path.rpartition("/")[2] for call in calls()} - bound == {"PlayTable"}
+    assert len({(binding.verb, binding.path) for binding in bindings()}) == len(bindings())
+
+
+def test_the_gateway_does_not_retry_calls_that_are_not_idempotent(settings: GatewaySettings) -> None:
+    called = [route for route in routes(settings) if "path" in route["match"] and "route" in route]
+    retried = {one["match"]["path"].rpartition("/")[2]: one["route"]["retry_policy"]["retry_on"] for one in called}
+    harmful = {
+        "RefreshToken",
+        "CreateTable",
+        "LeaveTable",
+        "AddBot",
+        "ClearSeat",
+        "FindMatch",
+        "SendReaction",
+        "PlayTable",
+    }
+    assert {name for name, conditions in retried.items() if "unavailable" not in conditions} == harmful
+    assert all("connect-failure" in conditions for conditions in retried.values())
+
+
+def test_calls_that_only_read_have_the_method_get() -> None:
+    levels = {(one.verb, one.method.GetOptions().idempotency_level) for one in bindings()}
+    assert {verb for verb, level in levels if level == MethodOptions.NO_SIDE_EFFECTS} == {"GET"}
+    assert {level for verb, level in levels if verb == "GET"} == {MethodOptions.NO_SIDE_EFFECTS}
+
+
+def test_calls_without_a_token_are_the_open_methods_of_the_lobby(settings: GatewaySettings) -> None:
+    json_paths = {one.path for one in bindings() if call_path(one.method) in OPEN_METHODS}
+    assert json_paths == {"/v1/sign-in", "/v1/tokens:refresh"}
+    rules = http_filter(settings, "jwt_authn")["rules"]
+    assert {rule["match"].get("path") for rule in rules if "requires" not in rule} == OPEN_METHODS | json_paths
+
+
+def test_the_players_listener_does_not_reach_the_administration(settings: GatewaySettings) -> None:
+    listeners = made(changed(settings, metrics_listen="127.0.0.1:7708"))["static_resources"]["listeners"]
+    opened, metrics = listeners
+    assert "'cluster': 'admin'" not in str(opened)
+    [host] = metrics["filter_chains"][0]["filters"][0]["typed_config"]["route_config"]["virtual_hosts"]
+    assert [route["match"]["path"] for route in host["routes"]] == ["/metrics", "/ready"]
+
+
+def test_texts_of_refusals_fit_into_headers() -> None:
+    """Envoy sends them as they are: gRPC would want other letters escaped, and Envoy reads % as a command."""
+    assert [refusal for refusal in REFUSALS if not re.fullmatch(r"[ -$&-~]+", refusal.message)] == []
+
+
+def test_the_page_lists_every_refusal() -> None:
+    rows = re.findall(r"^\| ([\d, ]+|others) \| (\d+) [A-Z_]+ \| `(\w+)` \|", PAGE.read_text(), re.MULTILINE)
+    listed = {(status, int(code), reason) for row, code, reason in rows for status in row.split(", ")}
+    known = {
+        (str(one.http_status or one.status), one.code, ErrorReason.Name(one.reason).removeprefix(REASON_PREFIX))
+        for one in REFUSALS[:-1]
+    }
+    assert listed == known | {("others", INTERNAL, "INTERNAL_FAULT")}

@@ -1,0 +1,69 @@
+"""The OpenAPI document covers each call that has a path, with the comments of the contract."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from croupier.cli.__main__ import app
+from croupier.gateway.bindings import bindings
+from croupier.gateway.openapi import openapi
+
+
+@pytest.fixture(scope="module")
+def document() -> Any:
+    """Return the output of the command."""
+    ran = CliRunner().invoke(app, ["gateway", "openapi"])
+    assert ran.exit_code == 0
+    return json.loads(ran.stdout)
+
+
+def operations(document: Any) -> dict[tuple[str, str], Any]:
+    return {(verb, path): one for path, verbs in document["paths"].items() for verb, one in verbs.items()}
+
+
+def test_each_binding_of_a_call_has_a_name_of_its_own(document: Any) -> None:
+    found = operations(document)
+    assert found.keys() == {(binding.verb.lower(), binding.path) for binding in bindings()}
+    names = {one["operationId"] for one in found.values()}
+    further = {"JoinTableWithoutTableId", "GetPlayerStatisticsWithoutPlayerId"}
+    assert names == further | {binding.method.name for binding in bindings()}
+    assert len(names) == len(found)
+
+
+def test_every_reference_resolves(document: Any) -> None:
+    named = set(re.findall(r'"#/components/schemas/([\w.]+)"', json.dumps(document)))
+    assert named == document["components"]["schemas"].keys()
+
+
+def test_every_parameter_of_a_path_is_described(document: Any) -> None:
+    for (_, path), operation in operations(document).items():
+        in_path = [one["name"] for one in operation["parameters"] if one["in"] == "path"]
+        assert in_path == re.findall(r"{(\w+)}", path)
+        assert operation["summary"]
+        assert all(one["description"] for one in operation["parameters"])
+
+
+def test_everything_is_described(document: Any) -> None:
+    for name, schema in document["components"]["schemas"].items():
+        assert schema["description"], name
+        for field, described in schema.get("properties", {}).items():
+            assert described["description"], f"{name}.{field}"
+
+
+def test_only_signing_in_needs_no_token(document: Any) -> None:
+    open_to_all = {path for (_, path), one in operations(document).items() if one.get("security") == []}
+    assert open_to_all == {"/v1/sign-in", "/v1/tokens:refresh"}
+
+
+def test_schemas_by_example() -> None:
+    schemas = openapi()["components"]["schemas"]
+    assert schemas["SubmitActionResponse"]["properties"]["sequence"]["type"] == "string"
+    assert schemas["GameStatistics"]["properties"]["counts"]["additionalProperties"]["format"] == "uint64"
+    assert schemas["CreateTableRequest"]["properties"]["options"]["type"] == "object"
+    assert schemas["Tokens"]["properties"]["access_expiry_time"]["format"] == "date-time"
+    assert re.fullmatch(schemas["TimeControl"]["properties"]["bot_delay"]["pattern"], "0.5s")
+    assert schemas["SetReadyRequest"]["properties"]["client_seed"]["contentEncoding"] == "base64"
+    assert schemas["TurnChanged"]["properties"]["seats_to_act"]["items"] == {"type": "integer", "format": "uint32"}

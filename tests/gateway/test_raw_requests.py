@@ -1,0 +1,95 @@
+"""Malformed HTTP is answered with a sentence or by closing the connection."""
+
+import socket
+from contextlib import suppress
+
+import grpc
+import pytest
+
+from tests.gateway.conftest import GatewayDeployment
+from tests.gateway.harness import Answer, Gateway, refused
+
+pytestmark = pytest.mark.gateway
+INVALID = grpc.StatusCode.INVALID_ARGUMENT
+HEAD = b"GET /v1/games HTTP/1.1\r\nhost: x\r\n"
+SIGN_IN = b"POST /v1/sign-in HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"
+SWITCH = b"connection: upgrade\r\nupgrade: websocket\r\n\r\n"
+INVALID_HTTP, AMBIGUOUS = "invalid HTTP", "ambiguous path"
+CHUNKED = SIGN_IN + b"transfer-encoding: chunked"
+UNREADABLE = [
+    (b"\x00\xffhello\r\n\r\n", INVALID_HTTP),
+    (b"FOO /v1/games HTTP/1.1\r\nhost: x\r\n\r\n", INVALID_HTTP),
+    (HEAD + b"a b: c\r\n\r\n", INVALID_HTTP),
+    (SIGN_IN + b"content-length: -1\r\n\r\n", INVALID_HTTP),
+    (SIGN_IN + b"content-length: 2\r\ncontent-length: 3\r\n\r\n{}", INVALID_HTTP),
+    (CHUNKED + b"\r\ncontent-length: 2\r\n\r\n0\r\n\r\n", INVALID_HTTP),
+    (CHUNKED + b"\r\n\r\nzz\r\n", INVALID_HTTP),
+    (SIGN_IN + b"content-encoding: gzip\r\ncontent-length: 4\r\n\r\n\x1f\x8b\x08\x00", "invalid request: "),
+    (b"GET /v1/games HTTP/1.1\r\n\r\n", "missing header 'host'"),
+    (b"GET /v1/games HTTP/1.1\r\nhost: a b<>\r\n\r\n", "invalid header 'host'"),
+    (HEAD + b"a: \x00\r\n\r\n", "invalid character"),
+    (HEAD + b"a_b: c\r\n\r\n", "'_' is not allowed"),
+    *(
+        (b"GET /v1/%b HTTP/1.1\r\nhost: x\r\n\r\n" % path, AMBIGUOUS)
+        for path in (b"games#a", b"tables/a%2fb", b"tables/a%00b", b"tables/a%5Cb")
+    ),
+]
+
+
+def send_checked(deployment: GatewayDeployment, request: bytes) -> Answer:
+    answer = deployment.gateway.send_raw(request)
+    assert answer is not None
+    return answer
+
+
+@pytest.mark.parametrize(("request_bytes", "sentence"), UNREADABLE)
+def test_a_malformed_request_gets_its_fault(deployment: GatewayDeployment, request_bytes: bytes, sentence: str) -> None:
+    refused(send_checked(deployment, request_bytes), 400, INVALID, sentence)
+
+
+@pytest.mark.parametrize("coding", [b"xchunked", b"gzip, chunked", b"chunked\r\ntransfer-encoding: identity"])
+def test_transfer_codings_other_than_chunked(deployment: GatewayDeployment, coding: bytes) -> None:
+    answer = send_checked(deployment, SIGN_IN + b"transfer-encoding: " + coding + b"\r\n\r\n0\r\n\r\n")
+    refused(answer, 501, INVALID, "in chunks")
+
+
+def with_token(gateway: Gateway, request: bytes) -> bytes:
+    return request + b"authorization: Bearer " + gateway.token().encode() + b"\r\n"
+
+
+@pytest.mark.parametrize("head", [HEAD, b"CONNECT a:1 HTTP/1.1\r\nhost: a:1\r\n"], ids=["upgrade", "connect"])
+def test_a_connection_is_not_upgraded(deployment: GatewayDeployment, head: bytes) -> None:
+    refused(
+        send_checked(deployment, with_token(deployment.gateway, head) + SWITCH), 400, INVALID, "Upgrade and CONNECT"
+    )
+
+
+def test_an_old_version_of_http(deployment: GatewayDeployment) -> None:
+    refused(send_checked(deployment, b"GET /v1/games HTTP/1.0\r\n\r\n"), 426, INVALID, "HTTP/1.1 or HTTP/2")
+
+
+def test_headers_that_do_not_end(deployment: GatewayDeployment) -> None:
+    refused(send_checked(deployment, SIGN_IN), 408, grpc.StatusCode.DEADLINE_EXCEEDED, "took too long to arrive")
+
+
+def test_a_path_that_is_a_url(deployment: GatewayDeployment) -> None:
+    """The gateway is no forward proxy: it ignores the URL's host and routes by its path."""
+    request = with_token(deployment.gateway, b"GET http://127.0.0.1:1/v1/games HTTP/1.1\r\nhost: x\r\n")
+    assert send_checked(deployment, request + b"\r\n").json["games"]
+
+
+def test_plain_text_at_a_gateway_with_tls(deployment: GatewayDeployment) -> None:
+    with socket.create_connection(("127.0.0.1", deployment.gateway.port), 20) as plain:
+        plain.sendall(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
+        with suppress(ConnectionResetError):
+            assert plain.recv(4096) == b""
+    assert deployment.gateway.ask("GET", "/healthz").status == 200
+
+
+def test_a_header_that_is_not_text_is_not_logged(deployment: GatewayDeployment) -> None:
+    assert (
+        send_checked(deployment, with_token(deployment.gateway, HEAD) + b"x-table-id: secret\xff\r\n\r\n").status == 200
+    )
+    log = deployment.services.folder.log_file("lobby").read_text()
+    assert "Traceback" not in log
+    assert "secret" not in log

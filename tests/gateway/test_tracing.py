@@ -1,0 +1,47 @@
+"""Callers do not decide which calls the gateway traces."""
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.gateway.harness import opened_gateway
+from tests.gateway.test_routing import FakeEngine
+
+TRACE = "0af7651916cd43dd8448eb211c80319c"
+FROM_OUTSIDE = {
+    "traceparent": f"00-{TRACE}-b7ad6b7169203331-01",
+    "tracestate": "a=b",
+    "baggage": "c=d",
+}
+REQUEST_IDS = ("my own words", "0b8d3f6e-7c51-4c0a-9d8e-2f4a6b8c0d1e")
+"""With its defaults Envoy would sample no call with the first, and would change the second."""
+
+
+@pytest.mark.gateway
+@pytest.mark.parametrize(
+    ("flags", "pattern"),
+    [
+        ((), r""),
+        (("--traces-collector=127.0.0.1:9",), r"00-[0-9a-f]{32}-[0-9a-f]{16}-01"),
+        (("--traces-collector=127.0.0.1:9", "--traces-ratio=0"), r"00-[0-9a-f]{32}-[0-9a-f]{16}-00"),
+    ],
+    ids=["untraced", "all", "none"],
+)
+def test_callers_do_not_decide_what_is_traced(tmp_path: Path, flags: Sequence[str], pattern: str) -> None:
+    flags = (*flags, "--access-log=true")
+    with FakeEngine().running() as engine, opened_gateway(tmp_path, f"--engine={engine.address}", *flags) as gateway:
+        for request_id in REQUEST_IDS:
+            headers = {**FROM_OUTSIDE, "x-request-id": request_id}
+            answer = gateway.ask("GET", "/v1/tables/one/view", token=gateway.token(), headers=headers)
+            assert answer.status == 200, answer.body
+    assert [metadata["x-request-id"] for metadata in engine.metadata] == list(REQUEST_IDS)
+    traceparents = [str(metadata.get("traceparent", "")) for metadata in engine.metadata]
+    assert all(re.fullmatch(pattern, one) for one in traceparents)
+    assert not any(TRACE in one for one in traceparents)
+    assert not any(metadata.get(name) for metadata in engine.metadata for name in ("tracestate", "baggage"))
+    logged = [json.loads(line) for line in (tmp_path / "gateway.log").read_text().splitlines() if line.startswith("{")]
+    if flags[0].startswith("--traces"):
+        assert [line["trace_id"] for line in logged] == [one.split("-")[1] for one in traceparents]

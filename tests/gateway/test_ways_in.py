@@ -1,0 +1,202 @@
+"""The native client, curl and a browser use the same gateway."""
+
+import asyncio
+import base64
+import json
+import os
+import re
+import struct
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from random import Random
+
+import pytest
+from google.protobuf.duration_pb2 import Duration
+
+from croupier.cli.faults import CommandFault
+from croupier.cli.services import gateway, signed_in_client, trust
+from croupier.gateway.bindings import call_path
+from croupier_api.v1 import engine_pb2, lobby_pb2
+from croupier_api.v1.tables_pb2 import TimeControl
+from croupier_client import Client, choose_random_action, play_game
+from tests.gateway.conftest import GatewayDeployment, another_gateway
+from tests.gateway.harness import Gateway
+from tests.programs import program
+from tests.tables import opened_table
+
+pytestmark = pytest.mark.gateway
+README = Path(__file__).parents[2] / "README.md"
+DEADLINE_SECONDS = 60.0
+QUICK_BOTS = TimeControl(bot_delay=Duration(nanos=1_000_000))
+
+
+async def test_a_client_whose_token_expires_early_gets_a_new_one(deployment: GatewayDeployment) -> None:
+    """The gateway refuses a token with another reason than the lobby does: the client must handle both."""
+    async with (
+        asyncio.timeout(DEADLINE_SECONDS),
+        Client(deployment.endpoints, "expiring, with a secret", "Cy") as client,
+    ):
+        await client.list_games()
+        tokens = client.session.tokens
+        assert tokens is not None
+        tokens.access_token = deployment.gateway.token(age_seconds=3600)
+        assert (await client.list_games()).games
+        assert client.session.tokens is not tokens
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shell", ["bash", "dash", "zsh"])
+def test_the_lines_of_the_readme_with_curl(deployment: GatewayDeployment, tmp_path: Path, shell: str) -> None:
+    lines = "".join(re.findall(r"```sh curl\n(.*?)```", README.read_text(), re.DOTALL))
+    program("curl", install="apt-get install curl")
+    found = program(shell, install=f"apt-get install {shell}")
+    done = subprocess.run(
+        [found, "-euc", lines.replace("http://127.0.0.1:7700", f"https://localhost:{deployment.gateway.port}")],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "CURL_CA_BUNDLE": str(deployment.gateway.authority), "TOKEN": ""},
+        timeout=DEADLINE_SECONDS,
+    )
+    assert done.returncode == 0, done.stderr
+    received = [json.loads(line)["table_event"] for line in (tmp_path / "events.jsonl").read_text().splitlines()]
+    answer = json.loads((tmp_path / "answer.json").read_text())
+    # The stream may have begun after the card was played.
+    sequences = [
+        received[0]["snapshot"]["sequence"],
+        *(event["update"]["sequence"] for event in received if "update" in event),
+    ]
+    assert max(map(int, sequences)) >= int(answer["sequence"])
+
+
+@pytest.mark.slow
+def test_the_lines_of_the_readme_in_python(deployment: GatewayDeployment) -> None:
+    [lines] = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
+    assert "127.0.0.1:7700" in lines
+    with_tls = f'"localhost:{deployment.gateway.port}", Tls(open("{deployment.gateway.authority}", "rb").read())'
+    script = "from croupier_client import Tls\n" + lines.replace('"127.0.0.1:7700"', with_tls)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=DEADLINE_SECONDS)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("(("), "a ranking is one group of seats after the other"
+
+
+async def test_a_command_trusts_the_authority_of_its_flag(deployment: GatewayDeployment, tmp_path: Path) -> None:
+    server = gateway(deployment.endpoints.lobby, trust(False, deployment.gateway.authority))
+    async with signed_in_client(server, "a command, with a secret", "Eve") as client:
+        assert client.player is not None
+    with pytest.raises(CommandFault, match=f"--ca-file {tmp_path}/missing cannot be read"):
+        trust(True, tmp_path / "missing")
+
+
+def signed_in(gateway: Gateway, secret: str) -> str:
+    return str(gateway.ask("POST", "/v1/sign-in", {"device_secret": secret}).json["tokens"]["access_token"])
+
+
+def test_a_whole_game_by_json(deployment: GatewayDeployment) -> None:
+    """A person without gRPC plays a whole game, and gets the rule of a refused action."""
+    gateway = deployment.gateway
+    token = signed_in(gateway, "json, with a secret of its own")
+    seats = {"game": "thulla", "seat_count": 2}
+    path = f"/v1/tables/{gateway.ask('POST', '/v1/tables', seats, token=token).json['table']['table_id']}"
+    assert gateway.ask("POST", path + "/bots", {}, token=token).status == 200
+    assert gateway.ask("POST", path + ":ready", {"is_ready": True}, token=token).status == 200
+    asked = 0
+    while not (now := gateway.ask("GET", path + "/view", token=token).json["snapshot"])["view"]["ranking"]:
+        actions = (now.get("legal_actions") or {}).get("actions")
+        if actions:
+            body = {"request_id": f"action {asked}", "action": actions[0]}
+            asked += 1
+            first, again = (gateway.ask("POST", path + "/actions", body, token=token) for _ in range(2))
+            assert (first.status, first.body) == (again.status, again.body)
+            assert first.status == 200, first.body
+    refused = gateway.ask("POST", path + "/actions", {"request_id": "late", "action": {"pass_turn": {}}}, token=token)
+    assert (refused.status, refused.json["code"]) == (400, 9)
+    assert gateway.ask("GET", "/v1/games/thulla/leaderboard?page_size=1", token=token).status == 200
+    assert gateway.ask("GET", "/v1/players/me/statistics", token=token).json["player_id"]
+
+
+@pytest.mark.slow
+def test_a_stream_of_json_may_last_longer_than_a_call(deployment: GatewayDeployment, tmp_path: Path) -> None:
+    with another_gateway(deployment, tmp_path, "--request-seconds=1") as gateway:
+        token = signed_in(gateway, "follows for long, with a secret")
+        table_id = gateway.ask("POST", "/v1/tables", {"game": "thulla", "seat_count": 2}, token=token).json["table"][
+            "table_id"
+        ]
+        connection = gateway.connection()
+        connection.request("GET", f"/v1/tables:watch?table_id={table_id}", headers={"authorization": f"Bearer {token}"})
+        with closing(connection), connection.getresponse() as answer:
+            assert occupied_seats(answer.readline()) == 1
+            # Two requests of the maximum duration: each lasts until the gateway stops waiting for its body.
+            for _ in range(2):
+                assert getattr(gateway.send_raw(UNFINISHED), "status", 408) == 408
+            assert gateway.ask("POST", f"/v1/tables/{table_id}/bots", {}, token=token).status == 200
+            assert occupied_seats(answer.readline()) == 2
+
+
+UNFINISHED = b"POST /v1/sign-in HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{"
+
+
+def occupied_seats(line: bytes) -> int:
+    return sum(bool(seat["player_id"] or seat["bot"]) for seat in json.loads(line)["table"]["seats"])
+
+
+def framed(message: bytes) -> bytes:
+    return struct.pack(">BI", 0, len(message)) + message
+
+
+def frames(body: bytes) -> list[tuple[int, bytes]]:
+    """Return the messages, and last the trailers, of an answer in gRPC-Web."""
+    found = []
+    while body:
+        kind, length = struct.unpack(">BI", body[:5])
+        found.append((kind, body[5 : 5 + length]))
+        body = body[5 + length :]
+    return found
+
+
+def from_base64(body: bytes) -> bytes:
+    """Return the bytes of a body, each part of which is padded by itself."""
+    return b"".join(base64.b64decode(part + b"=" * (-len(part) % 4)) for part in re.findall(rb"[^=]+", body))
+
+
+@pytest.mark.parametrize("text", [False, True], ids=["binary", "base64"])
+def test_a_browser_asks_by_grpc_web(deployment: GatewayDeployment, text: bool) -> None:
+    path = call_path(lobby_pb2.DESCRIPTOR.services_by_name["LobbyService"].methods_by_name["ListGames"])
+    kind = "application/grpc-web-text+proto" if text else "application/grpc-web+proto"
+    body = base64.b64encode(framed(b"")) if text else framed(b"")
+    answer = deployment.gateway.ask(
+        "POST", path, body, token=deployment.gateway.token(), headers={"content-type": kind, "accept": kind}
+    )
+    assert (answer.status, answer.headers["content-type"]) == (200, kind)
+    (message_kind, message), (trailers_kind, trailers) = frames(from_base64(answer.body) if text else answer.body)
+    assert (message_kind, trailers_kind) == (0, 0x80)
+    assert lobby_pb2.ListGamesResponse.FromString(message).games
+    assert b"grpc-status:0" in trailers.replace(b" ", b"")
+
+
+async def test_a_native_client_plays_a_game_that_a_browser_follows(deployment: GatewayDeployment) -> None:
+    async with asyncio.timeout(DEADLINE_SECONDS), Client(deployment.endpoints, "host, with a secret", "Di") as client:
+        table_id = await opened_table(client, time_control=QUICK_BOTS)
+        received = asyncio.create_task(asyncio.to_thread(follow, deployment.gateway, table_id))
+        async with client.play_table(table_id) as table:
+            await play_game(table, lambda seen: choose_random_action(seen, Random(2)))
+            assert table.ranking
+            last = table.sequence
+        assert (await client.get_replay(table_id=table_id)).replay
+        await client.get_leaderboard(game="thulla")
+        events = await received
+    assert events[0].HasField("snapshot")
+    seen = [event.update.sequence for event in events if event.HasField("update")]
+    assert max([events[0].snapshot.sequence, *seen]) == last
+
+
+def follow(gateway: Gateway, table_id: str) -> list[engine_pb2.TableEvent]:
+    """Return all events of a table's stream."""
+    path = call_path(engine_pb2.DESCRIPTOR.services_by_name["EngineService"].methods_by_name["WatchTable"])
+    request = framed(engine_pb2.WatchTableRequest(table_id=table_id).SerializeToString())
+    headers = {"content-type": "application/grpc-web+proto", "x-table-id": table_id}
+    answer = gateway.ask("POST", path, request, token=gateway.token(), headers=headers)
+    messages = (message for kind, message in frames(answer.body) if kind == 0)
+    return [engine_pb2.WatchTableResponse.FromString(message).table_event for message in messages]

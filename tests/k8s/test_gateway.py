@@ -1,0 +1,106 @@
+"""With the settings of the manifests, Envoy accepts its configuration, exports the metrics in use, and drains."""
+
+import asyncio
+import sys
+import urllib.request
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from croupier.cli.commands.keys import keys
+from croupier.gateway.configuration import configuration_files, write_files
+from croupier.gateway.envoy import Envoy, find_envoy, validate
+from croupier.gateway.settings import GatewaySettings
+from croupier.runtime.addresses import free_port
+from croupier.runtime.program import SettingsError
+from tests.k8s.building import build, every_folder
+from tests.k8s.exported import ENVOY, ON_FIRST_REQUEST
+from tests.k8s.mounts import mounted
+from tests.k8s.objects import container_of, settings_of
+from tests.programs import missing
+
+pytestmark = [pytest.mark.cluster, pytest.mark.gateway]
+
+ANY_PORT = "127.0.0.1:0"
+SECONDS = 60
+
+
+@pytest.fixture
+def envoy() -> Path:
+    """Return the program Envoy."""
+    try:
+        return find_envoy()
+    except SettingsError as fault:
+        missing(str(fault))
+
+
+def write_configuration(overlay: str, folder: Path) -> Path:
+    """Write the configuration as the init container of an overlay does, with new keys; returns its folder."""
+    making = container_of(build(overlay), "gateway", "configuration")
+    assert making["args"] == ["gateway", "config", "--output", "/etc/envoy", "--check"]
+    keys(folder / "made", 2, datetime.now(UTC), lambda _: None)
+    given = mounted(overlay, "gateway", "configuration", folder / "made", folder)
+    # Envoy's metrics are on its administration port, which has to be in the configuration.
+    admin = f"127.0.0.1:{free_port()}"
+    given |= {"CROUPIER_LISTEN": ANY_PORT, "CROUPIER_METRICS_LISTEN": ANY_PORT, "CROUPIER_ADMIN_LISTEN": admin}
+    write_files(configuration_files(settings_of(GatewaySettings, given)), folder / "configuration")
+    return folder / "configuration"
+
+
+@every_folder
+def test_envoy_accepts_the_configuration(envoy: Path, folder: str, tmp_path: Path) -> None:
+    validate(envoy, write_configuration(folder, tmp_path) / "envoy.yaml")
+
+
+async def test_the_metrics_that_are_used_are_exported(envoy: Path, tmp_path: Path) -> None:
+    running = await Envoy.start(envoy, write_configuration("everything", tmp_path), 1)
+    try:
+        address = (await running.admin.listeners())["metrics"]
+        page = await asyncio.to_thread(_page, address)
+    finally:
+        await running.end()
+    lines = [line for line in page.splitlines() if not line.startswith("#")]
+    refused = [line for line in lines if "update_rejected" in line and not line.endswith(" 0")]
+    assert refused == [], "Envoy refuses the files of certificates"
+    for name, labels in ENVOY.items():
+        own = [line for line in lines if line.startswith(name + "{")]
+        assert own or name in ON_FIRST_REQUEST, name
+        assert all(any(f"{label}=" in line for line in own) for label in labels if own), name
+
+
+def _page(address: str) -> str:
+    with urllib.request.urlopen(f"http://{address}/metrics", timeout=SECONDS) as answer:
+        text: str = answer.read().decode()
+        return text
+
+
+def test_envoy_drains_for_as_long_as_the_container_beside_it_waits() -> None:
+    envoy, drain = (container_of(build("production"), "gateway", name) for name in ("gateway", "drain"))
+    flags = envoy["args"]
+    assert flags[flags.index("--drain-time-s") + 1] == drain["args"][1]
+    assert flags[flags.index("--drain-strategy") + 1] == "immediate"
+    assert float(drain["args"][1]) < envoy["lifecycle"]["preStop"]["sleep"]["seconds"]
+
+
+async def test_the_drain_container_drains_envoy_which_still_accepts_connections(envoy: Path, tmp_path: Path) -> None:
+    probed, drain = (container_of(build("laptop"), "gateway", name) for name in ("gateway", "drain"))
+    assert probed["readinessProbe"]["tcpSocket"]["port"] == "grpc"
+    running = await Envoy.start(envoy, write_configuration("laptop", tmp_path), 1)
+    try:
+        _, *command = drain["command"]
+        waiting = await asyncio.create_subprocess_exec(
+            sys.executable, *command, running.admin.address, *drain["args"][1:], stderr=asyncio.subprocess.PIPE
+        )
+        assert waiting.stderr is not None
+        assert b"waits" in await asyncio.wait_for(waiting.stderr.readline(), SECONDS)
+        assert await running.admin.is_ready()
+        waiting.terminate()
+        assert await asyncio.wait_for(waiting.wait(), SECONDS) == 0
+        assert not await running.admin.is_ready()
+        # As the readiness probe does.
+        host, _, port = (await running.admin.listeners())["players"].rpartition(":")
+        _, writer = await asyncio.open_connection(host, int(port))
+        writer.close()
+    finally:
+        await running.end()

@@ -1,0 +1,207 @@
+"""The judge on a game that it does not know, with a deck of its own, teams, and all verbs and piles of the contract."""
+
+from collections.abc import Callable, Iterator
+from random import Random
+from types import MappingProxyType
+
+import pytest
+from grpc import StatusCode
+
+from croupier.engine.core.log import ClockConfig, SeatConfig, TableConfig
+from croupier.games import registry
+from croupier.games.actions import Bid, Declare, Lay
+from croupier.games.facts import SPECTATOR
+from croupier_api.v1 import actions_pb2, cards_pb2, engine_pb2, facts_pb2
+from loadtest.judge.verdict import judge
+from loadtest.judge.violations import Invariant
+from loadtest.record import TableRecord
+from tests.games.toy import TOY
+from tests.loadtest.judge.falsified_records import first_snapshot, replayed
+from tests.loadtest.judge.played import (
+    SEATS,
+    TABLE,
+    AcceptedAction,
+    Cases,
+    Falsify,
+    GameCourse,
+    PlayedTable,
+    ask_for_views,
+    change_message,
+    found,
+    played_with,
+    refused,
+    seat_record,
+    stored_record,
+    unreliable_record,
+)
+
+SEEDS = range(1, 7)
+DECK = {face.notation: face.card + 1 for face in TOY.deck}
+TEXTS = {number: text for text, number in DECK.items()}
+VIEWER = 2
+OTHER = 1
+
+
+@pytest.fixture(scope="module", autouse=True)
+def known() -> Iterator[None]:
+    """The engine knows the toy."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(registry, "RULES", MappingProxyType({**registry.RULES, (TOY.id, TOY.rules_version): TOY}))
+        yield
+
+
+def toy_table(seed: int) -> PlayedTable:
+    random = Random(f"toy {seed}")
+    people = tuple(SeatConfig(f"player-{seat}", f"Player {seat}") for seat in range(SEATS))
+    clock, secret = ClockConfig(30_000, 20_000, 300), random.randbytes(32)
+    config = TableConfig(TABLE, TOY.id, TOY.rules_version, SEATS, {}, clock, secret, people, (b"",) * SEATS)
+    return played_with(config, random, GameCourse(timeouts=0.05, outages=0.02))
+
+
+def toy_record(table: PlayedTable) -> TableRecord:
+    record = stored_record(table)
+    record.deck = dict(DECK)
+    return record
+
+
+def asked(table: PlayedTable, verb: type[Bid | Lay | Declare]) -> AcceptedAction:
+    return next(one for one in table.accepted if isinstance(one.action, verb))
+
+
+def sends(verb: type[Bid | Lay | Declare], change: Callable[[actions_pb2.Action], object]) -> Falsify:
+    """A player sent another action than the accepted one."""
+
+    def falsify(record: TableRecord, table: PlayedTable) -> None:
+        one = asked(table, verb)
+        sent = record.viewers[one.seat].sent
+        index = next(index for index, it in enumerate(sent) if it.request_id == one.request_id)
+        action = actions_pb2.Action.FromString(sent[index].action)
+        change(action)
+        sent[index] = sent[index]._replace(action=action.SerializeToString())
+
+    return falsify
+
+
+def unrecorded(change: Falsify) -> Falsify:
+    """The same without replay and rows."""
+
+    def falsify(record: TableRecord, table: PlayedTable) -> None:
+        record.replays, record.sheet, record.stored, record.ledger = [], None, None, None
+        change(record, table)
+
+    return falsify
+
+
+def reserve_of(table: PlayedTable, owner: int) -> cards_pb2.Card.ValueType:
+    """The card that lies face down before a seat after the deal."""
+    (pile,) = [it for it in table.snapshot(owner, 1).view.piles if (it.name, it.owner) == ("reserve", owner)]
+    return pile.cards[0].card
+
+
+def show_a_reserve(record: TableRecord, table: PlayedTable) -> None:
+    """Show a viewer the card that lies face down before another seat."""
+
+    def change(event: engine_pb2.TableEvent) -> None:
+        piles = [it for it in event.snapshot.view.piles if (it.name, it.owner) == ("reserve", OTHER)]
+        piles[0].cards.add(card=reserve_of(table, OTHER))
+
+    change_message(record.viewers[VIEWER], 0, change)
+
+
+def add_fact(fact: Callable[[PlayedTable], facts_pb2.Fact]) -> Falsify:
+    """Show a viewer another fact after the deal."""
+    return lambda record, table: change_message(
+        record.viewers[VIEWER], 1, lambda event: event.update.facts.append(fact(table))
+    )
+
+
+def deal_open(table: PlayedTable) -> facts_pb2.Fact:
+    """A card that is dealt face down to another seat, for the viewer to see."""
+    place = facts_pb2.Place(pile="reserve", owner=OTHER)
+    moved = facts_pb2.CardsMoved(target=place, cards=[reserve_of(table, OTHER)], count=1, face_down=True)
+    return facts_pb2.Fact(cards_moved=moved)
+
+
+def name_a_card(table: PlayedTable) -> facts_pb2.Fact:
+    """A mark that names the card of another seat."""
+    mark = facts_pb2.Mark(name="hint", value=f"it is {TEXTS[reserve_of(table, OTHER)]}")
+    return facts_pb2.Fact(mark_changed=facts_pb2.MarkChanged(mark=mark))
+
+
+def name_a_card_in_a_refusal(record: TableRecord, table: PlayedTable) -> None:
+    one = record.viewers[VIEWER]
+    answer = refused("", one.received[1].at_milliseconds, StatusCode.UNAVAILABLE, "SERVER_STOPPING")
+    one.answered.append(answer._replace(message=f"seat 1 has {TEXTS[reserve_of(table, OTHER)]}"))
+
+
+def lay_before_another(record: TableRecord, table: PlayedTable) -> None:
+    """Show one viewer the laid cards in the pile of another owner."""
+
+    def change(event: engine_pb2.TableEvent) -> None:
+        place = next(it.cards_moved.target for it in event.update.facts if it.HasField("cards_moved"))
+        place.owner = (place.owner + 1) % SEATS
+
+    change_message(record.viewers[VIEWER], asked(table, Lay).sequence - 1, change)
+
+
+def exchange_partners(first: engine_pb2.Snapshot) -> None:
+    for team, seats in zip(first.table.teams, ((0, 1), (2, 3)), strict=True):
+        team.seats[:] = seats
+
+
+FALSIFIED: Cases = {
+    Invariant.HIDDEN_CARD_SEEN: {
+        "show_a_reserve": show_a_reserve,
+        "deal_open": add_fact(deal_open),
+        "name_a_card": add_fact(name_a_card),
+        "name_a_card_in_a_refusal": name_a_card_in_a_refusal,
+    },
+    Invariant.ILLEGAL_ACCEPTED: {
+        "bid_between_the_steps": unrecorded(sends(Bid, lambda action: setattr(action.bid, "amount", 15))),
+        "name_no_amount": unrecorded(sends(Declare, lambda action: action.declare_word.ClearField("amount"))),
+        "name_oneself": unrecorded(sends(Declare, lambda action: setattr(action.declare_word, "seat", 77))),
+        "lay_for_another": unrecorded(sends(Lay, lambda action: setattr(action.lay, "owner", 77))),
+        "lay_nothing": unrecorded(sends(Lay, lambda action: action.lay.ClearField("cards"))),
+    },
+    Invariant.ACKNOWLEDGED_LOST: {
+        "lay_other_cards": unrecorded(
+            sends(Lay, lambda action: action.lay.cards.append(cards_pb2.Card.ValueType(next(iter(TEXTS)))))
+        ),
+        "say_another_word": sends(Declare, lambda action: setattr(action.declare_word, "word", "pass")),
+    },
+    Invariant.PUBLIC_FACTS_DIFFER: {"lay_before_another": lay_before_another},
+    Invariant.REPLAY_DIFFERS: {
+        "replay_another_card": replayed(
+            lambda lines: next(it["action"] for it in lines if "cards" in it.get("action", ())).update(cards=["B9"])
+        )
+    },
+    Invariant.RESULT_DIFFERS: {"exchange_partners": first_snapshot(exchange_partners)},
+}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_correct_table_of_an_unknown_game_has_no_violations(seed: int) -> None:
+    table = toy_table(seed)
+    record = toy_record(table)
+    for one in record.viewers:
+        ask_for_views(one, table, 3)
+    record.viewers.append(seat_record(table, SPECTATOR))
+    assert not judge(record).violations
+    unreliable = unreliable_record(table, seed)
+    unreliable.deck = dict(DECK)
+    assert not judge(unreliable).violations
+
+
+@pytest.mark.parametrize(
+    ("invariant", "falsify"),
+    [
+        pytest.param(invariant, falsify, id=name)
+        for invariant, ways in FALSIFIED.items()
+        for name, falsify in ways.items()
+    ],
+)
+def test_a_falsified_record_of_an_unknown_game_is_found(invariant: Invariant, falsify: Falsify) -> None:
+    table = toy_table(1)
+    record = toy_record(table)
+    falsify(record, table)
+    assert invariant in found(record)

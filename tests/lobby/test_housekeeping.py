@@ -1,0 +1,131 @@
+"""Housekeeping opens, finishes, closes and deletes what the calls of players left behind."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from croupier.lobby import housekeeping
+from croupier.lobby.assembly import Lobby
+from croupier.lobby.tables import TableState
+from croupier.runtime.errors import NotFound, ServiceError, Unauthenticated
+from tests.databases import on_both_databases
+from tests.lobby.deployment import LobbyDeployment
+from tests.lobby.fakes import ENGINE_UNAVAILABLE, PAIRS, FakeClock, FakeEngine, player
+from tests.lobby.matches import ADA, BOB
+from tests.waiting import until
+
+ALONE = replace(PAIRS, game="alone", seat_count=1)
+
+
+async def playing(lobby: Lobby, number: int = 1) -> str:
+    table = await lobby.tables.create(player(number), ALONE)
+    await lobby.tables.set_ready(player(number).player_id, table.table_id, True, b"")
+    return table.table_id
+
+
+async def state_of(lobby: Lobby, table_id: str) -> TableState:
+    return (await lobby.tables.get(ADA.player_id, table_id)).state
+
+
+async def test_a_complete_table_opens_when_the_engine_is_back_also_after_a_restart(
+    deployment: LobbyDeployment, engine: FakeEngine, clock: FakeClock
+) -> None:
+    async with deployment.lobby() as lobby:
+        table = await lobby.tables.create(ADA, ALONE)
+        engine.failure = ENGINE_UNAVAILABLE
+        await lobby.tables.set_ready(ADA.player_id, table.table_id, True, b"seed")
+        engine.failure = None
+        # A table that was changed just now is opened by the call that changed it.
+        await lobby.reconciler.open_tables()
+        assert engine.opened == {}
+    engine.failure = ENGINE_UNAVAILABLE
+    async with deployment.lobby() as lobby:
+        clock.advance(3)
+        await lobby.reconciler.open_tables()
+        assert await state_of(lobby, table.table_id) is TableState.OPENING
+        engine.failure = None
+        await lobby.reconciler.open_tables()
+        assert await state_of(lobby, table.table_id) is TableState.PLAYING
+    assert engine.opened[table.table_id][0].client_seed == b"seed"
+
+
+@on_both_databases
+async def test_finished_games_are_stored_in_batches_of_limited_size(
+    lobby: Lobby, engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(housekeeping, "MAX_STATUSES", 2)
+    table_ids = [await playing(lobby, number) for number in range(5)]
+    engine.finished = set(table_ids[:4])
+    for _ in range(3):
+        await lobby.reconciler.finish_tables()
+    states = [await state_of(lobby, table_id) for table_id in table_ids]
+    assert states == [TableState.FINISHED] * 4 + [TableState.PLAYING]
+
+
+@pytest.mark.parametrize("failure", [ENGINE_UNAVAILABLE, RuntimeError("a defect")])
+async def test_a_step_that_fails_is_tried_again(lobby: Lobby, engine: FakeEngine, failure: ServiceError) -> None:
+    table_id = await playing(lobby)
+    engine.finished.add(table_id)
+    engine.failure = failure
+    task = asyncio.create_task(lobby.reconciler.run(pause_seconds=0.01))
+    await until(lambda: "table_statuses" in engine.calls)
+    engine.failure = None
+
+    async def is_finished() -> bool:
+        return await state_of(lobby, table_id) is TableState.FINISHED
+
+    await until(is_finished)
+    task.cancel()
+    await asyncio.wait([task])
+
+
+@on_both_databases
+async def test_forming_tables_without_a_change_for_an_hour_are_closed(lobby: Lobby, clock: FakeClock) -> None:
+    idle = await lobby.tables.create(ADA, replace(ALONE, seat_count=2))
+    busy = await lobby.tables.create(ADA, replace(ALONE, seat_count=2))
+    clock.advance(3000)
+    await lobby.tables.join(BOB, busy.table_id)
+    clock.advance(601)
+    await lobby.reconciler.close_idle_tables()
+    assert await state_of(lobby, idle.table_id) is TableState.CLOSED
+    assert await state_of(lobby, busy.table_id) is TableState.FORMING
+
+
+@on_both_databases
+async def test_ended_tables_and_expired_sign_ins_are_deleted_in_time(
+    lobby: Lobby, clock: FakeClock, database: AsyncEngine
+) -> None:
+    _, tokens, _ = await lobby.auth.sign_in("a secret of this device", "Ada")
+    table = await lobby.tables.create(ADA, ALONE)
+    await lobby.tables.leave(ADA.player_id, table.table_id)
+    running = await playing(lobby)
+    clock.advance(29 * 86_400)
+    await lobby.reconciler.delete_expired()
+    assert await state_of(lobby, table.table_id) is TableState.CLOSED
+    clock.advance(2 * 86_400)
+    await lobby.reconciler.delete_expired()
+    with pytest.raises(NotFound):
+        await state_of(lobby, table.table_id)
+    assert await state_of(lobby, running) is TableState.PLAYING
+    with pytest.raises(Unauthenticated):
+        await lobby.auth.refresh(tokens.refresh_token)
+    async with database.connect() as connection:
+        assert (await connection.execute(text("SELECT count(*) FROM lobby_sign_ins"))).scalar() == 0
+
+
+@on_both_databases
+async def test_tables_are_counted_by_game_and_state(lobby: Lobby) -> None:
+    await playing(lobby)
+    table = await lobby.tables.create(ADA, ALONE)
+    value = lobby.reconciler.metrics.registry.get_sample_value
+
+    async def counted(state: str) -> float | None:
+        await lobby.reconciler.count_tables()
+        return value("croupier_lobby_tables", {"game": "alone", "state": state})
+
+    assert [await counted("PLAYING"), await counted("FORMING")] == [1, 1]
+    await lobby.tables.leave(ADA.player_id, table.table_id)
+    assert await counted("FORMING") is None

@@ -1,0 +1,129 @@
+"""Players sign in, and refresh tokens keep them signed in."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from croupier.lobby.assembly import Lobby
+from croupier.lobby.player_store import MAX_SIGN_INS
+from croupier.lobby.players import hash_device_secret, normalize_name
+from croupier.runtime.errors import MalformedRequest, Unauthenticated
+from croupier.runtime.identity import PLAYER_AUDIENCE, Caller, TokenVerifier
+from tests.lobby.deployment import LobbyDeployment
+from tests.lobby.fakes import FakeClock
+
+SECRET = "a secret of sixteen or more"
+
+
+@pytest.mark.parametrize(
+    ("check", "text", "field"),
+    [
+        *((hash_device_secret, secret, "device_secret") for secret in ("", "fifteen letters", "x" * 257)),
+        *(
+            (normalize_name, name, "name")
+            for name in ("x" * 33, "new\nline", "null\0", "bidi \u202e", "zero\u200bwidth")
+        ),
+    ],
+)
+def test_invalid_secrets_and_names_are_refused(check: Callable[[str], str], text: str, field: str) -> None:
+    with pytest.raises(MalformedRequest) as refusal:
+        check(text)
+    assert refusal.value.field == field
+    assert check is normalize_name or not text or text not in refusal.value.message
+
+
+def test_secrets_of_minimum_and_maximum_length_are_accepted() -> None:
+    assert hash_device_secret("x" * 16) != hash_device_secret("x" * 256)
+
+
+@pytest.mark.parametrize(("name", "shown"), [("  Ada ", "Ada"), ("x" * 32, "x" * 32), ("Åse 🂡", "Åse 🂡"), (" ", "")])
+def test_names_are_trimmed(name: str, shown: str) -> None:
+    assert normalize_name(name) == shown
+
+
+async def test_a_secret_is_one_player_whose_name_can_be_changed_and_is_never_empty(lobby: Lobby) -> None:
+    nameless, _, is_first_new = await lobby.auth.sign_in(SECRET, "")
+    assert nameless.name == f"Guest {nameless.player_id[:4]}"
+    await lobby.auth.sign_in(SECRET, "Grace")
+    again, _, is_new = await lobby.auth.sign_in(SECRET, "")
+    assert (again, is_first_new, is_new) == (replace(nameless, name="Grace"), True, False)
+    other, _, _ = await lobby.auth.sign_in(SECRET + "!", "Ada")
+    assert other.player_id != nameless.player_id
+
+
+async def test_the_access_token_identifies_the_player_until_it_expires(
+    deployment: LobbyDeployment, clock: FakeClock
+) -> None:
+    async with deployment.lobby(access_token_seconds=900) as lobby:
+        player, tokens, _ = await lobby.auth.sign_in(SECRET, "Ada")
+    verifier = TokenVerifier(deployment.key.public_key(), PLAYER_AUDIENCE, clock)
+    assert verifier.verify(tokens.access_token) == Caller(player.player_id, "Ada")
+    assert tokens.access_expires_milliseconds == clock.now + 900_000
+    clock.advance(900)
+    with pytest.raises(Unauthenticated, match="expired"):
+        verifier.verify(tokens.access_token)
+
+
+async def test_refresh_tokens_follow_each_other_also_after_a_restart(deployment: LobbyDeployment) -> None:
+    async with deployment.lobby() as lobby:
+        _, tokens, _ = await lobby.auth.sign_in(SECRET, "Ada")
+    async with deployment.lobby() as lobby:
+        second = await lobby.auth.refresh(tokens.refresh_token)
+        third = await lobby.auth.refresh(second.refresh_token)
+    assert len({tokens.refresh_token, second.refresh_token, third.refresh_token}) == 3
+
+
+async def test_a_used_refresh_token_ends_its_family_but_no_other(lobby: Lobby) -> None:
+    _, stolen, _ = await lobby.auth.sign_in(SECRET, "Ada")
+    _, other, _ = await lobby.auth.sign_in(SECRET, "Ada")
+    fresh = await lobby.auth.refresh(stolen.refresh_token)
+    for token in (stolen.refresh_token, fresh.refresh_token):
+        with pytest.raises(Unauthenticated) as refusal:
+            await lobby.auth.refresh(token)
+        assert refusal.value.reason_name == "INVALID_REFRESH_TOKEN"
+    await lobby.auth.refresh(other.refresh_token)
+
+
+@pytest.mark.parametrize("token", ["", "nonsense", ".", "a.b", "x." + "y" * 500, "\0.\0"])
+async def test_tokens_that_were_never_issued_are_refused(lobby: Lobby, token: str) -> None:
+    with pytest.raises(Unauthenticated):
+        await lobby.auth.refresh(token)
+
+
+async def test_a_refresh_token_expires(deployment: LobbyDeployment, clock: FakeClock) -> None:
+    async with deployment.lobby(refresh_token_seconds=100) as lobby:
+        _, tokens, _ = await lobby.auth.sign_in(SECRET, "Ada")
+        assert tokens.refresh_expires_milliseconds == clock.now + 100_000
+        clock.advance(100)
+        with pytest.raises(Unauthenticated):
+            await lobby.auth.refresh(tokens.refresh_token)
+
+
+async def test_sign_ins_of_a_player_are_limited_and_the_oldest_ends(
+    lobby: Lobby, clock: FakeClock, database: AsyncEngine
+) -> None:
+    _, oldest, _ = await lobby.auth.sign_in(SECRET, "Ada")
+    for _ in range(MAX_SIGN_INS):
+        clock.advance(1)
+        _, newest, _ = await lobby.auth.sign_in(SECRET, "Ada")
+    async with database.connect() as connection:
+        assert (await connection.execute(text("SELECT count(*) FROM lobby_sign_ins"))).scalar() == MAX_SIGN_INS
+    with pytest.raises(Unauthenticated):
+        await lobby.auth.refresh(oldest.refresh_token)
+    await lobby.auth.refresh(newest.refresh_token)
+
+
+async def test_no_secret_is_stored(lobby: Lobby, database: AsyncEngine) -> None:
+    _, tokens, _ = await lobby.auth.sign_in(SECRET, "Ada")
+    async with database.connect() as connection:
+        rows = [
+            str(row)
+            for name in ("lobby_players", "lobby_sign_ins")
+            for row in await connection.execute(text(f"SELECT * FROM {name}"))  # noqa: S608 - names of ours
+        ]
+    assert len(rows) == 2
+    assert SECRET not in "".join(rows)
+    assert tokens.refresh_token.partition(".")[2] not in "".join(rows)

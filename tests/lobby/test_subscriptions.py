@@ -1,0 +1,100 @@
+"""Streams receive changed tables that their player may see, and no others."""
+
+from contextlib import aclosing
+from dataclasses import replace
+
+import pytest
+
+from croupier.lobby.assembly import Lobby
+from croupier.lobby.subscriptions import MAX_PENDING, TableFeed
+from croupier.lobby.tables import TableState
+from croupier.runtime.errors import LimitReached, NotFound, Unavailable
+from tests.lobby.deployment import LobbyDeployment
+from tests.lobby.fakes import PAIRS, FakeClock, forming_table
+from tests.lobby.matches import ADA, BOB, EVE, next_message
+
+
+async def test_a_stream_of_one_table_ends_with_the_table(lobby: Lobby) -> None:
+    table = await lobby.tables.create(ADA, PAIRS)
+    async with aclosing(lobby.tables.watch_table(EVE.player_id, table.table_id)) as stream:
+        assert await next_message(stream) == table
+        joined = await lobby.tables.join(BOB, table.table_id)
+        assert await next_message(stream) == joined
+        await lobby.tables.leave(ADA.player_id, table.table_id)
+        await lobby.tables.leave(BOB.player_id, table.table_id)
+        assert (await next_message(stream)).state is TableState.CLOSED
+        with pytest.raises(StopAsyncIteration):
+            await next_message(stream)
+
+
+async def test_of_several_pending_versions_the_newest_is_delivered_and_no_older_one_after_it() -> None:
+    feed = TableFeed()
+    with feed.subscribe(lambda _: True) as subscription:
+        for version in (2, 4, 3):
+            feed.publish(forming_table(version=version))
+        async with aclosing(subscription.changes()) as changes:
+            assert (await next_message(changes)).version == 4
+            for version in (4, 3):
+                feed.publish(forming_table(version=version))
+            feed.publish(forming_table(version=1, number=2))
+            assert (await next_message(changes)).table_id == forming_table(number=2).table_id
+            feed.publish(forming_table(version=5))
+            assert (await next_message(changes)).version == 5
+    assert not feed.has_subscribers
+
+
+async def test_a_stream_of_public_tables_begins_with_forming_tables(lobby: Lobby, clock: FakeClock) -> None:
+    old = await lobby.tables.create(ADA, PAIRS)
+    clock.advance(1)
+    new = await lobby.tables.create(BOB, PAIRS)
+    await lobby.tables.create(BOB, replace(PAIRS, game="alone"))
+    await lobby.tables.create(BOB, replace(PAIRS, is_private=True))
+    async with aclosing(lobby.tables.watch_public(EVE.player_id, "pairs")) as stream:
+        assert [await next_message(stream), await next_message(stream)] == [new, old]
+        await lobby.tables.create(BOB, replace(PAIRS, game="alone"))
+        await lobby.tables.create(BOB, replace(PAIRS, is_private=True))
+        newest = await lobby.tables.create(BOB, PAIRS)
+        assert await next_message(stream) == newest
+
+
+async def test_only_seated_players_can_watch_a_private_table(lobby: Lobby) -> None:
+    table = await lobby.tables.create(ADA, replace(PAIRS, is_private=True))
+    with pytest.raises(NotFound):
+        await next_message(lobby.tables.watch_table(BOB.player_id, table.table_id))
+    await lobby.tables.join_by_invite_code(BOB, table.invite_code)
+    async with aclosing(lobby.tables.watch_table(BOB.player_id, table.table_id)) as stream:
+        await next_message(stream)
+        await lobby.tables.clear_seat(ADA.player_id, table.table_id, 1)
+        with pytest.raises(NotFound):
+            await next_message(stream)
+
+
+async def test_a_stream_that_is_read_too_slowly_ends() -> None:
+    feed = TableFeed()
+    with feed.subscribe(lambda _: True) as subscription:
+        for number in range(MAX_PENDING + 1):
+            feed.publish(forming_table(number=number))
+        with pytest.raises(LimitReached, match="slowly"):
+            await next_message(subscription.changes())
+
+
+async def test_changes_of_another_replica_arrive(deployment: LobbyDeployment, clock: FakeClock) -> None:
+    async with deployment.lobby() as one, deployment.lobby() as other:
+        table = await one.tables.create(ADA, PAIRS)
+        async with aclosing(other.tables.watch_table(EVE.player_id, table.table_id)) as stream:
+            await next_message(stream)
+            await other.catch_up_worker.catch_up()
+            clock.advance(3)
+            joined = await one.tables.join(BOB, table.table_id)
+            await other.catch_up_worker.catch_up()
+            assert await next_message(stream) == joined
+
+
+async def test_streams_end_when_the_server_stops(lobby: Lobby) -> None:
+    table = await lobby.tables.create(ADA, PAIRS)
+    stream = lobby.tables.watch_table(EVE.player_id, table.table_id)
+    await next_message(stream)
+    lobby.end_streams()
+    for ending in (stream, lobby.tables.watch_public(EVE.player_id, "")):
+        with pytest.raises(Unavailable, match="stop"):
+            await next_message(ending)

@@ -1,0 +1,130 @@
+"""Forming tables on a real database with a fake engine."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from croupier.lobby.assembly import Lobby
+from croupier.lobby.engine_port import Preparation
+from croupier.lobby.table_service import CODE_LETTERS, FORMING
+from croupier.lobby.tables import Table, TableState, TimeControl
+from croupier.runtime.errors import IllegalNow, MalformedRequest, NotFound
+from tests.databases import on_both_databases
+from tests.lobby.fakes import ENGINE_UNAVAILABLE, PAIRS, FakeClock, FakeEngine, player
+from tests.lobby.matches import ADA, BOB
+
+ALONE = replace(PAIRS, game="alone", seat_count=1)
+
+
+async def ready(lobby: Lobby, table: Table, *players: str) -> Table:
+    for player_id in players:
+        table = await lobby.tables.set_ready(player_id, table.table_id, True, player_id[-1:].encode())
+    return table
+
+
+async def test_a_bot_for_the_last_seat_opens_a_ready_table(lobby: Lobby, engine: FakeEngine) -> None:
+    table = await lobby.tables.create(ADA, PAIRS)
+    await ready(lobby, table, ADA.player_id)
+    opened = await lobby.tables.add_bot(ADA.player_id, table.table_id, "")
+    assert (opened.state, opened.seats[1].bot) == (TableState.PLAYING, "clever")
+    assert list(engine.opened) == [table.table_id]
+
+
+@pytest.mark.parametrize(("game", "bot"), [("pairs", "genius"), ("alone", ""), ("alone", "random")])
+async def test_bots_that_the_game_does_not_have_are_refused(lobby: Lobby, game: str, bot: str) -> None:
+    table = await lobby.tables.create(ADA, replace(PAIRS, game=game))
+    with pytest.raises(MalformedRequest) as refusal:
+        await lobby.tables.add_bot(ADA.player_id, table.table_id, bot)
+    assert (refusal.value.reason_name, refusal.value.field) == ("UNKNOWN_BOT", "bot")
+
+
+async def test_set_ready_opens_a_table_that_an_unavailable_engine_did_not_open(
+    lobby: Lobby, engine: FakeEngine
+) -> None:
+    table = await lobby.tables.create(ADA, ALONE)
+    engine.failure = ENGINE_UNAVAILABLE
+    waiting = await ready(lobby, table, ADA.player_id)
+    assert waiting.state is TableState.OPENING
+    with pytest.raises(IllegalNow, match="begun"):
+        await lobby.tables.leave(ADA.player_id, table.table_id)
+    engine.failure = None
+    assert (await ready(lobby, table, ADA.player_id)).state is TableState.PLAYING
+
+
+async def test_a_table_that_the_engine_refuses_permanently_is_closed(lobby: Lobby, engine: FakeEngine) -> None:
+    table = await lobby.tables.create(ADA, ALONE)
+    engine.prepared.clear()
+    assert (await ready(lobby, table, ADA.player_id)).state is TableState.CLOSED
+
+
+async def test_private_tables_can_be_joined_by_invite_code_only(lobby: Lobby) -> None:
+    table = await lobby.tables.create(ADA, replace(PAIRS, seat_count=3, is_private=True))
+    assert len(table.invite_code) == 8
+    assert set(table.invite_code) <= set(CODE_LETTERS)
+    for call in (
+        lobby.tables.get(BOB.player_id, table.table_id),
+        lobby.tables.join(BOB, table.table_id),
+        lobby.tables.leave(BOB.player_id, table.table_id),
+        lobby.tables.set_ready(BOB.player_id, table.table_id, True, b""),
+        lobby.tables.add_bot(BOB.player_id, table.table_id, ""),
+        lobby.tables.clear_seat(BOB.player_id, table.table_id, 0),
+        lobby.tables.join_by_invite_code(BOB, "23456789"),
+    ):
+        with pytest.raises(NotFound):
+            await call
+    joined = await lobby.tables.join_by_invite_code(BOB, f" {table.invite_code.lower()} ")
+    assert joined.seat_of(BOB.player_id) == 1
+    assert await lobby.tables.join(BOB, table.table_id) == joined
+    assert await lobby.tables.list_public("", FORMING, None, 10) == []
+
+
+async def test_an_invite_code_that_is_in_use_is_drawn_again(lobby: Lobby) -> None:
+    first = await lobby.tables.create(ADA, replace(PAIRS, is_private=True))
+    second = await lobby.tables.create(ADA, replace(PAIRS, is_private=True))
+
+    class Repeats(type(lobby.tables.source)):  # type: ignore[misc]
+        codes = iter([*first.invite_code, *second.invite_code])
+
+        def choice(self, letters: str) -> str:
+            return next(self.codes, None) or str(super().choice(letters))
+
+    service = replace(lobby.tables, source=Repeats(7))
+    third = await service.create(ADA, replace(PAIRS, is_private=True))
+    assert len({first.invite_code, second.invite_code, third.invite_code}) == 3
+
+
+async def test_simultaneous_readiness_opens_once(lobby: Lobby, engine: FakeEngine) -> None:
+    table = await lobby.tables.create(ADA, replace(PAIRS, seat_count=5))
+    others = [player(number) for number in range(2, 6)]
+    for other in others:
+        await lobby.tables.join(other, table.table_id)
+    await asyncio.gather(*(ready(lobby, table, one.player_id) for one in (ADA, *others)))
+    assert (await lobby.tables.get(ADA.player_id, table.table_id)).state is TableState.PLAYING
+    assert [seat.client_seed for seat in engine.opened[table.table_id]] == [b"1", b"2", b"3", b"4", b"5"]
+
+
+@on_both_databases
+async def test_pages_are_newest_first_without_gap_or_repeat(lobby: Lobby, clock: FakeClock) -> None:
+    made = []
+    for number in range(7):
+        clock.advance(number % 2)
+        table = await lobby.tables.create(player(number), replace(PAIRS, game="alone" if number == 3 else "pairs"))
+        made.append((table.created_milliseconds, table.table_id))
+    seen: list[tuple[int, str]] = []
+    while page := await lobby.tables.list_public("", FORMING, seen[-1] if seen else None, 2):
+        seen += [(table.created_milliseconds, table.table_id) for table in page]
+    assert seen == sorted(made, reverse=True)
+    assert len(await lobby.tables.list_public("alone", FORMING, None, 10)) == 1
+    assert await lobby.tables.list_public("", [TableState.PLAYING], None, 10) == []
+
+
+async def test_a_table_is_as_the_engine_prepared_it(lobby: Lobby, engine: FakeEngine) -> None:
+    async def prepare(*_: object) -> Preparation:
+        return Preparation({"rounds": 9}, TimeControl(5, 6, 7), "beef", 2, ((0,), (1,)))
+
+    engine.prepare_table = prepare  # type: ignore[method-assign, assignment]
+    table = await lobby.tables.create(ADA, PAIRS)
+    assert (table.time_control, dict(table.options)) == (TimeControl(5, 6, 7), {"rounds": 9})
+    assert (table.seed_commitment, table.rules_version, table.teams) == ("beef", 2, ((0,), (1,)))
+    assert await lobby.tables.get(BOB.player_id, table.table_id) == table

@@ -1,0 +1,76 @@
+"""What croupier relies on inside asyncpg and aiosqlite: a new version of either that fails here cannot be used yet."""
+
+import inspect
+import sqlite3
+import threading
+import tomllib
+from collections.abc import Callable
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+
+import aiosqlite
+import asyncpg
+import pytest
+from packaging.requirements import Requirement
+from sqlalchemy import make_url
+
+from croupier.runtime.database_drivers import connect_postgresql, connect_sqlite
+from tests.waiting import until
+
+PROJECT = Path(__file__).parents[2] / "pyproject.toml"
+SLOW_MOVE = "DO $$ BEGIN PERFORM pg_sleep(1); INSERT INTO moves VALUES (1); END $$"
+COMMITS = "a commit that is given up would be cancelled at the server, and taken for durable before its standby has it"
+THREADS = "a process with an open SQLite connection would not end, and one whose connecting fails would leave a thread"
+
+
+@pytest.mark.parametrize("driver", ["asyncpg", "aiosqlite"])
+def test_versions_of_the_drivers_are_bounded_from_above(driver: str) -> None:
+    listed = map(Requirement, tomllib.loads(PROJECT.read_text())["project"]["dependencies"])
+    bounds = next(each.specifier for each in listed if each.name == driver)
+    assert any(bound.operator == "<" for bound in bounds), f"any release of {driver} may change its internals"
+    assert version(driver) in bounds
+
+
+def test_asyncpg_has_what_is_overridden() -> None:
+    cancel = getattr(asyncpg.Connection, "_cancel_current_command", None)
+    assert cancel, f"asyncpg asks for cancellation by another method: {COMMITS}"
+    assert all(each.kind is each.POSITIONAL_OR_KEYWORD for each in inspect.signature(cancel).parameters.values())
+    assert "_top_xact" in asyncpg.Connection.__slots__, f"asyncpg keeps its transaction elsewhere: {COMMITS}"
+
+
+def test_aiosqlite_has_what_is_overridden() -> None:
+    assert inspect.isfunction(aiosqlite.Connection.stop), "SQLAlchemy's second stop() would wait for a thread for ever"
+    thread = getattr(aiosqlite.Connection(partial(sqlite3.connect, ":memory:"), 1), "_thread", None)
+    assert isinstance(thread, threading.Thread), f"aiosqlite keeps its thread elsewhere: {THREADS}"
+
+
+@pytest.mark.postgres
+async def test_a_command_that_is_given_up_goes_on_at_the_server_except_within_a_transaction(
+    new_database: Callable[..., str],
+) -> None:
+    url = make_url(new_database())
+    observer, connection = await connect_postgresql(url), await connect_postgresql(url)
+    await observer.execute("CREATE TABLE moves (number int)")
+    async with connection.transaction():
+        with pytest.raises(TimeoutError):
+            async with connection.transaction():
+                await connection.execute(SLOW_MOVE, timeout=0.1)
+        assert await connection.fetchval("SELECT count(*) FROM moves") == 0
+    with pytest.raises(TimeoutError):
+        await connection.execute(SLOW_MOVE, timeout=0.1)
+    await until(connection.is_closed, "the connection is dropped")
+    await until(lambda: observer.fetchval("SELECT count(*) FROM moves"), f"the move is stored: else {COMMITS}")
+    await observer.close()
+
+
+async def test_a_connection_to_sqlite_is_stopped_once_and_keeps_no_process(tmp_path: Path) -> None:
+    before = set(threading.enumerate())
+    connection = await connect_sqlite(tmp_path / "x.db")
+    (thread,) = set(threading.enumerate()) - before
+    assert thread.daemon, f"aiosqlite starts another thread: {THREADS}"
+    stopped = connection.stop()
+    assert stopped
+    await stopped
+    assert connection.stop() is None
+    thread.join()

@@ -1,0 +1,173 @@
+"""A scoring service on loopback with its own keys, and stubs for its two ports."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import grpc
+import structlog
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from google.protobuf.timestamp_pb2 import Timestamp
+from prometheus_client import CollectorRegistry
+
+from croupier.runtime.database import open_database
+from croupier.runtime.identity import (
+    PLAYER_AUDIENCE,
+    SCORING_CONTROL_AUDIENCE,
+    TokenIssuer,
+    load_private_key,
+    write_new_key_pair,
+)
+from croupier.runtime.service import Resources
+from croupier.runtime.tracing import TracesSettings
+from croupier.scoring.__main__ import build
+from croupier.scoring.settings import ScoringSettings
+from croupier_api.v1 import facts_pb2, scoring_pb2_grpc, tables_pb2
+from croupier_api.v1 import scoring_pb2 as pb
+from croupier_internal.v1 import scoring_control_pb2 as control_pb
+from croupier_internal.v1 import scoring_control_pb2_grpc
+from tests.contract.deployment import CALL_SECONDS, Metadata, now, person
+from tests.serving import serving
+
+END_MILLISECONDS = 1_790_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The lobby's and the engine's key pairs, as files."""
+
+    folder: Path
+
+    @classmethod
+    def new(cls, folder: Path) -> "Keys":
+        for name in ("lobby", "engine"):
+            write_new_key_pair(folder / f"{name}.pem", folder / f"{name}.pub")
+        return cls(folder)
+
+    def settings(self, database: str) -> ScoringSettings:
+        """Return settings with these keys and free ports."""
+        return ScoringSettings(
+            database=database,
+            lobby_public_key=self.folder / "lobby.pub",
+            engine_public_key=self.folder / "engine.pub",
+            listen="127.0.0.1:0",
+            control_listen="127.0.0.1:0",
+            metrics_listen="127.0.0.1:0",
+        )
+
+    def private(self, name: str) -> Ed25519PrivateKey:
+        return load_private_key(self.folder / f"{name}.pem")
+
+    def player(self, player_id: str) -> Metadata:
+        """Return the metadata of a signed-in player."""
+        return bearer(self.private("lobby"), PLAYER_AUDIENCE, player_id)
+
+    def engine(self) -> Metadata:
+        """Return the metadata of the engine."""
+        return bearer(self.private("engine"), SCORING_CONTROL_AUDIENCE, "engine")
+
+
+def bearer(key: Ed25519PrivateKey, audience: str, subject: str, clock: Callable[[], int] = now) -> Metadata:
+    """Return metadata with a token that is valid for a minute."""
+    token, _ = TokenIssuer(key, audience, 60, clock).issue(subject, "Name")
+    return (("authorization", f"Bearer {token}"),)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringHarness:
+    """A running service, its keys, metrics and a stub for each port."""
+
+    keys: Keys
+    registry: CollectorRegistry
+    players: "scoring_pb2_grpc.ScoringServiceAsyncStub"
+    control: "scoring_control_pb2_grpc.ScoringControlServiceAsyncStub"
+    players_channel: grpc.aio.Channel
+    control_channel: grpc.aio.Channel
+
+    async def ask(self, method: str, request: Any, player_id: str = "anna") -> Any:
+        """Call the players' port as a player."""
+        return await getattr(self.players, method)(request, metadata=self.keys.player(player_id), timeout=CALL_SECONDS)
+
+    async def record(self, request: control_pb.RecordRoundRequest | pb.GameResult) -> None:
+        """Record a round or a result as the engine."""
+        metadata = self.keys.engine()
+        if isinstance(request, control_pb.RecordRoundRequest):
+            await self.control.RecordRound(request, metadata=metadata, timeout=CALL_SECONDS)
+        else:
+            entry = control_pb.RecordResultRequest(result=request)
+            await self.control.RecordResult(entry, metadata=metadata, timeout=CALL_SECONDS)
+
+    def entries(self, kind: str, outcome: str) -> float:
+        """Return the value of the metric of ledger entries."""
+        labels = {"kind": kind, "outcome": outcome}
+        return self.registry.get_sample_value("croupier_scoring_entries_total", labels) or 0.0
+
+
+@asynccontextmanager
+async def open_harness(keys: Keys, database: str) -> AsyncIterator[ScoringHarness]:
+    """Run the service, wired as the program wires it, until the end of the block."""
+    async with AsyncExitStack() as stack:
+        opened = open_database(database)
+        stack.push_async_callback(opened.dispose)
+        resources = Resources(structlog.get_logger(), None, TracesSettings(), opened, stack)
+        service = build(keys.settings(database), resources)
+        channels = []
+        for port in service.ports:
+            address = await stack.enter_async_context(serving(port.add, port.verifier, names=[port.service_name]))
+            channels.append(await stack.enter_async_context(grpc.aio.insecure_channel(address)))
+        players, control = channels
+        yield ScoringHarness(
+            keys,
+            service.registry,
+            scoring_pb2_grpc.ScoringServiceStub(players),
+            scoring_control_pb2_grpc.ScoringControlServiceStub(control),
+            players,
+            control,
+        )
+
+
+ANNA_AND_BEN = (person("anna"), person("ben"))
+
+
+def round_entry(
+    table_id: str = "t1", number: int = 1, seats: tuple[tables_pb2.Seat, ...] = ANNA_AND_BEN, game: str = "jossing"
+) -> control_pb.RecordRoundRequest:
+    """Return a round with s points and s + 1 bids made for each seat s."""
+    points = range(len(seats))
+    score = facts_pb2.RoundScore(
+        round=number,
+        points=points,
+        totals=[number * p for p in points],
+        notes=["made it"] * len(seats),
+        headline=f"game {number}",
+        details={"trump": "S", "declarer": "0"},
+        counts=[facts_pb2.SeatCount(name="bids_made", seat=seat, amount=seat + 1) for seat in points],
+    )
+    return control_pb.RecordRoundRequest(table_id=table_id, game=game, seats=seats, score=score)
+
+
+def end_time(milliseconds: int) -> Timestamp:
+    """Return the message of a time in milliseconds since 1970 UTC."""
+    time = Timestamp()
+    time.FromMilliseconds(milliseconds)
+    return time
+
+
+def result_entry(
+    table_id: str = "t1",
+    ranking: tuple[tuple[int, ...], ...] = ((0,), (1,)),
+    seats: tuple[tables_pb2.Seat, ...] = ANNA_AND_BEN,
+    game: str = "jossing",
+    end_milliseconds: int = END_MILLISECONDS,
+) -> pb.GameResult:
+    """Return a result with s points for each seat s."""
+    return pb.GameResult(
+        table_id=table_id,
+        game=game,
+        seats=seats,
+        ranking=[facts_pb2.RankGroup(seats=group) for group in ranking],
+        totals=range(len(seats)),
+        end_time=end_time(end_milliseconds),
+    )

@@ -1,0 +1,56 @@
+"""Random tables as the engine encodes them for each viewer, for the TypeScript client's fold."""
+
+import json
+from base64 import b64encode
+from collections.abc import Iterator
+from itertools import islice
+from random import Random
+from typing import Any
+
+from google.protobuf.message import Message
+
+from croupier.engine.api.fact_codec import encode_fact, encode_view
+from croupier.games.facts import SPECTATOR, View, Viewer
+from croupier.games.interface import Game
+from croupier.games.registry import GAMES
+from croupier_api.v1.engine_pb2 import Snapshot, TableUpdate
+from tests.games.fold import facts_for
+from tests.games.toy import TOY
+from tests.games.walk import sample_options, viewers, walk
+
+EVENTS = 150
+
+
+def recorded_views(seed: str) -> str:
+    """Return a JSON array with a table of each game, and of the toy, as each of its viewers receives it."""
+    return json.dumps(
+        [table for game in (*GAMES.values(), TOY) for table in _tables(game, Random(f"{seed} {game.id}"))]
+    )
+
+
+def _tables(game: Game, random: Random) -> Iterator[dict[str, Any]]:
+    seats = max(game.seats)
+    state = game.new(seats, sample_options(game, seats, random))
+    transitions = list(islice(walk(game, state, random), EVENTS))
+    for viewer in viewers(seats):
+        steps = [
+            {
+                "update": _base64(TableUpdate(facts=map(encode_fact, facts_for(transition.facts, viewer)))),
+                "after": _snapshot(game.view(transition.after, viewer)),
+            }
+            for transition in transitions
+        ]
+        before = _snapshot(game.view(state, viewer))
+        yield {"game": game.id, "viewerSeat": _seat(viewer), "before": before, "steps": steps}
+
+
+def _seat(viewer: Viewer) -> int | None:
+    return None if viewer == SPECTATOR else viewer
+
+
+def _snapshot(view: View) -> str:
+    return _base64(Snapshot(view=encode_view(view)))
+
+
+def _base64(message: Message) -> str:
+    return b64encode(message.SerializeToString()).decode()
