@@ -1,12 +1,12 @@
-# One image for every service: croupier serve lobby|engine|scoring, croupier migrate. docs/image.md says how it is used.
+# One image for every service: croupier serve lobby|engine|scoring, croupier migrate. See docs/image.md.
 ARG BASE_IMAGE=python:3.11.14-slim-bookworm
-# Where the wheel is built and installed: the same Python, with venv and pip.
+# The stage that builds and installs the wheel: the same Python, with venv and pip.
 ARG BUILDER_IMAGE=${BASE_IMAGE}
 
 FROM ${BASE_IMAGE} AS base
 ARG USER_ID=10001
-# What only installs is taken away, and so is every way to become another user. The standard library is compiled here,
-# since nothing can be written later; by hash, since copying may change times.
+# Without programs that install packages or change the user. The standard library is compiled here, because nothing can
+# be written later, and by hash, because copies may change times.
 RUN library="$(python3 -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')" \
  && rm -rf /usr/local/bin/pip* "$library"/ensurepip "$library"/site-packages/pip* "$library"/site-packages/setuptools* \
         "$library"/site-packages/wheel* /root/.cache \
@@ -17,12 +17,12 @@ RUN library="$(python3 -c 'import sysconfig; print(sysconfig.get_path("stdlib"))
  && install -d -o "${USER_ID}" -g "${USER_ID}" -m 0700 /data
 
 FROM ${BUILDER_IMAGE} AS build
-# Where packages come from; if empty, from where pip is configured to look.
+# The index of packages; if it is empty, that of pip's configuration.
 ARG INDEX_URL=
-# Extras of the package, with commas between: traces tells a collector of calls where one is named; load brings the load
-# test with it, locust -f /opt/croupier/loadtest/locustfile.py.
+# Extras of the package, with commas between: `traces` exports traces; `load` adds the load test,
+# locust -f /opt/croupier/loadtest/locustfile.py.
 ARG EXTRAS=traces
-# A network with an authority of its own mounts its certificates at this place, an index with a password its pip.conf.
+# Certificates of a private authority, and a pip.conf with the password of an index, are mounted here.
 ENV PIP_INDEX_URL=${INDEX_URL} PIP_CERT=/etc/ssl/certs/ca-certificates.crt PIP_DISABLE_PIP_VERSION_CHECK=1 \
     PIP_ROOT_USER_ACTION=ignore
 WORKDIR /source
@@ -57,13 +57,13 @@ LABEL org.opencontainers.image.title="croupier" \
       org.opencontainers.image.created="${CREATED}" \
       org.opencontainers.image.base.name="${BASE_IMAGE}"
 COPY --from=build /opt/croupier /opt/croupier
-# Nothing but /data and /tmp is ever written to, so the root file system can be read-only. gRPC's own remarks, such as on each
-# handshake of somebody without a certificate, are no lines of a service's log.
+# Services write to /data and /tmp only, so the root file system can be read-only. gRPC's own lines, such as those on
+# handshakes without a certificate, do not belong into the log of a service.
 ENV PATH=/opt/croupier/bin:/usr/local/bin:/usr/bin:/bin HOME=/data XDG_DATA_HOME=/data LANG=C.UTF-8 \
     PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 GRPC_VERBOSITY=ERROR
 WORKDIR /data
 USER ${USER_ID}:${USER_ID}
-# For each of lobby, engine and scoring: players, control (not the lobby), health, metrics.
+# Of lobby, engine and scoring: players, control (not of the lobby), health, metrics.
 EXPOSE 7710 7718 7719 7720 7721 7728 7729 7730 7731 7738 7739
 ENTRYPOINT ["croupier"]
 CMD ["--help"]

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes a base where no registry can be reached: Debian with its own Python, as small as the slim images are.
-# base.sh BASE BUILDER: the names of two images, the second with pip and venv. What is there already is kept. Packages
+# Makes a base image without a registry: Debian with its own Python, as small as the slim images.
+# base.sh BASE BUILDER: the names of two images, the second with pip and venv. Existing images are kept. Packages
 # come from the mirrors of this machine's apt, or from DEBIAN_MIRROR and DEBIAN_SECURITY_MIRROR.
 set -eu
 base=$1 builder=$2
@@ -16,7 +16,7 @@ new_container() {
 
 be_slim() {
     mkdir -p "$root/etc/dpkg/dpkg.cfg.d"
-    # Nothing of it is worth waiting for the disk: what a crash spoils is thrown away.
+    # Without flushes to the disk, because an unfinished base is made again.
     printf '%s\n' force-unsafe-io 'path-exclude /usr/share/man/*' 'path-exclude /usr/share/locale/*' \
         'path-exclude /usr/share/doc/*' 'path-include /usr/share/doc/*/copyright' >"$root/etc/dpkg/dpkg.cfg.d/slim"
 }

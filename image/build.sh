@@ -1,9 +1,9 @@
 #!/bin/bash
 # Builds the image with buildah, which needs neither a Docker engine nor a daemon, and prints its size.
 #
-# build.sh IMAGE, its name. Taken from the environment: VERSION, for its label; BASE_IMAGE, BUILDER_IMAGE, INDEX_URL and
-# EXTRAS, arguments of the Dockerfile; FRESH_BASE=1, to pull or make the base again. What the image holds is written to
-# build/image/NAME-TAG.cdx.json.
+# build.sh IMAGE, its name. From the environment: VERSION, for its label; BASE_IMAGE, BUILDER_IMAGE, INDEX_URL and
+# EXTRAS, arguments of the Dockerfile; FRESH_BASE=1, to pull or make the base again. The bill of materials is
+# written to build/image/NAME-TAG.cdx.json.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 image/tools.sh
@@ -34,7 +34,7 @@ find_base() {
     base=$own_base builder=$own_builder
 }
 
-# A machine behind an authority or an index of its own has them in these two files: the build uses them, the image has
+# A machine with a private authority or index has them in these two files. The build uses them; the image contains
 # neither.
 of_this_machine=()
 authorities=/etc/ssl/certs/ca-certificates.crt
@@ -48,7 +48,7 @@ arguments=(--build-arg "BASE_IMAGE=$base" --build-arg "BUILDER_IMAGE=$builder" -
 [ -z "${INDEX_URL:-}" ] || arguments+=(--build-arg "INDEX_URL=$INDEX_URL")
 [ -z "${EXTRAS:-}" ] || arguments+=(--build-arg "EXTRAS=$EXTRAS")
 image/buildah.sh bud --quiet --isolation=chroot --pull-never "${of_this_machine[@]}" "${arguments[@]}" --tag "$image" .
-# What had the name before would stay without one for ever.
+# The image that had the name before would otherwise remain without a name.
 if image/buildah.sh images --quiet --no-trunc --filter dangling=true | grep --quiet --line-regexp "$before"; then
     image/buildah.sh rmi "$before" >/dev/null
 fi

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Prints the address of Debian's packages that apt of this machine is configured with, or DEBIAN_MIRROR.
-# mirror.sh [security]: that of security updates, or DEBIAN_SECURITY_MIRROR.
+# Prints the mirror of Debian in this machine's configuration of apt, or DEBIAN_MIRROR.
+# mirror.sh [security]: the mirror of security updates, or DEBIAN_SECURITY_MIRROR.
 set -eu
 . /etc/os-release
 case ${1:-} in

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what builds and opens images without a Docker engine, from Debian's packages, unless it is there.
+# Installs missing programs that build and open images without a Docker engine, from Debian's packages.
 set -eu
 command -v buildah >/dev/null && command -v debootstrap >/dev/null && exit 0
 if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then

@@ -1,6 +1,6 @@
 """Writes docs/errors.md from the comments of the enum ErrorReason.
 
-A comment reads "CODE: when it occurs. What to do. A retry ...", or "CODE, from the gateway: ...".
+A comment reads "CODE: case. Remedy. A retry ...", or "CODE, from the gateway: ...".
 """
 
 import re
@@ -11,9 +11,9 @@ from google.protobuf.descriptor_pb2 import EnumDescriptorProto, FileDescriptorPr
 
 FILE, ENUM, PREFIX = "croupier_api/v1/errors.proto", "ErrorReason", "ERROR_REASON_"
 COMMENT = re.compile(
-    r"(?P<code>[A-Z_]+)(?P<gateway>, from the gateway)?: (?P<when>.+?)\. (?P<todo>.+)\. A retry (?P<retry>.+)\."
+    r"(?P<code>[A-Z_]+)(?P<gateway>, from the gateway)?: (?P<case>.+?)\. (?P<remedy>.+)\. A retry (?P<retry>.+)\."
 )
-COLUMNS = "| Reason | Code | When | What to do | Retry |\n|---|---|---|---|---|"
+COLUMNS = "| Reason | Code | Case | Remedy | Retry |\n|---|---|---|---|---|"
 HEAD = f"""# Errors
 
 <!-- Written by protos/generate.py from protos/{FILE}. -->
@@ -34,12 +34,12 @@ may add reasons: a client that does not know one goes by the code.
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A reason: its gRPC code, when it occurs, what to do and whether a retry helps; a heading if a section begins."""
+    """A reason: its gRPC code, case and remedy, and whether a retry helps; a heading at the start of a section."""
 
     name: str
     code: str
-    when: str
-    todo: str
+    case: str
+    remedy: str
     retry: str
     heading: str = ""
 
@@ -60,10 +60,10 @@ def _reasons(file: FileDescriptorProto) -> Iterator[Reason]:
         location = comments[*values, index]
         found = COMMENT.fullmatch(_line(location.leading_comments))
         if found is None:
-            raise ValueError(f"invalid comment of {value.name}: expected 'CODE: when. What to do. A retry ...'")
+            raise ValueError(f"invalid comment of {value.name}: expected 'CODE: case. Remedy. A retry ...'")
         name, heading = value.name.removeprefix(PREFIX), " ".join(map(_line, location.leading_detached_comments))
-        when = f"from the gateway: {found['when']}" if found["gateway"] else found["when"]
-        yield Reason(name, found["code"], _capital(when), found["todo"], found["retry"], heading.rstrip("."))
+        case = f"from the gateway: {found['case']}" if found["gateway"] else found["case"]
+        yield Reason(name, found["code"], _capital(case), found["remedy"], found["retry"], heading.rstrip("."))
 
 
 def _line(comment: str) -> str:
@@ -81,5 +81,5 @@ def page(found: Sequence[Reason]) -> str:
     for reason in found:
         if reason.heading:
             lines += [f"\n## {reason.heading}\n", COLUMNS]
-        lines.append(f"| `{reason.name}` | {reason.code} | {reason.when} | {reason.todo} | {reason.retry} |")
+        lines.append(f"| `{reason.name}` | {reason.code} | {reason.case} | {reason.remedy} | {reason.retry} |")
     return "\n".join(lines) + "\n"

@@ -90,7 +90,7 @@ def test_the_gateway_refuses_as_the_comments_say(described: Mapping[str, Reason]
     for refusal in REFUSALS:
         comment = described[ErrorReason.Name(refusal.reason).removeprefix(PREFIX)]
         assert codes[refusal.code] == comment.code, refusal
-        assert bool(refusal.retry_seconds) == ("RetryInfo" in comment.todo + comment.retry), refusal
+        assert bool(refusal.retry_seconds) == ("RetryInfo" in comment.remedy + comment.retry), refusal
 
 
 def test_every_reason_is_used_and_no_other(described: Mapping[str, Reason]) -> None:

@@ -27,7 +27,7 @@ from tests.programs import program
 from tests.tables import opened_table
 
 pytestmark = pytest.mark.gateway
-README = Path(__file__).parents[2] / "README.md"
+ROOT = Path(__file__).parents[2]
 DEADLINE_SECONDS = 60.0
 QUICK_BOTS = TimeControl(bot_delay=Duration(nanos=1_000_000))
 
@@ -48,8 +48,8 @@ async def test_a_client_whose_token_expires_early_gets_a_new_one(deployment: Gat
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "dash", "zsh"])
-def test_the_lines_of_the_readme_with_curl(deployment: GatewayDeployment, tmp_path: Path, shell: str) -> None:
-    lines = "".join(re.findall(r"```sh curl\n(.*?)```", README.read_text(), re.DOTALL))
+def test_the_lines_of_the_clients_page_with_curl(deployment: GatewayDeployment, tmp_path: Path, shell: str) -> None:
+    lines = "".join(re.findall(r"```sh curl\n(.*?)```", (ROOT / "docs/clients.md").read_text(), re.DOTALL))
     program("curl", install="apt-get install curl")
     found = program(shell, install=f"apt-get install {shell}")
     done = subprocess.run(
@@ -73,7 +73,7 @@ def test_the_lines_of_the_readme_with_curl(deployment: GatewayDeployment, tmp_pa
 
 @pytest.mark.slow
 def test_the_lines_of_the_readme_in_python(deployment: GatewayDeployment) -> None:
-    [lines] = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
+    [lines] = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     assert "127.0.0.1:7700" in lines
     with_tls = f'"localhost:{deployment.gateway.port}", Tls(open("{deployment.gateway.authority}", "rb").read())'
     script = "from croupier_client import Tls\n" + lines.replace('"127.0.0.1:7700"', with_tls)

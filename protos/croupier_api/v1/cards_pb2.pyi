@@ -24,7 +24,7 @@ class _Card:
 class _CardEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Card.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     CARD_UNSPECIFIED: _Card.ValueType  # 0
-    """No card. A card that the viewer may not know is counted, never listed."""
+    """No card; never sent. A card that the viewer may not know is counted and not listed."""
     CARD_TWO_OF_CLUBS: _Card.ValueType  # 1
     """Two of clubs."""
     CARD_THREE_OF_CLUBS: _Card.ValueType  # 2
@@ -136,12 +136,12 @@ class Card(_Card, metaclass=_CardEnumTypeWrapper):
     """A card of the standard deck: clubs, diamonds, hearts, spades, each from the two to the ace, then the joker.
 
     A game with a deck of its own numbers its cards from 64 to 255 and describes them in GameDescription.deck. Fields of
-    this type carry such a number as it is. A generator that drops numbers which it does not know (Dart does) needs them as
-    values of this enum, added to a copy of this file.
+    this type hold such a number unchanged. A generator that drops unknown numbers (Dart) needs them as values of this
+    enum, in a copy of this file.
     """
 
 CARD_UNSPECIFIED: Card.ValueType  # 0
-"""No card. A card that the viewer may not know is counted, never listed."""
+"""No card; never sent. A card that the viewer may not know is counted and not listed."""
 CARD_TWO_OF_CLUBS: Card.ValueType  # 1
 """Two of clubs."""
 CARD_THREE_OF_CLUBS: Card.ValueType  # 2
@@ -257,7 +257,7 @@ class _Suit:
 class _SuitEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Suit.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     SUIT_UNSPECIFIED: _Suit.ValueType  # 0
-    """No suit."""
+    """No suit, as the field says."""
     SUIT_CLUBS: _Suit.ValueType  # 1
     """Clubs."""
     SUIT_DIAMONDS: _Suit.ValueType  # 2
@@ -271,7 +271,7 @@ class Suit(_Suit, metaclass=_SuitEnumTypeWrapper):
     """A suit of the standard deck."""
 
 SUIT_UNSPECIFIED: Suit.ValueType  # 0
-"""No suit."""
+"""No suit, as the field says."""
 SUIT_CLUBS: Suit.ValueType  # 1
 """Clubs."""
 SUIT_DIAMONDS: Suit.ValueType  # 2
@@ -296,7 +296,9 @@ class CardFace(_message.Message):
     number: _builtins.int
     """The number that stands for the card in fields of type Card, 64 to 255."""
     notation: _builtins.str
-    """The card in replays, logs and error messages: 1 to 4 letters, digits or signs, unique in the deck, for example "R7"."""
+    """The card in replays, logs and error messages: 1 to 4 letters, digits or signs, unique in the deck, for example
+    "R7".
+    """
     suit: _builtins.str
     """The suit as a word of the game, for example "red"; empty for a card without suit."""
     rank: _builtins.str

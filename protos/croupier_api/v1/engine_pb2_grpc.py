@@ -27,8 +27,10 @@ if _version_not_supported:
 
 class EngineServiceStub:
     """Tables, for players and spectators. Every call needs an access token in the metadata: "authorization: Bearer TOKEN".
+    Any player who knows the id of a table may watch it as a spectator. Send the id as metadata "x-table-id" too: a
+    gateway then routes all calls about a table to one engine.
 
-    Refusals carry google.rpc.ErrorInfo with an ErrorReason, in unary calls, at the end of streams and inside them alike.
+    Refusals have google.rpc.ErrorInfo with an ErrorReason, in unary calls, at the end of streams and inside them alike.
     """
 
     def __init__(self, channel):
@@ -81,12 +83,14 @@ class EngineServiceStub:
 
 class EngineServiceServicer:
     """Tables, for players and spectators. Every call needs an access token in the metadata: "authorization: Bearer TOKEN".
+    Any player who knows the id of a table may watch it as a spectator. Send the id as metadata "x-table-id" too: a
+    gateway then routes all calls about a table to one engine.
 
-    Refusals carry google.rpc.ErrorInfo with an ErrorReason, in unary calls, at the end of streams and inside them alike.
+    Refusals have google.rpc.ErrorInfo with an ErrorReason, in unary calls, at the end of streams and inside them alike.
     """
 
     def SubmitAction(self, request, context):
-        """Acts for the caller's seat. Returns once the action is stored; then it is never lost.
+        """Acts for the caller's seat. Returns once the action is stored, and then it is never lost.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -100,28 +104,29 @@ class EngineServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def WatchTable(self, request, context):
-        """Streams what happens at a table. For web clients.
+        """Streams the events of a table. For clients without streams to the server, such as browsers.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def PlayTable(self, request_iterator, context):
-        """Streams what happens at a table, and takes actions in the same stream. For native clients.
+        """Streams the events of a table, and takes actions in the same stream. For native clients.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def SendReaction(self, request, context):
-        """Sends a reaction to all viewers of the table. Reactions are not part of the game and are not stored.
+        """Sends a reaction to all viewers of the table, at most 5 in 10 s. For players of the table. Reactions are not part
+        of the game and are not stored.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CreateProposal(self, request, context):
-        """Proposes something that all seats can agree on. The caller's seat agrees by proposing it.
+        """Makes a proposal to all seats, which is pending for 30 s; at most 3 in a minute. The caller's seat agrees by it.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -135,7 +140,7 @@ class EngineServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetReplay(self, request, context):
-        """Returns the replay of a finished table, with all hands.
+        """Returns the replay of a finished table, with all hands, to any player.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -194,8 +199,10 @@ def add_EngineServiceServicer_to_server(servicer, server):
  # This class is part of an EXPERIMENTAL API.
 class EngineService:
     """Tables, for players and spectators. Every call needs an access token in the metadata: "authorization: Bearer TOKEN".
+    Any player who knows the id of a table may watch it as a spectator. Send the id as metadata "x-table-id" too: a
+    gateway then routes all calls about a table to one engine.
 
-    Refusals carry google.rpc.ErrorInfo with an ErrorReason, in unary calls, at the end of streams and inside them alike.
+    Refusals have google.rpc.ErrorInfo with an ErrorReason, in unary calls, at the end of streams and inside them alike.
     """
 
     @staticmethod

@@ -56,7 +56,7 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     retry does not help.
     """
     ERROR_REASON_MALFORMED_REQUEST: _ErrorReason.ValueType  # 200
-    """Requests that are wrong in themselves.
+    """Invalid requests.
 
     INVALID_ARGUMENT: the request cannot be read as HTTP, JSON or protobuf. Correct the request as the message says. A
     retry does not help.
@@ -108,7 +108,7 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     not help.
     """
     ERROR_REASON_UNKNOWN_TABLE: _ErrorReason.ValueType  # 300
-    """Things that do not exist, or exist already.
+    """Missing and existing objects.
 
     NOT_FOUND: no table has this id or invite code, or it is private and the caller has no seat there. Check the id. A
     retry does not help.
@@ -156,11 +156,11 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     the game. A retry helps once the game is over.
     """
     ERROR_REASON_PROPOSAL_PENDING: _ErrorReason.ValueType  # 405
-    """FAILED_PRECONDITION: another proposal waits for votes; metadata sequence names it. Vote on it, or wait until it
-    ends. A retry helps once it has ended.
+    """FAILED_PRECONDITION: another proposal is pending; metadata sequence names it. Vote on it, or wait until it ends. A
+    retry helps once it has ended.
     """
     ERROR_REASON_NO_PROPOSAL: _ErrorReason.ValueType  # 406
-    """FAILED_PRECONDITION: no proposal waits for votes. Create one. A retry does not help."""
+    """FAILED_PRECONDITION: no proposal is pending. Create one. A retry does not help."""
     ERROR_REASON_PROPOSAL_REPLACED: _ErrorReason.ValueType  # 407
     """FAILED_PRECONDITION: the vote names another proposal than the pending one; metadata sequence names the pending one.
     Vote on the pending proposal. A retry does not help.
@@ -170,7 +170,7 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_ALREADY_VOTED: _ErrorReason.ValueType  # 409
     """FAILED_PRECONDITION: the seat has agreed with this proposal already. Wait for the others. A retry does not help."""
     ERROR_REASON_TABLE_FULL: _ErrorReason.ValueType  # 500
-    """Forming tables and matches.
+    """Tables before their game, and matches.
 
     FAILED_PRECONDITION: every seat of the table is taken. Join another table. A retry helps if a player leaves.
     """
@@ -219,7 +219,7 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     sequence seen. A retry helps at once.
     """
     ERROR_REASON_SERVER_STOPPING: _ErrorReason.ValueType  # 700
-    """Faults that pass.
+    """Faults of services.
 
     UNAVAILABLE: the server stops, and another takes over. Repeat the call with the same request_id. A retry helps
     after RetryInfo.
@@ -241,8 +241,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     have. Repeat the call. A retry helps after RetryInfo.
     """
     ERROR_REASON_SERVICE_UNAVAILABLE: _ErrorReason.ValueType  # 705
-    """UNAVAILABLE: a service behind the called one, or behind the gateway, does not answer. Repeat the call with the
-    same request_id. A retry helps after RetryInfo.
+    """UNAVAILABLE: a service behind the called one, or behind the gateway, does not answer. Repeat the call with the same
+    request_id. A retry helps after RetryInfo.
     """
     ERROR_REASON_TICKET_CONFLICT: _ErrorReason.ValueType  # 706
     """UNAVAILABLE: several calls of the player change their ticket at once, or the ticket could not be kept. Repeat the
@@ -258,8 +258,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """INTERNAL: a fault of the server; its log has the details. Report it with the time of the call. A retry may help."""
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
-    """Why a call was refused. An open set: later versions may add reasons; the gRPC code tells what to do with an unknown one.
-    Each comment begins with the code.
+    """Why a call was refused. An open set: later versions may add reasons; a client that does not know one goes by the gRPC
+    code. Each comment begins with the code.
     """
 
 ERROR_REASON_UNSPECIFIED: ErrorReason.ValueType  # 0
@@ -289,7 +289,7 @@ ERROR_REASON_ORIGIN_NOT_ALLOWED: ErrorReason.ValueType  # 105
 retry does not help.
 """
 ERROR_REASON_MALFORMED_REQUEST: ErrorReason.ValueType  # 200
-"""Requests that are wrong in themselves.
+"""Invalid requests.
 
 INVALID_ARGUMENT: the request cannot be read as HTTP, JSON or protobuf. Correct the request as the message says. A
 retry does not help.
@@ -341,7 +341,7 @@ ERROR_REASON_REQUEST_TOO_LARGE: ErrorReason.ValueType  # 213
 not help.
 """
 ERROR_REASON_UNKNOWN_TABLE: ErrorReason.ValueType  # 300
-"""Things that do not exist, or exist already.
+"""Missing and existing objects.
 
 NOT_FOUND: no table has this id or invite code, or it is private and the caller has no seat there. Check the id. A
 retry does not help.
@@ -389,11 +389,11 @@ ERROR_REASON_TABLE_NOT_FINISHED: ErrorReason.ValueType  # 404
 the game. A retry helps once the game is over.
 """
 ERROR_REASON_PROPOSAL_PENDING: ErrorReason.ValueType  # 405
-"""FAILED_PRECONDITION: another proposal waits for votes; metadata sequence names it. Vote on it, or wait until it
-ends. A retry helps once it has ended.
+"""FAILED_PRECONDITION: another proposal is pending; metadata sequence names it. Vote on it, or wait until it ends. A
+retry helps once it has ended.
 """
 ERROR_REASON_NO_PROPOSAL: ErrorReason.ValueType  # 406
-"""FAILED_PRECONDITION: no proposal waits for votes. Create one. A retry does not help."""
+"""FAILED_PRECONDITION: no proposal is pending. Create one. A retry does not help."""
 ERROR_REASON_PROPOSAL_REPLACED: ErrorReason.ValueType  # 407
 """FAILED_PRECONDITION: the vote names another proposal than the pending one; metadata sequence names the pending one.
 Vote on the pending proposal. A retry does not help.
@@ -403,7 +403,7 @@ ERROR_REASON_PROPOSAL_EXPIRED: ErrorReason.ValueType  # 408
 ERROR_REASON_ALREADY_VOTED: ErrorReason.ValueType  # 409
 """FAILED_PRECONDITION: the seat has agreed with this proposal already. Wait for the others. A retry does not help."""
 ERROR_REASON_TABLE_FULL: ErrorReason.ValueType  # 500
-"""Forming tables and matches.
+"""Tables before their game, and matches.
 
 FAILED_PRECONDITION: every seat of the table is taken. Join another table. A retry helps if a player leaves.
 """
@@ -452,7 +452,7 @@ ERROR_REASON_SLOW_READER: ErrorReason.ValueType  # 605
 sequence seen. A retry helps at once.
 """
 ERROR_REASON_SERVER_STOPPING: ErrorReason.ValueType  # 700
-"""Faults that pass.
+"""Faults of services.
 
 UNAVAILABLE: the server stops, and another takes over. Repeat the call with the same request_id. A retry helps
 after RetryInfo.
@@ -474,8 +474,8 @@ ERROR_REASON_TABLE_TOO_NEW: ErrorReason.ValueType  # 704
 have. Repeat the call. A retry helps after RetryInfo.
 """
 ERROR_REASON_SERVICE_UNAVAILABLE: ErrorReason.ValueType  # 705
-"""UNAVAILABLE: a service behind the called one, or behind the gateway, does not answer. Repeat the call with the
-same request_id. A retry helps after RetryInfo.
+"""UNAVAILABLE: a service behind the called one, or behind the gateway, does not answer. Repeat the call with the same
+request_id. A retry helps after RetryInfo.
 """
 ERROR_REASON_TICKET_CONFLICT: ErrorReason.ValueType  # 706
 """UNAVAILABLE: several calls of the player change their ticket at once, or the ticket could not be kept. Repeat the

@@ -27,7 +27,7 @@ if _version_not_supported:
 
 class LobbyServiceStub:
     """Players and forming tables. All calls but SignIn and RefreshToken need an access token in the metadata:
-    "authorization: Bearer TOKEN". Refusals carry google.rpc.ErrorInfo with an ErrorReason.
+    "authorization: Bearer TOKEN". Refusals have google.rpc.ErrorInfo with an ErrorReason.
     """
 
     def __init__(self, channel):
@@ -105,7 +105,7 @@ class LobbyServiceStub:
 
 class LobbyServiceServicer:
     """Players and forming tables. All calls but SignIn and RefreshToken need an access token in the metadata:
-    "authorization: Bearer TOKEN". Refusals carry google.rpc.ErrorInfo with an ErrorReason.
+    "authorization: Bearer TOKEN". Refusals have google.rpc.ErrorInfo with an ErrorReason.
     """
 
     def SignIn(self, request, context):
@@ -116,7 +116,7 @@ class LobbyServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def RefreshToken(self, request, context):
-        """Exchanges a refresh token for new tokens. A refresh token holds once.
+        """Exchanges a refresh token for new tokens. A refresh token is valid once.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -137,7 +137,7 @@ class LobbyServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetTable(self, request, context):
-        """Returns a table. Only its players see a private table.
+        """Returns a table. A private table is returned to its players only.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -172,7 +172,7 @@ class LobbyServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def SetReady(self, request, context):
-        """Declares the caller ready, or not ready. The game begins when all seats are taken and ready.
+        """Sets whether the caller is ready. The game begins when all seats are taken and ready.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -193,8 +193,9 @@ class LobbyServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def FindMatch(self, request, context):
-        """Matches the caller with others who want the same game with as many seats. The stream ends with the table. If it
-        breaks, a new call with the same request_id continues.
+        """Matches the caller with others for a game and a number of seats, with default options and times. The last message
+        of the stream has the table, which is open. If the stream breaks, a call with the same request_id continues; the
+        caller keeps their place for 30 s by default.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -278,7 +279,7 @@ def add_LobbyServiceServicer_to_server(servicer, server):
  # This class is part of an EXPERIMENTAL API.
 class LobbyService:
     """Players and forming tables. All calls but SignIn and RefreshToken need an access token in the metadata:
-    "authorization: Bearer TOKEN". Refusals carry google.rpc.ErrorInfo with an ErrorReason.
+    "authorization: Bearer TOKEN". Refusals have google.rpc.ErrorInfo with an ErrorReason.
     """
 
     @staticmethod

@@ -117,7 +117,7 @@ class GameResult(_message.Message):
 
     @_builtins.property
     def end_time(self) -> _timestamp_pb2.Timestamp:
-        """When the game ended."""
+        """The end of the game."""
 
     def __init__(
         self,

@@ -26,8 +26,8 @@ if _version_not_supported:
 
 
 class ScoringServiceStub:
-    """Results. Every call needs an access token in the metadata: "authorization: Bearer TOKEN". Refusals carry
-    google.rpc.ErrorInfo with an ErrorReason.
+    """Results, for all players. Every call needs an access token in the metadata: "authorization: Bearer TOKEN". Refusals
+    have google.rpc.ErrorInfo with an ErrorReason.
     """
 
     def __init__(self, channel):
@@ -59,8 +59,8 @@ class ScoringServiceStub:
 
 
 class ScoringServiceServicer:
-    """Results. Every call needs an access token in the metadata: "authorization: Bearer TOKEN". Refusals carry
-    google.rpc.ErrorInfo with an ErrorReason.
+    """Results, for all players. Every call needs an access token in the metadata: "authorization: Bearer TOKEN". Refusals
+    have google.rpc.ErrorInfo with an ErrorReason.
     """
 
     def GetScoreSheet(self, request, context):
@@ -123,8 +123,8 @@ def add_ScoringServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class ScoringService:
-    """Results. Every call needs an access token in the metadata: "authorization: Bearer TOKEN". Refusals carry
-    google.rpc.ErrorInfo with an ErrorReason.
+    """Results, for all players. Every call needs an access token in the metadata: "authorization: Bearer TOKEN". Refusals
+    have google.rpc.ErrorInfo with an ErrorReason.
     """
 
     @staticmethod

@@ -27,8 +27,8 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class ScoringServiceStub:
-    """Results. Every call needs an access token in the metadata: "authorization: Bearer TOKEN". Refusals carry
-    google.rpc.ErrorInfo with an ErrorReason.
+    """Results, for all players. Every call needs an access token in the metadata: "authorization: Bearer TOKEN". Refusals
+    have google.rpc.ErrorInfo with an ErrorReason.
     """
 
     @_typing.overload
@@ -46,8 +46,8 @@ class ScoringServiceStub:
 
 @_typing.type_check_only
 class ScoringServiceAsyncStub(ScoringServiceStub):
-    """Results. Every call needs an access token in the metadata: "authorization: Bearer TOKEN". Refusals carry
-    google.rpc.ErrorInfo with an ErrorReason.
+    """Results, for all players. Every call needs an access token in the metadata: "authorization: Bearer TOKEN". Refusals
+    have google.rpc.ErrorInfo with an ErrorReason.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -61,8 +61,8 @@ class ScoringServiceAsyncStub(ScoringServiceStub):
     """Lists the results of finished tables, newest first."""
 
 class ScoringServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Results. Every call needs an access token in the metadata: "authorization: Bearer TOKEN". Refusals carry
-    google.rpc.ErrorInfo with an ErrorReason.
+    """Results, for all players. Every call needs an access token in the metadata: "authorization: Bearer TOKEN". Refusals
+    have google.rpc.ErrorInfo with an ErrorReason.
     """
 
     @_abc_1.abstractmethod

@@ -150,7 +150,7 @@ Global___PrepareTableResponse: _TypeAlias = PrepareTableResponse  # noqa: Y015
 
 @_typing.final
 class OpenTableRequest(_message.Message):
-    """A prepared table whose seats are all taken."""
+    """A prepared table with a player or a bot on every seat."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -201,7 +201,7 @@ Global___OpenTableResponse: _TypeAlias = OpenTableResponse  # noqa: Y015
 
 @_typing.final
 class GetTableStatusesRequest(_message.Message):
-    """Tables to report on."""
+    """Tables whose statuses are requested."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

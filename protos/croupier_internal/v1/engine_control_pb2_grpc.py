@@ -69,7 +69,7 @@ class EngineControlServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def PrepareTable(self, request, context):
-        """Checks a table and commits to its secret seed. Idempotent by table.
+        """Validates a table, and commits to its secret seed. Idempotent by table.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

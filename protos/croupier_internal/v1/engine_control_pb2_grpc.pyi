@@ -36,7 +36,7 @@ class EngineControlServiceStub:
     DescribeGames: _grpc.UnaryUnaryMultiCallable[_engine_control_pb2.DescribeGamesRequest, _engine_control_pb2.DescribeGamesResponse]
     """Returns the games with their seats and options."""
     PrepareTable: _grpc.UnaryUnaryMultiCallable[_engine_control_pb2.PrepareTableRequest, _engine_control_pb2.PrepareTableResponse]
-    """Checks a table and commits to its secret seed. Idempotent by table."""
+    """Validates a table, and commits to its secret seed. Idempotent by table."""
     OpenTable: _grpc.UnaryUnaryMultiCallable[_engine_control_pb2.OpenTableRequest, _engine_control_pb2.OpenTableResponse]
     """Opens a prepared table and deals. Idempotent by table."""
     GetTableStatuses: _grpc.UnaryUnaryMultiCallable[_engine_control_pb2.GetTableStatusesRequest, _engine_control_pb2.GetTableStatusesResponse]
@@ -50,7 +50,7 @@ class EngineControlServiceAsyncStub(EngineControlServiceStub):
     DescribeGames: _aio.UnaryUnaryMultiCallable[_engine_control_pb2.DescribeGamesRequest, _engine_control_pb2.DescribeGamesResponse]  # type: ignore[assignment]
     """Returns the games with their seats and options."""
     PrepareTable: _aio.UnaryUnaryMultiCallable[_engine_control_pb2.PrepareTableRequest, _engine_control_pb2.PrepareTableResponse]  # type: ignore[assignment]
-    """Checks a table and commits to its secret seed. Idempotent by table."""
+    """Validates a table, and commits to its secret seed. Idempotent by table."""
     OpenTable: _aio.UnaryUnaryMultiCallable[_engine_control_pb2.OpenTableRequest, _engine_control_pb2.OpenTableResponse]  # type: ignore[assignment]
     """Opens a prepared table and deals. Idempotent by table."""
     GetTableStatuses: _aio.UnaryUnaryMultiCallable[_engine_control_pb2.GetTableStatusesRequest, _engine_control_pb2.GetTableStatusesResponse]  # type: ignore[assignment]
@@ -73,7 +73,7 @@ class EngineControlServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _engine_control_pb2.PrepareTableRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_engine_control_pb2.PrepareTableResponse, _abc.Awaitable[_engine_control_pb2.PrepareTableResponse]]:
-        """Checks a table and commits to its secret seed. Idempotent by table."""
+        """Validates a table, and commits to its secret seed. Idempotent by table."""
 
     @_abc_1.abstractmethod
     def OpenTable(

@@ -23,7 +23,7 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class RecordRoundRequest(_message.Message):
-    """A round to enter."""
+    """A round to record."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -78,7 +78,7 @@ Global___RecordRoundResponse: _TypeAlias = RecordRoundResponse  # noqa: Y015
 
 @_typing.final
 class RecordResultRequest(_message.Message):
-    """A result to enter."""
+    """A result to record."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -57,14 +57,14 @@ class ScoringControlServiceServicer:
     """
 
     def RecordRound(self, request, context):
-        """Enters a round into the ledger. Idempotent by table and round.
+        """Records a round in the ledger. Idempotent by table and round.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def RecordResult(self, request, context):
-        """Enters the result of a table into the ledger. Idempotent by table.
+        """Records the result of a table in the ledger. Idempotent by table.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -34,9 +34,9 @@ class ScoringControlServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> ScoringControlServiceAsyncStub: ...
     RecordRound: _grpc.UnaryUnaryMultiCallable[_scoring_control_pb2.RecordRoundRequest, _scoring_control_pb2.RecordRoundResponse]
-    """Enters a round into the ledger. Idempotent by table and round."""
+    """Records a round in the ledger. Idempotent by table and round."""
     RecordResult: _grpc.UnaryUnaryMultiCallable[_scoring_control_pb2.RecordResultRequest, _scoring_control_pb2.RecordResultResponse]
-    """Enters the result of a table into the ledger. Idempotent by table."""
+    """Records the result of a table in the ledger. Idempotent by table."""
     CheckAccess: _grpc.UnaryUnaryMultiCallable[_scoring_control_pb2.CheckAccessRequest, _scoring_control_pb2.CheckAccessResponse]
     """Succeeds if the caller's key is accepted, so that an engine with a wrong key fails at its start."""
 
@@ -46,9 +46,9 @@ class ScoringControlServiceAsyncStub(ScoringControlServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     RecordRound: _aio.UnaryUnaryMultiCallable[_scoring_control_pb2.RecordRoundRequest, _scoring_control_pb2.RecordRoundResponse]  # type: ignore[assignment]
-    """Enters a round into the ledger. Idempotent by table and round."""
+    """Records a round in the ledger. Idempotent by table and round."""
     RecordResult: _aio.UnaryUnaryMultiCallable[_scoring_control_pb2.RecordResultRequest, _scoring_control_pb2.RecordResultResponse]  # type: ignore[assignment]
-    """Enters the result of a table into the ledger. Idempotent by table."""
+    """Records the result of a table in the ledger. Idempotent by table."""
     CheckAccess: _aio.UnaryUnaryMultiCallable[_scoring_control_pb2.CheckAccessRequest, _scoring_control_pb2.CheckAccessResponse]  # type: ignore[assignment]
     """Succeeds if the caller's key is accepted, so that an engine with a wrong key fails at its start."""
 
@@ -61,7 +61,7 @@ class ScoringControlServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _scoring_control_pb2.RecordRoundRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_scoring_control_pb2.RecordRoundResponse, _abc.Awaitable[_scoring_control_pb2.RecordRoundResponse]]:
-        """Enters a round into the ledger. Idempotent by table and round."""
+        """Records a round in the ledger. Idempotent by table and round."""
 
     @_abc_1.abstractmethod
     def RecordResult(
@@ -69,7 +69,7 @@ class ScoringControlServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _scoring_control_pb2.RecordResultRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_scoring_control_pb2.RecordResultResponse, _abc.Awaitable[_scoring_control_pb2.RecordResultResponse]]:
-        """Enters the result of a table into the ledger. Idempotent by table."""
+        """Records the result of a table in the ledger. Idempotent by table."""
 
     @_abc_1.abstractmethod
     def CheckAccess(
