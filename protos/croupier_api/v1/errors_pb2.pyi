@@ -237,8 +237,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     same request_id: it is carried out once. A retry helps after RetryInfo.
     """
     ERROR_REASON_TABLE_TOO_NEW: _ErrorReason.ValueType  # 704
-    """UNAVAILABLE: a newer engine began or continued the table, with rules or in a log format that this engine does not
-    have. Repeat the call. A retry helps after RetryInfo.
+    """UNAVAILABLE: this engine does not have the rules of the table, or cannot read its log; usually a newer engine began
+    or continued the table. Repeat the call. A retry helps after RetryInfo if another engine answers.
     """
     ERROR_REASON_SERVICE_UNAVAILABLE: _ErrorReason.ValueType  # 705
     """UNAVAILABLE: a service behind the called one, or behind the gateway, does not answer. Repeat the call with the same
@@ -470,8 +470,8 @@ ERROR_REASON_STORE_UNAVAILABLE: ErrorReason.ValueType  # 703
 same request_id: it is carried out once. A retry helps after RetryInfo.
 """
 ERROR_REASON_TABLE_TOO_NEW: ErrorReason.ValueType  # 704
-"""UNAVAILABLE: a newer engine began or continued the table, with rules or in a log format that this engine does not
-have. Repeat the call. A retry helps after RetryInfo.
+"""UNAVAILABLE: this engine does not have the rules of the table, or cannot read its log; usually a newer engine began
+or continued the table. Repeat the call. A retry helps after RetryInfo if another engine answers.
 """
 ERROR_REASON_SERVICE_UNAVAILABLE: ErrorReason.ValueType  # 705
 """UNAVAILABLE: a service behind the called one, or behind the gateway, does not answer. Repeat the call with the same
