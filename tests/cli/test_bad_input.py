@@ -44,9 +44,9 @@ async def refusal(folder: Path, settings: SupervisorSettings) -> CommandFault:
 def test_an_unusable_database(tmp_path: Path, postgres: PostgresServer, new_database: Callable[..., str]) -> None:
     url = new_database()
     asyncio.run(migrate_database(url, PACKAGES))
-    postgres.run_sql(url.rpartition("/")[2], "UPDATE engine_schema_version SET version_num = '0001'")
+    postgres.run_sql(url.rpartition("/")[2], "DELETE FROM engine_schema_version")
     fault = asyncio.run(refusal(tmp_path, SupervisorSettings(database=url, grace_seconds=0)))
-    message = "^the engine cannot run: .*engine .* are older .*: run .croupier migrate --database"
+    message = "^the engine cannot run: .*engine .* are missing: run .croupier migrate --database"
     assert re.search(message, fault.message), fault.message
     everything = [fault.message, *(log.read_text() for log in (tmp_path / "logs").iterdir())]
     assert not any(postgres.password in text for text in everything)
