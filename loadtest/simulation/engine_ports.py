@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.bots.worker import BotRequest
 from croupier.engine.storage.sqlite_writer import _write
-from croupier.engine.storage.writer import Append, late
+from croupier.engine.storage.writer import Append, lost_races
 from croupier.games.actions import Action
 from croupier.games.bots import random_of
 from croupier.runtime.errors import ServiceError
@@ -51,7 +51,7 @@ class SimulatedWriter:
                 return ()
         except IntegrityError as conflict:
             async with self._engine.connect() as connection:
-                losers = await connection.run_sync(late, appends, conflict)
+                losers = await connection.run_sync(lost_races, appends, conflict)
             self._lost(len(losers))
             return losers
 

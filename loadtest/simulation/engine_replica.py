@@ -62,7 +62,7 @@ class EngineReplica(Replica):
     def pending(self) -> Mapping[str, int]:
         return {**self.engine.pending(), "streams": len(self._stream_limiter)} if self.engine is not None else {}
 
-    async def _ask_time(self) -> int:
+    async def _query_time(self) -> int:
         await asyncio.sleep(self.random.uniform(0.0001, 0.02))
         if self.database.is_down:
             raise ConnectionError("the simulated database is down")
@@ -87,7 +87,7 @@ class EngineReplica(Replica):
             metrics=EngineMetrics(CollectorRegistry()),
             new_seed=random.randbytes,
             random=random.randrange,
-            ask_time=self._ask_time,
+            query_time=self._query_time,
             writer=SimulatedWriter(database, self.database, engine_id, self._lost_races),
             notifier=SimulatedNotifier(world.hub, engine_id, random),
             bot_workers=SimulatedBotWorkers(random),
@@ -110,11 +110,11 @@ class EngineReplica(Replica):
                 ENGINE_CONTROL, lobbies.add_to, self.interceptor(LOBBY_KEY, ENGINE_CONTROL_AUDIENCE, engine.clock)
             ),
         ]
-        await engine.liveness.attend()
+        await engine.liveness.send_heartbeat()
         working = [asyncio.create_task(work()) for work in engine.work().values()]
         await self._stopped.wait()
         draining = [asyncio.create_task(server.stop(GRACE_SECONDS)) for server in servers]
-        await engine.send_streams_elsewhere(GRACE_SECONDS)
+        await engine.hand_over_streams(GRACE_SECONDS)
         await end_tasks(working)
         await asyncio.wait(draining)
         await engine.finish(GRACE_SECONDS)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from random import Random
 
 from croupier.engine.cluster.notifier import NotificationListener
-from croupier.engine.cluster.postgres_notifier import OWN_NEWS_SECONDS
+from croupier.engine.cluster.postgres_notifier import OWN_NOTIFICATION_DELAY_SECONDS
 from croupier.games.facts import Seat
 from croupier.runtime.notifications import PROBE_SECONDS
 from loadtest.simulation.calls import Pipe
@@ -70,6 +70,6 @@ class SimulatedNotifier:
             return
         heads: Mapping[str, int] = values[0]  # type: ignore[assignment]
         if origin == self._engine_id:
-            asyncio.get_running_loop().call_later(OWN_NEWS_SECONDS, listener.logs_extended, heads)
+            asyncio.get_running_loop().call_later(OWN_NOTIFICATION_DELAY_SECONDS, listener.logs_extended, heads)
         else:
             listener.logs_extended(heads)

@@ -25,7 +25,7 @@ from loadtest.simulation.loop import Deadlock, VirtualLoop
 from loadtest.simulation.simulation import Simulation
 from loadtest.simulation.trace import Trace
 
-HEARTBEAT_SECONDS = 4.0
+STREAM_HEARTBEAT_SECONDS = 4.0
 """Shorter than in production, so that housekeeping takes place within the few seconds of a run."""
 ARCHIVE_SECONDS = 3.0
 CLEAN_UP_SECONDS = 5.0
@@ -83,7 +83,7 @@ class Simulator:
             simulation = Simulation(seed, loop, trace, self._schemas, scenario)
             with (
                 patch.object(streams, "MAX_QUEUE_MESSAGES", simulation.plan.queue_messages),
-                patch.object(housekeeper, "HEARTBEAT_SECONDS", HEARTBEAT_SECONDS),
+                patch.object(housekeeper, "STREAM_HEARTBEAT_SECONDS", STREAM_HEARTBEAT_SECONDS),
                 patch.object(housekeeper, "ARCHIVE_SECONDS", ARCHIVE_SECONDS),
             ):
                 loop.call_soon(simulation.start)

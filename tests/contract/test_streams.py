@@ -2,7 +2,7 @@
 
 import asyncio
 
-from croupier.engine.tables.subscribers import MAX_STREAMS_OF_A_SEAT
+from croupier.engine.tables.subscribers import MAX_SEAT_STREAMS
 from croupier_api.v1 import engine_pb2 as pb
 from tests.contract.deployment import CALL_SECONDS, EngineClient, Stream, rest_of
 from tests.refusals import refusal
@@ -29,7 +29,7 @@ async def test_a_stream_that_missed_nothing_begins_with_the_turn(client: EngineC
 async def test_a_new_stream_replaces_the_oldest_of_its_seat(client: EngineClient) -> None:
     table = await client.new_table()
     streams = []
-    for _ in range(MAX_STREAMS_OF_A_SEAT + 1):
+    for _ in range(MAX_SEAT_STREAMS + 1):
         streams.append(await opened(client, table, "anna"))
         await streams[-1].read()
     assert (await refusal(rest_of(streams[0])))[:2] == ("ABORTED", "SUPERSEDED")

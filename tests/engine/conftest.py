@@ -21,7 +21,7 @@ from tests.engine.fakes import EngineHarness, FakeClock, FakeScoring, MemoryTabl
 
 @pytest.fixture
 def seed(request: pytest.FixtureRequest) -> int:
-    """The seed of this test, from CROUPIER_TEST_SEED if that is set; pytest shows the line when the test fails."""
+    """Return the seed of this test, from CROUPIER_TEST_SEED if set; pytest shows the line when the test fails."""
     given = int(os.environ.get("CROUPIER_TEST_SEED") or secrets.randbelow(1 << 31))
     print(f"repeat with: CROUPIER_TEST_SEED={given} .venv/bin/pytest '{request.node.nodeid}'")
     return given
@@ -36,7 +36,7 @@ async def engine() -> EngineHarness:
 
 @pytest.fixture(scope="session")
 def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database file with the schema, to be copied: migrating takes longer than most tests."""
+    """Return a database file with the schema, to be copied: migrating takes longer than most tests."""
     file = tmp_path_factory.mktemp("engine") / "migrated.db"
     asyncio.run(migrate_database(f"sqlite:///{file}", ["croupier.engine"]))
     return file
@@ -44,19 +44,19 @@ def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def sqlite_url(migrated_file: Path, tmp_path: Path) -> str:
-    """A new SQLite database with the engine's tables."""
+    """Return a new SQLite database with the engine's tables."""
     return f"sqlite:///{copy_database(migrated_file, tmp_path / 'engine.db')}"
 
 
 @pytest.fixture
 def postgres_url(new_database: Callable[..., str]) -> str:
-    """A new PostgreSQL database with the engine's tables."""
+    """Return a new PostgreSQL database with the engine's tables."""
     return new_database("croupier.engine")
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
 def database_url(request: pytest.FixtureRequest) -> str:
-    """A new database with the engine's tables, of each kind."""
+    """Return a new database with the engine's tables, of each kind."""
     url: str = request.getfixturevalue("sqlite_url" if request.param == "sqlite" else "postgres_url")
     return url
 
@@ -75,7 +75,7 @@ def metrics() -> EngineMetrics:
 
 @pytest.fixture
 def idle(database: AsyncEngine, metrics: EngineMetrics) -> SqlTableStore:
-    """A store that does not commit yet."""
+    """Return a store that does not commit yet."""
     return store_on(database, metrics=metrics)
 
 

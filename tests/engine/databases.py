@@ -23,20 +23,20 @@ from tests.engine.play import make_config, within_timeout
 
 
 def writer_on(database: AsyncEngine, engine_id: str = "e1") -> EntryWriter:
-    """The writer for this kind of database."""
+    """Return the writer for this kind of database."""
     if database.dialect.name == "sqlite":
         return SqliteWriter(database)
     return PostgresWriter(database, engine_id)
 
 
 def store_on(database: AsyncEngine, engine_id: str = "e1", metrics: EngineMetrics | None = None) -> SqlTableStore:
-    """A store that does not commit before it runs."""
+    """Return a store that does not commit before it runs."""
     return SqlTableStore(database, writer_on(database, engine_id), metrics or EngineMetrics(CollectorRegistry()))
 
 
 @asynccontextmanager
 async def running(store: SqlTableStore) -> AsyncIterator[SqlTableStore]:
-    """A running store."""
+    """Yield a running store."""
     committing = asyncio.create_task(store.run())
     try:
         yield store
@@ -47,7 +47,7 @@ async def running(store: SqlTableStore) -> AsyncIterator[SqlTableStore]:
 
 @asynccontextmanager
 async def another_store(url: str, engine_id: str) -> AsyncIterator[SqlTableStore]:
-    """A running store of another engine, on connections of its own."""
+    """Yield a running store of another engine, on its own connections."""
     database = open_database(url)
     try:
         async with running(store_on(database, engine_id)) as store:
@@ -69,12 +69,12 @@ async def without(database: AsyncEngine, table: str) -> AsyncIterator[None]:
 
 
 def entry(sequence: int, request: str = "", at: int = 0, deadline: int = START) -> Entry:
-    """An arbitrary entry."""
+    """Return an arbitrary entry."""
     return Entry(sequence, at or START + sequence, deadline, SeatActed(0, Pass()), request_id=request)
 
 
 async def opened(store: SqlTableStore, table_id: str = "t1", first: Sequence[Entry] = (entry(1),)) -> TableConfig:
-    """An opened table with arbitrary first entries."""
+    """Return an opened table with arbitrary first entries."""
     config = make_config(table_id=table_id)
     await store.prepare(config, START)
     assert await store.open(config, first)
@@ -82,12 +82,12 @@ async def opened(store: SqlTableStore, table_id: str = "t1", first: Sequence[Ent
 
 
 async def loaded(store: SqlTableStore, table_id: str = "t1") -> StoredTable:
-    """A table, which must exist."""
+    """Return a table, which must exist."""
     stored = await store.load(table_id)
     assert stored
     return stored
 
 
 def sequences(stored: StoredTable) -> list[int]:
-    """The numbers of its entries."""
+    """Return the numbers of its entries."""
     return [each.sequence for each in stored.entries]

@@ -12,14 +12,14 @@ from prometheus_client import CollectorRegistry
 from croupier.engine.api.outbox import Outbox, ReportRejected
 from croupier.engine.api.stream_codec import StreamEncoder
 from croupier.engine.bots.worker_pool import BotWorkerPool
-from croupier.engine.cluster.liveness import RETURN_MILLISECONDS, EngineLiveness, LivenessReport
+from croupier.engine.cluster.liveness import RECONNECT_MILLISECONDS, EngineLiveness, LivenessReport
 from croupier.engine.cluster.notifier import NullNotifier
 from croupier.engine.core.compensation import Outage
 from croupier.engine.core.log import Entry, TableConfig
 from croupier.engine.core.log_codec import UnreadableLog, decode_entry, encode_body
 from croupier.engine.core.reports import Report, ResultReport
 from croupier.engine.metrics import EngineMetrics
-from croupier.engine.storage.port import SequenceTaken, StoredTable, TableMark
+from croupier.engine.storage.port import SequenceTaken, StoredTable, TableChange
 from croupier.engine.tables.dependencies import TableDependencies
 from croupier.engine.tasks import Background
 from tests.waiting import SettlingLoop
@@ -66,7 +66,7 @@ class MemoryTable:
     config: TableConfig
     status: str = "prepared"
     entries: list[Entry] = field(default_factory=list)
-    looked_at: int = 0
+    due_at: int = 0
     finished_at: int = 0
     reports_due: int = 0
     reports_done: int = 0
@@ -89,13 +89,13 @@ class MemoryTableStore:
         self.gate.set()
         self._order = asyncio.Lock()
 
-    async def append(self, table_id: str, entries: Sequence[Entry], mark: TableMark | None) -> None:
+    async def append(self, table_id: str, entries: Sequence[Entry], change: TableChange | None) -> None:
         outcome = self.outcomes.popleft() if self.outcomes else AppendOutcome.STORES
-        committing = asyncio.ensure_future(self._commit(table_id, entries, mark, outcome))
+        committing = asyncio.ensure_future(self._commit(table_id, entries, change, outcome))
         await asyncio.shield(committing)
 
     async def _commit(
-        self, table_id: str, entries: Sequence[Entry], mark: TableMark | None, outcome: AppendOutcome
+        self, table_id: str, entries: Sequence[Entry], change: TableChange | None, outcome: AppendOutcome
     ) -> None:
         async with self._order:
             if not self.gate.is_set():
@@ -107,9 +107,9 @@ class MemoryTableStore:
             if entries[0].sequence != len(kept.entries) + 1:
                 raise SequenceTaken
             kept.entries += [_through_json(table_id, entry) for entry in entries]
-            kept.looked_at = entries[-1].deadline
-            if mark:
-                kept.reports_due, kept.status = mark.reports_due, "finished" if mark.finished else "open"
+            kept.due_at = entries[-1].deadline
+            if change:
+                kept.reports_due, kept.status = change.reports_due, "finished" if change.finished else "open"
                 kept.finished_at = entries[-1].at
             if outcome is AppendOutcome.FAILS_AFTER:
                 raise StoreDown
@@ -122,7 +122,7 @@ class MemoryTableStore:
         if kept.status != "prepared":
             return False
         kept.config, kept.status, kept.entries = config, "open", list(entries)
-        kept.looked_at = entries[-1].deadline
+        kept.due_at = entries[-1].deadline
         return True
 
     async def load(self, table_id: str) -> StoredTable | None:
@@ -149,9 +149,9 @@ class MemoryTableStore:
 
     async def claim_overdue(self, before: int, until: int, limit: int) -> list[str]:
         self._read()
-        due = [name for name, kept in self.tables.items() if kept.status == "open" and kept.looked_at < before]
+        due = [name for name, kept in self.tables.items() if kept.status == "open" and kept.due_at < before]
         for table_id in due[:limit]:
-            self.tables[table_id].looked_at = until
+            self.tables[table_id].due_at = until
         return due[:limit]
 
     async def open_counts(self) -> dict[str, int]:
@@ -178,10 +178,10 @@ class MemoryTableStore:
         kept = self.tables[table_id]
         kept.reports_done = max(kept.reports_done, count)
 
-    async def compact(self, before: int, limit: int) -> int:
+    async def archive_finished(self, before: int, limit: int) -> int:
         return 0
 
-    forget = forget_prepared = compact
+    delete_archived = delete_prepared = archive_finished
 
 
 class FakeLivenessStore:
@@ -190,18 +190,18 @@ class FakeLivenessStore:
     def __init__(self) -> None:
         self.outages: list[Outage] = []
         self.certain_until: int | None = None
-        """The time since which another engine has sent no heartbeat."""
+        """The last heartbeat of another engine, which has sent none since."""
         self.down = False
         self.asked = 0
 
-    async def attend(self, engine_id: str, now: int) -> LivenessReport:
+    async def record_heartbeat(self, engine_id: str, now: int) -> LivenessReport:
         self.asked += 1
         if self.down:
             raise StoreDown
         return LivenessReport(now if self.certain_until is None else self.certain_until, tuple(self.outages))
 
     async def leave(self, engine_id: str, now: int) -> None:
-        self.outages.append(Outage(now, now + RETURN_MILLISECONDS))
+        self.outages.append(Outage(now, now + RECONNECT_MILLISECONDS))
 
 
 def _through_json(table_id: str, entry: Entry) -> Entry:
@@ -215,7 +215,7 @@ class FakeScoring:
         self.down = False
         self.rejected_tables: set[str] = set()
         self.broken_tables: set[str] = set()
-        self.got: list[tuple[str, int | str]] = []
+        self.received: list[tuple[str, int | str]] = []
         self.tried = asyncio.Event()
 
     async def send(self, report: Report) -> None:
@@ -225,7 +225,7 @@ class FakeScoring:
             raise ConnectionError("scoring is down")
         if table_id in self.rejected_tables:
             raise ReportRejected("no such game")
-        self.got.append((table_id, "result" if isinstance(report, ResultReport) else report.score.round_number))
+        self.received.append((table_id, "result" if isinstance(report, ResultReport) else report.score.round_number))
 
 
 class RecordingLogger:
@@ -261,18 +261,18 @@ class EngineHarness:
     liveness_store: FakeLivenessStore
 
     def another_engine(self) -> "EngineHarness":
-        """Another replica on the same store and clock."""
+        """Return another replica on the same store and clock."""
         return engine_harness(self.clock, self.store, self.scoring, self.liveness_store)
 
     def count(self, name: str, **labels: str) -> float:
-        """The value of a metric, 0 without samples."""
+        """Return the value of a metric, 0 without samples."""
         return self.services.metrics.registry.get_sample_value(name, labels) or 0.0
 
 
 def engine_harness(
     clock: FakeClock, store: MemoryTableStore, scoring: FakeScoring, liveness_store: FakeLivenessStore | None = None
 ) -> EngineHarness:
-    """An engine's services on these fakes; the random source returns 0."""
+    """Return an engine's services on these fakes; the random source returns 0."""
     logger, metrics, liveness_store = (
         RecordingLogger(),
         EngineMetrics(CollectorRegistry()),

@@ -53,17 +53,17 @@ async def within_timeout(awaitable: Awaitable[Waited]) -> Waited:
 
 
 def viewers(config: TableConfig) -> tuple[Viewer, ...]:
-    """Every seat and the spectators."""
+    """Return every seat and the spectators."""
     return (*range(config.seat_count), SPECTATOR)
 
 
 def people(count: int) -> tuple[SeatConfig, ...]:
-    """Seats with persons p0, p1 and so on."""
+    """Return seats with persons p0, p1 and so on."""
     return tuple(SeatConfig(f"p{seat}", f"Player {seat}") for seat in range(count))
 
 
 def bots(count: int) -> tuple[SeatConfig, ...]:
-    """Seats with random computer players."""
+    """Return seats with random computer players."""
     return tuple(SeatConfig("", f"Computer {seat}", "random") for seat in range(count))
 
 
@@ -76,7 +76,7 @@ def make_config(
     seed: bytes = SEED,
     table_id: str = "t1",
 ) -> TableConfig:
-    """A table's configuration, by default with the minimum of seats."""
+    """Return a table's configuration, by default with the minimum of seats."""
     count = seat_count or len(seats) or GAMES[game].seats.start
     resolved = resolve_options(GAMES[game], count, LIMITS.get(game, {}) | (options or {}))
     return TableConfig(
@@ -93,24 +93,24 @@ def make_config(
 
 
 async def open_table(engine: EngineHarness, config: TableConfig) -> LiveTable:
-    """An open table on an engine's store."""
+    """Return an open table on an engine's store."""
     first = advance(config, new_table(config), engine.clock(), None)
-    await engine.store.open(config, [made.entry for made in first])
+    await engine.store.open(config, [transition.entry for transition in first])
     table = await reload_table(engine, config.table_id)
     table.is_last_writer = True
-    table.look()
+    table.schedule_turn()
     return table
 
 
 async def reload_table(engine: EngineHarness, table_id: str) -> LiveTable:
-    """The table as an engine that has just started loads it."""
+    """Return the table as a new engine loads it."""
     stored = await engine.store.load(table_id)
     assert stored
     return LiveTable(stored.config, stored.entries, engine.services)
 
 
 def choice(table: TableState, random: Random) -> tuple[Seat, Action]:
-    """A seat that is to act, with a legal action."""
+    """Return a seat that is to act, with a legal action."""
     seat = random.choice(table.seats_to_act)
     return seat, random_of(table.legal_actions(seat), random.randrange)
 
@@ -130,7 +130,7 @@ async def play_on(table: LiveTable, random: Random, most: int = 10_000) -> None:
 
 
 def random_event(config: TableConfig, table: TableState, at: int, random: Random) -> list[Transition]:
-    """A random next event: an action, a time-out, a compensation, or an agreed proposal."""
+    """Return a random next event: an action, a time-out, a compensation, or an agreed proposal."""
     chance = random.random()
     if chance < 0.1:
         return advance(config, table, at, ClockCompensated(random.randrange(1, 9_000)))
@@ -144,34 +144,34 @@ def random_event(config: TableConfig, table: TableState, at: int, random: Random
 
 
 def agree(config: TableConfig, table: TableState, at: int, proposal: str) -> list[Transition]:
-    """A proposal of the first seat, and the agreement of all others."""
-    steps = advance(config, table, at, Proposed(0, proposal, at + PROPOSAL_MILLISECONDS), request_id="p")
+    """Return a proposal of the first seat, and the agreement of all others."""
+    transitions = advance(config, table, at, Proposed(0, proposal, at + PROPOSAL_MILLISECONDS), request_id="p")
     for seat in range(1, config.seat_count):
-        vote = Voted(seat, steps[0].entry.sequence, agree=True)
-        steps += advance(config, steps[-1].after, at, vote, request_id=f"v{seat}")
-    return steps + transitions_when_agreed(config, steps[-1].after, at)
+        vote = Voted(seat, transitions[0].entry.sequence, agree=True)
+        transitions += advance(config, transitions[-1].after, at, vote, request_id=f"v{seat}")
+    return transitions + transitions_when_agreed(config, transitions[-1].after, at)
 
 
 def walk(config: TableConfig, random: Random) -> Iterator[Transition]:
-    """The transitions of a random game without an engine; time passes in between."""
+    """Yield the transitions of a random game without an engine; time passes in between."""
     at, table = START, new_table(config)
-    steps = advance(config, table, at, None)
+    transitions = advance(config, table, at, None)
     while True:
-        yield from steps
-        table = steps[-1].after
+        yield from transitions
+        table = transitions[-1].after
         if table.is_over:
             return
         at += random.randrange(45_000)
-        steps = random_event(config, table, at, random)
+        transitions = random_event(config, table, at, random)
 
 
 def whole_log(config: TableConfig, random: Random) -> list[Entry]:
-    """The log of a random game."""
-    return [made.entry for made in walk(config, random)]
+    """Return the log of a random game."""
+    return [transition.entry for transition in walk(config, random)]
 
 
 async def pending_messages(stream: Subscription) -> list[bytes]:
-    """The messages that wait in a stream."""
+    """Return the queued messages of a stream."""
     messages = []
     while stream.waiting:
         message = await within_timeout(stream.next())
@@ -180,8 +180,8 @@ async def pending_messages(stream: Subscription) -> list[bytes]:
     return messages
 
 
-async def following(table: LiveTable, viewer: Viewer) -> Subscription:
-    """A stream of what happens from now on, after its first message, the state of the turn."""
+async def live_stream(table: LiveTable, viewer: Viewer) -> Subscription:
+    """Return a new stream of the table after its first message, the state of the turn."""
     stream = table.subscribe(viewer, table.state.sequence)
     (message,) = await pending_messages(stream)
     assert event_of(message).HasField("turn_state")
@@ -189,7 +189,7 @@ async def following(table: LiveTable, viewer: Viewer) -> Subscription:
 
 
 async def until_end(stream: Subscription) -> list[bytes]:
-    """All messages of a stream up to its end."""
+    """Return all messages of a stream up to its end."""
     messages = []
     while (message := await within_timeout(stream.next())) is not None:
         messages.append(message)
@@ -197,12 +197,12 @@ async def until_end(stream: Subscription) -> list[bytes]:
 
 
 def parsed(message: bytes) -> engine_pb2.PlayTableResponse:
-    """A message of a PlayTable stream."""
+    """Return a message of a PlayTable stream."""
     return engine_pb2.PlayTableResponse.FromString(message)
 
 
 def event_of(message: bytes) -> engine_pb2.TableEvent:
-    """The event of a message, which WatchTable streams have at the same place."""
+    """Return the event of a message, which WatchTable streams have under the same number."""
     event = parsed(message).table_event
     assert engine_pb2.WatchTableResponse.FromString(message).table_event == event
     return event

@@ -1,4 +1,4 @@
-"""Logs of whole games as a database holds them, with the replays and what the rules made of them when they were new.
+"""Logs of whole games as a database holds them, with the replays and digests of their recording.
 
 `recorded/README.md` describes the files. `python -m tests.engine.recorded_logs` adds those that are missing, for games
 or versions of rules that have none, and changes no other.
@@ -33,12 +33,12 @@ class Recorded(NamedTuple):
     config: TableConfig
     entries: list[Entry]
     digest: str
-    """The first line of its file: what `digest` returned when it was recorded."""
+    """The first line of its file: the result of `digest` at its recording."""
     replay: str
 
 
 def names() -> list[str]:
-    """All recorded logs: the game and the version of its rules, perhaps with a word on what is special."""
+    """Return all recorded logs: the game and the version of its rules, and perhaps a word for special content."""
     return sorted(path.stem for path in FOLDER.glob("*.log"))
 
 
@@ -66,10 +66,10 @@ def write(name: str, config: TableConfig, entries: Iterable[Entry]) -> None:
 
 
 def digest(config: TableConfig, entries: list[Entry]) -> str:
-    """SHA-256 of all that the rules make of a log: who may do what after each entry, until when, and the replay."""
+    """SHA-256 of the fold of a log: legal actions, deadline and scores after each entry, and the replay."""
     hashed = hashlib.sha256()
-    for made in transitions_of(config, entries):
-        hashed.update(json.dumps(_described(made.after)).encode())
+    for transition in transitions_of(config, entries):
+        hashed.update(json.dumps(_described(transition.after)).encode())
     hashed.update(write_replay(config, entries).encode())
     return hashed.hexdigest()
 
@@ -80,7 +80,7 @@ def _described(table: TableState) -> list[object]:
 
 
 def _legal(legal: Legal) -> list[object]:
-    """Return the legal actions in the notation of the first recording, in which standing pat is a swap of no cards."""
+    """Return legal actions in the form of the first recording, in which standing pat is a swap of no cards."""
     legal = with_empty_swaps(legal)
     choices = [
         [

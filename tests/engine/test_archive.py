@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from croupier.engine.storage.port import SequenceTaken, StoredTable, TableMark
+from croupier.engine.storage.port import SequenceTaken, StoredTable, TableChange
 from croupier.engine.storage.schema import ARCHIVE, DEADLINES, ENTRIES, TABLES
 from croupier.engine.storage.sql_store import SqlTableStore
 from tests.engine.databases import entry, loaded, opened
@@ -15,25 +15,25 @@ from tests.engine.fakes import START
 from tests.engine.play import ROUNDS, make_config, whole_log
 
 ENDED = START + 2
-LAST = TableMark(2, finished=True)
+LAST = TableChange(2, finished=True)
 
 
 async def finished(store: SqlTableStore, table_id: str = "t1", reports_done: int = 2) -> None:
-    """A table that ended at ENDED."""
+    """Store a table that ended at ENDED."""
     await opened(store, table_id)
     await store.append(table_id, [entry(2)], LAST)
     await store.set_reports_done(table_id, reports_done)
 
 
 async def rows(database: AsyncEngine) -> list[int]:
-    """The numbers of rows of tables, entries, deadlines and the archive."""
+    """Return the numbers of rows of tables, entries, deadlines and the archive."""
     counts = [select(func.count()).select_from(table) for table in (TABLES, ENTRIES, DEADLINES, ARCHIVE)]
     async with database.connect() as connection:
         return [(await connection.execute(count)).scalar_one() for count in counts]
 
 
 async def answers(store: SqlTableStore, last: int) -> list[Any]:
-    """The answers to all queries about table t1."""
+    """Return the answers to all queries about table t1."""
     return [
         await store.load("t1"),
         *[await store.entries_after("t1", sequence) for sequence in (0, 1, last, last + 5)],
@@ -60,7 +60,7 @@ async def test_an_archived_table_has_the_same_answers(
     await store.append("t1", log[-1:], LAST)
     await store.set_reports_done("t1", 2)
     before = await answers(store, len(log))
-    assert await store.compact(log[-1].at + 1, 10) == 1
+    assert await store.archive_finished(log[-1].at + 1, 10) == 1
     assert await rows(database) == [0, 0, 0, 1]
     assert await answers(store, len(log)) == before
     assert await loaded(store) == StoredTable("finished", config, tuple(log))
@@ -72,17 +72,17 @@ async def test_only_old_tables_without_due_reports_are_archived(store: SqlTableS
     await finished(store, "unreported", reports_done=1)
     await opened(store, "open")
     await store.prepare(make_config(table_id="prepared"), START)
-    assert await store.compact(ENDED, 10) == 0
-    assert [await store.compact(ENDED + 1, 2) for _ in range(4)] == [2, 2, 1, 0]
+    assert await store.archive_finished(ENDED, 10) == 0
+    assert [await store.archive_finished(ENDED + 1, 2) for _ in range(4)] == [2, 2, 1, 0]
     assert await rows(database) == [3, 3, 1, 5]
     for done in (2, 1):
         await store.set_reports_done("unreported", done)
         assert await store.reports_done("unreported") == 2
-    assert await store.compact(ENDED + 1, 10) == 1
+    assert await store.archive_finished(ENDED + 1, 10) == 1
     statuses = {"t0": "finished", "unreported": "finished", "open": "open", "prepared": "prepared"}
     assert await store.statuses(list(statuses)) == statuses
-    assert await store.forget(ENDED, 10) == 0
-    assert [await store.forget(ENDED + 1, 4) for _ in range(3)] == [4, 2, 0]
+    assert await store.delete_archived(ENDED, 10) == 0
+    assert [await store.delete_archived(ENDED + 1, 4) for _ in range(3)] == [4, 2, 0]
     assert await rows(database) == [2, 1, 1, 0]
 
 
@@ -91,8 +91,8 @@ async def test_tables_that_were_never_opened_are_deleted(store: SqlTableStore, d
         await store.prepare(make_config(table_id=f"t{number}"), START)
     await opened(store, "open")
     await finished(store, "over")
-    assert await store.forget_prepared(START, 2) == 0
-    assert [await store.forget_prepared(START + 1, 2) for _ in range(3)] == [2, 1, 0]
+    assert await store.delete_prepared(START, 2) == 0
+    assert [await store.delete_prepared(START + 1, 2) for _ in range(3)] == [2, 1, 0]
     assert await store.statuses(["t0", "t1", "t2", "open", "over"]) == {"open": "open", "over": "finished"}
     assert await rows(database) == [2, 3, 1, 0]
 
@@ -102,7 +102,7 @@ async def test_nothing_can_be_appended_to_an_archived_or_deleted_table(
 ) -> None:
     await finished(store)
     await opened(store, "t2")
-    await store.compact(ENDED + 1, 10)
+    await store.archive_finished(ENDED + 1, 10)
     before = await loaded(store)
     for late in ([entry(3)], [entry(2)], [entry(3), entry(4)]):
         with pytest.raises(SequenceTaken):
@@ -113,7 +113,7 @@ async def test_nothing_can_be_appended_to_an_archived_or_deleted_table(
     assert not await store.open(make_config(), [entry(1)])
     assert await store.reports_done("t1") in (0, 2)
     await store.set_reports_done("t1", 2)
-    await store.forget(ENDED + 1, 10)
+    await store.delete_archived(ENDED + 1, 10)
     assert await store.load("t1") is None
     assert await store.statuses(["t1"]) == {}
     assert await store.entries_after("t1", 0) == ()

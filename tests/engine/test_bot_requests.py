@@ -1,4 +1,4 @@
-"""Bot requests of a live table: the table goes on meanwhile, and stale decisions are discarded."""
+"""Bot requests of a live table: the table stays unlocked, and stale decisions are discarded."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -53,7 +53,7 @@ def bot_workers(engine: EngineHarness) -> FakeBotWorkers:
 
 
 async def deciding_table(engine: EngineHarness, *others: SeatConfig) -> tuple[LiveTable, int]:
-    """A table with a bot request of its first seat to act, and that seat."""
+    """Return a table with a bot request of its first seat to act, and that seat."""
     config = make_config("solo")
     (seat,) = advance(config, new_table(config), START, None)[-1].after.seats_to_act
     rest = list(others or people(3))

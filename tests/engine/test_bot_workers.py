@@ -1,4 +1,4 @@
-"""Bot workers: the event loop goes on, and whatever becomes of the processes, there is an answer in time."""
+"""Bot workers: the event loop stays free, and every request ends in time, however its process ends."""
 
 import asyncio
 import gc
@@ -24,7 +24,7 @@ from croupier.games.actions import PLAYS
 from croupier.games.interface import Legal, Observation
 from croupier.games.registry import GAMES, bots_of
 from tests.engine.fakes import START, FakeClock, RecordingLogger
-from tests.engine.odd_bot import ANSWER, DIE, FAIL, HANG, Loaded, decide, decide_once_there_is
+from tests.engine.faulty_bot import ANSWER, DIE, FAIL, HANG, Loaded, decide, decide_after
 from tests.engine.play import every_game, make_config, within_timeout
 from tests.processes import is_alive
 from tests.waiting import TIMEOUT_SECONDS, settled, until
@@ -33,7 +33,7 @@ Make = Callable[..., BotWorkerPool]
 
 
 def a_request(game: str = "solo", seed: int = ANSWER) -> BotRequest:
-    """What the first seat to act sees, for its searching player."""
+    """Return a request for the first seat to act."""
     config = make_config(game)
     table = advance(config, new_table(config), START, None)[-1].after
     seat = table.seats_to_act[0]
@@ -48,22 +48,22 @@ def logger() -> RecordingLogger:
 
 @pytest.fixture
 async def make(metrics: EngineMetrics, logger: RecordingLogger, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Make]:
-    """Makes pools that are closed in the end; nothing is late unless a test is about that."""
+    """Yield a function that makes pools, which are closed in the end; requests have no time limit by default."""
     thinking = thinking_milliseconds(GAMES["solo"], "search")
     monkeypatch.setattr(module, "TIME_LIMIT_FACTOR", TIMEOUT_SECONDS * 1000 / thinking)
-    made = []
+    pools = []
 
     def make(processes: int = 1, decide: Decide = decide) -> BotWorkerPool:
-        made.append(BotWorkerPool(processes, metrics, logger, decide))
-        return made[-1]
+        pools.append(BotWorkerPool(processes, metrics, logger, decide))
+        return pools[-1]
 
     yield make
-    for each in made:
+    for each in pools:
         await within_timeout(each.close())
 
 
 def pids() -> list[int]:
-    """The processes of all pools."""
+    """Return the processes of all pools."""
     return [process.pid for process in active_children() if process.pid]
 
 
@@ -76,11 +76,11 @@ def decisions(metrics: EngineMetrics) -> float:
     return metrics.registry.get_sample_value("croupier_thinking_seconds_count") or 0
 
 
-async def test_the_event_loop_goes_on_while_a_computer_player_decides(make: Make, metrics: EngineMetrics) -> None:
+async def test_the_event_loop_is_free_while_a_computer_player_decides(make: Make, metrics: EngineMetrics) -> None:
     bot_workers = make(decide=decide_really)
     bot_request = a_request("jossing", seed=7)
     deciding = asyncio.create_task(bot_workers.decide(bot_request))
-    # The loop is idle while it waits for the process, which does the work.
+    # The loop is idle while the process works.
     await settled()
     assert not deciding.done()
     action = await deciding
@@ -90,7 +90,7 @@ async def test_the_event_loop_goes_on_while_a_computer_player_decides(make: Make
 
 
 def sent(value: object) -> object:
-    """A value as it comes to another process."""
+    """Return a value as another process receives it."""
     return pickle.loads(pickle.dumps(value))  # noqa: S301 - made here
 
 
@@ -104,7 +104,7 @@ def test_requests_and_decisions_of_every_game_can_be_sent(game: str) -> None:
             assert sent(action) == action
 
 
-def test_only_searching_players_think() -> None:
+def test_only_searching_players_need_a_worker() -> None:
     assert [bot for bot in bots_of(GAMES["thulla"]) if thinking_milliseconds(GAMES["thulla"], bot)] == ["search"]
     assert thinking_milliseconds(GAMES["thulla"], "") == 0
 
@@ -119,7 +119,7 @@ async def test_processes_start_when_they_are_needed_and_no_more_than_are_needed(
     assert len(pids()) == 2
 
 
-async def test_a_process_gives_way_to_the_engine_and_lets_ctrl_c_pass_by(make: Make, metrics: EngineMetrics) -> None:
+async def test_a_process_has_a_lower_priority_and_ignores_ctrl_c(make: Make, metrics: EngineMetrics) -> None:
     bot_workers = make()
     await bot_workers.decide(a_request())
     (pid,) = pids()
@@ -149,13 +149,13 @@ async def test_a_process_that_dies_while_it_is_idle_is_replaced(make: Make, metr
     await bot_workers.decide(a_request())
     (first,) = pids()
     os.kill(first, signal.SIGKILL)
-    # A request of the moment in which it dies may be lost.
+    # A request at the moment of its death may be lost.
     await until(lambda: bot_workers.decide(a_request()))
     assert fallbacks(metrics).get("died", 0) <= 1
     assert first not in pids()
 
 
-async def test_a_process_that_dies_takes_no_other_decision_with_it(make: Make, metrics: EngineMetrics) -> None:
+async def test_a_process_that_dies_affects_no_other_decision(make: Make, metrics: EngineMetrics) -> None:
     bot_workers = make(2)
     hanging = asyncio.create_task(bot_workers.decide(a_request(seed=HANG)))
     await settled()
@@ -169,18 +169,18 @@ async def test_a_process_that_dies_takes_no_other_decision_with_it(make: Make, m
 
 
 class NoProcesses(ProcessPoolExecutor):
-    """A pool on a machine that has no process left to give."""
+    """A pool on a machine without free processes."""
 
     def submit(self, *_: Any, **__: Any) -> Any:
         raise BlockingIOError
 
 
-@pytest.mark.parametrize("why", ["none is left", "it ends at once"])
+@pytest.mark.parametrize("why", ["no process is free", "it ends at once"])
 async def test_a_process_that_cannot_be_started_decides_nothing(
     make: Make, metrics: EngineMetrics, monkeypatch: pytest.MonkeyPatch, why: str
 ) -> None:
     with monkeypatch.context() as broken:
-        if why == "none is left":
+        if why == "no process is free":
             broken.setattr(module, "ProcessPoolExecutor", NoProcesses)
         bot_workers = make(decide=Loaded(os._exit, 1))
         for _ in range(2):
@@ -188,7 +188,7 @@ async def test_a_process_that_cannot_be_started_decides_nothing(
     assert fallbacks(metrics) == {"died": 2}
 
 
-async def test_a_decision_that_fails_is_logged_by_its_kind_alone(
+async def test_a_failed_decision_is_logged_without_its_text(
     make: Make, metrics: EngineMetrics, logger: RecordingLogger
 ) -> None:
     bot_workers = make()
@@ -200,32 +200,32 @@ async def test_a_decision_that_fails_is_logged_by_its_kind_alone(
     ]
 
 
-async def test_a_decision_that_takes_too_long_is_not_waited_for_and_its_process_replaced(
+async def test_a_decision_that_takes_too_long_is_given_up_and_its_process_replaced(
     make: Make, metrics: EngineMetrics, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bot_workers = make()
     await bot_workers.decide(a_request())
     (first,) = pids()
-    surprises: list[dict[str, Any]] = []
-    asyncio.get_running_loop().set_exception_handler(lambda _, context: surprises.append(context))
-    with monkeypatch.context() as hasty:
-        hasty.setattr(module, "TIME_LIMIT_FACTOR", 0.1)
+    unhandled: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: unhandled.append(context))
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "TIME_LIMIT_FACTOR", 0.1)
         waiting = [bot_workers.decide(a_request(seed=HANG)), bot_workers.decide(a_request())]
         assert await asyncio.gather(*waiting) == [None, None]
     assert fallbacks(metrics) == {"late": 2}
     assert await bot_workers.decide(a_request()) == PLAYS[0]
     assert first not in pids()
     gc.collect()
-    assert not surprises
+    assert not unhandled
 
 
-async def test_a_process_that_starts_slowly_is_not_given_up(
+async def test_a_process_that_starts_slowly_is_kept(
     make: Make, metrics: EngineMetrics, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     may_start = tmp_path / "may start"
-    bot_workers = make(decide=Loaded(decide_once_there_is, may_start))
-    with monkeypatch.context() as usual:
-        usual.setattr(module, "TIME_LIMIT_FACTOR", TIME_LIMIT_FACTOR)
+    bot_workers = make(decide=Loaded(decide_after, may_start))
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "TIME_LIMIT_FACTOR", TIME_LIMIT_FACTOR)
         assert await bot_workers.decide(a_request()) is None
     (starting,) = pids()
     may_start.touch()
@@ -250,12 +250,12 @@ async def test_a_decision_without_alternative_takes_as_long_and_no_process(make:
     assert pids() == []
 
 
-async def test_without_processes_nothing_is_decided(make: Make, metrics: EngineMetrics) -> None:
+async def test_without_processes_there_is_no_decision(make: Make, metrics: EngineMetrics) -> None:
     assert await make(0).decide(a_request()) is None
     assert fallbacks(metrics) == {"off": 1}
 
 
-async def test_only_so_many_wait_and_closing_ends_all_processes_and_all_waiting(
+async def test_requests_that_wait_are_limited_and_close_ends_them_and_all_processes(
     make: Make, metrics: EngineMetrics, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "MAX_WAITING", 2)
@@ -263,7 +263,7 @@ async def test_only_so_many_wait_and_closing_ends_all_processes_and_all_waiting(
     await asyncio.gather(*(bot_workers.decide(a_request()) for _ in range(4)))
     ending = pids()
     assert len(ending) == 2
-    # Processes that hang are killed when their time is over, so that closing takes no longer.
+    # Hanging processes are killed after their time limit, so that close() takes no longer.
     monkeypatch.setattr(module, "TIME_LIMIT_FACTOR", TIME_LIMIT_FACTOR)
     waiting = [asyncio.create_task(bot_workers.decide(a_request(seed=HANG))) for _ in range(4)]
     await settled()

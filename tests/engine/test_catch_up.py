@@ -16,7 +16,7 @@ from tests.engine.fakes import EngineHarness
 from tests.engine.play import (
     act_once,
     event_of,
-    following,
+    live_stream,
     make_config,
     open_table,
     pending_messages,
@@ -37,11 +37,11 @@ class TwoEngines:
         self.catch_up_worker = CatchUp(self.tables, engine.services)
 
     async def other_table(self, table_id: str = "t1") -> LiveTable:
-        """A table that is open at the other engine."""
+        """Return a table that is open at the other engine."""
         return await open_table(self.other, make_config(table_id=table_id))
 
     async def behind(self, *table_ids: str) -> list[LiveTable]:
-        """Tables in the engine's memory, with a later action at the other engine."""
+        """Return tables in the engine's memory, with a later action at the other engine."""
         others = [await self.other_table(table_id) for table_id in table_ids]
         engines = [await self.tables.get(table_id) for table_id in table_ids]
         for table in others:
@@ -70,7 +70,7 @@ def sequences(tables: list[LiveTable]) -> list[int]:
 async def test_streams_show_appends_of_the_other_engine(engines: TwoEngines) -> None:
     others = await engines.other_table()
     table = await engines.tables.get("t1")
-    stream = await following(table, SPECTATOR)
+    stream = await live_stream(table, SPECTATOR)
     random = Random(1)
     for sequence in (2, 3, 4):
         await act_once(others, random)
@@ -111,7 +111,7 @@ async def test_a_table_that_was_being_loaded_catches_up(
     others = await engines.other_table()
     load = HeldCall(engines.engine_harness.store, "load", monkeypatch)
     loading = asyncio.create_task(engines.tables.get("t1"))
-    await load.has_read()
+    await load.until_read()
     await act_once(others, Random(1))
     if missed:
         engines.catch_up_worker.notifications_missed()
@@ -132,11 +132,11 @@ async def test_a_table_that_is_loaded_while_others_are_read_catches_up(
     await engines.behind("t2")
     load = HeldCall(engines.engine_harness.store, "load", monkeypatch)
     loading = asyncio.create_task(engines.tables.get("t1"))
-    await load.has_read()
+    await load.until_read()
     await act_once(others, Random(1))
     read = HeldCall(engines.engine_harness.store, "entries_beyond", monkeypatch)
     engines.catch_up_worker.logs_extended({"t1": 2, "t2": 2})
-    await read.has_read()
+    await read.until_read()
     load.release()
     table = await within_timeout(loading)
     read.release()
@@ -160,7 +160,7 @@ async def test_a_table_whose_log_only_newer_engines_can_read_moves_to_them_and_d
     engines: TwoEngines,
 ) -> None:
     tables = await engines.behind("t1", "t2", "t3")
-    stream = await following(tables[1], SPECTATOR)
+    stream = await live_stream(tables[1], SPECTATOR)
     engines.engine_harness.store.unreadable = {"t2"}
     engines.catch_up_worker.logs_extended({"t1": 2, "t2": 2, "t3": 2})
     await engines.settle()
@@ -184,7 +184,7 @@ async def test_a_table_that_is_being_written_does_not_delay_others(engines: TwoE
 async def test_reactions_at_the_other_engine_are_shown(engines: TwoEngines) -> None:
     await engines.other_table()
     table = await engines.tables.get("t1")
-    stream = await following(table, SPECTATOR)
+    stream = await live_stream(table, SPECTATOR)
     engines.catch_up_worker.seat_reacted("t1", 1, "wow")
     engines.catch_up_worker.seat_reacted("unknown", 1, "wow")
     (message,) = await pending_messages(stream)

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from croupier.engine.api.stream_codec import StreamEncoder
-from croupier.engine.core.clock import NOBODY_WAITS, ClockState, clock_after, clock_after_compensation, next_due
+from croupier.engine.core.clock import NOT_WAITING, ClockState, clock_after, clock_after_compensation, next_due
 from croupier.engine.core.compensation import Outage, compensation_due, outage_until, unserved_milliseconds
 from croupier.engine.core.fold import new_table
 from croupier.engine.core.log import ClockCompensated, ClockConfig, Entry
@@ -22,7 +22,7 @@ def is_served_at(time: int, outages: Sequence[Outage]) -> bool:
 
 
 def served(outages: Sequence[Outage], since: int, until: int) -> int:
-    """The number of served milliseconds of a period, counted one by one."""
+    """Return the number of served milliseconds of a period, counted one by one."""
     return sum(is_served_at(time, outages) for time in range(since, until))
 
 
@@ -36,7 +36,7 @@ def test_overlapping_outages_count_once() -> None:
 
 
 def a_clock(*since: int, compensated: int = 0) -> ClockState:
-    given = tuple(0 if started == NOBODY_WAITS else compensated for started in since)
+    given = tuple(0 if started == NOT_WAITING else compensated for started in since)
     return ClockState(since, (0,) * len(since), (False,) * len(since), given)
 
 
@@ -45,10 +45,10 @@ FIRST = Outage(100, 400)
 NOTICED_LATER = Outage(300, 900)
 
 DUE: dict[str, tuple[ClockState, int, list[Outage], int]] = {
-    "nobody waits": (a_clock(NOBODY_WAITS, NOBODY_WAITS), 500, WHOLE_TIME, 0),
-    "no outage": (a_clock(100, NOBODY_WAITS), 500, [], 0),
+    "no seat waits": (a_clock(NOT_WAITING, NOT_WAITING), 500, WHOLE_TIME, 0),
+    "no outage": (a_clock(100, NOT_WAITING), 500, [], 0),
     "outages before and after": (a_clock(100), 500, [Outage(0, 100), Outage(500, 900)], 0),
-    "the longest waiting seat decides": (a_clock(400, NOBODY_WAITS, 300), 500, WHOLE_TIME, 200),
+    "the longest waiting seat decides": (a_clock(400, NOT_WAITING, 300), 500, WHOLE_TIME, 200),
     "partly compensated": (a_clock(450, compensated=350), 500, WHOLE_TIME, 50),
     "fully compensated": (a_clock(500, compensated=400), 500, WHOLE_TIME, 0),
     "fully compensated, and more is due": (a_clock(500, compensated=400), 700, WHOLE_TIME, 200),
@@ -63,27 +63,27 @@ def test_the_due_compensation(clock: ClockState, now: int, outages: list[Outage]
 
 
 def test_compensations_add_up_for_all_waiting_seats() -> None:
-    clock = clock_after_compensation(a_clock(100, NOBODY_WAITS, 300), 400)
-    assert clock == a_clock(500, NOBODY_WAITS, 700, compensated=400)
-    assert clock_after_compensation(clock, 5) == a_clock(505, NOBODY_WAITS, 705, compensated=405)
+    clock = clock_after_compensation(a_clock(100, NOT_WAITING, 300), 400)
+    assert clock == a_clock(500, NOT_WAITING, 700, compensated=400)
+    assert clock_after_compensation(clock, 5) == a_clock(505, NOT_WAITING, 705, compensated=405)
 
 
 def test_a_waiting_seat_keeps_its_compensation_when_another_acts() -> None:
     acted = Entry(2, 600, 0, SeatActed(0, Pass()))
     clock = clock_after(clock_after_compensation(a_clock(100, 300), 250), ClockConfig(1_000, 0, 0), acted, (1,))
-    assert clock == a_clock(NOBODY_WAITS, 550, compensated=250)
+    assert clock == a_clock(NOT_WAITING, 550, compensated=250)
     assert compensation_due(clock, 800, [Outage(400, 700)]) == ClockCompensated(50)
 
 
 def random_outages(random: Random, length: int) -> list[Outage]:
-    """Short and long outages, separate and overlapping."""
+    """Return short and long outages, separate and overlapping."""
     starts = [random.randrange(length) for _ in range(random.randrange(8))]
     return [Outage(began, began + random.randrange(1, 60)) for began in starts]
 
 
 @pytest.mark.parametrize("number", range(60))
 def test_time_runs_out_when_all_of_it_was_served(number: int, seed: int) -> None:
-    """The clock is looked at now and then, each time by the outages known then, and time is compensated.
+    """The clock is checked at random times, each time with the outages known then, and time is compensated.
 
     Before a seat's time expires, all its outages are known.
     """
@@ -92,7 +92,7 @@ def test_time_runs_out_when_all_of_it_was_served(number: int, seed: int) -> None
     reserve, began = random.randrange(80), random.randrange(50)
     allowed = config.action_milliseconds + reserve
     outages = random_outages(random, 300)
-    clock = ClockState((began, NOBODY_WAITS), (reserve, 0), (False, False), (0, 0))
+    clock = ClockState((began, NOT_WAITING), (reserve, 0), (False, False), (0, 0))
     now, given = began, 0
     known: list[Outage] = []
     while True:
@@ -115,11 +115,12 @@ def test_time_runs_out_when_all_of_it_was_served(number: int, seed: int) -> None
 def test_a_compensation_moves_only_the_deadline_and_is_sent_to_all(game: str, seed: int) -> None:
     config = make_config(game)
     before = new_table(config)
-    for made in walk(config, Random(seed)):
+    for transition in walk(config, Random(seed)):
         updates = [
-            event_of(encode_transition(StreamEncoder(), config, made, viewer)).update for viewer in viewers(config)
+            event_of(encode_transition(StreamEncoder(), config, transition, viewer)).update
+            for viewer in viewers(config)
         ]
-        event, after = made.entry.event, made.after
+        event, after = transition.entry.event, transition.after
         given = event.milliseconds if isinstance(event, ClockCompensated) else 0
         assert {update.compensated_ms for update in updates} == {given}
         if given:

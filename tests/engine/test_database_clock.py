@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from croupier.engine.cluster.database_clock import MEASURE_SECONDS, DatabaseClock, time_of
+from croupier.engine.cluster.database_clock import MEASURE_SECONDS, DatabaseClock, time_query
 from tests.engine.fakes import START, FakeClock, RecordingLogger, StoreDown
 from tests.waiting import settled
 
@@ -58,14 +58,14 @@ async def test_the_last_measurement_holds_while_the_database_is_down() -> None:
         remote.local.advance(round(MEASURE_SECONDS * 1000))
         await settled()
         assert remote.clock() == remote.local() + ahead
-    assert remote.logger.events("warning") == ["the database cannot be asked for its time"] * 2
+    assert remote.logger.events("warning") == ["the time of the database cannot be measured"] * 2
     running.cancel()
 
 
 async def test_two_engines_on_one_server_have_the_same_time_and_on_a_file_their_own(database: AsyncEngine) -> None:
     time = asyncio.get_running_loop().time
     clocks = [
-        DatabaseClock(local, time_of(database, local), RecordingLogger())
+        DatabaseClock(local, time_query(database, local), RecordingLogger())
         for local in (lambda: round(time() * 1000), lambda: round(time() * 1000) + 5_000)
     ]
     for clock in clocks:

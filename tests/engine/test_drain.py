@@ -28,7 +28,7 @@ from tests.engine.play import (
     CLOCK,
     act_once,
     event_of,
-    following,
+    live_stream,
     make_config,
     parsed,
     people,
@@ -59,7 +59,7 @@ async def test_on_a_play_stream_the_answer_comes_before_the_notice_which_is_last
     playing = asyncio.create_task(
         EngineServicer(tables, engine.services.metrics, StreamLimiter(5, 5)).PlayTable(None, call)
     )
-    legal = event_of(await within_timeout(call.wrote.get())).snapshot.legal_actions
+    legal = event_of(await within_timeout(call.written.get())).snapshot.legal_actions
     engine.store.gate.clear()
     action = engine_pb2.SubmitActionRequest(request_id="r", action=legal.actions[0])
     call.requests.put_nowait(engine_pb2.PlayTableRequest(action=action).SerializeToString())
@@ -69,7 +69,7 @@ async def test_on_a_play_stream_the_answer_comes_before_the_notice_which_is_last
     engine.store.gate.set()
     await within_timeout(draining)
     await within_timeout(playing)
-    messages = [parsed(call.wrote.get_nowait()) for _ in range(call.wrote.qsize())]
+    messages = [parsed(call.written.get_nowait()) for _ in range(call.written.qsize())]
     assert [message.answer.sequence for message in messages if message.HasField("answer")] == [2]
     is_notice = [message.table_event.HasField("resume_notice") for message in messages]
     assert is_notice == [False] * (len(messages) - 1) + [True]
@@ -100,7 +100,7 @@ async def test_a_table_that_is_being_loaded_is_awaited_or_cancelled(
     load = HeldCall(engine.store, "load", monkeypatch)
     stopping = Tables(engine.another_engine().services, bytes, 10)
     asking = [asyncio.create_task(stopping.get("t1")) for _ in range(2)]
-    await load.has_read()
+    await load.until_read()
     asking[0].cancel()
     draining = asyncio.create_task(stopping.drain())
     await settled()
@@ -143,7 +143,7 @@ class StoreEngine:
         return await tables.get(table_id)
 
     async def stop(self, grace_seconds: float) -> None:
-        await self.engine.send_streams_elsewhere(grace_seconds)
+        await self.engine.hand_over_streams(grace_seconds)
         await self.engine.finish(grace_seconds)
 
 
@@ -151,38 +151,38 @@ class StoreEngine:
 async def test_waiting_appends_are_stored_and_reports_are_sent(
     database_url: str, seed: int, scoring_is_down: bool
 ) -> None:
-    whole = StoreEngine(database_url)
-    whole.scoring.down = scoring_is_down
-    played = await whole.opened("t1")
+    harness = StoreEngine(database_url)
+    harness.scoring.down = scoring_is_down
+    played = await harness.opened("t1")
     await play_on(played, Random(seed))
-    table = await whole.opened("t2")
-    stream = await following(table, SPECTATOR)
+    table = await harness.opened("t2")
+    stream = await live_stream(table, SPECTATOR)
     acting = asyncio.create_task(act_once(table, Random(seed)))
     await settled()
-    await whole.stop(5)
-    assert whole.committing.done()
+    await harness.stop(5)
+    assert harness.committing.done()
     assert await within_timeout(acting) == 2
     messages = await until_end(stream)
     assert [event_of(message).WhichOneof("event_kind") for message in messages] == ["update", "resume_notice"]
-    assert len(whole.scoring.got) == (0 if scoring_is_down else len(played.reports))
-    assert len((await loaded(whole.engine.store, "t2")).entries) == 2
-    await whole.database.dispose()
+    assert len(harness.scoring.received) == (0 if scoring_is_down else len(played.reports))
+    assert len((await loaded(harness.engine.store, "t2")).entries) == 2
+    await harness.database.dispose()
 
 
 async def test_a_store_that_hangs_is_given_up_after_the_grace_period(sqlite_url: str) -> None:
-    whole = StoreEngine(sqlite_url)
-    table = await whole.opened("t1")
+    harness = StoreEngine(sqlite_url)
+    table = await harness.opened("t1")
     with closing(sqlite3.connect(sqlite_url.removeprefix("sqlite:///"))) as holder:
         holder.execute("BEGIN IMMEDIATE")
         acting = asyncio.create_task(act_once(table, Random(1)))
         await settled()
-        await whole.stop(0.1)
-        await end_tasks([whole.committing])
+        await harness.stop(0.1)
+        await end_tasks([harness.committing])
         holder.rollback()
     acting.cancel()
     await asyncio.gather(acting, return_exceptions=True)
     # The writer returns its connection.
-    await within_timeout(whole.engine.store.run())
-    await whole.database.dispose()
+    await within_timeout(harness.engine.store.run())
+    await harness.database.dispose()
     # A statement that waited for the lock ends in its thread, which must not outlive the event loop.
     await until(lambda: not any("_connection_worker" in thread.name for thread in threading.enumerate()))

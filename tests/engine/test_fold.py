@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from croupier.engine.core.fold import TableState, Transition, advance, new_table, step, transitions_of
+from croupier.engine.core.fold import TableState, Transition, advance, new_table, transition_of, transitions_of
 from croupier.engine.core.log import ActedBy, ClockConfig, Entry
 from croupier.games.actions import Pass, Play
 from croupier.games.interface import CardsShuffled, IllegalAction, SeatActed
@@ -19,24 +19,24 @@ def test_the_log_gives_the_same_transitions(game: str, seed: int) -> None:
     for seats in GAMES[game].seats:
         config = make_config(game, seats)
         played = list(walk(config, random))
-        assert list(transitions_of(config, [made.entry for made in played])) == played
+        assert list(transitions_of(config, [transition.entry for transition in played])) == played
 
 
 @every_game
 def test_a_transition_has_its_sequence_time_deadline_audience_and_reports(game: str, seed: int) -> None:
-    steps = list(walk(make_config(game), Random(seed)))
-    for number, made in enumerate(steps, start=1):
-        assert made.entry.sequence == made.after.sequence == number
-        assert made.entry.deadline == made.after.deadline
+    transitions = list(walk(make_config(game), Random(seed)))
+    for number, transition in enumerate(transitions, start=1):
+        assert transition.entry.sequence == transition.after.sequence == number
+        assert transition.entry.deadline == transition.after.deadline
         # A seat may exceed its time, since this walk has no time-outs.
-        assert (made.entry.deadline > 0) == bool(made.after.seats_to_act)
-        if made.after.due:
-            assert made.after.due.seat in made.after.seats_to_act
-        assert made.public == all(fact.audience == -1 for fact in made.facts)
-    times = [made.entry.at for made in steps]
+        assert (transition.entry.deadline > 0) == bool(transition.after.seats_to_act)
+        if transition.after.due:
+            assert transition.after.due.seat in transition.after.seats_to_act
+        assert transition.public == all(fact.audience == -1 for fact in transition.facts)
+    times = [transition.entry.at for transition in transitions]
     assert times == sorted(times)
-    assert steps[-1].after.is_over
-    assert sum(made.reports for made in steps) >= 2
+    assert transitions[-1].after.is_over
+    assert sum(transition.reports for transition in transitions) >= 2
 
 
 @pytest.fixture
@@ -47,9 +47,9 @@ def dealt() -> TableState:
 
 def test_time_in_a_log_never_runs_backwards(dealt: TableState) -> None:
     config = make_config()
-    (made, *_) = advance(config, dealt, START - 60_000, SeatActed(*choice(dealt, Random(1))))
-    assert made.entry.at == START
-    assert made.entry.deadline == START + config.clock.action_milliseconds + config.clock.reserve_milliseconds
+    (transition, *_) = advance(config, dealt, START - 60_000, SeatActed(*choice(dealt, Random(1))))
+    assert transition.entry.at == START
+    assert transition.entry.deadline == START + config.clock.action_milliseconds + config.clock.reserve_milliseconds
 
 
 def test_an_illegal_event_makes_no_transition(dealt: TableState) -> None:
@@ -57,7 +57,7 @@ def test_an_illegal_event_makes_no_transition(dealt: TableState) -> None:
     (seat,) = dealt.seats_to_act
     for event in (SeatActed(1 - seat, Play(0)), SeatActed(seat, Pass()), CardsShuffled(tuple(range(52)))):
         with pytest.raises(IllegalAction):
-            step(config, dealt, Entry(2, START, 0, event))
+            transition_of(config, dealt, Entry(2, START, 0, event))
 
 
 def test_deadlines_of_computer_players_are_their_delay() -> None:
@@ -69,11 +69,11 @@ def test_an_action_and_the_deal_that_follows_are_stored_together(seed: int) -> N
     config = make_config("thulla", options={"best_of": 3, "scoring": "cards"})
     random = Random(seed)
     table = advance(config, new_table(config), START, None)[-1].after
-    steps: list[Transition] = []
-    while len(steps) < 2:
+    transitions: list[Transition] = []
+    while len(transitions) < 2:
         assert not table.is_over
-        steps = advance(config, table, START, SeatActed(*choice(table, random)), ActedBy.PLAYER, "r")
-        table = steps[-1].after
-    acted, shuffled = (made.entry for made in steps)
+        transitions = advance(config, table, START, SeatActed(*choice(table, random)), ActedBy.PLAYER, "r")
+        table = transitions[-1].after
+    acted, shuffled = (transition.entry for transition in transitions)
     assert isinstance(shuffled.event, CardsShuffled)
     assert (acted.request_id, acted.deadline, shuffled.request_id) == ("r", 0, "")

@@ -19,7 +19,7 @@ from tests.engine.play import (
     CLOCK,
     act_once,
     event_of,
-    following,
+    live_stream,
     make_config,
     open_table,
     pending_messages,
@@ -29,18 +29,18 @@ from tests.engine.play import (
 from tests.engine.timing import pass_time
 
 IDLE_MILLISECONDS = 120_000
-KEPT = Retention(IDLE_MILLISECONDS, log_milliseconds=3_600_000, replay_milliseconds=0)
+RETENTION = Retention(IDLE_MILLISECONDS, log_milliseconds=3_600_000, replay_milliseconds=0)
 FULL_MILLISECONDS = CLOCK.action_milliseconds + CLOCK.reserve_milliseconds
 SLOW = ClockConfig(action_milliseconds=3_600_000, reserve_milliseconds=0, bot_delay_milliseconds=0)
 
 
-def housekeeper_of(engine: EngineHarness, kept: Retention = KEPT) -> tuple[Housekeeper, Tables]:
+def housekeeper_of(engine: EngineHarness, retention: Retention = RETENTION) -> tuple[Housekeeper, Tables]:
     tables = Tables(engine.services, bytes, max_open_tables=100)
-    return Housekeeper(tables, engine.services, kept), tables
+    return Housekeeper(tables, engine.services, retention), tables
 
 
 async def orphaned_tables(engine: EngineHarness, *table_ids: str, clock: ClockConfig = CLOCK) -> None:
-    """Tables of an engine that has died."""
+    """Open tables at an engine that then dies."""
     dying = engine.another_engine()
     for table_id in table_ids:
         await open_table(dying, make_config(table_id=table_id, clock=clock))
@@ -59,17 +59,17 @@ def lengths(engine: EngineHarness) -> list[int]:
 # Deadlines of orphaned tables
 
 
-@pytest.mark.parametrize("store_is_away", [False, True])
-async def test_orphaned_tables_go_on_within_two_seconds_of_their_deadline(
-    engine: EngineHarness, store_is_away: bool
+@pytest.mark.parametrize("store_is_down", [False, True])
+async def test_orphaned_tables_continue_within_two_seconds_of_their_deadline(
+    engine: EngineHarness, store_is_down: bool
 ) -> None:
     await orphaned_tables(engine, "t1", "t2", "t3")
     running = asyncio.create_task(housekeeper_of(engine)[0].run())
     await pass_time(engine.clock, FULL_MILLISECONDS - 100)
-    if store_is_away:
+    if store_is_down:
         engine.store.reads_fail = True
         await pass_time(engine.clock, 2_100)
-        assert "left for later" in engine.logger.events("warning")
+        assert "housekeeping failed" in engine.logger.events("warning")
         engine.store.reads_fail = False
     assert lengths(engine) == [1, 1, 1]
     await pass_time(engine.clock, 2_100)
@@ -104,7 +104,7 @@ async def test_a_table_that_cannot_be_loaded_does_not_affect_others(
     housekeeper, tables = housekeeper_of(engine)
     await housekeeper.sweep()
     assert set(tables.in_memory) == {"t2"}
-    assert engine.logger.events("error") == ["table cannot be taken up"]
+    assert engine.logger.events("error") == ["table cannot be loaded"]
 
 
 # Memory
@@ -118,8 +118,8 @@ async def opened(engine: EngineHarness, clock: ClockConfig = SLOW) -> tuple[Tabl
 
 
 def tables_after_idle_time(tables: Tables) -> set[str]:
-    """The tables in memory after the idle time."""
-    tables.tidy(IDLE_MILLISECONDS)
+    """Return the tables in memory after the idle time."""
+    tables.evict(IDLE_MILLISECONDS)
     return set(tables.in_memory)
 
 
@@ -160,11 +160,11 @@ async def test_a_used_table_stays_in_memory(engine: EngineHarness) -> None:
 async def test_a_table_with_a_near_deadline_stays_in_memory(engine: EngineHarness) -> None:
     tables, _ = await opened(engine, ClockConfig(2 * IDLE_MILLISECONDS + 10, 0, 0))
     engine.clock.advance(IDLE_MILLISECONDS + 1)
-    tables.tidy(IDLE_MILLISECONDS + 9)
+    tables.evict(IDLE_MILLISECONDS + 9)
     assert tables_after_idle_time(tables) == set()
     await tables.get("t1")
     engine.clock.advance(IDLE_MILLISECONDS)
-    tables.tidy(IDLE_MILLISECONDS // 2)
+    tables.evict(IDLE_MILLISECONDS // 2)
     assert set(tables.in_memory) == {"t1"}
 
 
@@ -174,15 +174,15 @@ async def test_a_table_with_a_near_deadline_stays_in_memory(engine: EngineHarnes
 async def test_heartbeats_are_sent_and_tables_are_counted(engine: EngineHarness, seed: int) -> None:
     await orphaned_tables(engine, "elsewhere")
     tables, table = await opened(engine)
-    stream = await following(table, SPECTATOR)
-    housekeeper = Housekeeper(tables, engine.services, KEPT)
-    await housekeeper.beat()
-    await housekeeper.beat()
+    stream = await live_stream(table, SPECTATOR)
+    housekeeper = Housekeeper(tables, engine.services, RETENTION)
+    await housekeeper.maintain()
+    await housekeeper.maintain()
     assert [event_of(message).heartbeat.sequence for message in await pending_messages(stream)] == [1, 1]
     assert engine.count("croupier_tables_in_memory", game="thulla", phase="play") == 1
     assert engine.count("croupier_open_tables", game="thulla") == 2
     await play_on(table, Random(seed))
-    await housekeeper.beat()
+    await housekeeper.maintain()
     assert engine.count("croupier_tables_in_memory", game="thulla", phase="play") == 0
     assert engine.count("croupier_open_tables", game="thulla") == 1
 
@@ -192,7 +192,7 @@ async def test_due_tables_are_archived_and_replays_are_kept_by_default(
     engine: EngineHarness, monkeypatch: pytest.MonkeyPatch, kept_milliseconds: int
 ) -> None:
     asked: list[tuple[str, int, int]] = []
-    left = {"compact": [50, 50, 7], "forget_prepared": [50, 1], "forget": [50, 0]}
+    left = {"archive_finished": [50, 50, 7], "delete_prepared": [50, 1], "delete_archived": [50, 0]}
 
     def count(name: str) -> Callable[[int, int], object]:
         async def work(before: int, limit: int) -> int:
@@ -204,6 +204,6 @@ async def test_due_tables_are_archived_and_replays_are_kept_by_default(
     for name in left:
         monkeypatch.setattr(engine.store, name, count(name))
     await housekeeper_of(engine, Retention(1, 3_600_000, kept_milliseconds))[0].archive()
-    forgotten = [("forget", kept_milliseconds, 50)] * 2 if kept_milliseconds else []
-    prepared = ("forget_prepared", PREPARED_MILLISECONDS, 50)
-    assert asked == [("compact", 3_600_000, 50)] * 3 + [prepared] * 2 + forgotten
+    forgotten = [("delete_archived", kept_milliseconds, 50)] * 2 if kept_milliseconds else []
+    prepared = ("delete_prepared", PREPARED_MILLISECONDS, 50)
+    assert asked == [("archive_finished", 3_600_000, 50)] * 3 + [prepared] * 2 + forgotten

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from croupier.engine.tables.cached_table import MAX_WAIT_SECONDS
+from croupier.engine.tables.cached_table import CALL_TIMEOUT_SECONDS
 from croupier.engine.tables.history import CHUNK
 from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.subscription import Subscription
@@ -17,7 +17,7 @@ from tests.engine.fakes import AppendOutcome, EngineHarness
 from tests.engine.play import (
     choice,
     event_of,
-    following,
+    live_stream,
     make_config,
     open_table,
     pending_messages,
@@ -29,7 +29,7 @@ from tests.waiting import settled
 
 
 async def ready(engine: EngineHarness) -> tuple[LiveTable, int, Action]:
-    """A table with a legal action."""
+    """Return a table with a legal action."""
     table = await open_table(engine, make_config(seat_count=3))
     return table, *choice(table.state, Random(1))
 
@@ -61,7 +61,7 @@ class PendingAction:
 @pytest.fixture
 async def pending(engine: EngineHarness) -> PendingAction:
     table, seat, action = await ready(engine)
-    pending = PendingAction(engine, table, seat, action, await following(table, SPECTATOR))
+    pending = PendingAction(engine, table, seat, action, await live_stream(table, SPECTATOR))
     engine.store.gate.clear()
     await within_timeout(engine.store.held.wait())
     return pending
@@ -89,9 +89,9 @@ async def test_an_action_of_a_cancelled_call_is_stored_and_shown_once(pending: P
 async def test_a_store_that_does_not_answer_blocks_no_call_and_its_later_entry_is_shown(
     pending: PendingAction,
 ) -> None:
-    repeating, replay = pending.act(), asyncio.create_task(pending.table.must_be_over())
+    repeating, replay = pending.act(), asyncio.create_task(pending.table.require_finished())
     await settled()
-    pending.engine.clock.advance(round(MAX_WAIT_SECONDS * 1000))
+    pending.engine.clock.advance(round(CALL_TIMEOUT_SECONDS * 1000))
     for waiting in (pending.acting, repeating, replay):
         with pytest.raises(Unavailable) as refusal:
             await within_timeout(waiting)
@@ -106,7 +106,7 @@ async def test_a_failed_append_shows_nothing_and_a_retry_works_once(
     engine: EngineHarness, outcome: AppendOutcome
 ) -> None:
     table, seat, action = await ready(engine)
-    stream = await following(table, SPECTATOR)
+    stream = await live_stream(table, SPECTATOR)
     engine.store.outcomes.append(outcome)
     with pytest.raises(Unavailable) as refusal:
         await table.act(seat, action, "r", None)
@@ -123,7 +123,7 @@ async def test_an_append_that_failed_after_its_commit_is_shown_when_it_can_be_re
     engine: EngineHarness,
 ) -> None:
     table, seat, action = await ready(engine)
-    stream = await following(table, SPECTATOR)
+    stream = await live_stream(table, SPECTATOR)
     engine.store.outcomes.append(AppendOutcome.FAILS_AFTER)
     engine.store.reads_fail = True
     for _ in range(2):
@@ -180,7 +180,7 @@ async def test_an_action_for_another_sequence_is_stale(engine: EngineHarness) ->
 
 async def test_an_illegal_action_names_the_rule_and_changes_nothing(engine: EngineHarness) -> None:
     table, seat, action = await ready(engine)
-    stream = await following(table, SPECTATOR)
+    stream = await live_stream(table, SPECTATOR)
     hand = table.state.view(seat).seats[seat].cards
     not_held = next(played for played in PLAYS if played.card not in hand)
     before = table.state
@@ -203,7 +203,7 @@ async def test_an_illegal_action_names_the_rule_and_changes_nothing(engine: Engi
 async def test_the_replica_that_loses_a_race_catches_up_and_answers(engine: EngineHarness) -> None:
     table, seat, action = await ready(engine)
     loser, late = [await reload_table(engine.another_engine(), "t1") for _ in range(2)]
-    streams = [await following(each, SPECTATOR) for each in (loser, late)]
+    streams = [await live_stream(each, SPECTATOR) for each in (loser, late)]
     await table.act(seat, action, "r", None)
     with pytest.raises(IllegalNow) as refusal:
         await loser.act(seat, action, "another request", None)

@@ -8,9 +8,9 @@ from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.cluster.liveness import (
-    GONE_MILLISECONDS,
-    REMEMBERED_MILLISECONDS,
-    RETURN_MILLISECONDS,
+    DEAD_AFTER_MILLISECONDS,
+    OUTAGE_RETENTION_MILLISECONDS,
+    RECONNECT_MILLISECONDS,
     EngineLiveness,
     LivenessReport,
 )
@@ -30,7 +30,7 @@ def liveness_store(database: AsyncEngine) -> SqlLivenessStore:
 
 
 def outage(began: int, noted: int) -> Outage:
-    return Outage(began, noted + RETURN_MILLISECONDS)
+    return Outage(began, noted + RECONNECT_MILLISECONDS)
 
 
 async def count_outages(database: AsyncEngine) -> int:
@@ -38,7 +38,7 @@ async def count_outages(database: AsyncEngine) -> int:
         return int((await connection.execute(select(func.count()).select_from(OUTAGES))).scalar_one())
 
 
-LATE = GONE_MILLISECONDS + 1
+LATE = DEAD_AFTER_MILLISECONDS + 1
 GONE = (outage(START, START + LATE),)
 LEFT = (outage(START + 10, START + 10),)
 
@@ -73,15 +73,17 @@ async def test_heartbeats_determine_certainty_and_outages(
         if certain_until is None:
             await liveness_store.leave(engine_id, START + at)
         else:
-            assert await liveness_store.attend(engine_id, START + at) == LivenessReport(START + certain_until, known)
+            assert await liveness_store.record_heartbeat(engine_id, START + at) == LivenessReport(
+                START + certain_until, known
+            )
 
 
 async def test_outages_older_than_any_turn_are_deleted(liveness_store: SqlLivenessStore, database: AsyncEngine) -> None:
-    await liveness_store.attend("e1", START)
+    await liveness_store.record_heartbeat("e1", START)
     await liveness_store.leave("e1", START)
-    old = START + RETURN_MILLISECONDS + REMEMBERED_MILLISECONDS
-    assert (await liveness_store.attend("e2", old - 1)).outages == (outage(START, START),)
-    assert (await liveness_store.attend("e2", old)).outages == ()
+    old = START + RECONNECT_MILLISECONDS + OUTAGE_RETENTION_MILLISECONDS
+    assert (await liveness_store.record_heartbeat("e2", old - 1)).outages == (outage(START, START),)
+    assert (await liveness_store.record_heartbeat("e2", old)).outages == ()
     assert await count_outages(database) == 1
     await liveness_store.leave("e2", old + 1)
     assert await count_outages(database) == 1
@@ -91,9 +93,9 @@ async def test_an_outage_that_several_engines_notice_is_stored_once(database_url
     databases = {name: open_database(database_url) for name in ("gone", "e1", "e2")}
     stores = {name: SqlLivenessStore(database) for name, database in databases.items()}
     for name, store in stores.items():
-        await store.attend(name, START if name == "gone" else START + LATE - 1_000)
+        await store.record_heartbeat(name, START if name == "gone" else START + LATE - 1_000)
     reports = await within_timeout(
-        asyncio.gather(*(store.attend(name, START + LATE) for name, store in stores.items()))
+        asyncio.gather(*(store.record_heartbeat(name, START + LATE) for name, store in stores.items()))
     )
     assert {each for liveness_store in reports for each in liveness_store.outages} == set(GONE)
     assert await count_outages(databases["e1"]) == 1
@@ -109,11 +111,11 @@ async def test_five_engines_never_deadlock(postgres_url: str, seed: int) -> None
         random, now = Random(f"{seed} {number}"), START
         store = SqlLivenessStore(databases[number])
         for _ in range(20):
-            now += random.choice((0, 1, 700, GONE_MILLISECONDS + 1, 2 * GONE_MILLISECONDS))
+            now += random.choice((0, 1, 700, DEAD_AFTER_MILLISECONDS + 1, 2 * DEAD_AFTER_MILLISECONDS))
             if random.random() < 0.1:
                 await store.leave(f"e{number}", now)
             else:
-                await store.attend(f"e{number}", now)
+                await store.record_heartbeat(f"e{number}", now)
 
     async with asyncio.timeout(60):
         await asyncio.gather(*(one(number) for number in range(5) for _ in range(2)))
@@ -128,19 +130,19 @@ class OwnLiveness:
     """The liveness of an engine on a fake store."""
 
     def __init__(self) -> None:
-        self.store, self.clock, self.flows = FakeLivenessStore(), FakeClock(), True
-        self.liveness = EngineLiveness(self.store, "e1", lambda: self.flows, self.clock, RecordingLogger())
+        self.store, self.clock, self.is_responsive = FakeLivenessStore(), FakeClock(), True
+        self.liveness = EngineLiveness(self.store, "e1", lambda: self.is_responsive, self.clock, RecordingLogger())
 
 
 async def test_concurrent_questions_are_one_query(monkeypatch: pytest.MonkeyPatch) -> None:
     own = OwnLiveness()
-    attend = own.store.attend
+    record_heartbeat = own.store.record_heartbeat
 
     async def slow(engine_id: str, now: int) -> LivenessReport:
         await settled()
-        return await attend(engine_id, now)
+        return await record_heartbeat(engine_id, now)
 
-    monkeypatch.setattr(own.store, "attend", slow)
+    monkeypatch.setattr(own.store, "record_heartbeat", slow)
     assert await asyncio.gather(*(own.liveness.is_certain_of(START) for _ in range(20))) == [True] * 20
     assert await own.liveness.is_certain_of(START - 5)
     assert own.store.asked == 1
@@ -151,35 +153,35 @@ async def test_concurrent_questions_are_one_query(monkeypatch: pytest.MonkeyPatc
 async def test_heartbeats_continue_after_an_outage_of_the_database() -> None:
     own = OwnLiveness()
     own.clock.drive()
-    attending = asyncio.create_task(own.liveness.run())
+    running = asyncio.create_task(own.liveness.run())
     for down in (False, True, False):
         own.store.down, asked = down, own.store.asked
         await pass_time(own.clock, 3_000)
         assert own.store.asked > asked
-    assert own.liveness.roll.certain_until > START + 6_000
+    assert own.liveness.report.certain_until > START + 6_000
     own.store.down = True
     with pytest.raises(StoreDown):
-        await own.liveness.attend()
-    attending.cancel()
+        await own.liveness.send_heartbeat()
+    running.cancel()
 
 
 async def test_an_engine_that_has_left_sends_no_heartbeat_again(
     liveness_store: SqlLivenessStore,
 ) -> None:
     mine = EngineLiveness(liveness_store, "e1", lambda: True, FakeClock(), RecordingLogger())
-    await mine.attend()
-    await asyncio.gather(mine.attend(), mine.leave(), mine.attend(), mine.is_certain_of(START + 1))
-    await mine.attend()
-    assert (await liveness_store.attend("e2", START + 10)).certain_until == START + 10
+    await mine.send_heartbeat()
+    await asyncio.gather(mine.send_heartbeat(), mine.leave(), mine.send_heartbeat(), mine.is_certain_of(START + 1))
+    await mine.send_heartbeat()
+    assert (await liveness_store.record_heartbeat("e2", START + 10)).certain_until == START + 10
 
 
 async def test_an_engine_without_successful_commits_sends_no_heartbeat() -> None:
     own = OwnLiveness()
     assert await own.liveness.is_certain_of(START)
-    own.flows = False
+    own.is_responsive = False
     own.clock.advance(1_000)
-    await own.liveness.attend()
+    await own.liveness.send_heartbeat()
     assert not await own.liveness.is_certain_of(START + 1_000)
     assert own.store.asked == 1
-    own.flows = True
+    own.is_responsive = True
     assert await own.liveness.is_certain_of(START + 1_000)

@@ -1,4 +1,4 @@
-"""What the engine stores names its type and version; what it does not know is refused by name."""
+"""Stored values name their type and version, and unknown ones are refused by name."""
 
 import json
 import re

@@ -16,7 +16,7 @@ from tests.engine.timing import pass_time
 from tests.waiting import settled
 
 MATCH: dict[str, OptionValue] = {"best_of": 3, "scoring": "cards"}
-WHOLE: list[int | str] = [1, 2, 3, "result"]
+ALL_REPORTS: list[int | str] = [1, 2, 3, "result"]
 
 
 async def finished(engine: EngineHarness, seed: int, *table_ids: str) -> None:
@@ -24,9 +24,9 @@ async def finished(engine: EngineHarness, seed: int, *table_ids: str) -> None:
         await play_on(await open_table(engine, make_config("thulla", options=MATCH, table_id=table_id)), Random(seed))
 
 
-def whole(*table_ids: str) -> list[tuple[str, int | str]]:
-    """All reports of these tables, in order."""
-    return [(table_id, what) for table_id in table_ids for what in WHOLE]
+def all_reports(*table_ids: str) -> list[tuple[str, int | str]]:
+    """Return all reports of these tables, in order."""
+    return [(table_id, report) for table_id in table_ids for report in ALL_REPORTS]
 
 
 @every_game
@@ -43,7 +43,7 @@ def test_the_reports_of_a_log_are_its_rounds_in_order_and_then_the_result(game: 
     assert last.score.totals == result.totals
 
 
-async def test_reports_wait_while_scoring_is_down_and_tables_go_on(engine: EngineHarness, seed: int) -> None:
+async def test_reports_wait_while_scoring_is_down(engine: EngineHarness, seed: int) -> None:
     engine.scoring.down = True
     reporting = asyncio.create_task(engine.outbox.run())
     await finished(engine, seed, "t1")
@@ -52,7 +52,7 @@ async def test_reports_wait_while_scoring_is_down_and_tables_go_on(engine: Engin
     engine.scoring.down = False
     await pass_time(engine.clock, 10_000)
     reporting.cancel()
-    assert engine.scoring.got == whole("t1")
+    assert engine.scoring.received == all_reports("t1")
     assert engine.store.tables["t1"].reports_done == engine.store.tables["t1"].reports_due == 4
     assert engine.count("croupier_reports_waiting") == 0
     assert "reports wait for scoring" in engine.logger.events("warning")
@@ -68,15 +68,15 @@ async def test_due_reports_of_a_dead_engine_are_sent_by_another(engine: EngineHa
     engine.store.reads_fail = False
     await pass_time(engine.clock, 10_000)
     reporting.cancel()
-    assert engine.scoring.got == [("t1", 3), ("t1", "result"), *whole("t3")]
+    assert engine.scoring.received == [("t1", 3), ("t1", "result"), *all_reports("t3")]
 
 
-async def test_claimed_reports_are_left_to_their_engine_for_a_time(engine: EngineHarness, seed: int) -> None:
+async def test_claimed_reports_are_reserved_for_a_time(engine: EngineHarness, seed: int) -> None:
     await finished(engine.another_engine(), seed, "t1")
     finders = [engine.another_engine().outbox for _ in range(3)]
     for reporter, passed in zip(finders, (0, CLAIM_MILLISECONDS, 1), strict=True):
         engine.clock.advance(passed)
-        await reporter.look()
+        await reporter.claim_due()
     assert [reporter.pending for reporter in finders] == [1, 0, 1]
 
 
@@ -88,37 +88,31 @@ async def test_a_rejected_report_does_not_delay_other_tables(engine: EngineHarne
     await within_timeout(engine.scoring.tried.wait())
     await finished(engine, seed, "t1", "t2")
     await pass_time(engine.clock, 10_000)
-    assert sorted(engine.scoring.got, key=str) == sorted(whole("t1", "t2"), key=str)
+    assert sorted(engine.scoring.received, key=str) == sorted(all_reports("t1", "t2"), key=str)
     engine.scoring.broken_tables.clear()
     await pass_time(engine.clock, 10_000)
     reporting.cancel()
-    assert engine.scoring.got[8:] == whole("broken")
+    assert engine.scoring.received[8:] == all_reports("broken")
     assert engine.store.tables["rejected"].reports_done == 4
     assert engine.logger.events("error") == ["scoring rejected a report"] * 4
 
 
-@pytest.mark.parametrize("broken", [{"game": "gone"}, {"rules_version": 99}, {"options": {}}], ids=str)
+@pytest.mark.parametrize("broken", [{"game": "gone"}, {"rules_version": 99}, {"options": {}}, None], ids=str)
 async def test_a_table_whose_reports_fail_does_not_delay_others(
-    engine: EngineHarness, seed: int, broken: dict[str, Any]
+    engine: EngineHarness, seed: int, broken: dict[str, Any] | None
 ) -> None:
+    """Without `broken` the log itself is unreadable."""
     await finished(engine.another_engine(), seed, "t1", "t2")
-    kept = engine.store.tables["t1"]
-    kept.config = replace(kept.config, **broken)
+    if broken is None:
+        engine.store.unreadable = {"t1"}
+    else:
+        kept = engine.store.tables["t1"]
+        kept.config = replace(kept.config, **broken)
     reporting = asyncio.create_task(engine.outbox.run())
     await pass_time(engine.clock, 10_000)
     reporting.cancel()
-    assert engine.scoring.got == whole("t2")
-    assert engine.logger.events("error") == ["reports cannot be told"]
-
-
-async def test_a_table_whose_log_cannot_be_read_does_not_block_other_reports(engine: EngineHarness, seed: int) -> None:
-    await finished(engine.another_engine(), seed, "t1", "t2")
-    engine.store.unreadable = {"t1"}
-    reporting = asyncio.create_task(engine.outbox.run())
-    await pass_time(engine.clock, 10_000)
-    reporting.cancel()
-    assert engine.scoring.got == whole("t2")
-    assert engine.logger.events("error") == ["reports cannot be told"]
+    assert engine.scoring.received == all_reports("t2")
+    assert engine.logger.events("error") == ["reports cannot be derived"]
 
 
 async def test_an_engine_with_a_full_outbox_claims_no_more_reports(
@@ -127,10 +121,10 @@ async def test_an_engine_with_a_full_outbox_claims_no_more_reports(
     monkeypatch.setattr("croupier.engine.api.outbox.MAX_DUE", 1)
     await finished(engine, seed, "t1")
     await finished(engine.another_engine(), seed, "t2")
-    for reported in (whole("t1"), whole("t1", "t2")):
-        await engine.outbox.look()
-        await engine.outbox.hand_over()
-        assert engine.scoring.got == reported
+    for reported in (all_reports("t1"), all_reports("t1", "t2")):
+        await engine.outbox.claim_due()
+        await engine.outbox.deliver()
+        assert engine.scoring.received == reported
 
 
 async def test_reports_are_repeated_rather_than_lost(
@@ -144,6 +138,6 @@ async def test_reports_are_repeated_rather_than_lost(
     with monkeypatch.context() as patch:
         patch.setattr(engine.store, "set_reports_done", fails)
         with pytest.raises(ConnectionError):
-            await engine.outbox.hand_over()
-    await engine.outbox.hand_over()
-    assert engine.scoring.got == whole("t1", "t1")
+            await engine.outbox.deliver()
+    await engine.outbox.deliver()
+    assert engine.scoring.received == all_reports("t1", "t1")

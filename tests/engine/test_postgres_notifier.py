@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.cluster.postgres_notifier import PostgresNotifier
-from croupier.engine.storage.log_notifications import MAX_PAYLOAD_BYTES, write_heads
+from croupier.engine.storage.log_notifications import MAX_PAYLOAD_BYTES, encode_heads
 from croupier.engine.storage.port import SequenceTaken
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.games.facts import Seat
@@ -18,7 +18,7 @@ from tests.engine.databases import entry, opened
 from tests.engine.fakes import RecordingLogger
 from tests.engine.play import within_timeout
 
-CUT_LISTENERS = """SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+TERMINATE_LISTENERS = """SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid() AND query NOT LIKE '%pg_terminate%'"""
 
 
@@ -47,7 +47,7 @@ def database_url(postgres_url: str) -> str:
 
 @asynccontextmanager
 async def listening(database: AsyncEngine, engine_id: str) -> AsyncIterator[FakeListener]:
-    """A listener that is connected."""
+    """Yield a listener that is connected."""
     listener = FakeListener()
     task = asyncio.create_task(PostgresNotifier(database, engine_id, RecordingLogger()).run(listener))
     try:
@@ -92,7 +92,7 @@ async def test_long_payloads_are_split(database: AsyncEngine, store: SqlTableSto
 @pytest.mark.parametrize("name", ["x", "x" * 55, "é" * 9, '"' * 55])
 def test_payloads_use_the_maximum_length(count: int, name: str) -> None:
     heads = {f"{name}{number:05}": 2**31 - 1 for number in range(count)}
-    payloads = list(write_heads("0123456789abcdef", heads, MAX_PAYLOAD_BYTES))
+    payloads = list(encode_heads("0123456789abcdef", heads, MAX_PAYLOAD_BYTES))
     assert all(len(payload.encode()) <= MAX_PAYLOAD_BYTES for payload in payloads)
     payload_parts = [json.loads(payload) for payload in payloads]
     assert {engine for engine, _ in payload_parts} == {"0123456789abcdef"}
@@ -104,7 +104,7 @@ async def test_own_notifications_are_delayed(
     store: SqlTableStore, database: AsyncEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     late_seconds = 0.2
-    monkeypatch.setattr("croupier.engine.cluster.postgres_notifier.OWN_NEWS_SECONDS", late_seconds)
+    monkeypatch.setattr("croupier.engine.cluster.postgres_notifier.OWN_NOTIFICATION_DELAY_SECONDS", late_seconds)
     time = asyncio.get_running_loop().time
     async with listening(database, "e1") as own, listening(database, "e2") as other:
         await opened(store)
@@ -120,7 +120,7 @@ async def test_after_a_lost_connection_an_engine_reconnects_and_reports_missed_n
 ) -> None:
     async with listening(database, "e2") as listener:
         assert listener.missed.empty()
-        assert await asyncio.to_thread(postgres.run_sql, database.url.database or "", CUT_LISTENERS) == "1"
+        assert await asyncio.to_thread(postgres.run_sql, database.url.database or "", TERMINATE_LISTENERS) == "1"
         await within_timeout(listener.missed.get())
         await opened(store)
         await store.append("t1", [entry(2)], None)
@@ -128,8 +128,8 @@ async def test_after_a_lost_connection_an_engine_reconnects_and_reports_missed_n
 
 
 async def test_reactions_are_received_by_the_other_engines_only(database: AsyncEngine) -> None:
-    news = PostgresNotifier(database, "e1", RecordingLogger())
+    notifier = PostgresNotifier(database, "e1", RecordingLogger())
     async with listening(database, "e1") as own, listening(database, "e2") as other:
-        await news.notify_reaction("t1", 3, "wow")
+        await notifier.notify_reaction("t1", 3, "wow")
         assert await within_timeout(other.received.get()) == ("t1", 3, "wow")
         assert own.received.empty()

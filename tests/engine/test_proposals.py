@@ -35,11 +35,11 @@ def some_action(table: TableState) -> SeatActed:
 def test_proposals_and_votes_change_neither_game_nor_clock_and_have_no_facts(event: LoggedEvent) -> None:
     config = make_config("solo")
     before = after(config, dealt(config), PROPOSED, at=START + 5)
-    (made,) = advance(config, before, LATER, event, request_id="r")
-    assert (made.facts, made.public, made.reports) == ((), True, 0)
-    assert made.entry == Entry(3, LATER, before.deadline, event, ActedBy.PLAYER, "r")
-    assert made.after == before._replace(sequence=3, at=LATER, proposal=made.after.proposal)
-    assert made.after.game is before.game
+    (transition,) = advance(config, before, LATER, event, request_id="r")
+    assert (transition.facts, transition.public, transition.reports) == ((), True, 0)
+    assert transition.entry == Entry(3, LATER, before.deadline, event, ActedBy.PLAYER, "r")
+    assert transition.after == before._replace(sequence=3, at=LATER, proposal=transition.after.proposal)
+    assert transition.after.game is before.game
 
 
 def test_a_proposal_stays_open_during_play_until_it_expires() -> None:
@@ -53,9 +53,11 @@ def test_an_agreed_proposal_is_closed_and_restarts_all_clocks() -> None:
     config = make_config("solo")
     for name in ("restart_same", "restart_new"):
         table = after(config, dealt(config), PROPOSED._replace(proposal=name))
-        steps = advance(config, table, LATER + 5, ProposalAgreed(name))
-        table = steps[-1].after
-        assert [type(made.entry.event) for made in steps[1:]] == [CardsShuffled] * (name == "restart_new")
+        transitions = advance(config, table, LATER + 5, ProposalAgreed(name))
+        table = transitions[-1].after
+        assert [type(transition.entry.event) for transition in transitions[1:]] == [CardsShuffled] * (
+            name == "restart_new"
+        )
         assert table.proposal is None
         (seat,) = table.seats_to_act
         assert table.clock.since[seat] == LATER + 5
@@ -78,8 +80,8 @@ def test_the_end_of_a_hand_closes_its_proposal(seed: int, monkeypatch: pytest.Mo
     random, table, ended = Random(seed), dealt(config), 0
     while not table.is_over and ended < 3:
         table = after(config, table, PROPOSED)
-        steps = advance(config, table, LATER, SeatActed(*choice(table, random)))
-        is_end = any(isinstance(fact, RoundEnded) for fact in steps[0].facts)
-        assert (steps[-1].after.proposal is None) == is_end
+        transitions = advance(config, table, LATER, SeatActed(*choice(table, random)))
+        is_end = any(isinstance(fact, RoundEnded) for fact in transitions[0].facts)
+        assert (transitions[-1].after.proposal is None) == is_end
         ended += is_end
-        table = steps[-1].after
+        table = transitions[-1].after

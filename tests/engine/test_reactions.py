@@ -6,7 +6,7 @@ from croupier.engine.tables.reactions import MAX_REACTIONS, REACTIONS, WINDOW_MI
 from croupier.games.facts import SPECTATOR
 from croupier.runtime.errors import LimitReached, MalformedRequest, NotPermitted
 from tests.engine.fakes import EngineHarness
-from tests.engine.play import event_of, following, make_config, open_table, pending_messages
+from tests.engine.play import event_of, live_stream, make_config, open_table, pending_messages
 
 
 def test_the_list_is_the_one_of_the_contract() -> None:
@@ -28,7 +28,7 @@ async def test_an_unknown_reaction_is_refused_without_being_repeated_or_counted(
 
 async def test_open_streams_show_a_reaction_and_a_resumed_stream_does_not(engine: EngineHarness) -> None:
     table = await open_table(engine, make_config())
-    followers = [await following(table, viewer) for viewer in (0, 1, SPECTATOR)]
+    followers = [await live_stream(table, viewer) for viewer in (0, 1, SPECTATOR)]
     table.react("p1", "wow")
     for stream in followers:
         (message,) = await pending_messages(stream)
@@ -39,7 +39,7 @@ async def test_open_streams_show_a_reaction_and_a_resumed_stream_does_not(engine
 
 async def test_reactions_of_a_seat_are_limited_and_others_are_refused(engine: EngineHarness) -> None:
     table = await open_table(engine, make_config())
-    stream = await following(table, SPECTATOR)
+    stream = await live_stream(table, SPECTATOR)
     with pytest.raises(NotPermitted):
         table.react("stranger", "wow")
     for _ in range(MAX_REACTIONS):

@@ -1,4 +1,4 @@
-"""Logs that were recorded once are read for good, and give the same tables and replays; see recorded/README.md."""
+"""Recorded logs stay readable, with the same tables and replays; see recorded/README.md."""
 
 import json
 
@@ -25,8 +25,8 @@ def format_of(body: str) -> tuple[str, int]:
     return fields["t"], fields["v"]
 
 
-def test_every_version_of_rules_that_tables_may_have_begun_with_has_a_recorded_log() -> None:
-    """The class of rules that new tables no longer get goes to `_EARLIER` in croupier/games/registry.py."""
+def test_every_version_of_rules_has_a_recorded_log() -> None:
+    """Rules of earlier versions are in `_EARLIER` of croupier/games/registry.py."""
     assert {(read(name).config.game, read(name).config.rules_version) for name in names()} == {*registry.RULES}
 
 
@@ -37,18 +37,18 @@ def test_every_format_of_an_entry_is_recorded() -> None:
 
 
 def test_a_recorded_log_folds_to_the_recorded_table(recorded: Recorded) -> None:
-    """Where this fails the rules have changed without a new version of them."""
+    """A failure means that rules have changed without a new version."""
     assert digest(recorded.config, recorded.entries) == recorded.digest
-    deadlines = [made.after.deadline for made in transitions_of(recorded.config, recorded.entries)]
+    deadlines = [transition.after.deadline for transition in transitions_of(recorded.config, recorded.entries)]
     assert deadlines == [entry.deadline for entry in recorded.entries]
 
 
 def test_the_replay_of_a_recorded_log_is_the_recorded_file(recorded: Recorded) -> None:
-    """Where this fails the replay format has changed, which docs/replay-format.md promises not to."""
+    """A failure means that the replay format has changed, against the promise of docs/replay-format.md."""
     assert write_replay(recorded.config, recorded.entries) == recorded.replay
 
 
-def test_a_recorded_replay_is_true_and_ends_as_the_log(recorded: Recorded) -> None:
+def test_a_recorded_replay_is_valid_and_has_the_end_of_its_log(recorded: Recorded) -> None:
     *_, last = transitions_of(recorded.config, recorded.entries)
     summary = verify_replay(recorded.replay)
     assert last.after.is_over
@@ -56,14 +56,14 @@ def test_a_recorded_replay_is_true_and_ends_as_the_log(recorded: Recorded) -> No
     assert (summary.table_id, summary.game) == (recorded.config.table_id, recorded.config.game)
 
 
-def test_the_command_line_finds_the_recorded_replays_true() -> None:
+def test_the_command_line_accepts_the_recorded_replays() -> None:
     notes: list[str] = []
     assert verify([FOLDER / f"{name}.jsonl" for name in names()], notes.append) == 0
     assert len(notes) == len(names())
 
 
-def test_what_is_written_in_a_recorded_format_is_written_as_it_was(recorded: Recorded) -> None:
-    """Where this fails a format has changed without a new version of it."""
+def test_the_encoding_of_a_recorded_format_is_unchanged(recorded: Recorded) -> None:
+    """A failure means that a format has changed without a new version."""
     for entry, body in zip(recorded.entries, recorded.bodies, strict=True):
         if WRITTEN[type(entry.event)] == format_of(body):
             assert encode_body(entry) == body

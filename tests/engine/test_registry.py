@@ -31,7 +31,7 @@ def tables(engine: EngineHarness) -> Tables:
 
 @pytest.fixture
 def other(engine: EngineHarness) -> Tables:
-    """The registry of another engine."""
+    """Return the registry of another engine."""
     return Tables(engine.another_engine().services, randbytes, max_open_tables=3)
 
 
@@ -163,7 +163,7 @@ async def test_concurrent_opens_respect_the_limit_of_tables(tables: Tables) -> N
         await tables.open(name, people(3), [b""] * 3)
     assert len(tables.in_memory) == 3
     # An unused slot is free again.
-    tables.tidy(-IDLE_MILLISECONDS)
+    tables.evict(-IDLE_MILLISECONDS)
     await tables.open(names[-1], people(3), [b""] * 3)
 
 
@@ -171,18 +171,18 @@ async def test_a_finished_table_leaves_memory_and_can_still_be_read(tables: Tabl
     await opened(tables)
     table, at_other = await tables.get("t1"), await other.get("t1")
     with pytest.raises(IllegalNow) as refusal:
-        await table.must_be_over()
+        await table.require_finished()
     assert refusal.value.reason_name == "TABLE_NOT_FINISHED"
-    tables.tidy(IDLE_MILLISECONDS)
+    tables.evict(IDLE_MILLISECONDS)
     assert set(tables.in_memory) == {"t1"}
     await play_on(table, Random(seed))
-    await table.must_be_over()
-    tables.tidy(IDLE_MILLISECONDS)
+    await table.require_finished()
+    tables.evict(IDLE_MILLISECONDS)
     assert set(tables.in_memory) == set()
     assert (await tables.get("t1")).state == table.state
     # An engine that is behind reads the log.
     assert not at_other.state.is_over
-    await at_other.must_be_over()
+    await at_other.require_finished()
     assert at_other.state == table.state
 
 
@@ -200,12 +200,12 @@ async def test_finished_tables_in_memory_are_bounded_and_unused_ones_leave(
     for number in range(4):
         await opened(tables, f"t{number}")
         await play_on(await tables.get(f"t{number}"), Random(seed))
-    tables.tidy(IDLE_MILLISECONDS)
+    tables.evict(IDLE_MILLISECONDS)
     assert not await is_read("t3")
     assert await is_read("t0")
     for milliseconds, leaves in ((FINISHED_IDLE_MILLISECONDS, False), (FINISHED_IDLE_MILLISECONDS + 1, True)):
         engine.clock.advance(milliseconds)
-        tables.tidy(IDLE_MILLISECONDS)
+        tables.evict(IDLE_MILLISECONDS)
         assert await is_read("t0") == leaves
 
 
@@ -218,12 +218,12 @@ async def test_a_retired_table_is_freed_at_once_without_the_garbage_collector(
     if is_over:
         await play_on(await tables.get("t1"), Random(seed))
     table = weakref.ref(await tables.get("t1"))
-    tables.tidy(IDLE_MILLISECONDS)
+    tables.evict(IDLE_MILLISECONDS)
     await settled()
     gc.disable()
     try:
         engine.clock.advance(IDLE_MILLISECONDS + 1)
-        tables.tidy(IDLE_MILLISECONDS)
+        tables.evict(IDLE_MILLISECONDS)
         assert table() is None
     finally:
         gc.enable()
@@ -236,7 +236,7 @@ async def test_concurrent_callers_share_one_load_though_one_is_cancelled(
     before = engine.store.loads
     load = HeldCall(engine.store, "load", monkeypatch)
     first, *rest = (asyncio.create_task(other.get("t1")) for _ in range(10))
-    await load.has_read()
+    await load.until_read()
     first.cancel()
     await settled()
     load.release()
@@ -257,12 +257,12 @@ async def test_a_failed_load_is_repeated(engine: EngineHarness, tables: Tables, 
 async def test_a_failed_load_of_a_cancelled_caller_is_not_logged(
     engine: EngineHarness, tables: Tables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    surprises: list[dict[str, Any]] = []
-    asyncio.get_running_loop().set_exception_handler(lambda _, context: surprises.append(context))
+    unhandled: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: unhandled.append(context))
     engine.store.reads_fail = True
     load = HeldCall(engine.store, "load", monkeypatch)
     asking = asyncio.create_task(tables.get("t1"))
-    await load.has_read()
+    await load.until_read()
     asking.cancel()
     await asyncio.wait([asking])
     del asking
@@ -270,4 +270,4 @@ async def test_a_failed_load_of_a_cancelled_caller_is_not_logged(
     await settled()
     gc.collect()
     assert engine.store.loads == 1
-    assert not surprises
+    assert not unhandled

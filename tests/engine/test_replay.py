@@ -41,7 +41,7 @@ UNREADABLE = (
 
 
 def written(config: TableConfig, seed: int) -> list[str]:
-    """The lines of the replay of a random game, with computer players."""
+    """Return the lines of the replay of a random game, with computer players."""
     log = []
     for entry in whole_log(config, Random(seed)):
         bot = isinstance(entry.event, SeatActed) and config.seats[entry.event.seat].bot
@@ -50,14 +50,14 @@ def written(config: TableConfig, seed: int) -> list[str]:
 
 
 def fault_line(lines: list[str]) -> int:
-    """The line of the first fault."""
+    """Return the line of the first fault."""
     with pytest.raises(ReplayFault) as caught:
         verify_replay("\n".join(lines) + "\n")
     return caught.value.line
 
 
 def found_in(lines: list[str], number: int, value: object) -> int:
-    """The line of the first fault after a change of one line."""
+    """Return the line of the first fault after a change of one line."""
     return fault_line([*lines[:number], json.dumps(value), *lines[number + 1 :]])
 
 
@@ -66,15 +66,17 @@ def test_a_written_replay_is_valid(game: str, seed: int) -> None:
     for seats in GAMES[game].seats:
         config = make_config(game, seats=(*people(seats - 1), *bots(1)), options=ROUNDS.get(game))
         config = replace(config, client_seeds=(b"added",) * seats)
-        steps = list(walk(config, Random(seed)))
+        walked = list(walk(config, Random(seed)))
         replay = "\n".join(written(config, seed))
         summary = verify_replay(replay)
         assert (summary.table_id, summary.game) == ("t1", game)
-        replayed_steps = [
-            made for made in steps if not isinstance(made.entry.event, Proposed | Voted | ClockCompensated)
+        replayed = [
+            transition
+            for transition in walked
+            if not isinstance(transition.entry.event, Proposed | Voted | ClockCompensated)
         ]
-        assert summary.entries == replay.count('"seq":') == len(replayed_steps)
-        assert summary.totals == steps[-1].after.scores
+        assert summary.entries == replay.count('"seq":') == len(replayed)
+        assert summary.totals == walked[-1].after.scores
         assert [list(group) for group in summary.ranking]
 
 
@@ -93,7 +95,7 @@ def test_the_header_has_the_documented_format() -> None:
 
 
 def others(value: Any) -> list[Any]:
-    """Changes of a value; the first are of the same type."""
+    """Return changes of a value; the first are of the same type."""
     match value:
         case bool():
             return [not value, int(value)]
@@ -119,7 +121,7 @@ class Change(NamedTuple):
     whole: Any
 
     def may_be_valid(self) -> bool:
-        """Whether a replay with this change may be valid, possibly as another game."""
+        """Return whether a replay with this change may be valid, possibly as another game."""
         if self.path[:1] == ("auto",) and (self.old, self.new) == ("timeout", MISSING):
             return True  # Whether the player decided cannot be verified.
         if self.path and self.path[-1] in UNVERIFIABLE:
@@ -131,7 +133,7 @@ class Change(NamedTuple):
 
 
 def changes(value: Any) -> Iterator[Change]:
-    """All single changes of a JSON value, with the ways to their places."""
+    """Yield all single changes of a JSON value, with the ways to their places."""
     yield from (Change((), value, other, other) for other in others(value))
     for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
         if isinstance(value, dict):
@@ -251,7 +253,7 @@ def test_missing_and_additional_lines_are_found() -> None:
 
 def test_random_bytes_in_a_file_are_found_or_change_nothing(seed: int) -> None:
     def certain(line: str) -> dict[str, Any]:
-        """The verifiable part of a line."""
+        """Return the verifiable part of a line."""
         return {key: value for key, value in json.loads(line).items() if key not in ("at", "table_id", "players")}
 
     random = Random(seed)

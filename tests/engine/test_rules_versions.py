@@ -48,13 +48,15 @@ def tables_of(engine: EngineHarness) -> Tables:
 
 
 async def opened(tables: Tables, table_id: str) -> LiveTable:
-    """A table of three."""
+    """Return a table of three."""
     await tables.prepare(table_id, "thulla", 3, {"scoring": "none"}, CLOCK)
     await tables.open(table_id, people(3), [b""] * 3)
     return await tables.get(table_id)
 
 
-async def test_old_tables_go_on_by_their_rules_and_new_ones_get_the_new(engine: EngineHarness, seed: int) -> None:
+async def test_old_tables_keep_their_rules_and_new_tables_have_the_new_version(
+    engine: EngineHarness, seed: int
+) -> None:
     random = Random(seed)
     before = tables_of(engine)
     await play_on(await opened(before, "old"), random, most=5)
@@ -78,7 +80,7 @@ async def test_old_tables_go_on_by_their_rules_and_new_ones_get_the_new(engine: 
             assert again.state == table.state
 
 
-async def test_an_engine_that_does_not_know_a_tables_rules_sends_everybody_on(engine: EngineHarness) -> None:
+async def test_a_table_with_unknown_rules_is_unavailable(engine: EngineHarness) -> None:
     with second_version():
         tables = tables_of(engine)
         await opened(tables, "open")
@@ -106,6 +108,6 @@ async def test_a_table_with_an_unreadable_log_is_unavailable(engine: EngineHarne
     assert engine.logger.events("error") == ["log cannot be read"]
 
 
-def test_rules_that_nobody_knows_are_refused_by_name() -> None:
+def test_unknown_rules_are_refused_by_name() -> None:
     with pytest.raises(UnknownRules, match="invalid rules version 9 of thulla: expected 1"):
         new_table(replace(make_config(), rules_version=9))

@@ -26,7 +26,7 @@ SNAPSHOTS = 100
 
 
 def cards_in(message: Message) -> Iterator[int]:
-    """All values of Card fields, at any depth, in the numbering of the games."""
+    """Yield all values of Card fields, at any depth, in the numbering of the games."""
     for field, value in message.ListFields():
         if f"{message.DESCRIPTOR.name}.{field.name}" in ("CardOrderChanged.cards", "TableView.card_order"):
             continue  # The order of cards reveals no hand.
@@ -39,38 +39,43 @@ def cards_in(message: Message) -> Iterator[int]:
 
 
 @every_game
-def test_messages_have_only_the_cards_of_the_viewers_facts_and_view(game: str, seed: int) -> None:
-    """The content of these is tested with the rules."""
+def test_messages_have_only_the_cards_of_their_viewers_facts_and_view(game: str, seed: int) -> None:
+    """The content of facts and views is tested with the rules."""
     random = Random(seed)
     config = make_config(game, random.choice(GAMES[game].seats), options=ROUNDS.get(game))
     encoder = StreamEncoder()
-    for made in walk(config, random):
+    for transition in walk(config, random):
         for viewer in viewers(config):
-            update = event_of(encode_transition(encoder, config, made, viewer, is_last=False)).update
-            assert set(cards_in(update)) == {card for fact in facts_for(made.facts, viewer) for card in shown(fact)}
-            if made.entry.sequence <= SNAPSHOTS:
+            update = event_of(encode_transition(encoder, config, transition, viewer, is_last=False)).update
+            assert set(cards_in(update)) == {
+                card for fact in facts_for(transition.facts, viewer) for card in shown(fact)
+            }
+            if transition.entry.sequence <= SNAPSHOTS:
                 snapshot, view = (
-                    event_of(encoder.snapshot(config, made.after, viewer)).snapshot,
-                    made.after.view(viewer),
+                    event_of(encoder.snapshot(config, transition.after, viewer)).snapshot,
+                    transition.after.view(viewer),
                 )
                 hands = {card for seat in view.seats for card in seat.cards}
                 calls = {card for call in view.calls for card in named(call.action)}
-                assert set(cards_in(snapshot.view)) == known(made.after.game, viewer) | hands | calls
+                assert set(cards_in(snapshot.view)) == known(transition.after.game, viewer) | hands | calls
 
 
 @every_game
 def test_the_seed_is_revealed_with_the_last_entry(game: str, seed: int) -> None:
     config, encoder = make_config(game), StreamEncoder()
-    for made in walk(config, Random(seed)):
-        sent = encode_transition(encoder, config, made, SPECTATOR), encoder.snapshot(config, made.after, SPECTATOR)
+    for transition in walk(config, Random(seed)):
+        sent = (
+            encode_transition(encoder, config, transition, SPECTATOR),
+            encoder.snapshot(config, transition.after, SPECTATOR),
+        )
         seeds = {event_of(sent[0]).update.revealed_seed, event_of(sent[1]).snapshot.revealed_seed}
-        assert seeds == {config.seed.hex() if made.after.is_over else ""}
-        if not made.after.is_over:
+        assert seeds == {config.seed.hex() if transition.after.is_over else ""}
+        if not transition.after.is_over:
             assert not any(config.seed in message or config.seed.hex().encode() in message for message in sent)
 
 
 class OneSide:
-    """Rules that return one viewer's view of a state, and fail for all others."""
+    """Rules that return one viewer's view of a state, and fail for other viewers."""
 
     def __init__(self, table: TableState, viewer: Viewer) -> None:
         self._table, self._viewer = table, viewer
@@ -84,16 +89,16 @@ class OneSide:
         return self._table.legal_actions(seat)
 
 
-def one_side_of(made: Transition, viewer: Viewer) -> Transition:
-    """A transition without the data of others: their facts, the cards of shuffles, and the actions of seats."""
-    side: Any = OneSide(made.after, viewer)
-    event = made.entry.event
+def one_side_of(transition: Transition, viewer: Viewer) -> Transition:
+    """Return a transition without the data of others: their facts, the cards of shuffles, and the actions of seats."""
+    side: Any = OneSide(transition.after, viewer)
+    event = transition.entry.event
     if isinstance(event, CardsShuffled):
         event = CardsShuffled(())
     elif isinstance(event, SeatActed):
         event = SeatActed(event.seat, Pass())
-    entry, after = made.entry._replace(event=event), made.after._replace(rules=side, game=None)
-    return made._replace(entry=entry, facts=tuple(facts_for(made.facts, viewer)), after=after)
+    entry, after = transition.entry._replace(event=event), transition.after._replace(rules=side, game=None)
+    return transition._replace(entry=entry, facts=tuple(facts_for(transition.facts, viewer)), after=after)
 
 
 @every_game
@@ -102,13 +107,13 @@ def test_messages_depend_only_on_the_viewers_part_of_a_transition(game: str, see
     random, encoder = Random(seed), StreamEncoder()
     for seats in GAMES[game].seats:
         config = make_config(game, seats, seed=random.randbytes(32))
-        for made in walk(config, random):
+        for transition in walk(config, random):
             for viewer in viewers(config):
-                side = one_side_of(made, viewer)
+                side = one_side_of(transition, viewer)
                 assert encode_transition(encoder, config, side, viewer) == encode_transition(
-                    encoder, config, made, viewer
+                    encoder, config, transition, viewer
                 )
-                snapshot = encoder.snapshot(config, made.after, viewer)
+                snapshot = encoder.snapshot(config, transition.after, viewer)
                 assert encoder.snapshot(config, side.after, viewer) == snapshot
 
 
@@ -118,8 +123,8 @@ async def test_a_refusal_has_the_text_of_the_rules_alone(engine: EngineHarness) 
         for play in PLAYS:
             if play in table.state.legal_actions(seat).actions:
                 continue
-            with pytest.raises(IllegalAction) as said:
+            with pytest.raises(IllegalAction) as refused:
                 table.state.rules.apply(table.state.game, SeatActed(seat, play))
             with pytest.raises(IllegalNow) as refusal:
                 await table.act(seat, play, "luck", None)
-            assert (refusal.value.message, refusal.value.metadata) == (str(said.value), {"rule": said.value.rule})
+            assert (refusal.value.message, refusal.value.metadata) == (str(refused.value), {"rule": refused.value.rule})

@@ -12,7 +12,7 @@ from google.rpc import error_details_pb2, status_pb2
 from croupier.engine.api.servicer import FIRST_MESSAGE_SECONDS, PLAY_TABLE, EngineServicer
 from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.registry import Tables
-from croupier.engine.tables.subscribers import MAX_STREAMS_OF_A_SEAT
+from croupier.engine.tables.subscribers import MAX_SEAT_STREAMS
 from croupier.engine.tables.subscription import MAX_WRITE_SECONDS
 from croupier.runtime.errors import LimitReached, MalformedRequest, to_status
 from croupier.runtime.identity import Caller, remember_caller
@@ -39,7 +39,7 @@ class FakeCall:
 
     def __init__(self, *requests: engine_pb2.PlayTableRequest) -> None:
         self.requests: asyncio.Queue[Any] = asyncio.Queue()
-        self.wrote: asyncio.Queue[bytes] = asyncio.Queue()
+        self.written: asyncio.Queue[bytes] = asyncio.Queue()
         for request in requests:
             self.requests.put_nowait(request.SerializeToString())
 
@@ -47,7 +47,7 @@ class FakeCall:
         return await self.requests.get()
 
     async def write(self, message: bytes) -> None:
-        self.wrote.put_nowait(message)
+        self.written.put_nowait(message)
 
 
 WATCH = engine_pb2.PlayTableRequest(watch=engine_pb2.WatchTableRequest(table_id="t1"))
@@ -70,7 +70,7 @@ def servicer(engine: EngineHarness, tables: Tables) -> EngineServicer:
 
 
 def reason_of(status: status_pb2.Status) -> str:
-    """The reason of a refusal."""
+    """Return the reason of a refusal."""
     info = error_details_pb2.ErrorInfo()
     assert status.details[0].Unpack(info)
     return str(info.reason)
@@ -136,20 +136,20 @@ async def test_a_stream_resumes_a_sequence_of_another_engine(
     await act_once(await reload_table(engine.another_engine(), "t1"), Random(1))
     watch = engine_pb2.WatchTableRequest(table_id="t1", after_sequence=2)
     playing = play(servicer, call := FakeCall(engine_pb2.PlayTableRequest(watch=watch)))
-    assert event_of(await within_timeout(call.wrote.get())).turn_state.sequence == 2
+    assert event_of(await within_timeout(call.written.get())).turn_state.sequence == 2
     table = await tables.get("t1")
     assert table.state.sequence == 2
     await act_once(table, Random(1))
-    assert event_of(await within_timeout(call.wrote.get())).update.sequence == 3
+    assert event_of(await within_timeout(call.written.get())).update.sequence == 3
     await ended(playing)
 
 
 async def test_a_half_closed_stream_continues(servicer: EngineServicer, tables: Tables) -> None:
     playing = play(servicer, call := FakeCall(WATCH))
     call.requests.put_nowait(grpc.aio.EOF)
-    assert event_of(await within_timeout(call.wrote.get())).snapshot.sequence == 1
+    assert event_of(await within_timeout(call.written.get())).snapshot.sequence == 1
     await act_once(await tables.get("t1"), Random(1))
-    assert event_of(await within_timeout(call.wrote.get())).update.sequence == 2
+    assert event_of(await within_timeout(call.written.get())).update.sequence == 2
     await ended(playing)
 
 
@@ -157,7 +157,7 @@ async def test_streams_take_slots_of_their_player_and_release_them(
     servicer: EngineServicer, engine: EngineHarness
 ) -> None:
     first = play(servicer, call := FakeCall(WATCH))
-    await within_timeout(call.wrote.get())
+    await within_timeout(call.written.get())
     context: Any = FakeCall()
     for again in (play(servicer, FakeCall(WATCH)), anext(servicer.WatchTable(WATCH.watch, context))):
         with pytest.raises(LimitReached) as refusal:
@@ -165,12 +165,12 @@ async def test_streams_take_slots_of_their_player_and_release_them(
         assert refusal.value.reason_name == "TOO_MANY_STREAMS"
     remember_caller(Caller("p1", "Player 1"))
     other = play(servicer, call := FakeCall(WATCH))
-    await within_timeout(call.wrote.get())
+    await within_timeout(call.written.get())
     assert engine.count("croupier_streams") == 2
     await ended(first, other)
     assert engine.count("croupier_streams") == 0
     again = play(servicer, call := FakeCall(WATCH))
-    await within_timeout(call.wrote.get())
+    await within_timeout(call.written.get())
     await ended(again)
 
 
@@ -183,7 +183,7 @@ async def test_messages_beyond_the_rate_limit_are_delayed(engine: EngineHarness,
     for milliseconds, come in ((0, 3), (49, 0), (1, 1), (99, 0), (1, 1)):
         engine.clock.advance(milliseconds)
         await settled()
-        messages = [parsed(call.wrote.get_nowait()) for _ in range(call.wrote.qsize())]
+        messages = [parsed(call.written.get_nowait()) for _ in range(call.written.qsize())]
         new = [message.answer for message in messages if message.HasField("answer")]
         assert len(new) == come
         answers += new
@@ -208,9 +208,9 @@ async def test_an_action_without_a_required_part_changes_nothing_in_a_call_and_i
             await servicer.SubmitAction(request, None)
         assert refusal.value.reason_name == "INVALID_ACTION"
         call.requests.put_nowait(engine_pb2.PlayTableRequest(action=request).SerializeToString())
-        message = parsed(await within_timeout(call.wrote.get()))
+        message = parsed(await within_timeout(call.written.get()))
         if not message.HasField("answer"):
-            message = parsed(await within_timeout(call.wrote.get()))
+            message = parsed(await within_timeout(call.written.get()))
         assert message.answer.refusal == to_status(refusal.value)
     assert table.state.sequence == 1
     await ended(playing)
@@ -238,7 +238,7 @@ async def test_an_action_for_another_table_is_refused_in_the_stream(servicer: En
     elsewhere = engine_pb2.SubmitActionRequest(table_id="t2", request_id="r", action=ACTION.action)
     playing = play(servicer, call := FakeCall(WATCH, engine_pb2.PlayTableRequest(action=elsewhere)))
     await settled()
-    messages = [parsed(call.wrote.get_nowait()) for _ in range(call.wrote.qsize())]
+    messages = [parsed(call.written.get_nowait()) for _ in range(call.written.qsize())]
     (refusal,) = [message.answer.refusal for message in messages if message.HasField("answer")]
     assert reason_of(refusal) == "INVALID_FIELD"
     await ended(playing)
@@ -266,12 +266,12 @@ async def test_the_writer_of_a_dead_stream_releases_its_slot_when_newer_streams_
     oldest = play(servicer, dead)
     await within_timeout(writing.wait())
     others = []
-    for _ in range(MAX_STREAMS_OF_A_SEAT):
+    for _ in range(MAX_SEAT_STREAMS):
         others.append(play(servicer, call := FakeCall(WATCH)))
-        await within_timeout(call.wrote.get())
-    assert engine.count("croupier_streams") == MAX_STREAMS_OF_A_SEAT + 1
+        await within_timeout(call.written.get())
+    assert engine.count("croupier_streams") == MAX_SEAT_STREAMS + 1
     engine.clock.advance(round(MAX_WRITE_SECONDS * 1000))
     with pytest.raises(asyncio.CancelledError):
         await oldest
-    assert engine.count("croupier_streams") == MAX_STREAMS_OF_A_SEAT
+    assert engine.count("croupier_streams") == MAX_SEAT_STREAMS
     await ended(*others)

@@ -42,16 +42,16 @@ def test_the_shuffle_is_the_documented_one(seed: int) -> None:
         cards = random.sample(range(53), number % 54)
         bounds = [random.randrange(1, 60) for _ in range(random.randrange(4))]
         place = (random.randrange(1, 40), random.randrange(1, 5))
-        made = shuffle(stream_key(secret, added), ShuffleNeeded(tuple(cards), tuple(bounds), *place))
-        assert (list(made.cards), list(made.drawn)) == naive_shuffle(secret, added, cards, bounds, *place)
+        shuffled = shuffle(stream_key(secret, added), ShuffleNeeded(tuple(cards), tuple(bounds), *place))
+        assert (list(shuffled.cards), list(shuffled.drawn)) == naive_shuffle(secret, added, cards, bounds, *place)
 
 
 def test_the_known_answer_is_unchanged() -> None:
     key = stream_key(bytes(range(32)), [b"", b"abc", b"\xff" * 64])
     assert key.hex() == "1f3611e22923fdf3865c3cf2587822f2469d545bd92dbc32b9ab50654a1d173f"
-    made = shuffle(key, ShuffleNeeded(tuple(range(52)), (4, 52), 2, 1))
-    assert made.cards[:10] == (23, 18, 44, 21, 40, 13, 16, 14, 51, 22)
-    assert made.drawn == (3, 5)
+    shuffled = shuffle(key, ShuffleNeeded(tuple(range(52)), (4, 52), 2, 1))
+    assert shuffled.cards[:10] == (23, 18, 44, 21, 40, 13, 16, 14, 51, 22)
+    assert shuffled.drawn == (3, 5)
 
 
 def test_client_seeds_cannot_be_moved_between_seats() -> None:

@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from croupier.engine.core.log import Entry
 from croupier.engine.core.log_codec import UnreadableLog
 from croupier.engine.metrics import EngineMetrics
-from croupier.engine.storage.port import SequenceTaken, TableMark
+from croupier.engine.storage.port import SequenceTaken, TableChange
 from croupier.engine.storage.schema import ENTRIES
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.runtime.database import is_reachable, open_database
@@ -43,9 +43,9 @@ async def test_a_table_is_opened_once(store: SqlTableStore) -> None:
 
 
 async def outcomes_of(
-    store: SqlTableStore, *appends: tuple[str, Sequence[Entry], TableMark | None]
+    store: SqlTableStore, *appends: tuple[str, Sequence[Entry], TableChange | None]
 ) -> list[BaseException | None]:
-    """The outcomes of appends that wait when the store begins to commit."""
+    """Return the outcomes of appends that wait when the store begins to commit."""
     waiting = [asyncio.create_task(store.append(*append)) for append in appends]
     await settled()
     async with running(store):
@@ -73,8 +73,8 @@ async def test_a_lost_race_does_not_affect_others_of_its_commit(idle: SqlTableSt
     outcomes = await outcomes_of(
         idle,
         ("t0", [entry(2)], None),
-        ("t1", [entry(1), entry(2)], TableMark(9, finished=True)),
-        ("t2", [entry(2)], TableMark(1, finished=True)),
+        ("t1", [entry(1), entry(2)], TableChange(9, finished=True)),
+        ("t2", [entry(2)], TableChange(1, finished=True)),
         ("t3", [entry(2, "first"), entry(3)], None),
         ("t3", [entry(2, "second")], None),
         ("nowhere", [entry(1)], None),
@@ -115,7 +115,7 @@ async def test_a_failure_of_the_database_is_raised_without_cards_and_seeds_and_p
     assert "SECRET" not in f"{failure.value} {failure.value.__cause__}"
 
 
-async def test_what_is_stored_in_an_unknown_format_is_refused_with_its_table(
+async def test_an_entry_of_an_unknown_format_is_refused_with_its_table(
     store: SqlTableStore, database: AsyncEngine
 ) -> None:
     await opened(store)

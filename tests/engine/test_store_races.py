@@ -8,11 +8,11 @@ from sqlalchemy import insert, select, text
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from croupier.engine.storage.archive import compact
-from croupier.engine.storage.port import SequenceTaken, TableMark
+from croupier.engine.storage.archive import archive_finished
+from croupier.engine.storage.port import SequenceTaken, TableChange
 from croupier.engine.storage.schema import DEADLINES, ENTRIES, TABLES
 from croupier.engine.storage.sql_store import SqlTableStore, append_of
-from croupier.engine.storage.writer import late
+from croupier.engine.storage.writer import lost_races
 from croupier.runtime.database import open_database
 from loadtest.postgres import PostgresServer
 from tests.engine.databases import entry, loaded, opened, sequences, writer_on
@@ -21,12 +21,12 @@ from tests.engine.play import within_timeout
 from tests.waiting import TIMEOUT_SECONDS, until
 
 NAMES = [f"t{number:02}" for number in range(50)]
-LAST = TableMark(1, finished=True)
+LAST = TableChange(1, finished=True)
 RunSql = Callable[[str], Awaitable[str]]
 
-CUT_WHO_WAITS = """SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+TERMINATE_WAITING = """SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
     WHERE datname = current_database() AND wait_event_type = 'Lock'"""
-UNTIL_SO_MANY_WAIT = """DO $$ BEGIN FOR i IN 1..6000 LOOP
+WAIT_FOR_LOCKS = """DO $$ BEGIN FOR i IN 1..6000 LOOP
     EXIT WHEN %d <= (SELECT count(*) FROM pg_stat_activity
         WHERE datname = current_database() AND wait_event_type = 'Lock');
     PERFORM pg_sleep(0.01);
@@ -35,7 +35,7 @@ END LOOP; END $$"""
 
 
 @pytest.fixture(autouse=True)
-def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+def _long_commit_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     """Prevent time-outs of commits on a busy machine."""
     monkeypatch.setattr("croupier.engine.storage.postgres_writer.COMMIT_SECONDS", TIMEOUT_SECONDS)
 
@@ -48,7 +48,7 @@ def database_url(postgres_url: str) -> str:
 
 @pytest.fixture
 async def other(database_url: str) -> AsyncIterator[AsyncEngine]:
-    """The same database on connections of its own."""
+    """Yield the same database on connections of its own."""
     other = open_database(database_url)
     yield other
     await other.dispose()
@@ -63,20 +63,20 @@ def run_sql(postgres: PostgresServer, database: AsyncEngine) -> RunSql:
 async def test_engines_that_append_to_the_same_tables_never_deadlock(
     database: AsyncEngine, store: SqlTableStore, other: AsyncEngine, run_sql: RunSql
 ) -> None:
-    """A third holds them up in the middle, so that each has written half of what the other still has to write.
+    """A third transaction blocks both in the middle, when each has written rows that the other still has to write.
 
-    Until it has the keys of all entries, no transaction holds any other row.
+    Until a transaction has the keys of all entries, it holds no other row.
     """
     for table_id in NAMES:
         await opened(store, table_id)
-    marks = (None, TableMark(1, finished=False), LAST)
-    batch = [append_of(table_id, [entry(2)], marks[at % 3]) for at, table_id in enumerate(NAMES)]
+    changes = (None, TableChange(1, finished=False), LAST)
+    batch = [append_of(table_id, [entry(2)], changes[at % 3]) for at, table_id in enumerate(NAMES)]
     held = {"table_id": NAMES[25], "sequence": 2, "at": START, "deadline": START, "body": "{}"}
     async with other.connect() as connection:
         await connection.execute(insert(ENTRIES).values(held))
         orders = {"e1": batch, "e2": batch[::-1]}
         writing = [asyncio.create_task(writer_on(database, name).write(each)) for name, each in orders.items()]
-        await run_sql(UNTIL_SO_MANY_WAIT % 2)
+        await run_sql(WAIT_FOR_LOCKS % 2)
         for rows in (TABLES, DEADLINES):
             free = select(rows).with_for_update(skip_locked=True, key_share=True)
             assert len((await connection.execute(free)).all()) == len(NAMES)
@@ -91,30 +91,30 @@ async def test_an_unexplained_conflict_is_a_failure(database: AsyncEngine, store
     conflict = IntegrityError("", None, ValueError("an unknown constraint"))
     async with database.connect() as connection:
         with pytest.raises(IntegrityError):
-            await connection.run_sync(late, [append_of("t1", [entry(2)], None)], conflict)
+            await connection.run_sync(lost_races, [append_of("t1", [entry(2)], None)], conflict)
 
 
 async def test_a_hanging_commit_times_out_and_loses_nothing_acknowledged(
     store: SqlTableStore, other: AsyncEngine, run_sql: RunSql
 ) -> None:
-    """Another transaction blocks the commit until its connection is cut."""
+    """Another transaction blocks the commit until its connection is terminated."""
     await opened(store)
     await store.append("t1", [entry(2)], None)
-    assert store.is_flowing()
+    assert store.is_responsive()
     async with other.connect() as connection:
         await connection.execute(text("LOCK TABLE deadlines IN ACCESS EXCLUSIVE MODE"))
         appending = asyncio.create_task(store.append("t1", [entry(3, "cut")], None))
-        await run_sql(UNTIL_SO_MANY_WAIT % 1)
-        await until(lambda: not store.is_flowing())
+        await run_sql(WAIT_FOR_LOCKS % 1)
+        await until(lambda: not store.is_responsive())
         assert not appending.done()
-        assert await run_sql(CUT_WHO_WAITS) == "1"
+        assert await run_sql(TERMINATE_WAITING) == "1"
         with pytest.raises(Exception, match=r"closed|terminat|reached"):
             await within_timeout(appending)
         await connection.rollback()
     assert sequences(await loaded(store)) == [1, 2]
     await store.append("t1", [entry(3, "again")], None)
     assert (await loaded(store)).entries[-1].request_id == "again"
-    assert store.is_flowing()
+    assert store.is_responsive()
 
 
 async def test_an_append_that_waits_for_the_archive_fails(
@@ -125,10 +125,10 @@ async def test_an_append_that_waits_for_the_archive_fails(
     await store.append("t1", [entry(2)], LAST)
     await store.set_reports_done("t1", 1)
     async with other.begin() as connection:
-        assert await compact(connection, START + 1_000, 10) == 1
+        assert await archive_finished(connection, START + 1_000, 10) == 1
         stale = asyncio.create_task(store.append("t1", [entry(3)], None))
         fresh = asyncio.create_task(store.append("t2", [entry(2)], None))
-        await run_sql(UNTIL_SO_MANY_WAIT % 1)
+        await run_sql(WAIT_FOR_LOCKS % 1)
         assert not stale.done()
     with pytest.raises(SequenceTaken):
         await within_timeout(stale)

@@ -111,9 +111,9 @@ def test_facts_of_different_kinds_that_are_equal_as_tuples_stay_different() -> N
     same = (RoundStarted(1, 2), SeatOut(1, 2))
     assert tuple(same[0]) == tuple(same[1])
     config, encoder = make_config(), StreamEncoder()
-    (made,) = advance(config, new_table(config), 0, None)
+    (transition,) = advance(config, new_table(config), 0, None)
     for _ in range(2):  # The second time from the cache.
-        update = event_of(encoder.message_of_update(encoder.update(config, made, same))).update
+        update = event_of(encoder.message_of_update(encoder.update(config, transition, same))).update
         assert [fact.WhichOneof("fact") for fact in update.facts] == ["round_started", "seat_out"]
 
 
@@ -121,32 +121,32 @@ def test_facts_of_different_kinds_that_are_equal_as_tuples_stay_different() -> N
 def test_joined_bytes_are_the_message_built_whole(game: str, seed: int) -> None:
     config = make_config(game)
     encoder = StreamEncoder()
-    for made in walk(config, Random(seed)):
+    for transition in walk(config, Random(seed)):
         for viewer in viewers(config):
-            raw = encode_transition(encoder, config, made, viewer)
-            facts = [fact for fact in made.facts if fact.audience >> viewer & 1]
-            update = engine_pb2.TableUpdate.FromString(encoder.update(config, made, []))
+            raw = encode_transition(encoder, config, transition, viewer)
+            facts = [fact for fact in transition.facts if fact.audience >> viewer & 1]
+            update = engine_pb2.TableUpdate.FromString(encoder.update(config, transition, []))
             update.facts.extend(map(encode_fact, facts))
-            if viewer in made.after.seats_to_act:
-                update.legal_actions.CopyFrom(encode_legal(made.after.legal_actions(viewer)))
+            if viewer in transition.after.seats_to_act:
+                update.legal_actions.CopyFrom(encode_legal(transition.after.legal_actions(viewer)))
             whole = engine_pb2.PlayTableResponse(table_event=engine_pb2.TableEvent(update=update))
             assert parsed(raw) == whole
             assert event_of(raw) == whole.table_event
             whole.answer.CopyFrom(engine_pb2.ActionAnswer(request_id="r", sequence=7))
             assert parsed(raw + encode_acceptance("r", 7)) == whole
             update.ClearField("legal_actions")
-            assert event_of(encode_transition(encoder, config, made, viewer, is_last=False)).update == update
+            assert event_of(encode_transition(encoder, config, transition, viewer, is_last=False)).update == update
 
 
 @every_game
 def test_a_snapshot_in_a_stream_is_the_one_of_get_view(game: str, seed: int) -> None:
     config = make_config(game)
-    *_, made = islice(walk(config, Random(seed)), 10)
+    *_, transition = islice(walk(config, Random(seed)), 10)
     for viewer in viewers(config):
-        snapshot = event_of(StreamEncoder().snapshot(config, made.after, viewer)).snapshot
-        assert snapshot == encode_snapshot(config, made.after, viewer)
+        snapshot = event_of(StreamEncoder().snapshot(config, transition.after, viewer)).snapshot
+        assert snapshot == encode_snapshot(config, transition.after, viewer)
         assert snapshot.HasField("viewer_seat") == (viewer != SPECTATOR)
-        state = event_of(StreamEncoder().turn_state(made.after, viewer)).turn_state
+        state = event_of(StreamEncoder().turn_state(transition.after, viewer)).turn_state
         assert (state.sequence, state.clock, state.proposal) == (snapshot.sequence, snapshot.clock, snapshot.proposal)
         assert state.HasField("legal_actions") == snapshot.HasField("legal_actions")
         assert state.legal_actions == snapshot.legal_actions

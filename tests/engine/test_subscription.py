@@ -8,7 +8,7 @@ import pytest
 
 from croupier.engine.api.stream_codec import StreamEncoder, encode_acceptance
 from croupier.engine.tables import subscription as streams
-from croupier.engine.tables.subscribers import MAX_SPECTATORS_STREAMS, MAX_STREAMS_OF_A_SEAT, RETRY_SECONDS
+from croupier.engine.tables.subscribers import MAX_SEAT_STREAMS, MAX_SPECTATOR_STREAMS, RETRY_SECONDS
 from croupier.engine.tables.subscription import MAX_QUEUE_MESSAGES, Subscription
 from croupier.games.facts import SPECTATOR
 from croupier.games.registry import GAMES
@@ -20,7 +20,7 @@ from tests.engine.play import (
     act_once,
     event_of,
     every_game,
-    following,
+    live_stream,
     make_config,
     open_table,
     parsed,
@@ -69,7 +69,7 @@ async def test_a_stream_that_is_resumed_or_joined_at_any_time_continues_as_the_l
 
 
 def without_legal_actions(message: bytes) -> engine_pb2.TableUpdate:
-    """The update of a message, but for what its viewer may do."""
+    """Return the update of a message without its legal actions."""
     update = event_of(message).update
     update.ClearField("legal_actions")
     return update
@@ -79,14 +79,14 @@ def without_legal_actions(message: bytes) -> engine_pb2.TableUpdate:
 async def test_legal_actions_come_with_the_update_that_is_the_last_for_now(
     engine: EngineHarness, game: str, seed: int
 ) -> None:
-    """Live with each update after which the viewer is to act, and with the last one of those that were missed."""
+    """Live after each append, and in a resumed stream with the last of the missed updates."""
     random = Random(seed)
     table = await open_table(engine, make_config(game, options=ROUNDS.get(game)))
     seats = range(table.config.seat_count)
     for _ in range(30):
         if table.state.is_over:
             break
-        live = {seat: await following(table, seat) for seat in seats}
+        live = {seat: await live_stream(table, seat) for seat in seats}
         before = table.state.sequence
         await act_once(table, random)
         for seat, stream in live.items():
@@ -178,21 +178,21 @@ async def test_an_answer_joins_a_waiting_message_but_not_another_answer() -> Non
 async def test_quiet_streams_get_heartbeats_and_others_none(engine: EngineHarness) -> None:
     table = await open_table(engine, make_config())
     stream = table.subscribe(SPECTATOR, None)
-    table.audience.beat(table.state.sequence)
+    table.subscribers.send_heartbeats(table.state.sequence)
     assert [event_of(message).WhichOneof("event_kind") for message in await pending_messages(stream)] == ["snapshot"]
-    table.audience.beat(table.state.sequence)
+    table.subscribers.send_heartbeats(table.state.sequence)
     (message,) = await pending_messages(stream)
     assert event_of(message).heartbeat.sequence == 1
     await act_once(table, Random(1))
-    table.audience.beat(table.state.sequence)
+    table.subscribers.send_heartbeats(table.state.sequence)
     assert [event_of(message).WhichOneof("event_kind") for message in await pending_messages(stream)] == ["update"]
-    table.audience.beat(table.state.sequence)
+    table.subscribers.send_heartbeats(table.state.sequence)
     assert [event_of(message).heartbeat.sequence for message in await pending_messages(stream)] == [2]
 
 
 async def test_a_new_stream_of_a_seat_replaces_its_oldest_one(engine: EngineHarness) -> None:
     table = await open_table(engine, make_config())
-    followed = [table.subscribe(0, None) for _ in range(MAX_STREAMS_OF_A_SEAT)]
+    followed = [table.subscribe(0, None) for _ in range(MAX_SEAT_STREAMS)]
     others = {viewer: table.subscribe(viewer, None) for viewer in (1, SPECTATOR)}
     newest = [table.subscribe(0, after) for after in (None, 1)]
     for replaced in followed[:2]:
@@ -212,13 +212,13 @@ async def test_a_new_stream_of_a_seat_replaces_its_oldest_one(engine: EngineHarn
     assert not followed[3].closed
 
 
-async def test_spectators_have_a_limit_of_their_own_and_a_closed_stream_makes_room(engine: EngineHarness) -> None:
+async def test_spectators_have_their_own_limit_of_open_streams(engine: EngineHarness) -> None:
     table = await open_table(engine, make_config())
-    followed = [table.subscribe(SPECTATOR, None) for _ in range(MAX_SPECTATORS_STREAMS)]
+    followed = [table.subscribe(SPECTATOR, None) for _ in range(MAX_SPECTATOR_STREAMS)]
     with pytest.raises(LimitReached) as refusal:
         table.subscribe(SPECTATOR, None)
     assert (refusal.value.reason_name, refusal.value.retry_after_seconds) == ("TOO_MANY_STREAMS", RETRY_SECONDS)
     for seat in range(table.config.seat_count):
         table.subscribe(seat, None)
-    table.audience.leave(followed[0])
+    table.subscribers.leave(followed[0])
     table.subscribe(SPECTATOR, None)

@@ -68,7 +68,7 @@ def test_every_option_of_a_game_is_described_with_its_kind_and_default(game: str
 
 
 def default_of(option: games_pb2.OptionDescription) -> Any:
-    """The default of a described option."""
+    """Return the default of a described option."""
     match option.WhichOneof("values"):
         case "flag":
             return option.flag.default_value
@@ -79,7 +79,7 @@ def default_of(option: games_pb2.OptionDescription) -> Any:
 
 
 def values_of(option: games_pb2.OptionDescription) -> tuple[Any, ...]:
-    """The values of a described option."""
+    """Return the values of a described option."""
     match option.WhichOneof("values"):
         case "flag":
             return (False, True)

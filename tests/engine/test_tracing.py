@@ -42,7 +42,9 @@ class TracingHarness:
 
     async def open(self, config: TableConfig) -> LiveTable:
         await self.store.prepare(config, START)
-        await self.store.open(config, [made.entry for made in advance(config, new_table(config), START, None)])
+        await self.store.open(
+            config, [transition.entry for transition in advance(config, new_table(config), START, None)]
+        )
         stored = await loaded(self.store, config.table_id)
         return LiveTable(stored.config, stored.entries, self.services)
 
@@ -69,19 +71,19 @@ async def test_an_action_is_one_trace_and_its_commit_linked_with_all_that_wait_f
         sequences = await within_timeout(asyncio.gather(*acting))
     spans = harness.spans()
     names = {span.context.span_id: span.name for span in spans}
-    parts = {(CALL, None), ("act", CALL), ("decide", "act"), ("append", "act"), ("deliver", "act")}
+    parts = {(CALL, None), ("act", CALL), ("decide", "act"), ("append", "act"), ("publish", "act")}
     assert Counter((span.name, span.parent and names[span.parent.span_id]) for span in spans) == {
         **dict.fromkeys(parts, 3),
         ("commit", "append"): 1,
     }
     assert len({span.context.trace_id for span in spans}) == 3
-    acts, delivered, appends = ([span for span in spans if span.name == name] for name in ("act", "deliver", "append"))
+    acts, published, appends = ([span for span in spans if span.name == name] for name in ("act", "publish", "append"))
     about = [
         {"croupier.table_id": f"t{number}", "croupier.game": "thulla", "croupier.sequence": sequence}
         for number, sequence in enumerate(sequences)
     ]
     assert sorted((dict(span.attributes) for span in acts), key=str) == about
-    assert sorted(span.attributes["croupier.table_id"] for span in delivered) == ["t0", "t1", "t2"]
+    assert sorted(span.attributes["croupier.table_id"] for span in published) == ["t0", "t1", "t2"]
     [commit] = [span for span in spans if span.name == "commit"]
     assert {link.context.span_id for link in commit.links} == {append.context.span_id for append in appends}
     assert [[link.context.span_id for link in append.links] for append in appends] == [[commit.context.span_id]] * 3
@@ -96,24 +98,24 @@ async def test_spans_of_refusals_name_no_card(harness: TracingHarness) -> None:
     assert all(not span.events and span.status.description is None for span in spans)
 
 
-async def test_what_computer_players_do_after_an_action_is_no_part_of_it(harness: TracingHarness) -> None:
+async def test_bot_actions_are_not_part_of_the_trace_of_the_action_before(harness: TracingHarness) -> None:
     def is_persons_turn_after(table: LiveTable, sequence: int) -> bool:
-        """Let time pass for computer players, too little for anybody's to run out."""
+        """Let time pass for computer players, but less than the time of a seat."""
         harness.clock.advance(100)
         return table.state.sequence > sequence and 0 in table.state.seats_to_act
 
     async with running(harness.store):
-        # As when a Play stream takes the table up: what it starts goes on while the stream does.
+        # As when a PlayTable stream loads the table, and its tasks continue during the stream.
         with start_span("croupier_api.v1.EngineService/Play"):
             table = await harness.open(make_config(seats=(*people(1), *bots(2))))
             await until(lambda: is_persons_turn_after(table, 0))
             acted = await act_once(table, Random(1))
             await until(lambda: is_persons_turn_after(table, acted))
     names = sorted(span.name for span in harness.spans())
-    assert names == ["act", "append", "commit", "croupier_api.v1.EngineService/Play", "decide", "deliver"]
+    assert names == ["act", "append", "commit", "croupier_api.v1.EngineService/Play", "decide", "publish"]
 
 
-async def test_a_task_in_the_background_is_no_part_of_the_call_that_started_it() -> None:
+async def test_a_background_task_is_not_part_of_the_trace_that_started_it() -> None:
     recorded: list[bool] = []
 
     async def work() -> None:

@@ -10,7 +10,7 @@ from croupier.engine.core.compensation import Outage
 from croupier.engine.core.log import ActedBy, ClockCompensated, SeatConfig
 from croupier.engine.tables.live_table import LiveTable
 from croupier.engine.tables.subscription import Subscription
-from croupier.engine.tables.turn_scheduler import FOLLOW_MILLISECONDS, RETRY_MILLISECONDS, UNCERTAIN_MILLISECONDS
+from croupier.engine.tables.turn_scheduler import LIVENESS_RETRY_MILLISECONDS, RETRY_MILLISECONDS, STANDBY_MILLISECONDS
 from croupier.games.actions import Pass
 from croupier.games.facts import SPECTATOR, Seat
 from croupier.runtime.errors import IllegalNow, Unavailable
@@ -22,7 +22,7 @@ from tests.engine.play import (
     bots,
     choice,
     event_of,
-    following,
+    live_stream,
     make_config,
     open_table,
     pending_messages,
@@ -57,14 +57,14 @@ class RecordedTable:
         return await act_once(self.table, Random(1))
 
     async def updates(self) -> list[engine_pb2.TableUpdate]:
-        """The new entries of the stream, after everything that is possible now."""
+        """Return the new entries of the stream, after everything that is possible now."""
         await settled()
         return [event_of(message).update for message in await pending_messages(self.stream)]
 
     async def after(self, milliseconds: int) -> list[StreamedEntry]:
-        """The new entries of the stream after some time."""
+        """Return the new entries of the stream after some time."""
         self.engine.clock.advance(milliseconds)
-        return [made.compensated_ms or engine_pb2.ActedBy.Name(made.acted_by) for made in await self.updates()]
+        return [update.compensated_ms or engine_pb2.ActedBy.Name(update.acted_by) for update in await self.updates()]
 
     def add_outage(self, began: int, ended: int) -> None:
         """Add an outage, with times from now."""
@@ -74,13 +74,13 @@ class RecordedTable:
 
 async def watched_table(engine: EngineHarness, seats: tuple[SeatConfig, ...]) -> RecordedTable:
     table = await open_table(engine, make_config(seats=seats))
-    return RecordedTable(engine, table, await following(table, SPECTATOR))
+    return RecordedTable(engine, table, await live_stream(table, SPECTATOR))
 
 
 async def replica(engine: EngineHarness) -> RecordedTable:
-    """The same table at another engine."""
+    """Return the same table at another engine."""
     table = await reload_table(engine.another_engine(), "t1")
-    return RecordedTable(engine, table, await following(table, SPECTATOR))
+    return RecordedTable(engine, table, await live_stream(table, SPECTATOR))
 
 
 @pytest.fixture
@@ -89,8 +89,8 @@ async def three(engine: EngineHarness) -> RecordedTable:
 
 
 @pytest.fixture
-async def played_for(engine: EngineHarness) -> RecordedTable:
-    """A table of two whose seat to act is away after a time-out."""
+async def away(engine: EngineHarness) -> RecordedTable:
+    """Return a table of two whose seat to act is away after a time-out."""
     two = await watched_table(engine, people(2))
     seat = two.seat
     assert await two.after(FULL_MILLISECONDS) == [TIMEOUT]
@@ -125,15 +125,15 @@ async def test_an_action_that_is_being_stored_prevents_the_time_out(
     assert await three.after(0) == [PLAYED]
 
 
-async def test_a_seat_is_back_when_its_player_acts_again(played_for: RecordedTable) -> None:
-    await played_for.act()
-    assert [list(entry.clock.away_seats) for entry in await played_for.updates()] == [[]]
+async def test_a_seat_is_back_when_its_player_acts_again(away: RecordedTable) -> None:
+    await away.act()
+    assert [list(entry.clock.away_seats) for entry in await away.updates()] == [[]]
 
 
 FAULTS = {
     "appends fail": RETRY_MILLISECONDS,
     "reads fail": RETRY_MILLISECONDS,
-    "outages are uncertain": UNCERTAIN_MILLISECONDS,
+    "outages are uncertain": LIVENESS_RETRY_MILLISECONDS,
 }
 
 
@@ -156,7 +156,7 @@ async def test_a_failed_time_out_is_retried(
     assert three.table.state.deadline > engine.clock()
 
 
-async def test_an_engine_without_heartbeat_hands_its_streams_over_and_reads_the_log_before_it_continues(
+async def test_an_engine_without_heartbeat_hands_its_streams_over_and_continues_after_a_read_of_the_log(
     engine: EngineHarness, three: RecordedTable
 ) -> None:
     other = await replica(engine)
@@ -205,7 +205,7 @@ async def test_a_late_action_after_an_outage_is_compensated(
 ) -> None:
     seat, action = choice(three.table.state, Random(1))
     three.add_outage(5_000, 12_000)
-    await engine.liveness.attend()
+    await engine.liveness.send_heartbeat()
     engine.clock.advance(CLOCK.action_milliseconds + late)
     sequence = await three.table.act(seat, action, "r", expected_sequence=1)
     *given, acted = await three.updates()
@@ -218,17 +218,17 @@ async def test_a_late_action_after_an_outage_is_compensated(
 
 async def test_a_refused_action_causes_no_compensation(engine: EngineHarness, three: RecordedTable) -> None:
     three.add_outage(0, 5_000)
-    await engine.liveness.attend()
+    await engine.liveness.send_heartbeat()
     engine.clock.advance(CLOCK.action_milliseconds + 1)
     with pytest.raises(IllegalNow):
         await three.table.act(three.seat, Pass(), "r", None)
     assert three.table.state.sequence == 1
 
 
-async def test_seats_that_are_away_are_not_delayed(engine: EngineHarness, played_for: RecordedTable) -> None:
+async def test_seats_that_are_away_are_not_delayed(engine: EngineHarness, away: RecordedTable) -> None:
     engine.liveness_store.certain_until = 0
-    played_for.add_outage(-60_000, 60_000)
-    assert await played_for.after(AWAY_MILLISECONDS) == [TIMEOUT]
+    away.add_outage(-60_000, 60_000)
+    assert await away.after(AWAY_MILLISECONDS) == [TIMEOUT]
 
 
 async def test_computer_players_are_not_delayed(engine: EngineHarness) -> None:
@@ -247,7 +247,7 @@ async def test_the_last_writer_acts_for_a_seat(engine: EngineHarness, three: Rec
     await three.table.catch_up_to(2)
     assert (three.table.is_last_writer, other.table.is_last_writer) == (False, True)
     assert await other.after(FULL_MILLISECONDS) == [PLAYED, TIMEOUT]
-    assert await three.after(FOLLOW_MILLISECONDS - 1) == [PLAYED]
+    assert await three.after(STANDBY_MILLISECONDS - 1) == [PLAYED]
     assert await three.after(1) == [TIMEOUT]
     assert len(engine.store.tables["t1"].entries) == 3
 
@@ -256,7 +256,7 @@ async def test_two_engines_compensate_once(engine: EngineHarness, three: Recorde
     other = await replica(engine)
     three.add_outage(0, 5_000)
     other.table.is_last_writer = True
-    other.table.look()
+    other.table.schedule_turn()
     await three.after(FULL_MILLISECONDS)
     assert [entry.event for entry in engine.store.tables["t1"].entries[1:]] == [ClockCompensated(5_000)]
     for each in (three, other):

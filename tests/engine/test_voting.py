@@ -28,7 +28,7 @@ from tests.engine.play import (
     act_once,
     bots,
     event_of,
-    following,
+    live_stream,
     make_config,
     open_table,
     pending_messages,
@@ -44,7 +44,7 @@ async def seated(engine: EngineHarness, seats: tuple[SeatConfig, ...] = ()) -> L
 
 
 def agreed(table: LiveTable) -> list[str]:
-    """The proposals that all seats have agreed to."""
+    """Return the proposals that all seats have agreed to."""
     return [entry.event.proposal for entry in table.entries if isinstance(entry.event, ProposalAgreed)]
 
 
@@ -54,7 +54,7 @@ async def updates(stream: Subscription) -> list[engine_pb2.TableUpdate]:
 
 async def test_a_proposal_is_executed_once_when_the_last_seat_agrees(engine: EngineHarness) -> None:
     table = await seated(engine)
-    stream = await following(table, 0)
+    stream = await live_stream(table, 0)
     assert await table.propose(2, "restart_same", "a") == 2
     for number, seat in enumerate((0, 3), start=3):
         assert await table.vote(seat, 2, True, "b") == number
@@ -62,14 +62,14 @@ async def test_a_proposal_is_executed_once_when_the_last_seat_agrees(engine: Eng
     assert await table.vote(1, 2, True, "c") == 5
     assert agreed(table) == ["restart_same"]
     assert table.state.sequence == 6
-    said, *votes, happened = await updates(stream)
-    assert (said.sequence, said.seat, said.proposal.name, said.proposal.proposer) == (2, 2, "restart_same", 2)
-    assert said.proposal.expiry_time.ToMilliseconds() == engine.clock() + PROPOSAL_MILLISECONDS
-    assert [list(update.proposal.agreed_seats) for update in (said, *votes)] == [[2], [0, 2], [0, 2, 3], [0, 1, 2, 3]]
+    first, *votes, executed = await updates(stream)
+    assert (first.sequence, first.seat, first.proposal.name, first.proposal.proposer) == (2, 2, "restart_same", 2)
+    assert first.proposal.expiry_time.ToMilliseconds() == engine.clock() + PROPOSAL_MILLISECONDS
+    assert [list(update.proposal.agreed_seats) for update in (first, *votes)] == [[2], [0, 2], [0, 2, 3], [0, 1, 2, 3]]
     assert [update.seat for update in votes] == [0, 3, 1]
-    assert not any(update.facts for update in (said, *votes))
-    assert (happened.HasField("seat"), happened.HasField("proposal")) == (False, False)
-    assert happened.facts
+    assert not any(update.facts for update in (first, *votes))
+    assert (executed.HasField("seat"), executed.HasField("proposal")) == (False, False)
+    assert executed.facts
     for each in (table, await reload_table(engine, "t1")):
         assert await each.propose(2, "restart_same", "a") == 2
         assert await each.vote(1, 2, True, "c") == 5
@@ -87,7 +87,7 @@ async def test_following_shuffles_are_stored_with_the_proposal(engine: EngineHar
 
 async def test_every_update_has_the_open_proposal_until_a_seat_refuses(engine: EngineHarness) -> None:
     table = await seated(engine)
-    stream = await following(table, 3)
+    stream = await live_stream(table, 3)
     await table.propose(0, "restart_same", "a")
     await act_once(table, Random(1))
     for viewer in (*range(4), SPECTATOR):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event, select
 
-from croupier.engine.storage.port import TableMark
+from croupier.engine.storage.port import TableChange
 from croupier.engine.storage.schema import DEADLINES, TABLES
 from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.storage.writer import REPORT_MILLISECONDS
@@ -17,7 +17,7 @@ from tests.engine.databases import another_store, entry, opened, store_on
 from tests.engine.fakes import START
 from tests.engine.play import within_timeout
 
-DUE = TableMark(1, finished=False)
+DUE = TableChange(1, finished=False)
 LATE = START + REPORT_MILLISECONDS + 1
 Claim = Callable[[SqlTableStore, int, int, int], Awaitable[list[str]]]
 either_claim = pytest.mark.parametrize("claim", [SqlTableStore.claim_overdue, SqlTableStore.claim_unreported])
@@ -25,7 +25,7 @@ either_claim = pytest.mark.parametrize("claim", [SqlTableStore.claim_overdue, Sq
 
 @pytest.fixture
 async def two_stores(postgres_url: str) -> AsyncIterator[tuple[SqlTableStore, SqlTableStore]]:
-    """The stores of two engines, with ten tables whose deadlines and reports are due."""
+    """Yield the stores of two engines, with ten tables whose deadlines and reports are due."""
     async with another_store(postgres_url, "e1") as first, another_store(postgres_url, "e2") as second:
         for number in range(10):
             await opened(first, f"t{number}")
@@ -48,7 +48,7 @@ async def test_a_table_has_its_new_deadline_and_a_finished_one_none(store: SqlTa
         await opened(store, table_id, [entry(1, deadline=START)])
     assert len(await store.claim_overdue(START + 1, START + 100, 10)) == 3
     await store.append("t1", [entry(2, deadline=START + 10), entry(3, deadline=START + 20)], None)
-    await store.append("t2", [entry(2, deadline=0)], TableMark(1, finished=True))
+    await store.append("t2", [entry(2, deadline=0)], TableChange(1, finished=True))
     assert await store.claim_overdue(START + 20, START + 50, 10) == []
     assert await store.claim_overdue(START + 21, START + 50, 10) == ["t1"]
     assert sorted(await store.claim_overdue(START + 10**9, START + 10**9, 10)) == ["t1", "t3"]
@@ -83,7 +83,7 @@ async def test_reports_are_claimed_some_time_after_they_became_due(store: SqlTab
     assert await store.claim_unreported(due + 51, due + 90, 10) == ["t1"]
     await store.set_reports_done("t1", 1)
     assert await store.claim_unreported(due + 10**6, due, 10) == []
-    await store.append("t1", [entry(3, at=START + 10**6)], TableMark(2, finished=True))
+    await store.append("t1", [entry(3, at=START + 10**6)], TableChange(2, finished=True))
     assert await store.claim_unreported(due + 10**6, due, 10) == []
     assert await store.claim_unreported(due + 10**6 + 1, due, 10) == ["t1"]
 

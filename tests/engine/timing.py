@@ -21,19 +21,19 @@ class HeldCall:
     """A method of a store that reads at once, and answers or fails when it is released."""
 
     def __init__(self, store: MemoryTableStore, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        self._read, self._goes_on = asyncio.Event(), asyncio.Event()
+        self._read, self._released = asyncio.Event(), asyncio.Event()
         self._method = getattr(store, name)
         monkeypatch.setattr(store, name, self)
 
-    async def __call__(self, about: Any) -> Any:
+    async def __call__(self, argument: Any) -> Any:
         try:
-            return await self._method(about)
+            return await self._method(argument)
         finally:
             self._read.set()
-            await self._goes_on.wait()
+            await self._released.wait()
 
-    async def has_read(self) -> None:
+    async def until_read(self) -> None:
         await within_timeout(self._read.wait())
 
     def release(self) -> None:
-        self._goes_on.set()
+        self._released.set()

@@ -26,5 +26,5 @@ def toy_known() -> Iterator[None]:
 
 
 def toy_table() -> TableConfig:
-    """The configuration of a table with four persons."""
+    """Return the configuration of a table with four persons."""
     return TableConfig("t1", TOY.id, TOY.rules_version, SEATS, {}, CLOCK, SEED, people(SEATS), (b"",) * SEATS)

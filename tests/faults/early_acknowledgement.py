@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from croupier.engine.core.log import Entry
-from croupier.engine.storage.port import TableMark
+from croupier.engine.storage.port import TableChange
 from croupier.engine.storage.sql_store import SqlTableStore
 from loadtest.faults.child import main as run_child
 from loadtest.faults.command import main as run_faults
@@ -21,11 +21,11 @@ def acknowledge_early() -> None:
     """Change the store to return at once, and to commit in the same order later."""
     append, order, pending = SqlTableStore.append, asyncio.Lock(), set[asyncio.Task[None]]()
 
-    async def early(store: SqlTableStore, table_id: str, entries: Sequence[Entry], mark: TableMark | None) -> None:
+    async def early(store: SqlTableStore, table_id: str, entries: Sequence[Entry], change: TableChange | None) -> None:
         async def later() -> None:
             await asyncio.sleep(DELAY_SECONDS)
             async with order:
-                await append(store, table_id, entries, mark)
+                await append(store, table_id, entries, change)
 
         task = asyncio.create_task(later())
         pending.add(task)

@@ -159,7 +159,7 @@ def act_early(_: object) -> object:
     async def run_out(one: Any, seat: Seat) -> None:
         await one._store(seat, one._quick_decision(seat))
 
-    setattr(TurnScheduler, "_run_out", run_out)  # noqa: B010 - mypy refuses assignments to methods
+    setattr(TurnScheduler, "_time_out", run_out)  # noqa: B010 - mypy refuses assignments to methods
     return lambda one, _: one._table.state.at + EARLY_MILLISECONDS
 
 

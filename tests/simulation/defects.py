@@ -10,7 +10,7 @@ from croupier.engine.api.outbox import Outbox
 from croupier.engine.cluster.catch_up import CatchUp
 from croupier.engine.core import clock
 from croupier.engine.core import fold as table
-from croupier.engine.core.clock import NOBODY_WAITS, ClockState
+from croupier.engine.core.clock import NOT_WAITING, ClockState
 from croupier.engine.core.fold import Transition
 from croupier.engine.core.log import Entry
 from croupier.engine.core.reports import Report
@@ -38,8 +38,8 @@ def acknowledge_before_commit() -> AbstractContextManager[Any]:
     """An append returns before it is stored."""
     original = SqlTableStore.append
 
-    async def append(store: SqlTableStore, table_id: str, entries: Sequence[Entry], mark: Any) -> None:
-        asyncio.ensure_future(original(store, table_id, entries, mark)).add_done_callback(
+    async def append(store: SqlTableStore, table_id: str, entries: Sequence[Entry], change: Any) -> None:
+        asyncio.ensure_future(original(store, table_id, entries, change)).add_done_callback(
             lambda done: done.cancelled() or done.exception()
         )
 
@@ -70,7 +70,7 @@ def compensate_twice() -> AbstractContextManager[Any]:
     """A compensation is not counted as such."""
 
     def clock_after_compensation(before: ClockState, milliseconds: int) -> ClockState:
-        since = (NOBODY_WAITS if started == NOBODY_WAITS else started + milliseconds for started in before.since)
+        since = (NOT_WAITING if started == NOT_WAITING else started + milliseconds for started in before.since)
         return before._replace(since=tuple(since))
 
     return patch.object(table, "clock_after_compensation", clock_after_compensation)
@@ -109,14 +109,14 @@ def never_catch_up_on_lost_notifications() -> AbstractContextManager[Any]:
 def forget_reports_before_they_arrive() -> AbstractContextManager[Any]:
     """Reports are noted as delivered before they are."""
 
-    async def hand_over(outbox: Outbox, table_id: str, reports: Sequence[Report]) -> None:
+    async def deliver_table(outbox: Outbox, table_id: str, reports: Sequence[Report]) -> None:
         done = await outbox._store.reports_done(table_id)
         await outbox._store.set_reports_done(table_id, len(reports))
         outbox._due.pop(table_id, None)
         for report in reports[done:]:
             await outbox._send(table_id, report)
 
-    return patch.object(Outbox, "_hand_over_table", hand_over)
+    return patch.object(Outbox, "_deliver_table", deliver_table)
 
 
 DEFECTS: Mapping[str, Defect] = {

@@ -100,13 +100,13 @@ def check_action(seen: list[Observation], table_id: str, sequence: int) -> Obser
     mine = {each.name: each for each in seen if each.parent == acted.id} | {"act": acted}
     [call] = [each for each in seen if each.id == acted.parent]
     assert (call.service, call.name) == ("croupier-engine", f"{ENGINE}/SubmitAction")
-    parents = {"act": call, "decide": mine["act"], "append": mine["act"], "deliver": mine["act"]}
+    parents = {"act": call, "decide": mine["act"], "append": mine["act"], "publish": mine["act"]}
     assert {name: mine[name].parent for name in parents} == {name: parent.id for name, parent in parents.items()}
     assert mine["act"].told == {"croupier.table_id": table_id, "croupier.game": "thulla", "croupier.sequence": sequence}
     # It may have been another action's append that the commit began with.
     [commit] = [each for each in seen if each.id in mine["append"].linked]
     assert (commit.name, mine["append"].id in commit.linked) == ("commit", True)
-    assert commit.span.end_time_unix_nano <= mine["deliver"].span.start_time_unix_nano
+    assert commit.span.end_time_unix_nano <= mine["publish"].span.start_time_unix_nano
     return call
 
 

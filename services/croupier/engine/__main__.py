@@ -29,13 +29,13 @@ from croupier.runtime.stream_limiter import StreamLimiter
 
 
 def seed_source(shuffle_seed: str) -> Callable[[int], bytes]:
-    """Where the secret seeds of tables come from; a text makes all of them the same."""
+    """Return the source of the tables' secret seeds; with a text all of them are the same."""
     fixed = hashlib.sha256(f"croupier demonstration {shuffle_seed}".encode()).digest()
     return (lambda length: fixed[:length]) if shuffle_seed else secrets.token_bytes
 
 
 def build(settings: EngineSettings, resources: Resources) -> Service:
-    """Wire the engine; raises SettingsError for a key that cannot be used."""
+    """Wire the engine; raises SettingsError for an unusable key."""
 
     def local_clock() -> int:
         return now_milliseconds() + settings.clock_offset_milliseconds
@@ -62,17 +62,17 @@ def build(settings: EngineSettings, resources: Resources) -> Service:
         rpc_metrics=metrics.rpc,
         check_access=partial(check_key, scoring, settings, resources.logger),
         start=engine.clock.measure,
-        # Once the ports are open: an engine whose ports are taken has never been there, and nobody is given back time.
-        join=engine.liveness.attend,
+        # Only with open ports: an engine whose ports are taken never served, so its end must not count as an outage.
+        join=engine.liveness.send_heartbeat,
         work=engine.work(),
-        leave=engine.send_streams_elsewhere,
+        leave=engine.hand_over_streams,
         finish=engine.finish,
         lasting_work={"store": engine.store.run},
     )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Serve until stopped; returns the exit code."""
+    """Serve until stopped; return the exit code."""
     return run_service(
         "engine",
         EngineSettings,

@@ -1,4 +1,4 @@
-"""Putting the engine together from its parts, for SQLite or PostgreSQL, and taking it apart again in order."""
+"""The assembly of an engine from its parts, for SQLite or PostgreSQL, and its orderly end."""
 
 import asyncio
 import secrets
@@ -14,7 +14,7 @@ from croupier.engine.api.outbox import Outbox, ScoringPort
 from croupier.engine.api.stream_codec import StreamEncoder
 from croupier.engine.bots.worker_pool import BotWorkerPool, BotWorkers
 from croupier.engine.cluster.catch_up import CatchUp
-from croupier.engine.cluster.database_clock import AskTime, DatabaseClock, time_of
+from croupier.engine.cluster.database_clock import DatabaseClock, QueryTime, time_query
 from croupier.engine.cluster.housekeeping import Housekeeper, Retention
 from croupier.engine.cluster.liveness import EngineLiveness
 from croupier.engine.cluster.notifier import Notifier, NullNotifier
@@ -39,7 +39,7 @@ DAY_MILLISECONDS = 86_400_000
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """The parts that run."""
+    """The parts of an engine."""
 
     clock: DatabaseClock
     services: TableDependencies
@@ -53,7 +53,7 @@ class Engine:
     housekeeper: Housekeeper
 
     def work(self) -> Mapping[str, Work]:
-        """What goes on until the engine stops, beside the store, which goes on until it is finished."""
+        """Return the tasks that run until the engine stops; the store runs longer, until `finish` closes it."""
         return {
             "clock": self.clock.run,
             "liveness": self.liveness.run,
@@ -64,25 +64,25 @@ class Engine:
         }
 
     def pending(self) -> Mapping[str, int]:
-        """How much of each kind is in memory or under way: nothing, some time after the last game has ended."""
+        """Return the amount of each kind of state in memory; all are 0 some time after the last game has ended."""
         return {
             "open tables": len(self.tables.in_memory),
             "loading tables": len(self.tables.loading),
-            "tables with streams": self.tables.followed,
+            "tables with streams": self.tables.subscribed,
             "background tasks": self.services.background.pending,
             "reports": self.outbox.pending,
             "appends": self.store.pending,
             "logs to read": self.catch_up_worker.pending,
         }
 
-    async def send_streams_elsewhere(self, grace_seconds: float) -> None:
-        """Take no more tables on, and end all streams with the notice that other engines go on."""
+    async def hand_over_streams(self, grace_seconds: float) -> None:
+        """Load no more tables, and end all streams with a resume notice: other engines continue the tables."""
         leaving = [asyncio.ensure_future(self.tables.drain()), asyncio.ensure_future(self.liveness.leave())]
         await asyncio.wait(leaving, timeout=grace_seconds)
         await end_tasks(leaving)
 
     async def finish(self, grace_seconds: float) -> None:
-        """Store what waits, and hand reports over that are due, as far as that goes in this time."""
+        """Store waiting appends and deliver due reports, as far as possible in this time."""
         finishing = asyncio.create_task(self._finish(grace_seconds))
         await asyncio.wait([finishing], timeout=grace_seconds)
         await end_tasks([finishing])
@@ -90,21 +90,21 @@ class Engine:
     async def _finish(self, grace_seconds: float) -> None:
         await self.bot_workers.close()
         await self.services.background.close(grace_seconds)
-        with suppress(Exception):  # Scoring may be away: then another engine hands them over.
-            await self.outbox.hand_over()
+        with suppress(Exception):  # If scoring is down, another engine delivers them later.
+            await self.outbox.deliver()
         self.store.close()
         await self.store.ended.wait()
 
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """How an engine reaches what is neither its database nor a service: chance, time, other engines, processes."""
+    """The ports of an engine beside database and services: randomness, time, other engines, processes."""
 
     engine_id: str
     metrics: EngineMetrics
     new_seed: Callable[[int], bytes]
     random: RandomSource
-    ask_time: AskTime
+    query_time: QueryTime
     writer: EntryWriter
     notifier: Notifier
     bot_workers: BotWorkers
@@ -118,7 +118,7 @@ def assemble(
     local_clock: Clock,
     logger: Logger,
 ) -> Engine:
-    """Wire an engine by hand; nothing runs yet."""
+    """Wire an engine with production ports; nothing runs yet."""
     engine_id, metrics = secrets.token_hex(8), EngineMetrics(CollectorRegistry())
     writer, notifier = _writer_and_notifier(database, engine_id, logger)
     ports = Ports(
@@ -126,7 +126,7 @@ def assemble(
         metrics=metrics,
         new_seed=new_seed,
         random=secrets.SystemRandom().randrange,
-        ask_time=time_of(database, local_clock),
+        query_time=time_query(database, local_clock),
         writer=writer,
         notifier=notifier,
         bot_workers=BotWorkerPool(settings.bot_processes, metrics, logger),
@@ -144,10 +144,10 @@ def wire(
 ) -> Engine:
     """Wire an engine to these ports; nothing runs yet."""
     metrics, writer = ports.metrics, ports.writer
-    clock = DatabaseClock(local_clock, ports.ask_time, logger)
+    clock = DatabaseClock(local_clock, ports.query_time, logger)
     store = SqlTableStore(database, writer, metrics)
     outbox = Outbox(store, scoring, clock, metrics, logger)
-    liveness = EngineLiveness(SqlLivenessStore(database), ports.engine_id, store.is_flowing, clock, logger)
+    liveness = EngineLiveness(SqlLivenessStore(database), ports.engine_id, store.is_responsive, clock, logger)
     services = TableDependencies(
         store=store,
         encoder=StreamEncoder(),
@@ -177,7 +177,7 @@ def wire(
 
 
 def _writer_and_notifier(database: AsyncEngine, engine_id: str, logger: Logger) -> tuple[EntryWriter, Notifier]:
-    """Who appends, and who tells; an engine on SQLite is alone."""
+    # An engine on SQLite is the only one of its database.
     if database.dialect.name == "sqlite":
         return SqliteWriter(database), NullNotifier()
     return PostgresWriter(database, engine_id), PostgresNotifier(database, engine_id, logger)

@@ -8,14 +8,14 @@ from croupier.runtime.metrics import LATENCY_BUCKETS_SECONDS, RpcMetrics
 
 
 class EngineMetrics:
-    """What the engine counts and measures, in a registry."""
+    """The engine's metrics, by their names in the code."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         counter, gauge = partial(Counter, registry=registry), partial(Gauge, registry=registry)
         histogram = partial(Histogram, registry=registry)
         self.registry = registry
         self.rpc = RpcMetrics(registry)
-        self.open_tables = gauge("croupier_open_tables", "Tables in play, whoever looks after them, by game.", ["game"])
+        self.open_tables = gauge("croupier_open_tables", "Tables in play at all engines, by game.", ["game"])
         self.tables_in_memory = gauge(
             "croupier_tables_in_memory",
             "Tables in play that this engine has in memory, by game and phase.",
@@ -25,25 +25,29 @@ class EngineMetrics:
         self.actions_refused = counter("croupier_actions_refused", "Actions refused, by reason.", ["reason"])
         self.append_seconds = histogram(
             "croupier_append_seconds",
-            "Time from wanting to append to being durable, in seconds.",
+            "Time from the start of an append until it is durable, in seconds.",
             buckets=LATENCY_BUCKETS_SECONDS,
         )
         self.commit_rows = histogram(
             "croupier_commit_rows", "Log entries stored in one commit.", buckets=(1, 2, 5, 10, 20, 50, 100, 200, 500)
         )
         self.streams = gauge("croupier_streams", "Open table streams.")
-        self.resumes = counter("croupier_resumes", "Streams that went on from a sequence.")
-        self.slow_readers = counter("croupier_slow_readers_closed", "Streams closed because they fell behind.")
-        self.clock_expiries = counter("croupier_clock_expiries", "Actions made because time ran out.", ["game"])
+        self.resumes = counter("croupier_resumes", "Streams that resumed after a sequence.")
+        self.slow_readers = counter("croupier_slow_readers_closed", "Streams closed because they were read too slowly.")
+        self.clock_expiries = counter(
+            "croupier_clock_expiries", "Actions of the engine for seats whose time ran out.", ["game"]
+        )
         self.thinking_seconds = histogram(
             "croupier_thinking_seconds",
-            "Time for a decision of a computer player that thinks, waiting included, in seconds.",
+            "Time for a decision of a searching computer player, waiting included, in seconds.",
             buckets=LATENCY_BUCKETS_SECONDS,
         )
         self.thinking_fallbacks = counter(
             "croupier_thinking_fallbacks",
-            "Decisions of computer players that think which were made without a bot worker, by reason.",
+            "Decisions of searching computer players without a bot worker, by reason.",
             ["reason"],
         )
-        self.reports_waiting = gauge("croupier_reports_waiting", "Tables with reports that scoring has not got.")
+        self.reports_waiting = gauge(
+            "croupier_reports_waiting", "Tables with reports that were not delivered to scoring yet."
+        )
         self.reactions = counter("croupier_reactions", "Reactions sent.")

@@ -17,7 +17,7 @@ def _is_thresholds(text: str) -> bool:
 
 
 def _on_loopback(value: Value, info: ValidationInfo) -> Value:
-    """Refuse what is for tests where others can reach the engine."""
+    """Refuse a value for tests unless the engine is reachable from this machine only."""
     listens = [info.data[name] for name in ("listen", "control_listen") if name in info.data]
     if value and not all(map(is_loopback, listens)):
         raise ValueError("expected only with --listen and --control-listen on loopback, since it is for tests")
@@ -44,20 +44,20 @@ class EngineSettings(ServiceSettings):
     max_streams: NonNegativeInt = 50_000
     """Streams beyond which no more are opened."""
     max_player_streams: NonNegativeInt = 100
-    """Most of these streams for one player."""
+    """Streams of one player beyond which no more are opened."""
     bot_processes: NonNegativeInt = 1
-    """Processes in which computer players that think do so. 0: they act like the first one of their game."""
+    """Processes for the decisions of searching computer players. 0: they act like the first one of their game."""
     idle_seconds: NonNegativeInt = 120
-    """Seconds after which a table that nobody uses leaves memory."""
+    """Seconds after which an unused table leaves memory."""
     log_seconds: NonNegativeInt = 3_600
-    """Seconds after its end after which a table goes to the archive."""
+    """Seconds after its end after which a table is archived."""
     replay_days: NonNegativeInt = 0
-    """Days after its end after which a table is forgotten. 0: never."""
+    """Days after its end after which a table is deleted. 0: never."""
     gc_thresholds: Annotated[str, expecting("three integers with commas between", _is_thresholds)] = "10000,20,100"
     """Thresholds of Python's garbage collector, one for each generation."""
     scheduling: Literal["batch", "normal"] = "batch"
     """Scheduling class on Linux: with batch, threads of the transport interrupt the event loop less."""
     clock_offset_milliseconds: Annotated[int, AfterValidator(_on_loopback)] = 0
-    """For tests only: how far this engine's own clock is off. Refused beyond loopback."""
+    """For tests only: the error of this engine's own clock. Refused beyond loopback."""
     shuffle_seed: Annotated[str, AfterValidator(_on_loopback)] = ""
     """For demonstrations and tests only: fixes the secret seed of every table. Refused beyond loopback."""

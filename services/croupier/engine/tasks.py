@@ -1,4 +1,4 @@
-"""Tasks that nobody waits for."""
+"""Background tasks without a caller that awaits them."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -10,21 +10,21 @@ from croupier.runtime.tracing import context_without_span
 
 
 class Background:
-    """Keeps tasks until they are done and logs what they raise; after close() nothing new starts."""
+    """Runs tasks to their end and logs their errors; after close() it starts no more."""
 
     def __init__(self, logger: Logger) -> None:
-        # In the order in which they began, so that what happens does not depend on where they lie in memory.
+        # A dict keeps the order in which they started, so that runs of the simulation are reproducible.
         self._tasks: dict[asyncio.Task[None], None] = {}
         self._logger = logger
         self._closed = False
 
     @property
     def pending(self) -> int:
-        """How many tasks run."""
+        """The number of running tasks."""
         return len(self._tasks)
 
     def start(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run a coroutine by itself, as no part of the call that starts it."""
+        """Run a coroutine as a task, outside of the trace of the call that starts it."""
         if self._closed:
             work.close()
             return
@@ -38,7 +38,7 @@ class Background:
             self._logger.error("background task failed", exc_info=error)
 
     async def close(self, grace_seconds: float) -> None:
-        """Start nothing more, wait for what runs, and cancel what then still does."""
+        """Start no more tasks, wait for the running ones, and cancel them after the grace period."""
         self._closed = True
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=grace_seconds)

@@ -1,4 +1,4 @@
-"""The engine's process, set up for many small messages; each step was measured with `make bench`."""
+"""Tuning of the engine's process for many small messages; `make bench` measured each step."""
 
 import gc
 import os
@@ -8,12 +8,12 @@ from contextlib import suppress
 
 def tune_process(gc_thresholds: str, scheduling: str) -> None:
     """Set the thresholds of the garbage collector, and the scheduling class that threads of this one inherit."""
-    # Values in memory are many and live long, cycles among them are few: looking for cycles at the usual pace costs
-    # a busy engine a fifth of its time and makes pauses of tenths of a second. Among young values there are some with
-    # every call that is refused or cancelled, which may hold a table: they must not wait for long.
+    # Most objects live long and few are in cycles: garbage collection at the default rate costs a busy engine a fifth
+    # of its time, with pauses of tenths of a second. But each refused or cancelled call leaves a young cycle, which may
+    # hold a table: these must be collected soon.
     gc.set_threshold(*(int(number) for number in gc_thresholds.split(",")))
-    # The transport's threads would otherwise interrupt the event loop for every single message, and taking turns costs
-    # more than the messages' own rules do.
+    # Otherwise the transport's threads interrupt the event loop for every message, and switching costs more CPU than
+    # the rules of the games.
     if scheduling == "batch" and sys.platform == "linux":
         with suppress(OSError):
             os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))

@@ -1,4 +1,4 @@
-"""Between the contract's messages and plain values: actions, and what a seat may do.
+"""The contract's messages of actions and legal actions, and the values of the games.
 
 In the contract card and suit numbers are one higher, since 0 means none.
 """
@@ -15,7 +15,7 @@ from croupier.games.interface import Legal
 from croupier.runtime.errors import MalformedRequest
 from croupier_api.v1 import actions_pb2, cards_pb2, errors_pb2
 
-# What is longer can be nothing known, and would make a refusal that repeats it too long to be sent.
+# Longer words cannot be known, and a refusal that repeats them would be too long to send.
 MAX_WORD_CHARACTERS = 64
 MAX_CARDS = 2 * 255
 
@@ -135,7 +135,7 @@ _FIXED: dict[str, Action] = {
     "stand_pat": actions.StandPat(),
     "throw_down": actions.ThrowDown(),
 }
-"""The verbs without parts."""
+"""The actions without parts, by verb."""
 _FIXED_VERBS = {type(action): verb for verb, action in _FIXED.items()}
 _DECODERS: dict[str, Callable[[Any, _Part], Action]] = {
     "bid": _decode_bid,
@@ -159,8 +159,10 @@ def encode_action(action: Action) -> actions_pb2.Action:
         case actions.Play(card, suit):
             message.play.CopyFrom(actions_pb2.PlayAction(card=encode_card(card), suit=encode_suit(suit)))
         case actions.Bid(bid):
-            made = actions_pb2.BidAction(amount=bid) if isinstance(bid, int) else actions_pb2.BidAction(contract=bid)
-            message.bid.CopyFrom(made)
+            bid_action = (
+                actions_pb2.BidAction(amount=bid) if isinstance(bid, int) else actions_pb2.BidAction(contract=bid)
+            )
+            message.bid.CopyFrom(bid_action)
         case actions.KeepCards(cards, trump):
             message.keep_cards.CopyFrom(
                 actions_pb2.KeepCardsAction(cards=encode_cards(cards), trump=encode_suit(trump))
@@ -205,7 +207,7 @@ def encode_suit(suit: int | None) -> cards_pb2.Suit.ValueType:
 
 
 def encode_legal(legal: Legal) -> actions_pb2.LegalActions:
-    """Return the message of what a seat may do."""
+    """Return the message of legal actions."""
     listed = [encode_action(action) for action in legal.actions]
     return actions_pb2.LegalActions(actions=listed, choices=[_encode_choice(choice) for choice in legal.choices])
 

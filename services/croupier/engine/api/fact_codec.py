@@ -18,8 +18,8 @@ def encode_fact(fact: Fact) -> facts_pb2.Fact:
 def encode_fact_of_update(fact: Fact) -> bytes:
     """Return a fact as an encoded field of TableUpdate.
 
-    The same facts come again and again, so they are kept encoded. Each kind has a cache of its own, because tuples of
-    different kinds can be equal.
+    Equal facts recur often, so their encoding is cached. Each kind has its own cache, because tuples of different kinds
+    can be equal.
     """
     return _ENCODED[type(fact)](fact)
 
@@ -113,7 +113,7 @@ _ENCODERS: dict[type[Any], Callable[[Any], facts_pb2.Fact]] = {
     facts.GameEnded: _game_ended,
 }
 _SENT_ONCE = frozenset({facts.RoundEnded, facts.GameEnded, facts.HandRevealed, facts.CardOrderChanged})
-"""Facts that are long, and are sent to all viewers of a table at once and hardly ever again."""
+"""Long facts, which are sent to all viewers of a table at once and hardly ever again."""
 _ENCODED: dict[type[Any], Callable[[Any], bytes]] = {
     kind: lru_cache(maxsize=64 if kind in _SENT_ONCE else 2048)(_as_part_of_update) for kind in _ENCODERS
 }
@@ -162,7 +162,7 @@ def _encode_mark(mark: facts.Mark) -> facts_pb2.Mark:
 
 
 def _encode_call(call: facts.Call) -> facts_pb2.Call:
-    """A call; a secret one has no action."""
+    # A secret call has no action.
     action = None if call.action is None else encode_action(call.action)
     return facts_pb2.Call(seat=call.seat, action=action)
 

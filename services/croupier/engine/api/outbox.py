@@ -12,29 +12,29 @@ from croupier.engine.storage.port import StoredTable, TableStore
 from croupier.runtime.identity import Clock
 from croupier.runtime.logs import Logger
 
-FIRST_WAIT_SECONDS = 0.2
-MAX_WAIT_SECONDS = 5.0
-LOOK_SECONDS = 1.0
+MIN_BACKOFF_SECONDS = 0.2
+MAX_BACKOFF_SECONDS = 5.0
+POLL_SECONDS = 1.0
 CLAIM_MILLISECONDS = 10_000
-"""How long other engines leave alone what one of them found."""
+"""An engine that claimed reports has this long to deliver them before another may claim them."""
 CLAIM_LIMIT = 50
 MAX_DUE = 500
-"""With so many tables that wait for scoring, an engine looks for no more."""
+"""With so many tables that wait for scoring, an engine claims no more."""
 
 
 class ReportRejected(Exception):
-    """Scoring will never take this report."""
+    """Scoring rejected a report, and would reject it again."""
 
 
 class ScoringPort(Protocol):
-    """Where reports go."""
+    """The port to scoring."""
 
     async def send(self, report: Report) -> None:
-        """Hand a report over; raises ReportRejected, or anything else to be tried again."""
+        """Deliver a report; raises ReportRejected, or any other error for a retry."""
 
 
 class Outbox:
-    """Hands reports over, table by table; what scoring does not take now waits, and tables go on meanwhile."""
+    """Delivers reports, table by table; while scoring is down they wait, and tables continue."""
 
     def __init__(
         self, store: TableStore, scoring: ScoringPort, clock: Clock, metrics: EngineMetrics, logger: Logger
@@ -44,39 +44,39 @@ class Outbox:
         self._clock = clock
         self._metrics = metrics
         self._logger = logger
-        # All reports of each table that has some due. A dict keeps the order in which tables asked.
+        # All reports of each table with due ones, in the order in which tables reported.
         self._due: dict[str, Sequence[Report]] = {}
         self._wake = asyncio.Event()
 
     @property
     def pending(self) -> int:
-        """How many tables have reports that are due here."""
+        """The number of tables with reports that are due here."""
         return len(self._due)
 
     def report(self, table_id: str, reports: Sequence[Report]) -> None:
-        """Note that reports of this table are due; these are all it has had, in order."""
+        """Enqueue the reports of a table: all that it has had, in order."""
         self._due[table_id] = reports
         self._metrics.reports_waiting.set(len(self._due))
         self._wake.set()
 
     async def run(self) -> None:
-        """Hand over what is due, also what other engines left undone; runs until cancelled."""
-        wait_seconds = FIRST_WAIT_SECONDS
+        """Deliver due reports, also those that other engines left; runs until cancelled."""
+        backoff_seconds = MIN_BACKOFF_SECONDS
         while True:
             try:
-                await self.look()
-                await self.hand_over()
-                wait_seconds = FIRST_WAIT_SECONDS
+                await self.claim_due()
+                await self.deliver()
+                backoff_seconds = MIN_BACKOFF_SECONDS
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(LOOK_SECONDS):
+                    async with asyncio.timeout(POLL_SECONDS):
                         await self._wake.wait()
-            except Exception as error:  # noqa: BLE001 - whatever it was, it is tried again
+            except Exception as error:  # noqa: BLE001 - any failure is retried
                 self._logger.warning("reports wait for scoring", error=type(error).__name__, tables=len(self._due))
-                await asyncio.sleep(wait_seconds)
-                wait_seconds = min(wait_seconds * 2, MAX_WAIT_SECONDS)
+                await asyncio.sleep(backoff_seconds)
+                backoff_seconds = min(backoff_seconds * 2, MAX_BACKOFF_SECONDS)
 
-    async def look(self) -> None:
-        """Find what is due and was handed over by nobody."""
+    async def claim_due(self) -> None:
+        """Claim the reports of tables whose engine did not deliver them in time."""
         if len(self._due) >= MAX_DUE:
             return
         now = self._clock()
@@ -84,7 +84,7 @@ class Outbox:
             try:
                 stored = await self._store.load(table_id)
             except UnreadableLog as error:
-                self._leave(table_id, error)
+                self._log_unreadable(table_id, error)
                 continue
             if stored and table_id not in self._due:
                 self._report_of(stored)
@@ -93,27 +93,27 @@ class Outbox:
         table_id = stored.config.table_id
         try:
             self.report(table_id, reports_of(stored.config, stored.entries))
-        except Exception as error:  # noqa: BLE001 - a table that cannot be folded keeps no other from being reported
-            self._leave(table_id, error)
+        except Exception as error:  # noqa: BLE001 - a table that cannot be folded must not delay others
+            self._log_unreadable(table_id, error)
 
-    def _leave(self, table_id: str, error: Exception) -> None:
-        # Only newer engines may know the rules of this table, or the format of its log.
-        self._logger.error("reports cannot be told", table_id=table_id, exc_info=error)
+    def _log_unreadable(self, table_id: str, error: Exception) -> None:
+        # Perhaps only newer engines know the rules of this table, or the format of its log.
+        self._logger.error("reports cannot be derived", table_id=table_id, exc_info=error)
 
-    async def hand_over(self) -> None:
-        """Hand over everything that is due now; raises what scoring or the store raised."""
+    async def deliver(self) -> None:
+        """Deliver all due reports; raises what scoring or the store raises."""
         self._wake.clear()
         while self._due:
             table_id, reports = next(iter(self._due.items()))
             try:
-                await self._hand_over_table(table_id, reports)
+                await self._deliver_table(table_id, reports)
             except Exception:
-                # It goes to the end, so that what is wrong with one table does not hold up all others.
+                # The table goes to the end, so that its fault does not block all others.
                 self._due[table_id] = self._due.pop(table_id)
                 raise
             self._metrics.reports_waiting.set(len(self._due))
 
-    async def _hand_over_table(self, table_id: str, reports: Sequence[Report]) -> None:
+    async def _deliver_table(self, table_id: str, reports: Sequence[Report]) -> None:
         count = len(reports)
         done = await self._store.reports_done(table_id)
         for report in reports[done:count]:
@@ -127,5 +127,5 @@ class Outbox:
         try:
             await self._scoring.send(report)
         except ReportRejected as error:
-            # Trying again would change nothing and hold up all others; an operator has to look.
+            # A retry would fail again and block all others; an operator has to find the cause.
             self._logger.error("scoring rejected a report", table_id=table_id, error=str(error))

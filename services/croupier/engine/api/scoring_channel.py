@@ -23,7 +23,7 @@ FINAL_CODES = (grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.ALREADY_EXISTS)
 
 
 class WrongKey(Exception):
-    """Scoring knows another key than the one that this engine signs with."""
+    """Scoring does not accept the key of this engine."""
 
 
 class ScoringChannel:
@@ -34,7 +34,7 @@ class ScoringChannel:
         self._issuer = issuer
 
     async def send(self, report: Report) -> None:
-        """Hand a report over; raises ReportRejected if scoring will never take it, AioRpcError to try again."""
+        """Deliver a report; raises ReportRejected if scoring rejects it, AioRpcError for a retry."""
         metadata = (("authorization", f"Bearer {self._issuer.issue('engine')[0]}"),)
         try:
             if isinstance(report, RoundReport):
@@ -47,7 +47,7 @@ class ScoringChannel:
             raise
 
     async def check_access(self) -> None:
-        """Ask whether scoring takes this engine's key; raises WrongKey if not, AioRpcError while it cannot be asked."""
+        """Check that scoring accepts this engine's key; raises WrongKey, or AioRpcError without an answer."""
         metadata = (("authorization", f"Bearer {self._issuer.issue('engine')[0]}"),)
         try:
             await self._stub.CheckAccess(
@@ -60,7 +60,7 @@ class ScoringChannel:
 
 
 async def check_key(scoring: ScoringChannel, settings: EngineSettings, logger: Logger) -> None:
-    """Ask scoring until it has taken this engine's key; raises SettingsError if it knows another."""
+    """Wait until scoring has accepted this engine's key; raises SettingsError if it does not."""
     is_logged = False
     while True:
         try:
@@ -78,7 +78,7 @@ async def check_key(scoring: ScoringChannel, settings: EngineSettings, logger: L
 
 
 def encode_round(report: RoundReport) -> scoring_control_pb2.RecordRoundRequest:
-    """Return the request that enters a round."""
+    """Return the request that records a round."""
     config, score = report
     return scoring_control_pb2.RecordRoundRequest(
         table_id=config.table_id,
@@ -89,7 +89,7 @@ def encode_round(report: RoundReport) -> scoring_control_pb2.RecordRoundRequest:
 
 
 def encode_result(report: ResultReport) -> scoring_control_pb2.RecordResultRequest:
-    """Return the request that enters a result."""
+    """Return the request that records a result."""
     config = report.config
     result = scoring_pb2.GameResult(
         table_id=config.table_id,

@@ -1,4 +1,4 @@
-"""The engine's services over gRPC: who calls, decode, call, encode. It decides nothing."""
+"""The engine's service for players over gRPC: identity, decoding, the call to the domain, encoding."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -46,7 +46,7 @@ Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
-    """EngineService. Its streams write bytes that were encoded once for all who get the same."""
+    """EngineService. Its streams write bytes that are encoded once for all viewers who receive the same."""
 
     def __init__(
         self, tables: Tables, metrics: EngineMetrics, stream_limiter: StreamLimiter, limit: PlayerLimit | None = None
@@ -72,17 +72,17 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
         return SubmitActionResponse(sequence=await self._act(table, caller().id, request))
 
     async def GetView(self, request: GetViewRequest, context: Any) -> GetViewResponse:
-        """Return all that the caller may know."""
+        """Return everything that the caller may know."""
         table = await self._tables.get(request.table_id)
         return GetViewResponse(snapshot=encode_snapshot(table.config, table.state, table.viewer_of(caller().id)))
 
     async def SendReaction(self, request: SendReactionRequest, context: Any) -> SendReactionResponse:
-        """Show a reaction."""
+        """Send a reaction to the table."""
         (await self._tables.get(request.table_id)).react(caller().id, request.reaction)
         return SendReactionResponse()
 
     async def CreateProposal(self, request: CreateProposalRequest, context: Any) -> CreateProposalResponse:
-        """Propose something that all seats can agree on."""
+        """Create a proposal for all seats."""
         table, seat = await self._seated(request)
         return CreateProposalResponse(sequence=await table.propose(seat, request.proposal, request.request_id))
 
@@ -103,7 +103,7 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
     async def GetReplay(self, request: GetReplayRequest, context: Any) -> GetReplayResponse:
         """Return the replay of a finished table."""
         table = await self._tables.get(request.table_id)
-        await table.must_be_over()
+        await table.require_finished()
         return GetReplayResponse(replay=write_replay(table.config, table.entries))
 
     async def WatchTable(  # type: ignore[override]  # it yields encoded WatchTableResponse messages
@@ -112,7 +112,7 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
         """Follow a table."""
         player_id = caller().id
         with self._stream_limiter.slot(player_id):
-            async with self._following(player_id, request) as (_, stream):
+            async with self._subscribed(player_id, request) as (_, stream):
                 while (message := await stream.next()) is not None:
                     yield message
 
@@ -123,7 +123,7 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
         player_id = caller().id
         with self._stream_limiter.slot(player_id):
             first = await _first_message(context)
-            async with self._following(player_id, first.watch) as (table, stream):
+            async with self._subscribed(player_id, first.watch) as (table, stream):
                 reading = asyncio.create_task(self._read_actions(table, stream, player_id, context))
                 try:
                     while (message := await stream.next()) is not None:
@@ -132,39 +132,39 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
                     reading.cancel()
 
     @asynccontextmanager
-    async def _following(
+    async def _subscribed(
         self, player_id: str, watch: WatchTableRequest
     ) -> AsyncIterator[tuple[LiveTable, Subscription]]:
-        """A stream of a table, for as long as the body takes."""
+        """Subscribe to a table for the time of the block."""
         table = await self._tables.get(watch.table_id)
         after = watch.after_sequence if watch.HasField("after_sequence") else None
         await table.catch_up_to(after or 0)
         stream = table.subscribe(table.viewer_of(player_id), after)
-        stream.written_by(asyncio.current_task())
+        stream.set_writer(asyncio.current_task())
         try:
             yield table, stream
         finally:
             table.unsubscribe(stream)
 
     async def _read_actions(self, table: LiveTable, stream: Subscription, player_id: str, context: Context) -> None:
-        """Serve the actions of a stream in their order until the client says no more, or something malformed."""
+        """Serve the actions of a stream in order, until the client half-closes it or sends a malformed message."""
         try:
             while (raw := await context.read()) is not grpc.aio.EOF:
-                await self._hold_back(player_id)
+                await self._throttle(player_id)
                 request = _decoded(raw)
                 if request.WhichOneof("request") != "action":
                     raise invalid_field("request", "invalid request: expected an action after the first message")
                 stream.answer(await self._answer(table, player_id, request.action))
         except grpc.aio.UsageError:
-            # The call ended while a message was awaited; the writer learns of it by itself.
+            # The call ended while a message was awaited; the writer notices that itself.
             stream.close()
-        except Exception as error:  # noqa: BLE001 - it is raised where the stream is written, and answered there
+        except Exception as error:  # noqa: BLE001 - the writer of the stream raises it
             stream.close(error)
 
-    async def _hold_back(self, player_id: str) -> None:
-        """Let a message of a stream wait until its player may call.
+    async def _throttle(self, player_id: str) -> None:
+        """Delay a message of a stream until the rate limit of its player allows it.
 
-        Refusals would be as much work as actions. What is not read yet holds up who sends it, and nobody else.
+        A refusal would cost as much as an action, and a delay blocks only the sender.
         """
         if self._limit is not None and (seconds := self._limit.reserve_seconds(player_id)) > 0:
             self._metrics.rpc.limited.labels(PLAY_TABLE).inc()

@@ -2,7 +2,7 @@
 
 All of them are encoded PlayTableResponse messages. WatchTableResponse has the same event under the same number, so the
 bytes of an event are those of both. An update is put together from parts that are encoded once: its own fields, the
-facts that a viewer may know, and the actions that they may take now. Encoded fields one after the other are a message.
+facts that a viewer may know, and their legal actions. Concatenated encoded fields are a message.
 """
 
 from collections.abc import Iterable
@@ -29,21 +29,21 @@ _UPDATE: int = TableEvent.UPDATE_FIELD_NUMBER
 _LEGAL_ACTIONS: int = engine_pb2.TableUpdate.LEGAL_ACTIONS_FIELD_NUMBER
 
 
-def _head(field_number: int, length: int) -> bytes:
-    """What stands before the bytes of an embedded message of this length."""
-    head = bytearray((field_number << 3 | 2,))
+def _prefix(field_number: int, length: int) -> bytes:
+    """Return the tag and the length that precede an embedded message."""
+    prefix = bytearray((field_number << 3 | 2,))
     while length > 0x7F:
-        head.append(length & 0x7F | 0x80)
+        prefix.append(length & 0x7F | 0x80)
         length >>= 7
-    head.append(length)
-    return bytes(head)
+    prefix.append(length)
+    return bytes(prefix)
 
 
 @lru_cache(maxsize=4096)
-def _head_of_update(length: int) -> bytes:
-    """What stands before the fields of an update, to make them a message of a stream."""
-    head = _head(_UPDATE, length)
-    return _head(_TABLE_EVENT, len(head) + length) + head
+def _update_prefix(length: int) -> bytes:
+    """Return the bytes that precede the fields of an update in a message of a stream."""
+    prefix = _prefix(_UPDATE, length)
+    return _prefix(_TABLE_EVENT, len(prefix) + length) + prefix
 
 
 @lru_cache(maxsize=4096)
@@ -54,9 +54,9 @@ def _action_of_legal(action: Action) -> bytes:
 class StreamEncoder:
     """Encodes the messages of a table's streams."""
 
-    def update(self, config: TableConfig, step: Transition, known: Iterable[Fact]) -> bytes:
+    def update(self, config: TableConfig, transition: Transition, known: Iterable[Fact]) -> bytes:
         """Return the fields of an update: a log entry with these of its facts."""
-        entry, after = step.entry, step.after
+        entry, after = transition.entry, transition.after
         update = engine_pb2.TableUpdate(
             sequence=entry.sequence,
             stored_unix_ms=entry.at,
@@ -70,20 +70,20 @@ class StreamEncoder:
         return update.SerializeToString() + b"".join([encode_fact_of_update(fact) for fact in known])
 
     def legal_actions(self, table: TableState, seat: Seat) -> bytes:
-        """Return the field of an update that holds what a seat may do."""
+        """Return the field of an update with the legal actions of a seat."""
         legal = table.legal_actions(seat)
         if legal.choices:
             encoded = encode_legal(legal).SerializeToString()
         else:
             encoded = b"".join(map(_action_of_legal, legal.actions))
-        return _head(_LEGAL_ACTIONS, len(encoded)) + encoded
+        return _prefix(_LEGAL_ACTIONS, len(encoded)) + encoded
 
     def message_of_update(self, update: bytes) -> bytes:
         """Return the message of a stream with an update of these fields."""
-        return _head_of_update(len(update)) + update
+        return _update_prefix(len(update)) + update
 
     def snapshot(self, config: TableConfig, table: TableState, viewer: Viewer) -> bytes:
-        """Return the message with all that a viewer may know."""
+        """Return the message with everything that a viewer may know."""
         return _message(TableEvent(snapshot=encode_snapshot(config, table, viewer)))
 
     def turn_state(self, table: TableState, viewer: Viewer) -> bytes:
@@ -101,11 +101,11 @@ class StreamEncoder:
         return _message(TableEvent(reaction=engine_pb2.Reaction(seat=seat, reaction=reaction)))
 
     def heartbeat(self, sequence: int) -> bytes:
-        """Return the message of a stream that is alive."""
+        """Return the heartbeat of a stream."""
         return _message(TableEvent(heartbeat=engine_pb2.Heartbeat(sequence=sequence)))
 
     def resume_notice(self) -> bytes:
-        """Return the last message of a stream that goes on at another engine."""
+        """Return the last message of a stream that continues at another engine."""
         return _message(TableEvent(resume_notice=engine_pb2.ResumeNotice()))
 
 
@@ -126,7 +126,7 @@ def encode_refusal(request_id: str, error: ServiceError) -> bytes:
 
 
 def encode_snapshot(config: TableConfig, table: TableState, viewer: Viewer) -> engine_pb2.Snapshot:
-    """Return all that a viewer may know."""
+    """Return everything that a viewer may know."""
     return engine_pb2.Snapshot(
         table=encode_table(config, table.is_over),
         sequence=table.sequence,

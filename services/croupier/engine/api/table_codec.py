@@ -1,4 +1,4 @@
-"""Between the contract's messages and plain values: options, the time that players have, tables and games."""
+"""The contract's messages of options, time controls, tables and games, and the engine's values."""
 
 from collections.abc import Iterable, Mapping
 
@@ -53,11 +53,11 @@ def _decode_option(name: str, value: Value) -> OptionValue:
     )
 
 
-# The time that players have
+# Time controls
 
 
 def encode_time_control(clock: ClockConfig) -> tables_pb2.TimeControl:
-    """Return the message of the time that players have."""
+    """Return the message of a table's clock."""
     return tables_pb2.TimeControl(
         action_time=_encode_duration(clock.action_milliseconds),
         reserve_time=_encode_duration(clock.reserve_milliseconds),
@@ -66,7 +66,7 @@ def encode_time_control(clock: ClockConfig) -> tables_pb2.TimeControl:
 
 
 def decode_time_control(message: tables_pb2.TimeControl) -> ClockConfig:
-    """Return the time that players have; raises MalformedRequest for a part that is missing or finer than its unit."""
+    """Return a table's clock; raises MalformedRequest for a part that is missing or finer than its unit."""
     action = message.action_time if message.HasField("action_time") else None
     reserve = message.reserve_time if message.HasField("reserve_time") else None
     delay = message.bot_delay if message.HasField("bot_delay") else None
@@ -82,7 +82,6 @@ def _encode_duration(milliseconds: int) -> Duration:
 
 
 def _decode_duration(name: str, duration: Duration | None, unit: str, unit_milliseconds: int) -> int:
-    """Return milliseconds."""
     if duration is not None:
         milliseconds, rest = divmod(duration.seconds * 1000 * NANOSECONDS + duration.nanos, NANOSECONDS)
         if not rest and not milliseconds % unit_milliseconds:
@@ -94,7 +93,7 @@ def _decode_duration(name: str, duration: Duration | None, unit: str, unit_milli
 
 
 def encode_seat(seat: SeatConfig) -> tables_pb2.Seat:
-    """Return the message of a seat that is taken."""
+    """Return the message of a taken seat."""
     return tables_pb2.Seat(player_id=seat.player_id, name=seat.name, bot=seat.bot, is_ready=bool(seat.bot))
 
 
@@ -128,7 +127,7 @@ def encode_table(config: TableConfig, is_over: bool) -> tables_pb2.Table:
 
 
 def encode_game(game: Game) -> games_pb2.GameDescription:
-    """Return the description of a game, with its options as they are for the most seats."""
+    """Return the description of a game, with its options for the maximum of seats."""
     proposals = [games_pb2.ProposalDescription(name=name, meaning=text) for name, text in game.proposals.items()]
     return games_pb2.GameDescription(
         game=game.id,

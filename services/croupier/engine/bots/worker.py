@@ -1,4 +1,4 @@
-"""Decisions of computer players in a process of their own: what is asked, and the code that answers it there."""
+"""Bot workers: the request for a decision, and the code that decides in the worker process."""
 
 import os
 import signal
@@ -14,11 +14,11 @@ from croupier.games.search import SearchBot
 from croupier.runtime.child_process import end_with_parent
 
 NICENESS = 5
-"""An engine that shares its cores with its bot workers goes first."""
+"""Gives an engine precedence over its bot workers on shared cores."""
 
 
 class BotRequest(NamedTuple):
-    """What a computer player of a game has to decide on, and the seed of its chance: plain values only."""
+    """A request for a decision of a computer player, with the seed of its random source: plain values only."""
 
     game: str
     rules_version: int
@@ -28,17 +28,17 @@ class BotRequest(NamedTuple):
 
     @property
     def milliseconds(self) -> int:
-        """How long the decision takes."""
+        """The thinking time of the computer player."""
         return thinking_milliseconds(rules_of(self.game, self.rules_version), self.bot)
 
     @property
     def is_forced(self) -> bool:
-        """Whether there is nothing to choose."""
+        """Whether only one action is legal."""
         return len(self.observation.legal.actions) == 1 and not self.observation.legal.choices
 
 
 class Failed(NamedTuple):
-    """A decision that failed, by the kind of the error. Its text could name cards."""
+    """A failed decision, by the type of the error; its text could name cards."""
 
     kind: str
 
@@ -47,17 +47,17 @@ Decide: TypeAlias = Callable[[BotRequest], Action]
 
 
 def thinking_milliseconds(game: Game, bot: str) -> int:
-    """How long a computer player thinks before it acts; 0 if it decides at once."""
+    """Return the thinking time of a computer player; 0 if it decides at once."""
     known = _bot(game, bot)
     return known.thinking_milliseconds if isinstance(known, SearchBot) else 0
 
 
 def decide(bot_request: BotRequest) -> Action:
-    """Return what the computer player does."""
+    """Return the action of the computer player."""
     bot = _bot(rules_of(bot_request.game, bot_request.rules_version), bot_request.bot)
     if isinstance(bot, SearchBot):
         bot = bot.timed(lambda: time.monotonic_ns() // 1_000_000)
-    return bot(bot_request.observation, Random(bot_request.seed).randrange)  # noqa: S311 - a game's chance, not a secret
+    return bot(bot_request.observation, Random(bot_request.seed).randrange)  # noqa: S311 - chance of a game, not a secret
 
 
 def _bot(game: Game, name: str) -> Bot:
@@ -66,19 +66,19 @@ def _bot(game: Game, name: str) -> Bot:
 
 
 def start() -> None:
-    """Prepare a worker process: it goes after the engine, and ends with it."""
-    # A Ctrl-C reaches every process of a terminal; the engine ends this one when it has no more to ask.
+    """Prepare a worker process: it has a lower priority than the engine, and ends with it."""
+    # Ctrl-C reaches every process of a terminal; the engine ends this one itself.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.nice(NICENESS)
     end_with_parent()
 
 
 def answer(decide: Decide, bot_request: BotRequest, max_seconds: float) -> Action | Failed:
-    """Decide in a worker process, which an alarm kills if that takes longer than `max_seconds`."""
+    """Decide in a worker process, which an alarm kills after `max_seconds`."""
     signal.setitimer(signal.ITIMER_REAL, max_seconds)
     try:
         return decide(bot_request)
-    except Exception as error:  # noqa: BLE001 - the engine then lets another computer player decide
+    except Exception as error:  # noqa: BLE001 - the engine then uses a fallback
         return Failed(type(error).__name__)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)

@@ -1,4 +1,4 @@
-"""Computer players that think for longer than an event loop may wait: the port, and the processes in which they do."""
+"""Decisions that take too long for the event loop: the port, and the pool of worker processes."""
 
 import asyncio
 import time
@@ -15,23 +15,23 @@ from croupier.games.actions import Action
 from croupier.runtime.logs import Logger
 
 MAX_WAITING = 32
-"""More decisions do not wait for a process: where there are more than it can make, all would be late."""
+"""The maximum of requests that wait for a process: with more of them all decisions would be late."""
 TIME_LIMIT_FACTOR = 5
-"""A decision may take this many times as long as its player thinks, from when it was asked for."""
+"""A decision may take this many times the thinking time of its player, from its request on."""
 
 
 class BotWorkers(Protocol):
-    """The port: decides for computer players that think."""
+    """The port: decides for searching computer players."""
 
     async def decide(self, bot_request: BotRequest) -> Action | None:
-        """Return what the player does; None if it has to be decided without thinking, for any reason."""
+        """Return the action of the player; None if the caller has to use a fallback, for any reason."""
 
     async def close(self) -> None:
-        """End all decisions; those who wait for one get None."""
+        """End all decisions; waiting requests get None."""
 
 
 class NoDecision(Exception):
-    """There is no decision; `reason` is a word for the metrics."""
+    """A request without decision; `reason` is a label of the metrics."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -39,13 +39,13 @@ class NoDecision(Exception):
 
 
 class BotWorkerPool:
-    """Decides in a number of processes, which start when they are first needed, and again when they have died."""
+    """Decides in a number of processes, which start when they are first needed and are replaced when they die."""
 
     def __init__(self, processes: int, metrics: EngineMetrics, logger: Logger, decide: Decide = decide) -> None:
         self._metrics = metrics
         self._logger = logger
         self._workers = [_Worker(decide) for _ in range(processes)]
-        # The last one that was used goes first, so that no more processes start than are needed.
+        # Last in, first out, so that no more processes start than are needed.
         self._idle: asyncio.LifoQueue[_Worker] = asyncio.LifoQueue()
         for worker in self._workers:
             self._idle.put_nowait(worker)
@@ -53,9 +53,9 @@ class BotWorkerPool:
         self._is_closed = False
 
     async def decide(self, bot_request: BotRequest) -> Action | None:
-        """Return what the player does; None with no process, too many that wait, too long a wait, or a failure.
+        """Return the action of the player; None without a process, with too many requests, after a time-out or failure.
 
-        A decision without alternative takes as long as others: how soon it came would tell the others of the hand.
+        A decision without alternative takes as long as others: otherwise its time would reveal something of the hand.
         """
         started = time.perf_counter()
         try:
@@ -94,7 +94,7 @@ class BotWorkerPool:
             worker = await self._idle_worker()
             decision = asyncio.create_task(self._decision(worker, bot_request, max_seconds))
             decision.add_done_callback(partial(self._release, worker))
-            # A worker that is late gets no other request before it has answered or died.
+            # Shielded: a worker that is late gets no other request before it has answered or died.
             return await asyncio.shield(decision)
 
     async def _idle_worker(self) -> "_Worker":
@@ -112,33 +112,33 @@ class BotWorkerPool:
     def _release(self, worker: "_Worker", decision: asyncio.Task[Action | Failed]) -> None:
         self._idle.put_nowait(worker)
         if not decision.cancelled():
-            # It may have failed when nobody waited for it any more.
+            # Retrieved, so that a failure after the time-out is not logged.
             decision.exception()
 
     async def close(self) -> None:
-        """End all processes, each after the decision that it is at; those who wait for another get None."""
+        """End all processes, each after its current decision; waiting requests get None."""
         self._is_closed = True
         await asyncio.gather(*(asyncio.to_thread(worker.close) for worker in self._workers))
 
 
 class _Worker:
-    """One process, in a pool of its own: a pool breaks as a whole when one of its processes dies."""
+    """One process, in its own pool: a pool breaks as a whole when one of its processes dies."""
 
     def __init__(self, decide: Decide) -> None:
         self._decide = decide
         self._pool: ProcessPoolExecutor | None = None
 
     def submit(self, bot_request: BotRequest, max_seconds: float) -> Future[Action | Failed]:
-        """Let the process decide; it is started if need be. Raises OSError or BrokenProcessPool if it cannot be."""
+        """Let the process decide, and start it if need be; raises OSError or BrokenProcessPool if that fails."""
         if self._pool is not None:
             # It may have died since the last request.
             with suppress(BrokenProcessPool):
                 return self._pool.submit(answer, self._decide, bot_request, max_seconds)
-        # Not forked: a process in which gRPC runs cannot be relied on to give a child that works.
+        # Spawned, since a fork of a process with gRPC may not work.
         self._pool = ProcessPoolExecutor(1, get_context("spawn"), start)
         return self._pool.submit(answer, self._decide, bot_request, max_seconds)
 
     def close(self) -> None:
-        """Wait for the end of the process, if there is one."""
+        """Wait for the end of the process, if one runs."""
         if self._pool is not None:
             self._pool.shutdown()

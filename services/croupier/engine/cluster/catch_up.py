@@ -1,4 +1,4 @@
-"""Following the other engines: tables in memory are brought up to date with what was appended elsewhere."""
+"""Catch-up: tables in memory take over the entries that other engines appended."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,18 +16,18 @@ MAX_READ_TABLES = 200
 
 
 class CatchUp:
-    """Hears the news of other engines, and reads the logs that have grown, many at a time."""
+    """Receives the notifications of other engines, and reads the logs that have grown, in batches."""
 
     def __init__(self, tables: Tables, services: TableDependencies) -> None:
         self._tables = tables
         self._services = services
-        # A dict, so that tables come in the order of the news.
+        # A dict keeps the order of the notifications.
         self._behind: dict[str, None] = {}
         self._wake = asyncio.Event()
 
     @property
     def pending(self) -> int:
-        """How many logs are to be read."""
+        """The number of logs to read."""
         return len(self._behind)
 
     def logs_extended(self, heads: Mapping[str, int]) -> None:
@@ -35,18 +35,18 @@ class CatchUp:
         for table_id, head in heads.items():
             table = self._tables.in_memory.get(table_id)
             if table_id in self._tables.loading or (table and table.state.sequence < head):
-                self._note([table_id])
+                self._enqueue([table_id])
 
     def notifications_missed(self) -> None:
         """Any log may have grown."""
-        self._note([*self._tables.in_memory, *self._tables.loading])
+        self._enqueue([*self._tables.in_memory, *self._tables.loading])
 
     def seat_reacted(self, table_id: str, seat: Seat, reaction: str) -> None:
         """A seat reacted at another engine."""
         if table := self._tables.in_memory.get(table_id):
-            table.audience.show_reaction(seat, reaction)
+            table.subscribers.publish_reaction(seat, reaction)
 
-    def _note(self, table_ids: Iterable[str]) -> None:
+    def _enqueue(self, table_ids: Iterable[str]) -> None:
         self._behind.update(dict.fromkeys(table_ids))
         self._wake.set()
 
@@ -61,28 +61,28 @@ class CatchUp:
             except Exception as error:
                 self._services.logger.error("logs of other engines cannot be read", exc_info=error)
                 await asyncio.sleep(RETRY_SECONDS)
-                self._note(behind)
+                self._enqueue(behind)
 
     async def _catch_up(self, table_ids: list[str]) -> None:
         if loading := [table_id for table_id in table_ids if table_id in self._tables.loading]:
-            # They may have been read just before the news: they are looked at again once they are there.
-            asyncio.get_running_loop().call_later(LOADING_SECONDS, self._note, loading)
+            # Their logs may have been read just before the append: check them again once they are in memory.
+            asyncio.get_running_loop().call_later(LOADING_SECONDS, self._enqueue, loading)
         for start in range(0, len(table_ids), MAX_READ_TABLES):
             part = table_ids[start : start + MAX_READ_TABLES]
             tables = {table_id: table for table_id in part if (table := self._tables.in_memory.get(table_id))}
             grown = await self._read(tables)
             for table_id, entries in grown.items():
-                # One whose lock is held is being written to, which must not hold up the others.
-                self._services.background.start(tables[table_id].take_over(entries))
+                # In tasks, since a table whose lock is held must not block the others.
+                self._services.background.start(tables[table_id].apply_entries(entries))
 
     async def _read(self, tables: Mapping[str, LiveTable]) -> Mapping[str, Sequence[Entry]]:
-        """Return what the logs of tables have beyond their memory; a table whose log is unreadable goes elsewhere."""
+        """Return the entries that tables do not have in memory; drain tables whose logs are unreadable."""
         heads = {table_id: table.state.sequence for table_id, table in tables.items()}
         while True:
             try:
                 return await self._services.store.entries_beyond(heads)
             except UnreadableLog as fault:
-                # Newer engines, which can read what they wrote, carry it on; the other tables stay here.
+                # Newer engines, which can read their own entries, continue this table.
                 self._services.logger.error("log cannot be read", table_id=fault.table_id, exc_info=fault)
                 self._services.background.start(tables[fault.table_id].drain())
                 del heads[fault.table_id]

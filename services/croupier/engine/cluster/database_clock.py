@@ -1,4 +1,4 @@
-"""One time for all engines of a database: its own."""
+"""The clock of the database, which all its engines share."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -11,19 +11,19 @@ from croupier.runtime.identity import Clock
 from croupier.runtime.logs import Logger
 
 MEASURE_SECONDS = 5.0
-TRIES = 3
-_QUERY = text("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)")
+SAMPLES = 3
+_QUERY_TIME = text("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)")
 
-AskTime: TypeAlias = Callable[[], Awaitable[int]]
-"""Gives the time somewhere else."""
+QueryTime: TypeAlias = Callable[[], Awaitable[int]]
+"""Returns the time of another clock, in milliseconds since 1970 UTC."""
 
 
 class DatabaseClock:
-    """Milliseconds since 1970 UTC as the database counts them, by this machine's clock and how far that is off."""
+    """The database's time in milliseconds since 1970 UTC: the local clock, corrected by its measured offset."""
 
-    def __init__(self, local: Clock, ask: AskTime, logger: Logger) -> None:
+    def __init__(self, local: Clock, query: QueryTime, logger: Logger) -> None:
         self._local = local
-        self._ask = ask
+        self._query = query
         self._logger = logger
         self._offset = 0
 
@@ -31,32 +31,33 @@ class DatabaseClock:
         return self._local() + self._offset
 
     async def measure(self) -> None:
-        """Ask the database for its time; the quickest of a few answers counts. Raises what the database raises."""
-        self._offset = min([await self._asked() for _ in range(TRIES)])[1]
+        """Measure the offset, by the quickest of a few answers of the database; raises what the database raises."""
+        self._offset = min([await self._sample() for _ in range(SAMPLES)])[1]
 
-    async def _asked(self) -> tuple[int, int]:
+    async def _sample(self) -> tuple[int, int]:
+        """Return the duration of a query and the offset that it shows."""
         before = self._local()
-        there = await self._ask()
+        remote = await self._query()
         after = self._local()
-        return after - before, there - (before + after) // 2
+        return after - before, remote - (before + after) // 2
 
     async def run(self) -> None:
-        """Measure again and again; runs until cancelled."""
+        """Measure regularly; runs until cancelled."""
         while True:
             await asyncio.sleep(MEASURE_SECONDS)
             try:
                 await self.measure()
-            except Exception as error:  # noqa: BLE001 - whatever it was, the last measurement holds until the next
-                self._logger.warning("the database cannot be asked for its time", error=type(error).__name__)
+            except Exception as error:  # noqa: BLE001 - after any failure the last measurement holds
+                self._logger.warning("the time of the database cannot be measured", error=type(error).__name__)
 
 
-def time_of(database: AsyncEngine, local: Clock) -> AskTime:
-    """How to ask a database for its time; SQLite, which is a file, has that of this machine."""
+def time_query(database: AsyncEngine, local: Clock) -> QueryTime:
+    """Return the query for a database's time; for SQLite, which is a file, that is the local time."""
 
-    async def ask() -> int:
+    async def query() -> int:
         if database.dialect.name == "sqlite":
             return local()
         async with database.connect() as connection:
-            return int((await connection.execute(_QUERY)).scalar_one())
+            return int((await connection.execute(_QUERY_TIME)).scalar_one())
 
-    return ask
+    return query

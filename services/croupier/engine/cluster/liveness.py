@@ -1,7 +1,7 @@
-"""Which engines are there, and when players had nobody to talk to.
+"""The liveness of engines, and the outages that follow from missing heartbeats.
 
-Every engine notes each second that it is there. Where one stops saying so, stops, or cannot reach the database, an
-outage is noted, and nobody's time runs out because of it: see core/compensation.py.
+Every engine records a heartbeat each second. An engine that stops, dies or cannot reach the database causes an outage,
+which is recorded, so that no player's time runs out because of it: see core/compensation.py.
 """
 
 import asyncio
@@ -13,37 +13,34 @@ from croupier.engine.core.compensation import Outage
 from croupier.runtime.identity import Clock
 from croupier.runtime.logs import Logger
 
-ATTEND_SECONDS = 1.0
-GONE_MILLISECONDS = 3_000
-"""An engine that was not heard of for so long has died, or cannot reach the database."""
-RETURN_MILLISECONDS = 5_000
-"""How long players have to find another engine after one has gone."""
-REMEMBERED_MILLISECONDS = 2 * 86_400_000
-"""Longer than any seat has for an action."""
+HEARTBEAT_SECONDS = 1.0
+DEAD_AFTER_MILLISECONDS = 3_000
+"""An engine without heartbeat for so long has died, or cannot reach the database."""
+RECONNECT_MILLISECONDS = 5_000
+"""The time that players have to reconnect to another engine after one has died or left."""
+OUTAGE_RETENTION_MILLISECONDS = 2 * 86_400_000
+"""Longer than the time of any seat for an action."""
 
 
 class LivenessReport(NamedTuple):
-    """What the roll of engines says.
-
-    Of the time up to `certain_until` (milliseconds since 1970 UTC), all outages are known.
-    """
+    """The known outages; those before `certain_until` (milliseconds since 1970 UTC) are complete."""
 
     certain_until: int
     outages: tuple[Outage, ...]
 
 
 class LivenessStore(Protocol):
-    """The port. Every method is safe to repeat."""
+    """The port to the heartbeats of all engines. Every method is safe to repeat."""
 
-    async def attend(self, engine_id: str, now: int) -> LivenessReport:
-        """Note that an engine is there, and what that says of it and of others: outages."""
+    async def record_heartbeat(self, engine_id: str, now: int) -> LivenessReport:
+        """Record an engine's heartbeat and the outages that it reveals; return all known outages."""
 
     async def leave(self, engine_id: str, now: int) -> None:
-        """Note that an engine stops."""
+        """Record that an engine stops."""
 
 
 class EngineLiveness:
-    """An engine's own attendance, and what it knows of the others'."""
+    """An engine's own heartbeat, and the outages of all engines as far as it knows."""
 
     def __init__(
         self, store: LivenessStore, engine_id: str, is_serving: Callable[[], bool], clock: Clock, logger: Logger
@@ -53,63 +50,63 @@ class EngineLiveness:
         self._is_serving = is_serving
         self._clock = clock
         self._logger = logger
-        self._asking = asyncio.Lock()
+        self._lock = asyncio.Lock()
         self._has_left = False
-        self._heartbeat_at = -GONE_MILLISECONDS
-        self.roll = LivenessReport(0, ())
+        self._heartbeat_at = -DEAD_AFTER_MILLISECONDS
+        self.report = LivenessReport(0, ())
 
     @property
     def outages(self) -> tuple[Outage, ...]:
         """The outages known so far, in no order."""
-        return self.roll.outages
+        return self.report.outages
 
     async def is_certain_of(self, moment: int) -> bool:
-        """Whether every outage before a moment is known; raises what the store raises."""
-        if self.roll.certain_until < moment:
-            async with self._asking:
-                if self.roll.certain_until < moment:  # Whoever waited got the answer for all.
-                    await self._attend()
-        return self.roll.certain_until >= moment
+        """Return whether every outage before a moment is known; raises what the store raises."""
+        if self.report.certain_until < moment:
+            async with self._lock:
+                if self.report.certain_until < moment:  # One query answers for all that waited.
+                    await self._send_heartbeat()
+        return self.report.certain_until >= moment
 
     async def is_alive(self) -> bool:
-        """Whether other engines consider this one alive; sends a heartbeat at once if the last is old."""
+        """Return whether other engines consider this one alive; send a heartbeat at once if the last is old."""
         if self._has_recent_heartbeat():
             return True
         with suppress(Exception):
-            async with asyncio.timeout(ATTEND_SECONDS):
-                await self.attend()
+            async with asyncio.timeout(HEARTBEAT_SECONDS):
+                await self.send_heartbeat()
         return self._has_recent_heartbeat()
 
     def _has_recent_heartbeat(self) -> bool:
-        return self._clock() - self._heartbeat_at < GONE_MILLISECONDS
+        return self._clock() - self._heartbeat_at < DEAD_AFTER_MILLISECONDS
 
-    async def attend(self) -> None:
-        """Note that this engine is there, unless it has left or cannot serve; raises what the store raises."""
-        async with self._asking:
-            await self._attend()
+    async def send_heartbeat(self) -> None:
+        """Send a heartbeat, unless this engine has left or cannot serve; raises what the store raises."""
+        async with self._lock:
+            await self._send_heartbeat()
 
-    async def _attend(self) -> None:
-        # An engine that answers nobody, because what it stores does not come through, is not there for its players.
+    async def _send_heartbeat(self) -> None:
+        # An engine whose commits hang cannot serve its players, which is an outage.
         if not self._has_left and self._is_serving():
             now = self._clock()
-            self.roll = await self._store.attend(self._engine_id, now)
+            self.report = await self._store.record_heartbeat(self._engine_id, now)
             self._heartbeat_at = now
 
     async def run(self) -> None:
-        """Attend every second; runs until cancelled."""
+        """Send a heartbeat every second; runs until cancelled."""
         while True:
             try:
-                await self.attend()
-            except Exception as error:  # noqa: BLE001 - whatever it was, it is tried again, and the gap is noted then
-                self._logger.warning("attendance cannot be noted", error=type(error).__name__)
-            await asyncio.sleep(ATTEND_SECONDS)
+                await self.send_heartbeat()
+            except Exception as error:  # noqa: BLE001 - any failure is retried, and the gap is recorded then
+                self._logger.warning("heartbeat failed", error=type(error).__name__)
+            await asyncio.sleep(HEARTBEAT_SECONDS)
 
     async def leave(self) -> None:
-        """Note that this engine stops, and attend no more; if that cannot be, others notice it a little later."""
+        """Record that this engine stops, and send no more heartbeats; if that fails, others notice it later."""
         self._has_left = True
         try:
-            # What is being noted of its presence comes first, or others would miss an engine that has long gone.
-            async with self._asking:
+            # After a heartbeat in progress, which would otherwise add the engine again.
+            async with self._lock:
                 await self._store.leave(self._engine_id, self._clock())
-        except Exception as error:  # noqa: BLE001 - stopping goes on, whatever it was
-            self._logger.warning("that this engine stops cannot be noted", error=type(error).__name__)
+        except Exception as error:  # noqa: BLE001 - no failure may prevent the stop
+            self._logger.warning("the stop of this engine was not recorded", error=type(error).__name__)

@@ -1,4 +1,4 @@
-"""What engines tell each other at once: the port. The log is the truth; news only say where to look."""
+"""Notifications between engines: the port. They only name the logs to read; the log is the truth."""
 
 import asyncio
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from croupier.games.facts import Seat
 
 
 class NotificationListener(Protocol):
-    """Who hears it."""
+    """Receives notifications."""
 
     def logs_extended(self, heads: Mapping[str, int]) -> None:
         """Logs of tables have entries up to these sequences."""
@@ -21,21 +21,21 @@ class NotificationListener(Protocol):
 
 
 class Notifier(Protocol):
-    """The port. Appends are told by the store that makes them."""
+    """The port. The store itself sends the notifications of its appends."""
 
     async def run(self, listener: NotificationListener) -> None:
-        """Listen; runs until cancelled."""
+        """Pass notifications to the listener; runs until cancelled."""
 
     async def notify_reaction(self, table_id: str, seat: Seat, reaction: str) -> None:
-        """Tell the other engines of a reaction; it may get lost."""
+        """Notify the other engines of a reaction; the notification may get lost."""
 
 
 class NullNotifier:
-    """For an engine that is alone."""
+    """The notifier of the only engine of a database."""
 
     async def run(self, listener: NotificationListener) -> None:  # noqa: ARG002
-        """There is nothing to hear; runs until cancelled."""
+        """Receive nothing; runs until cancelled."""
         await asyncio.Event().wait()
 
     async def notify_reaction(self, table_id: str, seat: Seat, reaction: str) -> None:
-        """There is nobody to tell."""
+        """Do nothing."""

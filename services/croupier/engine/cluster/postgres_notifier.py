@@ -1,4 +1,4 @@
-"""News by LISTEN and NOTIFY of PostgreSQL."""
+"""Notifications between engines by LISTEN and NOTIFY of PostgreSQL."""
 
 import asyncio
 import json
@@ -14,12 +14,12 @@ from croupier.runtime.logs import Logger
 from croupier.runtime.notifications import listen_for_notifications
 
 REACTION_CHANNEL = "croupier_reaction"
-OWN_NEWS_SECONDS = 0.5
-"""What an engine told itself it usually knows; after this long it looks whether it does."""
+OWN_NOTIFICATION_DELAY_SECONDS = 0.5
+"""An engine usually knows its own appends; after this long it checks that it does."""
 
 
 class PostgresNotifier:
-    """Listens on a connection of its own; after a loss it listens again, and says that news were missed."""
+    """Listens on its own connection; after a loss it reconnects and reports that notifications were missed."""
 
     def __init__(self, engine: AsyncEngine, engine_id: str, logger: Logger) -> None:
         self._engine = engine
@@ -27,7 +27,7 @@ class PostgresNotifier:
         self._logger = logger
 
     async def notify_reaction(self, table_id: str, seat: Seat, reaction: str) -> None:
-        """Tell the other engines of a reaction; it may get lost."""
+        """Notify the other engines of a reaction; the notification may get lost."""
         payload = json.dumps([self._engine_id, table_id, seat, reaction])
         async with self._engine.begin() as connection:
             await connection.execute(
@@ -35,25 +35,25 @@ class PostgresNotifier:
             )
 
     async def run(self, listener: NotificationListener) -> None:
-        """Listen; runs until cancelled."""
-        heard = {LOG_CHANNEL: self._logs_grew(listener), REACTION_CHANNEL: self._reacted(listener)}
-        await listen_for_notifications(self._engine, heard, listener.notifications_missed, self._logger)
+        """Pass notifications to the listener; runs until cancelled."""
+        handlers = {LOG_CHANNEL: self._log_handler(listener), REACTION_CHANNEL: self._reaction_handler(listener)}
+        await listen_for_notifications(self._engine, handlers, listener.notifications_missed, self._logger)
 
-    def _logs_grew(self, listener: NotificationListener) -> Callable[[str], None]:
-        def heard(payload: str) -> None:
+    def _log_handler(self, listener: NotificationListener) -> Callable[[str], None]:
+        def handle(payload: str) -> None:
             origin, heads = json.loads(payload)
             if origin == self._engine_id:
-                # Usually known; but if the answer to a commit was lost, this is how the engine learns of it.
-                asyncio.get_running_loop().call_later(OWN_NEWS_SECONDS, listener.logs_extended, heads)
+                # If the answer to a commit was lost, the engine learns of the commit by this.
+                asyncio.get_running_loop().call_later(OWN_NOTIFICATION_DELAY_SECONDS, listener.logs_extended, heads)
             else:
                 listener.logs_extended(heads)
 
-        return heard
+        return handle
 
-    def _reacted(self, listener: NotificationListener) -> Callable[[str], None]:
-        def heard(payload: str) -> None:
+    def _reaction_handler(self, listener: NotificationListener) -> Callable[[str], None]:
+        def handle(payload: str) -> None:
             origin, table_id, seat, reaction = json.loads(payload)
             if origin != self._engine_id:
                 listener.seat_reacted(table_id, seat, reaction)
 
-        return heard
+        return handle

@@ -8,14 +8,14 @@ from croupier.games.facts import Seat
 from croupier.games.interface import ProposalAgreed, SeatActed
 
 AWAY_MILLISECONDS = 3_000
-"""A seat whose time ran out gets this long for each action, until its player acts again."""
-NOBODY_WAITS = -1
+"""The time for each action of a seat that is away: its time ran out, and its player has not acted since."""
+NOT_WAITING = -1
 
 
 class ClockState(NamedTuple):
-    """By seat: since when it is to act (milliseconds since 1970 UTC, or NOBODY_WAITS), its reserve, whether it is away.
+    """By seat: since when it is to act (milliseconds since 1970 UTC, or NOT_WAITING), its reserve, whether it is away.
 
-    `compensated`: milliseconds given back since the seat was asked; `since` is later than that by so many.
+    `compensated`: the milliseconds by which compensations have moved `since`.
     """
 
     since: tuple[int, ...]
@@ -33,7 +33,7 @@ class Due(NamedTuple):
 
 def new_clock(seats: int, config: ClockConfig) -> ClockState:
     """Return the clock before the first entry."""
-    return ClockState((NOBODY_WAITS,) * seats, (config.reserve_milliseconds,) * seats, (False,) * seats, (0,) * seats)
+    return ClockState((NOT_WAITING,) * seats, (config.reserve_milliseconds,) * seats, (False,) * seats, (0,) * seats)
 
 
 def clock_after(clock: ClockState, config: ClockConfig, entry: Entry, seats_to_act: tuple[Seat, ...]) -> ClockState:
@@ -51,20 +51,20 @@ def clock_after(clock: ClockState, config: ClockConfig, entry: Entry, seats_to_a
         is_away = entry.acted_by is ActedBy.TIMEOUT
         if is_away != away[actor]:
             away = (*away[:actor], is_away, *away[actor + 1 :])
-    begins_anew = isinstance(entry.event, ProposalAgreed)
-    waiting, given_back = [NOBODY_WAITS] * len(since), [0] * len(since)
+    restarts = isinstance(entry.event, ProposalAgreed)
+    waiting, still_compensated = [NOT_WAITING] * len(since), [0] * len(since)
     for seat in seats_to_act:
-        # A seat that was to act already, and has not acted now, goes on waiting on the same clock.
-        is_new = seat == actor or since[seat] == NOBODY_WAITS or begins_anew
+        # A seat that was to act already, and has not acted now, keeps its clock.
+        is_new = seat == actor or since[seat] == NOT_WAITING or restarts
         waiting[seat] = entry.at if is_new else since[seat]
-        given_back[seat] = 0 if is_new else compensated[seat]
-    return ClockState(tuple(waiting), reserves, away, tuple(given_back))
+        still_compensated[seat] = 0 if is_new else compensated[seat]
+    return ClockState(tuple(waiting), reserves, away, tuple(still_compensated))
 
 
 def clock_after_compensation(clock: ClockState, milliseconds: int) -> ClockState:
-    """Return the clock after time was given back, as if the seats to act had been asked so much later."""
-    given = [0 if started == NOBODY_WAITS else milliseconds for started in clock.since]
-    since, compensated = map(add, clock.since, given), map(add, clock.compensated, given)
+    """Return the clock after a compensation, as if the seats to act had been asked so much later."""
+    moved = [0 if started == NOT_WAITING else milliseconds for started in clock.since]
+    since, compensated = map(add, clock.since, moved), map(add, clock.compensated, moved)
     return clock._replace(since=tuple(since), compensated=tuple(compensated))
 
 
@@ -73,7 +73,7 @@ def next_due(clock: ClockState, config: ClockConfig, seats: tuple[SeatConfig, ..
     dues = [
         Due(started + _allowed(clock, config, seats[seat], seat), seat)
         for seat, started in enumerate(clock.since)
-        if started != NOBODY_WAITS
+        if started != NOT_WAITING
     ]
     return min(dues, default=None)
 

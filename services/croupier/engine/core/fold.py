@@ -1,10 +1,10 @@
-"""A table as a pure fold over its log: the game's state, the clock and the open proposal."""
+"""A table as a pure fold over its log: the state of the game, the clock and the open proposal."""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from croupier.engine.core.clock import ClockState, Due, clock_after, clock_after_compensation, new_clock, next_due
-from croupier.engine.core.log import ActedBy, Aside, ClockCompensated, Entry, LoggedEvent, TableConfig
+from croupier.engine.core.log import ActedBy, ClockCompensated, Entry, LoggedEvent, NonGameEvent, TableConfig
 from croupier.engine.core.proposals import OpenProposal, proposal_after_event, proposal_after_vote
 from croupier.engine.core.shuffles import shuffle, stream_key
 from croupier.games.facts import EVERYONE, Fact, RoundEnded, Seat, View, Viewer
@@ -27,32 +27,32 @@ class TableState(NamedTuple):
 
     @property
     def awaiting(self) -> Awaiting:
-        """What has to happen next in the game."""
+        """The next event that the game awaits."""
         return self.rules.awaiting(self.game)
 
     @property
     def scores(self) -> tuple[int, ...]:
-        """Running totals by seat."""
+        """The running totals by seat."""
         return self.rules.scores(self.game)
 
     def legal_actions(self, seat: Seat) -> Legal:
-        """Return all that a seat may do now."""
+        """Return the legal actions of a seat."""
         return self.rules.legal_actions(self.game, seat)
 
     def view(self, viewer: Viewer) -> View:
-        """Return all that a viewer may know of the game."""
+        """Return everything that a viewer may know of the game."""
         return self.rules.view(self.game, viewer)
 
     @property
     def deadline(self) -> int:
-        """When the engine acts for a seat, in milliseconds since 1970 UTC; 0 when nobody is to act."""
+        """The time at which the engine acts for a seat, in milliseconds since 1970 UTC; 0 if no seat is to act."""
         return self.due.at if self.due else 0
 
 
 class Transition(NamedTuple):
-    """An entry, the facts that it made known, and the table after it.
+    """An entry, its facts, and the table after it.
 
-    `public`: all facts are for everybody. `reports`: how many reports scoring gets of it.
+    `public`: all facts are for everybody. `reports`: the number of its reports to scoring.
     """
 
     entry: Entry
@@ -63,16 +63,16 @@ class Transition(NamedTuple):
 
 
 def new_table(config: TableConfig) -> TableState:
-    """Return the table before its first entry; raises UnknownRules for a version of rules that is not known here."""
+    """Return the table before its first entry; raises UnknownRules for an unknown version of rules."""
     rules = rules_of(config.game, config.rules_version)
     game = rules.new(config.seat_count, config.options)
     return TableState(rules, 0, 0, game, new_clock(config.seat_count, config.clock), None, (), is_over=False)
 
 
-def step(config: TableConfig, table: TableState, entry: Entry) -> Transition:
+def transition_of(config: TableConfig, table: TableState, entry: Entry) -> Transition:
     """Return the transition of the next entry; raises IllegalAction if the rules refuse it."""
-    if isinstance(entry.event, Aside):
-        return _aside(config, table, entry)
+    if isinstance(entry.event, NonGameEvent):
+        return _non_game_transition(config, table, entry)
     rules = table.rules
     game, facts = rules.apply(table.game, entry.event)
     awaiting = rules.awaiting(game)
@@ -89,7 +89,7 @@ def step(config: TableConfig, table: TableState, entry: Entry) -> Transition:
     return Transition(entry, facts, after, public, reports)
 
 
-def _aside(config: TableConfig, table: TableState, entry: Entry) -> Transition:
+def _non_game_transition(config: TableConfig, table: TableState, entry: Entry) -> Transition:
     after = table._replace(sequence=entry.sequence, at=entry.at)
     if isinstance(entry.event, ClockCompensated):
         clock = clock_after_compensation(table.clock, entry.event.milliseconds)
@@ -104,9 +104,9 @@ def transitions_of(config: TableConfig, entries: Iterable[Entry]) -> Iterator[Tr
     """Fold a whole log, and yield the transition of each entry."""
     table = new_table(config)
     for entry in entries:
-        made = step(config, table, entry)
-        table = made.after
-        yield made
+        transition = transition_of(config, table, entry)
+        table = transition.after
+        yield transition
 
 
 def advance(
@@ -121,17 +121,17 @@ def advance(
 
     Entries carry their deadlines. Raises IllegalAction if the rules refuse the event.
     """
-    made: list[Transition] = []
-    # Time in a log never runs backwards, also when the machine's clock does.
+    transitions: list[Transition] = []
+    # Time in a log never runs backwards, even if the machine's clock does.
     at = max(at, table.at)
     if event is not None:
-        made.append(_next_transition(config, table, at, event, acted_by, request_id))
-        table = made[-1].after
-    while isinstance(due := table.awaiting, ShuffleNeeded):
-        shuffled = shuffle(stream_key(config.seed, config.client_seeds), due)
-        made.append(_next_transition(config, table, at, shuffled))
-        table = made[-1].after
-    return made
+        transitions.append(_next_transition(config, table, at, event, acted_by, request_id))
+        table = transitions[-1].after
+    while isinstance(needed := table.awaiting, ShuffleNeeded):
+        shuffled = shuffle(stream_key(config.seed, config.client_seeds), needed)
+        transitions.append(_next_transition(config, table, at, shuffled))
+        table = transitions[-1].after
+    return transitions
 
 
 def _next_transition(
@@ -143,6 +143,6 @@ def _next_transition(
     request_id: str = "",
 ) -> Transition:
     sequence = table.sequence + 1
-    made = step(config, table, Entry(sequence, at, 0, event, acted_by, request_id))
-    entry = Entry(sequence, at, made.after.deadline, event, acted_by, request_id)
-    return Transition(entry, made.facts, made.after, made.public, made.reports)
+    transition = transition_of(config, table, Entry(sequence, at, 0, event, acted_by, request_id))
+    entry = Entry(sequence, at, transition.after.deadline, event, acted_by, request_id)
+    return Transition(entry, transition.facts, transition.after, transition.public, transition.reports)

@@ -1,4 +1,4 @@
-"""A table's log: what is fixed when the table opens, and its entries."""
+"""A table's log: the configuration, which is fixed when the table opens, and the entries."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from croupier.games.interface import Event, OptionValue
 
 
 class ActedBy(IntEnum):
-    """Who decided on an action; the numbers are those of the contract and of the stored log."""
+    """The origin of the decision on an action; the numbers are those of the contract and of stored logs."""
 
     PLAYER = 0
     TIMEOUT = 1
@@ -38,7 +38,7 @@ class ClockConfig:
 
 @dataclass(frozen=True, slots=True)
 class TableConfig:
-    """What is fixed about a table. A prepared table has no seats yet, only their number."""
+    """The configuration of a table. A prepared table has the number of its seats only."""
 
     table_id: str
     game: str
@@ -57,7 +57,7 @@ class TableConfig:
 
 
 class Proposed(NamedTuple):
-    """A seat proposed something, named as in Game.proposals; `expires_at` is in milliseconds since 1970 UTC."""
+    """A seat made a proposal of Game.proposals; `expires_at` is in milliseconds since 1970 UTC."""
 
     seat: Seat
     proposal: str
@@ -73,20 +73,20 @@ class Voted(NamedTuple):
 
 
 class ClockCompensated(NamedTuple):
-    """The seats to act got back so many milliseconds, in which no engine had served them."""
+    """The seats to act got back the milliseconds of an outage."""
 
     milliseconds: int
 
 
 ProposalEvent: TypeAlias = Proposed | Voted
-Aside: TypeAlias = ProposalEvent | ClockCompensated
-"""Events of the table that its game does not receive; replays leave them out."""
-LoggedEvent: TypeAlias = Event | Aside
-"""Everything that an entry may hold."""
+NonGameEvent: TypeAlias = ProposalEvent | ClockCompensated
+"""Events that the game does not receive; replays omit them."""
+LoggedEvent: TypeAlias = Event | NonGameEvent
+"""All events that an entry may hold."""
 
 
 class Entry(NamedTuple):
-    """One line of a log: times in milliseconds since 1970 UTC; `deadline` is 0 when nobody is to act after it."""
+    """One line of a log: times in milliseconds since 1970 UTC; `deadline` is 0 if no seat is to act after it."""
 
     sequence: int
     at: int

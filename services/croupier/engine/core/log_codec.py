@@ -1,10 +1,10 @@
-"""How tables are stored: configurations, entries and whole logs, as JSON.
+"""The stored form of tables: configurations, entries and whole logs, as JSON.
 
 Every stored text names the version `v` of its format, and the body of an entry its type `t` as well:
 
     {"t":"act","v":1,"seat":1,"action":{"type":"play","card":"QH"},"request":"b1946ac9"}
 
-A format that was stored once stays readable for good. A change gets the next version and a line of its own in FORMATS.
+A stored format stays readable forever. A change gets the next version and its own line in FORMATS.
 Every engine has to read a version before any engine writes it.
 """
 
@@ -35,14 +35,14 @@ LOG_VERSION = 1
 
 Fields: TypeAlias = Mapping[str, Any]
 _NAMES = card_names(tuple(CardFace(card, f"#{card + 1}", "", "", "") for card in OWN_CARDS))
-"""Cards of a game's own deck by their numbers in the contract: a log can be read without the rules of its game."""
+"""Cards of custom decks have their numbers in the contract, so that a log can be read without the rules of its game."""
 _text = json.JSONEncoder(separators=(",", ":")).encode
 _FAULTS = (ValueError, LookupError, TypeError, AttributeError, zlib.error)
-"""What decoders raise for text that is no JSON, and for fields that are missing or hold values of another kind."""
+"""The errors of decoders for text that is not JSON, and for fields that are missing or of another type."""
 
 
 class UnreadableLog(Exception):
-    """A stored part of the table `table_id` cannot be read; a newer engine may know its format."""
+    """A stored part of the table `table_id` is malformed, or has a format that only a newer engine may know."""
 
     def __init__(self, table_id: str, part: str, detail: str) -> None:
         super().__init__(f"{part} of table {table_id}: {detail}")
@@ -50,7 +50,7 @@ class UnreadableLog(Exception):
 
 
 def _malformed(table_id: str, part: str, fault: Exception) -> UnreadableLog:
-    """Return the error for a text that is not of its form; it does not quote the text, which may name hidden cards."""
+    """Return the error for a malformed text, without quoting it, since it may name hidden cards."""
     return UnreadableLog(table_id, part, f"malformed ({type(fault).__name__})")
 
 
@@ -58,7 +58,7 @@ def _malformed(table_id: str, part: str, fault: Exception) -> UnreadableLog:
 
 
 class EventFormat(NamedTuple):
-    """One form in which events are stored; `encode` returns the fields of an event without braces."""
+    """A stored format of events; `encode` returns the fields of an event without braces."""
 
     tag: str
     version: int
@@ -73,7 +73,7 @@ def _action_text(action: Action) -> str:
 
 
 def _encode_acted(event: SeatActed) -> str:
-    # Nearly all entries are actions: joining texts takes a fifth of the time of encoding a dictionary.
+    # Nearly all entries are actions, and this takes a fifth of the time of encoding a dictionary.
     return f'"seat":{event.seat},"action":{_action_text(event.action)}'
 
 
@@ -133,7 +133,7 @@ FORMATS = (
     EventFormat("agree", 1, ProposalAgreed, _encode_agreed, _decode_agreed),
     EventFormat("compensate", 1, ClockCompensated, _encode_compensated, _decode_compensated),
 )
-"""Every form that engines read; of several for one class they write the last."""
+"""The formats that engines read; of several for one class they write the last."""
 _WRITTEN = {one.event: (f'{{"t":"{one.tag}","v":{one.version},', one.encode) for one in FORMATS}
 _READ = {(one.tag, one.version): one.decode for one in FORMATS}
 
@@ -142,7 +142,7 @@ _READ = {(one.tag, one.version): one.decode for one in FORMATS}
 
 
 def encode_body(entry: Entry) -> str:
-    """Return an entry's event, who decided and the request, as one line."""
+    """Return an entry's event, the origin of its decision and the request, as one line."""
     head, encode = _WRITTEN[type(entry.event)]
     acted_by = f',"by":{int(entry.acted_by)}' if entry.acted_by else ""
     request = f',"request":{_text(entry.request_id)}' if entry.request_id else ""
@@ -183,7 +183,7 @@ def decode_log(table_id: str, log: bytes) -> tuple[Entry, ...]:
 
 
 def encode_config(config: TableConfig) -> str:
-    """Return what the database keeps of a configuration besides its own columns."""
+    """Return the part of a configuration that has no columns of its own in the database."""
     clock = config.clock
     return _text(
         {
@@ -216,7 +216,7 @@ def decode_config(table_id: str, game: str, rules_version: int, seed: bytes, tex
 
 @contextmanager
 def _reading(table_id: str, part: str) -> Iterator[None]:
-    """Raises UnreadableLog instead of the many errors that a malformed text causes."""
+    """Raise UnreadableLog for the many errors that a malformed text causes."""
     try:
         yield
     except _FAULTS as fault:

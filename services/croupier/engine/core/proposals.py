@@ -8,11 +8,11 @@ from croupier.games.facts import Fact, RoundEnded, Seat
 from croupier.games.interface import Game, IllegalAction, ProposalAgreed, State
 
 PROPOSAL_MILLISECONDS = 30_000
-"""A proposal that not all seats have agreed with by then expires."""
+"""A proposal expires after this long unless all seats have agreed with it."""
 
 
 class OpenProposal(NamedTuple):
-    """A proposal, its proposer, and the seats that have agreed so far; computer players always have."""
+    """A proposal, its proposer, and the seats that have agreed so far; computer players always agree."""
 
     sequence: int
     name: str
@@ -42,7 +42,7 @@ def proposal_after_event(
 ) -> OpenProposal | None:
     """Return the open proposal after an event of the game.
 
-    It ends with its time, with the round, when it is carried out, and when the game could not carry it out any more.
+    It ends when it expires, with the round, when it is executed, and when the game cannot execute it any more.
     """
     proposal = open_at(before, entry.at)
     if proposal is None or isinstance(entry.event, ProposalAgreed):
@@ -53,7 +53,7 @@ def proposal_after_event(
 
 
 def refusal_of(rules: Game, game: State, name: str) -> IllegalAction | None:
-    """Return why the game cannot carry out a proposal now, None if it can."""
+    """Return the refusal of a proposal that the game cannot execute now, None if it can."""
     try:
         rules.apply(game, ProposalAgreed(name))
     except IllegalAction as refusal:

@@ -1,7 +1,7 @@
 """Replay files: a finished table as JSON lines, and the verification of such files.
 
-They hold the events of the game. Proposals, votes and time that was given back are left out, so numbers in a file may
-be lower than those in the log. docs/replay-format.md describes the format, which is not that of stored logs.
+They hold the events of the game without proposals, votes and compensations, so that sequences in a file may be lower
+than those in the log. docs/replay-format.md describes the format, which differs from that of stored logs.
 """
 
 import json
@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, NoReturn
 
-from croupier.engine.core.fold import new_table, step
-from croupier.engine.core.log import ActedBy, Aside, ClockConfig, Entry, SeatConfig, TableConfig
+from croupier.engine.core.fold import new_table, transition_of
+from croupier.engine.core.log import ActedBy, ClockConfig, Entry, NonGameEvent, SeatConfig, TableConfig
 from croupier.engine.core.shuffles import SEED_BYTES, shuffle, stream_key
 from croupier.games.actions import decode_action, encode_action
 from croupier.games.cards import card_names
@@ -41,7 +41,7 @@ _NO_CLOCK = ClockConfig(0, 0, 0)
 
 
 class ReplayFault(ValueError):
-    """A replay that is not true, in its line `line`, from 1."""
+    """A fault of a replay in line `line`, from 1."""
 
     def __init__(self, line: int, message: str) -> None:
         super().__init__(f"line {line}: {message[:MAX_FAULT_CHARACTERS]}")
@@ -49,7 +49,7 @@ class ReplayFault(ValueError):
 
 
 class ReplaySummary(NamedTuple):
-    """The content of a true replay in short."""
+    """The summary of a valid replay."""
 
     table_id: str
     game: str
@@ -69,13 +69,13 @@ def _lines(config: TableConfig, entries: Sequence[Entry]) -> Iterator[dict[str, 
     table = new_table(config)
     sequence = 0
     for entry in entries:
-        if not isinstance(entry.event, Aside):
+        if not isinstance(entry.event, NonGameEvent):
             sequence += 1
             fields = _event_fields(table.rules, table.game, entry.event, entry.acted_by)
             yield {"seq": sequence, "at": _time_text(entry.at), **fields}
-        made = step(config, table, entry)
-        table = made.after
-        yield from _round_lines(made.facts)
+        transition = transition_of(config, table, entry)
+        table = transition.after
+        yield from _round_lines(transition.facts)
     if isinstance(table.awaiting, GameOver):
         yield _result_line(table.awaiting, table.scores)
 
@@ -123,7 +123,7 @@ def _time_text(at: int) -> str:
 
 
 def verify_replay(text: str) -> ReplaySummary:
-    """Play a replay again and check each line, and each deal against the seed; raises ReplayFault."""
+    """Fold a replay again, and check each line, and each deal against the seed; raises ReplayFault."""
     if len(text) > MAX_REPLAY_CHARACTERS:
         raise ReplayFault(1, "the file is larger than any replay")
     lines = [_parsed(number, line) for number, line in enumerate(text.splitlines(), start=1)]
@@ -147,7 +147,7 @@ def _parsed(number: int, line: str) -> dict[str, Any]:
 
 
 def _config_of(header: dict[str, Any]) -> TableConfig:
-    """Return the table that a header describes; raises one of many errors for a header that cannot be read."""
+    """Return the configuration of a header; raises one of many errors for a malformed one."""
     game, seats, added = rules_of(header["game"], header["rules_version"]), header["seats"], header["client_seeds"]
     options = resolve_options(game, seats, header["options"])
     players = tuple(
@@ -162,7 +162,7 @@ def _config_of(header: dict[str, Any]) -> TableConfig:
 
 
 def agreed_proposal(rules: Game, game: State, record: object) -> ProposalAgreed | None:
-    """Return the proposal whose record a replay holds, None if the record is not that of one which is possible now."""
+    """Return the proposal of a record in a replay, None if no proposal that is possible now has this record."""
     for proposal in map(ProposalAgreed, rules.proposals):
         try:
             if rules.event_record(game, proposal) == record:
@@ -181,7 +181,7 @@ def _is_time_text(text: str) -> bool:
 
 
 class _Verifier:
-    """Checks the lines in order; those before a line determine what it should be."""
+    """Checks the lines in order; those before a line determine its expected content."""
 
     def __init__(self, lines: list[dict[str, Any]]) -> None:
         self._lines = lines
@@ -201,21 +201,21 @@ class _Verifier:
         sequence = 0
         while not isinstance(awaiting := rules.awaiting(game), GameOver):
             sequence += 1
-            line = self._take()
+            line = self._next_line()
             event, fields = self._event(config, rules, game, awaiting, line)
             self._expect(line, {"seq": sequence, "at": self._time(line), **fields})
             game, facts = self._applied(rules, game, event)
             for expected in _round_lines(facts):
                 self._rounds += 1
-                self._expect(self._take(), expected)
+                self._expect(self._next_line(), expected)
         totals = rules.scores(game)
-        self._expect(self._take(), _result_line(awaiting, totals))
+        self._expect(self._next_line(), _result_line(awaiting, totals))
         if self._next < len(self._lines):
             self._fault_at(self._next + 1, "nothing may follow the result")
         return ReplaySummary(config.table_id, config.game, sequence, self._rounds, awaiting.ranking, totals)
 
     def _config(self) -> TableConfig:
-        header = self._take()
+        header = self._next_line()
         if set(header) != _HEADER_KEYS:
             self._fault(f"the header needs exactly the keys {', '.join(sorted(_HEADER_KEYS))}")
         try:
@@ -267,14 +267,14 @@ class _Verifier:
         self._at = at
         return at
 
-    def _take(self) -> dict[str, Any]:
+    def _next_line(self) -> dict[str, Any]:
         if self._next == len(self._lines):
             self._fault_at(self._next + 1, "the file ends before the game does")
         self._next += 1
         return self._lines[self._next - 1]
 
     def _expect(self, line: dict[str, Any], expected: dict[str, Any]) -> None:
-        # What is equal for Python, such as 1, 1.0 and true, is not the same JSON.
+        # Values that are equal in Python, such as 1, 1.0 and true, differ in JSON.
         if line != expected or json.dumps(line, sort_keys=True) != json.dumps(expected, sort_keys=True):
             self._fault(f"this should be {json.dumps(expected)}")
 

@@ -9,14 +9,14 @@ from croupier.games.facts import GameEnded, RoundEnded, RoundScore
 
 
 class RoundReport(NamedTuple):
-    """A round that was scored."""
+    """The report of a scored round."""
 
     config: TableConfig
     score: RoundScore
 
 
 class ResultReport(NamedTuple):
-    """The end of a game, with totals by seat; `finished_at` is in milliseconds since 1970 UTC."""
+    """The report of a result, with totals by seat; `finished_at` is in milliseconds since 1970 UTC."""
 
     config: TableConfig
     ended: GameEnded
@@ -27,17 +27,19 @@ class ResultReport(NamedTuple):
 Report: TypeAlias = RoundReport | ResultReport
 
 
-def reports_of_transition(config: TableConfig, made: Transition) -> list[Report]:
-    """Return the reports that a transition gives rise to, in order."""
+def reports_of_transition(config: TableConfig, transition: Transition) -> list[Report]:
+    """Return the reports of a transition, in order."""
     reports: list[Report] = []
-    for fact in made.facts:
+    for fact in transition.facts:
         if isinstance(fact, RoundEnded):
             reports.append(RoundReport(config, fact.score))
         elif isinstance(fact, GameEnded):
-            reports.append(ResultReport(config, fact, made.after.scores, made.entry.at))
+            reports.append(ResultReport(config, fact, transition.after.scores, transition.entry.at))
     return reports
 
 
 def reports_of(config: TableConfig, entries: Sequence[Entry]) -> list[Report]:
-    """Return all reports that a log gives rise to, in order."""
-    return [report for made in transitions_of(config, entries) for report in reports_of_transition(config, made)]
+    """Return the reports of a log, in order."""
+    return [
+        report for transition in transitions_of(config, entries) for report in reports_of_transition(config, transition)
+    ]

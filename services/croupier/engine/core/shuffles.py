@@ -1,6 +1,6 @@
-"""Fair deals: every shuffle follows from a secret seed that is committed to beforehand and from what the seats add.
+"""Fair deals: every shuffle follows from a secret seed, committed to beforehand, and from the client seeds.
 
-The stream of shuffle n of round r is HMAC-SHA256 in counter mode under a key made of the seed and the seats' own seeds;
+The stream of shuffle n of round r is HMAC-SHA256 in counter mode under a key of the secret seed and the client seeds;
 numbers are drawn from it without modulo bias, and cards are shuffled by Fisher and Yates. See docs/decisions.
 """
 
@@ -18,12 +18,12 @@ WORDS = 1 << 32
 
 
 def commitment(seed: bytes) -> str:
-    """Return what is published before the game: SHA-256 of the secret seed, in hexadecimal."""
+    """Return the commitment to a secret seed, which is published before the game: SHA-256 in hexadecimal."""
     return hashlib.sha256(seed).hexdigest()
 
 
 def stream_key(seed: bytes, client_seeds: Sequence[bytes]) -> bytes:
-    """Return the key of all shuffles of a table: its secret seed, bound to what the seats added, in their order."""
+    """Return the key of all shuffles of a table, from its secret seed and its client seeds by seat."""
     added = b"".join(struct.pack(">I", len(client_seed)) + client_seed for client_seed in client_seeds)
     return hmac.digest(seed, LABEL + added, "sha256")
 
@@ -49,6 +49,6 @@ def _words(key: bytes, round_number: int, shuffle_number: int) -> Iterator[int]:
 
 def below(words: Iterator[int], bound: int) -> int:
     """Return the next of the random 32-bit words as a number below a bound, each equally likely."""
-    # Words beyond the last full multiple of the bound would favour small numbers, so they are passed over.
+    # Skips words beyond the last full multiple of the bound, which would favour small numbers.
     limit = WORDS // bound * bound
     return next(word for word in words if word < limit) % bound

@@ -1,4 +1,4 @@
-"""Proposals and votes: whether a seat may make one now, and the entries that it makes."""
+"""Proposals and votes: their checks and their transitions."""
 
 from collections.abc import Sequence
 from itertools import takewhile
@@ -15,7 +15,7 @@ from croupier_api.v1 import errors_pb2
 MAX_PROPOSALS = 3
 MAX_SHOWN_CHARACTERS = 64
 WINDOW_MILLISECONDS = 60_000
-"""A seat makes at most MAX_PROPOSALS within this time, so that its proposals neither fill the log nor annoy others."""
+"""A seat makes at most MAX_PROPOSALS within this time, so that they neither fill the log nor annoy other players."""
 
 
 def transitions_of_proposal(
@@ -26,10 +26,10 @@ def transitions_of_proposal(
     proposed: Proposed,
     request_id: str,
 ) -> list[Transition]:
-    """Return the transitions of a proposal, and of what is proposed if no other seat has to be asked.
+    """Return the transitions of a proposal, and of its execution if no other seat has to vote.
 
-    Raises MalformedRequest for a proposal that the game does not know, IllegalNow for one that it cannot carry out now
-    or while another is open, LimitReached.
+    Raises MalformedRequest for a proposal that the game does not have, IllegalNow for one that it cannot execute now or
+    while another is open, LimitReached for too many.
     """
     at = max(at, table.at)
     _check_name(config, proposed.proposal)
@@ -39,7 +39,7 @@ def transitions_of_proposal(
             f"{proposal.name} is proposed already: vote on it, or wait until it ends",
             metadata={"sequence": str(proposal.sequence)},
         )
-    _check_frequency(entries, at, proposed.seat)
+    _check_rate(entries, at, proposed.seat)
     if refusal := refusal_of(table.rules, table.game, proposed.proposal):
         raise IllegalNow(errors_pb2.ERROR_REASON_ILLEGAL_ACTION, str(refusal), metadata={"rule": refusal.rule})
     lasting = proposed._replace(expires_at=at + PROPOSAL_MILLISECONDS)
@@ -49,7 +49,7 @@ def transitions_of_proposal(
 def transitions_of_vote(
     config: TableConfig, table: TableState, at: int, vote: Voted, request_id: str
 ) -> list[Transition]:
-    """Return the transitions of a vote, and of what was proposed if all seats have agreed with it now.
+    """Return the transitions of a vote, and of the execution of its proposal if all seats agree now.
 
     Raises IllegalNow if that proposal is not open, or the seat has agreed with it already.
     """
@@ -72,7 +72,7 @@ def is_agreed(config: TableConfig, table: TableState, at: int) -> bool:
 
 
 def transitions_when_agreed(config: TableConfig, table: TableState, at: int) -> list[Transition]:
-    """Return the transitions of a proposal that all agree with, shuffles included; none if some do not agree."""
+    """Return the transitions of the execution of an agreed proposal, shuffles included; none if seats disagree."""
     if table.proposal is None or not is_agreed(config, table, at):
         return []
     return advance(config, table, at, ProposalAgreed(table.proposal.name))
@@ -81,8 +81,8 @@ def transitions_when_agreed(config: TableConfig, table: TableState, at: int) -> 
 def _transitions_of(
     config: TableConfig, table: TableState, at: int, event: ProposalEvent, request_id: str
 ) -> list[Transition]:
-    made = advance(config, table, at, event, request_id=request_id)
-    return made + transitions_when_agreed(config, made[-1].after, at)
+    transitions = advance(config, table, at, event, request_id=request_id)
+    return transitions + transitions_when_agreed(config, transitions[-1].after, at)
 
 
 def _check_name(config: TableConfig, name: str) -> None:
@@ -96,14 +96,14 @@ def _check_name(config: TableConfig, name: str) -> None:
         )
 
 
-def _check_frequency(entries: Sequence[Entry], at: int, seat: Seat) -> None:
+def _check_rate(entries: Sequence[Entry], at: int, seat: Seat) -> None:
     recent = takewhile(lambda entry: entry.at > at - WINDOW_MILLISECONDS, reversed(entries))
-    made = [entry.at for entry in recent if isinstance(entry.event, Proposed) and entry.event.seat == seat]
-    if len(made) >= MAX_PROPOSALS:
+    times = [entry.at for entry in recent if isinstance(entry.event, Proposed) and entry.event.seat == seat]
+    if len(times) >= MAX_PROPOSALS:
         raise LimitReached(
             errors_pb2.ERROR_REASON_TOO_MANY_PROPOSALS,
             f"too many proposals: expected at most {MAX_PROPOSALS} in {WINDOW_MILLISECONDS // 1000} seconds",
-            retry_after_seconds=(made[MAX_PROPOSALS - 1] + WINDOW_MILLISECONDS - at) / 1000,
+            retry_after_seconds=(times[MAX_PROPOSALS - 1] + WINDOW_MILLISECONDS - at) / 1000,
         )
 
 

@@ -1,4 +1,4 @@
-"""The archive of finished tables, one row for each whole log; and the removal of tables that were never opened."""
+"""The archive of finished tables, one row for each log; and the deletion of tables that were never opened."""
 
 from typing import Any
 
@@ -11,14 +11,14 @@ from croupier.engine.storage.schema import ARCHIVE, ENTRIES, TABLES
 _KEPT = ("table_id", "game", "rules_version", "config", "seed", "finished_at")
 
 
-async def compact(connection: AsyncConnection, finished_before: int, limit: int) -> int:
-    """Move tables to the archive that ended before a moment and have delivered all reports; return how many."""
+async def archive_finished(connection: AsyncConnection, finished_before: int, limit: int) -> int:
+    """Archive tables that ended before a moment and whose reports are all delivered; return their number."""
     over = (
         select(TABLES)
         .where(TABLES.c.finished_at < finished_before, TABLES.c.reports_done >= TABLES.c.reports_due)
         .order_by(TABLES.c.finished_at)
         .limit(limit)
-        # An engine that still appends to one waits here, and then finds it gone.
+        # An engine that still appends to one waits for this transaction, and then finds the table archived.
         .with_for_update(skip_locked=True)
     )
     tables = (await connection.execute(over)).all()
@@ -37,8 +37,8 @@ async def _archive(connection: AsyncConnection, table: Row[Any]) -> None:
     await connection.execute(delete(TABLES).where(TABLES.c.table_id == table.table_id))
 
 
-async def forget(connection: AsyncConnection, finished_before: int, limit: int) -> int:
-    """Remove tables from the archive that ended before a moment; return how many."""
+async def delete_archived(connection: AsyncConnection, finished_before: int, limit: int) -> int:
+    """Delete archived tables that ended before a moment; return their number."""
     old = select(ARCHIVE.c.table_id).where(ARCHIVE.c.finished_at < finished_before).limit(limit)
     table_ids = list((await connection.execute(old)).scalars())
     if table_ids:
@@ -46,11 +46,11 @@ async def forget(connection: AsyncConnection, finished_before: int, limit: int) 
     return len(table_ids)
 
 
-async def forget_prepared(connection: AsyncConnection, prepared_before: int, limit: int) -> int:
-    """Remove tables that were prepared before a moment and never opened; return how many."""
+async def delete_prepared(connection: AsyncConnection, prepared_before: int, limit: int) -> int:
+    """Delete tables that were prepared before a moment and never opened; return their number."""
     never_opened = TABLES.c.status == "prepared"
     old = select(TABLES.c.table_id).where(never_opened, TABLES.c.created_at < prepared_before).limit(limit)
-    # One that is being opened just now is left alone.
+    # Skips a table that is being opened.
     table_ids = list((await connection.execute(old.with_for_update(skip_locked=True))).scalars())
     if table_ids:
         await connection.execute(delete(TABLES).where(TABLES.c.table_id.in_(table_ids), never_opened))

@@ -8,14 +8,14 @@ MAX_PAYLOAD_BYTES = 7_900
 """PostgreSQL accepts less than 8,000."""
 
 
-def write_heads(engine_id: str, heads: Mapping[str, int], longest: int) -> Iterator[str]:
-    """The payloads that tell how far logs have grown, each of at most `longest` bytes."""
+def encode_heads(engine_id: str, heads: Mapping[str, int], max_bytes: int) -> Iterator[str]:
+    """Yield payloads with the heads of logs, each of at most `max_bytes` bytes."""
     frame = len(json.dumps([engine_id, {}]))
     part: dict[str, int] = {}
     size = frame
     for table_id, sequence in heads.items():
         grown = len(json.dumps({table_id: sequence})) + 1
-        if part and size + grown > longest:
+        if part and size + grown > max_bytes:
             yield json.dumps([engine_id, part])
             part, size = {}, frame
         part[table_id] = sequence

@@ -1,4 +1,4 @@
-"""Where logs are kept: the port."""
+"""The store of logs: the port."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
@@ -7,19 +7,19 @@ from croupier.engine.core.log import Entry, TableConfig
 
 
 class SequenceTaken(Exception):
-    """Somebody else appended this sequence first, or the table has gone to the archive; nothing was stored."""
+    """Another append was first, or the table was archived; nothing was stored."""
 
 
 class StoredTable(NamedTuple):
-    """A table as the store has it: `status` is "prepared", "open" or "finished"."""
+    """A stored table: `status` is "prepared", "open" or "finished"."""
 
     status: str
     config: TableConfig
     entries: tuple[Entry, ...]
 
 
-class TableMark(NamedTuple):
-    """What an append changes about its table: how many reports are due, and whether the game is over."""
+class TableChange(NamedTuple):
+    """The changes of an append to the row of its table: the number of reports due, and whether the game is over."""
 
     reports_due: int
     finished: bool
@@ -28,51 +28,51 @@ class TableMark(NamedTuple):
 class TableStore(Protocol):
     """The port. Every method is safe to repeat, and may be called by several engines at once.
 
-    Times are milliseconds since 1970 UTC. Deadlines are those of the last entries. What reads configurations or entries
-    raises UnreadableLog if they are malformed or of an unknown format.
+    Times are milliseconds since 1970 UTC. Deadlines are those of the last entries. Methods that read configurations or
+    entries raise UnreadableLog if those are malformed or of an unknown format.
     """
 
     async def prepare(self, config: TableConfig, at: int) -> TableConfig:
-        """Keep a prepared table, or give the one that has this id already."""
+        """Store a prepared table, or return the one that has this id already."""
 
     async def open(self, config: TableConfig, entries: Sequence[Entry]) -> bool:
-        """Open a prepared table with its first entries; False if it was not prepared any more."""
+        """Open a prepared table with its first entries; return False if it is not prepared any more."""
 
-    async def append(self, table_id: str, entries: Sequence[Entry], mark: TableMark | None) -> None:
+    async def append(self, table_id: str, entries: Sequence[Entry], change: TableChange | None) -> None:
         """Store entries durably, all or none; raises SequenceTaken."""
 
     async def load(self, table_id: str) -> StoredTable | None:
-        """A table with its whole log, None if there is none."""
+        """Return a table with its whole log, None if there is none."""
 
     async def entries_after(self, table_id: str, sequence: int) -> tuple[Entry, ...]:
-        """The entries beyond a sequence, in order."""
+        """Return the entries after a sequence, in order."""
 
     async def entries_beyond(self, heads: Mapping[str, int]) -> dict[str, tuple[Entry, ...]]:
-        """The entries beyond a sequence of each table, in order; tables without any are left out."""
+        """Return the entries after a sequence of each table, in order; omit tables without any."""
 
     async def claim_overdue(self, before: int, until: int, limit: int) -> list[str]:
-        """Open tables whose deadlines passed before `before`, oldest first; others do not get them until `until`."""
+        """Claim open tables whose deadlines passed before `before`, oldest first, until `until`."""
 
     async def statuses(self, table_ids: Sequence[str]) -> dict[str, str]:
-        """The status of each table that exists."""
+        """Return the status of each table that exists."""
 
     async def open_counts(self) -> dict[str, int]:
-        """How many tables of each game are open."""
+        """Return the number of open tables of each game."""
 
     async def claim_unreported(self, now: int, until: int, limit: int) -> list[str]:
-        """Tables of which reports are due since long enough; other engines do not get them until `until`."""
+        """Claim tables whose reports were not delivered in time, until `until`."""
 
     async def reports_done(self, table_id: str) -> int:
-        """How many reports of a table were handed over."""
+        """Return the number of delivered reports of a table; 0 for an unknown one."""
 
     async def set_reports_done(self, table_id: str, count: int) -> None:
-        """Note how many reports were handed over."""
+        """Record the number of delivered reports; it never decreases."""
 
-    async def compact(self, finished_before: int, limit: int) -> int:
-        """Archive tables that ended before a moment and have handed over all reports; gives how many."""
+    async def archive_finished(self, finished_before: int, limit: int) -> int:
+        """Archive tables that ended before a moment and whose reports are all delivered; return their number."""
 
-    async def forget(self, finished_before: int, limit: int) -> int:
-        """Remove archived tables that ended before a moment; gives how many."""
+    async def delete_archived(self, finished_before: int, limit: int) -> int:
+        """Delete archived tables that ended before a moment; return their number."""
 
-    async def forget_prepared(self, prepared_before: int, limit: int) -> int:
-        """Remove tables that were prepared before a moment and never opened; gives how many."""
+    async def delete_prepared(self, prepared_before: int, limit: int) -> int:
+        """Delete tables that were prepared before a moment and never opened; return their number."""

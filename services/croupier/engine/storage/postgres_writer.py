@@ -1,36 +1,37 @@
-"""Appends to PostgreSQL, which tells all engines of them."""
+"""Appends to PostgreSQL, with notifications to all engines."""
 
 from collections.abc import Iterator, Sequence
 
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from croupier.engine.storage.log_notifications import LOG_CHANNEL, MAX_PAYLOAD_BYTES, write_heads
-from croupier.engine.storage.writer import Append, late, marks_of
+from croupier.engine.storage.log_notifications import LOG_CHANNEL, MAX_PAYLOAD_BYTES, encode_heads
+from croupier.engine.storage.writer import Append, change_rows, lost_races
 from croupier.runtime.database import open_database
 
 COMMIT_SECONDS = 4.0
-"""A commit that takes longer has failed, as far as its engine knows."""
+"""An engine gives up a commit that takes longer."""
 
-# One statement that is a transaction by itself: there is no moment in which an engine that dies, or is cut off, holds
-# keys for which others would have to wait; and a round trip for each part would be most of the time. Values come as
-# arrays, since naming each of them costs as much as storing it. A sequence that is taken fails all of it.
-# The keys of entries come first, which those who read them from here on make sure of: PostgreSQL does not say in which
-# order it does the parts, and two engines that changed other rows before, in any order, could wait for each other.
+# One statement that is a transaction by itself: an engine that dies, or is cut off, never holds keys for which others
+# would have to wait, and no part costs a round trip. Values are arrays, since a parameter for each of them costs as
+# much as its storage. A taken sequence fails the whole statement.
+# PostgreSQL executes the parts in no defined order, and two engines that changed other rows first could deadlock. So
+# all other parts read `appended`, which makes the keys of entries come first.
 _WRITE = """
 WITH appended AS (
     INSERT INTO entries (table_id, sequence, at, deadline, body)
     SELECT * FROM unnest($1::text[], $2::int[], $3::bigint[], $4::bigint[], $5::text[])
     RETURNING 1
-), noted AS (
+), scheduled AS (
     INSERT INTO deadlines (table_id, at) SELECT * FROM unnest($6::text[], $7::bigint[])
     WHERE (SELECT count(*) FROM appended) > 0
     ON CONFLICT (table_id) DO UPDATE SET at = excluded.at
-), marked AS (
-    UPDATE tables SET status = mark.status, reports_due = mark.due, reports_at = mark.at, finished_at = mark.ended
+), changed AS (
+    UPDATE tables
+    SET status = change.status, reports_due = change.due, reports_at = change.at, finished_at = change.ended
     FROM unnest($8::text[], $9::text[], $10::int[], $11::bigint[], $12::bigint[])
-        AS mark (table_id, status, due, at, ended)
-    WHERE tables.table_id = mark.table_id AND (SELECT count(*) FROM appended) > 0
+        AS change (table_id, status, due, at, ended)
+    WHERE tables.table_id = change.table_id AND (SELECT count(*) FROM appended) > 0
 ), ended AS (
     DELETE FROM deadlines WHERE table_id = ANY($13::text[]) AND (SELECT count(*) FROM appended) > 0
 )
@@ -41,8 +42,8 @@ SELECT pg_notify($14, payload) FROM unnest($15::text[]) AS payload
 class PostgresWriter:
     """Stores appends. Engines that append to the same log wait for each other at its key.
 
-    It has one connection, its own, which is used no more once it failed: where connections are open at one end only,
-    the next commit gets a new one, and does not wait for each of those in a pool to be found out.
+    It has a single connection, and opens another after a failure. With a pool, commits would find out one by one that
+    its connections are dead.
     """
 
     def __init__(self, engine: AsyncEngine, engine_id: str) -> None:
@@ -52,31 +53,31 @@ class PostgresWriter:
         self._engine_id = engine_id
 
     async def write(self, appends: Sequence[Append]) -> Sequence[int]:
-        """Store all of it durably, or nothing, and then give the places of those that came too late."""
+        """Store all appends durably, or none; then return the indexes of those that lost a race."""
         async with self._engine.connect() as connection:
             try:
                 await connection.exec_driver_sql(_WRITE, self._values(appends))
             except IntegrityError as conflict:
-                return await connection.run_sync(late, appends, conflict)
+                return await connection.run_sync(lost_races, appends, conflict)
             except BaseException as fault:
                 await connection.invalidate(fault)
                 raise
         return ()
 
     def _values(self, appends: Sequence[Append]) -> tuple[object, ...]:
-        # In the order of tables always, so that two engines cannot wait for each other.
+        # Always in the order of tables, so that two engines cannot deadlock.
         ordered = sorted(appends, key=lambda append: append.table_id)
         rows = [row for append in ordered for row in append.rows]
-        due = [(append.table_id, append.deadline) for append in ordered if not append.is_last]
-        ended = [append.table_id for append in ordered if append.is_last]
+        due = [(append.table_id, append.deadline) for append in ordered if not append.ends_game]
+        ended = [append.table_id for append in ordered if append.ends_game]
         heads = {append.table_id: append.head for append in ordered}
-        payloads = list(write_heads(self._engine_id, heads, MAX_PAYLOAD_BYTES))
-        return (*_columns(rows, 5), *_columns(due, 2), *_columns(marks_of(ordered), 5), ended, LOG_CHANNEL, payloads)
+        payloads = list(encode_heads(self._engine_id, heads, MAX_PAYLOAD_BYTES))
+        return (*_columns(rows, 5), *_columns(due, 2), *_columns(change_rows(ordered), 5), ended, LOG_CHANNEL, payloads)
 
     async def close(self) -> None:
-        """Give back the connection."""
+        """Close the connection."""
         await self._engine.dispose()
 
 
 def _columns(rows: Sequence[tuple[object, ...]], width: int) -> Iterator[list[object]]:
-    return ([row[place] for row in rows] for place in range(width))
+    return ([row[column] for row in rows] for column in range(width))

@@ -17,7 +17,7 @@ TABLES = Table(
     Column("finished_at", BigInteger),  # milliseconds since 1970 UTC
     Column("reports_due", Integer, nullable=False, default=0),
     Column("reports_done", Integer, nullable=False, default=0),
-    Column("reports_at", BigInteger, nullable=False, default=0),  # when to see whether they were handed over
+    Column("reports_at", BigInteger, nullable=False, default=0),  # when any engine may claim undelivered reports
     Index("tables_by_status", "status"),
     Index(
         "tables_unreported",
@@ -31,18 +31,20 @@ TABLES = Table(
 ENTRIES = Table(
     "entries",
     METADATA,
-    # The key is the only lock: the engine that inserts a sequence first has made the move. A table in the archive takes
-    # no more entries, because the row that each of them refers to has gone.
+    # The key is the only lock: the first insert of a sequence is the entry. An archived table takes no more entries,
+    # because the row that they refer to was deleted.
     Column("table_id", String(64), ForeignKey("tables.table_id"), primary_key=True),
     Column("sequence", Integer, primary_key=True, autoincrement=False),
     Column("at", BigInteger, nullable=False),  # milliseconds since 1970 UTC
-    Column("deadline", BigInteger, nullable=False),  # milliseconds since 1970 UTC, 0 when nobody is to act
-    Column("body", Text, nullable=False),  # JSON of core/log_codec.py: the event, who decided and the request
+    Column("deadline", BigInteger, nullable=False),  # milliseconds since 1970 UTC, 0 if no seat is to act
+    Column(
+        "body", Text, nullable=False
+    ),  # JSON of core/log_codec.py: the event, the origin of its decision and the request
     sqlite_with_rowid=False,
 )
 
-# When an engine has to look at a table that is open: the deadline of its last entry, or a little later while an engine
-# is about to do so. Narrow, since each append changes it.
+# When any engine may claim an open table: at the deadline of its last entry, or at the end of the last claim. Narrow,
+# since each append changes it.
 DEADLINES = Table(
     "deadlines",
     METADATA,
@@ -68,13 +70,13 @@ ENGINES = Table(
     "engines",
     METADATA,
     Column("engine_id", String(64), primary_key=True),
-    Column("seen_at", BigInteger, nullable=False),  # milliseconds since 1970 UTC
+    Column("heartbeat_at", BigInteger, nullable=False),  # milliseconds since 1970 UTC
 )
 
 OUTAGES = Table(
     "outages",
     METADATA,
-    # An engine has one outage at a time: noting it twice is one.
+    # An engine has one outage at a time: two records of it are one row.
     Column("engine_id", String(64), primary_key=True),
     Column("began", BigInteger, primary_key=True, autoincrement=False),  # milliseconds since 1970 UTC
     Column("ended", BigInteger, nullable=False),  # milliseconds since 1970 UTC

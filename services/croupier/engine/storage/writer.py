@@ -1,4 +1,4 @@
-"""One transaction that appends to many logs: the port, and what both databases share."""
+"""One transaction that appends to many logs: the port, and the code that both databases share."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
@@ -6,24 +6,24 @@ from typing import NamedTuple, Protocol, TypeAlias
 from sqlalchemy import Connection, and_, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
-from croupier.engine.storage.port import TableMark
+from croupier.engine.storage.port import TableChange
 from croupier.engine.storage.schema import DEADLINES, ENTRIES, TABLES
 
 REPORT_MILLISECONDS = 2_000
-"""Reports that the engine which made them has not handed over by then are looked for by all."""
+"""After this long any engine may claim reports that were not delivered."""
 
 Row: TypeAlias = tuple[str, int, int, int, str]
 """The columns of an entry, in their order."""
 
 
 class Append(NamedTuple):
-    """What goes to one log; `at` and `deadline` are those of the last entry, in milliseconds since 1970 UTC."""
+    """An append to one log; `at` and `deadline` are those of the last entry, in milliseconds since 1970 UTC."""
 
     table_id: str
     rows: Sequence[Row]
     at: int
     deadline: int
-    mark: TableMark | None
+    change: TableChange | None
 
     @property
     def head(self) -> int:
@@ -31,33 +31,33 @@ class Append(NamedTuple):
         return self.rows[-1][1]
 
     @property
-    def is_last(self) -> bool:
+    def ends_game(self) -> bool:
         """Whether the game is over."""
-        return self.mark is not None and self.mark.finished
+        return self.change is not None and self.change.finished
 
 
-class Mark(NamedTuple):
-    """What an append changes about its table: status, reports due and when to look for them, and when it ended."""
+class ChangeRow(NamedTuple):
+    """The values of a TableChange for the row of its table; `reports_at` is when any engine may claim the reports."""
 
-    marked_table: str
+    changed_table: str
     status: str
     reports_due: int
     reports_at: int
     finished_at: int | None
 
 
-def marks_of(appends: Iterable[Append]) -> list[Mark]:
-    """The changes of the tables that are appended to."""
+def change_rows(appends: Iterable[Append]) -> list[ChangeRow]:
+    """Return the changes of the tables of these appends."""
     return [
-        Mark(
+        ChangeRow(
             append.table_id,
-            "finished" if append.is_last else "open",
-            append.mark.reports_due,
+            "finished" if append.ends_game else "open",
+            append.change.reports_due,
             append.at + REPORT_MILLISECONDS,
-            append.at if append.is_last else None,
+            append.at if append.ends_game else None,
         )
         for append in appends
-        if append.mark
+        if append.change
     ]
 
 
@@ -65,33 +65,33 @@ class EntryWriter(Protocol):
     """The port."""
 
     async def write(self, appends: Sequence[Append]) -> Sequence[int]:
-        """Store all of it durably and give nothing, or store nothing and give the places of those that came too late.
+        """Store all appends durably and return nothing, or store none and return the indexes of those that lost a race.
 
-        There is one append at most of each table. Raises what the database raises.
+        There is at most one append of each table. Raises what the database raises.
         """
 
     async def close(self) -> None:
-        """Give back what the writer holds."""
+        """Release all resources."""
 
 
-def late(connection: Connection, appends: Sequence[Append], conflict: IntegrityError) -> list[int]:
-    """The places of appends whose first sequence is taken, or whose table has gone to the archive.
+def lost_races(connection: Connection, appends: Sequence[Append], conflict: IntegrityError) -> list[int]:
+    """Return the indexes of appends whose first sequence is taken, or whose table was archived.
 
-    Raises the conflict that led here if there are none, since then it is not known why nothing was stored.
+    Raises `conflict` if there are none, since it is then unexplained.
     """
     first = [(append.table_id, append.rows[0][1]) for append in appends]
     wanted = or_(*(and_(ENTRIES.c.table_id == table_id, ENTRIES.c.sequence == number) for table_id, number in first))
     taken = {tuple(row) for row in connection.execute(select(ENTRIES.c.table_id, ENTRIES.c.sequence).where(wanted))}
     ids = {table_id for table_id, _ in first}
     present = set(connection.execute(select(TABLES.c.table_id).where(TABLES.c.table_id.in_(ids))).scalars())
-    places = [place for place, key in enumerate(first) if key in taken or key[0] not in present]
-    if not places:
+    losers = [index for index, key in enumerate(first) if key in taken or key[0] not in present]
+    if not losers:
         raise conflict
-    return places
+    return losers
 
 
 def open_table(connection: Connection, append: Append, config: str) -> bool:
-    """Open a prepared table with its first entries; False if it was not prepared any more."""
+    """Open a prepared table with its first entries; return False if it is not prepared any more."""
     opened = connection.execute(
         update(TABLES)
         .where(TABLES.c.table_id == append.table_id, TABLES.c.status == "prepared")

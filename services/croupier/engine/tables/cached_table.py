@@ -1,4 +1,4 @@
-"""A table in memory: what its log says, and the one way in which that changes."""
+"""A table in memory: the fold of its log, and the only way to change it."""
 
 import asyncio
 from collections import defaultdict, deque
@@ -8,10 +8,10 @@ from itertools import islice
 from typing import TypeAlias
 
 from croupier.engine.core.compensation import compensation_due
-from croupier.engine.core.fold import Transition, advance, new_table, step, transitions_of
+from croupier.engine.core.fold import Transition, advance, new_table, transition_of, transitions_of
 from croupier.engine.core.log import Entry, LoggedEvent, Proposed, TableConfig, Voted
 from croupier.engine.core.reports import Report, reports_of_transition
-from croupier.engine.storage.port import SequenceTaken, TableMark
+from croupier.engine.storage.port import SequenceTaken, TableChange
 from croupier.engine.tables.dependencies import TableDependencies
 from croupier.engine.tables.history import History
 from croupier.engine.tables.subscribers import Subscribers
@@ -22,68 +22,72 @@ from croupier.runtime.tracing import GAME, SEQUENCE, TABLE_ID, open_span
 from croupier_api.v1 import errors_pb2
 
 MAX_ATTEMPTS = 3
-MAX_WAIT_SECONDS = 10.0
-"""How long a call waits for a table and its log; more than a commit takes that fails by itself."""
-RECENT_STEPS = 16
-"""Whoever missed no more entries than these is told of them without folding the log for him."""
+CALL_TIMEOUT_SECONDS = 10.0
+"""The time that a call waits for a table and its log; longer than the time-out of a commit."""
+MAX_RECENT_TRANSITIONS = 16
+"""Streams that missed no more entries than this are resumed without folding the log."""
 
 Request: TypeAlias = SeatActed | Proposed | Voted
-"""What a seat asks for; how long a proposal lasts is not part of it, and 0."""
+"""A request of a seat; the expiry of a proposal is not part of it, and 0."""
 
 
 class CachedTable:
-    """A table in memory. All of it but the audience follows from the log and can be dropped at any time."""
+    """A table in memory. Everything but its subscribers follows from the log, and can be dropped at any time."""
 
     def __init__(self, config: TableConfig, entries: Sequence[Entry], services: TableDependencies) -> None:
-        """Take a table up from its log."""
+        """Fold a table from its log."""
         self.config = config
         self.services = services
         self.state = new_table(config)
         self.entries = History(config.table_id)
         self.reports: list[Report] = []
-        self._recent: deque[Transition] = deque(maxlen=RECENT_STEPS)
-        self.audience = Subscribers(config, services.encoder, services.metrics)
+        self._recent: deque[Transition] = deque(maxlen=MAX_RECENT_TRANSITIONS)
+        self.subscribers = Subscribers(config, services.encoder, services.metrics)
         self.lock = asyncio.Lock()
         self.needs_catch_up = False
-        """Whether the log may hold something that was appended here and is not known here."""
+        """Whether the log may hold entries that this engine appended and does not know of."""
         self.is_handed_over = False
-        """Whether all streams were sent to other engines, and the log has not been read since."""
+        """Whether all streams were handed over to other engines, and the log was not read since."""
         self.is_last_writer = False
-        """Whether the last entry was appended here."""
+        """Whether this engine appended the last entry."""
         self._accepted = services.metrics.actions_accepted.labels(config.game)
         self._answers: defaultdict[Seat, dict[str, int]] = defaultdict(dict)
-        """By seat and request id, as which entry a request was stored."""
-        for made in transitions_of(config, entries):
-            self._take(made)
+        """The sequences of stored requests, by seat and request id."""
+        for transition in transitions_of(config, entries):
+            self._apply(transition)
 
     def transitions_after(self, sequence: int) -> Iterator[Transition]:
-        """The steps beyond a sequence that the table has reached."""
+        """Return the transitions after a sequence that the table has reached."""
         missed = self.state.sequence - sequence
         if missed <= len(self._recent):
             return islice(self._recent, len(self._recent) - missed, None)
-        return (made for made in transitions_of(self.config, self.entries) if made.entry.sequence > sequence)
+        return (
+            transition
+            for transition in transitions_of(self.config, self.entries)
+            if transition.entry.sequence > sequence
+        )
 
     def compensation(self, now: int) -> list[Transition]:
-        """The transition that gives back what was not served of the time of those to act; none if that is nothing."""
-        credit = compensation_due(self.state.clock, now, self.services.liveness.outages)
-        return advance(self.config, self.state, now, credit) if credit else []
+        """Return the transition that compensates the seats to act for outages; none if no time is due."""
+        due = compensation_due(self.state.clock, now, self.services.liveness.outages)
+        return advance(self.config, self.state, now, due) if due else []
 
-    def changed(self) -> None:
-        """The table has changed, or became doubtful: for subclasses."""
+    def schedule_turn(self) -> None:
+        """Schedule the engine's next own action; called after each change and each failure. Does nothing here."""
 
-    def hand_over(self) -> None:
-        """Send all streams to other engines, which continue the table while this one cannot follow the log."""
+    def hand_over_streams(self) -> None:
+        """Hand all streams over to other engines, because this one cannot read the log for now."""
         self.needs_catch_up = self.is_handed_over = True
-        self.audience.send_elsewhere()
+        self.subscribers.hand_over()
 
     @asynccontextmanager
-    async def locked_in_time(self) -> AsyncIterator[None]:
-        """Hold the lock for a call; raises Unavailable if that and the body take longer than MAX_WAIT_SECONDS.
+    async def locked_with_timeout(self) -> AsyncIterator[None]:
+        """Hold the lock for a call; raises Unavailable if that and the body take longer than CALL_TIMEOUT_SECONDS.
 
-        An append that is under way then goes on as for a client that has gone, since it may yet become durable.
+        An append in progress then continues in the background, since it may still become durable.
         """
         try:
-            async with asyncio.timeout(MAX_WAIT_SECONDS), self.lock:
+            async with asyncio.timeout(CALL_TIMEOUT_SECONDS), self.lock:
                 yield
         except TimeoutError:
             self.services.logger.warning("the store does not answer in time", table_id=self.config.table_id)
@@ -93,11 +97,10 @@ class CachedTable:
     async def append_once(
         self, request: Request, request_id: str, transitions_of_request: Callable[[], list[Transition]]
     ) -> int:
-        """Store the steps of a seat's request, unless that was done; returns its sequence once it is durable.
+        """Store the transitions of a seat's request once, and return its sequence as soon as it is durable.
 
-        Raises what `transitions_of_request` raises, if it does so on the log as it is, AlreadyExists for a request id
-        of another request, Unavailable when the store failed, or did not answer in time, and the same request should be
-        sent again.
+        Raises what `transitions_of_request` raises on the current log, AlreadyExists for a request id of another
+        request, and Unavailable if the store failed or timed out; then the same request should be sent again.
         """
         with open_span("act", {TABLE_ID: self.config.table_id, GAME: self.config.game}) as span:
             sequence = await self._append_once(request, request_id, transitions_of_request)
@@ -107,7 +110,7 @@ class CachedTable:
     async def _append_once(
         self, request: Request, request_id: str, transitions_of_request: Callable[[], list[Transition]]
     ) -> int:
-        async with self.locked_in_time():
+        async with self.locked_with_timeout():
             for _ in range(MAX_ATTEMPTS):
                 if self.needs_catch_up:
                     await self.catch_up()
@@ -115,16 +118,20 @@ class CachedTable:
                     return answered
                 try:
                     with open_span("decide"):
-                        steps = transitions_of_request()
+                        transitions = transitions_of_request()
                 except (IllegalNow, StaleSequence):
-                    # Another engine may have moved the table on: what is refused is refused by the log, not by memory.
+                    # Another engine may have changed the table: only the current log may refuse a request.
                     if await self.catch_up():
                         continue
                     raise
-                if await self.store(steps):
+                if await self.store(transitions):
                     if isinstance(request, SeatActed):
                         self._accepted.inc()
-                    return next(made.entry.sequence for made in steps if made.entry.request_id == request_id)
+                    return next(
+                        transition.entry.sequence
+                        for transition in transitions
+                        if transition.entry.request_id == request_id
+                    )
         raise Unavailable(
             errors_pb2.ERROR_REASON_TABLE_BUSY,
             "too many calls change the table at once: try again",
@@ -143,22 +150,24 @@ class CachedTable:
             )
         return sequence
 
-    async def store(self, steps: list[Transition]) -> bool:
-        """Append steps and take them over; False if somebody else was first, and the table has caught up.
+    async def store(self, transitions: list[Transition]) -> bool:
+        """Append transitions and apply them; return False if another engine was first, after a catch-up.
 
-        To be called with the lock held. Raises Unavailable.
+        The caller holds the lock. Raises Unavailable.
         """
-        new_reports = sum(made.reports for made in steps)
-        mark = TableMark(len(self.reports) + new_reports, steps[-1].after.is_over) if new_reports else None
+        new_reports = sum(transition.reports for transition in transitions)
+        change = TableChange(len(self.reports) + new_reports, transitions[-1].after.is_over) if new_reports else None
         self.needs_catch_up = True
         try:
-            await self.services.store.append(self.config.table_id, [made.entry for made in steps], mark)
+            await self.services.store.append(
+                self.config.table_id, [transition.entry for transition in transitions], change
+            )
             self.needs_catch_up = False
         except SequenceTaken:
             await self.catch_up()
             return False
         except asyncio.CancelledError:
-            self.services.background.start(self._store_again(steps))
+            self.services.background.start(self._repeat_append(transitions))
             raise
         except Exception as error:
             self.services.logger.error("append failed", table_id=self.config.table_id, exc_info=error)
@@ -169,22 +178,22 @@ class CachedTable:
             ) from error
         finally:
             if self.needs_catch_up:
-                # It may have been stored all the same: those who watch must see it though nobody asks again.
-                self.changed()
+                # The entries may be stored all the same: subscribers must get them even if no call follows.
+                self.schedule_turn()
         self.is_last_writer = True
-        with open_span("deliver", {TABLE_ID: self.config.table_id, SEQUENCE: steps[-1].entry.sequence}):
-            self._publish(steps)
+        with open_span("publish", {TABLE_ID: self.config.table_id, SEQUENCE: transitions[-1].entry.sequence}):
+            self._publish(transitions)
         return True
 
-    async def _store_again(self, steps: list[Transition]) -> None:
-        """Finish an append that nobody waits for any more; reading the log alone could come before it is stored."""
+    async def _repeat_append(self, transitions: list[Transition]) -> None:
+        """Repeat an append whose caller was cancelled; a read of the log alone could precede its commit."""
         async with self.lock:
-            await self.store(steps)
+            await self.store(transitions)
 
     async def catch_up(self) -> bool:
-        """Take over what the log has and this table has not, with the lock held; gives whether that was anything.
+        """Apply the entries of the log that the table has missed; return whether there were any.
 
-        Raises Unavailable.
+        The caller holds the lock. Raises Unavailable.
         """
         try:
             missed = await self.services.store.entries_after(self.config.table_id, self.state.sequence)
@@ -195,42 +204,42 @@ class CachedTable:
                 retry_after_seconds=0.5,
             ) from error
         self.needs_catch_up = self.is_handed_over = False
-        return self._take_over(missed)
+        return self._apply_entries(missed)
 
-    async def take_over(self, entries: Sequence[Entry]) -> None:
-        """Take over what another engine appended, as read from the log just now."""
+    async def apply_entries(self, entries: Sequence[Entry]) -> None:
+        """Apply entries of other engines that were read from the log."""
         async with self.lock:
-            self._take_over([entry for entry in entries if entry.sequence > self.state.sequence])
+            self._apply_entries([entry for entry in entries if entry.sequence > self.state.sequence])
 
-    def _take_over(self, missed: Sequence[Entry]) -> bool:
-        steps = []
+    def _apply_entries(self, missed: Sequence[Entry]) -> bool:
+        transitions = []
         state = self.state
         for entry in missed:
             if entry.sequence != state.sequence + 1:
                 raise ValueError(f"entry {entry.sequence} cannot follow entry {state.sequence}: the log has a gap")
-            steps.append(step(self.config, state, entry))
-            state = steps[-1].after
-        if steps:
+            transitions.append(transition_of(self.config, state, entry))
+            state = transitions[-1].after
+        if transitions:
             self.is_last_writer = False
-            self._publish(steps)
-        return bool(steps)
+            self._publish(transitions)
+        return bool(transitions)
 
-    def _publish(self, steps: list[Transition]) -> None:
+    def _publish(self, transitions: list[Transition]) -> None:
         reports_before = len(self.reports)
-        for made in steps:
-            self._take(made)
-            self.audience.show(made, is_last=made is steps[-1])
+        for transition in transitions:
+            self._apply(transition)
+            self.subscribers.publish(transition, is_last=transition is transitions[-1])
         if len(self.reports) > reports_before:
             self.services.outbox.report(self.config.table_id, self.reports)
-        self.changed()
+        self.schedule_turn()
 
-    def _take(self, made: Transition) -> None:
-        entry = made.entry
-        self.state = made.after
+    def _apply(self, transition: Transition) -> None:
+        entry = transition.entry
+        self.state = transition.after
         self.entries.append(entry)
-        self._recent.append(made)
-        if made.reports:
-            self.reports += reports_of_transition(self.config, made)
+        self._recent.append(transition)
+        if transition.reports:
+            self.reports += reports_of_transition(self.config, transition)
         if entry.request_id and isinstance(entry.event, Request):
             self._answers[entry.event.seat][entry.request_id] = entry.sequence
 

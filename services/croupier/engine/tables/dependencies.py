@@ -15,7 +15,7 @@ from croupier.runtime.logs import Logger
 
 @dataclass(frozen=True, slots=True)
 class TableDependencies:
-    """Everything that a live table needs; `random` is the source of computer players' chance."""
+    """The dependencies of a live table; `random` is the random source of computer players."""
 
     store: TableStore
     encoder: Encoder

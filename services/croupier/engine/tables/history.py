@@ -7,13 +7,13 @@ from croupier.engine.core.log import Entry
 from croupier.engine.core.log_codec import decode_log, encode_body, encode_log
 
 CHUNK = 64
-"""So many entries are packed together; as many of the last ones, or more, are at hand."""
+"""The number of entries in a packed chunk; at least as many of the last entries stay unpacked."""
 
 
 class History(Sequence[Entry]):
-    """A table's log, of which all but the end is packed as in the archive: it is long, and is hardly ever read again.
+    """A table's log, packed as in the archive except for its end, since old entries are hardly ever read.
 
-    A packed entry takes about a tenth of the memory, and packing it costs a fiftieth of what an action costs.
+    A packed entry takes about a tenth of the memory; packing costs about a fiftieth of an action.
     """
 
     def __init__(self, table_id: str) -> None:
@@ -42,13 +42,13 @@ class History(Sequence[Entry]):
     def __getitem__(self, index: int | slice) -> Entry | Sequence[Entry]:
         if isinstance(index, slice):
             return list(self)[index]
-        place = index if index >= 0 else len(self) + index
-        if not 0 <= place < len(self):
-            raise IndexError(f"there is no entry {place + 1}: there are {len(self)}")
-        chunk, inside = divmod(place, CHUNK)
+        position = index if index >= 0 else len(self) + index
+        if not 0 <= position < len(self):
+            raise IndexError(f"invalid index {index}: expected one of {len(self)} entries")
+        chunk, offset = divmod(position, CHUNK)
         if chunk < len(self._chunks):
-            return self._unpacked(chunk)[inside]
-        return self._last[place - len(self._chunks) * CHUNK]
+            return self._unpacked(chunk)[offset]
+        return self._last[position - len(self._chunks) * CHUNK]
 
     def __iter__(self) -> Iterator[Entry]:
         for chunk in range(len(self._chunks)):

@@ -1,8 +1,8 @@
-"""A table in play: what players and spectators can do there."""
+"""A table in play, with the operations of its players and spectators."""
 
 from collections.abc import Sequence
 
-from croupier.engine.core.clock import NOBODY_WAITS
+from croupier.engine.core.clock import NOT_WAITING
 from croupier.engine.core.fold import Transition, advance
 from croupier.engine.core.log import ActedBy, Entry, Proposed, TableConfig, Voted
 from croupier.engine.core.voting import transitions_of_proposal, transitions_of_vote
@@ -18,27 +18,23 @@ from croupier_api.v1 import errors_pb2
 
 
 class LiveTable(CachedTable):
-    """A table in memory that is played at and looked after."""
+    """A table in memory with its seats and its turn scheduler."""
 
     def __init__(self, config: TableConfig, entries: Sequence[Entry], services: TableDependencies) -> None:
-        """Take a table up from its log."""
+        """Fold a table from its log, and schedule its turn."""
         super().__init__(config, entries, services)
         self._seats = {who.player_id: seat for seat, who in enumerate(config.seats) if not who.bot}
         self._scheduler: TurnScheduler | None = TurnScheduler(self)
         """None once the table is retired."""
-        self.look()
-
-    def changed(self) -> None:
-        """The table has changed, or became doubtful."""
-        self.look()
+        self.schedule_turn()
 
     # Changing the table
 
     async def act(self, seat: Seat, action: Action, request_id: str, expected_sequence: int | None) -> int:
-        """A player acts for his seat; gives the action's sequence once it is durable.
+        """Act for a player's seat; return the action's sequence once it is durable.
 
-        Raises IllegalNow, StaleSequence, AlreadyExists for a request id of another request, Unavailable when the
-        store failed and the same request should be sent again.
+        Raises IllegalNow, StaleSequence, AlreadyExists for a request id of another request, and Unavailable if the
+        store failed; then the same request should be sent again.
         """
         return await self.append_once(
             SeatActed(seat, action),
@@ -57,61 +53,61 @@ class LiveTable(CachedTable):
             )
         self._refuse_if_over()
         event, now = SeatActed(seat, action), self.services.clock()
-        given_back = self._given_back(seat, now)
-        state = given_back[-1].after if given_back else self.state
+        compensation = self._compensation_for(seat, now)
+        state = compensation[-1].after if compensation else self.state
         try:
-            return given_back + advance(self.config, state, now, event, ActedBy.PLAYER, request_id)
+            return compensation + advance(self.config, state, now, event, ActedBy.PLAYER, request_id)
         except IllegalAction as refusal:
             is_to_act = seat in self.state.seats_to_act
             reason = errors_pb2.ERROR_REASON_ILLEGAL_ACTION if is_to_act else errors_pb2.ERROR_REASON_NOT_YOUR_TURN
             raise IllegalNow(reason, str(refusal), metadata={"rule": refusal.rule}) from None
 
-    def _given_back(self, seat: Seat, now: int) -> list[Transition]:
-        """Return the transition that gives time back before a seat draws on its reserve; none if no time is due."""
+    def _compensation_for(self, seat: Seat, now: int) -> list[Transition]:
+        """Return the compensation before an action of a seat that exceeds its action time; none if no time is due."""
         since, is_away = self.state.clock.since[seat], self.state.clock.away[seat]
-        if is_away or since == NOBODY_WAITS or now - since <= self.config.clock.action_milliseconds:
+        if is_away or since == NOT_WAITING or now - since <= self.config.clock.action_milliseconds:
             return []
         return self.compensation(now)
 
     async def propose(self, seat: Seat, proposal: str, request_id: str) -> int:
-        """A player proposes something that the game knows, and agrees with it; gives the sequence once it is durable.
+        """Create a proposal of a seat, which agrees with it; return the sequence once it is durable.
 
         Raises MalformedRequest, IllegalNow, LimitReached, AlreadyExists and Unavailable as act() does.
         """
         proposed = Proposed(seat, proposal, expires_at=0)
 
-        def steps() -> list[Transition]:
+        def transitions_of_request() -> list[Transition]:
             self._refuse_if_over()
             now = self.services.clock()
             return transitions_of_proposal(self.config, self.state, self.entries, now, proposed, request_id)
 
-        return await self.append_once(proposed, request_id, steps)
+        return await self.append_once(proposed, request_id, transitions_of_request)
 
     async def vote(self, seat: Seat, proposal_sequence: int, agree: bool, request_id: str) -> int:
-        """A player agrees with what is proposed, or refuses it; gives the sequence once it is durable.
+        """Cast a seat's vote on a proposal; return the sequence once it is durable.
 
         Raises IllegalNow, AlreadyExists and Unavailable as act() does.
         """
         voted = Voted(seat, proposal_sequence, agree)
 
-        def steps() -> list[Transition]:
+        def transitions_of_request() -> list[Transition]:
             self._refuse_if_over()
             return transitions_of_vote(self.config, self.state, self.services.clock(), voted, request_id)
 
-        return await self.append_once(voted, request_id, steps)
+        return await self.append_once(voted, request_id, transitions_of_request)
 
     async def catch_up_to(self, sequence: int) -> None:
-        """Read the log if the table has, or may have, more than this engine knows; raises Unavailable."""
+        """Read the log if the table may have entries up to a sequence that this engine lacks; raises Unavailable."""
         if self.is_handed_over and not await self.services.liveness.is_alive():
             raise _moved()
         if self.is_handed_over or sequence > self.state.sequence:
-            async with self.locked_in_time():
+            async with self.locked_with_timeout():
                 await self.catch_up()
 
-    async def must_be_over(self) -> None:
-        """Raises IllegalNow while the game is on, by the log and not by memory: a replay shows all hands."""
+    async def require_finished(self) -> None:
+        """Raise IllegalNow unless the game is over by the log: a replay shows all hands."""
         if not self.state.is_over:
-            async with self.locked_in_time():
+            async with self.locked_with_timeout():
                 await self.catch_up()
         if not self.state.is_over:
             raise IllegalNow(
@@ -121,32 +117,32 @@ class LiveTable(CachedTable):
     # Watching
 
     def subscribe(self, viewer: Viewer, after_sequence: int | None) -> Subscription:
-        """Follow the table: from a snapshot, or with everything after a sequence; then live.
+        """Open a stream of the table: first a snapshot, or all updates after a sequence; then live updates.
 
         Raises LimitReached with too many spectators, MalformedRequest for a sequence that the table has not reached,
-        Unavailable if the stream is to be opened again.
+        Unavailable if the client has to open the stream again.
         """
         if self._scheduler is None:
             raise _moved()
         if after_sequence is None:
-            return self.audience.join(viewer, self.state)
+            return self.subscribers.join(viewer, self.state)
         if after_sequence > self.state.sequence:
             raise MalformedRequest(
                 errors_pb2.ERROR_REASON_SEQUENCE_AHEAD,
                 f"invalid after_sequence {after_sequence}: expected at most {self.state.sequence}",
                 field="after_sequence",
             )
-        return self.audience.resume(viewer, self.state, self.transitions_after(after_sequence))
+        return self.subscribers.resume(viewer, self.state, self.transitions_after(after_sequence))
 
     def unsubscribe(self, stream: Subscription) -> None:
-        """Follow no longer."""
-        self.audience.leave(stream)
+        """Remove a stream."""
+        self.subscribers.leave(stream)
 
     def react(self, player_id: str, reaction: str) -> None:
-        """Show a reaction of a seated player to everybody who follows the table, here and at other engines."""
+        """Publish a reaction of a seated player to all subscribers, here and at other engines."""
         seat = self.seat_of(player_id)
         self._refuse_if_over()
-        self.audience.react(seat, reaction, self.services.clock())
+        self.subscribers.react(seat, reaction, self.services.clock())
         self.services.background.start(self.services.notifier.notify_reaction(self.config.table_id, seat, reaction))
 
     def _refuse_if_over(self) -> None:
@@ -154,41 +150,41 @@ class LiveTable(CachedTable):
             raise IllegalNow(errors_pb2.ERROR_REASON_TABLE_FINISHED, "the game of the table is over")
 
     def seat_of(self, player_id: str) -> Seat:
-        """The seat of a player; raises NotPermitted if he has none here."""
+        """Return the seat of a player; raises NotPermitted if they have none here."""
         seat = self._seats.get(player_id)
         if seat is None:
             raise NotPermitted(errors_pb2.ERROR_REASON_NOT_SEATED, "you have no seat at this table: only watch it")
         return seat
 
     def viewer_of(self, player_id: str) -> Viewer:
-        """The seat of a player, SPECTATOR if he has none here."""
+        """Return the seat of a player, SPECTATOR if they have none here."""
         return self._seats.get(player_id, SPECTATOR)
 
-    def look(self) -> None:
-        """See whether something is to be done now."""
+    def schedule_turn(self) -> None:
+        """Schedule the engine's next own action, unless the table is retired."""
         if self._scheduler:
-            self._scheduler.look()
+            self._scheduler.schedule()
 
     def is_idle(self) -> bool:
-        """Whether nobody follows the table, and nothing is being done there."""
+        """Return whether the table has no subscribers and no work in progress."""
         is_busy = self._scheduler is not None and self._scheduler.is_busy
-        return not (self.audience or self.lock.locked() or self.needs_catch_up or is_busy)
+        return not (self.subscribers or self.lock.locked() or self.needs_catch_up or is_busy)
 
     def retire(self) -> None:
-        """Do nothing more for the table here.
+        """Stop the turn scheduler for good.
 
-        A table and its scheduler refer to each other. From here on they do not: both leave memory with the last one
-        who uses them, and need not wait for the garbage collector, which an engine with many tables seldom runs.
+        This ends the cycle between a table and its scheduler, so that both leave memory with their last user and need
+        not wait for the garbage collector, which an engine with many tables seldom runs.
         """
         if self._scheduler:
             self._scheduler.stop()
             self._scheduler = None
 
     async def drain(self) -> None:
-        """Let no time run out, and send all streams elsewhere once what is being stored was answered."""
+        """Let no time run out any more, and hand all streams over after the append in progress was answered."""
         self.retire()
         async with self.lock:
-            self.audience.send_elsewhere()
+            self.subscribers.hand_over()
 
 
 def _moved() -> Unavailable:

@@ -1,4 +1,4 @@
-"""Reactions: small signs that seated players send to their table. They are not part of the log."""
+"""Reactions, which seated players send to their table. They are not part of the log."""
 
 from collections import deque
 
@@ -11,7 +11,7 @@ WINDOW_MILLISECONDS = 10_000
 
 
 def check_reaction(reaction: str) -> None:
-    """Raises MalformedRequest unless the reaction is one of the list."""
+    """Raise MalformedRequest unless the reaction is one of REACTIONS."""
     if reaction not in REACTIONS:
         raise MalformedRequest(
             errors_pb2.ERROR_REASON_UNKNOWN_REACTION,
@@ -21,13 +21,13 @@ def check_reaction(reaction: str) -> None:
 
 
 class ReactionLimit:
-    """Lets a seat send 5 reactions in 10 seconds."""
+    """The rate limit of a seat's reactions: 5 in 10 seconds."""
 
     def __init__(self) -> None:
         self._sent: deque[int] = deque(maxlen=MAX_REACTIONS)
 
-    def take(self, now: int) -> None:
-        """Count a reaction at `now` (milliseconds); raises LimitReached if it is one too many."""
+    def acquire(self, now: int) -> None:
+        """Count a reaction at `now` (milliseconds); raises LimitReached beyond the limit."""
         if len(self._sent) == MAX_REACTIONS and (wait := self._sent[0] + WINDOW_MILLISECONDS - now) > 0:
             raise LimitReached(
                 errors_pb2.ERROR_REASON_TOO_MANY_REACTIONS,

@@ -1,4 +1,4 @@
-"""All tables of an engine: preparing, opening, finding and forgetting them."""
+"""The registry of an engine's tables: preparation, opening, look-up and eviction."""
 
 import asyncio
 from collections import OrderedDict
@@ -21,7 +21,7 @@ from croupier_api.v1 import errors_pb2
 
 MAX_FINISHED_IN_MEMORY = 200
 FINISHED_IDLE_MILLISECONDS = 15_000
-"""Who played looks at the end at once; after that a finished table, whose log is long, is not worth its memory."""
+"""Players read the end of a game at once; after that a finished table, whose log is long, is evicted."""
 MAX_ID_CHARACTERS = 64
 MAX_NAME_CHARACTERS = 64
 TIME_LIMITS = {"action_time": (5_000, 86_400_000), "reserve_time": (0, 86_400_000), "bot_delay": (0, 10_000)}
@@ -29,12 +29,12 @@ TIME_LIMITS = {"action_time": (5_000, 86_400_000), "reserve_time": (0, 86_400_00
 
 
 class Tables:
-    """The tables of this engine, in memory as far as they are needed."""
+    """The tables of this engine; those in use are in memory."""
 
     def __init__(self, services: TableDependencies, new_seed: Callable[[int], bytes], max_open_tables: int) -> None:
         self._services = services
         self._new_seed = new_seed
-        self._most_open_tables = max_open_tables
+        self._max_open_tables = max_open_tables
         self._live: dict[str, LiveTable] = {}
         self._finished: OrderedDict[str, LiveTable] = OrderedDict()
         self._opening: set[str] = set()
@@ -44,25 +44,25 @@ class Tables:
 
     @property
     def in_memory(self) -> Mapping[str, LiveTable]:
-        """The tables in memory whose game was on when last looked at."""
+        """The tables in memory, but for those whose game was over at the last eviction."""
         return self._live
 
     @property
     def loading(self) -> Collection[str]:
-        """The tables on their way into memory, whose logs may have been read already."""
+        """The ids of tables that are being loaded, whose logs may have been read already."""
         return self._loading.keys()
 
     @property
-    def followed(self) -> int:
-        """How many tables in memory have streams."""
-        return sum(bool(table.audience) for table in (*self._live.values(), *self._finished.values()))
+    def subscribed(self) -> int:
+        """The number of tables in memory with subscribers."""
+        return sum(bool(table.subscribers) for table in (*self._live.values(), *self._finished.values()))
 
     async def prepare(
         self, table_id: str, game: str, seats: int, options: Mapping[str, OptionValue], clock: ClockConfig
     ) -> TableConfig:
-        """Check what a table will be and commit to its seed; the same again gives the same.
+        """Check a table's configuration and commit to its seed; repeats return the same.
 
-        Raises MalformedRequest naming the part that is wrong, AlreadyExists if the id is another table's.
+        Raises MalformedRequest with the wrong field, AlreadyExists if another table has the id.
         """
         self._refuse_if_draining()
         check_text("table_id", table_id, MAX_ID_CHARACTERS)
@@ -73,19 +73,19 @@ class Tables:
                 field="game",
             )
         check_clock(clock)
-        wanted = config_by(GAMES[game], table_id, seats, options, clock, self._new_seed(SEED_BYTES))
-        kept = await self._services.store.prepare(wanted, self._services.clock())
-        if kept.game == game and kept.rules_version != wanted.rules_version:
-            # An engine of another version was asked first: are these the same wishes for its rules?
-            wanted = config_by(known_rules(kept), table_id, seats, options, clock, wanted.seed)
-        if replace(kept, seed=wanted.seed, seats=(), client_seeds=()) != wanted:
+        requested = config_by(GAMES[game], table_id, seats, options, clock, self._new_seed(SEED_BYTES))
+        stored = await self._services.store.prepare(requested, self._services.clock())
+        if stored.game == game and stored.rules_version != requested.rules_version:
+            # An engine with another version of the rules prepared it: compare the request by those rules.
+            requested = config_by(known_rules(stored), table_id, seats, options, clock, requested.seed)
+        if replace(stored, seed=requested.seed, seats=(), client_seeds=()) != requested:
             raise AlreadyExists(
                 errors_pb2.ERROR_REASON_TABLE_EXISTS, "table_id belongs to another table: choose another id"
             )
-        return kept
+        return stored
 
     async def open(self, table_id: str, seats: Sequence[SeatConfig], client_seeds: Sequence[bytes]) -> None:
-        """Open a prepared table and deal; the same again changes nothing.
+        """Open a prepared table and deal; repeats change nothing.
 
         Raises NotFound, MalformedRequest, LimitReached, AlreadyExists if it is open with other seats.
         """
@@ -94,25 +94,25 @@ class Tables:
         config = replace(stored.config, seats=tuple(seats), client_seeds=tuple(client_seeds))
         check_seats(config)
         if stored.status == "prepared":
-            with self._place_for(table_id):
+            with self._slot_for(table_id):
                 first = advance(config, new_table(config), self._services.clock(), None)
-                if await self._services.store.open(config, [made.entry for made in first]):
+                if await self._services.store.open(config, [transition.entry for transition in first]):
                     table = await self.get(table_id)
                     table.is_last_writer = True
-                    table.look()
+                    table.schedule_turn()
                     return
             stored = await self._stored(table_id)
         if stored.config != config:
             raise AlreadyExists(errors_pb2.ERROR_REASON_TABLE_ALREADY_OPEN, "the table is open with other seats")
 
     @contextmanager
-    def _place_for(self, table_id: str) -> Iterator[None]:
-        """Keep a place for a table that is being opened; raises LimitReached if there is none."""
-        on_their_way = self._opening.difference(self._live, (table_id,))
-        if len(self._live) + len(on_their_way) >= self._most_open_tables:
+    def _slot_for(self, table_id: str) -> Iterator[None]:
+        """Reserve a slot in memory for a table that is being opened; raises LimitReached if none is free."""
+        opening = self._opening.difference(self._live, (table_id,))
+        if len(self._live) + len(opening) >= self._max_open_tables:
             raise LimitReached(
                 errors_pb2.ERROR_REASON_TOO_MANY_TABLES,
-                "this engine has as many tables as it can hold",
+                "this engine has the maximum of open tables",
                 retry_after_seconds=5,
             )
         self._opening.add(table_id)
@@ -122,7 +122,7 @@ class Tables:
             self._opening.discard(table_id)
 
     async def get(self, table_id: str) -> LiveTable:
-        """A table that was opened; raises NotFound for any other, Unavailable while the engine stops."""
+        """Return an open or finished table; raises NotFound for any other, Unavailable while the engine stops."""
         self._refuse_if_draining()
         table = self._live.get(table_id) or self._finished.get(table_id)
         if table is not None:
@@ -130,7 +130,7 @@ class Tables:
             return table
         loading = self._loading.get(table_id)
         if loading is None:
-            # One reads the log; whoever asks meanwhile waits for the same answer.
+            # Concurrent callers share one load.
             loading = asyncio.ensure_future(self._load(table_id))
             self._loading[table_id] = loading
             loading.add_done_callback(partial(self._loaded, table_id))
@@ -139,7 +139,7 @@ class Tables:
     def _loaded(self, table_id: str, loading: asyncio.Future[LiveTable]) -> None:
         self._loading.pop(table_id, None)
         if not loading.cancelled():
-            # Nobody may be left to hear why it failed.
+            # Retrieved, so that a failure without a remaining caller is not logged.
             loading.exception()
 
     async def _load(self, table_id: str) -> LiveTable:
@@ -157,7 +157,7 @@ class Tables:
         try:
             stored = await self._services.store.load(table_id)
         except UnreadableLog as fault:
-            # A newer engine may have written it, and goes on with it.
+            # Perhaps a newer engine wrote it, and continues the table.
             self._services.logger.error("log cannot be read", table_id=table_id, exc_info=fault)
             raise Unavailable(errors_pb2.ERROR_REASON_TABLE_TOO_NEW, str(fault), retry_after_seconds=1) from None
         if stored is None:
@@ -175,28 +175,28 @@ class Tables:
             oldest.retire()
 
     async def statuses(self, table_ids: Sequence[str]) -> dict[str, str]:
-        """The status of each of these tables that exists: "prepared", "open" or "finished"."""
+        """Return the status of each of these tables that exists: "prepared", "open" or "finished"."""
         return await self._services.store.statuses(table_ids)
 
-    def tidy(self, idle_milliseconds: int) -> None:
-        """Put finished tables with the finished; forget what nobody has used for so long, and finished ones sooner."""
-        long_ago = self._services.clock() - idle_milliseconds
+    def evict(self, idle_milliseconds: int) -> None:
+        """Evict tables that were not used for so long; finished ones sooner."""
+        idle_since = self._services.clock() - idle_milliseconds
         for table_id, table in list(self._live.items()):
             if table.state.is_over:
                 del self._live[table_id]
                 self._keep(table)
-            elif self._used_at.get(table_id, 0) < long_ago and table.is_idle() and not _acts_soon(table, long_ago):
+            elif self._used_at.get(table_id, 0) < idle_since and table.is_idle() and not _acts_soon(table, idle_since):
                 self._live.pop(table_id).retire()
-        a_while_ago = max(long_ago, self._services.clock() - FINISHED_IDLE_MILLISECONDS)
-        for table_id in [one for one in self._finished if self._used_at.get(one, 0) < a_while_ago]:
+        finished_since = max(idle_since, self._services.clock() - FINISHED_IDLE_MILLISECONDS)
+        for table_id in [one for one in self._finished if self._used_at.get(one, 0) < finished_since]:
             self._finished.pop(table_id).retire()
         known = self._live.keys() | self._finished.keys() | self._loading.keys()
         self._used_at = {table_id: at for table_id, at in self._used_at.items() if table_id in known}
 
     async def drain(self) -> None:
-        """Open nothing more, let no time run out, and send all streams elsewhere.
+        """Open no more tables, let no time run out any more, and hand all streams over.
 
-        Tables on their way into memory come to nothing, but their logs are being read: that ends too, or is cancelled.
+        Waits for the loads in progress, which fail, unless it is cancelled.
         """
         self._draining = True
         loading = asyncio.gather(*self._loading.values(), return_exceptions=True)
@@ -209,13 +209,13 @@ class Tables:
             )
 
 
-def _acts_soon(table: LiveTable, long_ago: int) -> bool:
-    """Whether an engine would have to take the table up again within as short a time as it was not used for."""
-    return table.state.due is not None and table.state.deadline < 2 * table.services.clock() - long_ago
+def _acts_soon(table: LiveTable, idle_since: int) -> bool:
+    """Return whether a deadline is so near that an engine would soon load the table again."""
+    return table.state.due is not None and table.state.deadline < 2 * table.services.clock() - idle_since
 
 
 def known_rules(config: TableConfig) -> Game:
-    """The rules that a table began with; raises Unavailable where only newer engines know them, which go on."""
+    """Return the rules of a table's start; raises Unavailable if only newer engines know them."""
     try:
         return rules_of(config.game, config.rules_version)
     except UnknownRules as fault:
@@ -225,7 +225,7 @@ def known_rules(config: TableConfig) -> Game:
 def config_by(
     rules: Game, table_id: str, seats: int, options: Mapping[str, OptionValue], clock: ClockConfig, seed: bytes
 ) -> TableConfig:
-    """A table to be prepared; raises MalformedRequest for seats or options that the rules do not know."""
+    """Return the configuration of a table to prepare; raises MalformedRequest for invalid seats or options."""
     try:
         resolved = resolve_options(rules, seats, options)
     except InvalidOption as fault:
@@ -240,14 +240,14 @@ def _no_such_table() -> NotFound:
     return NotFound(errors_pb2.ERROR_REASON_UNKNOWN_TABLE, "no table has this id")
 
 
-def check_text(field: str, text: str, longest: int) -> None:
-    """Raises MalformedRequest unless a text has 1 to `longest` printable characters."""
-    if not 1 <= len(text) <= longest or not text.isprintable():
-        raise invalid_field(field, f"invalid {field}: expected 1 to {longest} printable characters")
+def check_text(field: str, text: str, max_characters: int) -> None:
+    """Raise MalformedRequest unless a text has 1 to `max_characters` printable characters."""
+    if not 1 <= len(text) <= max_characters or not text.isprintable():
+        raise invalid_field(field, f"invalid {field}: expected 1 to {max_characters} printable characters")
 
 
 def check_clock(clock: ClockConfig) -> None:
-    """Raises MalformedRequest if a part of the clock is out of its range."""
+    """Raise MalformedRequest if a part of the clock is out of its range."""
     times = (clock.action_milliseconds, clock.reserve_milliseconds, clock.bot_delay_milliseconds)
     for (name, (lowest, highest)), given in zip(TIME_LIMITS.items(), times, strict=True):
         if not lowest <= given <= highest:
@@ -258,7 +258,7 @@ def check_clock(clock: ClockConfig) -> None:
 
 
 def check_seats(config: TableConfig) -> None:
-    """Raises MalformedRequest unless every seat is taken by one player or a known computer player."""
+    """Raise MalformedRequest unless each seat has a player of its own or a known computer player."""
     seats, bots = config.seats, bots_of(rules_of(config.game, config.rules_version))
     if len(seats) != config.seat_count or len(config.client_seeds) != config.seat_count:
         raise invalid_field("seats", f"invalid number of seats or client seeds: expected {config.seat_count} of each")

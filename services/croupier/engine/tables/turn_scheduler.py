@@ -1,4 +1,4 @@
-"""What an engine does at a table by itself: it acts for seats whose time has come, and sees proposals through."""
+"""The engine's own actions at a table: for computer players, for seats whose time runs out, and on proposals."""
 
 from croupier.engine.bots.worker import BotRequest, thinking_milliseconds
 from croupier.engine.core.clock import Due
@@ -14,17 +14,17 @@ from croupier.games.interface import Observation, SeatActed
 from croupier.games.registry import rules_of
 
 RETRY_MILLISECONDS = 1_000
-FOLLOW_MILLISECONDS = 500
-"""Of several engines with a table in memory, the one that appended last acts first; the others do if it does not."""
-UNCERTAIN_MILLISECONDS = 300
-"""How long to wait until other engines may have said whether they were there."""
+STANDBY_MILLISECONDS = 500
+"""An engine that is not the last writer of a table acts this much later, in case the last writer does not."""
+LIVENESS_RETRY_MILLISECONDS = 300
+"""The time until the heartbeats of other engines are read again, to know about outages."""
 
-SEEDS = 1 << 62
-"""The chance of a bot request is one of so many."""
+MAX_SEED = 1 << 62
+"""The seed of a bot request is below this."""
 
 
 class TurnScheduler:
-    """Looks after one table until it is stopped; what fails is tried again."""
+    """Acts at one table until it is stopped; failures are retried."""
 
     def __init__(self, table: CachedTable) -> None:
         self._table = table
@@ -32,17 +32,17 @@ class TurnScheduler:
         self._timer = TurnTimer(table.services.clock)
         self._is_stopped = False
         self._deciding: set[Seat] = set()
-        """The seats whose computer players decide in a bot worker now, since their time has come."""
+        """The seats whose computer players decide in a bot worker now."""
         self._not_before = 0
-        """Until when no seat is acted for, in milliseconds since 1970 UTC: see _run_out."""
+        """No seat is acted for before this time, in milliseconds since 1970 UTC: see _time_out."""
 
     @property
     def is_busy(self) -> bool:
         """Whether a bot worker decides for this table."""
         return bool(self._deciding)
 
-    def look(self) -> None:
-        """See what is to be done now, and when next; to be called whenever anything about the table has changed."""
+    def schedule(self) -> None:
+        """Start due actions, and set the timer for the next; called after each change of the table."""
         if self._is_stopped:
             return
         if self._table.needs_catch_up:
@@ -52,10 +52,10 @@ class TurnScheduler:
         if due is not None and due.seat not in self._deciding:
             self._timer.set(self._when_to_act(due), self._timer_fired)
         if is_agreed(self._table.config, self._table.state, self._services.clock()):
-            self._services.background.start(self._carry_proposal())
+            self._services.background.start(self._execute_proposal())
 
     def stop(self) -> None:
-        """Let no time run out, and do nothing more."""
+        """Start no more actions."""
         self._is_stopped = True
         self._timer.cancel()
 
@@ -66,23 +66,23 @@ class TurnScheduler:
         if self._table.needs_catch_up or self._due_seat() is not None:
             self._services.background.start(self._act())
         else:
-            self.look()
+            self.schedule()
 
-    # Acting for seats whose time has come
+    # Actions for seats
 
     def _when_to_act(self, due: Due) -> int:
-        at = due.at if self._table.is_last_writer else due.at + FOLLOW_MILLISECONDS
+        at = due.at if self._table.is_last_writer else due.at + STANDBY_MILLISECONDS
         return max(at, self._not_before)
 
     def _due_seat(self) -> Seat | None:
-        """The seat whose time has come."""
+        """Return the seat for which the engine has to act now."""
         due = self._table.state.due
         if due is None or self._when_to_act(due) > self._services.clock():
             return None
         return due.seat
 
     async def _act(self) -> None:
-        """Act for the seat whose time has come, if it has not acted meanwhile."""
+        """Act for the due seat, if it has not acted meanwhile."""
         failed = True
         try:
             if await self._services.liveness.is_alive():
@@ -90,15 +90,15 @@ class TurnScheduler:
                     await self._act_on(bot_request)
                 failed = False
             else:
-                self._table.hand_over()
+                self._table.hand_over_streams()
         finally:
             if failed and not self._is_stopped:
                 self._retry_later()
             else:
-                self.look()
+                self.schedule()
 
     async def _act_or_ask(self) -> BotRequest | None:
-        """Act for the seat whose time has come; if a bot worker has to decide first, return the request for it."""
+        """Act for the due seat; if a bot worker has to decide first, return the request for it."""
         async with self._table.lock:
             if self._table.needs_catch_up:
                 await self._table.catch_up()
@@ -106,46 +106,46 @@ class TurnScheduler:
             if seat is None or seat in self._deciding:
                 return None
             if not self._table.config.seats[seat].bot:
-                await self._run_out(seat)
+                await self._time_out(seat)
                 return None
             bot_request = self._bot_request(seat)
             if bot_request is None:
                 await self._store(seat, self._quick_decision(seat))
             return bot_request
 
-    async def _run_out(self, seat: Seat) -> None:
-        """A player's time has run out, unless part of it was not served: that is given back first.
+    async def _time_out(self, seat: Seat) -> None:
+        """Act for a player whose time has run out, unless an outage took part of it: that is compensated first.
 
-        What is served is not certain at once, and an outage that goes on is given back whole when it has ended:
-        bit by bit, each as long as it went on before the last deadline, would fill the log.
+        Outages are not certain at once, and one that continues is compensated when it has ended: compensation in parts,
+        one at each new deadline, would fill the log.
         """
         table, now = self._table, self._services.clock()
         if not table.state.clock.away[seat]:
             liveness = self._services.liveness
             if not await liveness.is_certain_of(table.state.deadline):
-                self._not_before = now + UNCERTAIN_MILLISECONDS
+                self._not_before = now + LIVENESS_RETRY_MILLISECONDS
                 return
             self._not_before = outage_until(liveness.outages, now)
             if self._not_before > now:
                 return
-            if credited := table.compensation(now):
-                await table.store(credited)
+            if compensation := table.compensation(now):
+                await table.store(compensation)
                 return
         await self._store(seat, self._quick_decision(seat))
 
     def _bot_request(self, seat: Seat) -> BotRequest | None:
-        """The request for a bot worker; None if the seat's computer player decides at once."""
+        """Return the request for a bot worker; None if the seat's computer player decides at once."""
         config = self._table.config
         bot = config.seats[seat].bot
         if not thinking_milliseconds(rules_of(config.game, config.rules_version), bot):
             return None
-        seed = self._services.random(SEEDS)
+        seed = self._services.random(MAX_SEED)
         return BotRequest(config.game, config.rules_version, bot, self._observation(seat), seed)
 
     async def _act_on(self, bot_request: BotRequest) -> None:
-        """Act as a bot worker decides, while the table goes on.
+        """Act as a bot worker decides; the table stays unlocked meanwhile.
 
-        If the seat sees or may do anything else by then than what the request says, the worker is asked again.
+        If the observation of the seat has changed by then, the decision is discarded, and a new request follows.
         """
         seat = bot_request.observation.seat
         self._deciding.add(seat)
@@ -168,23 +168,23 @@ class TurnScheduler:
             self._services.metrics.clock_expiries.labels(table.config.game).inc()
 
     def _quick_decision(self, seat: Seat) -> Action:
-        """The action of a computer player that decides at once: the seat's own, or else the first of the game."""
+        """Return the action of the quick computer player of a seat, or else of the first one of the game."""
         config = self._table.config
         bots = rules_of(config.game, config.rules_version).bots
         chosen = bots.get(config.seats[seat].bot) or next(iter(bots.values()))
         return chosen(self._observation(seat), self._services.random)
 
     def _observation(self, seat: Seat) -> Observation:
-        """Everything that a computer player gets: what its seat sees."""
+        """Return the observation of a seat, which is all that its computer player gets."""
         state = self._table.state
         return Observation(seat, self._table.config.options, state.view(seat), state.legal_actions(seat))
 
-    # Proposals that nobody is left to vote on
+    # Proposals that all seats agree with
 
-    async def _carry_proposal(self) -> None:
+    async def _execute_proposal(self) -> None:
         table = self._table
         async with table.lock:
             if table.needs_catch_up:
                 await table.catch_up()
-            if steps := transitions_when_agreed(table.config, table.state, self._services.clock()):
-                await table.store(steps)
+            if transitions := transitions_when_agreed(table.config, table.state, self._services.clock()):
+                await table.store(transitions)

@@ -1,4 +1,4 @@
-"""One timer for a table, which is allowed to fire too early but never too late."""
+"""The timer of a table, which may fire too early but never too late."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,9 +7,9 @@ from croupier.runtime.identity import Clock
 
 
 class TurnTimer:
-    """Calls back once a deadline may have come; deadlines that only move later cost nothing.
+    """Calls back once a deadline may have passed; moving the deadline later costs nothing.
 
-    It refers to what it calls only while it is set.
+    It holds a reference to its callback only while it is set.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -20,14 +20,14 @@ class TurnTimer:
     def set(self, deadline: int, fired: Callable[[], None]) -> None:
         """Call `fired` no later than at `deadline` (milliseconds since 1970 UTC)."""
         if self._handle is not None and self._deadline <= deadline:
-            return  # It fires earlier; the one that is called then looks at the clock and sets it again.
+            return  # It fires earlier; the callback then checks the clock and sets it again.
         self.cancel()
         self._deadline = deadline
         wait_seconds = max(0, deadline - self._clock()) / 1000
         self._handle = asyncio.get_running_loop().call_later(wait_seconds, self._fire, fired)
 
     def cancel(self) -> None:
-        """Fire no more."""
+        """Cancel the callback."""
         if self._handle is not None:
             self._handle.cancel()
             self._handle = None

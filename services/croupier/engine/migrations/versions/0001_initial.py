@@ -13,7 +13,7 @@ def upgrade() -> None:
     op.create_table(
         "engines",
         sa.Column("engine_id", sa.String(64), primary_key=True),
-        sa.Column("seen_at", sa.BigInteger, nullable=False),
+        sa.Column("heartbeat_at", sa.BigInteger, nullable=False),
     )
     op.create_table(
         "outages",

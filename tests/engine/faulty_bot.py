@@ -1,4 +1,4 @@
-"""A computer player that does what the seed of a request says, and ways in which a worker process gets to it."""
+"""A computer player whose seed selects its fault, and functions that load it in a worker process."""
 
 import os
 import time
@@ -14,7 +14,7 @@ HOURS_SECONDS = 3_600
 
 
 def decide(bot_request: BotRequest) -> Action:
-    """Return an action, or do worse."""
+    """Return an action, or fail as the seed says."""
     if bot_request.seed == HANG:
         time.sleep(HOURS_SECONDS)
     if bot_request.seed == FAIL:
@@ -25,21 +25,21 @@ def decide(bot_request: BotRequest) -> Action:
 
 
 class Loaded(NamedTuple):
-    """The computer player as the result of a function that the worker process has to call first."""
+    """A computer player that the worker process loads by a call of a function."""
 
     load: Callable[..., object]
     argument: object
 
     def __call__(self, bot_request: BotRequest) -> Action:
-        """Never called: what the worker process loads is another function."""
+        """Never called, since the worker process loads another function."""
         raise NotImplementedError
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self.load, (self.argument,)
 
 
-def decide_once_there_is(file: Path) -> Callable[[BotRequest], Action]:
-    """Return the computer player when a file is there."""
+def decide_after(file: Path) -> Callable[[BotRequest], Action]:
+    """Return the computer player as soon as a file exists."""
     while not file.exists():
         time.sleep(0.01)
     return decide
