@@ -151,6 +151,11 @@ def over(state: State) -> GameOver:
     return awaiting
 
 
+def ranking_text(groups: Sequence[Sequence[Seat]]) -> str:
+    """Return a ranking such as "0 > 1 = 2", best first."""
+    return " > ".join(" = ".join(map(str, group)) for group in groups)
+
+
 def deal(state: Table, seed: int = 1) -> Table:
     """Return the table after a random deal."""
     return dispatch.apply(state, shuffle(due(state), Random(seed)))[0]

@@ -65,6 +65,6 @@ def dealt(hands: str, dealer: Seat = 3, scores: Sequence[int] = (0, 0, 0, 0), **
     first = dealer + 3 if state.options.deals_right_first else dealer + 1
     deck: list[Card] = [0] * 32
     for seat, hand in enumerate(hands.split("|")):
-        for place, value in zip(state.options.places[(seat - first) % 4], cards(hand), strict=True):
+        for place, value in zip(state.options.deck_positions[(seat - first) % 4], cards(hand), strict=True):
             deck[place] = value
     return dispatch.apply(state, CardsShuffled(tuple(deck), (dealer,)))[0]

@@ -7,7 +7,7 @@ import pytest
 
 from croupier.games.facts import Seat
 from croupier.games.jossing import JossingState
-from croupier.games.jossing.chances import spread
+from croupier.games.jossing.chances import tricks_distribution
 from tests.games.positions import acts, hand, word
 from tests.games.positions_jossing import JOSSING, new, section
 from tests.games.seats import observation
@@ -38,9 +38,9 @@ def test_sensible_decisions_in_plain_positions(
 
 
 def test_the_distribution_of_independent_tricks() -> None:
-    assert spread([]) == [1.0]
-    assert spread([0.5, 0.5]) == [0.25, 0.5, 0.25]
-    assert spread([1.0, 0.0, 1.0]) == [0.0, 0.0, 1.0, 0.0]
+    assert tricks_distribution([]) == [1.0]
+    assert tricks_distribution([0.5, 0.5]) == [0.25, 0.5, 0.25]
+    assert tricks_distribution([1.0, 0.0, 1.0]) == [0.0, 0.0, 1.0, 0.0]
 
 
 def determinized(state: JossingState, seat: Seat, seed: int) -> Any:

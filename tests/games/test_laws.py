@@ -174,9 +174,9 @@ def test_a_determinization_has_the_view_of_its_seat(game: Game, seats: int, seed
             assert dispatch.view(determinized, event.seat) == observation.view
             assert dispatch.legal_actions(determinized, event.seat) == observation.legal
             after, _ = dispatch.apply(determinized, event)
-            ratings = game.evaluate(determinized, after)
-            assert len(ratings) == seats
-            assert all(0 <= rating <= 1 for rating in ratings)
+            values = game.evaluate(determinized, after)
+            assert len(values) == seats
+            assert all(0 <= value <= 1 for value in values)
 
 
 @every_judged_table

@@ -43,12 +43,12 @@ def test_sensible_play_in_plain_positions(held: str, others: str, top: str, expe
 
 def test_a_determinization_deals_the_unseen_cards_at_random() -> None:
     state = position("8D KH | 6D 9C | AS", "TC JC", "7C 7D", deck=104)
-    look = observation(ONE_OH_ONE, state, 0, {"deck": 104})
-    look = look._replace(
-        view=look.view._replace(piles=(*look.view.piles[:1], look.view.piles[1]._replace(card_count=97)))
+    observed = observation(ONE_OH_ONE, state, 0, {"deck": 104})
+    observed = observed._replace(
+        view=observed.view._replace(piles=(*observed.view.piles[:1], observed.view.piles[1]._replace(card_count=97)))
     )
     random = Random(3)
-    determinized = [ONE_OH_ONE.determinize(look, random.randrange) for _ in range(20)]
+    determinized = [ONE_OH_ONE.determinize(observed, random.randrange) for _ in range(20)]
     assert len({table.hands for table in determinized}) > 15
     for table in determinized:
         assert table.hands[0] == state.hands[0]
@@ -66,10 +66,10 @@ def test_a_determinization_deals_the_unseen_cards_at_random() -> None:
 )
 def test_evaluation_compares_costs(hands: str, line: str, scores: tuple[int, ...], best_first: str) -> None:
     start = position(hands, "TC", scores=scores)
-    ratings = ONE_OH_ONE.evaluate(start, acts(start, line))
-    rated = [ratings[int(seat)] for seat in best_first if seat != "-"]
-    assert 1 > rated[0] > rated[1] > (rated[2] if len(rated) > 2 else ratings[2]) >= 0
-    assert (ratings[2] == 0) == ("-" in best_first)
+    values = ONE_OH_ONE.evaluate(start, acts(start, line))
+    ordered = [values[int(seat)] for seat in best_first if seat != "-"]
+    assert 1 > ordered[0] > ordered[1] > (ordered[2] if len(ordered) > 2 else values[2]) >= 0
+    assert (values[2] == 0) == ("-" in best_first)
     after = acts(start, "9C")
     assert ONE_OH_ONE.evaluate(start, after)[0] > ONE_OH_ONE.evaluate(start, start)[0]
 

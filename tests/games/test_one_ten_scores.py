@@ -10,7 +10,7 @@ from croupier.games.one_ten import OneTenState, scoring
 from croupier.games.one_ten.scoring import Line, Round, Top
 from croupier.games.one_ten.setup import resolved
 from tests.games import dispatch
-from tests.games.positions import acts_with_facts, details, ended, over, refusals
+from tests.games.positions import acts_with_facts, details, ended, over, ranking_text, refusals
 from tests.games.positions_one_ten import ONE_TEN, ROUND, ROUND_HANDS, position
 
 OTHER_LEADER = "2:KH 0:2H 1:QH 2:KD 0:QD 1:TD 2:9D 0:5S 1:2S 0:JS 1:3S 2:2D 0:KC 1:4C 2:5C"
@@ -146,8 +146,7 @@ def test_the_end_of_a_game(
     assert dispatch.scores(state) == after
     assert state.phase == ("over" if end else "deal")
     if end:
-        ranking = " > ".join(" = ".join(map(str, group)) for group in over(state).ranking)
-        assert f"{ranking} {over(state).reason}" == end
+        assert f"{ranking_text(over(state).ranking)} {over(state).reason}" == end
         assert {rule for seat in range(4) for rule in refusals(state, "pass 2C", seat)} == {"110-END-1"}
 
 

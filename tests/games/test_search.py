@@ -9,7 +9,7 @@ import pytest
 
 from croupier.cli.league.league import League, comparisons, seatings, standings
 from croupier.games.actions import PLAYS, UNCHOSEN, Action, Bid, KeepCards, Play, StandPat, SwapCards
-from croupier.games.bots import nearby
+from croupier.games.bots import random_neighbour
 from croupier.games.cards import notation
 from croupier.games.choices import ActionChoice, AmountChoice, CardChoice, cards_of
 from croupier.games.facts import RoundEnded, RoundScore, View
@@ -62,8 +62,8 @@ def test_search_continues_beyond_the_next_shuffle() -> None:
     hands = "9C KC 8D 9D | 6H 7H AS"
     rest = [text for text in notation(new(2).options.deck) if text not in f"{hands} TC"]
     state = position(hands, f"{' '.join(rest[1:])} TC", rest[0], recycle="shuffle")
-    look = observation(ONE_OH_ONE, state, 0, {"recycle": "shuffle"})
-    assert fits(look.legal, SearchBot(ONE_OH_ONE, max_iterations=60)(look, Random(1).randrange))
+    observed = observation(ONE_OH_ONE, state, 0, {"recycle": "shuffle"})
+    assert fits(observed.legal, SearchBot(ONE_OH_ONE, max_iterations=60)(observed, Random(1).randrange))
 
 
 class OneDecisionState(NamedTuple):
@@ -76,7 +76,7 @@ class OneDecision:
     """A game of one decision, whose plain bot is wrong; card c yields `rewards[c]` on average, with noise."""
 
     def __init__(self, rewards: tuple[float, ...]) -> None:
-        self.rewards, self.random, self.rated = rewards, Random(3), 0
+        self.rewards, self.random, self.evaluations = rewards, Random(3), 0
         self.bots = {"plain": lambda observation, randrange: PLAYS[0]}
 
     def awaiting(self, state: OneDecisionState) -> SeatsToAct | GameOver:
@@ -94,7 +94,7 @@ class OneDecision:
 
     def evaluate(self, before: object, after: object) -> tuple[float, ...]:
         assert isinstance(after, OneDecisionState)
-        self.rated += 1
+        self.evaluations += 1
         return (float(self.random.random() < self.rewards[after.played or 0]),)
 
 
@@ -138,7 +138,7 @@ def swap(cards: tuple[int, ...], most: int) -> ActionChoice:
 )
 def test_neighbours_of_a_choice_are_choices_one_card_away(held: Action, choice: ActionChoice) -> None:
     random = Random(4)
-    found = {nearby(held, choice, random.randrange) for _ in range(100)}
+    found = {random_neighbour(held, choice, random.randrange) for _ in range(100)}
     assert len(found) > 1
     for action in found:
         assert action is not None
@@ -149,21 +149,21 @@ def test_neighbours_of_a_choice_are_choices_one_card_away(held: Action, choice: 
 
 
 def test_an_only_choice_has_no_neighbours() -> None:
-    assert nearby(KeepCards((1, 2), 3), keep((1, 2), 2, 3), never) is None
-    assert nearby(PLAYS[0], keep((1, 2), 1, 3), never) is None
-    assert nearby(Bid(5), ActionChoice(Bid(UNCHOSEN), amount=AmountChoice(5, 9)), never) is None
+    assert random_neighbour(KeepCards((1, 2), 3), keep((1, 2), 2, 3), never) is None
+    assert random_neighbour(PLAYS[0], keep((1, 2), 1, 3), never) is None
+    assert random_neighbour(Bid(5), ActionChoice(Bid(UNCHOSEN), amount=AmountChoice(5, 9)), never) is None
 
 
 def test_a_clock_ends_the_search() -> None:
     game, milliseconds = OneDecision((0.5, 0.5, 0.5, 0.5)), itertools.count(1000)
     searching(game, thinking_milliseconds=50).timed(lambda: next(milliseconds))(OBSERVED, Random(1).randrange)
-    assert game.rated == 49
+    assert game.evaluations == 49
 
 
 def test_iterations_end_the_search_when_the_clock_stands_still() -> None:
     game = OneDecision((0.5, 0.5, 0.5, 0.5))
     searching(game, max_iterations=30).timed(lambda: 0)(OBSERVED, Random(1).randrange)
-    assert game.rated == 30
+    assert game.evaluations == 30
     assert searching(game).max_iterations == MAX_ITERATIONS
 
 

@@ -9,7 +9,8 @@ from croupier.games.bots import random_legal
 from croupier.games.interface import Observation, OptionValues, RandomSource
 from croupier.games.solo import SoloState, determinization
 from croupier.games.solo.deck import BLACK_QUEENS, PLAIN
-from tests.games.positions import acts, to_act, word
+from croupier.games.standings import ranked
+from tests.games.positions import acts, ranking_text, to_act, word
 from tests.games.positions_solo import (
     BIDDERS,
     CALLED_UNKNOWN,
@@ -130,8 +131,6 @@ def test_a_determinized_unknown_card_may_be_any_possible_ace() -> None:
     ],
 )
 def test_evaluation_follows_points_and_tricks(before: str, after: str, expected: str) -> None:
-    ratings = SOLO.evaluate(acts(dealt(TWELFTH), before), acts(dealt(TWELFTH), after))
-    groups = sorted({*ratings}, reverse=True)
-    ranked = (" = ".join(str(seat) for seat in range(4) if ratings[seat] == rating) for rating in groups)
-    assert " > ".join(ranked) == expected
-    assert all(0 <= rating <= 1 for rating in ratings)
+    values = SOLO.evaluate(acts(dealt(TWELFTH), before), acts(dealt(TWELFTH), after))
+    assert ranking_text(ranked(range(4), lambda seat: -values[seat])) == expected
+    assert all(0 <= value <= 1 for value in values)

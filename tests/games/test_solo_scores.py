@@ -8,10 +8,9 @@ from croupier.games.cards import SUITS
 from croupier.games.facts import Count, Mark, MarkChanged, RoundEnded
 from croupier.games.interface import CardsShuffled, resolve_options
 from croupier.games.solo import scoring
-from croupier.games.solo.contracts import SoloContract
 from croupier.games.solo.deck import DECK
 from croupier.games.solo.setup import resolved
-from croupier.games.solo.state import Progress, SoloOptions, SoloState
+from croupier.games.solo.state import Progress, SoloContract, SoloOptions, SoloState
 from tests.games import dispatch
 from tests.games.comparison import rule_against
 from tests.games.positions import acts_with_facts, details, ended, over, to_act
@@ -127,7 +126,6 @@ def test_SOLO_END_2_one_seat_that_is_not_out_ends_the_game_with_the_buck() -> No
 @pytest.mark.parametrize(
     ("scores", "options", "expected"),
     [
-        pytest.param((36, 32, 36, 10), {}, (36, 36, 36, 16), id="ending-1"),
         pytest.param((36, 32, 36, 30), {}, (36, 32, 36, 30), id="SOLO-END-3 SOLO-LAST-3 ending 2"),
         pytest.param((36, 32, 36, 30), {"double_out": "lowest"}, (36, 36, 36, 30), id="SOLO-LAST-3 ending 2 lowest"),
         pytest.param((36, 32, 36, 32), {}, (36, 32, 36, 32), id="SOLO-LAST-3 ending 3"),

@@ -4,7 +4,7 @@ import pytest
 
 from croupier.games.cards import JOKER, cards
 from croupier.games.hands import PACK, cards_in, hand_of, holds, taken_out, with_cards, without
-from croupier.games.standings import against_others, clamped, ranked
+from croupier.games.standings import clamped, ranked, relative_to_others
 
 
 def test_the_smallest_merit_comes_first_and_equal_ones_share() -> None:
@@ -13,10 +13,10 @@ def test_the_smallest_merit_comes_first_and_equal_ones_share() -> None:
 
 
 def test_gains_are_compared_with_the_mean_of_the_others() -> None:
-    assert against_others([3, 3, 3], 10) == [0.5, 0.5, 0.5]
-    assert against_others([6, 0, 2], 10) == pytest.approx([1.0, 0.1, 0.4])
-    assert against_others([100, 0], 10) == [1.0, 0.0]
-    assert [clamped(rating) for rating in (-0.1, 0.25, 1.1)] == [0.0, 0.25, 1.0]
+    assert relative_to_others([3, 3, 3], 10) == [0.5, 0.5, 0.5]
+    assert relative_to_others([6, 0, 2], 10) == pytest.approx([1.0, 0.1, 0.4])
+    assert relative_to_others([100, 0], 10) == [1.0, 0.0]
+    assert [clamped(value) for value in (-0.1, 0.25, 1.1)] == [0.0, 0.25, 1.0]
 
 
 def test_a_hand_of_two_packs_holds_cards_twice() -> None:

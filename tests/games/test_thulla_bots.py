@@ -25,8 +25,8 @@ from tests.games.seats import observation
 )
 def test_sensible_play_in_plain_positions(hands: str, line: str, options: dict[str, Any], expected: str) -> None:
     state = acts(position(hands, **options), line)
-    look = observation(THULLA, state, to_act(state) or 0, options)
-    assert word(THULLA.bots["sensible"](look, Random(1).randrange)) == expected
+    observed = observation(THULLA, state, to_act(state) or 0, options)
+    assert word(THULLA.bots["sensible"](observed, Random(1).randrange)) == expected
 
 
 def test_the_ace_is_not_forced_again_when_all_cards_are_back_in_hands() -> None:

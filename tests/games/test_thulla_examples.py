@@ -12,7 +12,7 @@ from croupier.games.interface import CardsShuffled
 from croupier.games.thulla import scoring
 from croupier.games.thulla.state import Progress
 from tests.games import dispatch
-from tests.games.positions import acts, due, first_legal, hand, legal, may, refusal, to_act
+from tests.games.positions import acts, due, first_legal, hand, legal, may, ranking_text, refusal, to_act
 from tests.games.positions_thulla import new, position
 
 AFTER = {"last_card": "safe_after_trick"}
@@ -145,7 +145,7 @@ def test_the_end_of_a_match_and_its_ranking(name: str, best_of: int, totals: str
     assert scoring.match_over(name, best_of, finished, len(finished[0])) == bool(expected)
     progress = Progress(1, 0, numbers(totals), finished, "one_holder", over=True)
     ranking = scoring.ranking(new(len(finished[0]), scoring=name)._replace(progress=progress))
-    assert not expected or " > ".join(" = ".join(map(str, group)) for group in ranking) == expected
+    assert not expected or ranking_text(ranking) == expected
 
 
 @pytest.mark.parametrize(

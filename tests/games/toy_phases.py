@@ -24,6 +24,7 @@ from croupier.games.facts import (
     SeatOut,
     TurnChanged,
     all_but,
+    moves_to_hand,
     only,
 )
 from croupier.games.interface import CardsShuffled, IllegalAction, ProposalAgreed
@@ -55,8 +56,7 @@ def deal(state: ToyState, order: tuple[Card, ...]) -> tuple[ToyState, tuple[Fact
     facts: list[Fact] = [RoundStarted(1, None)]
     for seat in seats:
         reserve = OwnedPile("reserve", seat)
-        facts.append(CardsMoved(None, seat, hands[seat], HAND_SIZE, MoveReason.DEAL, only(seat)))
-        facts.append(CardsMoved(None, seat, (), HAND_SIZE, MoveReason.DEAL, all_but(seat)))
+        facts += moves_to_hand(None, seat, hands[seat], MoveReason.DEAL)
         facts.append(CardsMoved(None, reserve, beside[seat : seat + 1], 1, MoveReason.DEAL, only(seat), face_down=True))
         facts.append(CardsMoved(None, reserve, (), 1, MoveReason.DEAL, all_but(seat), face_down=True))
     facts.append(CardsMoved(None, "stock", (), len(dealt.stock), MoveReason.DEAL, face_down=True))
@@ -101,8 +101,7 @@ def _turn(state: ToyState, phase: str, seat: Seat, facts: list[Fact]) -> ToyStat
 def _drawn(state: ToyState, seat: Seat, pile: str, facts: list[Fact]) -> ToyState:
     card = state.stock[0] if pile == "stock" else state.waste[-1].card
     if pile == "stock":
-        facts.append(CardsMoved("stock", seat, (card,), 1, MoveReason.DRAW, only(seat)))
-        facts.append(CardsMoved("stock", seat, (), 1, MoveReason.DRAW, all_but(seat)))
+        facts += moves_to_hand("stock", seat, (card,), MoveReason.DRAW)
         state = state._replace(stock=state.stock[1:])
     else:
         facts.append(CardsMoved("waste", seat, (card,), 1, MoveReason.DRAW))
@@ -118,14 +117,14 @@ def _laid(state: ToyState, seat: Seat, cards: tuple[Card, ...], owner: Seat, fac
 
 
 def _boasted(
-    state: ToyState, seat: Seat, said: Declare, named: Seat, amount: int, cards: tuple[Card, ...], facts: list[Fact]
+    state: ToyState, seat: Seat, boast: Declare, named: Seat, amount: int, cards: tuple[Card, ...], facts: list[Fact]
 ) -> ToyState:
-    facts.append(Called(Call(seat, said)))
+    facts.append(Called(Call(seat, boast)))
     facts.append(CardsMoved(seat, "waste", cards, 1, MoveReason.DISCARD))
     facts.append(MarkChanged(Mark("boast", named, str(amount))))
     state = state._replace(
         waste=(*state.waste, PileCard(cards[0], seat)),
-        calls=(*state.calls, Call(seat, said)),
+        calls=(*state.calls, Call(seat, boast)),
         boasts=(*state.boasts[:named], amount, *state.boasts[named + 1 :]),
     )
     return _with_hand(state, seat, [card for card in state.hands[seat] if card not in cards])
@@ -139,9 +138,7 @@ def _turn_over(state: ToyState, seat: Seat, facts: list[Fact]) -> ToyState:
     """Return the table in the next seat's turn, after a seat without cards has taken up its reserve or is out."""
     reserve = state.reserves[seat]
     if not state.hands[seat] and reserve:
-        pile = OwnedPile("reserve", seat)
-        facts.append(CardsMoved(pile, seat, reserve, 1, MoveReason.PICK_UP, only(seat)))
-        facts.append(CardsMoved(pile, seat, (), 1, MoveReason.PICK_UP, all_but(seat)))
+        facts += moves_to_hand(OwnedPile("reserve", seat), seat, reserve, MoveReason.PICK_UP)
         state = state._replace(reserves=(*state.reserves[:seat], (), *state.reserves[seat + 1 :]))
         state = _with_hand(state, seat, reserve)
     elif not state.hands[seat]:

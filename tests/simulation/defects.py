@@ -19,9 +19,8 @@ from croupier.engine.storage.sql_store import SqlTableStore
 from croupier.engine.tables import subscription as streams
 from croupier.engine.tables.cached_table import CachedTable
 from croupier.engine.tables.subscribers import Subscribers
+from croupier.games import facts
 from croupier.games.facts import EVERYONE, SPECTATOR, Fact, Viewer
-from croupier.games.one_ten import deal as one_ten_deal
-from croupier.games.thulla import deal as thulla_deal
 from loadtest.judge.violations import Invariant
 
 
@@ -84,11 +83,7 @@ def act_too_early() -> AbstractContextManager[Any]:
 
 def deal_with_open_cards() -> AbstractContextManager[Any]:
     """The rules show every dealt hand to all."""
-
-    changed = ExitStack()
-    for deal in (thulla_deal, one_ten_deal):
-        changed.enter_context(patch.object(deal, "only", lambda _: EVERYONE))
-    return changed
+    return patch.object(facts, "only", lambda _: EVERYONE)
 
 
 def resume_one_too_far() -> AbstractContextManager[Any]:

@@ -58,7 +58,7 @@ class Action(_message.Message):
 
     @_builtins.property
     def yield_bid(self) -> Global___YieldBidAction:
-        """Gives up the seat's own bid for the higher one."""
+        """Leaves the contract to the player whose bid overruled the seat's own."""
 
     @_builtins.property
     def keep_cards(self) -> Global___KeepCardsAction:
@@ -66,7 +66,7 @@ class Action(_message.Message):
 
     @_builtins.property
     def keep_bid(self) -> Global___KeepBidAction:
-        """Keeps the seat's own bid."""
+        """Takes over the bid that overruled the seat's own."""
 
     @_builtins.property
     def swap_cards(self) -> Global___SwapCardsAction:
@@ -197,7 +197,7 @@ Global___MatchBidAction: _TypeAlias = MatchBidAction  # noqa: Y015
 
 @_typing.final
 class YieldBidAction(_message.Message):
-    """Gives up the seat's own bid for the higher one."""
+    """Leaves the contract to the player whose bid overruled the seat's own."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -242,7 +242,7 @@ Global___KeepCardsAction: _TypeAlias = KeepCardsAction  # noqa: Y015
 
 @_typing.final
 class KeepBidAction(_message.Message):
-    """Keeps the seat's own bid."""
+    """Takes over the bid that overruled the seat's own."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

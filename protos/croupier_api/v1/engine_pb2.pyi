@@ -530,8 +530,8 @@ class TurnClock(_message.Message):
     RESERVE_MS_FIELD_NUMBER: _builtins.int
     AWAY_SEATS_FIELD_NUMBER: _builtins.int
     deadline_unix_ms: _builtins.int
-    """The time at which the engine acts for the seats to act, in milliseconds since 1970-01-01 UTC; 0 if no seat is to
-    act.
+    """The deadline of the seat to act, its reserve included, in milliseconds since 1970-01-01 UTC: then the engine acts
+    for it. With several seats to act the earliest of their deadlines; 0 if no seat is to act.
     """
     @_builtins.property
     def reserve_ms(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:

@@ -126,7 +126,8 @@ class EngineServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def CreateProposal(self, request, context):
-        """Makes a proposal to all seats, which is pending for 30 s; at most 3 in a minute. The caller's seat agrees by it.
+        """Makes a proposal to all seats, which is pending for 30 s; at most 3 in a minute. It is also the vote of the
+        caller's seat.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -51,7 +51,9 @@ class EngineServiceStub:
     of the game and are not stored.
     """
     CreateProposal: _grpc.UnaryUnaryMultiCallable[_engine_pb2.CreateProposalRequest, _engine_pb2.CreateProposalResponse]
-    """Makes a proposal to all seats, which is pending for 30 s; at most 3 in a minute. The caller's seat agrees by it."""
+    """Makes a proposal to all seats, which is pending for 30 s; at most 3 in a minute. It is also the vote of the
+    caller's seat.
+    """
     CastVote: _grpc.UnaryUnaryMultiCallable[_engine_pb2.CastVoteRequest, _engine_pb2.CastVoteResponse]
     """Agrees with the pending proposal, or declines it."""
     GetReplay: _grpc.UnaryUnaryMultiCallable[_engine_pb2.GetReplayRequest, _engine_pb2.GetReplayResponse]
@@ -80,7 +82,9 @@ class EngineServiceAsyncStub(EngineServiceStub):
     of the game and are not stored.
     """
     CreateProposal: _aio.UnaryUnaryMultiCallable[_engine_pb2.CreateProposalRequest, _engine_pb2.CreateProposalResponse]  # type: ignore[assignment]
-    """Makes a proposal to all seats, which is pending for 30 s; at most 3 in a minute. The caller's seat agrees by it."""
+    """Makes a proposal to all seats, which is pending for 30 s; at most 3 in a minute. It is also the vote of the
+    caller's seat.
+    """
     CastVote: _aio.UnaryUnaryMultiCallable[_engine_pb2.CastVoteRequest, _engine_pb2.CastVoteResponse]  # type: ignore[assignment]
     """Agrees with the pending proposal, or declines it."""
     GetReplay: _aio.UnaryUnaryMultiCallable[_engine_pb2.GetReplayRequest, _engine_pb2.GetReplayResponse]  # type: ignore[assignment]
@@ -142,7 +146,9 @@ class EngineServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _engine_pb2.CreateProposalRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_engine_pb2.CreateProposalResponse, _abc.Awaitable[_engine_pb2.CreateProposalResponse]]:
-        """Makes a proposal to all seats, which is pending for 30 s; at most 3 in a minute. The caller's seat agrees by it."""
+        """Makes a proposal to all seats, which is pending for 30 s; at most 3 in a minute. It is also the vote of the
+        caller's seat.
+        """
 
     @_abc_1.abstractmethod
     def CastVote(

@@ -42,7 +42,7 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     not help.
     """
     ERROR_REASON_NOT_SEATED: _ErrorReason.ValueType  # 102
-    """PERMISSION_DENIED: the caller has no seat at the table. Join the table before its game begins; until then only
+    """PERMISSION_DENIED: the caller has no seat at the table. Join the table before its game begins; after that only
     watch it. A retry does not help.
     """
     ERROR_REASON_NOT_HOST: _ErrorReason.ValueType  # 103
@@ -92,12 +92,12 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     after_sequence. A retry does not help.
     """
     ERROR_REASON_UNKNOWN_METHOD: _ErrorReason.ValueType  # 210
-    """UNIMPLEMENTED: no method has this name, or no path over HTTP. See the reflection service, or the list of paths. A
-    retry does not help.
+    """UNIMPLEMENTED: no method has this name, or no path over HTTP. See the contract, or the OpenAPI document of
+    `croupier gateway openapi`. A retry does not help.
     """
     ERROR_REASON_UNSUPPORTED_MEDIA_TYPE: _ErrorReason.ValueType  # 211
-    """INVALID_ARGUMENT, from the gateway: the content type is not read. Send JSON with content-type: application/json. A
-    retry does not help.
+    """INVALID_ARGUMENT, from the gateway: the content type is not supported. Send JSON with content-type:
+    application/json. A retry does not help.
     """
     ERROR_REASON_UNSUPPORTED_PROTOCOL: _ErrorReason.ValueType  # 212
     """INVALID_ARGUMENT, from the gateway: the request uses a version or a feature of HTTP that is not supported. Use
@@ -275,7 +275,7 @@ ERROR_REASON_INVALID_REFRESH_TOKEN: ErrorReason.ValueType  # 101
 not help.
 """
 ERROR_REASON_NOT_SEATED: ErrorReason.ValueType  # 102
-"""PERMISSION_DENIED: the caller has no seat at the table. Join the table before its game begins; until then only
+"""PERMISSION_DENIED: the caller has no seat at the table. Join the table before its game begins; after that only
 watch it. A retry does not help.
 """
 ERROR_REASON_NOT_HOST: ErrorReason.ValueType  # 103
@@ -325,12 +325,12 @@ ERROR_REASON_SEQUENCE_AHEAD: ErrorReason.ValueType  # 209
 after_sequence. A retry does not help.
 """
 ERROR_REASON_UNKNOWN_METHOD: ErrorReason.ValueType  # 210
-"""UNIMPLEMENTED: no method has this name, or no path over HTTP. See the reflection service, or the list of paths. A
-retry does not help.
+"""UNIMPLEMENTED: no method has this name, or no path over HTTP. See the contract, or the OpenAPI document of
+`croupier gateway openapi`. A retry does not help.
 """
 ERROR_REASON_UNSUPPORTED_MEDIA_TYPE: ErrorReason.ValueType  # 211
-"""INVALID_ARGUMENT, from the gateway: the content type is not read. Send JSON with content-type: application/json. A
-retry does not help.
+"""INVALID_ARGUMENT, from the gateway: the content type is not supported. Send JSON with content-type:
+application/json. A retry does not help.
 """
 ERROR_REASON_UNSUPPORTED_PROTOCOL: ErrorReason.ValueType  # 212
 """INVALID_ARGUMENT, from the gateway: the request uses a version or a feature of HTTP that is not supported. Use

@@ -228,7 +228,9 @@ Global___Fact: _TypeAlias = Fact  # noqa: Y015
 
 @_typing.final
 class RoundStarted(_message.Message):
-    """A round began. Hands, piles, calls, contract, tricks, marks, card order and seats that were out start anew."""
+    """A round began. The view loses its hands, piles, calls, contract, tricks, marks, card order, seats to act and seats
+    that were out. It keeps the scores.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -256,7 +258,9 @@ Global___RoundStarted: _TypeAlias = RoundStarted  # noqa: Y015
 
 @_typing.final
 class CardsMoved(_message.Message):
-    """Cards moved from one place to another."""
+    """Cards moved from one place to another. The source loses them and the target gets them, by number and, where they are
+    listed, by card. A hand lists cards only if it is the viewer's own or was revealed. A pile without cards disappears.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -437,7 +441,7 @@ Global___ContractChanged: _TypeAlias = ContractChanged  # noqa: Y015
 
 @_typing.final
 class TrickTaken(_message.Message):
-    """A seat took a trick."""
+    """A seat took a trick: its tricks_taken increases by one."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -459,7 +463,7 @@ Global___TrickTaken: _TypeAlias = TrickTaken  # noqa: Y015
 
 @_typing.final
 class SeatOut(_message.Message):
-    """A seat takes no further part, in this round or in the game as the game's rules page says."""
+    """A seat takes no further part, in this round or in the game as the game's rules page says: its is_out becomes true."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -487,7 +491,7 @@ Global___SeatOut: _TypeAlias = SeatOut  # noqa: Y015
 
 @_typing.final
 class HandRevealed(_message.Message):
-    """A hand was laid open for all viewers."""
+    """A hand was laid open: the views of all viewers list its cards from now on."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -623,7 +627,7 @@ Global___TurnChanged: _TypeAlias = TurnChanged  # noqa: Y015
 
 @_typing.final
 class RoundEnded(_message.Message):
-    """A round was scored."""
+    """A round was scored: the totals become the scores of the seats."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -753,7 +757,7 @@ Global___SeatCount: _TypeAlias = SeatCount  # noqa: Y015
 
 @_typing.final
 class GameEnded(_message.Message):
-    """The game is over."""
+    """The game is over, and no seat is to act."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -194,8 +194,8 @@ class LobbyServiceServicer:
 
     def FindMatch(self, request, context):
         """Matches the caller with others for a game and a number of seats, with default options and times. The last message
-        of the stream has the table, which is open. If the stream breaks, a call with the same request_id continues; the
-        caller keeps their place for 30 s by default.
+        of the stream has the table, whose game has begun. If the stream breaks, a call with the same request_id continues;
+        the caller keeps their place for 30 s by default.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -61,8 +61,8 @@ class LobbyServiceStub:
     """Frees a seat of a forming table. For the host only."""
     FindMatch: _grpc.UnaryStreamMultiCallable[_lobby_pb2.FindMatchRequest, _lobby_pb2.FindMatchResponse]
     """Matches the caller with others for a game and a number of seats, with default options and times. The last message
-    of the stream has the table, which is open. If the stream breaks, a call with the same request_id continues; the
-    caller keeps their place for 30 s by default.
+    of the stream has the table, whose game has begun. If the stream breaks, a call with the same request_id continues;
+    the caller keeps their place for 30 s by default.
     """
 
 @_typing.type_check_only
@@ -98,8 +98,8 @@ class LobbyServiceAsyncStub(LobbyServiceStub):
     """Frees a seat of a forming table. For the host only."""
     FindMatch: _aio.UnaryStreamMultiCallable[_lobby_pb2.FindMatchRequest, _lobby_pb2.FindMatchResponse]  # type: ignore[assignment]
     """Matches the caller with others for a game and a number of seats, with default options and times. The last message
-    of the stream has the table, which is open. If the stream breaks, a call with the same request_id continues; the
-    caller keeps their place for 30 s by default.
+    of the stream has the table, whose game has begun. If the stream breaks, a call with the same request_id continues;
+    the caller keeps their place for 30 s by default.
     """
 
 class LobbyServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -210,8 +210,8 @@ class LobbyServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_lobby_pb2.FindMatchResponse], _abc.AsyncIterator[_lobby_pb2.FindMatchResponse]]:
         """Matches the caller with others for a game and a number of seats, with default options and times. The last message
-        of the stream has the table, which is open. If the stream breaks, a call with the same request_id continues; the
-        caller keeps their place for 30 s by default.
+        of the stream has the table, whose game has begun. If the stream breaks, a call with the same request_id continues;
+        the caller keeps their place for 30 s by default.
         """
 
 def add_LobbyServiceServicer_to_server(servicer: LobbyServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

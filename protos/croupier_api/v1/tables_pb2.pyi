@@ -81,8 +81,8 @@ class Table(_message.Message):
     rules_version: _builtins.int
     """The version of the game's rules."""
     seed_commitment: _builtins.str
-    """SHA-256 of the secret seed of the shuffles, 64 hexadecimal digits, fixed before any player gets ready. The seed is
-    revealed when the game ends.
+    """SHA-256 of the secret seed of the shuffles, 64 hexadecimal digits, fixed before the first shuffle, and at a table
+    that players form before any of them gets ready. The seed is revealed when the game ends.
     """
     state: Global___TableState.ValueType
     """The state of the table. The engine sends PLAYING or FINISHED."""

@@ -25,7 +25,7 @@ def random_of(legal: Legal, randrange: RandomSource) -> Action:
     picked = randrange(alternatives)
     if picked < len(legal.actions):
         return legal.actions[picked]
-    return _take(legal.choices[picked - len(legal.actions)], randrange)
+    return _complete_randomly(legal.choices[picked - len(legal.actions)], randrange)
 
 
 def with_empty_swaps(legal: Legal) -> Legal:
@@ -42,7 +42,7 @@ def _from_no_card(choice: ActionChoice) -> ActionChoice:
     return choice._replace(cards=choice.cards._replace(min_cards=0))
 
 
-def _take(choice: ActionChoice, randrange: RandomSource) -> Action:
+def _complete_randomly(choice: ActionChoice, randrange: RandomSource) -> Action:
     return complete(
         choice,
         Parts(
@@ -64,7 +64,7 @@ def _one_of(values: Sequence[int], randrange: RandomSource) -> int | None:
     return values[randrange(len(values))] if values else None
 
 
-def nearby(action: Action, choice: ActionChoice, randrange: RandomSource) -> Action | None:
+def random_neighbour(action: Action, choice: ActionChoice, randrange: RandomSource) -> Action | None:
     """Return the action with a random card exchanged, less or more.
 
     Returns None for an action that is not of this choice, a choice without cards, and one without other cards.

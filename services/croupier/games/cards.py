@@ -95,17 +95,17 @@ def notation(values: Iterable[Card]) -> list[str]:
 
 
 def suit_of(value: Card) -> Suit:
-    """The suit, 0 to 3 for C, D, H, S; the joker has none and gives 4."""
+    """Return the suit, 0 to 3 for C, D, H, S; 4 for the joker, which has none."""
     return value // 13
 
 
 def strength_of(value: Card) -> int:
-    """The rank by number: 2 to 14, ace high."""
+    """Return the rank by number: 2 to 14, ace high."""
     return value % 13 + 2
 
 
 def mask_of(values: Iterable[Card]) -> int:
-    """A set of different cards as a bit set: bit c stands for card c."""
+    """Return different cards as a bit set: bit c stands for card c."""
     mask = 0
     for value in values:
         mask |= 1 << value
@@ -113,7 +113,7 @@ def mask_of(values: Iterable[Card]) -> int:
 
 
 def cards_of_mask(mask: int) -> tuple[Card, ...]:
-    """The cards of a bit set, ascending."""
+    """Return the cards of a bit set, ascending."""
     found = []
     while mask:
         lowest = mask & -mask

@@ -1,7 +1,7 @@
-"""What became known, to whom, and the view it adds up to: one vocabulary for all games.
+"""Facts, their audiences, and the view that they add up to: one vocabulary for all games.
 
-A fact is a value with an audience. The viewer's client folds the facts it gets into its view without knowing any rule;
-the law is that this fold equals the view that the rules give.
+A fact is a value with an audience. The viewer's client folds the facts that it receives into its view without knowing
+any rule; the law is that this fold equals the view that the rules return.
 """
 
 from enum import IntEnum
@@ -23,12 +23,12 @@ NO_TRUMP: Suit = -1
 
 
 def only(seat: Seat) -> Audience:
-    """The audience that is one seat."""
+    """Return the audience that is one seat."""
     return 1 << seat
 
 
 def all_but(seat: Seat) -> Audience:
-    """The audience that is everybody else, spectators too."""
+    """Return the audience of all others, spectators too."""
     return ~(1 << seat)
 
 
@@ -74,7 +74,7 @@ class CardsMoved(NamedTuple):
 
     Where they are named, both places are open to the audience, but for a hand that it does not see: a pile that turns
     into a hidden one goes through the box. Going from pile to pile, cards keep the seat that they came from.
-    `face_down` tells how the pile that they went to lies from now on; its owner may know its cards all the same.
+    `face_down` is whether the pile that they went to lies face down from now on; its owner may still know its cards.
     """
 
     source: Place
@@ -84,6 +84,17 @@ class CardsMoved(NamedTuple):
     reason: MoveReason
     audience: Audience = EVERYONE
     face_down: bool = False
+
+
+def moves_to_hand(
+    source: Place, seat: Seat, cards: tuple[Card, ...], reason: MoveReason
+) -> tuple[CardsMoved, CardsMoved]:
+    """Return the facts of cards that go to a hand: for its seat with the cards, for all others with their number."""
+    count = len(cards)
+    return (
+        CardsMoved(source, seat, cards, count, reason, only(seat)),
+        CardsMoved(source, seat, (), count, reason, all_but(seat)),
+    )
 
 
 class Call(NamedTuple):
@@ -184,8 +195,8 @@ class Count(NamedTuple):
 class RoundScore(NamedTuple):
     """The score of a round: points and running totals by seat, and how each seat's line came about (may be empty).
 
-    `headline` says for people what the round was, without naming seats; `details` tells programs the same by name,
-    seats by their numbers; `counts` goes into statistics.
+    `headline` describes the round for people, without naming seats; `details` has the same for programs by name,
+    seats by their numbers; `counts` are for statistics.
     """
 
     round_number: int
@@ -252,7 +263,7 @@ class PileCard(NamedTuple):
 class Pile(NamedTuple):
     """Cards on the table, in the order in which they came to lie; `cards` is empty where only the count is known.
 
-    `owner` is None for a pile of the whole table; `face_down` tells how the pile lies since the latest move to it.
+    `owner` is None for a pile of the whole table; `face_down` is that of the latest move to it.
     """
 
     name: str

@@ -9,16 +9,16 @@ from croupier.games.cards import NOTATION, Card, cards_of_mask
 
 PACK = len(NOTATION)
 ONCE = (1 << PACK) - 1
-"""The bits that tell which cards a hand holds at all; all that can be played are among these."""
+"""The bits of the cards that a hand holds at all; all that can be played are among these."""
 
 
 def hand_of(cards: Iterable[Card]) -> int:
-    """The hand with these cards, none of them more than twice."""
+    """Return the hand with these cards, none of them more than twice."""
     return with_cards(0, cards)
 
 
 def with_cards(hand: int, cards: Iterable[Card]) -> int:
-    """The hand with these cards added, none of them then more than twice."""
+    """Return the hand with these cards added, none of them then more than twice."""
     for value in cards:
         bit = 1 << value
         hand |= bit << PACK if hand & bit else bit
@@ -26,25 +26,25 @@ def with_cards(hand: int, cards: Iterable[Card]) -> int:
 
 
 def cards_in(hand: int) -> tuple[Card, ...]:
-    """The cards of a hand, ascending; a card that is held twice comes twice."""
+    """Return the cards of a hand, ascending; a card that is held twice comes twice."""
     if hand <= ONCE:
         return cards_of_mask(hand)
     return tuple(sorted(cards_of_mask(hand & ONCE) + cards_of_mask(hand >> PACK)))
 
 
 def holds(hand: int, value: Card) -> bool:
-    """Whether a card, which may be any number, is in the hand."""
+    """Return whether a card, which may be any number, is in the hand."""
     return 0 <= value < PACK and bool(hand >> value & 1)
 
 
 def without(hand: int, value: Card) -> int:
-    """The hand after one card that it holds has left it."""
+    """Return the hand after one card that it holds has left it."""
     second = 1 << value + PACK
     return hand ^ (second if hand & second else 1 << value)
 
 
 def taken_out(hand: int, cards: Iterable[Card]) -> int | None:
-    """The hand after cards have left it; None if it does not hold them all, each as often as it is named."""
+    """Return the hand after cards have left it; None if it does not hold them all, each as often as it is named."""
     for value in cards:
         if not holds(hand, value):
             return None

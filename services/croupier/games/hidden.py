@@ -10,14 +10,14 @@ ATTEMPTS = 10
 """After so many deals that did not come out even, bars are ignored."""
 
 
-class Hidden(NamedTuple):
+class HiddenPlace(NamedTuple):
     """A place with so many unseen cards, and the bit set of cards that are certainly not there."""
 
     card_count: int
     barred: int = 0
 
 
-def deal_hidden(unseen: Sequence[Card], places: Sequence[Hidden], randrange: RandomSource) -> list[list[Card]]:
+def deal_hidden(unseen: Sequence[Card], places: Sequence[HiddenPlace], randrange: RandomSource) -> list[list[Card]]:
     """Return the cards of each place; raises ValueError unless there are as many cards as the places hold in all."""
     if sum(place.card_count for place in places) != len(unseen):
         raise ValueError(f"{len(unseen)} cards do not fit {[place.card_count for place in places]}")
@@ -27,11 +27,11 @@ def deal_hidden(unseen: Sequence[Card], places: Sequence[Hidden], randrange: Ran
     return dealt
 
 
-def _bars_at(places: Sequence[Hidden], attempt: int) -> Sequence[Hidden]:
-    return places if attempt < ATTEMPTS else [Hidden(place.card_count) for place in places]
+def _bars_at(places: Sequence[HiddenPlace], attempt: int) -> Sequence[HiddenPlace]:
+    return places if attempt < ATTEMPTS else [HiddenPlace(place.card_count) for place in places]
 
 
-def _deal(unseen: Sequence[Card], places: Sequence[Hidden], randrange: RandomSource) -> list[list[Card]] | None:
+def _deal(unseen: Sequence[Card], places: Sequence[HiddenPlace], randrange: RandomSource) -> list[list[Card]] | None:
     """Deal cards with the fewest places first, with a probability in proportion to the room of each place."""
     room = [place.card_count for place in places]
     dealt: list[list[Card]] = [[] for _ in places]

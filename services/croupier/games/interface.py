@@ -44,6 +44,12 @@ class CardsShuffled(NamedTuple):
     cards: tuple[Card, ...]
     drawn: tuple[int, ...] = ()
 
+    def has_drawn(self, bounds: tuple[int, ...]) -> bool:
+        """Return whether there is a number from range(b) for each bound b, and no other."""
+        return len(self.drawn) == len(bounds) and all(
+            0 <= number < bound for number, bound in zip(self.drawn, bounds, strict=True)
+        )
+
 
 class ProposalAgreed(NamedTuple):
     """All seats agreed to a proposal, named as in Game.proposals."""
@@ -114,7 +120,7 @@ class Option:
         return {bool: "boolean", int: "integer"}.get(type(self.default), "word")
 
     def check(self, value: object) -> None:
-        """Raises InvalidOption unless the value has the option's type and is allowed."""
+        """Raise InvalidOption unless the value has the option's type and is allowed."""
         if type(value) is not type(self.default) or value not in self.allowed:
             raise InvalidOption(self.name, f"invalid {self.name} {value!r}: expected {self.allowed_text()}")
 
@@ -151,7 +157,7 @@ class Rules(Protocol[S]):
 
     @property
     def bots(self) -> Mapping[str, "Bot"]:
-        """The computer players by name, first the one that also acts for players whose time ran out."""
+        """The computer players by name, first the one that also acts for seats that time out."""
 
     @property
     def names(self) -> Mapping[str, str]:
@@ -169,10 +175,10 @@ class Rules(Protocol[S]):
         """Return the teams at this number of seats, each seat in exactly one; empty if each seat plays for itself."""
 
     def options(self, seats: int) -> tuple[Option, ...]:
-        """Every option with what is allowed for this number of seats."""
+        """Return every option with what is allowed for this number of seats."""
 
     def check(self, seats: int, options: OptionValues) -> None:
-        """Raises InvalidOption for resolved options that are impossible together."""
+        """Raise InvalidOption for resolved options that are impossible together."""
 
     def new(self, seats: int, options: OptionValues) -> S:
         """Return the state before the first deal, from options that `resolve_options` returned."""

@@ -25,7 +25,7 @@ class UnknownRules(ValueError):
 
 
 def rules_of(game: str, rules_version: int) -> Game:
-    """The rules that a table began with; raises UnknownRules."""
+    """Return the rules that a table began with; raises UnknownRules."""
     rules = RULES.get((game, rules_version))
     if rules is None:
         known = ", ".join(str(version) for name, version in RULES if name == game) or "none"
@@ -34,5 +34,5 @@ def rules_of(game: str, rules_version: int) -> Game:
 
 
 def bots_of(game: Game) -> dict[str, Bot]:
-    """The computer players of a game by name: its own, the one for people whose time ran out first, and "search"."""
+    """Return the computer players of a game by name: its own, first the one for seats that time out, and "search"."""
     return {**game.bots, "search": SearchBot(game)}

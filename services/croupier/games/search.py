@@ -4,7 +4,7 @@ There is one tree, of what the searching seat can distinguish. An iteration dete
 the seat, walks down the tree by upper confidence bounds that count how often an action was available, adds one node,
 lets the game's own first bot play the round on, and credits each node on the way with the reward of the seat that chose
 it. The seat's alternatives are tried at the same determinized tables, so that the luck of the cards cancels out when
-they are compared. Where an action is one of too many to list, the tree ends and the first bot decides.
+they are compared. If an action is one of too many to list, the tree ends and the first bot decides.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from croupier.games.actions import Action
-from croupier.games.bots import nearby, random_of, with_empty_swaps
+from croupier.games.bots import random_neighbour, random_of, with_empty_swaps
 from croupier.games.facts import Fact, RoundEnded, Seat
 from croupier.games.interface import (
     NOTHING_LEGAL,
@@ -28,7 +28,7 @@ from croupier.games.interface import (
     ShuffleNeeded,
     State,
 )
-from croupier.games.tree import Compared, Node
+from croupier.games.tree import Comparison, Node
 
 Clock: TypeAlias = Callable[[], int]
 """Returns integer milliseconds that never go back."""
@@ -38,9 +38,9 @@ MAX_ITERATIONS = 20_000
 """Bounds the memory of a decision, because an iteration adds one node at most, and its time where no clock does."""
 MAX_STEPS = 400
 """A determinized table is played on for so many actions at most, and then evaluated as it is."""
-NEAR, FAR = 6, 2
+NEIGHBOURS, SAMPLES = 6, 2
 """The number of actions of a choice that are tried: one card away from the first bot's proposal, and others."""
-CAUTION = 1.0
+MIN_STANDARD_SCORE = 1.0
 """An action is preferred to the first bot's proposal if it is better by so many standard errors."""
 
 
@@ -88,69 +88,73 @@ class _Search:
     """The tree of one decision, and how it grows.
 
     Each alternative is compared with the proposal of the game's first bot at the same determinized tables, where the
-    luck of the cards is the same; `plain` has the reward of the proposal at each.
+    luck of the cards is the same; `proposal_rewards` has the reward of the proposal at each.
     """
 
     def __init__(self, game: Game, observation: Observation, randrange: RandomSource) -> None:
         self.game, self.observation, self.randrange = game, observation, randrange
-        self.guide: Bot = next(iter(game.bots.values()))
-        self.proposed = self.guide(observation, randrange)
+        self.policy: Bot = next(iter(game.bots.values()))
+        self.proposed = self.policy(observation, randrange)
         self.legal = with_empty_swaps(observation.legal)
         others = dict.fromkeys((*self.legal.actions, *self._sampled()))
-        self.compared = {action: Compared() for action in others if action != self.proposed}
-        self.nodes = {action: Node() for action in (self.proposed, *self.compared)}
+        self.comparisons = {action: Comparison() for action in others if action != self.proposed}
+        self.nodes = {action: Node() for action in (self.proposed, *self.comparisons)}
         self.tables: list[State] = []
-        self.plain: list[float] = []
+        self.proposal_rewards: list[float] = []
 
     def _sampled(self) -> list[Action]:
         choices = self.legal.choices
         if not choices:
             return []
-        near = [nearby(self.proposed, choice, self.randrange) for choice in choices for _ in range(NEAR)]
-        far = [random_of(Legal((), choices), self.randrange) for _ in range(FAR)]
+        near = [
+            random_neighbour(self.proposed, choice, self.randrange) for choice in choices for _ in range(NEIGHBOURS)
+        ]
+        far = [random_of(Legal((), choices), self.randrange) for _ in range(SAMPLES)]
         return [action for action in (*near, *far) if action is not None]
 
     def decision(self) -> Action:
-        """Return the alternative with the greatest lead over the proposal, if that suffices; else the proposal."""
-        best = max(self.compared, key=lambda action: self.compared[action].lead(), default=self.proposed)
-        surely = best in self.compared and self.compared[best].lead() > CAUTION
+        """Return the alternative with the highest standard score, if that suffices; else the proposal."""
+        best = max(
+            self.comparisons, key=lambda action: self.comparisons[action].standard_score(), default=self.proposed
+        )
+        surely = best in self.comparisons and self.comparisons[best].standard_score() > MIN_STANDARD_SCORE
         return best if surely else self.proposed
 
     def iterate(self) -> None:
         """Try an action at a table, play the table to the end of the round, and record the rewards."""
-        seat, action = self.observation.seat, self._due()
+        seat, action = self.observation.seat, self._next_alternative()
         node = self.nodes[action]
-        before, path = self._table(node.visits), [(node, seat)]
+        before, path = self._determinized(node.visits), [(node, seat)]
         state, ended = self._after(before, seat, action)
         if node.visits and not ended:
-            state, ended = self._descend(state, path)
-        rewards = self.game.evaluate(before, state if ended else self._played_on(state))
+            state, ended = self._select(state, path)
+        rewards = self.game.evaluate(before, state if ended else self._rollout(state))
         if action == self.proposed:
-            self.plain.append(rewards[seat])
+            self.proposal_rewards.append(rewards[seat])
         else:
-            self.compared[action].add(rewards[seat] - self.plain[node.visits])
+            self.comparisons[action].add(rewards[seat] - self.proposal_rewards[node.visits])
         for visited, chooser in path:
-            visited.credit(rewards[chooser])
+            visited.update(rewards[chooser])
 
-    def _due(self) -> Action:
-        """Return the alternative with the highest bound, or the proposal where that has to be known first."""
+    def _next_alternative(self) -> Action:
+        """Return the alternative with the highest bound, or the proposal if its reward has to be known first."""
         tables = sum(node.visits for node in self.nodes.values()) + 1
-        best = max(self.compared, key=lambda action: self.compared[action].bound(tables))
-        return best if self.compared[best].tables < len(self.plain) else self.proposed
+        best = max(self.comparisons, key=lambda action: self.comparisons[action].upper_bound(tables))
+        return best if self.comparisons[best].tables < len(self.proposal_rewards) else self.proposed
 
-    def _table(self, number: int) -> State:
+    def _determinized(self, number: int) -> State:
         if number == len(self.tables):
             self.tables.append(self.game.determinize(self.observation, self.randrange))
         return self.tables[number]
 
-    def _descend(self, state: State, path: list[tuple[Node, Seat]]) -> tuple[State, bool]:
+    def _select(self, state: State, path: list[tuple[Node, Seat]]) -> tuple[State, bool]:
         """Extend the path to a new node; return the table there, and whether the round is over."""
         while len(path) < MAX_STEPS:
             node, seat = path[-1][0], self._next_seat(state)
             legal = self.game.legal_actions(state, seat)
             if legal.choices:
                 break
-            action = node.pick(legal.actions, self._new(state, seat, node, legal.actions))
+            action = node.select(legal.actions, self._untried(state, seat, node, legal.actions))
             node = node.children[action]
             path.append((node, seat))
             state, ended = self._after(state, seat, action)
@@ -158,28 +162,28 @@ class _Search:
                 return state, ended
         return state, False
 
-    def _new(self, state: State, seat: Seat, node: Node, actions: Sequence[Action]) -> Action | None:
-        """Return an action that was not tried here, preferably the guide's; None if all were."""
+    def _untried(self, state: State, seat: Seat, node: Node, actions: Sequence[Action]) -> Action | None:
+        """Return an action that was not tried here, preferably the policy's; None if all were."""
         untried = [action for action in actions if action not in node.children]
         if len(untried) < 2:
             return untried[0] if untried else None
-        proposed = self._guided(state, seat)
+        proposed = self._default_action(state, seat)
         return proposed if proposed in untried else untried[self.randrange(len(untried))]
 
-    def _guided(self, state: State, seat: Seat) -> Action:
+    def _default_action(self, state: State, seat: Seat) -> Action:
         """Return the action of the game's first bot, which sees what the seat sees."""
         legal = self.game.legal_actions(state, seat)
         if len(legal.actions) == 1 and not legal.choices:
             return legal.actions[0]
-        return self.guide(
+        return self.policy(
             Observation(seat, self.observation.options, self.game.view(state, seat), legal), self.randrange
         )
 
-    def _played_on(self, state: State) -> State:
+    def _rollout(self, state: State) -> State:
         """Return the round as the first bot plays it to its end in every seat."""
         for _ in range(MAX_STEPS):
             seat = self._next_seat(state)
-            state, ended = self._after(state, seat, self._guided(state, seat))
+            state, ended = self._after(state, seat, self._default_action(state, seat))
             if ended:
                 break
         return state

@@ -12,12 +12,12 @@ def ranked(seats: Iterable[Seat], merit: Callable[[Seat], Any]) -> tuple[tuple[S
     return tuple(tuple(group) for _, group in groupby(sorted(seats, key=merit), key=merit))
 
 
-def against_others(gains: Sequence[float], span: float) -> list[float]:
-    """Return a rating for each gain, 0 to 1: 0.5 for the mean of the others, 1 for half the span above it."""
+def relative_to_others(gains: Sequence[float], span: float) -> list[float]:
+    """Return a value for each gain, 0 to 1: 0.5 for the mean of the others, 1 for half the span above it."""
     total, others = sum(gains), len(gains) - 1
     return [clamped(0.5 + (own - (total - own) / others) / span) for own in gains]
 
 
-def clamped(rating: float) -> float:
+def clamped(value: float) -> float:
     """Return the nearest number from 0 to 1."""
-    return min(max(rating, 0.0), 1.0)
+    return min(max(value, 0.0), 1.0)

@@ -6,13 +6,13 @@ from math import inf, log, sqrt
 
 from croupier.games.actions import Action
 
-CURIOSITY = 0.2
+COMPARISON_EXPLORATION = 0.2
 """The weight of the uncertainty about the seat's own alternatives, against gains from -1 to 1."""
-EXPLORATION = 0.7
+TREE_EXPLORATION = 0.7
 """The weight of uncertainty, against rewards from 0 to 1."""
-MIN_TABLES = 3
+MIN_COMPARISONS = 3
 """An action that was tried at fewer tables is not preferred."""
-LEAST_VARIANCE = 0.01
+MIN_VARIANCE = 0.01
 """A lower bound: gains that happen to have been equal so far are not certain."""
 
 
@@ -25,16 +25,16 @@ class Node:
     rewards: float = 0.0
     children: dict[Action, "Node"] = field(default_factory=dict)
 
-    def bound(self) -> float:
+    def upper_bound(self) -> float:
         """Return the upper confidence bound of a node that was visited."""
-        return self.rewards / self.visits + EXPLORATION * sqrt(log(self.available) / self.visits)
+        return self.rewards / self.visits + TREE_EXPLORATION * sqrt(log(self.available) / self.visits)
 
-    def credit(self, reward: float) -> None:
+    def update(self, reward: float) -> None:
         """Count a visit and its reward."""
         self.visits += 1
         self.rewards += reward
 
-    def pick(self, actions: Sequence[Action], new: Action | None) -> Action:
+    def select(self, actions: Sequence[Action], new: Action | None) -> Action:
         """Return the new action, or else the one with the highest bound; all known children count as available."""
         children = self.children
         if new is not None:
@@ -42,11 +42,11 @@ class Node:
         for action in actions:
             if action in children:
                 children[action].available += 1
-        return max(actions, key=lambda action: children[action].bound()) if new is None else new
+        return max(actions, key=lambda action: children[action].upper_bound()) if new is None else new
 
 
 @dataclass(slots=True)
-class Compared:
+class Comparison:
     """The gains of an alternative over the proposal at the same tables, one after the other."""
 
     tables: int = 0
@@ -59,14 +59,16 @@ class Compared:
         self.gains += gain
         self.squares += gain * gain
 
-    def bound(self, tables: int) -> float:
+    def upper_bound(self, tables: int) -> float:
         """Return the upper confidence bound of the average gain after so many tables in all."""
-        return self.gains / self.tables + CURIOSITY * sqrt(log(tables) / self.tables) if self.tables else inf
+        return (
+            self.gains / self.tables + COMPARISON_EXPLORATION * sqrt(log(tables) / self.tables) if self.tables else inf
+        )
 
-    def lead(self) -> float:
+    def standard_score(self) -> float:
         """Return the average gain in standard errors."""
-        if self.tables < MIN_TABLES:
+        if self.tables < MIN_COMPARISONS:
             return 0.0
         mean = self.gains / self.tables
-        variance = max(self.squares / self.tables - mean * mean, LEAST_VARIANCE)
+        variance = max(self.squares / self.tables - mean * mean, MIN_VARIANCE)
         return mean / sqrt(variance / self.tables)

@@ -61,7 +61,7 @@ def _checked(state: JossingState, seat: Seat, action: Action) -> int:
 
 
 def _after_bids(state: JossingState) -> tuple[JossingState, TurnChanged]:
-    """All who could bid have bid: the hook's dealer is next (JOS-BID-6), or the first leader (JOS-LEAD-1)."""
+    """Let the hook's dealer bid (JOS-BID-6), or the first leader play (JOS-LEAD-1), when all others have bid."""
     options, dealer = state.options, state.section.dealer
     if len(state.bids) < options.seats:
         return state._replace(bidders=(dealer,)), TurnChanged("bid", (dealer,))

@@ -7,39 +7,39 @@ from croupier.games.cards import Card
 from croupier.games.facts import Seat, View
 from croupier.games.hands import hand_of
 from croupier.games.interface import Observation, RandomSource
-from croupier.games.jossing.chances import Outlook, chance_now, later_chance, spread
-from croupier.games.jossing.packs import left_of
+from croupier.games.jossing.chances import HiddenCards, chance_now, later_chance, tricks_distribution
+from croupier.games.jossing.packs import cards_left
 from croupier.games.jossing.scoring import hit_points
 
 
 def sensible(observation: Observation, randrange: RandomSource) -> Action:  # noqa: ARG001 - the port's signature
-    """Bid and play by what the seat sees; it decides without chance. Raises ValueError if nothing is legal."""
+    """Bid and play by what the seat sees; it uses no randomness. Raises ValueError if nothing is legal."""
     if not observation.legal.actions:
         raise ValueError(f"seat {observation.seat} has nothing to decide")
     if len(observation.legal.actions) == 1:
         return observation.legal.actions[0]
-    outlook = _outlook(observation)
+    hidden = _hidden_cards(observation)
     bids = [
         action.bid for action in observation.legal.actions if isinstance(action, Bid) and isinstance(action.bid, int)
     ]
     if bids:
         hand, leads = observation.view.seats[observation.seat].cards, _leads(observation)
-        return Bid(best_bid(outlook, hand, leads, bids, modern=observation.options["scoring"] == "modern"))
+        return Bid(best_bid(hidden, hand, leads, bids, modern=observation.options["scoring"] == "modern"))
     return Play(
         _best_card(
-            observation, outlook, [action.card for action in observation.legal.actions if isinstance(action, Play)]
+            observation, hidden, [action.card for action in observation.legal.actions if isinstance(action, Play)]
         )
     )
 
 
-def best_bid(outlook: Outlook, hand: Sequence[Card], leads: bool, amounts: Sequence[int], modern: bool) -> int:
-    """Of these amounts the one that promises most points."""
-    likely = spread(later_chance(outlook, value, len(hand), leads) for value in hand)
+def best_bid(hidden: HiddenCards, hand: Sequence[Card], leads: bool, amounts: Sequence[int], modern: bool) -> int:
+    """Return the one of these amounts that promises most points."""
+    likely = tricks_distribution(later_chance(hidden, value, len(hand), leads) for value in hand)
     return max(amounts, key=lambda amount: likely[amount] * hit_points(amount, modern))
 
 
 def _leads(observation: Observation) -> bool:
-    """Whether a seat that bids will lead for sure."""
+    """Return whether a seat that bids will lead for sure."""
     dealer, seats = observation.view.dealer, len(observation.view.seats)
     return (
         dealer is not None
@@ -48,16 +48,16 @@ def _leads(observation: Observation) -> bool:
     )
 
 
-def _outlook(observation: Observation) -> Outlook:
+def _hidden_cards(observation: Observation) -> HiddenCards:
     view = observation.view
     lying = [laid.card for pile in view.piles for laid in pile.cards]
-    unseen = left_of(int(observation.options["decks"]), (*view.seats[observation.seat].cards, *lying))
+    unseen = cards_left(int(observation.options["decks"]), (*view.seats[observation.seat].cards, *lying))
     held = tuple(other.card_count for seat, other in enumerate(view.seats) if seat != observation.seat)
-    return Outlook(view.contract.trump or 0, hand_of(unseen), len(unseen), held)
+    return HiddenCards(view.contract.trump or 0, hand_of(unseen), len(unseen), held)
 
 
-def _best_card(observation: Observation, outlook: Outlook, playable: Sequence[Card]) -> Card:
-    """The card that makes it most likely to win exactly as many tricks as were bid."""
+def _best_card(observation: Observation, hidden: HiddenCards, playable: Sequence[Card]) -> Card:
+    """Return the card that makes it most likely to win exactly as many tricks as were bid."""
     seat, view = observation.seat, observation.view
     hand = view.seats[seat].cards
     trick = next(([laid.card for laid in pile.cards] for pile in view.piles if pile.name == "trick"), [])
@@ -65,15 +65,15 @@ def _best_card(observation: Observation, outlook: Outlook, playable: Sequence[Ca
     to_come = [view.seats[(seat + step) % seats].card_count for step in range(1, seats - len(trick))]
     missing = _bid_of(view, seat) - view.seats[seat].tricks_taken
     last_copy_wins = observation.options["identical_cards"] == "last"
-    lead = {value: later_chance(outlook, value, len(hand) - 1, leads=True) for value in hand}
-    follow = {value: later_chance(outlook, value, len(hand) - 1, leads=False) for value in hand}
+    lead = {value: later_chance(hidden, value, len(hand) - 1, leads=True) for value in hand}
+    follow = {value: later_chance(hidden, value, len(hand) - 1, leads=False) for value in hand}
 
     def keeps_the_bid(value: Card) -> tuple[float, float]:
         rest = list(hand)
         rest.remove(value)
-        now = chance_now(outlook, trick, value, to_come, last_copy_wins)
-        won = now * _at(spread(lead[other] for other in rest), missing - 1) if now else 0.0
-        lost = (1 - now) * _at(spread(follow[other] for other in rest), missing)
+        now = chance_now(hidden, trick, value, to_come, last_copy_wins)
+        won = now * _at(tricks_distribution(lead[other] for other in rest), missing - 1) if now else 0.0
+        lost = (1 - now) * _at(tricks_distribution(follow[other] for other in rest), missing)
         return won + lost, -follow[value]
 
     return max(playable, key=keeps_the_bid)

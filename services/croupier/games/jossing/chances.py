@@ -1,7 +1,7 @@
-"""How likely a card wins a trick, as far as a seat can tell: what computer players of Jøssing go by.
+"""The chances of cards to win tricks, as far as a seat knows: estimates of the computer players of Jøssing.
 
-Cards that the seat does not see lie by chance in other hands or in the box. The chances are estimates; players
-with other figures than those below did not do better against players with these.
+Cards that the seat does not see lie at random in other hands or in the box. Players with other figures than those
+below did not do better against players with these.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,19 +12,19 @@ from croupier.games.jossing.packs import HIGHER, SUIT_OF, Hand
 from croupier.games.jossing.scoring import worth
 
 RUFFING = 0.5
-"""How often a trump wins in the long run although a higher one is in another hand."""
+"""The probability that a trump wins in the long run although a higher one is in another hand."""
 UNUSED = 0.75
-"""How often a trick that somebody else leads gives no use for a certain card."""
+"""The probability that a trick that somebody else leads has no use for a certain card."""
 TOO_LATE = 0.3
-"""How often a card comes to nothing in the long run because its seat, that leads now, wants to lead others first."""
+"""The probability that a card wins nothing in the long run because its seat, which leads now, leads others first."""
 CONTESTED = 0.7
-"""How often a seat that could beat a card does so."""
+"""The probability that a seat that could beat a card does so."""
 DOUBT = 0.01
-"""No card is surer than this to win or to lose later, so that of two bids that are bad the nearer one is better."""
+"""The least chance of a card to win or to lose later, so that of two bad bids the nearer one is better."""
 
 
-class Outlook(NamedTuple):
-    """What a seat reckons with: trump, the cards it does not see, their number, and how many cards others hold."""
+class HiddenCards(NamedTuple):
+    """The cards that a seat does not see, and their number; trump, and how many cards others hold."""
 
     trump: Suit
     unseen: Hand
@@ -32,15 +32,15 @@ class Outlook(NamedTuple):
     held: tuple[int, ...]
 
 
-def later_chance(outlook: Outlook, value: Card, tricks: int, leads: bool) -> float:
-    """The chance that a card wins one of so many tricks to come; `leads` tells whether its seat leads the first."""
-    unseen, total = outlook.unseen, max(outlook.unseen_count, 1)
-    elsewhere = min(sum(outlook.held) / total, 1.0)
+def later_chance(hidden: HiddenCards, value: Card, tricks: int, leads: bool) -> float:
+    """Return the chance that a card wins one of so many tricks to come; with `leads` its seat leads the first."""
+    unseen, total = hidden.unseen, max(hidden.unseen_count, 1)
+    elsewhere = min(sum(hidden.held) / total, 1.0)
     unbeaten = (1 - elsewhere) ** (unseen & HIGHER[value]).bit_count()
-    if value // 13 == outlook.trump:
+    if value // 13 == hidden.trump:
         return _doubted(unbeaten + (1 - unbeaten) * RUFFING * (1 - UNUSED ** (tricks - 1)))
-    for count in outlook.held:
-        unbeaten *= 1 - _ruffs(outlook, value // 13, count)
+    for count in hidden.held:
+        unbeaten *= 1 - _ruffs(hidden, value // 13, count)
     unused = TOO_LATE * (1 - 1 / tricks) if leads else UNUSED**tricks
     return _doubted(unbeaten * (1 - unused))
 
@@ -50,43 +50,43 @@ def _doubted(chance: float) -> float:
 
 
 def chance_now(
-    outlook: Outlook, trick: Sequence[Card], value: Card, to_come: Iterable[int], last_copy_wins: bool
+    hidden: HiddenCards, trick: Sequence[Card], value: Card, to_come: Iterable[int], last_copy_wins: bool
 ) -> float:
-    """The chance that a card wins the trick that it is played to; seats with so many cards are still to play to it."""
+    """Return the chance that a card wins the trick to which it is played; seats with `to_come` cards follow."""
     led = trick[0] // 13 if trick else value // 13
-    value_of = worth(outlook.trump, led)
+    value_of = worth(hidden.trump, led)
     highest = max((value_of[laid] for laid in trick), default=0)
     if value_of[value] < highest or (value_of[value] == highest and not (highest and last_copy_wins)):
         return 0.0
     chance = 1.0
     for count in to_come:
-        chance *= 1 - CONTESTED * _beats(outlook, led, value, count)
+        chance *= 1 - CONTESTED * _beats(hidden, led, value, count)
     return chance
 
 
-def _beats(outlook: Outlook, led: Suit, value: Card, count: int) -> float:
-    """The chance that a seat with so many cards can beat a card that leads the trick."""
-    higher = _holds(outlook, outlook.unseen & HIGHER[value], count)
-    if led == outlook.trump:
+def _beats(hidden: HiddenCards, led: Suit, value: Card, count: int) -> float:
+    """Return the chance that a seat with so many cards can beat a card that leads the trick."""
+    higher = _holds(hidden, hidden.unseen & HIGHER[value], count)
+    if led == hidden.trump:
         return higher
-    if value // 13 == outlook.trump:
-        return higher * (1 - _holds(outlook, outlook.unseen & SUIT_OF[13 * led], count))
-    return higher + (1 - higher) * _ruffs(outlook, led, count)
+    if value // 13 == hidden.trump:
+        return higher * (1 - _holds(hidden, hidden.unseen & SUIT_OF[13 * led], count))
+    return higher + (1 - higher) * _ruffs(hidden, led, count)
 
 
-def _ruffs(outlook: Outlook, suit: Suit, count: int) -> float:
-    """The chance that a seat with so many cards has none of a suit, but a trump."""
-    void = 1 - _holds(outlook, outlook.unseen & SUIT_OF[13 * suit], count)
-    return void * _holds(outlook, outlook.unseen & SUIT_OF[13 * outlook.trump], count)
+def _ruffs(hidden: HiddenCards, suit: Suit, count: int) -> float:
+    """Return the chance that a seat with so many cards has none of a suit, but a trump."""
+    void = 1 - _holds(hidden, hidden.unseen & SUIT_OF[13 * suit], count)
+    return void * _holds(hidden, hidden.unseen & SUIT_OF[13 * hidden.trump], count)
 
 
-def _holds(outlook: Outlook, wanted: Hand, count: int) -> float:
-    """The chance that a seat with so many cards has one of these."""
-    return 1.0 - (1 - wanted.bit_count() / max(outlook.unseen_count, 1)) ** count
+def _holds(hidden: HiddenCards, wanted: Hand, count: int) -> float:
+    """Return the chance that a seat with so many cards has one of these."""
+    return 1.0 - (1 - wanted.bit_count() / max(hidden.unseen_count, 1)) ** count
 
 
-def spread(chances: Iterable[float]) -> list[float]:
-    """How likely each number of tricks is, from none to all, when these cards win independently of each other."""
+def tricks_distribution(chances: Iterable[float]) -> list[float]:
+    """Return the probability of each number of tricks, from none to all, if these cards win independently."""
     likely = [1.0]
     for chance in chances:
         missed = 1 - chance

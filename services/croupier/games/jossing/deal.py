@@ -13,8 +13,7 @@ from croupier.games.facts import (
     MoveReason,
     RoundStarted,
     TurnChanged,
-    all_but,
-    only,
+    moves_to_hand,
 )
 from croupier.games.hands import hand_of
 from croupier.games.interface import CardsShuffled, IllegalAction
@@ -59,10 +58,9 @@ def _dealt(state: JossingState, event: CardsShuffled) -> tuple[Section, Hands]:
 
 
 def _facts(section: Section, hands: Hands) -> Iterator[Fact]:
-    """Everybody learns the section, the indicator and the counts, each seat its own hand."""
+    """Yield the section, the indicator and the counts for everybody, and for each seat its own hand."""
     yield RoundStarted(section.number, section.dealer)
     for seat, hand in enumerate(hands):
-        yield CardsMoved(None, seat, tuple(sorted(hand)), section.size, MoveReason.DEAL, only(seat))
-        yield CardsMoved(None, seat, (), section.size, MoveReason.DEAL, all_but(seat))
+        yield from moves_to_hand(None, seat, tuple(sorted(hand)), MoveReason.DEAL)
     yield CardsMoved(None, "indicator", (section.indicator,), 1, MoveReason.DEAL)
     yield ContractChanged(Contract(trump=section.trump))

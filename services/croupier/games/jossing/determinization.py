@@ -6,19 +6,19 @@ from croupier.games.actions import Bid
 from croupier.games.cards import Card
 from croupier.games.facts import Call, PileCard, View
 from croupier.games.hands import hand_of
-from croupier.games.hidden import Hidden, deal_hidden
+from croupier.games.hidden import HiddenPlace, deal_hidden
 from croupier.games.interface import Observation, RandomSource
 from croupier.games.jossing.bots import best_bid
-from croupier.games.jossing.chances import Outlook
-from croupier.games.jossing.packs import left_of
+from croupier.games.jossing.chances import HiddenCards
+from croupier.games.jossing.packs import cards_left
 from croupier.games.jossing.scoring import hit_points
 from croupier.games.jossing.setup import resolved
 from croupier.games.jossing.state import JossingOptions, JossingState, SeatBid, Section
-from croupier.games.standings import against_others
+from croupier.games.standings import relative_to_others
 
 
 def determinize(observation: Observation, randrange: RandomSource) -> JossingState:
-    """A table that looks the same to the seat that is to act; secret bids are what the imagined hands are worth."""
+    """Return a table that looks the same to the seat to act; secret bids are those of a sensible player."""
     view = observation.view
     options = resolved(len(view.seats), observation.options)
     piles = {pile.name: pile.cards for pile in view.piles}
@@ -42,16 +42,16 @@ def determinize(observation: Observation, randrange: RandomSource) -> JossingSta
 
 
 def evaluate(before: JossingState, after: JossingState) -> tuple[float, ...]:
-    """Half for being as good as the others on average, more for being better: by points gained, or yet to be gained."""
+    """Return 0.5 for gains like the others' average, more for better ones: points gained, or yet to be gained."""
     sections = range(before.section.number, after.section.number + 1)
     most = sum(hit_points(before.options.size(number), before.options.modern) for number in sections if number) or 1
     hopes = _hopes(after) if after.queue else (0.0,) * before.options.seats
     gained = [new - old + hope for new, old, hope in zip(after.totals, before.totals, hopes, strict=True)]
-    return tuple(against_others(gained, 2 * most))
+    return tuple(relative_to_others(gained, 2 * most))
 
 
 def _hopes(state: JossingState) -> tuple[float, ...]:
-    """Half the worth of each bid that can still be hit."""
+    """Return half the worth of each bid that can still be hit."""
     left = state.section.size - sum(state.won)
     in_reach = [won <= bid <= won + left for bid, won in zip(state.amounts, state.won, strict=True)]
     worth = [hit_points(bid, state.options.modern) / 2 for bid in state.amounts]
@@ -61,21 +61,21 @@ def _hopes(state: JossingState) -> tuple[float, ...]:
 def _dealt(
     observation: Observation, options: JossingOptions, piles: Mapping[str, Sequence[PileCard]], randrange: RandomSource
 ) -> list[Sequence[Card]]:
-    """Hands with the seat's own cards; the rest of the unseen ones stay in the box."""
+    """Return hands with the seat's own cards; the rest of the unseen ones stay in the box."""
     seats = observation.view.seats
     lying = [laid.card for pile in piles.values() for laid in pile]
-    unseen = left_of(options.decks, (*seats[observation.seat].cards, *lying))
+    unseen = cards_left(options.decks, (*seats[observation.seat].cards, *lying))
     voids = _voids(options, (*piles.get("taken", ()), *piles.get("trick", ())))
     places = [
-        Hidden(0 if seat == observation.seat else held.card_count, voids[seat]) for seat, held in enumerate(seats)
+        HiddenPlace(0 if seat == observation.seat else held.card_count, voids[seat]) for seat, held in enumerate(seats)
     ]
-    box = Hidden(len(unseen) - sum(place.card_count for place in places))
+    box = HiddenPlace(len(unseen) - sum(place.card_count for place in places))
     dealt = deal_hidden(unseen, [*places, box], randrange)
     return [held.cards if seat == observation.seat else dealt[seat] for seat, held in enumerate(seats)]
 
 
 def _voids(options: JossingOptions, played: Sequence[PileCard]) -> list[int]:
-    """The suits that each seat did not follow, as bit sets of their cards; `played` has trick after trick."""
+    """Return the suits that each seat did not follow, as bit sets of their cards; `played` has trick after trick."""
     voids = [0] * options.seats
     for at, laid in enumerate(played):
         led = played[at - at % options.seats].card // 13
@@ -87,14 +87,14 @@ def _voids(options: JossingOptions, played: Sequence[PileCard]) -> list[int]:
 def _bids(
     view: View, section: Section, options: JossingOptions, dealt: Sequence[Sequence[Card]]
 ) -> tuple[SeatBid, ...]:
-    """The bids that the seat knows, and for the others what a sensible player would bid with the hand dealt to him."""
+    """Return the bids that the seat knows, and for the others those of a sensible player with the dealt hand."""
     return tuple([SeatBid(call.seat, _bid(call, section, options, dealt[call.seat])) for call in view.calls])
 
 
 def _bid(call: Call, section: Section, options: JossingOptions, hand: Sequence[Card]) -> int:
     if isinstance(call.action, Bid) and isinstance(call.action.bid, int):
         return call.action.bid
-    unseen = left_of(options.decks, (*hand, section.indicator))
-    outlook = Outlook(section.trump, hand_of(unseen), len(unseen), (section.size,) * (options.seats - 1))
+    unseen = cards_left(options.decks, (*hand, section.indicator))
+    hidden = HiddenCards(section.trump, hand_of(unseen), len(unseen), (section.size,) * (options.seats - 1))
     leads = not options.highest_bidder_leads and call.seat == options.from_left_of(section.dealer)[0]
-    return best_bid(outlook, hand, leads, range(section.size + 1), options.modern)
+    return best_bid(hidden, hand, leads, range(section.size + 1), options.modern)

@@ -16,8 +16,8 @@ HIGHER: tuple[Hand, ...] = tuple(
 """For each card the higher ones of its suit, twice."""
 
 
-def left_of(decks: int, gone: Iterable[Card]) -> list[Card]:
-    """The cards of so many packs after these are gone, ascending."""
+def cards_left(decks: int, gone: Iterable[Card]) -> list[Card]:
+    """Return the cards of so many packs after these are gone, ascending."""
     left = [decks] * 52
     for value in gone:
         left[value] -= 1

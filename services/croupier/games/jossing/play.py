@@ -69,7 +69,7 @@ def _checked(state: JossingState, seat: Seat, action: Action) -> Card:
 
 
 def _score(before: JossingState, facts: tuple[Fact, ...]) -> tuple[JossingState, tuple[Fact, ...]]:
-    """The section is over (JOS-END-0), and maybe the game (JOS-END-1)."""
+    """End the section (JOS-END-0), and perhaps the game (JOS-END-1)."""
     section, bids, won = before.section, before.amounts, before.won
     points = scoring.section_points(bids, won, before.options.modern)
     state = before._replace(totals=tuple(map(sum, zip(before.totals, points, strict=True))))

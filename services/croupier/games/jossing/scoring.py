@@ -8,7 +8,7 @@ from croupier.games.standings import ranked
 
 
 def winner(cards: Sequence[Card], trump: Suit, last_copy_wins: bool) -> int:
-    """Which card of a trick wins, from 0: the highest trump or else the highest of the led suit (JOS-WIN-1 to -4)."""
+    """Return the index of the card that wins a trick: the highest trump, or else of the led suit (JOS-WIN-1 to -4)."""
     value_of = worth(trump, cards[0] // 13)
     values = [value_of[value] for value in cards]
     best = max(values)
@@ -16,27 +16,27 @@ def winner(cards: Sequence[Card], trump: Suit, last_copy_wins: bool) -> int:
 
 
 def worth(trump: Suit, led: Suit) -> tuple[int, ...]:
-    """For each card a number: the greatest wins the trick, and nought cannot win at all (JOS-WIN-1 to -3)."""
+    """Return a number for each card: the greatest wins the trick, and 0 cannot win at all (JOS-WIN-1 to -3)."""
     return _WORTH[trump][led]
 
 
 def hit_points(bid: int, modern: bool) -> int:
-    """What a bid that was hit is worth (JOS-SCORE-2, JOS-SCORE-3)."""
+    """Return the points of a bid that was hit (JOS-SCORE-2, JOS-SCORE-3)."""
     return 5 * (bid + 1) if modern else 10 + bid
 
 
 def section_points(bids: Sequence[int], won: Sequence[int], modern: bool) -> tuple[int, ...]:
-    """Points of a section by seat (JOS-SCORE-1 to -3)."""
+    """Return points of a section by seat (JOS-SCORE-1 to -3)."""
     return tuple(hit_points(bid, modern) if bid == tricks else 0 for bid, tricks in zip(bids, won, strict=True))
 
 
 def first_leader(bids: Sequence[int], order: tuple[Seat, ...], highest_bidder_leads: bool) -> Seat:
-    """Who leads first; `order` is clockwise from the dealer's left (JOS-LEAD-1 to -3)."""
+    """Return the first leader; `order` is clockwise from the dealer's left (JOS-LEAD-1 to -3)."""
     return max(order, key=lambda seat: bids[seat]) if highest_bidder_leads else order[0]
 
 
 def ranking(totals: Sequence[int]) -> tuple[tuple[Seat, ...], ...]:
-    """Groups of seats, the highest total first; equal totals share a place (JOS-END-2, JOS-END-3)."""
+    """Return groups of seats, the highest total first; equal totals share a place (JOS-END-2, JOS-END-3)."""
     return ranked(range(len(totals)), lambda seat: -totals[seat])
 
 

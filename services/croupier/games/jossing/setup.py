@@ -9,10 +9,10 @@ def options(seats: int) -> tuple[Option, ...]:
     leaders = ("left_of_dealer", "highest_bidder")
     return (
         Option("game_type", "up", ("up", "up_and_down"), "whether sections only grow, or shrink again"),
-        Option("scoring", "classic", ("classic", "modern"), "what a bid that is hit exactly is worth"),
+        Option("scoring", "classic", ("classic", "modern"), "the points of a bid that is hit exactly"),
         Option("decks", 1, (1, 2), "packs shuffled together"),
         Option("identical_cards", "first", ("first", "last"), "which of two identical winning cards wins"),
-        Option("leader", "left_of_dealer", leaders, "who leads the first trick of a section"),
+        Option("leader", "left_of_dealer", leaders, "the leader of the first trick of a section"),
         Option("first_dealer", 0, range(seats), "the seat that deals the first section"),
         Option("hook", default=False, allowed=(False, True), meaning="the bids may not add up to the tricks"),
     )

@@ -15,7 +15,7 @@ def line(
     points: tuple[int, ...],
     totals: tuple[int, ...],
 ) -> RoundScore:
-    """The line of a section that was led by a seat at first; bids, tricks, points and totals are by seat."""
+    """Return the line of a section that was led by a seat at first; bids, tricks, points and totals are by seat."""
     return RoundScore(
         section.number,
         points,
@@ -37,7 +37,7 @@ def line(
 
 
 def _counts(bids: Sequence[int], won: Sequence[int]) -> tuple[Count, ...]:
-    """What statistics add up: bids, those that were hit, and tricks."""
+    """Return the counts for statistics: bids, those that were hit, and tricks."""
     found = [Count("bids", seat) for seat in range(len(bids))]
     found += [Count("bids_hit", seat) for seat, bid in enumerate(bids) if bid == won[seat]]
     found += [Count("tricks_won", seat, tricks) for seat, tricks in enumerate(won) if tricks]

@@ -52,6 +52,6 @@ def _piles(state: JossingState) -> tuple[Pile, ...]:
 
 
 def _calls(state: JossingState, viewer: Viewer) -> tuple[Call, ...]:
-    """The bids in the order of their arrival; secret ones are known to their seats only (JOS-BID-4)."""
+    """Return the bids in the order of their arrival; secret ones are known to their seats only (JOS-BID-4)."""
     secret = state.has_secret_bids
     return tuple([Call(seat, None if secret and seat != viewer else Bid(said)) for seat, said in state.bids])

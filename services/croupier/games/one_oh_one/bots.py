@@ -12,7 +12,7 @@ from croupier.games.one_oh_one.effects import FITS, IS_QUEEN, IS_SIX, PENALTIES,
 FINISH = 1000.0
 """Ending the round is better than anything else."""
 QUEEN_KEPT = 14.0
-"""What a queen is worth in the hand: she fits everywhere, and as the last card she takes points off."""
+"""The worth of a queen in the hand: she fits everywhere, and as the last card she takes points off."""
 QUEENS_CAUGHT = 8.0
 """The risk of each queen of several that are left alone."""
 TURN_LOST = 9.0
@@ -24,7 +24,7 @@ NEARLY_OUT = 2
 
 
 class _Table(NamedTuple):
-    """What matters of the table: the options, how many cards the next seat and the others have, and if two play."""
+    """The options, how many cards the next seat and the others have, and whether two play."""
 
     options: OptionValues
     next_cards: int
@@ -33,7 +33,7 @@ class _Table(NamedTuple):
 
 
 def sensible(observation: Observation, randrange: RandomSource) -> Action:  # noqa: ARG001 - the port's signature
-    """Play the card that promises most; draw only without a choice. Raises ValueError if nothing is legal."""
+    """Play the card that gains most; draw only without a choice. Raises ValueError if nothing is legal."""
     plays = [action for action in observation.legal.actions if isinstance(action, Play)]
     if not plays:
         if not observation.legal.actions:
@@ -43,7 +43,7 @@ def sensible(observation: Observation, randrange: RandomSource) -> Action:  # no
         _table(observation.seat, observation.view, observation.options),
         observation.view.seats[observation.seat].cards,
     )
-    return max(plays, key=lambda play: _promise(table, play, _without(hand, play.card)))
+    return max(plays, key=lambda play: _estimated_gain(table, play, _without(hand, play.card)))
 
 
 def _table(seat: Seat, view: View, options: OptionValues) -> _Table:
@@ -59,39 +59,39 @@ def _without(hand: Sequence[Card], value: Card) -> list[Card]:
     return rest
 
 
-def _promise(table: _Table, play: Play, rest: list[Card]) -> float:
-    """How good a play is, in points; `rest` is the hand after it."""
+def _estimated_gain(table: _Table, play: Play, rest: list[Card]) -> float:
+    """Return how good a play is, in points; `rest` is the hand after it."""
     value = play.card
     if not rest and (not IS_SIX[value] or table.options["finish_on_six"]):
         return FINISH
-    promise = POINTS[value] * (2.0 if table.fewest_cards <= NEARLY_OUT else 1.0)
+    gain = POINTS[value] * (2.0 if table.fewest_cards <= NEARLY_OUT else 1.0)
     if IS_SIX[value]:
-        promise += _cover(table, value, rest)
+        gain += _six_gain(table, value, rest)
     if (cards := PENALTIES[value]) is not None:
-        promise += _hit(table, value, cards, rest)
+        gain += _penalty_gain(table, value, cards, rest)
     if IS_QUEEN[value]:
-        promise += _order(play.suit or 0, rest) - QUEEN_KEPT
+        gain += _order_gain(play.suit or 0, rest) - QUEEN_KEPT
     if len(rest) > 1 and all(IS_QUEEN[left] for left in rest):
-        promise -= QUEENS_CAUGHT * len(rest)
-    return promise + sum(suit_of(left) == suit_of(value) for left in rest)
+        gain -= QUEENS_CAUGHT * len(rest)
+    return gain + sum(suit_of(left) == suit_of(value) for left in rest)
 
 
-def _cover(table: _Table, six: Card, rest: list[Card]) -> float:
-    """A six takes its cover along, or costs a turn."""
+def _six_gain(table: _Table, six: Card, rest: list[Card]) -> float:
+    """Return the gain of a six: it takes its cover along, or costs a turn."""
     covering = (SUITED_OR_QUEEN if table.options["queen_covers_six"] else SUITED)[suit_of(six)]
     covers = [left for left in rest if covering >> left & 1]
     plain = [POINTS[left] for left in covers if not IS_QUEEN[left]]
     return max(plain) if plain else -TURN_LOST / 2 if covers else -TURN_LOST
 
 
-def _hit(table: _Table, value: Card, cards: int, rest: list[Card]) -> float:
-    """The next player takes cards and cannot play; between two the turn comes back."""
+def _penalty_gain(table: _Table, value: Card, cards: int, rest: list[Card]) -> float:
+    """Return the gain of a penalty: the next player takes cards and cannot play; between two the turn comes back."""
     gain = PENALTY_CARD * cards + (TURN_LOST if table.next_cards <= NEARLY_OUT else 1.0)
     if table.two_play:
         gain += TURN_LOST if any(FITS[value] >> left & 1 for left in rest) else -TURN_LOST / 2
     return gain
 
 
-def _order(suit: Suit, rest: list[Card]) -> float:
-    """What to order: the suit that one has most of."""
+def _order_gain(suit: Suit, rest: list[Card]) -> float:
+    """Return the gain of ordering a suit: the more cards of it, the better."""
     return sum(2 + POINTS[left] / 10 for left in rest if suit_of(left) == suit and not IS_QUEEN[left])

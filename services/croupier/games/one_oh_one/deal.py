@@ -14,8 +14,7 @@ from croupier.games.facts import (
     Seat,
     SeatOut,
     TurnChanged,
-    all_but,
-    only,
+    moves_to_hand,
 )
 from croupier.games.hands import with_cards
 from croupier.games.interface import CardsShuffled, IllegalAction
@@ -63,7 +62,7 @@ def _dealt(state: OneOhOneState, event: CardsShuffled) -> Dealt:
 
 
 def draw_bounds(options: OneOhOneOptions, first_round: bool) -> tuple[int, ...]:
-    """The first round draws its starter (101-DEAL-3)."""
+    """Return the bounds of the numbers drawn with a deal: the first round draws its starter (101-DEAL-3)."""
     return (options.seats,) if first_round else ()
 
 
@@ -74,8 +73,7 @@ def _dealt_to(options: OneOhOneOptions, circle: tuple[Seat, ...], event: CardsSh
     """
     if tuple(sorted(event.cards)) != options.deck:
         raise IllegalAction("101-DEAL-2", f"a deal has exactly the {len(options.deck)} cards of the deck")
-    bounds = draw_bounds(options, first_round)
-    if len(event.drawn) != len(bounds) or any(not 0 <= seat < options.seats for seat in event.drawn):
+    if not event.has_drawn(draw_bounds(options, first_round)):
         raise IllegalAction("101-DEAL-3", "the first deal draws one seat of the table, and later deals draw nothing")
     if first_round:
         circle = (*range(event.drawn[0], options.seats), *range(event.drawn[0]))
@@ -87,9 +85,8 @@ def _dealt_to(options: OneOhOneOptions, circle: tuple[Seat, ...], event: CardsSh
 
 
 def _facts(dealt: Dealt) -> Iterator[Fact]:
-    """Each seat learns its own hand, everybody the counts (101-VIS-1, 101-VIS-2)."""
+    """Yield for each seat its own hand, and the counts for everybody (101-VIS-1, 101-VIS-2)."""
     for seat, hand in enumerate(dealt.hands):
         if hand:
-            yield CardsMoved(None, seat, tuple(sorted(hand)), len(hand), MoveReason.DEAL, only(seat))
-            yield CardsMoved(None, seat, (), len(hand), MoveReason.DEAL, all_but(seat))
+            yield from moves_to_hand(None, seat, tuple(sorted(hand)), MoveReason.DEAL)
     yield CardsMoved(None, "stock", (), len(dealt.stock), MoveReason.DEAL, face_down=True)

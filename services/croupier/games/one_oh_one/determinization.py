@@ -11,22 +11,22 @@ from croupier.games.one_oh_one import scoring
 from croupier.games.one_oh_one.circle import circle
 from croupier.games.one_oh_one.setup import resolved
 from croupier.games.one_oh_one.state import NOBODY, OneOhOneOptions, OneOhOneState, Progress
-from croupier.games.standings import against_others
+from croupier.games.standings import relative_to_others
 
 COST_SPAN = 120
 """So many points more or less than the others are as bad or as good as it gets."""
 COST_OF_LOSING = 60
-"""What losing the game, or dropping out, costs beyond the points."""
+"""The cost of losing the game, or dropping out, beyond the points."""
 
 
 def determinize(observation: Observation, randrange: RandomSource) -> OneOhOneState:
-    """A table that looks the same to the seat that is to act; the cards it does not see lie by chance."""
+    """Return a table that looks the same to the seat to act; hidden cards lie at random."""
     view = observation.view
     options = resolved(len(view.seats), observation.options)
     pile = next((pile.cards for pile in view.piles if pile.name == "pile"), ())
     stock_count = next((pile.card_count for pile in view.piles if pile.name == "stock"), 0)
     marks = {mark.name: (mark.seat, mark.value) for mark in view.marks}
-    hit, _ = marks.get("penalty", (None, ""))
+    penalized, _ = marks.get("penalty", (None, ""))
     hands, stock = _dealt(
         observation, _unseen(options, pile, view.seats[observation.seat].cards, randrange), stock_count
     )
@@ -39,23 +39,23 @@ def determinize(observation: Observation, randrange: RandomSource) -> OneOhOneSt
         turn=observation.seat,
         ordered=SUITS.index(marks["ordered_suit"][1]) if "ordered_suit" in marks else None,
         covers="cover" in marks,
-        hit=NOBODY if hit is None else hit,
+        penalized=NOBODY if penalized is None else penalized,
         forced=_forced(observation, options, pile),
     )
 
 
 def evaluate(before: OneOhOneState, after: OneOhOneState) -> tuple[float, ...]:
-    """How much cheaper a seat came off than the others: finished rounds by their scores, open hands by their points."""
+    """Return how much cheaper each seat came off than the others, by scores of finished rounds or points of hands."""
     costs = [_cost(before, after, seat) for seat in range(len(after.hands))]
     playing = [cost for cost in costs if cost is not None]
     if len(playing) < 2:
         return tuple(float(cost is not None) for cost in costs)
-    rated = iter(against_others([-cost for cost in playing], COST_SPAN))
-    return tuple(0.0 if cost is None else next(rated) for cost in costs)
+    values = iter(relative_to_others([-cost for cost in playing], COST_SPAN))
+    return tuple(0.0 if cost is None else next(values) for cost in costs)
 
 
 def _cost(before: OneOhOneState, after: OneOhOneState, seat: Seat) -> float | None:
-    """What happened to a seat, in points; None if it was out before."""
+    """Return the cost for a seat, in points; None if it was out before."""
     if _is_out(before, seat):
         return None
     cost: float = after.progress.totals[seat] - before.progress.totals[seat]
@@ -72,7 +72,7 @@ def _is_out(state: OneOhOneState, seat: Seat) -> bool:
 def _unseen(
     options: OneOhOneOptions, pile: tuple[PileCard, ...], own: tuple[Card, ...], randrange: RandomSource
 ) -> list[Card]:
-    """The cards that the seat does not see, in an order by chance."""
+    """Return the cards that the seat does not see, in a random order."""
     unseen = list(options.deck)
     for value in (*own, *(lying.card for lying in pile)):
         unseen.remove(value)
@@ -99,6 +99,6 @@ def _progress(view: View, starter: Seat) -> Progress:
 
 
 def _forced(observation: Observation, options: OneOhOneOptions, pile: tuple[PileCard, ...]) -> Card | None:
-    """The card that was dealt last, which only the seat's legal actions tell (101-LEAD-2)."""
+    """Return the card that was dealt last, which only the seat's legal actions show (101-LEAD-2)."""
     first = observation.legal.actions[0]
     return first.card if isinstance(first, Play) and not pile and not options.first_move_any else None

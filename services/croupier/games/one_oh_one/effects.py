@@ -1,4 +1,4 @@
-"""Tables by card: what each does, what fits on it, and what it costs.
+"""Tables by card: its effects, the cards that fit on it, and its points.
 
 On the page these are "Effects of cards" and "Points of cards".
 """
@@ -33,10 +33,10 @@ def _penalty(value: Card) -> int | None:
 
 
 PENALTIES = tuple(map(_penalty, STANDARD_DECK))
-"""From a card to how many cards the next player takes before he misses his turn, None if he misses none."""
+"""From a card to how many cards the next player takes before they miss their turn, None if they miss none."""
 _NAMES = {None: "", 0: "ace", 2: "seven", 5: "king_of_spades"}
 PENALTY_NAMES = tuple(_NAMES[imposed] for imposed in PENALTIES)
-"""What such a card is called, "" for all others."""
+"""From a card to the name of its penalty, "" for all others."""
 
 _COURT_POINTS = {11: 2, 12: 3, 13: 4, 14: 11}
 POINTS = tuple(_COURT_POINTS.get(strength_of(value), strength_of(value)) for value in STANDARD_DECK)
@@ -47,6 +47,6 @@ QUEEN_POINTS = {value: 40 if value == QUEEN_OF_HEARTS else 20 for value in STAND
 _RANK_NAMES = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "jack", "queen", "king", "ace"]
 
 
-def spoken(value: Card) -> str:
-    """A card in words, for example "queen of hearts"."""
+def card_words(value: Card) -> str:
+    """Return a card in words, for example "queen of hearts"."""
     return f"{_RANK_NAMES[value % 13]} of {SUIT_NAMES[suit_of(value)]}"

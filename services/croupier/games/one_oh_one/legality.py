@@ -1,4 +1,4 @@
-"""What may be played or drawn in 101, and why all else is refused.
+"""The legal actions of 101, and the refusals of all others.
 
 Every refusal depends on nothing but what the acting seat knows.
 """
@@ -13,7 +13,7 @@ from croupier.games.one_oh_one.state import OneOhOneState
 
 
 def playable(state: OneOhOneState, hand: int) -> int:
-    """The cards in a hand that may be played now, as a bit set without twins."""
+    """Return the cards in a hand that may be played now, as a bit set without twins."""
     if not state.pile:
         return hand & ONCE if state.forced is None else 1 << state.forced
     top = state.pile[-1].card
@@ -23,12 +23,12 @@ def playable(state: OneOhOneState, hand: int) -> int:
 
 
 def may_draw_instead(state: OneOhOneState) -> bool:
-    """Whether a seat that could play may draw (101-DRAW-3)."""
+    """Return whether a seat that could play may draw (101-DRAW-3)."""
     return state.options.may_draw_instead and state.can_take and not state.covers and bool(state.pile)
 
 
 def check(state: OneOhOneState, seat: Seat, action: Action) -> None:
-    """Raises IllegalAction unless the seat may do this now."""
+    """Raise IllegalAction unless the seat may do this now."""
     if seat != state.turn or seat < 0:
         raise _not_now(state, seat)
     if isinstance(action, Play):
@@ -40,12 +40,12 @@ def check(state: OneOhOneState, seat: Seat, action: Action) -> None:
 
 
 def game_over(state: OneOhOneState) -> IllegalAction:
-    """The refusal of all that comes after the end, with the rule that ended the game."""
+    """Return the refusal of any event after the end, with the rule that ended the game."""
     return IllegalAction(_END_RULES[state.progress.reason], "the game is over, nothing can be played or dealt any more")
 
 
 def _not_now(state: OneOhOneState, seat: Seat) -> IllegalAction:
-    """Why a seat that is not to act cannot."""
+    """Return the refusal of a seat that is not to act."""
     match state.phase:
         case "over":
             return game_over(state)
@@ -58,7 +58,7 @@ def _not_now(state: OneOhOneState, seat: Seat) -> IllegalAction:
 
 
 def _check_play(state: OneOhOneState, seat: Seat, play: Play) -> None:
-    """The seat must hold the card, order a suit with a queen only, and play what fits."""
+    """Raise IllegalAction unless the seat holds the card, orders a suit with a queen only, and the card fits."""
     value, hand = play.card, state.hands[seat]
     if not 0 <= value < 52 or not hand >> value & 1:
         raise IllegalAction("101-PLAY-1", "play a card of your own hand")
@@ -69,7 +69,7 @@ def _check_play(state: OneOhOneState, seat: Seat, play: Play) -> None:
 
 
 def _misfit(state: OneOhOneState, value: Card) -> IllegalAction:
-    """Why a card of the hand may not be played."""
+    """Return the refusal of a card of the hand that does not fit."""
     if not state.pile:
         return IllegalAction("101-LEAD-2", "lead the card that was dealt to you last")
     top = state.pile[-1].card
@@ -86,7 +86,7 @@ def _or_queen(state: OneOhOneState) -> str:
 
 
 def _check_draw(state: OneOhOneState) -> None:
-    """A seat that could play must not draw, but for 101-DRAW-3."""
+    """Raise IllegalAction for a seat that could play, but for 101-DRAW-3."""
     if not state.pile:
         raise IllegalAction("101-LEAD-3", "play the first card of the round, you cannot draw")
     if state.covers:

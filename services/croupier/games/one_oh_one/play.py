@@ -1,4 +1,4 @@
-"""What a played or drawn card of 101 sets going: covers, orders, penalties and marks."""
+"""The effects of a played or drawn card of 101: covers, orders, penalties and marks."""
 
 from croupier.games.actions import Play
 from croupier.games.cards import SUITS, Card, Suit, suit_of
@@ -9,42 +9,42 @@ from croupier.games.one_oh_one.state import NOBODY, OneOhOneState, Owed
 
 
 def played(state: OneOhOneState, seat: Seat, play: Play, facts: list[Fact]) -> tuple[OneOhOneState, Owed]:
-    """The table with the card on the pile, and what it makes the next player take before the turn goes on."""
+    """Return the table with the card on the pile, and the cards that the next player takes before the next turn."""
     value, suit = play.card, play.suit
     hand, following = without(state.hands[seat], value), state.progress.following
     covers = IS_SIX[value] and (hand != 0 or not state.options.finish_on_six)
     after = following[seat]
     imposed = _imposed(state, value, is_last=not hand)
-    hit = NOBODY if imposed is None else after
+    penalized = NOBODY if imposed is None else after
     facts.append(_PLAYED[seat][value])
-    if suit != state.ordered or covers or hit >= 0 or state.covers or state.hit >= 0:
+    if suit != state.ordered or covers or penalized >= 0 or state.covers or state.penalized >= 0:
         facts += _ended_marks(state, suit)
-        facts += _new_marks(None if suit == state.ordered else suit, seat if covers else NOBODY, value, hit)
+        facts += _new_marks(None if suit == state.ordered else suit, seat if covers else NOBODY, value, penalized)
     state = state._replace(
         hands=(*state.hands[:seat], hand, *state.hands[seat + 1 :]),
         pile=(*state.pile, _LAID[seat][value]),
         turn=NOBODY,
         ordered=suit,
         covers=covers,
-        hit=hit,
+        penalized=penalized,
         forced=None,
     )
-    turn = seat if covers else NOBODY if not hand else after if hit == NOBODY else following[after]
+    turn = seat if covers else NOBODY if not hand else after if penalized == NOBODY else following[after]
     return state, Owed(after, imposed or 0, MoveReason.PENALTY, turn)
 
 
 def drawn(state: OneOhOneState, seat: Seat, facts: list[Fact]) -> tuple[OneOhOneState, Owed]:
-    """The table with a draw begun: no cover is owed any more (101-SIX-4), an order stays in force (101-QUEEN-3)."""
-    if state.covers or state.hit >= 0:
+    """Return the table with a draw begun: no cover is owed any more (101-SIX-4), an order stays valid (101-QUEEN-3)."""
+    if state.covers or state.penalized >= 0:
         facts += _ended_marks(state, state.ordered)
-    state = state._replace(turn=NOBODY, covers=False, hit=NOBODY)
+    state = state._replace(turn=NOBODY, covers=False, penalized=NOBODY)
     return state, Owed(seat, 1, MoveReason.DRAW, state.progress.following[seat])
 
 
 def _imposed(state: OneOhOneState, value: Card, is_last: bool) -> int | None:
-    """How many cards the next player takes for a card and misses his turn, None if he goes free.
+    """Return how many cards the next player takes before they miss their turn; None if they miss none.
 
-    A last card can only make him take cards (101-LAST-2).
+    A last card can only make them take cards (101-LAST-2).
     """
     imposed = PENALTIES[value]
     if imposed is None or (is_last and not (imposed and state.options.last_card_effects)):
@@ -59,20 +59,20 @@ def _ended_marks(state: OneOhOneState, suit: Suit | None) -> list[Fact]:
         facts.append(MarkChanged(Mark("cover", state.turn, "")))
     if state.ordered is not None and suit is None:
         facts.append(MarkChanged(Mark("ordered_suit", None, "")))
-    if state.hit >= 0:
-        facts.append(MarkChanged(Mark("penalty", state.hit, "")))
+    if state.penalized >= 0:
+        facts.append(MarkChanged(Mark("penalty", state.penalized, "")))
     return facts
 
 
-def _new_marks(suit: Suit | None, coverer: Seat, value: Card, hit: Seat) -> list[Fact]:
-    """The marks that a card sets."""
+def _new_marks(suit: Suit | None, coverer: Seat, value: Card, penalized: Seat) -> list[Fact]:
+    """Return the marks that a card sets."""
     facts: list[Fact] = []
     if suit is not None:
         facts.append(MarkChanged(Mark("ordered_suit", None, SUITS[suit])))
     if coverer >= 0:
         facts.append(MarkChanged(Mark("cover", coverer, SUITS[suit_of(value)])))
-    if hit >= 0:
-        facts.append(MarkChanged(Mark("penalty", hit, PENALTY_NAMES[value])))
+    if penalized >= 0:
+        facts.append(MarkChanged(Mark("penalty", penalized, PENALTY_NAMES[value])))
     return facts
 
 

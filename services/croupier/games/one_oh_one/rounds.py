@@ -1,4 +1,4 @@
-"""How a round of 101 ends: points, losers, who drops out, and whether the game is over."""
+"""The end of a round of 101: points, losers, seats that drop out, and perhaps the end of the game."""
 
 from croupier.games.facts import (
     Fact,
@@ -18,7 +18,7 @@ from croupier.games.one_oh_one.state import OneOhOneState, Progress
 
 
 def finished(state: OneOhOneState, facts: list[Fact]) -> OneOhOneState:
-    """The table after the round that somebody has won with the top card (101-LAST-1, 101-SCORE-1)."""
+    """Return the table after a round that was won with the top card (101-LAST-1, 101-SCORE-1)."""
     progress, options = state.progress, state.options
     playing = around(progress.following, progress.starter)
     result = scoring.scored(options, progress.totals, playing, state.hands, state.pile[-1].card)

@@ -5,13 +5,13 @@ from typing import NamedTuple
 from croupier.games.cards import NOTATION, Card, notation
 from croupier.games.facts import Count, Seat
 from croupier.games.hands import cards_in
-from croupier.games.one_oh_one.effects import IS_QUEEN, POINTS, QUEEN_POINTS, spoken
+from croupier.games.one_oh_one.effects import IS_QUEEN, POINTS, QUEEN_POINTS, card_words
 from croupier.games.one_oh_one.state import LOSING_SCORE, Groups, OneOhOneOptions, OneOhOneState
 from croupier.games.standings import ranked
 
 
 class Scored(NamedTuple):
-    """A finished round: its winner and his last card, the hands left, and what that made of the scores.
+    """A finished round: its winner and their last card, the hands left, and the new scores.
 
     `points` are those of the round (101-POINTS-2 to -4), `reset` the seats whose exact 101 became 0, and `losers` those
     of this round; `floored` are those whose score would be negative; seats that dropped out earlier have no points.
@@ -28,7 +28,7 @@ class Scored(NamedTuple):
 
 
 def hand_points(hand: tuple[Card, ...]) -> int:
-    """What cards left in a hand cost (101-POINTS-1, 101-POINTS-3)."""
+    """Return the cost of cards left in a hand (101-POINTS-1, 101-POINTS-3)."""
     if all(IS_QUEEN[value] for value in hand):
         return sum(QUEEN_POINTS[value] for value in hand)
     return sum(POINTS[value] for value in hand)
@@ -53,7 +53,7 @@ def scored(
 
 
 def by_score(seats: tuple[Seat, ...], totals: tuple[int, ...]) -> Groups:
-    """Seats in groups of equal score, the lowest first."""
+    """Return seats in groups of equal score, the lowest first."""
     return ranked(seats, lambda seat: totals[seat])
 
 
@@ -70,7 +70,7 @@ def ranking(state: OneOhOneState) -> Groups:
 
 
 def places(seats: int, dropped: Groups) -> dict[Seat, int]:
-    """The place, from 1, that each seat that dropped out takes in the end."""
+    """Return the place, from 1, that each seat that dropped out takes in the end."""
     found, place = {}, seats - sum(map(len, dropped)) + 1
     for group in dropped:
         found.update(dict.fromkeys(group, place))
@@ -79,7 +79,7 @@ def places(seats: int, dropped: Groups) -> dict[Seat, int]:
 
 
 def end_reason(options: OneOhOneOptions, round_number: int, losers: tuple[Seat, ...], playing: int) -> str:
-    """Why the game is over after a round, "" if it is not (101-END-2, 101-END-4, 101-ELIM-1).
+    """Return why the game is over after a round, "" if it is not (101-END-2, 101-END-4, 101-ELIM-1).
 
     `playing` counts the seats that are left after the losers of the round dropped out.
     """
@@ -91,12 +91,12 @@ def end_reason(options: OneOhOneOptions, round_number: int, losers: tuple[Seat, 
 
 
 def headline(result: Scored) -> str:
-    """What the round was, in the words of players."""
-    return f"finished with the {spoken(result.last_card)}"
+    """Return the headline of the round in the words of players."""
+    return f"finished with the {card_words(result.last_card)}"
 
 
 def notes(result: Scored, elimination: bool) -> tuple[str, ...]:
-    """How each seat's line came about."""
+    """Return for each seat how its line came about."""
     return tuple(", ".join(_remarks(result, seat, elimination)) for seat in range(len(result.points)))
 
 
@@ -121,7 +121,7 @@ def _remarks(result: Scored, seat: Seat, elimination: bool) -> list[str]:
 
 
 def details(round_number: int, starter: Seat, result: Scored) -> tuple[tuple[str, str], ...]:
-    """The summary of a round for programs (101-SCORE-5)."""
+    """Return the summary of a round for programs (101-SCORE-5)."""
     return (
         ("round", str(round_number)),
         ("starter", str(starter)),
@@ -141,7 +141,7 @@ def _listed(values: tuple[int, ...]) -> str:
 
 
 def counts(result: Scored) -> tuple[Count, ...]:
-    """What statistics count of a round."""
+    """Return the counts of a round for statistics."""
     found = [Count("rounds_won", result.winner)]
     if IS_QUEEN[result.last_card]:
         found.append(Count("queen_finishes", result.winner))

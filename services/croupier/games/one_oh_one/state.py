@@ -59,9 +59,9 @@ class Owed(NamedTuple):
 class OneOhOneState(NamedTuple):
     """A table; hands are bit sets of two packs, the next card of the stock is its first, the top card the last.
 
-    `ordered` is the suit that the queen on top asks for, `covers` whether the seat to act must cover its six, `hit` the
-    seat that misses its turn by the top card, `owed` the cards that wait for a reshuffle, `forced` the one card that
-    may be led (101-LEAD-2), and `reshuffles` their number in the round.
+    `ordered` is the suit that the queen on top asks for, `covers` whether the seat to act must cover its six,
+    `penalized` the seat that misses its turn by the top card, `owed` the cards that wait for a reshuffle, `forced` the
+    one card that may be led (101-LEAD-2), and `reshuffles` their number in the round.
     """
 
     options: OneOhOneOptions
@@ -72,7 +72,7 @@ class OneOhOneState(NamedTuple):
     turn: Seat = NOBODY
     ordered: Suit | None = None
     covers: bool = False
-    hit: Seat = NOBODY
+    penalized: Seat = NOBODY
     owed: Owed | None = None
     forced: Card | None = None
     reshuffles: int = 0

@@ -1,14 +1,14 @@
 """Taking cards from the stock of 101, and renewing it."""
 
 from croupier.games.cards import Card
-from croupier.games.facts import CardsMoved, Fact, Mark, MarkChanged, MoveReason, PileCard, TurnChanged, all_but, only
+from croupier.games.facts import CardsMoved, Fact, Mark, MarkChanged, MoveReason, PileCard, TurnChanged, moves_to_hand
 from croupier.games.hands import with_cards
 from croupier.games.interface import CardsShuffled, IllegalAction
 from croupier.games.one_oh_one.state import OneOhOneState, Owed
 
 
 def take(state: OneOhOneState, owed: Owed, facts: list[Fact]) -> OneOhOneState:
-    """The table after a seat took what it owes, as far as there are cards (101-STOCK-1, 101-STOCK-4).
+    """Return the table after a seat took the cards it owes, as far as there are any (101-STOCK-1, 101-STOCK-4).
 
     With `recycle` = `shuffle` it may come to a halt before, in the phase "reshuffle".
     """
@@ -25,19 +25,19 @@ def take(state: OneOhOneState, owed: Owed, facts: list[Fact]) -> OneOhOneState:
 
 
 def under_top(pile: tuple[PileCard, ...]) -> tuple[Card, ...]:
-    """The cards that can become a new stock, those played first in front (101-STOCK-2)."""
+    """Return the cards that can become a new stock, those played first in front (101-STOCK-2)."""
     return tuple([lying.card for lying in pile[:-1]])
 
 
 def reshuffled(state: OneOhOneState, event: CardsShuffled) -> tuple[Card, ...]:
-    """The new stock of a reshuffle; raises IllegalAction for anything but the cards that are due (101-STOCK-3)."""
+    """Return the new stock of a reshuffle; raises IllegalAction for any cards but those that are due (101-STOCK-3)."""
     if sorted(event.cards) != sorted(under_top(state.pile)) or event.drawn:
         raise IllegalAction("101-STOCK-3", "a reshuffle has exactly the cards under the top card, and draws nothing")
     return event.cards
 
 
 def resume(state: OneOhOneState, owed: Owed, event: CardsShuffled, facts: list[Fact]) -> OneOhOneState:
-    """The table after a reshuffle, with the taking that had to wait for it done."""
+    """Return the table after a reshuffle and the taking that had to wait for it."""
     stock = reshuffled(state, event)
     facts += [MarkChanged(Mark("to_take", owed.seat, "")), *_recycling(state.pile)]
     renewed = state._replace(stock=stock, pile=state.pile[-1:], owed=None, reshuffles=state.reshuffles + 1)
@@ -48,15 +48,13 @@ def _hand_out(state: OneOhOneState, owed: Owed, facts: list[Fact]) -> tuple[OneO
     """Move what is owed, or as much as the stock has, from the stock to the seat."""
     seat, wanted, reason, turn = owed
     taken, hands = state.stock[:wanted], state.hands
-    count = len(taken)
-    facts.append(CardsMoved("stock", seat, taken, count, reason, only(seat)))
-    facts.append(CardsMoved("stock", seat, (), count, reason, all_but(seat)))
+    facts += moves_to_hand("stock", seat, taken, reason)
     hands = (*hands[:seat], with_cards(hands[seat], taken), *hands[seat + 1 :])
-    return state._replace(hands=hands, stock=state.stock[wanted:]), Owed(seat, wanted - count, reason, turn)
+    return state._replace(hands=hands, stock=state.stock[wanted:]), Owed(seat, wanted - len(taken), reason, turn)
 
 
 def _recycling(pile: tuple[PileCard, ...]) -> list[Fact]:
-    """All but the top card leave the pile and lie face down, so they go through the box (101-VIS-3)."""
+    """Return the moves of all but the top card to the stock: face down, so through the box (101-VIS-3)."""
     cards = under_top(pile)
     return [
         CardsMoved("pile", None, cards, len(cards), MoveReason.RECYCLE),

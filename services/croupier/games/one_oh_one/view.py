@@ -9,7 +9,7 @@ from croupier.games.one_oh_one.state import OneOhOneState
 
 
 def view(state: OneOhOneState, viewer: Viewer) -> View:
-    """The whole view; hands are open once a round has ended (101-VIS-4), the stock never is (101-VIS-3)."""
+    """Return the whole view; hands are open once a round has ended (101-VIS-4), the stock never is (101-VIS-3)."""
     progress, piles = state.progress, []
     if state.pile:
         piles.append(Pile("pile", len(state.pile), state.pile))
@@ -36,14 +36,14 @@ def _seat(state: OneOhOneState, seat: Seat, viewer: Viewer, place: int | None) -
 
 
 def _marks(state: OneOhOneState) -> tuple[Mark, ...]:
-    """The marks that stand, by name: what is public and no other field of a view holds (101-VIS-1)."""
+    """Return the marks by name: public values that no other field of a view has (101-VIS-1)."""
     found = []
     if state.covers:
         found.append(Mark("cover", state.turn, SUITS[suit_of(state.pile[-1].card)]))
     if state.ordered is not None:
         found.append(Mark("ordered_suit", None, SUITS[state.ordered]))
-    if state.hit >= 0:
-        found.append(Mark("penalty", state.hit, PENALTY_NAMES[state.pile[-1].card]))
+    if state.penalized >= 0:
+        found.append(Mark("penalty", state.penalized, PENALTY_NAMES[state.pile[-1].card]))
     if state.progress.round_number:
         found.append(Mark("starter", None, str(state.progress.starter)))
     if state.owed:

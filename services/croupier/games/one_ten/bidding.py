@@ -1,4 +1,4 @@
-"""The bidding of 110: who names the trump suit, and for how many points."""
+"""The bidding of 110 for the right to name the trump suit."""
 
 from functools import lru_cache
 
@@ -10,7 +10,7 @@ from croupier.games.one_ten.state import Auction, OneTenState
 
 
 def legal(state: OneTenState, seat: Seat) -> Legal:
-    """Bids ascending, then a match, then a pass."""
+    """Return the bids ascending, then a match, then a pass."""
     return _calls(state.options.ladder, state.auction.amount, seat == state.progress.dealer)
 
 
@@ -23,7 +23,7 @@ def _calls(ladder: range, standing: int, is_dealer: bool) -> Legal:
 
 
 def act(state: OneTenState, seat: Seat, action: Action) -> tuple[OneTenState, tuple[Fact, ...]]:
-    """A call of the seat whose turn it is; raises IllegalAction."""
+    """Apply a call of the seat whose turn it is; raises IllegalAction."""
     auction, ends = _after_call(state, seat, action)
     call = Call(seat, action)
     facts: list[Fact] = [Called(call)]
@@ -37,7 +37,7 @@ def act(state: OneTenState, seat: Seat, action: Action) -> tuple[OneTenState, tu
 
 
 def _after_call(state: OneTenState, seat: Seat, action: Action) -> tuple[Auction, bool]:
-    """The auction without the call itself, and whether the call ends it (110-BID-6)."""
+    """Return the auction without the call itself, and whether the call ends it (110-BID-6)."""
     auction, is_dealer = state.auction, seat == state.progress.dealer
     match action:
         case Bid(amount):
@@ -55,7 +55,7 @@ def _after_call(state: OneTenState, seat: Seat, action: Action) -> tuple[Auction
 
 
 def _checked(state: OneTenState, amount: int | str) -> int:
-    """An amount that may be bid now (110-BID-2, 110-BID-3)."""
+    """Return an amount that may be bid now; raises IllegalAction (110-BID-2, 110-BID-3)."""
     ladder, standing = state.options.ladder, state.auction.amount
     if type(amount) is not int or amount not in ladder:
         raise IllegalAction("110-BID-2", f"a bid is one of {', '.join(map(str, ladder))}")
@@ -65,7 +65,7 @@ def _checked(state: OneTenState, amount: int | str) -> int:
 
 
 def _next_speaker(state: OneTenState, caller: Seat) -> Seat | None:
-    """The first contender clockwise from who has just called, None if the bidding is over (110-BID-8, 110-BID-9)."""
+    """Return the first contender clockwise from the caller, None if the bidding is over (110-BID-8, 110-BID-9)."""
     auction, topped = state.auction, state.auction.amount == state.options.ladder[-1]
     for seat in state.options.clockwise(caller):
         contends = seat != auction.bidder and not auction.passed >> seat & 1

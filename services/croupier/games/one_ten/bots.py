@@ -15,18 +15,18 @@ from croupier.games.one_ten.trumps import TRUMP_POWER, TRUMPS, Trumps
 DARING = 0.5
 """Tricks beyond those to be expected for which it still bids: to leave kitty and lead to others costs as well."""
 TRICKS_PER_WORTH = 1.25
-"""How many tricks more a bid winner takes for each trick that his dealt hand was worth."""
+"""The tricks that a bid winner takes for each trick that their dealt hand is worth."""
 DRAWING = 0.4
-"""How much better it is for the bid winner to take a trick by leading a trump, which draws those of the others."""
+"""The gain for the bid winner of leading a trump to a trick, which draws those of the others."""
 HIGHEST_WORTH = 1.05
-"""What the five of trumps is worth: more than any one trick, so that it is not spent where another card will do."""
+"""The worth of the five of trumps: more than any one trick, so that it is not spent where another card will do."""
 SHORT_HAND = 5
 RUFFING = 0.5
-"""How likely somebody who could trump a plain trick does so."""
+"""The probability that somebody who could trump a plain trick does so."""
 
 
 def _worth(trumps: Trumps, value: Card) -> float:
-    """About how likely a card takes a trick at some time."""
+    """Return about how likely a card takes a trick at some time."""
     power = trumps.power[trumps.led[value]]
     if trumps.trumps >> value & 1:
         return max(0.3, HIGHEST_WORTH - 0.06 * trumps.order.index(value))
@@ -44,7 +44,7 @@ WORTH = _table_of_worth()
 
 
 def sensible(observation: Observation, randrange: RandomSource) -> Action:  # noqa: ARG001 - the port's signature
-    """Play by what the seat sees; it decides without chance. Raises ValueError if nothing is legal."""
+    """Play by what the seat sees; it uses no randomness. Raises ValueError if nothing is legal."""
     for choice in observation.legal.choices:
         if choice.cards is not None:
             return _choose_cards(choice, choice.cards, observation.view)
@@ -58,7 +58,7 @@ def sensible(observation: Observation, randrange: RandomSource) -> Action:  # no
 
 
 def best_keep(cards: tuple[Card, ...], count: int, trumps: tuple[Suit, ...]) -> KeepCards:
-    """The most valuable cards under the best of these suits."""
+    """Return the most valuable cards under the best of these suits."""
     kept = [KeepCards(_best(cards, count, trump), trump) for trump in trumps]
     return max(kept, key=lambda keep: sum(WORTH[keep.trump][value] for value in keep.cards))
 
@@ -80,14 +80,14 @@ def _choose_cards(choice: ActionChoice, held: CardChoice, view: View) -> Action:
 
 
 def expected_tricks(cards: tuple[Card, ...], seats: int) -> float:
-    """About how many tricks a dealt hand takes for the bid winner, the bonus counted as one; as found by trying."""
+    """Return about how many tricks a dealt hand takes for the bid winner, the bonus counted as one; fitted to games."""
     worth = max(sum(WORTH[trump][value] for value in cards) for trump in range(UNNAMED))
     from_kitty_and_lead = 3 - 0.25 * seats if len(cards) == SHORT_HAND else 4.6 - 0.6 * seats
     return TRICKS_PER_WORTH * worth + from_kitty_and_lead
 
 
 def _call(observation: Observation) -> Action:
-    """The lowest bid or a match, while it is worth no more than the tricks to be expected; else a pass."""
+    """Return the lowest bid or a match, while it is worth no more than the tricks to be expected; else a pass."""
     view, actions = observation.view, observation.legal.actions
     cards = view.seats[observation.seat].cards
     limit = TRICK_POINTS * (expected_tricks(cards, len(view.seats)) + DARING)
@@ -105,7 +105,7 @@ def _trump(view: View) -> Suit:
     return UNNAMED if view.contract.trump is None else view.contract.trump
 
 
-class _Hidden(NamedTuple):
+class _HiddenCards(NamedTuple):
     """The cards that the seat does not see, and how many of them the later players of the trick hold together."""
 
     cards: list[Card]
@@ -113,13 +113,13 @@ class _Hidden(NamedTuple):
 
 
 def _play(observation: Observation) -> Action:
-    """The card whose chance to take this trick is highest above its worth for a later one."""
+    """Return the card whose chance to take this trick is highest above its worth for a later one."""
     view, seat = observation.view, observation.seat
     trumps = TRUMPS[_trump(view)]
     trick = next((pile.cards for pile in view.piles if pile.name == "trick"), ())
     played = {laid.seat for laid in trick}.union([seat])
     later = sum(held.card_count for other, held in enumerate(view.seats) if other not in played)
-    hidden, worth = _Hidden(unseen_cards(observation), later), WORTH[trumps.suit]
+    hidden, worth = _HiddenCards(unseen_cards(observation), later), WORTH[trumps.suit]
     draws_trumps = DRAWING if not trick and seat == view.contract.declarer else 0.0
 
     def gain(value: Card) -> float:
@@ -130,7 +130,7 @@ def _play(observation: Observation) -> Action:
 
 
 def unseen_cards(observation: Observation) -> list[Card]:
-    """The cards that the seat knows nothing of, a card as often as it is missing."""
+    """Return the cards of which the seat knows nothing, a card as often as it is missing."""
     left = [int(observation.options["decks"])] * PACK
     for value in observation.view.seats[observation.seat].cards:
         left[value] -= 1
@@ -140,8 +140,8 @@ def unseen_cards(observation: Observation) -> list[Card]:
     return [value for value, count in enumerate(left) for _ in range(count)]
 
 
-def _chance(trumps: Trumps, trick: tuple[PileCard, ...], hidden: _Hidden) -> float:
-    """How likely the last card of the trick so far takes it, if the hidden cards lie by chance."""
+def _chance(trumps: Trumps, trick: tuple[PileCard, ...], hidden: _HiddenCards) -> float:
+    """Return the probability that the last card of the trick so far takes it, if the hidden cards lie at random."""
     if taking(trumps, trick) < len(trick) - 1:
         return 0.0
     power = trumps.power[trumps.led[trick[0].card]]

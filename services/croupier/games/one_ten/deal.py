@@ -1,4 +1,4 @@
-"""How a round of 110 begins: the deal, its check, and what becomes known."""
+"""The deal of 110: its check, and the facts that it makes known."""
 
 from typing import Any
 
@@ -11,8 +11,7 @@ from croupier.games.facts import (
     RoundStarted,
     Seat,
     TurnChanged,
-    all_but,
-    only,
+    moves_to_hand,
 )
 from croupier.games.hands import hand_of
 from croupier.games.interface import CardsShuffled, IllegalAction, ProposalAgreed, ShuffleNeeded
@@ -25,12 +24,12 @@ _ORDER = CardOrderChanged(TRUMPS[UNNAMED].order)
 
 
 def needed(state: OneTenState) -> ShuffleNeeded:
-    """The shuffle before a round; with the first one the dealer is drawn (110-DEAL-3, 110-DEAL-5)."""
+    """Return the shuffle before a round; with the first one the dealer is drawn (110-DEAL-3, 110-DEAL-5)."""
     return ShuffleNeeded(state.options.deck, _bounds(state), state.progress.round_number + 1, 1)
 
 
 def deal(state: OneTenState, event: CardsShuffled | ProposalAgreed) -> tuple[OneTenState, tuple[Fact, ...]]:
-    """A new round, in which the seat to the left of the dealer speaks first (110-BID-1); raises IllegalAction."""
+    """Begin a round, in which the seat to the left of the dealer speaks first (110-BID-1); raises IllegalAction."""
     dealer, hands, kitty, stock = _dealt(state, event)
     options, progress = (
         state.options,
@@ -47,15 +46,14 @@ def deal(state: OneTenState, event: CardsShuffled | ProposalAgreed) -> tuple[One
     )
     facts: list[Fact] = [RoundStarted(progress.round_number, dealer), _ORDER]
     for seat, hand in enumerate(hands):
-        facts.append(CardsMoved(None, seat, tuple(sorted(hand)), len(hand), MoveReason.DEAL, only(seat)))
-        facts.append(CardsMoved(None, seat, (), len(hand), MoveReason.DEAL, all_but(seat)))
+        facts += moves_to_hand(None, seat, tuple(sorted(hand)), MoveReason.DEAL)
     facts.append(CardsMoved(None, "kitty", (), len(kitty), MoveReason.DEAL, face_down=True))
     facts.append(CardsMoved(None, "stock", (), len(stock), MoveReason.DEAL, face_down=True))
     return dealt, (*facts, TurnChanged("bidding", first))
 
 
 def record(state: OneTenState, event: CardsShuffled | ProposalAgreed) -> dict[str, Any]:
-    """The deal as a replay has it (110-DEAL-1); raises IllegalAction for one that is not due or not valid."""
+    """Return the deal as a replay has it (110-DEAL-1); raises IllegalAction for one that is not due or not valid."""
     dealer, hands, kitty, stock = _dealt(state, event)
     written = {"hands": [notation(hand) for hand in hands], "kitty": notation(kitty), "stock": notation(stock)}
     return {"type": "deal", "dealer": dealer} | written
@@ -68,7 +66,7 @@ def _bounds(state: OneTenState) -> tuple[int, ...]:
 def _dealt(
     state: OneTenState, event: CardsShuffled | ProposalAgreed
 ) -> tuple[Seat, Hands, tuple[Card, ...], tuple[Card, ...]]:
-    """Dealer, hands, kitty and stock: single cards from the dealer's left, the kitty last (110-DEAL-4, 110-DEAL-5)."""
+    """Return dealer, hands, kitty and stock: single cards from the dealer's left, the kitty last (110-DEAL-4, -5)."""
     options = state.options
     if isinstance(event, ProposalAgreed) or state.phase != "deal":
         raise IllegalAction("110-DEAL-1", "no deal is due, and nothing can be proposed in 110")
@@ -76,7 +74,7 @@ def _dealt(
         raise IllegalAction(
             "110-DEAL-4", f"a deal has each of the {len(options.deck)} cards of the table, and no other"
         )
-    if len(event.drawn) != len(_bounds(state)) or any(not 0 <= seat < options.seats for seat in event.drawn):
+    if not event.has_drawn(_bounds(state)):
         raise IllegalAction("110-DEAL-3", "the first deal draws the seat of the dealer, a later one nothing")
     dealer = event.drawn[0] if state.progress.dealer is None else options.clockwise(state.progress.dealer)[0]
     kitty_at = options.seats * options.hand_size

@@ -6,7 +6,7 @@ from croupier.games.actions import Pass
 from croupier.games.cards import Card, cards
 from croupier.games.facts import PileCard, View
 from croupier.games.hands import cards_in, hand_of, taken_out
-from croupier.games.hidden import Hidden, deal_hidden
+from croupier.games.hidden import HiddenPlace, deal_hidden
 from croupier.games.interface import Observation, RandomSource
 from croupier.games.one_ten.bots import best_keep, unseen_cards
 from croupier.games.one_ten.setup import resolved
@@ -24,13 +24,13 @@ from croupier.games.one_ten.state import (
 )
 from croupier.games.one_ten.tricks import taking
 from croupier.games.one_ten.trumps import TRUMPS, Trumps
-from croupier.games.standings import against_others
+from croupier.games.standings import relative_to_others
 
 Tricks = Sequence[tuple[PileCard, ...]]
 
 
 def determinize(observation: Observation, randrange: RandomSource) -> OneTenState:
-    """A table that looks the same to the seat that is to act; others who have swapped count as having kept all."""
+    """Return a table that looks the same to the seat to act; others who have swapped count as having kept all."""
     view, options = observation.view, resolved(len(observation.view.seats), observation.options)
     piles = {pile.name: pile.cards for pile in view.piles}
     taken, trick = piles.get("taken", ()), piles.get("trick", ())
@@ -53,17 +53,17 @@ def determinize(observation: Observation, randrange: RandomSource) -> OneTenStat
 
 
 def evaluate(before: OneTenState, after: OneTenState) -> tuple[float, ...]:
-    """Points gained, tricks of an unfinished round among them, against the others' average; at the end who won, too."""
+    """Return the points gained, with open tricks, against the others' average; at the end the win, too."""
     gained = [late - early for early, late in zip(_standing(before), _standing(after), strict=True)]
     span = 2 * (TRICK_POINTS * after.options.hand_size + BONUS_POINTS)
-    rated = against_others(gained, span)
+    values = relative_to_others(gained, span)
     if not after.progress.ranking:
-        return tuple(rated)
-    return tuple((value + (seat in after.progress.ranking[0])) / 2 for seat, value in enumerate(rated))
+        return tuple(values)
+    return tuple((value + (seat in after.progress.ranking[0])) / 2 for seat, value in enumerate(values))
 
 
 def _standing(state: OneTenState) -> list[int]:
-    """Scores, and the points of the tricks in a round that is not scored yet."""
+    """Return scores, and the points of the tricks in a round that is not scored yet."""
     won = state.winners if state.phase == "tricks" else ()
     return [total + TRICK_POINTS * won.count(seat) for seat, total in enumerate(state.progress.totals)]
 
@@ -79,7 +79,7 @@ def _auction(view: View) -> Auction:
 
 
 def _barred(options: OneTenOptions, trumps: Trumps, tricks: Tricks) -> list[int]:
-    """By seat the cards that it cannot hold, as a plain card of its own tells (110-PLAY-2 to -6)."""
+    """Return by seat the cards that it cannot hold, as shown by a plain card of its own (110-PLAY-2 to -6)."""
     barred = [0] * options.seats
     for trick in tricks:
         forced = 0
@@ -95,21 +95,23 @@ def _barred(options: OneTenOptions, trumps: Trumps, tricks: Tricks) -> list[int]
 
 
 def _remembered(view: View) -> tuple[Card, ...]:
-    """The cards that the seat put away and that were shuffled below the stock then (110-VIS-2)."""
+    """Return the cards that the seat put away and that were shuffled below the stock then (110-VIS-2)."""
     return next((cards(mark.value) for mark in view.marks if mark.name == "put_away"), ())
 
 
 def _dealt(
     observation: Observation, barred: Sequence[int], randrange: RandomSource
 ) -> tuple[tuple[int, ...], Exchange]:
-    """Hands with the seat's own cards, and hidden ones for all other hands and the face-down piles."""
+    """Return hands with the seat's own cards, and hidden ones for all other hands and the face-down piles."""
     seats, me, unseen = observation.view.seats, observation.seat, unseen_cards(observation)
     stock, drawn = _stock_of_remembered(observation, unseen, barred, randrange)
     for value in stock:
         unseen.remove(value)
-    places = [Hidden(0 if seat == me else held.card_count, barred[seat] | drawn) for seat, held in enumerate(seats)]
+    places = [
+        HiddenPlace(0 if seat == me else held.card_count, barred[seat] | drawn) for seat, held in enumerate(seats)
+    ]
     places[me - 1] = places[me - 1]._replace(barred=barred[me - 1] & ~drawn)
-    beside = Hidden(len(unseen) - sum(place.card_count for place in places), drawn)
+    beside = HiddenPlace(len(unseen) - sum(place.card_count for place in places), drawn)
     *hands, rest = deal_hidden(unseen, [*places, beside], randrange)
     hands[me] = list(seats[me].cards)
     return tuple(map(hand_of, hands)), _exchange(observation.view, stock, rest)
@@ -118,9 +120,9 @@ def _dealt(
 def _stock_of_remembered(
     observation: Observation, unseen: list[Card], barred: Sequence[int], randrange: RandomSource
 ) -> tuple[tuple[Card, ...], int]:
-    """The stock if only remembered cards can be in it, and a bit set of the one that was drawn and is still hidden.
+    """Return the stock if it has remembered cards only, and a bit set of the one that was drawn and is still hidden.
 
-    All nine cards of three swaps were drawn, the ninth by the seat before the bid winner from his five (110-SWAP-6).
+    All nine cards of three swaps were drawn, the ninth by the last seat from the bid winner's five (110-SWAP-6).
     """
     hidden = [value for value in _remembered(observation.view) if value in unseen]
     if len(hidden) < KITTY_CARDS:
@@ -132,7 +134,7 @@ def _stock_of_remembered(
 
 
 def _exchange(view: View, stock: tuple[Card, ...], hidden: list[Card]) -> Exchange:
-    """The face-down piles: what the seat knows of them or of the stock, and hidden cards for the rest."""
+    """Return the face-down piles: cards that the seat knows, or the stock, and hidden ones for the rest."""
     piles = {"stock": stock}
     for pile in view.piles:
         if pile.face_down and not piles.get(pile.name):
@@ -149,7 +151,7 @@ def _exchange(view: View, stock: tuple[Card, ...], hidden: list[Card]) -> Exchan
 
 
 def _with_kitty_taken_up(state: OneTenState) -> OneTenState:
-    """The other seat that won the bidding has the kitty, and has kept the best if it has acted."""
+    """Return the state in which another bid winner has the kitty, and has kept the best cards if they have acted."""
     bidder, exchange = state.auction.bidder, state.exchange
     held = hand_of((*cards_in(state.hands[bidder]), *exchange.kitty))
     exchange = exchange._replace(kitty=())

@@ -6,6 +6,7 @@ from croupier.games.actions import UNCHOSEN, Action, KeepCards, StandPat, SwapCa
 from croupier.games.cards import Card, Suit, notation
 from croupier.games.choices import ActionChoice, CardChoice
 from croupier.games.facts import (
+    EVERYONE,
     CardOrderChanged,
     CardsMoved,
     Contract,
@@ -17,6 +18,7 @@ from croupier.games.facts import (
     Seat,
     TurnChanged,
     all_but,
+    moves_to_hand,
     only,
 )
 from croupier.games.hands import cards_in, hand_of, taken_out
@@ -24,13 +26,13 @@ from croupier.games.interface import CardsShuffled, IllegalAction, Legal, Propos
 from croupier.games.one_ten.state import KITTY_CARDS, UNNAMED, OneTenState
 from croupier.games.one_ten.trumps import TRUMPS
 
-Result = tuple[OneTenState, tuple[Fact, ...]]
+Transition = tuple[OneTenState, tuple[Fact, ...]]
 _SUITS: tuple[Suit, ...] = (0, 1, 2, 3)
 _KEEP, _SWAP = KeepCards((), UNCHOSEN), SwapCards(())
 
 
-def begin(state: OneTenState, facts: list[Fact]) -> Result:
-    """The bid winner takes the kitty up, unseen by all others (110-KEEP-1, 110-SWAP-1)."""
+def begin(state: OneTenState, facts: list[Fact]) -> Transition:
+    """Let the bid winner take the kitty up, unseen by all others (110-KEEP-1, 110-SWAP-1)."""
     winner, taken = state.auction.bidder, tuple(sorted(state.exchange.kitty))
     facts.append(CardsMoved("kitty", winner, taken, len(taken), MoveReason.PICK_UP, only(winner)))
     to_act = (winner,) if state.options.swap_after_trump else tuple(range(state.options.seats))
@@ -40,7 +42,7 @@ def begin(state: OneTenState, facts: list[Fact]) -> Result:
 
 
 def legal(state: OneTenState, seat: Seat) -> Legal:
-    """The one choice that the seat has, and standing pat for a seat that swaps."""
+    """Return the one choice that the seat has, and standing pat for a seat that swaps."""
     options, cards = state.options, cards_in(state.hands[seat])
     if seat == state.auction.bidder:
         kept = CardChoice(cards, options.hand_size, options.hand_size)
@@ -49,14 +51,14 @@ def legal(state: OneTenState, seat: Seat) -> Legal:
     return Legal((StandPat(),), (ActionChoice(_SWAP, swapped),))
 
 
-def act(state: OneTenState, seat: Seat, action: Action) -> Result:
-    """The bid winner keeps, or another seat swaps; raises IllegalAction."""
+def act(state: OneTenState, seat: Seat, action: Action) -> Transition:
+    """Apply the keep of the bid winner, or the swap of another seat; raises IllegalAction."""
     if seat == state.auction.bidder:
         return _keep(state, seat, action)
     return _swap(state, seat, action)
 
 
-def _keep(state: OneTenState, seat: Seat, action: Action) -> Result:
+def _keep(state: OneTenState, seat: Seat, action: Action) -> Transition:
     options, exchange = state.options, state.exchange
     size = options.hand_size
     if not isinstance(action, KeepCards):
@@ -67,11 +69,11 @@ def _keep(state: OneTenState, seat: Seat, action: Action) -> Result:
     if action.trump not in _SUITS:
         raise IllegalAction("110-KEEP-3", "name one of the four suits trump")
     trump, away = action.trump, cards_in(put_away)
-    told = -1 if options.swap_after_trump else only(seat)
+    audience = EVERYONE if options.swap_after_trump else only(seat)
     facts: list[Fact] = [
         CardsMoved(seat, "put_away", away, len(away), MoveReason.KEEP, only(seat), face_down=True),
-        ContractChanged(Contract(trump=trump), told),
-        CardOrderChanged(TRUMPS[trump].order, told),
+        ContractChanged(Contract(trump=trump), audience),
+        CardOrderChanged(TRUMPS[trump].order, audience),
     ]
     others = tuple([other for other in range(options.seats) if other != seat])
     to_act = others if options.swap_after_trump else _rest(state, seat)
@@ -80,7 +82,7 @@ def _keep(state: OneTenState, seat: Seat, action: Action) -> Result:
     return _go_on(kept, facts)
 
 
-def _swap(state: OneTenState, seat: Seat, action: Action) -> Result:
+def _swap(state: OneTenState, seat: Seat, action: Action) -> Transition:
     options, exchange = state.options, state.exchange
     cards = _swapped(action)
     if len(cards) > options.swap_limit:
@@ -100,7 +102,7 @@ def _swap(state: OneTenState, seat: Seat, action: Action) -> Result:
 
 
 def _swapped(action: Action) -> tuple[Card, ...]:
-    """The cards that a seat gives away."""
+    """Return the cards that a seat exchanges."""
     if isinstance(action, StandPat):
         return ()
     if not isinstance(action, SwapCards) or not action.cards:
@@ -116,8 +118,8 @@ def _rest(state: OneTenState, seat: Seat) -> tuple[Seat, ...]:
     return tuple([other for other in state.to_act if other != seat])
 
 
-def _go_on(state: OneTenState, facts: list[Fact]) -> Result:
-    """Wait for the others, or for more cards, or end the phase (110-SWAP-4, 110-SWAP-6)."""
+def _go_on(state: OneTenState, facts: list[Fact]) -> Transition:
+    """Let the others act, or await a reshuffle, or end the phase (110-SWAP-4, 110-SWAP-6)."""
     if state.to_act:
         return state, (*facts, TurnChanged("kitty", state.to_act))
     if sum(map(len, state.exchange.discards)) > len(state.exchange.stock):
@@ -127,24 +129,24 @@ def _go_on(state: OneTenState, facts: list[Fact]) -> Result:
 
 
 def record(state: OneTenState, event: CardsShuffled | ProposalAgreed) -> dict[str, Any]:
-    """The reshuffle as a replay has it (110-SWAP-6); raises IllegalAction for one that is not valid."""
+    """Return the reshuffle as a replay has it (110-SWAP-6); raises IllegalAction for one that is not valid."""
     return {"type": "reshuffle", "stock": notation(_reshuffled(state, event))}
 
 
-def reshuffle(state: OneTenState, event: CardsShuffled | ProposalAgreed) -> Result:
-    """The put-away cards go below the stock, their owner remembers them, and all draw; raises IllegalAction."""
+def reshuffle(state: OneTenState, event: CardsShuffled | ProposalAgreed) -> Transition:
+    """Put the put-away cards below the stock, which their owner remembers, and let all draw; raises IllegalAction."""
     exchange, winner, cards = state.exchange, state.auction.bidder, _reshuffled(state, event)
     filled = exchange._replace(stock=(*exchange.stock, *cards), put_away=(), remembered=exchange.put_away)
     facts = _uncovered_counts(state)
     facts.append(CardsMoved("put_away", None, exchange.put_away, KITTY_CARDS, MoveReason.RECYCLE, only(winner)))
     facts.append(CardsMoved(None, "stock", (), KITTY_CARDS, MoveReason.RECYCLE, only(winner), face_down=True))
     facts.append(CardsMoved("put_away", "stock", (), KITTY_CARDS, MoveReason.RECYCLE, all_but(winner), face_down=True))
-    facts.append(MarkChanged(memory(winner, filled.remembered), only(winner)))
+    facts.append(MarkChanged(put_away_mark(winner, filled.remembered), only(winner)))
     return _draw(state._replace(exchange=filled), facts)
 
 
-def memory(winner: Seat, put_away: tuple[Card, ...]) -> Mark:
-    """The mark by which the bid winner, and nobody else, still knows the cards put away (110-VIS-2)."""
+def put_away_mark(winner: Seat, put_away: tuple[Card, ...]) -> Mark:
+    """Return the mark by which the bid winner, and nobody else, still knows the cards put away (110-VIS-2)."""
     return Mark("put_away", winner, " ".join(notation(put_away)))
 
 
@@ -155,7 +157,7 @@ def _reshuffled(state: OneTenState, event: CardsShuffled | ProposalAgreed) -> tu
 
 
 def _uncovered_counts(state: OneTenState) -> list[Fact]:
-    """What the others learn at the end: how many cards each seat put aside, and that the kitty is used (110-VIS-4)."""
+    """Return the counts for the others at the end of the phase: discards, and that the kitty is used (110-VIS-4)."""
     winner = state.auction.bidder
     facts: list[Fact] = [
         CardsMoved(seat, f"discards_{seat}", (), len(given), MoveReason.SWAP, all_but(seat), face_down=True)
@@ -166,8 +168,8 @@ def _uncovered_counts(state: OneTenState) -> list[Fact]:
     return facts
 
 
-def _draw(state: OneTenState, facts: list[Fact]) -> Result:
-    """Each seat draws as many as it discarded, clockwise from the bid winner, who leads (110-SWAP-4, 110-TRICK-1)."""
+def _draw(state: OneTenState, facts: list[Fact]) -> Transition:
+    """Let seats draw as many as they discarded, clockwise from the bid winner, who leads (110-SWAP-4, 110-TRICK-1)."""
     exchange, winner, hands = state.exchange, state.auction.bidder, list(state.hands)
     at = 0
     for seat in state.options.clockwise(winner):
@@ -175,8 +177,7 @@ def _draw(state: OneTenState, facts: list[Fact]) -> Result:
             drawn = tuple(sorted(exchange.stock[at : at + count]))
             at += count
             hands[seat] = hand_of((*cards_in(hands[seat]), *drawn))
-            facts.append(CardsMoved("stock", seat, drawn, count, MoveReason.DRAW, only(seat)))
-            facts.append(CardsMoved("stock", seat, (), count, MoveReason.DRAW, all_but(seat)))
+            facts += moves_to_hand("stock", seat, drawn, MoveReason.DRAW)
     if not state.options.swap_after_trump:
         facts.append(ContractChanged(Contract(trump=exchange.trump), all_but(winner)))
         facts.append(CardOrderChanged(TRUMPS[exchange.trump].order, all_but(winner)))
@@ -187,7 +188,7 @@ def _draw(state: OneTenState, facts: list[Fact]) -> Result:
 
 
 def trump_known_to(state: OneTenState, viewer: int) -> Suit:
-    """The trump suit as far as a viewer knows it, or UNNAMED (110-VIS-5)."""
+    """Return the trump suit as far as a viewer knows it, or UNNAMED (110-VIS-5)."""
     waiting = state.phase in ("kitty", "reshuffle")
     if waiting and viewer != state.auction.bidder and not state.options.swap_after_trump:
         return UNNAMED

@@ -40,7 +40,7 @@ class Line(NamedTuple):
 
 
 def top_trump(trumps: Trumps, taken: tuple[PileCard, ...], seats: int) -> Top | None:
-    """The highest trump among all cards that were played, the earlier one of two equals (110-SCORE-2)."""
+    """Return the highest trump among all cards that were played, the earlier one of two equals (110-SCORE-2)."""
     power = trumps.power[trumps.suit]
     at = max(range(len(taken)), key=lambda at: power[taken[at].card])
     card, seat = taken[at]
@@ -48,7 +48,7 @@ def top_trump(trumps: Trumps, taken: tuple[PileCard, ...], seats: int) -> Top | 
 
 
 def scored(options: OneTenOptions, before: tuple[int, ...], played: Round) -> Line:
-    """What a round brings (110-SCORE-1 to -5)."""
+    """Return the line of a round (110-SCORE-1 to -5)."""
     bidder, bid, winners, top = played
     tricks = tuple([winners.count(seat) for seat in range(options.seats)])
     bonus = top.seat if top else None
@@ -66,14 +66,14 @@ def scored(options: OneTenOptions, before: tuple[int, ...], played: Round) -> Li
 
 
 def reason_to_end(options: OneTenOptions, round_number: int, totals: tuple[int, ...]) -> str:
-    """Why the game is over after a round, empty if it goes on (110-END-1, 110-END-4)."""
+    """Return why the game is over after a round, empty if it goes on (110-END-1, 110-END-4)."""
     if max(totals) >= TARGET:
         return "target"
     return "max_rounds" if round_number == options.max_rounds else ""
 
 
 def game_winner(before: tuple[int, ...], line: Line) -> Seat | None:
-    """The seat that reached 110 first, counted trick by trick (110-END-2); None if nobody did."""
+    """Return the seat that reached 110 first, counted trick by trick (110-END-2); None if nobody did."""
     count = list(before)
     for trick, seat in enumerate(line.round.winners):
         if seat == line.round.bid_winner and not line.made:
@@ -87,7 +87,7 @@ def game_winner(before: tuple[int, ...], line: Line) -> Seat | None:
 
 
 def ranking(totals: tuple[int, ...], winner: Seat | None) -> tuple[tuple[Seat, ...], ...]:
-    """Groups of seats, best first: the winner alone, then by score (110-END-3, 110-END-4)."""
+    """Return groups of seats, best first: the winner alone, then by score (110-END-3, 110-END-4)."""
 
     def merit(seat: Seat) -> tuple[bool, int]:
         return seat != winner, -totals[seat]
@@ -96,7 +96,7 @@ def ranking(totals: tuple[int, ...], winner: Seat | None) -> tuple[tuple[Seat, .
 
 
 def notes(line: Line) -> tuple[str, ...]:
-    """For people: what each seat did in the round."""
+    """Return for each seat its result of the round, for people."""
     return tuple(_note(line, seat) for seat in range(len(line.tricks)))
 
 
@@ -111,12 +111,12 @@ def _note(line: Line, seat: Seat) -> str:
 
 
 def headline(line: Line, trump: Suit) -> str:
-    """For people: what the round was."""
+    """Return the headline of the round, for people."""
     return f"bid of {line.round.bid} with trump {SUIT_NAMES[trump]} {'made' if line.made else 'failed'}"
 
 
 def details(line: Line, trump: Suit, totals: tuple[int, ...]) -> tuple[tuple[str, str], ...]:
-    """For programs: the rest of the round summary (110-SCORE-6)."""
+    """Return the rest of the round summary, for programs (110-SCORE-6)."""
     played, top = line.round, line.round.top
     return (
         ("bid_winner", str(played.bid_winner)),
@@ -138,6 +138,6 @@ def _listed(numbers: tuple[int, ...]) -> str:
 
 
 def counts(line: Line) -> tuple[Count, ...]:
-    """For statistics: bids won and bids made (110-TABLE-3)."""
+    """Return bids won and bids made, for statistics (110-TABLE-3)."""
     won = Count("bids_won", line.round.bid_winner)
     return (won, Count("bids_made", line.round.bid_winner)) if line.made else (won,)

@@ -25,7 +25,7 @@ def options() -> tuple[Option, ...]:
         Option("swap_timing", "during", ("during", "after_trump"), "whether the others swap knowing the trump"),
         Option("force_out", "any_trick", ("any_trick", "trump_led"), "when a higher reneging card forces others out"),
         Option("bonus_counts_for_bid", True, (True, False), "whether the top trump bonus helps to make the bid"),
-        Option("bonus_forfeit", "bid", ("bid", "score"), "what makes the bid winner forfeit the bonus from 85 up"),
+        Option("bonus_forfeit", "bid", ("bid", "score"), "whether a bid or a score from 85 up forfeits the bonus"),
         Option("max_rounds", 0, range(1001), "rounds after which the game ends at the latest, 0 for no limit"),
     )
 
@@ -40,7 +40,7 @@ def check(seats: int, options: OptionValues) -> None:
 
 
 def _suffice(seats: int, packs: int) -> bool:
-    """Whether ten cards for each seat and the kitty are there (110-DEAL-2)."""
+    """Return whether ten cards for each seat and the kitty are there (110-DEAL-2)."""
     return 10 * seats + KITTY_CARDS <= PACK * packs
 
 

@@ -1,4 +1,4 @@
-"""The tricks of 110: what may be played, who takes a trick, and the end of a round."""
+"""The tricks of 110: playable cards, the winner of a trick, and the end of a round."""
 
 from croupier.games.actions import PLAYS, Action, Play
 from croupier.games.cards import Card, cards_of_mask
@@ -24,12 +24,12 @@ MAX_SEATS = 8
 
 
 def legal(state: OneTenState, seat: Seat) -> Legal:
-    """The cards that the seat may play, ascending."""
+    """Return the cards that the seat may play, ascending."""
     return Legal(tuple([PLAYS[value] for value in cards_of_mask(_playable(state, state.hands[seat] & ONCE))]))
 
 
 def _playable(state: OneTenState, hand: int) -> int:
-    """The cards of a hand that may be played, by the first of 110-PLAY-1 to -6 that applies."""
+    """Return the cards of a hand that may be played, by the first of 110-PLAY-1 to -6 that applies."""
     trick, trumps = state.trick, trumps_of(state)
     if not trick:
         return hand
@@ -43,7 +43,7 @@ def _playable(state: OneTenState, hand: int) -> int:
 
 
 def forced_out(trumps: Trumps, trick: tuple[PileCard, ...]) -> int:
-    """The cards that reneging cards of the trick force out of hands (110-REN-3)."""
+    """Return the cards that reneging cards of the trick force out of hands (110-REN-3)."""
     forced, forces = 0, trumps.forces
     for laid in trick:
         forced |= forces[laid.card]
@@ -51,14 +51,14 @@ def forced_out(trumps: Trumps, trick: tuple[PileCard, ...]) -> int:
 
 
 def taking(trumps: Trumps, trick: tuple[PileCard, ...]) -> int:
-    """Which card of a trick takes it, the earlier one of two equals (110-TRICK-5, 110-RANK-6)."""
+    """Return the index of the card that takes a trick, the earlier one of two equals (110-TRICK-5, 110-RANK-6)."""
     power = trumps.power[trumps.led[trick[0].card]]
     powers = [power[laid.card] for laid in trick]
     return powers.index(max(powers))
 
 
 def act(state: OneTenState, seat: Seat, action: Action) -> tuple[OneTenState, tuple[Fact, ...]]:
-    """The seat plays a card; raises IllegalAction."""
+    """Play a card; raises IllegalAction."""
     card = _checked(state, seat, action)
     hands = list(state.hands)
     hands[seat] = without(hands[seat], card)
@@ -72,7 +72,7 @@ def act(state: OneTenState, seat: Seat, action: Action) -> tuple[OneTenState, tu
 
 
 def _checked(state: OneTenState, seat: Seat, action: Action) -> Card:
-    """The card to be played."""
+    """Return the card to be played; raises IllegalAction."""
     if not isinstance(action, Play) or action.suit is not None:
         raise IllegalAction("110-TRICK-3", "play a card, and name no suit with it")
     card, hand = action.card, state.hands[seat]
@@ -84,7 +84,7 @@ def _checked(state: OneTenState, seat: Seat, action: Action) -> Card:
 
 
 def _refused(state: OneTenState, hand: int) -> IllegalAction:
-    """Why a seat that follows may not play a card of its hand; a leader is free in what it plays (110-PLAY-1)."""
+    """Return the refusal of a card of a seat that follows; a leader may play any card of its hand (110-PLAY-1)."""
     trumps, options = trumps_of(state), state.options
     forced = forced_out(trumps, state.trick) & hand
     if forced and options.forced_in_any_trick:
@@ -99,7 +99,7 @@ def _refused(state: OneTenState, hand: int) -> IllegalAction:
 def _take(
     state: OneTenState, trick: tuple[PileCard, ...], winner: Seat, played: CardsMoved
 ) -> tuple[OneTenState, tuple[Fact, ...]]:
-    """All have played: who took the trick leads to the next one, if there is one (110-TRICK-6, 110-END-1)."""
+    """Move a complete trick to its winner, who leads to the next one, if there is one (110-TRICK-6, 110-END-1)."""
     cards = tuple([laid.card for laid in trick])
     moved = CardsMoved("trick", "taken", cards, len(cards), MoveReason.WIN)
     turn = _TURNS[winner]
@@ -111,7 +111,7 @@ def _take(
 
 
 def _end(state: OneTenState, facts: list[Fact]) -> tuple[OneTenState, tuple[Fact, ...]]:
-    """The round is scored; the game may be over (110-END-1, 110-END-4)."""
+    """Score the round; the game may be over (110-END-1, 110-END-4)."""
     options, progress, winner = state.options, state.progress, state.auction.bidder
     top = scoring.top_trump(trumps_of(state), state.taken, options.seats)
     line = scoring.scored(options, progress.totals, scoring.Round(winner, state.auction.amount, state.winners, top))

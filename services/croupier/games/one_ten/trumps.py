@@ -1,4 +1,4 @@
-"""The cards of 110: what naming a suit trump makes of them (110-RANK-1 to -5, 110-REN-1 to -4)."""
+"""The cards of 110 under each trump suit (110-RANK-1 to -5, 110-REN-1 to -4)."""
 
 from typing import NamedTuple
 
@@ -41,7 +41,7 @@ def _is_red(suit: Suit) -> bool:
 
 
 def _plain_order(suit: Suit, trump: Suit) -> list[Card]:
-    """The plain cards of a suit, highest first."""
+    """Return the plain cards of a suit, highest first."""
     if suit == trump:
         return []
     ordered = _of_suit(suit, _RED_PLAIN if _is_red(suit) else _BLACK_PLAIN)
@@ -49,7 +49,7 @@ def _plain_order(suit: Suit, trump: Suit) -> list[Card]:
 
 
 def _trump_order(trump: Suit) -> list[Card]:
-    """The trumps, highest first."""
+    """Return the trumps, highest first."""
     if trump == UNNAMED:
         return [JOKER, ACE_OF_HEARTS]
     others = _of_suit(trump, _RED_TRUMPS if _is_red(trump) else _BLACK_TRUMPS)
@@ -57,13 +57,13 @@ def _trump_order(trump: Suit) -> list[Card]:
 
 
 def _forces(reneging: list[Card]) -> tuple[int, ...]:
-    """For each card the reneging cards below it; `reneging` are those, highest first."""
+    """Return for each card the reneging cards below it; `reneging` are those, highest first."""
     below = {value: mask_of(reneging[at + 1 :]) for at, value in enumerate(reneging)}
     return tuple(below.get(value, 0) for value in range(PACK))
 
 
 def _power(ordered: list[Card], plain: list[list[Card]], led: Suit) -> tuple[int, ...]:
-    """Of each card when a suit was led; plain cards of other suits have none."""
+    """Return the power of each card when a suit was led; plain cards of other suits have none."""
     power = dict.fromkeys(range(PACK), 0)
     followers = plain[led] if led < len(plain) else []
     power |= {value: len(followers) - at for at, value in enumerate(followers)}

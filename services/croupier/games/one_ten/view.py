@@ -1,15 +1,15 @@
-"""What a viewer may know of a table of 110."""
+"""The view of a table of 110 for each viewer."""
 
 from croupier.games.cards import Card
 from croupier.games.facts import Contract, Mark, Pile, PileCard, Seat, SeatView, View, Viewer
 from croupier.games.hands import cards_in
-from croupier.games.one_ten.kitty import memory, trump_known_to
+from croupier.games.one_ten.kitty import put_away_mark, trump_known_to
 from croupier.games.one_ten.state import KITTY_CARDS, UNNAMED, OneTenState
 from croupier.games.one_ten.trumps import TRUMPS
 
 
 def view(state: OneTenState, viewer: Viewer) -> View:
-    """The whole view (110-VIS-1 to -6)."""
+    """Return the whole view (110-VIS-1 to -6)."""
     progress, auction, trump = state.progress, state.auction, trump_known_to(state, viewer)
     winners = state.winners
     return View(
@@ -32,7 +32,7 @@ def view(state: OneTenState, viewer: Viewer) -> View:
 
 
 def _in_kitty_phase(state: OneTenState) -> bool:
-    """Whether others may not see yet who took up, put away or swapped how many cards (110-VIS-4)."""
+    """Return whether others may not see yet who took up, put away or swapped how many cards (110-VIS-4)."""
     return state.phase in ("kitty", "reshuffle")
 
 
@@ -44,7 +44,7 @@ def _seat(state: OneTenState, seat: Seat, viewer: Viewer, tricks: int) -> SeatVi
 
 
 def _piles(state: OneTenState, viewer: Viewer) -> tuple[Pile, ...]:
-    """By name; of a face-down pile its owner sees the cards, and others nothing at all in the kitty phase."""
+    """Return the piles by name; in the kitty phase nobody but their owner sees face-down piles of cards put aside."""
     exchange, waiting, winner = state.exchange, _in_kitty_phase(state), state.auction.bidder
     piles = [
         _face_down(f"discards_{seat}", given, seat, viewer)
@@ -65,9 +65,9 @@ def _piles(state: OneTenState, viewer: Viewer) -> tuple[Pile, ...]:
 
 
 def _marks(state: OneTenState, viewer: Viewer) -> tuple[Mark, ...]:
-    """What the bid winner remembers after a reshuffle (110-VIS-2)."""
+    """Return the cards that the bid winner remembers after a reshuffle (110-VIS-2)."""
     winner, remembered = state.auction.bidder, state.exchange.remembered
-    return (memory(winner, remembered),) if remembered and viewer == winner else ()
+    return (put_away_mark(winner, remembered),) if remembered and viewer == winner else ()
 
 
 def _face_down(name: str, cards: tuple[Card, ...], owner: Seat, viewer: Viewer) -> Pile:

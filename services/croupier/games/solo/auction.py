@@ -1,25 +1,23 @@
-"""The auction of Solo: who may bid what, who declares, the wedding that must be called, the bid that is kept."""
+"""The auction of Solo: bids, the declarer, the wedding that must be called, the bid that is kept."""
 
 from croupier.games.actions import Action, Bid, KeepBid, Pass, YieldBid
 from croupier.games.facts import Call, Called, Contract, ContractChanged, Fact, Seat
 from croupier.games.interface import IllegalAction
 from croupier.games.solo import ending
-from croupier.games.solo.contracts import BIDS, KINDS, SoloContract
+from croupier.games.solo.contracts import BIDS, KINDS
 from croupier.games.solo.deck import BLACK_QUEENS, CLUBS, PLAIN
-from croupier.games.solo.state import SEATS, SoloState
-from croupier.games.solo.turns import turn
-
-Moved = tuple[SoloState, tuple[Fact, ...]]
+from croupier.games.solo.state import SEATS, SoloContract, SoloState
+from croupier.games.solo.turns import Transition, turn
 
 
 def legal(state: SoloState) -> tuple[Action, ...]:
-    """Passing, and every bid that the hand and the bids so far allow (SOLO-BID-3)."""
+    """Return the pass, and every bid that the hand and the bids so far allow (SOLO-BID-3)."""
     hand = state.hand
     return _POSSIBLE[_highest(state.calls)][bool(hand & PLAIN[CLUBS])][hand & BLACK_QUEENS == BLACK_QUEENS]
 
 
-def act(state: SoloState, action: Action) -> Moved:
-    """A pass or a bid; after the fourth the auction is decided (SOLO-BID-1)."""
+def act(state: SoloState, action: Action) -> Transition:
+    """Apply a pass or a bid; the fourth call decides the auction (SOLO-BID-1)."""
     match action:
         case Pass():
             pass
@@ -30,43 +28,43 @@ def act(state: SoloState, action: Action) -> Moved:
             raise IllegalAction("SOLO-BID-2", f"bid one of {', '.join(KINDS)}")
         case _:
             raise IllegalAction("SOLO-BID-1", "in the auction one passes or bids")
-    said = _say(state, action)
-    if len(said.calls) < SEATS:
-        return turn(said, "auction", (state.to_act + 1) % SEATS, [Called(said.calls[-1])])
-    return _decide(said, [Called(said.calls[-1])])
+    called = _with_call(state, action)
+    if len(called.calls) < SEATS:
+        return turn(called, "auction", (state.to_act + 1) % SEATS, [Called(called.calls[-1])])
+    return _decide(called, [Called(called.calls[-1])])
 
 
 def legal_wedding(_: SoloState) -> tuple[Action, ...]:
-    """The wedding and nothing else (SOLO-WED-2)."""
+    """Return the wedding and nothing else (SOLO-WED-2)."""
     return (BIDS["wedding"],)
 
 
-def act_wedding(state: SoloState, action: Action) -> Moved:
-    """The holder of both black queens calls the wedding that he owes."""
+def act_wedding(state: SoloState, action: Action) -> Transition:
+    """Let the holder of both black queens call the wedding that they owe."""
     if action != BIDS["wedding"]:
-        raise IllegalAction("SOLO-WED-2", "who holds both black queens has to bid the wedding now")
-    said = _say(state, action)
-    return _declare(said, state.to_act, "wedding", [Called(said.calls[-1])])
+        raise IllegalAction("SOLO-WED-2", "the holder of both black queens has to bid the wedding now")
+    called = _with_call(state, action)
+    return _declare(called, state.to_act, "wedding", [Called(called.calls[-1])])
 
 
 def legal_keep(state: SoloState) -> tuple[Action, ...]:
-    """Yielding, and keeping for one who has a club (SOLO-KEEP-2)."""
+    """Return to yield, and to keep with a club (SOLO-KEEP-2)."""
     return (YieldBid(), KeepBid()) if state.hand & PLAIN[CLUBS] else (YieldBid(),)
 
 
-def act_keep(state: SoloState, action: Action) -> Moved:
-    """The overruled bidder takes the higher bid himself or leaves it to the other (SOLO-KEEP-2)."""
+def act_keep(state: SoloState, action: Action) -> Transition:
+    """Let the overruled bidder take the higher bid or leave it to the other (SOLO-KEEP-2)."""
     if action not in (YieldBid(), KeepBid()):
         raise IllegalAction("SOLO-KEEP-2", "either yield, or keep without any cards or suit")
     if action == KeepBid() and not state.hand & PLAIN[CLUBS]:
         raise IllegalAction("SOLO-KEEP-2", "keeping a bid needs a club other than the Old, so yield")
-    said = _say(state, action)
+    called = _with_call(state, action)
     overruler, bid = _bids(state.calls)[-1]
-    return _declare(said, state.to_act if action == KeepBid() else overruler, bid, [Called(said.calls[-1])])
+    return _declare(called, state.to_act if action == KeepBid() else overruler, bid, [Called(called.calls[-1])])
 
 
 def _fault(name: str, hand: int, highest: int) -> IllegalAction | None:
-    """Why a bid is not possible over the highest rank so far; None if it is."""
+    """Return the refusal of a bid over the highest rank so far; None if it is possible."""
     kind = KINDS[name]
     if kind.rank <= highest:
         return IllegalAction("SOLO-BID-4", "bid higher than the highest bid so far, or pass")
@@ -82,8 +80,8 @@ def _fault(name: str, hand: int, highest: int) -> IllegalAction | None:
     return None
 
 
-def _decide(state: SoloState, facts: list[Fact]) -> Moved:
-    """The first line that fits (SOLO-BID-7)."""
+def _decide(state: SoloState, facts: list[Fact]) -> Transition:
+    """Apply the first line that fits (SOLO-BID-7)."""
     bids = _bids(state.calls)
     bidder, name = bids[-1] if bids else (None, "")
     married = next((seat for seat, hand in enumerate(state.hands) if hand & BLACK_QUEENS == BLACK_QUEENS), None)
@@ -97,13 +95,13 @@ def _decide(state: SoloState, facts: list[Fact]) -> Moved:
     return _declare(state, bidder, name, facts)
 
 
-def _declare(state: SoloState, declarer: Seat, bid: str, facts: list[Fact]) -> Moved:
+def _declare(state: SoloState, declarer: Seat, bid: str, facts: list[Fact]) -> Transition:
     facts.append(ContractChanged(Contract(declarer=declarer, name=bid)))
     state = state._replace(contract=SoloContract(declarer, bid, do=KINDS[bid].do))
     return turn(state, "call" if bid == "wedding" else "name_trump", declarer, facts)
 
 
-def _say(state: SoloState, action: Action) -> SoloState:
+def _with_call(state: SoloState, action: Action) -> SoloState:
     return state._replace(calls=(*state.calls, Call(state.to_act, action)))
 
 
@@ -112,7 +110,7 @@ def _bids(calls: tuple[Call, ...]) -> list[tuple[Seat, str]]:
 
 
 def _highest(calls: tuple[Call, ...]) -> int:
-    """The rank of the highest bid so far, 0 if there is none."""
+    """Return the rank of the highest bid so far, 0 if there is none."""
     bids = _bids(calls)
     return KINDS[bids[-1][1]].rank if bids else 0
 
@@ -125,4 +123,4 @@ _POSSIBLE = tuple(
     tuple(tuple(_possible(highest, clubs | queens) for queens in (0, BLACK_QUEENS)) for clubs in (0, PLAIN[CLUBS]))
     for highest in range(len(KINDS) + 1)
 )
-"""What may be said in the auction, by the highest rank so far, whether one has a club, and both black queens."""
+"""The legal calls of the auction, by the highest rank so far, whether one has a club, and both black queens."""

@@ -1,4 +1,4 @@
-"""Which card a computer player of Solo plays: win cheaply, waste little on a friend's trick, lead what is sure."""
+"""The card play of a computer player of Solo: win cheaply, waste little on a friend's trick, lead sure winners."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,13 +11,13 @@ from croupier.games.solo.deck import DECK, FOLLOWING, PLAIN, POWER, TRUMPS, taki
 from croupier.games.solo.state import SEATS
 
 FIFTH_TRICK = 4
-"""How many cards are in hand in the last trick in which the called card can save the hand."""
+"""The cards in hand before the fifth trick, the last one in which the called card can save the hand."""
 TIME_TO_FIND = 6
-"""With so many cards in hand the partner should be found."""
+"""The cards in hand when the partner should be found."""
 
 
-class Sight(NamedTuple):
-    """What counts for the next card: bit sets of the own hand and of all cards that lie elsewhere, and who is a friend.
+class Position(NamedTuple):
+    """A seat that is to play: bit sets of its own hand and of all cards that lie elsewhere, and its friends.
 
     While the partner is hidden, `called` holds the called card as far as the seat knows it and `called_suit` its suit.
     """
@@ -33,8 +33,8 @@ class Sight(NamedTuple):
     called_suit: int
 
     @classmethod
-    def of(cls, observation: Observation) -> "Sight":
-        """The sight of a seat that is to play."""
+    def of(cls, observation: Observation) -> "Position":
+        """Return the position of a seat that is to play."""
         view, seat = observation.view, observation.seat
         hand = mask_of(view.seats[seat].cards)
         piles = {pile.name: pile.cards for pile in view.piles}
@@ -51,77 +51,77 @@ class Sight(NamedTuple):
         return cls(seat, contract.trump or 0, hand, _ALL & ~hand & ~played, trick, declares, friends, owed, suit)
 
     def is_master(self, card: Card) -> bool:
-        """Whether no card that lies elsewhere beats this one when it is led, but for ruffs."""
+        """Return whether no card that lies elsewhere beats this one when it is led, but for ruffs."""
         return not self.unseen & ABOVE[self.trump][card]
 
     def is_sure(self, card: Card) -> bool:
-        """Whether the card wins for certain when it is led."""
+        """Return whether the card wins for certain when it is led."""
         trumps = TRUMPS[self.trump]
         return self.is_master(card) and bool(trumps >> card & 1 or not self.unseen & trumps)
 
     def cheapest(self, cards: Sequence[Card]) -> Card:
-        """The card that is missed least: plain before trump, low before high."""
+        """Return the card that is missed least: plain before trump, low before high."""
         return min(cards, key=lambda card: _COST[self.trump][card])
 
 
-def choose_card(sight: Sight, playable: Sequence[Card]) -> Card:
-    """One of the playable cards."""
-    held = [card for card in playable if sight.called >> card & 1]
-    if held and sight.hand.bit_count() == FIFTH_TRICK:
+def choose_card(position: Position, playable: Sequence[Card]) -> Card:
+    """Return one of the playable cards."""
+    held = [card for card in playable if position.called >> card & 1]
+    if held and position.hand.bit_count() == FIFTH_TRICK:
         return held[0]
-    return _follow(sight, playable) if sight.trick else _lead(sight, playable)
+    return _follow(position, playable) if position.trick else _lead(position, playable)
 
 
-def _lead(sight: Sight, playable: Sequence[Card]) -> Card:
+def _lead(position: Position, playable: Sequence[Card]) -> Card:
     """Draw trumps for the declaring side, cash what is sure, look for the partner, else lead low."""
-    trumps = TRUMPS[sight.trump]
+    trumps = TRUMPS[position.trump]
     own = [card for card in playable if trumps >> card & 1]
-    masters = [card for card in playable if sight.is_master(card)]
-    towards = [card for card in playable if sight.called_suit >> card & 1] if sight.declares else []
-    if towards and sight.hand.bit_count() <= TIME_TO_FIND:
+    masters = [card for card in playable if position.is_master(card)]
+    towards = [card for card in playable if position.called_suit >> card & 1] if position.declares else []
+    if towards and position.hand.bit_count() <= TIME_TO_FIND:
         return max(towards)
-    if sight.declares and own and sight.unseen & trumps:
-        high = [card for card in own if sight.is_master(card)]
+    if position.declares and own and position.unseen & trumps:
+        high = [card for card in own if position.is_master(card)]
         if high or len(own) > 3:
-            return high[0] if high else sight.cheapest(own)
+            return high[0] if high else position.cheapest(own)
     if plain := [card for card in masters if not trumps >> card & 1]:
-        return min(plain, key=lambda card: (sight.hand & PLAIN[suit_of(card)]).bit_count())
+        return min(plain, key=lambda card: (position.hand & PLAIN[suit_of(card)]).bit_count())
     if towards:
         return max(towards)
-    if masters and not sight.unseen & trumps:
+    if masters and not position.unseen & trumps:
         return masters[0]
-    return sight.cheapest(playable)
+    return position.cheapest(playable)
 
 
-def _follow(sight: Sight, playable: Sequence[Card]) -> Card:
+def _follow(position: Position, playable: Sequence[Card]) -> Card:
     """Leave a friend's trick alone, win as the last as cheaply as can be, else with what is sure to win."""
-    power = POWER[sight.trump][sight.trick[0].card]
-    leader = sight.trick[taking(sight.trump, sight.trick)].seat
-    best = max(power[laid.card] for laid in sight.trick)
-    last = len(sight.trick) == SEATS - 1
-    if leader in sight.friends and (last or not _beatable(sight)):
-        return sight.cheapest(playable)
+    power = POWER[position.trump][position.trick[0].card]
+    leader = position.trick[taking(position.trump, position.trick)].seat
+    best = max(power[laid.card] for laid in position.trick)
+    last = len(position.trick) == SEATS - 1
+    if leader in position.friends and (last or not _beatable(position)):
+        return position.cheapest(playable)
     winning = [card for card in playable if power[card] > best]
     if not winning:
-        return sight.cheapest(playable)
+        return position.cheapest(playable)
     if last:
         return min(winning, key=lambda card: power[card])
-    sure = [card for card in winning if sight.is_master(card)]
+    sure = [card for card in winning if position.is_master(card)]
     if sure:
         return min(sure, key=lambda card: power[card])
-    return sight.cheapest(playable) if leader in sight.friends else _try(sight, winning, playable)
+    return position.cheapest(playable) if leader in position.friends else _try(position, winning, playable)
 
 
-def _beatable(sight: Sight) -> bool:
-    """Whether a card of the suit led that lies elsewhere beats the trick so far."""
-    best = max(sight.trick, key=lambda laid: POWER[sight.trump][sight.trick[0].card][laid.card]).card
-    return bool(sight.unseen & ABOVE[sight.trump][best])
+def _beatable(position: Position) -> bool:
+    """Return whether a card of the suit led that lies elsewhere beats the trick so far."""
+    best = max(position.trick, key=lambda laid: POWER[position.trump][position.trick[0].card][laid.card]).card
+    return bool(position.unseen & ABOVE[position.trump][best])
 
 
-def _try(sight: Sight, winning: Sequence[Card], playable: Sequence[Card]) -> Card:
-    """A ruff or a trump that wins so far is worth a try; a plain card that is not sure is kept."""
-    trumps = [card for card in winning if TRUMPS[sight.trump] >> card & 1]
-    return sight.cheapest(trumps) if trumps else sight.cheapest(playable)
+def _try(position: Position, winning: Sequence[Card], playable: Sequence[Card]) -> Card:
+    """Return a ruff or a trump that wins so far; a plain card that is not sure is kept."""
+    trumps = [card for card in winning if TRUMPS[position.trump] >> card & 1]
+    return position.cheapest(trumps) if trumps else position.cheapest(playable)
 
 
 def _above(trump: Suit, card: Card) -> int:

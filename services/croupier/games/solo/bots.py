@@ -3,23 +3,23 @@
 from croupier.games.actions import PLAYS, Action, Bid, CallPartner, KeepBid, NameTrump, Pass, Play, ThrowDown, YieldBid
 from croupier.games.cards import Suit, mask_of, suit_of
 from croupier.games.interface import Observation, RandomSource
-from croupier.games.solo.bot_cards import Sight, choose_card
+from croupier.games.solo.bot_cards import Position, choose_card
 from croupier.games.solo.deck import BLUE, CLUBS, OLD, PLAIN, TRUMPS, of_rank
 
 FROKE, SOLO, SOLO_DO = 2.7, 4.6, 7.2
-"""How many tricks of one's own a bid needs; a partner adds the ace that he is called by, and a little."""
+"""The tricks of one's own that a bid needs; a partner adds the ace that is called, and a little."""
 DO_WITH_PARTNER = 6.2
-"""How many tricks of one's own a do needs with a partner."""
+"""The tricks of one's own that a do needs with a partner."""
 QUEENS_TRICKS = 2
-"""What the declarer of a wedding adds to the tricks of his partner, who names trump."""
+"""The tricks that the declarer of a wedding adds to those of the partner, who names trump."""
 CLUBS_BONUS = 0.6
-"""How many tricks clubs may be worse than another trump, because they count double."""
+"""The tricks by which clubs may be worse than another trump, because they count double."""
 ACE, GUARDED_KING, ACE_AND_KING = 0.9, 0.4, 1.65
-"""What plain cards are worth in tricks; a king alone is worth none."""
+"""The worth of plain cards in tricks; a king alone is worth none."""
 
 
 def sensible(observation: Observation, randrange: RandomSource) -> Action:  # noqa: ARG001 - the port's signature
-    """Decide by what the seat sees, without chance. Raises ValueError if nothing is legal."""
+    """Decide by what the seat sees, without randomness. Raises ValueError if nothing is legal."""
     actions = observation.legal.actions
     if not actions:
         raise ValueError(f"seat {observation.seat} has nothing to decide")
@@ -34,13 +34,13 @@ def sensible(observation: Observation, randrange: RandomSource) -> Action:  # no
         case CallPartner():
             return _call(hand, [action for action in actions if isinstance(action, CallPartner)])
         case Play():
-            return _play(Sight.of(observation), actions, observation.options["through_factor"] != 1)
+            return _play(Position.of(observation), actions, observation.options["through_factor"] != 1)
         case forced:
             return forced
 
 
 def tricks(hand: int, trump: Suit) -> float:
-    """How many tricks a hand may be expected to win with a trump suit, by weights that did well in play."""
+    """Return how many tricks a hand may be expected to win with a trump suit, by weights that did well in play."""
     trumps = hand & TRUMPS[trump]
     seven = mask_of((_SEVENS[trump],))
     count = trumps.bit_count()
@@ -61,7 +61,7 @@ def _plain_tricks(held: int, suit: Suit, trumps: int) -> float:
 
 
 def _bid(hand: int, actions: tuple[Action, ...]) -> Action:
-    """The highest undertaking that the hand is good for, in clubs where they are best or nothing else outbids."""
+    """Return the highest bid that the hand is good for, in clubs where they are best or nothing else outbids."""
     suit = _best_suit(hand, [suit for suit in range(4) if hand & PLAIN[suit]])
     best, clubs = tricks(hand, suit), tricks(hand, CLUBS)
     for plain, in_clubs, needed in _UNDERTAKINGS:
@@ -73,12 +73,12 @@ def _bid(hand: int, actions: tuple[Action, ...]) -> Action:
 
 
 def _best_suit(hand: int, suits: list[Suit]) -> Suit:
-    """The suit with most tricks, clubs for choice."""
+    """Return the suit with most tricks, clubs for choice."""
     return max(suits, key=lambda suit: tricks(hand, suit) + CLUBS_BONUS * (suit == CLUBS))
 
 
 def _name_trump(hand: int, named: list[NameTrump], observation: Observation) -> NameTrump:
-    """The best suit; a do with nearly all tricks in hand."""
+    """Return the best suit, with a do for nearly all tricks in hand."""
     suit = _best_suit(hand, [action.trump for action in named])
     queens = QUEENS_TRICKS if observation.view.contract.name == "wedding" else 0
     do = NameTrump(suit, all_tricks=tricks(hand, suit) + queens >= DO_WITH_PARTNER)
@@ -86,16 +86,16 @@ def _name_trump(hand: int, named: list[NameTrump], observation: Observation) -> 
 
 
 def _call(hand: int, calls: list[CallPartner]) -> CallPartner:
-    """The ace of one's shortest suit, which can be drawn soonest and then ruffed."""
+    """Return the ace of one's shortest suit, which can be drawn soonest and then ruffed."""
     return min(calls, key=lambda action: (hand & PLAIN[suit_of(action.card or 0)]).bit_count())
 
 
-def _play(sight: Sight, actions: tuple[Action, ...], through_pays: bool) -> Action:
-    """A card; with the choice to throw down that, unless all cards left are surely winners."""
+def _play(position: Position, actions: tuple[Action, ...], through_pays: bool) -> Action:
+    """Return a card; or to throw down, unless all cards left are surely winners."""
     cards = [action.card for action in actions if isinstance(action, Play)]
-    if ThrowDown() in actions and not (through_pays and all(sight.is_sure(card) for card in cards)):
+    if ThrowDown() in actions and not (through_pays and all(position.is_sure(card) for card in cards)):
         return ThrowDown()
-    return PLAYS[choose_card(sight, cards)]
+    return PLAYS[choose_card(position, cards)]
 
 
 _UNDERTAKINGS = (

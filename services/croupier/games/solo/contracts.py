@@ -1,13 +1,13 @@
-"""What can be bid, in the order of the ladder, and what a contract is once it stands."""
+"""The bids of Solo in the order of the ladder, and the contract."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from croupier.games.actions import Bid
-from croupier.games.cards import Card, Suit
-from croupier.games.facts import Seat
+from croupier.games.actions import Bid, CallPartner
+from croupier.games.facts import Call
 from croupier.games.solo.deck import CLUBS
+from croupier.games.solo.state import SoloContract
 
 
 class Kind(NamedTuple):
@@ -38,55 +38,23 @@ BIDS = MappingProxyType({name: Bid(name) for name in KINDS})
 """Every bid as an action, made once."""
 
 
-NOBODY = UNSETTLED = -1
-"""Stands for a seat, suit or card that there is not, or not yet."""
+def kind_of(contract: SoloContract) -> Kind:
+    """Return the rung of the ladder."""
+    return KINDS[contract.bid]
 
 
-class SoloContract(NamedTuple):
-    """What a hand is played for, as far as it is settled; `partner` holds the `called` card."""
+def is_clean(contract: SoloContract) -> bool:
+    """Return whether clubs are trump."""
+    return contract.trump == CLUBS
 
-    declarer: Seat = NOBODY
-    bid: str = ""
-    trump: Suit = UNSETTLED
-    do: bool = False
-    called: Card = UNSETTLED
-    partner: Seat = NOBODY
 
-    @property
-    def stands(self) -> bool:
-        """Whether there is a declarer."""
-        return self.declarer != NOBODY
-
-    @property
-    def kind(self) -> Kind:
-        """The rung of the ladder."""
-        return KINDS[self.bid]
-
-    @property
-    def side(self) -> tuple[Seat, ...]:
-        """The declaring side, ascending."""
-        if self.partner == NOBODY:
-            return (self.declarer,)
-        return min(self.declarer, self.partner), max(self.declarer, self.partner)
-
-    @property
-    def clean(self) -> bool:
-        """Whether clubs are trump."""
-        return self.trump == CLUBS
-
-    @property
-    def secret(self) -> bool:
-        """Whether the partner is hidden until the called card is played: froke and iss (SOLO-WED-5)."""
-        return self.bid in ("froke", "iss")
-
-    @property
-    def base(self) -> int:
-        """The value before any factor (SOLO-SCORE-1)."""
-        return self.kind.value * (2 if self.clean else 1)
+def is_called_unknown(calls: Iterable[Call]) -> bool:
+    """Return whether the partner was called by the unknown card (SOLO-CALL-4)."""
+    return any(call.action == CallPartner(None) for call in calls)
 
 
 def pledges(contract: SoloContract, through: bool) -> list[tuple[str, str]]:
     """Return the marks of a contract with trump: clean or dirty, and why all eight tricks are owed, if they are."""
-    kind = ("kind", "clean" if contract.clean else "dirty")
+    kind = ("kind", "clean" if is_clean(contract) else "dirty")
     pledge = "do" if contract.do else "through" if through else ""
     return [kind, ("pledge", pledge)] if pledge else [kind]

@@ -24,7 +24,7 @@ TRUMPS = tuple(mask | BLACK_QUEENS for mask in PLAIN)
 
 
 def of_rank(rank: str) -> tuple[Card, ...]:
-    """The cards of a rank, by suit."""
+    """Return the cards of a rank, by suit."""
     return tuple(card(rank + suit) for suit in SUITS)
 
 
@@ -33,7 +33,7 @@ def _descending(suit: Suit) -> tuple[Card, ...]:
 
 
 def _trumps_descending(trump: Suit) -> tuple[Card, ...]:
-    """The Old, the seven, the Blue, then ace to eight (SOLO-RANK-1)."""
+    """Return the Old, the seven, the Blue, then ace to eight (SOLO-RANK-1)."""
     *others, seven = _descending(trump)
     return OLD, seven, BLUE, *others
 

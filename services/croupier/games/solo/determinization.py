@@ -6,23 +6,23 @@ from typing import NamedTuple
 from croupier.games.actions import CallPartner, NameTrump
 from croupier.games.cards import CARD_OF_NOTATION, Card, cards_of_mask, mask_of, suit_of
 from croupier.games.facts import Call, PileCard, Seat, View
-from croupier.games.hidden import Hidden, deal_hidden
+from croupier.games.hidden import HiddenPlace, deal_hidden
 from croupier.games.interface import Observation, RandomSource
-from croupier.games.solo.contracts import KINDS, NOBODY, UNSETTLED, SoloContract
+from croupier.games.solo.contracts import KINDS
 from croupier.games.solo.deck import BLACK_QUEENS, DECK, FOLLOWING, PLAIN, of_rank
 from croupier.games.solo.scoring import buck
 from croupier.games.solo.setup import resolved
-from croupier.games.solo.state import SEATS, Progress, SoloState
-from croupier.games.standings import against_others, clamped
+from croupier.games.solo.state import NOBODY, SEATS, UNSETTLED, Progress, SoloContract, SoloState
+from croupier.games.standings import clamped, relative_to_others
 
 SCALE = 24
-"""How many points more than the others make a hand as good as can be."""
+"""The lead over the others, in points, that makes a hand as good as can be."""
 PER_TRICK = 0.04
-"""What a trick more than the other side has is worth in the middle of a hand."""
+"""The worth of a trick more than the other side has, in the middle of a hand."""
 
 
-class _Sight(NamedTuple):
-    """What lies open to a seat: its own hand, the cards on the table in order, all others, and the marks."""
+class _Knowledge(NamedTuple):
+    """The knowledge of a seat: its own hand, the cards on the table in order, all others, and the marks."""
 
     seat: Seat
     view: View
@@ -33,11 +33,11 @@ class _Sight(NamedTuple):
 
 
 def determinize(observation: Observation, randrange: RandomSource) -> SoloState:
-    """A table that looks the same to the seat that is to act; voids that others showed are heeded."""
-    sight = _sight(observation)
-    view, marks = sight.view, sight.marks
-    contract = _contract(sight, randrange)
-    hands = _hands(sight, contract, randrange)
+    """Return a table that looks the same to the seat to act; others lack suits that they did not follow."""
+    knowledge = _knowledge(observation)
+    view, marks = knowledge.view, knowledge.marks
+    contract = _contract(knowledge, randrange)
+    hands = _hands(knowledge, contract, randrange)
     if contract.called != UNSETTLED and contract.partner == NOBODY:
         holder = next(seat for seat, hand in enumerate(hands) if hand >> contract.called & 1)
         contract = contract._replace(partner=holder)
@@ -48,44 +48,44 @@ def determinize(observation: Observation, randrange: RandomSource) -> SoloState:
         view.phase,
         view.seats_to_act[0],
         hands,
-        _calls(sight),
+        _calls(knowledge),
         contract,
-        sight.piles.get("trick", ()),
-        sight.piles.get("taken", ()),
+        knowledge.piles.get("trick", ()),
+        knowledge.piles.get("taken", ()),
         tuple(seat.tricks_taken for seat in view.seats),
         marks.get(("pledge", None)) == "through",
     )
 
 
 def evaluate(before: SoloState, after: SoloState) -> tuple[float, ...]:
-    """From 0 for the Buck to 1: points gained against the others' mean, and in mid-hand the tricks ahead."""
+    """Return 0 for the Buck up to 1: points gained against the others' mean, and in mid-hand the tricks ahead."""
     gains = [new - old for new, old in zip(after.progress.totals, before.progress.totals, strict=True)]
-    ratings = against_others(gains, 2 * SCALE)
+    values = relative_to_others(gains, 2 * SCALE)
     if (last := buck(after.progress.totals)) is not None:
-        return tuple(0.0 if seat == last else 0.5 + rating / 2 for seat, rating in enumerate(ratings))
+        return tuple(0.0 if seat == last else 0.5 + value / 2 for seat, value in enumerate(values))
     contract = after.contract
     if after.to_act == NOBODY or not any(after.tricks):
-        return tuple(ratings)
+        return tuple(values)
     ahead = 2 * sum(after.tricks[seat] for seat in contract.side) - sum(after.tricks)
     lean = PER_TRICK * ahead
-    return tuple(clamped(r + (lean if seat in contract.side else -lean)) for seat, r in enumerate(ratings))
+    return tuple(clamped(value + (lean if seat in contract.side else -lean)) for seat, value in enumerate(values))
 
 
-def _sight(observation: Observation) -> _Sight:
+def _knowledge(observation: Observation) -> _Knowledge:
     view = observation.view
     own = mask_of(view.seats[observation.seat].cards)
     piles = {pile.name: pile.cards for pile in view.piles}
     played = mask_of(laid.card for cards in piles.values() for laid in cards)
     marks = {(mark.name, mark.seat): mark.value for mark in view.marks}
-    return _Sight(observation.seat, view, own, piles, _ALL & ~own & ~played, marks)
+    return _Knowledge(observation.seat, view, own, piles, _ALL & ~own & ~played, marks)
 
 
-def _contract(sight: _Sight, randrange: RandomSource) -> SoloContract:
-    """The contract as far as the seat knows it; an unknown card is any ace that it may be."""
-    known = sight.view.contract
+def _contract(knowledge: _Knowledge, randrange: RandomSource) -> SoloContract:
+    """Return the contract as far as the seat knows it; an unknown card is any ace that it may be."""
+    known = knowledge.view.contract
     if known.declarer is None or known.name is None:
         return SoloContract()
-    actions = [call.action for call in sight.view.calls]
+    actions = [call.action for call in knowledge.view.calls]
     do = KINDS[known.name].do or any(isinstance(action, NameTrump) and action.all_tricks for action in actions)
     called = next((action for action in actions if isinstance(action, CallPartner)), None)
     contract = SoloContract(known.declarer, known.name, _settled(known.trump), do, partner=_settled(known.partner))
@@ -93,8 +93,8 @@ def _contract(sight: _Sight, randrange: RandomSource) -> SoloContract:
         return contract
     if called.card is not None:
         return contract._replace(called=called.card)
-    shown = sight.marks["called_card", None]
-    card = CARD_OF_NOTATION[shown] if shown != "unknown" else _some_ace(sight, contract, randrange)
+    shown = knowledge.marks["called_card", None]
+    card = CARD_OF_NOTATION[shown] if shown != "unknown" else _some_ace(knowledge, contract, randrange)
     return contract._replace(called=card)
 
 
@@ -102,77 +102,81 @@ def _settled(known: int | None) -> int:
     return UNSETTLED if known is None else known
 
 
-def _some_ace(sight: _Sight, contract: SoloContract, randrange: RandomSource) -> Card:
-    """An ace that may be the unknown one: unseen, and of a suit that the declarer did not play (SOLO-CALL-4)."""
-    aces = [ace for ace in _ACES if suit_of(ace) != contract.trump and sight.unseen >> ace & 1]
-    shown = mask_of(laid.card for laid in _laid(sight) if laid.seat == contract.declarer)
+def _some_ace(knowledge: _Knowledge, contract: SoloContract, randrange: RandomSource) -> Card:
+    """Return an ace that may be the unknown one: unseen, and of a suit that the declarer did not play (SOLO-CALL-4)."""
+    aces = [ace for ace in _ACES if suit_of(ace) != contract.trump and knowledge.unseen >> ace & 1]
+    shown = mask_of(laid.card for laid in _laid(knowledge) if laid.seat == contract.declarer)
     likely = [ace for ace in aces if not shown & PLAIN[suit_of(ace)]] or aces
     return likely[randrange(len(likely))]
 
 
-def _calls(sight: _Sight) -> tuple[Call, ...]:
-    """What was said, as everybody heard it."""
-    if ("called_card", None) not in sight.marks:
-        return sight.view.calls
+def _calls(knowledge: _Knowledge) -> tuple[Call, ...]:
+    """Return the calls in their public form."""
+    if ("called_card", None) not in knowledge.marks:
+        return knowledge.view.calls
     return tuple(
         call._replace(action=CallPartner(None)) if isinstance(call.action, CallPartner) else call
-        for call in sight.view.calls
+        for call in knowledge.view.calls
     )
 
 
-def _laid(sight: _Sight) -> Iterator[PileCard]:
-    for cards in sight.piles.values():
+def _laid(knowledge: _Knowledge) -> Iterator[PileCard]:
+    for cards in knowledge.piles.values():
         yield from cards
 
 
-def _hands(sight: _Sight, contract: SoloContract, randrange: RandomSource) -> tuple[int, ...]:
-    """Hands with the seat's own cards: first those whose place is certain, the rest by chance where they may be."""
-    hands = [sight.own if seat == sight.seat else 0 for seat in range(SEATS)]
-    barred = _voids(sight, contract)
+def _hands(knowledge: _Knowledge, contract: SoloContract, randrange: RandomSource) -> tuple[int, ...]:
+    """Return hands with the seat's own cards: first those that are certain, the rest at random where they may be."""
+    hands = [knowledge.own if seat == knowledge.seat else 0 for seat in range(SEATS)]
+    barred = _voids(knowledge, contract)
     if contract.stands:
-        _place(sight, contract, hands, barred, randrange)
-    seats = enumerate(sight.view.seats)
-    places = [Hidden(seat.card_count - hands[s].bit_count(), barred[s]) for s, seat in seats]
-    rest = sight.unseen
+        _place(knowledge, contract, hands, barred, randrange)
+    seats = enumerate(knowledge.view.seats)
+    places = [HiddenPlace(seat.card_count - hands[s].bit_count(), barred[s]) for s, seat in seats]
+    rest = knowledge.unseen
     for hand in hands:
         rest &= ~hand
     dealt = deal_hidden(cards_of_mask(rest), places, randrange)
     return tuple([hand | mask_of(cards) for hand, cards in zip(hands, dealt, strict=True)])
 
 
-def _place(sight: _Sight, contract: SoloContract, hands: list[int], barred: list[int], randrange: RandomSource) -> None:
-    """The queens of a wedding, the called card, and the aces beside an unknown one have certain places."""
+def _place(
+    knowledge: _Knowledge, contract: SoloContract, hands: list[int], barred: list[int], randrange: RandomSource
+) -> None:
+    """Put the queens of a wedding, the called card, and the aces beside an unknown one into their certain hands."""
     declarer, called = contract.declarer, contract.called
     if contract.bid == "wedding":
-        hands[declarer] |= sight.unseen & BLACK_QUEENS
-    if called == UNSETTLED or not sight.unseen >> called & 1:
+        hands[declarer] |= knowledge.unseen & BLACK_QUEENS
+    if called == UNSETTLED or not knowledge.unseen >> called & 1:
         return
-    unknown = sight.marks.get(("called_card", None)) == "unknown"
-    if unknown and declarer != sight.seat:
-        hands[declarer] |= sight.unseen & _ACE_MASK & ~PLAIN[contract.trump] & ~(1 << called)
+    unknown = knowledge.marks.get(("called_card", None)) == "unknown"
+    if unknown and declarer != knowledge.seat:
+        hands[declarer] |= knowledge.unseen & _ACE_MASK & ~PLAIN[contract.trump] & ~(1 << called)
         barred[declarer] |= PLAIN[suit_of(called)]
-    hands[_holder(sight, contract, called, barred, randrange)] |= 1 << called
+    hands[_holder(knowledge, contract, called, barred, randrange)] |= 1 << called
 
 
-def _holder(sight: _Sight, contract: SoloContract, called: Card, barred: list[int], randrange: RandomSource) -> Seat:
-    """Who may hold the called card, which the seat does not see."""
+def _holder(
+    knowledge: _Knowledge, contract: SoloContract, called: Card, barred: list[int], randrange: RandomSource
+) -> Seat:
+    """Return a possible holder of the called card, which the seat does not see."""
     if contract.partner != NOBODY:
         return contract.partner
     able = [
         seat
-        for seat, held in enumerate(sight.view.seats)
-        if seat not in (sight.seat, contract.declarer) and held.card_count
+        for seat, held in enumerate(knowledge.view.seats)
+        if seat not in (knowledge.seat, contract.declarer) and held.card_count
     ]
     likely = [seat for seat in able if not barred[seat] >> called & 1] or able
     return likely[randrange(len(likely))]
 
 
-def _voids(sight: _Sight, contract: SoloContract) -> list[int]:
-    """For each seat the cards of suits that it did not follow (SOLO-PLAY-2)."""
+def _voids(knowledge: _Knowledge, contract: SoloContract) -> list[int]:
+    """Return for each seat the cards of suits that it did not follow (SOLO-PLAY-2)."""
     barred = [0] * SEATS
     if contract.trump == UNSETTLED:
         return barred
-    laid = sight.piles.get("taken", ()) + sight.piles.get("trick", ())
+    laid = knowledge.piles.get("taken", ()) + knowledge.piles.get("trick", ())
     for at, (card, seat) in enumerate(laid):
         following = FOLLOWING[contract.trump][laid[at - at % SEATS].card]
         if seat is not None and not following >> card & 1:

@@ -1,4 +1,4 @@
-"""How a hand of Solo ends: made, failed, thrown in or void, and perhaps the game with it."""
+"""The end of a hand of Solo, made, failed, thrown in or void, and perhaps of the game."""
 
 from croupier.games.facts import (
     Contract,
@@ -12,20 +12,18 @@ from croupier.games.facts import (
     TurnChanged,
 )
 from croupier.games.solo import scoring, summary
-from croupier.games.solo.contracts import NOBODY
-from croupier.games.solo.state import SEATS, SoloState
+from croupier.games.solo.state import NOBODY, SEATS, SoloState
 from croupier.games.solo.summary import Result
+from croupier.games.solo.turns import Transition
 
-Moved = tuple[SoloState, tuple[Fact, ...]]
 
-
-def throw_in(state: SoloState, reason: str, facts: list[Fact]) -> Moved:
-    """Nobody scores and the next dealer deals (SOLO-BID-8, SOLO-LAST-1)."""
+def throw_in(state: SoloState, reason: str, facts: list[Fact]) -> Transition:
+    """End a hand without scores; the next dealer deals (SOLO-BID-8, SOLO-LAST-1)."""
     return _end(state, Result("thrown_in", reason), state.progress.totals, facts)
 
 
-def finish(state: SoloState, made: bool, reason: str, facts: list[Fact]) -> Moved:
-    """The hand was played: the winning side scores, unless that makes it void (SOLO-SCORE-3, SOLO-LAST-3)."""
+def finish(state: SoloState, made: bool, reason: str, facts: list[Fact]) -> Transition:
+    """End a played hand: the winning side scores, unless that makes it void (SOLO-SCORE-3, SOLO-LAST-3)."""
     contract = state.contract
     value = scoring.value(state.options, contract, state.through, made)
     side = contract.side
@@ -35,8 +33,8 @@ def finish(state: SoloState, made: bool, reason: str, facts: list[Fact]) -> Move
     return _end(state, result, state.progress.totals if totals is None else totals, facts)
 
 
-def _end(state: SoloState, result: Result, totals: tuple[int, ...], facts: list[Fact]) -> Moved:
-    """Whoever was hidden is named, the hand is written down, and a deal is due or the game over."""
+def _end(state: SoloState, result: Result, totals: tuple[int, ...], facts: list[Fact]) -> Transition:
+    """Name a hidden partner, record the hand, and await a deal or end the game."""
     if state.partner_hidden:
         facts.append(ContractChanged(Contract(partner=state.contract.partner)))
     progress, before = state.progress, state.progress.totals

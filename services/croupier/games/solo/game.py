@@ -27,9 +27,8 @@ from croupier.games.interface import (
 )
 from croupier.games.solo import auction, deal, determinization, naming, scoring, setup, tricks, turns, view
 from croupier.games.solo.bots import sensible
-from croupier.games.solo.contracts import NOBODY
 from croupier.games.solo.deck import DECK
-from croupier.games.solo.state import SEATS, SoloState
+from croupier.games.solo.state import NOBODY, SEATS, SoloState
 from croupier.games.solo.summary import BID_NAMES
 
 NAMES = {
@@ -90,7 +89,7 @@ class Solo:
             return _AWAITING[state.to_act]
         if state.phase == "over":
             return GameOver(scoring.ranking(state), "buck")
-        return ShuffleNeeded(DECK, (SEATS,) if state.draws_dealer else (), state.due_hand, state.progress.deals + 1)
+        return ShuffleNeeded(DECK, deal.draw_bounds(state), state.due_hand, state.progress.deals + 1)
 
     def scores(self, state: SoloState) -> tuple[int, ...]:
         """Return the totals by seat, at most 36."""

@@ -18,31 +18,29 @@ from croupier.games.facts import (
 )
 from croupier.games.interface import IllegalAction
 from croupier.games.solo import ending, scoring
-from croupier.games.solo.contracts import UNSETTLED, SoloContract, pledges
+from croupier.games.solo.contracts import kind_of, pledges
 from croupier.games.solo.deck import CLUBS, ORDER, PLAIN, SPADES, of_rank
-from croupier.games.solo.state import SEATS, SoloOptions, SoloState
-from croupier.games.solo.turns import turn
-
-Moved = tuple[SoloState, tuple[Fact, ...]]
+from croupier.games.solo.state import SEATS, UNSETTLED, SoloContract, SoloOptions, SoloState
+from croupier.games.solo.turns import Transition, turn
 
 
 def legal_trumps(state: SoloState) -> tuple[Action, ...]:
-    """Every suit that may be named, without and with a do."""
+    """Return every suit that may be named, without and with a do."""
     contract, hand = state.contract, state.hand
     dos = (False, True) if _may_do(state.options, contract) else (False,)
     return tuple([NameTrump(suit, do) for suit in _suits(state.options, contract, hand) for do in dos])
 
 
-def name_trump(state: SoloState, action: Action) -> Moved:
-    """Trump is named, and perhaps a do (SOLO-TRUMP-1); then the partner is called or play begins."""
+def name_trump(state: SoloState, action: Action) -> Transition:
+    """Name trump, and perhaps a do (SOLO-TRUMP-1); then the partner is called or play begins."""
     if not isinstance(action, NameTrump):
         raise IllegalAction("SOLO-TRUMP-1", "name trump now")
     _check_trump(state, action)
     contract = state.contract._replace(trump=action.trump, do=action.all_tricks or state.contract.do)
-    said = Call(state.to_act, action)
-    state = state._replace(contract=contract, calls=(*state.calls, said))
+    naming = Call(state.to_act, action)
+    state = state._replace(contract=contract, calls=(*state.calls, naming))
     facts: list[Fact] = [
-        Called(said),
+        Called(naming),
         ContractChanged(Contract(trump=contract.trump, amount=scoring.value(state.options, contract, False))),
     ]
     facts += [MarkChanged(Mark(name, None, value)) for name, value in pledges(contract, through=False)]
@@ -53,12 +51,12 @@ def name_trump(state: SoloState, action: Action) -> Moved:
 
 
 def legal_calls(state: SoloState) -> tuple[Action, ...]:
-    """Every card that may be called, ascending, or the unknown one."""
+    """Return every card that may be called, ascending, or the unknown one."""
     return tuple([CallPartner(value) for value in _callable(state.contract, state.hand).cards])
 
 
-def call(state: SoloState, action: Action) -> Moved:
-    """The holder of the called card becomes partner; the last two seats may not (SOLO-LAST-1, SOLO-LAST-2)."""
+def call(state: SoloState, action: Action) -> Transition:
+    """Make the holder of the called card partner; the last two seats may not be (SOLO-LAST-1, SOLO-LAST-2)."""
     contract, hand = state.contract, state.hand
     if not isinstance(action, CallPartner):
         raise IllegalAction("SOLO-CALL-1", "call a partner now")
@@ -69,7 +67,7 @@ def call(state: SoloState, action: Action) -> Moved:
     partner = next(seat for seat, held in enumerate(state.hands) if held >> called & 1)
     contract = contract._replace(called=called, partner=partner)
     state = state._replace(contract=contract, calls=(*state.calls, Call(contract.declarer, action)))
-    facts = _told(contract, action)
+    facts = _facts_of_call(contract, action)
     if scoring.last_two(state.options, state.progress.totals, contract.side):
         return ending.throw_in(state, "last_two", facts)
     if not contract.secret:
@@ -77,27 +75,27 @@ def call(state: SoloState, action: Action) -> Moved:
     return start_play(state, facts)
 
 
-def start_play(state: SoloState, facts: list[Fact]) -> Moved:
-    """The left neighbour of the dealer leads, or the declarer by option (SOLO-PLAY-1)."""
+def start_play(state: SoloState, facts: list[Fact]) -> Transition:
+    """Let the left neighbour of the dealer lead, or the declarer by option (SOLO-PLAY-1)."""
     leader = state.contract.declarer if state.options.declarer_leads else (state.progress.dealer + 1) % SEATS
     return turn(state, "play", leader, facts)
 
 
-def _told(contract: SoloContract, action: CallPartner) -> list[Fact]:
-    """What each hears of a call: an unknown card is known to declarer and holder only (SOLO-CALL-4)."""
+def _facts_of_call(contract: SoloContract, action: CallPartner) -> list[Fact]:
+    """Return the facts of a call: an unknown card is known to declarer and holder only (SOLO-CALL-4)."""
     declarer, partner = contract.declarer, contract.partner
     known = ContractChanged(Contract(partner=partner), only(partner) if contract.secret else EVERYONE)
     if action.card is not None:
         return [Called(Call(declarer, action)), known]
     both = only(declarer) | only(partner)
     known_call = Call(declarer, CallPartner(contract.called))
-    said = [Called(Call(declarer, action), ~both), Called(known_call, both)]
-    return [*said, MarkChanged(Mark("called_card", None, "unknown")), known]
+    naming = [Called(Call(declarer, action), ~both), Called(known_call, both)]
+    return [*naming, MarkChanged(Mark("called_card", None, "unknown")), known]
 
 
 def _suits(options: SoloOptions, contract: SoloContract, hand: int) -> list[Suit]:
-    """The suits that may be trump (SOLO-TRUMP-2, SOLO-TRUMP-3, SOLO-WED-6)."""
-    if contract.kind.clubs:
+    """Return the suits that may be trump (SOLO-TRUMP-2, SOLO-TRUMP-3, SOLO-WED-6)."""
+    if kind_of(contract).clubs:
         return [CLUBS]
     held = [suit for suit in range(4) if hand & PLAIN[suit]]
     if contract.called == UNSETTLED or options.wedding_any_suit:
@@ -106,14 +104,14 @@ def _suits(options: SoloOptions, contract: SoloContract, hand: int) -> list[Suit
 
 
 def _may_do(options: SoloOptions, contract: SoloContract) -> bool:
-    return contract.kind.partner and options.partner_do
+    return kind_of(contract).partner and options.partner_do
 
 
 def _check_trump(state: SoloState, action: NameTrump) -> None:
-    """Raises IllegalAction with the rule that speaks against a trump or a do."""
+    """Raise IllegalAction with the rule that speaks against a trump or a do."""
     contract, hand = state.contract, state.hand
     if action.trump not in _suits(state.options, contract, hand):
-        if contract.kind.clubs:
+        if kind_of(contract).clubs:
             raise IllegalAction("SOLO-TRUMP-2", f"after {contract.bid} clubs are trump")
         if not 0 <= action.trump < 4 or not hand & PLAIN[action.trump]:
             raise IllegalAction("SOLO-TRUMP-3", "name a suit of which you hold a card other than a black queen")
@@ -121,14 +119,14 @@ def _check_trump(state: SoloState, action: NameTrump) -> None:
     if action.all_tricks and not _may_do(state.options, contract):
         why = (
             "a do with a partner is not played at this table"
-            if contract.kind.partner
+            if kind_of(contract).partner
             else "the bid says whether it is a do"
         )
         raise IllegalAction("SOLO-TRUMP-4", f"name trump without a do: {why}")
 
 
 class _Callable(NamedTuple):
-    """The cards that may be called, None for the unknown one, by which rule, and what to tell who calls another."""
+    """The cards that may be called, None for the unknown one, by which rule, and the advice to a caller of another."""
 
     rule: str
     advice: str
@@ -136,7 +134,7 @@ class _Callable(NamedTuple):
 
 
 def _callable(contract: SoloContract, hand: int) -> _Callable:
-    """What may be called; one rule alone applies (SOLO-CALL-1)."""
+    """Return the cards that may be called, by the one rule that applies (SOLO-CALL-1)."""
     missing = _missing_aces(contract, hand)
     if not missing:
         return _Callable(
@@ -159,12 +157,12 @@ def _missing_aces(contract: SoloContract, hand: int) -> tuple[Card, ...]:
 
 
 def _missing(rank: tuple[Card, ...], contract: SoloContract, hand: int) -> tuple[Card, ...]:
-    """The cards of a rank in suits other than trump that are not in the hand."""
+    """Return the cards of a rank in suits other than trump that are not in the hand."""
     return tuple([value for value in rank if suit_of(value) != contract.trump and not hand >> value & 1])
 
 
 def _below_aces(contract: SoloContract, hand: int) -> tuple[Card, ...]:
-    """The highest rank below the aces of which a card is missing (SOLO-CALL-3)."""
+    """Return the highest rank below the aces of which a card is missing (SOLO-CALL-3)."""
     return next(missing for rank in _BELOW_ACES if (missing := _missing(rank, contract, hand)))
 
 

@@ -1,8 +1,8 @@
 """Values, totals, who is out and the ranking of Solo, as pure functions."""
 
 from croupier.games.facts import Seat
-from croupier.games.solo.contracts import SoloContract
-from croupier.games.solo.state import SEATS, SoloOptions, SoloState
+from croupier.games.solo.contracts import is_clean, kind_of
+from croupier.games.solo.state import SEATS, SoloContract, SoloOptions, SoloState
 
 OUT = 36
 """The score with which a seat is out (SOLO-END-1)."""
@@ -11,21 +11,22 @@ Totals = tuple[int, ...]
 
 
 def factor(options: SoloOptions, do: bool, through: bool) -> int:
-    """What a do or else a through multiplies by, never both (SOLO-SCORE-2)."""
+    """Return the factor of a do, or else of a through, never of both (SOLO-SCORE-2)."""
     if do:
         return options.do_factor
     return options.through_factor if through else 1
 
 
 def value(options: SoloOptions, contract: SoloContract, through: bool, made: bool = True) -> int:
-    """The points that each seat of the winning side gets (SOLO-SCORE-1, SOLO-SCORE-2, SOLO-SCORE-4)."""
+    """Return the points that each seat of the winning side gets (SOLO-SCORE-1, SOLO-SCORE-2, SOLO-SCORE-4)."""
+    base = kind_of(contract).value * (2 if is_clean(contract) else 1)
     if not made and not options.fails_with_factor:
-        return contract.base
-    return contract.base * factor(options, contract.do, through)
+        return base
+    return base * factor(options, contract.do, through)
 
 
 def settled(options: SoloOptions, totals: Totals, scorers: tuple[Seat, ...], value: int) -> Totals | None:
-    """The totals after a hand, None if it is void (SOLO-SCORE-3, SOLO-SCORE-5, SOLO-LAST-3)."""
+    """Return the totals after a hand, None if it is void (SOLO-SCORE-3, SOLO-SCORE-5, SOLO-LAST-3)."""
     after = tuple([min(OUT, total + value) if seat in scorers else total for seat, total in enumerate(totals)])
     if min(after) < OUT:
         return after
@@ -36,13 +37,13 @@ def settled(options: SoloOptions, totals: Totals, scorers: tuple[Seat, ...], val
 
 
 def buck(totals: Totals) -> Seat | None:
-    """The one seat that is not out, if only one is left (SOLO-END-2)."""
+    """Return the one seat that is not out, if only one is left (SOLO-END-2)."""
     remaining = [seat for seat, total in enumerate(totals) if total < OUT]
     return remaining[0] if len(remaining) == 1 else None
 
 
 def last_two(options: SoloOptions, totals: Totals, side: tuple[Seat, ...]) -> bool:
-    """Whether a call makes a hand of the last two that may not be played (SOLO-LAST-1, SOLO-LAST-2)."""
+    """Return whether a call makes a hand of the last two that may not be played (SOLO-LAST-1, SOLO-LAST-2)."""
     remaining = tuple([seat for seat, total in enumerate(totals) if total < OUT])
     others = tuple([seat for seat in range(SEATS) if seat not in side])
     return remaining == side or (options.either_pair and remaining == others)

@@ -6,18 +6,18 @@ from croupier.games.solo.state import SEATS, SoloOptions
 OPTIONS = (
     Option("deal_packets", "323", ("323", "singles"), "how many cards are dealt to a seat at a time"),
     Option("deal_start", "right", ("right", "left"), "which neighbour of the dealer gets the first cards"),
-    Option("first_lead", "left_of_dealer", ("left_of_dealer", "declarer"), "who leads to the first trick"),
+    Option("first_lead", "left_of_dealer", ("left_of_dealer", "declarer"), "the leader to the first trick"),
     Option("through_factor", 2, (1, 2), "factor for a hand that goes through"),
     Option("do_factor", 3, (1, 3), "factor for a do"),
     Option("partner_do", True, (False, True), "whether a do may be called with a partner"),
-    Option("fail_value", "full", ("full", "base"), "what a failed do or through pays: with its factor or without"),
+    Option("fail_value", "full", ("full", "base"), "the value of a failed do or through: with its factor or without"),
     Option(
         "called_card_rule", "forced", ("forced", "penalty"), "whether the called card must be played when it can be"
     ),
-    Option("solo_keep", False, (False, True), "whether a soloist may take clubs himself when clubs overrule him"),
+    Option("solo_keep", False, (False, True), "whether a soloist may take clubs themselves when clubs overrule them"),
     Option("wedding_trump", "not_called_suit", ("not_called_suit", "any_suit"), "trumps of the partner in a wedding"),
     Option("last_two", "declarers", ("declarers", "either_pair"), "which pairs of the last two seats cause a throw-in"),
-    Option("double_out", "void", ("void", "lowest"), "what happens if a hand would put out all who remain"),
+    Option("double_out", "void", ("void", "lowest"), "the result if a hand would put out all who remain"),
     Option("ranking", "buck_only", ("buck_only", "out_order"), "whether the three safe seats share one rank"),
 )
 """The options of the game; all are independent (SOLO-OPT-1)."""
@@ -26,7 +26,7 @@ OPTIONS = (
 def resolved(values: OptionValues) -> SoloOptions:
     """Return the options of a table from their values by name."""
     return SoloOptions(
-        places=_places((3, 2, 3) if values["deal_packets"] == "323" else (1,) * 8),
+        deck_positions=_deck_positions((3, 2, 3) if values["deal_packets"] == "323" else (1,) * 8),
         deals_right_first=values["deal_start"] == "right",
         declarer_leads=values["first_lead"] == "declarer",
         through_factor=int(values["through_factor"]),
@@ -42,12 +42,12 @@ def resolved(values: OptionValues) -> SoloOptions:
     )
 
 
-def _places(packets: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-    """Each packet goes round the table once (SOLO-DEAL-2)."""
-    places: list[tuple[int, ...]] = [()] * SEATS
+def _deck_positions(packets: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """Return the positions in the deck by seat: each packet goes round the table once (SOLO-DEAL-2)."""
+    deck_positions: list[tuple[int, ...]] = [()] * SEATS
     at = 0
     for packet in packets:
         for number in range(SEATS):
-            places[number] += tuple(range(at, at + packet))
+            deck_positions[number] += tuple(range(at, at + packet))
             at += packet
-    return tuple(places)
+    return tuple(deck_positions)

@@ -3,19 +3,20 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from croupier.games.actions import CallPartner
+from croupier.games.cards import Card, Suit
 from croupier.games.facts import Call, PileCard, Seat
-from croupier.games.solo.contracts import NOBODY, SoloContract
 
 SEATS = 4
 """The only number of seats (SOLO-DECK-2)."""
+NOBODY = UNSETTLED = -1
+"""Stands for a seat, suit or card that there is not, or not yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class SoloOptions:
-    """The resolved options of a table; `places` has the positions in the deck of each seat, in order of dealing."""
+    """The resolved options of a table; `deck_positions` has those of each seat's cards, as dealt."""
 
-    places: tuple[tuple[int, ...], ...]
+    deck_positions: tuple[tuple[int, ...], ...]
     deals_right_first: bool
     declarer_leads: bool
     through_factor: int
@@ -42,6 +43,34 @@ class Progress(NamedTuple):
     totals: tuple[int, ...] = (0,) * SEATS
     went_out: tuple[int, ...] = (0,) * SEATS
     deals: int = 0
+
+
+class SoloContract(NamedTuple):
+    """The contract of a hand as far as it is settled; `partner` holds the `called` card."""
+
+    declarer: Seat = NOBODY
+    bid: str = ""
+    trump: Suit = UNSETTLED
+    do: bool = False
+    called: Card = UNSETTLED
+    partner: Seat = NOBODY
+
+    @property
+    def stands(self) -> bool:
+        """Whether there is a declarer."""
+        return self.declarer != NOBODY
+
+    @property
+    def side(self) -> tuple[Seat, ...]:
+        """The declaring side, ascending."""
+        if self.partner == NOBODY:
+            return (self.declarer,)
+        return min(self.declarer, self.partner), max(self.declarer, self.partner)
+
+    @property
+    def secret(self) -> bool:
+        """Whether the partner is hidden until the called card is played: froke and iss (SOLO-WED-5)."""
+        return self.bid in ("froke", "iss")
 
 
 class SoloState(NamedTuple):
@@ -83,8 +112,3 @@ class SoloState(NamedTuple):
         """Whether the called card is unplayed in a hand with a hidden partner, so that its duties stand."""
         contract = self.contract
         return contract.secret and contract.called >= 0 and bool(self.hands[contract.partner] >> contract.called & 1)
-
-    @property
-    def called_unknown(self) -> bool:
-        """Whether the partner was called by the unknown card (SOLO-CALL-4)."""
-        return any(call.action == CallPartner(None) for call in self.calls)

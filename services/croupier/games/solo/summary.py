@@ -1,16 +1,16 @@
-"""What is written down of a finished hand of Solo: for people in words, for programs by name, for statistics."""
+"""The record of a finished hand of Solo: for people in words, for programs by name, for statistics."""
 
 from typing import NamedTuple
 
 from croupier.games.cards import NOTATION, SUIT_NAMES, SUITS
 from croupier.games.facts import Count, Seat
 from croupier.games.solo import scoring
-from croupier.games.solo.contracts import NOBODY, UNSETTLED, SoloContract
-from croupier.games.solo.state import SEATS, SoloState
+from croupier.games.solo.contracts import is_called_unknown, is_clean, kind_of
+from croupier.games.solo.state import NOBODY, SEATS, UNSETTLED, SoloContract, SoloState
 
 
 class Result(NamedTuple):
-    """How a hand ended: `outcome` is "made", "failed" or "thrown_in", `value` what a winner gets unless it is void."""
+    """The end of a hand: `outcome` is "made", "failed" or "thrown_in", `value` the points per winner if it counts."""
 
     outcome: str
     reason: str
@@ -27,7 +27,7 @@ BID_NAMES = {
     "solo_do": "solo do",
     "solo_do_clubs": "solo do in clubs",
 }
-"""What players call the bids."""
+"""The names of the bids for players."""
 REASONS = {
     "five_tricks": "made with five tricks",
     "all_tricks": "made with all eight tricks",
@@ -38,11 +38,11 @@ REASONS = {
     "all_passed": "thrown in, all passed",
     "last_two": "thrown in, the last two cannot be partners",
 }
-"""What players say of each reason for which a hand ends."""
+"""The words of players for each reason for which a hand ends."""
 
 
 def headline(state: SoloState, result: Result) -> str:
-    """What the hand was, for example "dirty froke in hearts, failed, four tricks lost"."""
+    """Return the headline, for example "dirty froke in hearts, failed, four tricks lost"."""
     contract = state.contract
     words = REASONS[result.reason] + (", but void as it would put out all who remain" if result.void else "")
     return words if not contract.stands else f"{_contract_words(contract, state.through)}, {words}"
@@ -52,13 +52,13 @@ def _contract_words(contract: SoloContract, through: bool) -> str:
     name = BID_NAMES[contract.bid]
     if contract.trump == UNSETTLED:
         return name
-    suit = "" if contract.kind.clubs else f" in {SUIT_NAMES[contract.trump]}"
-    do = " with a do" if contract.do and not contract.kind.do else ""
-    return f"{'clean' if contract.clean else 'dirty'} {name}{suit}{do}{', gone through' if through else ''}"
+    suit = "" if kind_of(contract).clubs else f" in {SUIT_NAMES[contract.trump]}"
+    do = " with a do" if contract.do and not kind_of(contract).do else ""
+    return f"{'clean' if is_clean(contract) else 'dirty'} {name}{suit}{do}{', gone through' if through else ''}"
 
 
 def notes(state: SoloState, totals: tuple[int, ...]) -> tuple[str, ...]:
-    """Each seat's role and what the hand brought it, for example "partner, +2"."""
+    """Return each seat's role and gain, for example "partner, +2"."""
     buck = scoring.buck(totals)
     return tuple([_note(state, totals[seat], seat, seat == buck) for seat in range(SEATS)])
 
@@ -78,14 +78,14 @@ def _note(state: SoloState, after: int, seat: Seat, is_buck: bool) -> str:
 
 
 def role(contract: SoloContract, seat: Seat) -> str:
-    """ "declarer", "partner" or "defender"; empty where there is no contract."""
+    """Return "declarer", "partner" or "defender"; "" without a contract."""
     if not contract.stands:
         return ""
     return {contract.declarer: "declarer", contract.partner: "partner"}.get(seat, "defender")
 
 
 def details(state: SoloState, result: Result) -> tuple[tuple[str, str], ...]:
-    """The hand for programs; the names are those of the rules page."""
+    """Return the hand for programs; the names are those of the rules page."""
     outcome = (("outcome", result.outcome), ("reason", result.reason), ("void", _flag(result.void)))
     contract = state.contract
     if not contract.stands:
@@ -97,7 +97,7 @@ def details(state: SoloState, result: Result) -> tuple[tuple[str, str], ...]:
         return *outcome, *named
     named += [
         ("trump", SUITS[contract.trump]),
-        ("kind", "clean" if contract.clean else "dirty"),
+        ("kind", "clean" if is_clean(contract) else "dirty"),
         ("do", _flag(contract.do)),
         ("through", _flag(state.through)),
         ("value", str(result.value)),
@@ -108,8 +108,8 @@ def details(state: SoloState, result: Result) -> tuple[tuple[str, str], ...]:
 
 
 def _called(state: SoloState, contract: SoloContract) -> str:
-    """The called card as far as everybody knows it: an unknown one that did not appear stays unknown."""
-    if state.called_unknown and state.partner_hidden:
+    """Return the called card as far as everybody knows it: an unknown one that did not appear stays unknown."""
+    if is_called_unknown(state.calls) and state.partner_hidden:
         return "unknown"
     return NOTATION[contract.called]
 
@@ -119,12 +119,12 @@ def _flag(value: bool) -> str:
 
 
 def counts(state: SoloState, result: Result, totals: tuple[int, ...]) -> tuple[Count, ...]:
-    """For statistics: what was declared and made by whom, alone or with a partner, and who got the Buck."""
+    """Return the counts for statistics: hands and solos declared and made, by declarers and partners, and the Buck."""
     found: list[Count] = []
     contract = state.contract
     if contract.stands and result.outcome != "thrown_in":
         verbs = ("declared", "made") if result.outcome == "made" else ("declared",)
-        noun = "hands" if contract.kind.partner else "solos"
+        noun = "hands" if kind_of(contract).partner else "solos"
         found += [Count(f"{noun}_{verb}", contract.declarer) for verb in verbs]
         if contract.partner != NOBODY:
             found += [Count(f"partner_hands_{verb}", contract.partner) for verb in ("joined", *verbs[1:])]

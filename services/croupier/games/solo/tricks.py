@@ -1,4 +1,4 @@
-"""Playing tricks in Solo: what may be played, the duties around the called card, who wins, and when a hand stops."""
+"""The tricks of Solo: playable cards, the duties around the called card, winners, and the end of a hand."""
 
 from typing import NamedTuple
 
@@ -20,12 +20,13 @@ from croupier.games.facts import (
 )
 from croupier.games.interface import IllegalAction
 from croupier.games.solo import ending, scoring
-from croupier.games.solo.contracts import SoloContract
+from croupier.games.solo.contracts import is_called_unknown
 from croupier.games.solo.deck import FOLLOWING, PLAIN, taking
-from croupier.games.solo.state import SEATS, SoloState
+from croupier.games.solo.state import SEATS, SoloContract, SoloState
+from croupier.games.solo.turns import Transition
 
 FOUR_TRICKS, FIVE_TRICKS = 4 * SEATS, 5 * SEATS
-"""How many cards those are."""
+"""The number of their cards."""
 
 
 class _Playable(NamedTuple):
@@ -37,15 +38,15 @@ class _Playable(NamedTuple):
 
 
 def legal(state: SoloState) -> tuple[Action, ...]:
-    """The cards that may be played, ascending, and throwing down where it may be chosen."""
+    """Return the cards that may be played, ascending, and throwing down where it may be chosen."""
     plays: list[Action] = [PLAYS[value] for value in cards_of_mask(_playable(state).cards)]
     if _may_throw_down(state):
         plays.append(ThrowDown())
     return tuple(plays)
 
 
-def act(state: SoloState, action: Action) -> tuple[SoloState, tuple[Fact, ...]]:
-    """A card is played, or the hand is thrown down after five tricks out of five."""
+def act(state: SoloState, action: Action) -> Transition:
+    """Play a card, or throw the hand down after five tricks out of five."""
     if isinstance(action, Play):
         _check(state, action)
         return _play(state, action.card)
@@ -55,12 +56,12 @@ def act(state: SoloState, action: Action) -> tuple[SoloState, tuple[Fact, ...]]:
         raise IllegalAction(
             "SOLO-THROUGH-1", "throwing down is for the lead to the sixth trick after five out of five, without a do"
         )
-    said = Call(state.to_act, action)
-    return ending.finish(state._replace(calls=(*state.calls, said)), True, "thrown_down", [Called(said)])
+    call = Call(state.to_act, action)
+    return ending.finish(state._replace(calls=(*state.calls, call)), True, "thrown_down", [Called(call)])
 
 
 def _check(state: SoloState, action: Play) -> None:
-    """Raises IllegalAction; which one depends on nothing but what the acting seat knows."""
+    """Raise IllegalAction; which one depends on nothing but what the acting seat knows."""
     card, hand, playable = action.card, state.hand, _playable(state)
     if action.suit is not None:
         raise IllegalAction("SOLO-PLAY-2", "play a card alone: no suit is ordered with it")
@@ -71,7 +72,7 @@ def _check(state: SoloState, action: Play) -> None:
 
 
 def _playable(state: SoloState) -> _Playable:
-    """The rules of following (SOLO-PLAY-2), and the duties while the partner is hidden."""
+    """Return the playable cards by the rules of following (SOLO-PLAY-2), and the duties while the partner is hidden."""
     seat, contract = state.to_act, state.contract
     hand = state.hands[seat]
     following = hand & FOLLOWING[contract.trump][state.trick[0].card] if state.trick else 0
@@ -84,7 +85,7 @@ def _playable(state: SoloState) -> _Playable:
 
 
 def _of_holder(state: SoloState, hand: int, following: int) -> _Playable:
-    """What the holder of the called card may play (SOLO-CARD-1, SOLO-CARD-2, SOLO-CARD-3)."""
+    """Return the playable cards of the holder of the called card (SOLO-CARD-1, SOLO-CARD-2, SOLO-CARD-3)."""
     called, suit = _called(state.contract)
     if following & called:
         return _Playable(called, "SOLO-CARD-1", "the suit of the called card was led: play the called card")
@@ -98,7 +99,7 @@ def _of_holder(state: SoloState, hand: int, following: int) -> _Playable:
 
 
 def _of_declarer(contract: SoloContract, hand: int) -> _Playable:
-    """The declarer cannot follow, and keeps his one card of the called suit (SOLO-CARD-5)."""
+    """Return the playable cards of a declarer who cannot follow: not the last one of the called suit (SOLO-CARD-5)."""
     _, suit = _called(contract)
     if (hand & suit).bit_count() != 1:
         return _Playable(hand)
@@ -108,12 +109,12 @@ def _of_declarer(contract: SoloContract, hand: int) -> _Playable:
 
 
 def _called(contract: SoloContract) -> tuple[int, int]:
-    """The called card and its suit as bit sets."""
+    """Return the called card and its suit as bit sets."""
     return 1 << contract.called, PLAIN[contract.called // 13]
 
 
 def _may_throw_down(state: SoloState) -> bool:
-    """Whether the lead to the sixth trick follows five tricks out of five and no do (SOLO-THROUGH-1)."""
+    """Return whether the lead to the sixth trick follows five tricks out of five and no do (SOLO-THROUGH-1)."""
     if len(state.taken) != FIVE_TRICKS or state.trick or state.contract.do:
         return False
     return _side_tricks(state) == 5
@@ -124,7 +125,7 @@ def _side_tricks(state: SoloState) -> int:
     return tricks[contract.declarer] + (tricks[contract.partner] if contract.partner >= 0 else 0)
 
 
-def _play(state: SoloState, card: Card) -> tuple[SoloState, tuple[Fact, ...]]:
+def _play(state: SoloState, card: Card) -> Transition:
     seat = state.to_act
     facts: list[Fact] = [_PLAYED[seat][card]]
     if state.partner_hidden and card == state.contract.called:
@@ -138,24 +139,24 @@ def _play(state: SoloState, card: Card) -> tuple[SoloState, tuple[Fact, ...]]:
 
 
 def _partner_shown(state: SoloState) -> list[Fact]:
-    """The called card appears, so everybody knows the partner (SOLO-CARD-4), and a card that was unknown."""
+    """Return the facts of the called card: everybody knows the partner (SOLO-CARD-4), and a card that was unknown."""
     contract = state.contract
     shown: list[Fact] = [ContractChanged(Contract(partner=contract.partner))]
-    if state.called_unknown:
+    if is_called_unknown(state.calls):
         shown.append(MarkChanged(Mark("called_card", None, NOTATION[contract.called])))
     return shown
 
 
 def _go_through(state: SoloState, facts: list[Fact]) -> SoloState:
-    """The sixth trick is begun after five out of five: all eight are needed now (SOLO-THROUGH-3)."""
+    """Begin the sixth trick after five out of five: all eight are needed now (SOLO-THROUGH-3)."""
     facts.append(MarkChanged(Mark("pledge", None, "through")))
     value = scoring.value(state.options, state.contract, through=True)
     facts.append(ContractChanged(Contract(amount=value)))
     return state._replace(through=True)
 
 
-def _resolve(state: SoloState, facts: list[Fact]) -> tuple[SoloState, tuple[Fact, ...]]:
-    """A trick is complete, and its leader would be next: who won it, and does the hand stop?"""
+def _resolve(state: SoloState, facts: list[Fact]) -> Transition:
+    """Move a complete trick to its winner; the hand may stop."""
     seat = (state.to_act + taking(state.contract.trump, state.trick)) % SEATS
     facts.append(CardsMoved("trick", "taken", tuple([laid.card for laid in state.trick]), SEATS, MoveReason.WIN))
     facts.append(_TAKEN[seat])
@@ -167,7 +168,7 @@ def _resolve(state: SoloState, facts: list[Fact]) -> tuple[SoloState, tuple[Fact
 
 
 def _stopped(state: SoloState) -> tuple[bool, str] | None:
-    """Whether the hand is made and why it stops after a trick; None if it goes on (SOLO-STOP-1 to SOLO-STOP-4)."""
+    """Return whether the hand is made and why it stops after a trick; None if it goes on (SOLO-STOP-1 to -4)."""
     played = len(state.taken)
     if state.partner_hidden:
         return (False, "called_card_unplayed") if played == FIVE_TRICKS else None

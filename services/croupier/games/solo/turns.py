@@ -1,11 +1,16 @@
 """The seat to act in Solo, and the refusals for all others."""
 
+from typing import TypeAlias
+
 from croupier.games.facts import Fact, Seat, TurnChanged
 from croupier.games.interface import IllegalAction
 from croupier.games.solo.state import SEATS, SoloState
 
+Transition: TypeAlias = tuple[SoloState, tuple[Fact, ...]]
+"""A state and the facts that led to it."""
 
-def turn(state: SoloState, phase: str, seat: Seat, facts: list[Fact]) -> tuple[SoloState, tuple[Fact, ...]]:
+
+def turn(state: SoloState, phase: str, seat: Seat, facts: list[Fact]) -> Transition:
     """Let a seat act in a phase, after the facts that led to it."""
     return state._replace(phase=phase, to_act=seat), (*facts, _TURNS[phase][seat])
 

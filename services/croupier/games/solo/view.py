@@ -4,13 +4,13 @@ from croupier.games.actions import CallPartner
 from croupier.games.cards import NOTATION, Card, cards_of_mask
 from croupier.games.facts import Call, Contract, Mark, Pile, Seat, SeatView, View, Viewer
 from croupier.games.solo import scoring
-from croupier.games.solo.contracts import NOBODY, UNSETTLED, pledges
+from croupier.games.solo.contracts import is_called_unknown, pledges
 from croupier.games.solo.deck import ORDER, ORDER_WITHOUT_TRUMP
-from croupier.games.solo.state import SEATS, SoloState
+from croupier.games.solo.state import NOBODY, SEATS, UNSETTLED, SoloState
 
 
 def view(state: SoloState, viewer: Viewer) -> View:
-    """The whole view; hands stay closed when a hand has ended (SOLO-VIS-1)."""
+    """Return the whole view; hands stay closed when a hand has ended (SOLO-VIS-1)."""
     return View(
         round_number=state.progress.hand_number,
         phase=state.phase,
@@ -29,12 +29,12 @@ def view(state: SoloState, viewer: Viewer) -> View:
 
 
 def marks(state: SoloState) -> tuple[Mark, ...]:
-    """The marks that stand, by name: they are what is public and no other field of a view holds.
+    """Return the marks by name: public values that no other field of a view has.
 
     What is known of an unknown card, clean or dirty, do or through, and the hands in which seats went out.
     """
     contract, found = state.contract, []
-    if contract.called != UNSETTLED and state.called_unknown:
+    if contract.called != UNSETTLED and is_called_unknown(state.calls):
         shown = "unknown" if state.partner_hidden else NOTATION[contract.called]
         found.append(Mark("called_card", None, shown))
     if contract.trump != UNSETTLED:
@@ -54,9 +54,9 @@ def _seat(state: SoloState, seat: Seat, viewer: Viewer) -> SeatView:
 
 
 def _calls(state: SoloState, viewer: Viewer) -> tuple[Call, ...]:
-    """All that was said; declarer and holder know which card an unknown one is (SOLO-CALL-4)."""
+    """Return the calls; declarer and holder know which card an unknown one is (SOLO-CALL-4)."""
     contract = state.contract
-    if not state.called_unknown or viewer not in contract.side:
+    if not is_called_unknown(state.calls) or viewer not in contract.side:
         return state.calls
     known = Call(contract.declarer, CallPartner(contract.called))
     return tuple([known if call.action == CallPartner(None) else call for call in state.calls])

@@ -11,15 +11,15 @@ SAFE_ENOUGH = 0.25
 """The chance of a cut below which a high card is worth playing."""
 
 
-class _Unseen(NamedTuple):
-    """What a seat does not see: cards in other hands, by suit, and in all."""
+class _HiddenCards(NamedTuple):
+    """The cards in other hands that a seat does not see: their number by suit, and in all."""
 
     by_suit: tuple[int, int, int, int]
     total: int
 
 
 def sensible(observation: Observation, randrange: RandomSource) -> Action:  # noqa: ARG001 - the port's signature
-    """Play by what the seat sees; it decides without chance. Raises ValueError if nothing is legal."""
+    """Play by what the seat sees; it uses no randomness. Raises ValueError if nothing is legal."""
     seat, view = observation.seat, observation.view
     playable = [action.card for action in observation.legal.actions if isinstance(action, Play)]
     if not playable:
@@ -40,18 +40,18 @@ def sensible(observation: Observation, randrange: RandomSource) -> Action:  # no
     return Play(_follow(playable, highest, _cut_chance(view, unseen, led, later)))
 
 
-def _unseen(seat: Seat, view: View) -> _Unseen:
+def _unseen(seat: Seat, view: View) -> _HiddenCards:
     known = set(view.seats[seat].cards).union(*({lying.card for lying in pile.cards} for pile in view.piles))
     suits = [suit_of(value) for value in STANDARD_DECK if value not in known]
-    return _Unseen((suits.count(0), suits.count(1), suits.count(2), suits.count(3)), len(suits))
+    return _HiddenCards((suits.count(0), suits.count(1), suits.count(2), suits.count(3)), len(suits))
 
 
 def _later(seat: Seat, view: View, played: set[Seat | None]) -> list[Seat]:
     return [s for s in range(len(view.seats)) if s != seat and s not in played and view.seats[s].card_count]
 
 
-def _cut_chance(view: View, unseen: _Unseen, suit: int, seats: list[Seat]) -> float:
-    """The chance that one of the seats is void in the suit, if the unseen cards lie by chance."""
+def _cut_chance(view: View, unseen: _HiddenCards, suit: int, seats: list[Seat]) -> float:
+    """Return the chance that one of the seats is void in the suit, if the unseen cards lie at random."""
     share = unseen.by_suit[suit] / max(unseen.total, 1)
     all_follow = 1.0
     for seat in seats:
@@ -59,14 +59,14 @@ def _cut_chance(view: View, unseen: _Unseen, suit: int, seats: list[Seat]) -> fl
     return 1 - all_follow
 
 
-def _danger(value: Card, unseen: _Unseen) -> tuple[float, int]:
-    """How little one wants to hold a card: high, in a suit that few others hold."""
+def _danger(value: Card, unseen: _HiddenCards) -> tuple[float, int]:
+    """Return the risk of holding a card: high ranks, in a suit that few others hold."""
     suit = suit_of(value)
     return (value % 13) / (1 + unseen.by_suit[suit] / 4), value % 13
 
 
-def _lead(unseen: _Unseen, playable: list[Card], chance: list[float]) -> Card:
-    """The highest card of the suit that nobody will cut, or else a low one for somebody else to pick up."""
+def _lead(unseen: _HiddenCards, playable: list[Card], chance: list[float]) -> Card:
+    """Return the highest card of a suit that hardly anybody cuts, or else a low one for somebody else to pick up."""
     safest = min({suit_of(value) for value in playable}, key=lambda suit: (chance[suit], suit))
     if chance[safest] < SAFE_ENOUGH:
         return max(value for value in playable if suit_of(value) == safest)
@@ -74,7 +74,7 @@ def _lead(unseen: _Unseen, playable: list[Card], chance: list[float]) -> Card:
 
 
 def _bait(playable: list[Card], chance: list[float]) -> Card:
-    """A high card of the suit that most likely makes a cutter pick up."""
+    """Return a high card of the suit that most likely makes a cutter pick up."""
     return max(playable, key=lambda value: (chance[suit_of(value)], value))
 
 

@@ -12,8 +12,7 @@ from croupier.games.facts import (
     RoundStarted,
     Seat,
     TurnChanged,
-    all_but,
-    only,
+    moves_to_hand,
 )
 from croupier.games.interface import CardsShuffled, IllegalAction
 from croupier.games.thulla.state import ThullaOptions, ThullaState
@@ -61,7 +60,7 @@ def _dealt(state: ThullaState, event: CardsShuffled) -> Hands:
         raise IllegalAction(
             "THU-DECK-2", f"a deal for {options.seats} seats has each of its {len(options.deck)} cards once"
         )
-    if len(event.drawn) != len(options.draw_bounds) or any(not 0 <= seat < options.seats for seat in event.drawn):
+    if not event.has_drawn(options.draw_bounds):
         raise IllegalAction("THU-START-3", "a deal draws one seat with start=random, and nothing otherwise")
     first = options.dealer(state.progress.round_number + 1) + 1
     return tuple(event.cards[(seat - first) % options.seats :: options.seats] for seat in range(options.seats))
@@ -81,9 +80,8 @@ def _starter(options: ThullaOptions, round_number: int, hands: Hands, drawn: tup
 
 
 def _facts(options: ThullaOptions, hands: Hands) -> Iterator[Fact]:
-    """Everybody learns the removed cards and the counts, each seat its own hand (THU-VIS-1)."""
+    """Yield the removed cards and the counts for everybody, and for each seat its own hand (THU-VIS-1)."""
     if options.removed:
         yield CardsMoved(None, "removed", options.removed, len(options.removed), MoveReason.REMOVE)
     for seat, hand in enumerate(hands):
-        yield CardsMoved(None, seat, tuple(sorted(hand)), len(hand), MoveReason.DEAL, only(seat))
-        yield CardsMoved(None, seat, (), len(hand), MoveReason.DEAL, all_but(seat))
+        yield from moves_to_hand(None, seat, tuple(sorted(hand)), MoveReason.DEAL)

@@ -2,7 +2,7 @@
 
 from croupier.games.cards import cards_of_mask, mask_of
 from croupier.games.facts import Seat, View
-from croupier.games.hidden import Hidden, deal_hidden
+from croupier.games.hidden import HiddenPlace, deal_hidden
 from croupier.games.interface import Observation, RandomSource
 from croupier.games.thulla.deal import ACE_OF_SPADES
 from croupier.games.thulla.setup import resolved
@@ -10,7 +10,7 @@ from croupier.games.thulla.state import PlayedCard, Progress, ThullaOptions, Thu
 
 
 def determinize(observation: Observation, randrange: RandomSource) -> ThullaState:
-    """A table that looks the same to the seat that is to act; finished games count with any finishing order."""
+    """Return a table that looks the same to the seat to act; finished games have any possible finishing order."""
     view = observation.view
     options = resolved(len(view.seats), observation.options)
     piles = {pile.name: tuple(PlayedCard(lies.card, lies.seat or 0) for lies in pile.cards) for pile in view.piles}
@@ -37,7 +37,7 @@ def determinize(observation: Observation, randrange: RandomSource) -> ThullaStat
 
 
 def evaluate(before: ThullaState, after: ThullaState) -> tuple[float, ...]:
-    """Places from 1.0 down to 0.0 (THU-END-4); in the middle of a game fewer cards are better."""
+    """Return places from 1.0 down to 0.0 (THU-END-4); in the middle of a game fewer cards are better."""
     orders = after.progress.orders[len(before.progress.orders) :]
     holding = [seat for seat, hand in enumerate(after.hands) if hand and seat not in after.out]
     order = orders[0] if orders else (*after.out, *sorted(holding, key=lambda seat: after.hands[seat].bit_count()))
@@ -57,12 +57,12 @@ def _cards_held(view: View) -> int:
 def _hands(
     observation: Observation, options: ThullaOptions, known: int, holder: Seat | None, randrange: RandomSource
 ) -> tuple[int, ...]:
-    """Hands with the seat's own cards; `holder` is the seat that surely holds the ace of spades."""
+    """Return hands with the seat's own cards; `holder` is the seat that surely holds the ace of spades."""
     seats = observation.view.seats
     own = mask_of(seats[observation.seat].cards)
     ace = 1 << ACE_OF_SPADES
     places = [
-        Hidden(0 if seat == observation.seat else held.card_count, ace if holder not in (None, seat) else 0)
+        HiddenPlace(0 if seat == observation.seat else held.card_count, ace if holder not in (None, seat) else 0)
         for seat, held in enumerate(seats)
     ]
     unseen = cards_of_mask(mask_of(options.deck) & ~known & ~own)
@@ -79,7 +79,7 @@ def _queue(view: View, trick: tuple[PlayedCard, ...]) -> tuple[Seat, ...]:
 def _orders(
     options: ThullaOptions, view: View, marks: dict[tuple[str, Seat | None], int]
 ) -> tuple[tuple[Seat, ...], ...]:
-    """Finishing orders of the games so far that have the winners they had."""
+    """Return finishing orders of the games so far that have the winners they had."""
     won = [
         seat.score if options.scoring == "none" else marks.get(("wins", number), 0)
         for number, seat in enumerate(view.seats)

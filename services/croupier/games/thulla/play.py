@@ -74,7 +74,7 @@ def _checked(state: ThullaState, seat: Seat, action: Action) -> Card:
 
 
 def _resolve(before: ThullaState, facts: list[Fact]) -> tuple[ThullaState, tuple[Fact, ...]]:
-    """Steps 3 to 6: a trick is over. Where do its cards go, who is out, is it the end, who leads?"""
+    """Clear a trick that is over, and continue with the next leader or the end of the game (steps 3 to 6 of a play)."""
     trick, options = before.trick, before.options
     nominal, picker = _outcome(before)
     state = _discard_trick(before, facts) if picker is None else _pick_up(before, picker, facts)
@@ -123,7 +123,7 @@ def _count_stall(state: ThullaState, stalled: int, facts: list[Fact]) -> ThullaS
 
 
 def _leave(state: ThullaState, trick: tuple[PlayedCard, ...], nominal: Seat, facts: list[Fact]) -> ThullaState:
-    """Seats without cards go out in the order of play (THU-OUT-2), but for a winner left last (THU-END-3)."""
+    """Let seats without cards go out in the order of play (THU-OUT-2), but for a winner left last (THU-END-3)."""
     loser = None if any(state.hands) else nominal
     for _, seat in trick:
         if not state.hands[seat] and seat != loser:
@@ -150,7 +150,7 @@ def _settle(state: ThullaState, points: tuple[int, ...], facts: list[Fact]) -> T
 def _end(
     before: ThullaState, losers: tuple[Seat, ...], reason: str, facts: list[Fact]
 ) -> tuple[ThullaState, tuple[Fact, ...]]:
-    """The round is over; `losers` are the seats that are not out, best first (THU-END-4)."""
+    """End the round; `losers` are the seats that are not out, best first (THU-END-4)."""
     options, hands, order, stalled = before.options, before.hands, before.out + losers, reason == "stall"
     points = scoring.game_points(options.scoring, hands, order, before.points, stalled)
     totals, orders = scoring.added(before.progress.totals, points), (*before.progress.orders, order)

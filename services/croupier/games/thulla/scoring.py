@@ -10,24 +10,24 @@ CARD_POINTS = {strength: min(strength, 10) for strength in range(2, 14)} | {14: 
 
 
 def card_points(hand: int) -> int:
-    """The card points of a hand, given as a bit set."""
+    """Return the card points of a hand, given as a bit set."""
     return sum(CARD_POINTS[strength_of(value)] for value in cards_of_mask(hand))
 
 
 def card_counts(hands: tuple[int, ...]) -> tuple[int, ...]:
-    """How many cards each seat holds."""
+    """Return the number of cards of each seat."""
     return tuple(hand.bit_count() for hand in hands)
 
 
 def added(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:
-    """Two lines of points, seat by seat."""
+    """Return the sums of two lines of points, seat by seat."""
     return tuple(map(sum, zip(left, right, strict=True)))
 
 
 def game_points(
     scoring: str, hands: tuple[int, ...], order: tuple[Seat, ...], settled: tuple[int, ...], stalled: bool
 ) -> tuple[int, ...]:
-    """Points of a finished game by seat (THU-SCORE-1 to -4, THU-STALL-3); `settled` is what each going-out cost."""
+    """Return points by seat (THU-SCORE-1 to -4, THU-STALL-3); `settled` are the charges for seats that went out."""
     match scoring:
         case "cards":
             return card_counts(hands)
@@ -40,18 +40,18 @@ def game_points(
 
 
 def stall_order(hands: tuple[int, ...], holders: tuple[Seat, ...]) -> tuple[Seat, ...]:
-    """The holders of a stalled game, best first (THU-STALL-2); they are given clockwise from the next leader."""
+    """Return the holders of a stalled game, best first (THU-STALL-2); they are given clockwise from the next leader."""
     distance = {seat: (seat - holders[0]) % len(hands) for seat in holders}
     return tuple(sorted(holders, key=lambda seat: (hands[seat].bit_count(), card_points(hands[seat]), -distance[seat])))
 
 
 def label(place: int, seats: int) -> str:
-    """What a place is called (THU-END-4)."""
+    """Return the name of a place (THU-END-4)."""
     return "loser" if place == seats else ("gold", "silver", "bronze", "safe", "safe")[place - 1]
 
 
 def notes(hands: tuple[int, ...], order: tuple[Seat, ...], stalled: bool) -> tuple[str, ...]:
-    """For each seat its label and, if it still holds cards, how many and why the game is over all the same."""
+    """Return for each seat its label and, if it still holds cards, how many and why the game is over all the same."""
     return tuple(_note(label(order.index(seat) + 1, len(hands)), hand, stalled) for seat, hand in enumerate(hands))
 
 
@@ -63,19 +63,19 @@ def _note(name: str, hand: int, stalled: bool) -> str:
 
 
 def medals(order: tuple[Seat, ...]) -> tuple[Count, ...]:
-    """Gold, silver and bronze of a game, which the loser never gets, and who lost (THU-END-4)."""
+    """Return gold, silver and bronze of a game, which the loser never gets, and the loser (THU-END-4)."""
     named = [(label(place, len(order)), seat) for place, seat in enumerate(order, start=1)]
     return tuple(Count(name, seat) for name, seat in named if name != "safe")
 
 
 def wins(orders: tuple[tuple[Seat, ...], ...], seats: int) -> tuple[int, ...]:
-    """Games won by each seat (THU-MATCH-1)."""
+    """Return games won by each seat (THU-MATCH-1)."""
     winners = [order[0] for order in orders]
     return tuple(map(winners.count, range(seats)))
 
 
 def match_over(scoring: str, best_of: int, orders: tuple[tuple[Seat, ...], ...], seats: int) -> bool:
-    """Whether no further game is played (THU-MATCH-2, THU-MATCH-3)."""
+    """Return whether no further game is played (THU-MATCH-2, THU-MATCH-3)."""
     majority = scoring == "none" and max(wins(orders, seats)) * 2 > best_of
     return majority or len(orders) == best_of
 

@@ -8,11 +8,11 @@ def options(seats: int) -> tuple[Option, ...]:
     """Return the options for a number of seats (THU-OPT-1)."""
     starts = ("ace_of_spades", "random", "dealer", "left_of_dealer")
     return (
-        Option("start", "ace_of_spades", starts, "who leads the first trick"),
+        Option("start", "ace_of_spades", starts, "the leader of the first trick"),
         Option("first_dealer", 0, range(seats), "the seat that deals the first game"),
         Option("best_of", 1, (1, 3, 5), "games in a match"),
         Option("scoring", "none", ("none", "cards", "cards_each_out", "points"), "penalty points"),
-        Option("pickup", "highest", ("highest", "cutter"), "who picks up after a cut"),
+        Option("pickup", "highest", ("highest", "cutter"), "the player who picks up after a cut"),
         Option("last_card", "safe_at_once", ("safe_at_once", "safe_after_trick"), "when a seat without cards is out"),
         Option("stall_limit", 52, range(1, 1001), "tricks without progress before the game is stopped"),
     )
