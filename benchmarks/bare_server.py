@@ -13,7 +13,7 @@ from typing import Any
 import grpc
 
 from croupier.engine.tuning import tune_process
-from croupier.runtime.server import run, until_stopped
+from croupier.runtime.server import run, wait_for_stop
 
 METHOD = "/benchmark.Bare/Play"
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -55,7 +55,7 @@ async def serve(messages_file: Path) -> int:
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     print(f"127.0.0.1:{port}", flush=True)
-    await until_stopped()
+    await wait_for_stop()
     await server.stop(0)
     return 0
 

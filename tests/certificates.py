@@ -1,4 +1,4 @@
-"""Certificates for tests: two authorities, and the files of a service."""
+"""Certificates for tests: authorities, and the files of a service."""
 
 import ssl
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ class Authority:
         return new_certificate(self.authority, [name, "localhost", "127.0.0.1"], DAYS, now)
 
     def files(self, folder: Path, issued: CertificateAndKey) -> TlsFiles:
-        """Files of a service in a folder of its own."""
+        """Write the files of a service into a new folder."""
         folder.mkdir()
         files = TlsFiles(folder / "tls.crt", folder / "tls.key", folder / "ca.crt")
         files.ca.write_bytes(self.authority.certificate)
@@ -39,7 +39,7 @@ class Authority:
         return files
 
     def credentials(self, issued: CertificateAndKey | None) -> grpc.ChannelCredentials:
-        """Channel credentials with this certificate, or none, that trust the authority."""
+        """Return channel credentials with this certificate, or none, that trust the authority."""
         if issued is None:
             return grpc.ssl_channel_credentials(self.authority.certificate)
         return grpc.ssl_channel_credentials(self.authority.certificate, issued.key, issued.certificate)
@@ -54,12 +54,12 @@ def replace(files: TlsFiles, issued: CertificateAndKey) -> None:
 
 
 def der(pem: bytes) -> bytes:
-    """The DER bytes of a PEM certificate."""
+    """Return the DER bytes of a PEM certificate."""
     return ssl.PEM_cert_to_DER_cert(pem.decode())
 
 
 def self_signed(key: ed25519.Ed25519PrivateKey | rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey) -> CertificateAndKey:
-    """A self-signed certificate with any key, as of another program."""
+    """Return a self-signed certificate with any kind of key."""
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
     builder = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number(), PAST, FUTURE)
     signed = builder.sign(key, None if isinstance(key, ed25519.Ed25519PrivateKey) else SHA256())

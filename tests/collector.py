@@ -1,4 +1,4 @@
-"""A collector for tests: it takes spans by OTLP, and keeps what was sent."""
+"""A collector for tests, which receives spans by OTLP and keeps them."""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -9,7 +9,7 @@ import grpc
 from opentelemetry.proto.collector.trace.v1 import trace_service_pb2, trace_service_pb2_grpc
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-TOLD = {
+ALLOWED = {
     "rpc.system.name",
     "rpc.method",
     "rpc.response.status_code",
@@ -17,14 +17,17 @@ TOLD = {
     "croupier.game",
     "croupier.sequence",
 }
-"""All that spans may tell."""
+"""The attributes that spans of services may have."""
+TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+SAMPLED = f"00-{TRACE}-{PARENT}-01"
+"""A sampled traceparent of a client, with the ids of its trace and span."""
 OF_ENVOY = {"grpc.status_code": "0", "http.status_code": "200", "response_flags": "-"}
 """The attributes of Envoy's span of a successful call that the configuration of the collector reads."""
 
 
 @dataclass(frozen=True)
 class Observation:
-    """A span as the collector has it."""
+    """A received span with its service."""
 
     service: str
     span: Span
@@ -50,7 +53,7 @@ class Observation:
         return {link.span_id for link in self.span.links}
 
     @property
-    def told(self) -> dict[str, str | int]:
+    def attributes(self) -> dict[str, str | int]:
         return {
             each.key: each.value.int_value if each.value.HasField("int_value") else each.value.string_value
             for each in self.span.attributes
@@ -59,7 +62,7 @@ class Observation:
 
 @dataclass
 class Collector(trace_service_pb2_grpc.TraceServiceServicer):
-    """What was sent; `raw` is all of it as bytes."""
+    """Received spans, and all requests as bytes."""
 
     seen: list[Observation] = field(default_factory=list)
     raw: bytes = b""
@@ -80,7 +83,7 @@ def _spans(request: Any) -> Iterator[Observation]:
 
 @asynccontextmanager
 async def collecting(address: str = "127.0.0.1:0") -> AsyncIterator[Collector]:
-    """A collector that listens."""
+    """Run a collector."""
     collector, server = Collector(), grpc.aio.server(options=[("grpc.so_reuseport", 0)])
     add: Any = trace_service_pb2_grpc.add_TraceServiceServicer_to_server
     add(collector, server)

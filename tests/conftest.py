@@ -17,7 +17,7 @@ from tests.waiting import SettlingLoop
 
 
 def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], SettlingLoop]]:
-    """The event loop of asynchronous tests."""
+    """Return the event loop of asynchronous tests."""
     return {"settling": SettlingLoop}
 
 
@@ -30,14 +30,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def logs_as_before() -> Iterator[None]:
-    """Restore the logging of the process, which programs of services configure."""
+    """Restore the logging of the process, which services configure."""
     yield
     structlog.reset_defaults()
 
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresServer]:
-    """A shared server; a test that stops or pauses a server starts its own."""
+    """Start a shared server; a test that stops or pauses a server starts its own."""
     with postgres_server() as server:
         yield server
 
@@ -53,9 +53,9 @@ END $$"""
 
 @dataclass(slots=True)
 class Databases:
-    """Returns empty databases of a server; databases of finished tests are cleaned and reused.
+    """Empty databases of a server; those of finished tests are cleaned and reused.
 
-    Making one takes a hundred times as long as cleaning one.
+    To create one takes a hundred times as long as to clean one.
     """
 
     server: PostgresServer
@@ -63,18 +63,18 @@ class Databases:
     _made: Iterator[int] = field(default_factory=itertools.count)
 
     def take(self, packages: tuple[str, ...]) -> str:
-        """The name of a database with the schemas of these services' packages."""
+        """Return the name of a database with the schemas of these services' packages."""
         if packages and self._free[packages]:
             return self._free[packages].pop()
         name = f"test_{next(self._made)}"
         migrating = migrate_database(self.server.create_database(name), packages)
-        # In a thread of its own: where this is asked for, an event loop may run already.
+        # In another thread, since the caller may run in an event loop.
         with ThreadPoolExecutor(1) as thread:
             thread.submit(asyncio.run, migrating).result()
         return name
 
-    def give_back(self, packages: tuple[str, ...], name: str) -> None:
-        """Let another test have a database; what came without schema is not given again."""
+    def release(self, packages: tuple[str, ...], name: str) -> None:
+        """Clean a database for reuse, unless it came without schemas."""
         if packages:
             self.server.run_sql(name, CLEAN)
             self._free[packages].append(name)
@@ -87,9 +87,9 @@ def databases(postgres: PostgresServer) -> Databases:
 
 @pytest.fixture
 def new_database(databases: Databases) -> Iterator[Callable[..., str]]:
-    """A function that returns the URL of a database, empty or with the schemas of the named packages.
+    """Return a function for the URL of a database, empty or with the schemas of the named packages.
 
-    A test that changes anything but rows takes an empty one and migrates it.
+    A test that changes the schema takes an empty one and migrates it.
     """
     taken: list[tuple[tuple[str, ...], str]] = []
 
@@ -99,12 +99,12 @@ def new_database(databases: Databases) -> Iterator[Callable[..., str]]:
 
     yield new
     for packages, name in taken:
-        databases.give_back(packages, name)
+        databases.release(packages, name)
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
 def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A new database without tables, of each kind."""
+    """Return the URL of a new database without tables, of each kind."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'new.db'}"
     new_database: Callable[..., str] = request.getfixturevalue("new_database")

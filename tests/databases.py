@@ -9,7 +9,7 @@ import pytest
 POSTGRESQL = pytest.param("postgresql", marks=pytest.mark.postgres)
 on_postgresql = pytest.mark.parametrize("database_url", [POSTGRESQL], indirect=True)
 on_both_databases = pytest.mark.parametrize("database_url", ["sqlite", POSTGRESQL], indirect=True)
-"""For tests of stores; the layers above do not know the database."""
+"""For tests of stores: the layers above do not depend on the database."""
 
 
 def copy_database(source: Path, target: Path) -> Path:

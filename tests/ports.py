@@ -1,4 +1,4 @@
-"""Reserved ports for programs that get their port as an option."""
+"""Reserved ports for programs with a port as option."""
 
 import socket
 from collections.abc import Iterator

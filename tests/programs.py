@@ -1,4 +1,4 @@
-"""Programs that tests need and that no Python package contains."""
+"""Programs for tests that no Python package contains."""
 
 import os
 import shutil
@@ -12,16 +12,16 @@ REQUIRED = os.environ.get("CROUPIER_TEST_PROGRAMS") == "required"
 
 
 def program(*names: str, install: str) -> Path:
-    """The path of the first of these programs that is installed; skips the test if none is.
+    """Return the path of the first of these programs that is installed; skips the test if none is.
 
-    `install` is what brings the program, for example `apt-get install chromium`.
+    `install` is the command that installs it, for example `apt-get install chromium`.
     """
     found = next((path for name in names if (path := shutil.which(name))), None)
     return Path(found) if found else missing(f"{' or '.join(names)} is not installed: {install}")
 
 
 def missing(message: str) -> NoReturn:
-    """Skip the test, or fail where every program is required; `message` names what is missing and what installs it."""
+    """Skip the test, or fail if every program is required; `message` names the program and its installation."""
     if REQUIRED:
         pytest.fail(message, pytrace=False)
     pytest.skip(message)

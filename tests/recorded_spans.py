@@ -1,4 +1,4 @@
-"""The spans of this process: one provider for all tests, since OpenTelemetry takes no second one."""
+"""Spans of this process, by one provider for all tests: OpenTelemetry allows no second one."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ from croupier.runtime.span_export import AllowListExporter, new_provider
 
 
 class _Recorder(SpanProcessor):
-    """Hands over what may be reported of each span that has ended, while a test wants it."""
+    """Exports the ended spans while a test records them."""
 
     def __init__(self) -> None:
         self.exporter: SpanExporter | None = None
@@ -32,7 +32,7 @@ def _recorder() -> _Recorder:
 
 @contextmanager
 def recorded_spans() -> Iterator[InMemorySpanExporter]:
-    """Every span that ends while the body runs, with what services may report of it."""
+    """Record every span that ends while the body runs, as services export it."""
     recorder, exporter = _recorder(), InMemorySpanExporter()
     recorder.exporter = AllowListExporter(exporter)
     try:

@@ -1,4 +1,4 @@
-"""The refusals of services, as their callers receive them."""
+"""Refusals of services, as callers receive them."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -13,7 +13,7 @@ from tests.waiting import TIMEOUT_SECONDS
 
 
 class Refusal(NamedTuple):
-    """A status with its details; fields are empty where they are missing."""
+    """A status with its details, which are empty if they are missing."""
 
     code: str
     reason: str
@@ -24,7 +24,7 @@ class Refusal(NamedTuple):
 
 
 async def refusal(call: Awaitable[Any]) -> Refusal:
-    """The refusal of a call, which must be refused."""
+    """Return the refusal of a call, which must be refused."""
     with pytest.raises(grpc.aio.AioRpcError) as raised:
         await asyncio.wait_for(call, TIMEOUT_SECONDS)
     info, bad, retry = error_details_pb2.ErrorInfo(), error_details_pb2.BadRequest(), error_details_pb2.RetryInfo()
@@ -34,5 +34,5 @@ async def refusal(call: Awaitable[Any]) -> Refusal:
             detail.Unpack(message)
     assert info.domain == ("croupier" if info.reason else "")
     field = "".join(violation.field for violation in bad.field_violations)
-    said, delay = raised.value.details() or "", retry.retry_delay.ToMilliseconds()
-    return Refusal(raised.value.code().name, info.reason, said, info.metadata.get("rule", ""), field, delay)
+    message_text, delay = raised.value.details() or "", retry.retry_delay.ToMilliseconds()
+    return Refusal(raised.value.code().name, info.reason, message_text, info.metadata.get("rule", ""), field, delay)

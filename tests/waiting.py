@@ -23,7 +23,7 @@ async def until(condition: Callable[[], object], what: str = "", seconds: float 
         outcome = condition()
         if await outcome if isawaitable(outcome) else outcome:
             return
-        assert time.monotonic() < deadline, f"{what or condition} was not so within {seconds} s"
+        assert time.monotonic() < deadline, f"timeout after {seconds} s: {what or condition}"
         # In a thread, since the time of the loop may stand still.
         await asyncio.to_thread(time.sleep, POLL_SECONDS)
 
@@ -48,7 +48,7 @@ class _IdleSelector(selectors.DefaultSelector):
         if not self.is_virtual:
             return super().select(timeout)
         events = super().select(TIMEOUT_SECONDS)
-        assert events, f"everything waits, and nothing has come from outside for {TIMEOUT_SECONDS} s"
+        assert events, f"all tasks wait, and no input has come for {TIMEOUT_SECONDS} s"
         return events
 
 
@@ -75,7 +75,7 @@ class SettlingLoop(asyncio.SelectorEventLoop):
 
 
 async def settled() -> None:
-    """Run everything that is possible without time passing; threads and other processes are not awaited."""
+    """Run all callbacks that are due now; threads and other processes are not awaited."""
     loop = asyncio.get_running_loop()
     assert isinstance(loop, SettlingLoop)
     await loop.settled()

@@ -111,7 +111,7 @@ class EngineReplica(Replica):
             ),
         ]
         await engine.liveness.send_heartbeat()
-        working = [asyncio.create_task(work()) for work in engine.work().values()]
+        working = [asyncio.create_task(work()) for work in engine.background_tasks().values()]
         await self._stopped.wait()
         draining = [asyncio.create_task(server.stop(GRACE_SECONDS)) for server in servers]
         await engine.hand_over_streams(GRACE_SECONDS)

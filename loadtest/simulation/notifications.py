@@ -8,7 +8,7 @@ from random import Random
 from croupier.engine.cluster.notifier import NotificationListener
 from croupier.engine.cluster.postgres_notifier import OWN_NOTIFICATION_DELAY_SECONDS
 from croupier.games.facts import Seat
-from croupier.runtime.notifications import PROBE_SECONDS
+from croupier.runtime.notifications import CHECK_SECONDS
 from loadtest.simulation.calls import Pipe
 from loadtest.simulation.faults import Faults
 from loadtest.simulation.loop import PROCESS
@@ -30,7 +30,7 @@ class NotificationHub:
                 self._listening.remove(pipe)
             elif self._faults.occurs("lost_notification", pipe.receiver.name):
                 self._listening.remove(pipe)
-                pipe.receiver.later(self._random.uniform(0, PROBE_SECONDS), pipe.cut, "lost")
+                pipe.receiver.later(self._random.uniform(0, CHECK_SECONDS), pipe.cut, "lost")
             else:
                 pipe.send(payload)
 

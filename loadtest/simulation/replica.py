@@ -13,7 +13,7 @@ from croupier.runtime.errors import ServiceError
 from croupier.runtime.identity import Clock, TokenVerifier
 from croupier.runtime.interceptor import Authenticator, CallInterceptor
 from croupier.runtime.metrics import RpcMetrics
-from croupier.runtime.server import LAST_SECONDS
+from croupier.runtime.server import CLOSE_SECONDS
 from loadtest.judge.violations import Invariant
 from loadtest.simulation.database import SimulatedDatabase
 from loadtest.simulation.engine_ports import SimulatedLogger
@@ -22,7 +22,7 @@ from loadtest.simulation.network import SimulatedServer
 from loadtest.simulation.world import World
 
 DRAIN_SECONDS = 10
-GRACE_SECONDS = (DRAIN_SECONDS - LAST_SECONDS) / 2
+GRACE_SECONDS = (DRAIN_SECONDS - CLOSE_SECONDS) / 2
 LAST_STEPS_SECONDS = 0.01
 """The time for cancelled tasks to end."""
 MAX_STOP_SECONDS = 15.0

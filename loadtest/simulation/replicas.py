@@ -58,7 +58,7 @@ class LobbyReplica(Replica):
         self.lobby = lobby = assemble_lobby(
             settings, world.access[self.kind], engine, LOBBY_KEY, self.random, self.clock, registry, logger
         )
-        work = [asyncio.create_task(each()) for each in lobby.work().values()]
+        work = [asyncio.create_task(each()) for each in lobby.background_tasks().values()]
         server = self.listen(
             LOBBY, lobby.add_to, self.interceptor(LOBBY_KEY, PLAYER_AUDIENCE, self.clock, OPEN_METHODS)
         )

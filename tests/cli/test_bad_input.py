@@ -113,7 +113,7 @@ ONE_OF_EACH = "SQLite serves one instance of each service"
             2,
             "expected sqlite:////absolute/path.db or postgresql://",
         ),
-        ("migrate --database sqlite:////nowhere/x.db", 2, "unable to open database file: see to its path and rights"),
+        ("migrate --database sqlite:////nowhere/x.db", 2, "unable to open database file: check its path and rights"),
         ("migrate --database sqlite:///x.db --data-dir .", 2, "--database and --data-dir exclude each other"),
         ("migrate --service bar", 2, "there is no service 'bar': choose among lobby, engine, scoring"),
         ("migrate --data-dir /dev/null/x", 1, "/dev/null/x cannot be used as data folder"),

@@ -90,4 +90,4 @@ def test_a_server_that_refuses_is_not_retried(
     url = new_database().replace(postgres.password, "wrong")
     ended = croupier("migrate", "--retry", "600", "--database", url)
     assert ended.code == 2
-    assert "its server does not take this user and password" in ended.error_line()
+    assert "its server refuses this user and password" in ended.error_line()

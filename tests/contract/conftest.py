@@ -1,7 +1,8 @@
-"""An engine process that tests share, and one of its own for a test that ends it."""
+"""An engine process for all tests, and a new one for a test that ends it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -10,11 +11,19 @@ from croupier.runtime.schema_versions import migrate_database
 from tests.contract.deployment import EngineClient, EngineProcess, connected
 
 
+@contextmanager
+def running_engine(folders: pytest.TempPathFactory) -> Iterator[EngineProcess]:
+    engine = EngineProcess.new(folders.mktemp("engine")).start()
+    try:
+        yield engine
+    finally:
+        engine.kill()
+
+
 @pytest.fixture(scope="session")
 def shared_engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EngineProcess]:
-    engine = EngineProcess.new(tmp_path_factory.mktemp("engine")).start()
-    yield engine
-    engine.kill()
+    with running_engine(tmp_path_factory) as engine:
+        yield engine
 
 
 @pytest.fixture
@@ -25,14 +34,13 @@ async def client(shared_engine: EngineProcess) -> AsyncIterator[EngineClient]:
 
 @pytest.fixture
 def own_engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EngineProcess]:
-    engine = EngineProcess.new(tmp_path_factory.mktemp("own")).start()
-    yield engine
-    engine.kill()
+    with running_engine(tmp_path_factory) as engine:
+        yield engine
 
 
 @pytest.fixture(scope="session")
 def engine_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database file with the engine's schema, to be copied."""
+    """Return a database file with the engine's schema, to be copied."""
     file = tmp_path_factory.mktemp("engine-file") / "migrated.db"
     asyncio.run(migrate_database(f"sqlite:///{file}", ["croupier.engine"]))
     return file

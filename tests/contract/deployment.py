@@ -1,4 +1,4 @@
-"""A real engine process on loopback with keys of its own, and a client for its two ports."""
+"""An engine process on loopback with its own keys, and a client for its two ports."""
 
 import asyncio
 import json
@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import urllib.request
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Sequence
@@ -26,30 +25,28 @@ from croupier.runtime.identity import (
     write_new_key_pair,
 )
 from croupier.runtime.schema_versions import migrate_database
+from croupier.runtime.service import now_milliseconds
 from croupier_api.v1 import actions_pb2, engine_pb2_grpc, tables_pb2
 from croupier_api.v1 import engine_pb2 as pb
 from croupier_internal.v1 import engine_control_pb2 as control_pb
 from croupier_internal.v1 import engine_control_pb2_grpc
+from tests.processes import wait_for_file
 from tests.waiting import TIMEOUT_SECONDS
 
 CALL_SECONDS = TIMEOUT_SECONDS
 SERVICE = "/croupier_api.v1.EngineService/"
 CONTROL = "/croupier_internal.v1.EngineControlService/"
 TIME_CONTROL = tables_pb2.TimeControl(action_time=Duration(seconds=60), reserve_time=Duration(), bot_delay=Duration())
-NOTHING = actions_pb2.LegalActions()
+PASS = actions_pb2.Action(pass_turn=actions_pb2.PassAction())
+NO_ACTIONS = actions_pb2.LegalActions()
 Metadata = tuple[tuple[str, str], ...]
 Stream: TypeAlias = Any
-"""A call of PlayTable; the stubs type neither the bytes that may be written nor the messages that are read."""
-
-
-def now() -> int:
-    """Milliseconds since 1970 UTC."""
-    return time.time_ns() // 1_000_000
+"""A call of PlayTable, to which a test may write bytes too."""
 
 
 @dataclass
 class EngineProcess:
-    """An engine process on a folder with its keys, its database and its log."""
+    """An engine process with a folder for its keys, its database and its log."""
 
     folder: Path
     process: subprocess.Popen[bytes] | None = None
@@ -65,11 +62,11 @@ class EngineProcess:
 
     @property
     def database(self) -> str:
-        """The URL of its own database."""
+        """Return the URL of its database."""
         return f"sqlite:///{self.folder}/engine.db"
 
     def start(self, *more: str) -> "EngineProcess":
-        """Start the process, with more flags from now on, append its log to `log_path`, and wait until it is ready."""
+        """Start the process with more flags, which later starts keep, and wait until it is ready."""
         self.flags += more
         self.ready_file.unlink(missing_ok=True)
         command = [
@@ -81,11 +78,7 @@ class EngineProcess:
         ]
         with self.log_path.open("ab") as log:
             self.process = subprocess.Popen(command, stderr=log, stdout=log)
-        until = time.monotonic() + TIMEOUT_SECONDS
-        while not self.ready_file.exists():
-            assert self.process.poll() is None, self.log_path.read_text()
-            assert time.monotonic() < until, "the engine did not get ready"
-            time.sleep(0.02)
+        wait_for_file(self.ready_file, self.process, self.log_path)
         return self
 
     def kill(self) -> None:
@@ -96,10 +89,10 @@ class EngineProcess:
         """End the process with SIGTERM and return its exit code."""
         return self._end(signal.SIGTERM)
 
-    def _end(self, how: signal.Signals) -> int:
+    def _end(self, number: signal.Signals) -> int:
         if self.process is None:
             return 0
-        os.kill(self.process.pid, how)
+        os.kill(self.process.pid, number)
         code = self.process.wait(TIMEOUT_SECONDS)
         self.process = None
         return code
@@ -120,12 +113,12 @@ class EngineProcess:
             return str(page.read().decode())
 
     def metrics(self) -> dict[str, float]:
-        """The values of all metrics by their names with labels."""
+        """Return the values of all metrics by their names with labels."""
         lines = [line.rpartition(" ") for line in self.metrics_page().splitlines() if not line.startswith("#")]
         return {name: float(value) for name, _, value in lines}
 
     def player(self, player_id: str, audience: str = PLAYER_AUDIENCE, key: str = "lobby") -> Metadata:
-        issuer = TokenIssuer(load_private_key(self.folder / f"{key}.pem"), audience, 60, now)
+        issuer = TokenIssuer(load_private_key(self.folder / f"{key}.pem"), audience, 60, now_milliseconds)
         return (("authorization", f"Bearer {issuer.issue(player_id, 'Name')[0]}"),)
 
     def lobby(self) -> Metadata:
@@ -192,7 +185,7 @@ class EngineClient:
         raise AssertionError("no person is to act")
 
     def play(self, player_id: str) -> Stream:
-        """Open a PlayTable stream."""
+        """Call PlayTable."""
         metadata = self.engine.player(player_id)
         return self.players_channel.stream_stream(
             SERVICE + "PlayTable",
@@ -200,30 +193,37 @@ class EngineClient:
             pb.PlayTableResponse.FromString,
         )(metadata=metadata, timeout=CALL_SECONDS)
 
+    async def play_table(self, table_id: str, player_id: str, after: int | None = None) -> Stream:
+        """Call PlayTable and watch a table."""
+        stream = self.play(player_id)
+        await stream.write(pb.PlayTableRequest(watch=pb.WatchTableRequest(table_id=table_id, after_sequence=after)))
+        return stream
+
     def raw(self, method: str, request: bytes, metadata: Metadata) -> Awaitable[Any]:
         """Call any method, on the port that it belongs to, with any bytes as its message."""
         channel = self.control_channel if method.startswith(CONTROL) else self.players_channel
         call: Awaitable[Any] = channel.unary_unary(method)(request, metadata=metadata, timeout=CALL_SECONDS)
         return call
 
-    async def play_seat(self, table_id: str, player_id: str, after: int | None = None, most: int = 10_000) -> list[int]:
-        """Take the last legal action over PlayTable until the game is over, or `most` times.
+    async def play_seat(
+        self, table_id: str, player_id: str, after: int | None = None, limit: int = 10_000
+    ) -> list[int]:
+        """Take the last legal action over PlayTable until the game is over, or `limit` times.
 
         Returns the sequences that were acknowledged.
         """
         acknowledged: list[int] = []
-        call = self.play(player_id)
-        await call.write(pb.PlayTableRequest(watch=pb.WatchTableRequest(table_id=table_id, after_sequence=after)))
+        call = await self.play_table(table_id, player_id, after)
         while (message := await call.read()) is not grpc.aio.EOF:
             if message.HasField("answer"):
                 assert message.answer.WhichOneof("outcome") == "sequence", message
                 acknowledged.append(message.answer.sequence)
-                if len(acknowledged) >= most:
+                if len(acknowledged) >= limit:
                     call.cancel()
                     return acknowledged
             event = message.table_event
             kind = event.WhichOneof("event_kind")
-            legal = getattr(event, kind).legal_actions if kind in ("snapshot", "update", "turn_state") else NOTHING
+            legal = getattr(event, kind).legal_actions if kind in ("snapshot", "update", "turn_state") else NO_ACTIONS
             if legal.actions:
                 action = pb.SubmitActionRequest(request_id=uuid.uuid4().hex, action=legal.actions[-1])
                 await call.write(pb.PlayTableRequest(action=action))
@@ -236,7 +236,7 @@ def person(player_id: str, name: str = "") -> tables_pb2.Seat:
     return tables_pb2.Seat(player_id=player_id, name=name or player_id.capitalize())
 
 
-def computer(kind: str = "random") -> tables_pb2.Seat:
+def bot_seat(kind: str = "random") -> tables_pb2.Seat:
     """Return a seat with a bot."""
     return tables_pb2.Seat(name="Computer", bot=kind, is_ready=True)
 

@@ -1,7 +1,7 @@
-"""Words that the languages of clients reserve: those that no identifier may be, and those that only some may be.
+"""Reserved words of the languages of clients, which are no identifiers in some or all places.
 
-Words with a meaning in some context that any identifier may be all the same are not among them, such as `value` in
-Kotlin, `record` in C# and `of` in Dart.
+Contextual keywords that may be identifiers everywhere are left out, such as `value` in Kotlin, `record` in C# and `of`
+in Dart.
 """
 
 from collections.abc import Mapping

@@ -1,10 +1,11 @@
-"""Computer players that think, in a real engine: in a process beside it, which ends when the engine does."""
+"""Searching bots of an engine run in a child process, which ends with the engine."""
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
 
-from tests.contract.deployment import EngineClient, EngineProcess, computer, connected, person
+from tests.contract.deployment import EngineClient, EngineProcess, bot_seat, connected, person
 from tests.processes import children, is_alive, mapped_files
 from tests.waiting import until
 
@@ -13,25 +14,25 @@ FALLBACKS = "croupier_thinking_fallbacks_total"
 
 
 def value(engine: EngineProcess, name: str) -> float:
-    """The sum of a metric over its labels."""
+    """Return the sum of a metric over its labels."""
     return sum(value for metric, value in engine.metrics().items() if metric.startswith(name))
 
 
 def children_of(engine: EngineProcess) -> list[int]:
-    """The processes that the engine has started."""
+    """Return the child processes of an engine."""
     assert engine.process
     return children(engine.process.pid)
 
 
 async def play_until_decided(client: EngineClient, name: str) -> None:
-    """Play against a searching player until a metric says that it had something to decide on."""
-    table = await client.new_table(person("anna"), computer("search"), game="jossing")
+    """Play against a searching bot until a metric counts a decision."""
+    table = await client.new_table(person("anna"), bot_seat("search"), game="jossing")
     for _ in range(20):
         if value(client.engine, name):
             return
         _, view = await client.turn(table)
         await client.submit(table, "anna", view.legal_actions.actions[-1])
-    raise AssertionError("no computer player had to decide")
+    raise AssertionError("no bot had to decide")
 
 
 @pytest.mark.parametrize(
@@ -42,22 +43,21 @@ async def play_until_decided(client: EngineClient, name: str) -> None:
     ],
 )
 async def test_decisions_are_made_in_a_process_that_ends_with_the_engine(
-    own_engine: EngineProcess, end: object
+    own_engine: EngineProcess, end: Callable[[EngineProcess], int | None]
 ) -> None:
     async with connected(own_engine) as client:
         assert children_of(own_engine) == []
         await play_until_decided(client, DECISIONS)
-    # One decides; with it comes the one that multiprocessing keeps for what its processes leave behind.
+    # One is the bot worker, the other the resource tracker of multiprocessing.
     pids = children_of(own_engine)
     assert len(pids) == 2
     assert not any("grpc" in file for pid in pids for file in mapped_files(pid))
-    assert callable(end)
     assert not await asyncio.to_thread(end, own_engine)
     await until(lambda: not any(map(is_alive, pids)), "the bot process has ended")
 
 
 @pytest.mark.slow
-async def test_without_processes_searching_players_play_like_others(own_engine: EngineProcess) -> None:
+async def test_without_processes_searching_bots_play_without_search(own_engine: EngineProcess) -> None:
     own_engine.kill()
     own_engine.start("--bot-processes", "0")
     async with connected(own_engine) as client:

@@ -1,4 +1,4 @@
-"""The enum ErrorReason, its comments and the services that raise its reasons."""
+"""Services raise every reason of ErrorReason, with the code and the retry of its comment."""
 
 import ast
 import re
@@ -12,21 +12,20 @@ import pytest
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 
 from croupier.gateway.refusals import REFUSALS
-from croupier.runtime.errors import KINDS, LimitReached, ServiceError
+from croupier.runtime.errors import KINDS, REASON_PREFIX, LimitReached, ServiceError
 from croupier.runtime.rate_limit import TooManyCalls
 from croupier_api.v1.errors_pb2 import ErrorReason
 from error_page import Reason, reasons
 
 ROOT = Path(__file__).parents[2]
 SERVICES = ROOT / "services/croupier"
-PREFIX = "ERROR_REASON_"
 ERRORS: Mapping[str, type[ServiceError]] = {kind.__name__: kind for kind in (*KINDS, TooManyCalls)}
 
 
 class Raised(NamedTuple):
-    """A place in the code that makes an error: the error's class and reason, and whether a time to wait comes with it.
+    """A place in the code that makes an error, with its class and reason, and whether it has RetryInfo.
 
-    A reason of the enum is its name without prefix; any other is the code that stands there.
+    A reason of the enum is its name without prefix; any other is an expression.
     """
 
     place: str
@@ -37,20 +36,16 @@ class Raised(NamedTuple):
 
 @pytest.fixture(scope="module")
 def raised() -> tuple[Raised, ...]:
-    """Every place in the services that makes an error."""
+    """Return every place in the services that makes an error."""
     return tuple(each for path in sorted(SERVICES.rglob("*.py")) for each in _raised(path))
 
 
 def _raised(path: Path) -> Iterator[Raised]:
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ERRORS:
-            reason = ast.unparse(node.args[0]).removeprefix("errors_pb2.").removeprefix(PREFIX)
+            reason = ast.unparse(node.args[0]).removeprefix("errors_pb2.").removeprefix(REASON_PREFIX)
             has_retry = any(keyword.arg == "retry_after_seconds" for keyword in node.keywords)
             yield Raised(f"{path.relative_to(ROOT)}:{node.lineno}", ERRORS[node.func.id], reason, has_retry)
-
-
-def text_of(folder: Path) -> str:
-    return "\n".join(path.read_text() for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
 
 
 @pytest.fixture(scope="module")
@@ -61,11 +56,11 @@ def described() -> Mapping[str, Reason]:
 
 
 def test_every_comment_begins_with_a_code_of_grpc(described: Mapping[str, Reason]) -> None:
-    assert {f"{PREFIX}{name}" for name in described} == {*ErrorReason.keys()} - {f"{PREFIX}UNSPECIFIED"}
+    assert {f"{REASON_PREFIX}{name}" for name in described} == {*ErrorReason.keys()} - {f"{REASON_PREFIX}UNSPECIFIED"}
     assert {reason.code for reason in described.values()} <= {code.name for code in grpc.StatusCode}
 
 
-def test_no_service_makes_up_a_reason(raised: Sequence[Raised]) -> None:
+def test_every_reason_is_of_the_enum(raised: Sequence[Raised]) -> None:
     assert [each for each in raised if each.reason.startswith(("'", '"', "f'", 'f"'))] == []
 
 
@@ -77,7 +72,7 @@ def test_every_reason_comes_with_the_code_of_its_comment(
     assert [each for each in named if each.kind.code.name != described[each.reason].code] == []
 
 
-def test_a_time_to_wait_comes_with_limits_and_where_the_comment_says_so(
+def test_limits_and_reasons_whose_comment_names_it_have_retry_info(
     raised: Sequence[Raised], described: Mapping[str, Reason]
 ) -> None:
     named = [each for each in raised if each.reason in described]
@@ -85,13 +80,14 @@ def test_a_time_to_wait_comes_with_limits_and_where_the_comment_says_so(
     assert [each for each in due if not each.has_retry] == []
 
 
-def test_the_gateway_refuses_as_the_comments_say(described: Mapping[str, Reason]) -> None:
+def test_refusals_of_the_gateway_agree_with_the_comments(described: Mapping[str, Reason]) -> None:
     codes = {code.value[0]: code.name for code in grpc.StatusCode}
     for refusal in REFUSALS:
-        comment = described[ErrorReason.Name(refusal.reason).removeprefix(PREFIX)]
+        comment = described[ErrorReason.Name(refusal.reason).removeprefix(REASON_PREFIX)]
         assert codes[refusal.code] == comment.code, refusal
         assert bool(refusal.retry_seconds) == ("RetryInfo" in comment.remedy + comment.retry), refusal
 
 
 def test_every_reason_is_used_and_no_other(described: Mapping[str, Reason]) -> None:
-    assert {*re.findall(rf"\b{PREFIX}(\w+)", text_of(SERVICES))} == described.keys()
+    texts = (path.read_text() for path in SERVICES.rglob("*") if path.is_file() and path.suffix != ".pyc")
+    assert {name for text in texts for name in re.findall(rf"\b{REASON_PREFIX}(\w+)", text)} == described.keys()

@@ -1,4 +1,4 @@
-"""Names of the public contract, which have to be identifiers in every language of its clients."""
+"""Names of the public contract are identifiers in every language of its clients."""
 
 import keyword
 import re
@@ -28,12 +28,12 @@ LANGUAGE_OPTIONS = {
 
 
 def snake(name: str) -> str:
-    """The name in snake_case."""
+    """Return a name in snake_case."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
 
 
 def names(file: FileDescriptor) -> Iterator[tuple[str, str]]:
-    """Each name that code is generated for, after the place that has it; values of enums come without prefix."""
+    """Yield each definition with generated code: its full name, and its name, without prefix for values of enums."""
     for message in file.message_types_by_name.values():
         yield from _names_of_message(message)
     for enum in file.enum_types_by_name.values():
@@ -46,7 +46,7 @@ def names(file: FileDescriptor) -> Iterator[tuple[str, str]]:
 def _names_of_message(message: Descriptor) -> Iterator[tuple[str, str]]:
     yield message.full_name, message.name
     yield from ((field.full_name, field.name) for field in message.fields)
-    # One that stands for `optional` begins with an underscore, and no code is generated for it.
+    # A oneof that stands for `optional` begins with an underscore, and has no generated code.
     yield from ((oneof.full_name, oneof.name) for oneof in message.oneofs if not oneof.name.startswith("_"))
     for nested in message.nested_types:
         yield from _names_of_message(nested)
@@ -61,7 +61,7 @@ def _names_of_enum(enum: EnumDescriptor) -> Iterator[tuple[str, str]]:
 
 
 def faults(file: FileDescriptor) -> set[str]:
-    """The names that some language does not take, as they are, in lowerCamelCase or in snake_case."""
+    """Return names that some language refuses, as they are, in lowerCamelCase or in snake_case."""
     found = set()
     for place, name in names(file):
         lower = snake(name)
@@ -79,7 +79,7 @@ def test_no_name_is_a_reserved_word_or_begins_with_a_digit(file: FileDescriptor)
     assert not faults(file)
 
 
-def test_bad_names_of_every_kind_are_found() -> None:
+def test_invalid_names_of_every_kind_are_detected() -> None:
     file = FileDescriptorProto(name="bad.proto", syntax="proto3")
     message = file.message_type.add(name="Type")
     for number, name in enumerate(("private", "good"), 1):
@@ -102,12 +102,12 @@ def test_bad_names_of_every_kind_are_found() -> None:
     assert places == {"Type", "Type.private", "Type.fallthrough", "GoodService.Yield"} | values
 
 
-def test_the_words_of_python_are_those_of_its_own_list() -> None:
+def test_the_words_of_python_are_those_of_its_library() -> None:
     assert set(keyword.kwlist) | set(keyword.softkwlist) <= RESERVED_WORDS["Python"]
 
 
 def test_every_file_of_java_and_kotlin_has_a_name_of_its_own() -> None:
-    """protoc writes one for each message, enum and service, and one for each .proto file."""
+    """protoc writes a file for each message, enum and service, and for each .proto file."""
     classes = [file.GetOptions().java_outer_classname for file in FILES]
     for file in FILES:
         classes += [*file.message_types_by_name, *file.enum_types_by_name, *file.services_by_name]

@@ -11,12 +11,11 @@ from croupier.engine.core.replay import verify_replay
 from croupier_api.v1 import actions_pb2
 from croupier_api.v1 import engine_pb2 as pb
 from croupier_internal.v1 import engine_control_pb2 as control_pb
-from tests.contract.deployment import CALL_SECONDS, EngineClient, EngineProcess, computer, connected, person
+from tests.contract.deployment import CALL_SECONDS, PASS, EngineClient, EngineProcess, bot_seat, connected, person
 from tests.refusals import refusal
 
 ENGINE, CONTROL = "croupier_api.v1.EngineService", "croupier_internal.v1.EngineControlService"
 CARD = re.compile(r"(?<![0-9A-Za-z+/=_.-])(?:[2-9TJQKA][CDHS]|JK)(?![0-9A-Za-z+/=_.-])")
-PASS = actions_pb2.Action(pass_turn=actions_pb2.PassAction())
 
 
 async def test_each_port_reports_its_health_and_its_services(client: EngineClient) -> None:
@@ -26,13 +25,14 @@ async def test_each_port_reports_its_health_and_its_services(client: EngineClien
             answer = await health.Check(health_pb2.HealthCheckRequest(service=name), timeout=CALL_SECONDS)
             assert answer.status == health_pb2.HealthCheckResponse.SERVING
         stub = reflection_pb2_grpc.ServerReflectionStub(channel)
-        request = reflection_pb2.ServerReflectionRequest(list_services="")
-        (answer,) = [each async for each in stub.ServerReflectionInfo(iter([request]), timeout=CALL_SECONDS)]
-        names = {each.name for each in answer.list_services_response.service}
+        requests = (
+            reflection_pb2.ServerReflectionRequest(list_services=""),
+            reflection_pb2.ServerReflectionRequest(file_containing_symbol=service),
+        )
+        listed, described = [each async for each in stub.ServerReflectionInfo(iter(requests), timeout=CALL_SECONDS)]
+        names = {each.name for each in listed.list_services_response.service}
         assert names == {service, "grpc.health.v1.Health", "grpc.reflection.v1alpha.ServerReflection"}
-        symbol = reflection_pb2.ServerReflectionRequest(file_containing_symbol=service)
-        (answer,) = [each async for each in stub.ServerReflectionInfo(iter([symbol]), timeout=CALL_SECONDS)]
-        assert answer.file_descriptor_response.file_descriptor_proto
+        assert described.file_descriptor_response.file_descriptor_proto
 
 
 async def test_games_are_described(client: EngineClient) -> None:
@@ -63,9 +63,9 @@ async def test_a_finished_table_has_its_answers_its_updates_its_status_and_its_r
 
 
 async def played(engine: EngineProcess) -> tuple[str, list[str]]:
-    """Play a game with refusals, reactions, resumed streams and bad bytes; returns its secrets."""
+    """Play a game with refusals, a reaction, a resumed stream and malformed requests; returns its table and secrets."""
     async with connected(engine) as client:
-        table = await client.new_table(person("anna"), person("ben"), computer())
+        table = await client.new_table(person("anna"), person("ben"), bot_seat())
         player, view = await client.turn(table)
         metadata = client.engine.player(player)
         held = view.view.seats[view.viewer_seat].cards
@@ -80,7 +80,7 @@ async def played(engine: EngineProcess) -> tuple[str, list[str]]:
         for method in ("GetView", "SubmitAction"):
             refused = await refusal(client.raw(f"/{ENGINE}/{method}", b"\x0a\x02\xff\xff5H AS", metadata))
             assert refused.reason == "MALFORMED_REQUEST"
-        await client.play_seat(table, player, after=0, most=1)
+        await client.play_seat(table, player, after=0, limit=1)
         await asyncio.gather(*(client.play_seat(table, each) for each in ("anna", "ben")))
         seed = (await client.view(table, "anna")).revealed_seed
         tokens = [value.removeprefix("Bearer ") for _, value in (*metadata, *engine.lobby())]

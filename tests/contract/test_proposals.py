@@ -1,4 +1,4 @@
-"""A proposal and its votes by real calls, to the hand that begins again."""
+"""A proposal and its votes over a connection, until the hand is dealt again."""
 
 from croupier_api.v1 import engine_pb2 as pb
 from tests.contract.deployment import EngineClient, person
@@ -6,7 +6,7 @@ from tests.contract.deployment import EngineClient, person
 PLAYERS = ("anna", "ben", "cleo", "dan")
 
 
-async def test_all_agree_and_the_hand_begins_again(client: EngineClient) -> None:
+async def test_a_hand_begins_again_when_all_agree(client: EngineClient) -> None:
     table = await client.new_table(*map(person, PLAYERS), game="solo")
     before = await client.view(table, "anna")
     proposal = pb.CreateProposalRequest(table_id=table, request_id="p", proposal="restart_same")

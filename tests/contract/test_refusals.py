@@ -13,10 +13,9 @@ from croupier.runtime.identity import ENGINE_CONTROL_AUDIENCE
 from croupier_api.v1 import actions_pb2, cards_pb2
 from croupier_api.v1 import engine_pb2 as pb
 from croupier_internal.v1 import engine_control_pb2 as control_pb
-from tests.contract.deployment import CONTROL, SERVICE, EngineClient, computer, person, rest_of
+from tests.contract.deployment import CONTROL, PASS, SERVICE, EngineClient, bot_seat, person, rest_of
 from tests.refusals import refusal
 
-PASS = actions_pb2.Action(pass_turn=actions_pb2.PassAction())
 INVALID_FIELD = ("INVALID_ARGUMENT", "INVALID_FIELD")
 UNKNOWN_CARD = cards_pb2.Card.ValueType(54)
 CONTROL_CALLS = ("DescribeGames", "PrepareTable", "OpenTable", "GetTableStatuses")
@@ -70,20 +69,18 @@ async def test_every_call_reports_an_unknown_table_also_one_that_is_only_prepare
     assert await refused(client.open("nowhere", [person("anna")] * 2)) == ("NOT_FOUND", "UNKNOWN_TABLE")
 
 
-async def test_every_call_refuses_a_request_that_is_not_for_the_caller_or_not_now(
-    client: EngineClient, table: str
-) -> None:
-    asked = requests(table)
+async def test_every_call_refuses_other_callers_and_untimely_requests(client: EngineClient, table: str) -> None:
+    by_method = requests(table)
     for method in ("SubmitAction", "SendReaction", "CreateProposal", "CastVote"):
-        refused_as = await refused(raw(client, asked[method], method, "eve"))
+        refused_as = await refused(raw(client, by_method[method], method, "eve"))
         assert refused_as == ("PERMISSION_DENIED", "NOT_SEATED"), method
     ahead = pb.WatchTableRequest(table_id=table, after_sequence=2**64 - 1)
     for method, request, expected in (
-        ("CreateProposal", asked["CreateProposal"], ("INVALID_ARGUMENT", "UNKNOWN_PROPOSAL")),
-        ("CastVote", asked["CastVote"], ("FAILED_PRECONDITION", "NO_PROPOSAL")),
+        ("CreateProposal", by_method["CreateProposal"], ("INVALID_ARGUMENT", "UNKNOWN_PROPOSAL")),
+        ("CastVote", by_method["CastVote"], ("FAILED_PRECONDITION", "NO_PROPOSAL")),
         ("CastVote", pb.CastVoteRequest(table_id=table, request_id="v", proposal_sequence=1), INVALID_FIELD),
         ("CastVote", pb.CastVoteRequest(table_id=table, request_id="x" * 65, vote=pb.VOTE_AGREE), INVALID_FIELD),
-        ("GetReplay", asked["GetReplay"], ("FAILED_PRECONDITION", "TABLE_NOT_FINISHED")),
+        ("GetReplay", by_method["GetReplay"], ("FAILED_PRECONDITION", "TABLE_NOT_FINISHED")),
         ("WatchTable", ahead, ("INVALID_ARGUMENT", "SEQUENCE_AHEAD")),
         ("GetView", pb.GetViewRequest(table_id="x" * 10_000), INVALID_FIELD),
     ):
@@ -92,7 +89,7 @@ async def test_every_call_refuses_a_request_that_is_not_for_the_caller_or_not_no
 
 
 async def test_no_call_is_served_without_a_token_for_its_port(client: EngineClient, table: str) -> None:
-    """tests/runtime has the ways in which a token can be invalid."""
+    """tests/runtime has all kinds of invalid tokens."""
     engine = client.engine
     for method, request in requests(table).items():
         for metadata in ((), engine.lobby()):
@@ -106,7 +103,7 @@ async def test_no_call_is_served_without_a_token_for_its_port(client: EngineClie
         assert refused_as == ("PERMISSION_DENIED", "CALLER_NOT_ALLOWED"), method
 
 
-async def test_neither_port_serves_the_other_ones_calls(client: EngineClient) -> None:
+async def test_no_port_serves_the_calls_of_the_other(client: EngineClient) -> None:
     for channel, method, metadata in (
         (client.players_channel, CONTROL + "PrepareTable", client.engine.player("anna")),
         (client.control_channel, SERVICE + "GetView", client.engine.lobby()),
@@ -133,9 +130,8 @@ async def test_neither_port_serves_the_other_ones_calls(client: EngineClient) ->
 async def test_a_play_stream_is_one_watch_and_then_actions(
     client: EngineClient, table: str, is_watching: bool, message: bytes | pb.PlayTableRequest | None, reason: str
 ) -> None:
-    stream = client.play("anna")
+    stream = await client.play_table(table, "anna") if is_watching else client.play("anna")
     if is_watching:
-        await stream.write(pb.PlayTableRequest(watch=pb.WatchTableRequest(table_id=table)))
         assert (await stream.read()).table_event.snapshot.sequence == 1
     await (stream.done_writing() if message is None else stream.write(message))
     assert await refused(rest_of(stream)) == ("INVALID_ARGUMENT", reason)
@@ -152,10 +148,9 @@ async def test_an_action_that_is_refused_names_the_rule_and_changes_nothing(clie
     await unchanged(client, table)
 
 
-async def test_refusals_within_a_play_stream_are_answers_and_it_goes_on(client: EngineClient, table: str) -> None:
+async def test_a_refusal_in_a_play_stream_is_an_answer_and_does_not_end_it(client: EngineClient, table: str) -> None:
     player, view = await client.turn(table)
-    stream = client.play(player)
-    await stream.write(pb.PlayTableRequest(watch=pb.WatchTableRequest(table_id=table, after_sequence=1)))
+    stream = await client.play_table(table, player, 1)
     action = view.legal_actions.actions[0]
     attempts: list[tuple[dict[str, Any], int | str]] = [
         ({"request_id": "illegal", "action": PASS}, "ILLEGAL_ACTION"),
@@ -195,7 +190,7 @@ async def test_tables_that_cannot_be_prepared_or_opened_are_refused(client: Engi
     ):
         assert await refused(client.prepare(table_id, **changes)) == ("INVALID_ARGUMENT", reason)
     await client.prepare(table_id)
-    unknown_bot = [person("anna"), computer("genius")]
+    unknown_bot = [person("anna"), bot_seat("genius")]
     assert await refused(client.open(table_id, unknown_bot)) == ("INVALID_ARGUMENT", "UNKNOWN_BOT")
     for _ in range(2):
         await client.open(table_id, two)

@@ -1,4 +1,4 @@
-"""An engine that cannot start reports the fault and its remedy in one line, and leaves nothing half started."""
+"""An engine that cannot start reports the fault and its remedy in one line, and leaves nothing behind."""
 
 import socket
 import sqlite3
@@ -33,7 +33,7 @@ class FailingEngine:
         self._keys, self._folder, self._capsys = keys, folder, capsys
 
     def error_line(self, code: int = 2, /, **changes: object) -> str:
-        """Return the one line that it prints at its end."""
+        """Return the only line of its output that is no log."""
         settings_by_name: dict[str, object] = {
             "database": "sqlite:////nowhere",
             "lobby_public_key": self._keys / "lobby.pub",
@@ -69,12 +69,11 @@ def database(engine_file: Path, tmp_path: Path) -> str:
     ("changes", "expected"),
     [
         ({"database": ""}, "invalid --database (CROUPIER_DATABASE): expected sqlite:////"),
-        ({"database": "mysql://user:SECRET@host/name"}, "postgresql://user:password@host:port/database"),
         (
             {"database": "sqlite:///FOLDER/new.db"},
             "croupier migrate --service engine --database sqlite:///FOLDER/new.db",
         ),
-        ({"database": "sqlite:///FOLDER/nowhere/engine.db"}, "see to its path and rights"),
+        ({"database": "sqlite:///FOLDER/nowhere/engine.db"}, "check its path and rights"),
         ({"lobby_public_key": "nothing.pem"}, "nothing.pem"),
         ({"signing_key": "nothing.pem"}, "nothing.pem"),
         ({"clock_offset_milliseconds": "5000", "listen": "0.0.0.0:0"}, "loopback"),
@@ -93,7 +92,6 @@ def test_unusable_settings_are_reported(
         **{name: value.replace("FOLDER", str(tmp_path)) for name, value in changes.items()}
     )
     assert expected.replace("FOLDER", str(tmp_path)) in line
-    assert "SECRET" not in line
 
 
 def test_a_database_server_that_does_not_answer_has_an_exit_code_of_its_own(failing_engine: FailingEngine) -> None:

@@ -1,4 +1,4 @@
-"""Two real engines on one PostgreSQL: each shows and continues the tables of the other."""
+"""Two engines on one PostgreSQL: each streams and continues the tables of the other."""
 
 import asyncio
 import shutil
@@ -9,12 +9,11 @@ import grpc
 import pytest
 
 from croupier.runtime.schema_versions import migrate_database
-from croupier_api.v1 import engine_pb2 as pb
 from loadtest.postgres import postgres_server
-from tests.contract.deployment import CALL_SECONDS, EngineClient, EngineProcess, Stream, connected, rest_of
+from tests.contract.deployment import CALL_SECONDS, EngineProcess, Stream, connected, rest_of
 from tests.refusals import refusal
 
-PROMPT_SECONDS = 50.0
+NOTIFICATION_SECONDS = 50.0
 """Far more than a notification takes, and less than an action's time, after which an engine polls by itself."""
 
 pytestmark = pytest.mark.postgres
@@ -41,16 +40,10 @@ def pair(new_database: Callable[..., str], tmp_path: Path) -> Iterator[tuple[Eng
             engine.kill()
 
 
-async def watch_from(client: EngineClient, table: str, player: str, after: int) -> Stream:
-    stream = client.play(player)
-    await stream.write(pb.PlayTableRequest(watch=pb.WatchTableRequest(table_id=table, after_sequence=after)))
-    return stream
-
-
 async def updates(stream: Stream, count: int) -> list[int]:
     """Return the sequences of the next `count` updates of a stream; raises TimeoutError if they are late."""
     sequences: list[int] = []
-    async with asyncio.timeout(PROMPT_SECONDS):
+    async with asyncio.timeout(NOTIFICATION_SECONDS):
         while len(sequences) < count:
             message = await stream.read()
             if message.table_event.HasField("update"):
@@ -58,27 +51,27 @@ async def updates(stream: Stream, count: int) -> list[int]:
     return sequences
 
 
-async def test_an_engine_shows_entries_of_the_other_at_once_and_continues_its_tables(
+async def test_an_engine_streams_entries_of_the_other_at_once_and_continues_its_tables(
     pair: tuple[EngineProcess, EngineProcess],
 ) -> None:
     """An action that both engines receive at the same time is carried out once."""
     async with connected(pair[0]) as here, connected(pair[1]) as there:
         table = await here.new_table()
-        streams = [await watch_from(client, table, "eve", 0) for client in (here, there)]
+        streams = [await client.play_table(table, "eve", 0) for client in (here, there)]
         for sequence in range(1, 10):
             for stream in streams:
                 assert await updates(stream, 1) == [sequence]
-            asked = ((here,), (there,), (here, there))[sequence % 3]
-            player, view = await asked[0].turn(table)
+            engines = ((here,), (there,), (here, there))[sequence % 3]
+            player, view = await engines[0].turn(table)
             action, name = view.legal_actions.actions[-1], f"r{sequence}"
-            answers = (client.submit(table, player, action, name) for client in asked)
+            answers = (client.submit(table, player, action, name) for client in engines)
             assert set(await asyncio.gather(*answers)) == {sequence + 1}
         assert await asyncio.to_thread(pair[0].stop) == 0
         messages = await asyncio.wait_for(rest_of(streams[0]), CALL_SECONDS)
         assert messages[-1].table_event.HasField("resume_notice")
         assert await streams[0].code() is grpc.StatusCode.OK
         assert await there.submit(table, player, action, name) == 10
-        again = await watch_from(there, table, "eve", 9)
+        again = await there.play_table(table, "eve", 9)
         assert await updates(again, 1) == [10]
         player, view = await there.turn(table)
         assert await there.submit(table, player, view.legal_actions.actions[-1]) == 11
@@ -88,7 +81,7 @@ async def test_an_engine_shows_entries_of_the_other_at_once_and_continues_its_ta
 @pytest.mark.slow
 async def test_an_engine_whose_database_hangs_still_ends(tmp_path: Path) -> None:
     with postgres_server() as server:
-        url = server.create_database("still")
+        url = server.create_database("hanging")
         await migrate_database(url, ["croupier.engine"])
         engine = await asyncio.to_thread(EngineProcess.new, tmp_path)
         await asyncio.to_thread(engine.start, "--database", url, "--drain-seconds", "1")

@@ -12,7 +12,7 @@ from croupier.engine.api.table_codec import encode_time_control
 from croupier.engine.core.log_codec import decode_entry, encode_body
 from croupier.engine.core.replay import ReplayFault, verify_replay, write_replay
 from croupier.engine.tables.registry import Tables
-from croupier.runtime.identity import Caller, remember_caller
+from croupier.runtime.identity import Caller, set_caller
 from croupier.runtime.stream_limiter import StreamLimiter
 from croupier_api.v1 import engine_pb2, tables_pb2
 from croupier_internal.v1 import engine_control_pb2
@@ -26,7 +26,7 @@ async def test_the_game_is_played_to_its_end(engine: EngineHarness, seed: int) -
     with toy_known():
         tables = Tables(engine.services, bytes, max_open_tables=1)
         control = EngineControlServicer(tables)
-        remember_caller(Caller("lobby", "Lobby"))
+        set_caller(Caller("lobby", "Lobby"))
         prepared = await control.PrepareTable(
             engine_control_pb2.PrepareTableRequest(
                 table_id="t2", game="toy", seat_count=SEATS, time_control=encode_time_control(CLOCK)
@@ -43,7 +43,7 @@ async def test_the_game_is_played_to_its_end(engine: EngineHarness, seed: int) -
         numbers = set[int]()
         while not table.state.is_over:
             seat, action = choice(table.state, random)
-            remember_caller(Caller(f"p{seat}", "Player"))
+            set_caller(Caller(f"p{seat}", "Player"))
             view = (await servicer.GetView(engine_pb2.GetViewRequest(table_id="t2"), None)).snapshot
             numbers.update(view.view.seats[seat].cards)
             assert [list(team.seats) for team in view.table.teams] == [[0, 2], [1, 3]]

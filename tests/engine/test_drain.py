@@ -18,7 +18,7 @@ from croupier.engine.tables.registry import Tables
 from croupier.games.facts import SPECTATOR
 from croupier.runtime.database import open_database
 from croupier.runtime.errors import Unavailable
-from croupier.runtime.identity import Caller, remember_caller
+from croupier.runtime.identity import Caller, set_caller
 from croupier.runtime.stream_limiter import StreamLimiter
 from croupier.runtime.tasks import end_tasks
 from croupier_api.v1 import engine_pb2
@@ -54,7 +54,7 @@ async def test_on_a_play_stream_the_answer_comes_before_the_notice_which_is_last
 ) -> None:
     table = await tables.get("t1")
     (seat,) = table.state.seats_to_act
-    remember_caller(Caller(f"p{seat}", "Player"))
+    set_caller(Caller(f"p{seat}", "Player"))
     call: Any = FakeCall(WATCH)
     playing = asyncio.create_task(
         EngineServicer(tables, engine.services.metrics, StreamLimiter(5, 5)).PlayTable(None, call)

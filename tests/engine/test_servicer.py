@@ -15,7 +15,7 @@ from croupier.engine.tables.registry import Tables
 from croupier.engine.tables.subscribers import MAX_SEAT_STREAMS
 from croupier.engine.tables.subscription import MAX_WRITE_SECONDS
 from croupier.runtime.errors import LimitReached, MalformedRequest, to_status
-from croupier.runtime.identity import Caller, remember_caller
+from croupier.runtime.identity import Caller, set_caller
 from croupier.runtime.rate_limit import SECOND, PlayerLimit
 from croupier.runtime.stream_limiter import StreamLimiter
 from croupier_api.v1 import actions_pb2, engine_pb2
@@ -57,7 +57,7 @@ ACTION.action.play.card = 1  # type: ignore[assignment]
 
 @pytest.fixture
 async def tables(engine: EngineHarness) -> Tables:
-    remember_caller(Caller("p0", "Player 0"))
+    set_caller(Caller("p0", "Player 0"))
     await open_table(engine, make_config(seat_count=3))
     tables = Tables(engine.services, bytes, max_open_tables=3)
     await tables.get("t1")
@@ -163,7 +163,7 @@ async def test_streams_take_slots_of_their_player_and_release_them(
         with pytest.raises(LimitReached) as refusal:
             await within_timeout(again)
         assert refusal.value.reason_name == "TOO_MANY_STREAMS"
-    remember_caller(Caller("p1", "Player 1"))
+    set_caller(Caller("p1", "Player 1"))
     other = play(servicer, call := FakeCall(WATCH))
     await within_timeout(call.written.get())
     assert engine.count("croupier_streams") == 2
@@ -190,7 +190,7 @@ async def test_messages_beyond_the_rate_limit_are_delayed(engine: EngineHarness,
     assert {reason_of(answer.refusal) for answer in answers} == {"ILLEGAL_ACTION"}
     assert engine.count("croupier_rpc_limited_total", method=PLAY_TABLE) == 3
     with pytest.raises(LimitReached):
-        limit.take("p0")
+        limit.acquire_nowait("p0")
     # A stream that ends while a message is delayed releases everything.
     await ended(playing)
     assert engine.count("croupier_streams") == 0

@@ -1,4 +1,4 @@
-"""All services behind one gateway, everything encrypted, once for all tests of this folder."""
+"""All services behind one gateway with TLS everywhere, for all tests of this folder."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -47,7 +47,7 @@ def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GatewayDepl
 
 @contextmanager
 def another_gateway(deployment: GatewayDeployment, path: Path, *flags: str) -> Iterator[Gateway]:
-    """Open another gateway before the same services, with other limits."""
+    """Run another gateway for the same services, with more flags."""
     addresses, folder = deployment.services.addresses, deployment.services.folder
     services = (f"--{name}={addresses[name]['listen']}" for name in ("lobby", "engine", "scoring"))
     parts = ("certificate", "key", "ca")

@@ -1,4 +1,4 @@
-"""Gateways for tests, in front of all services or of upstreams that a test starts."""
+"""Gateways for tests, for all services or for upstreams of a test."""
 
 import base64
 import http.client
@@ -24,6 +24,7 @@ from google.rpc import error_details_pb2, status_pb2
 from croupier.cli.launcher.background import BackgroundServices
 from croupier.runtime.errors import DOMAIN
 from croupier.runtime.identity import PLAYER_AUDIENCE, TokenIssuer, load_private_key, write_new_key_pair
+from tests.processes import wait_for_file
 from tests.waiting import TIMEOUT_SECONDS
 
 _NONE: Mapping[str, str] = MappingProxyType({})
@@ -155,18 +156,14 @@ def opened_gateway(
     with log.open("wb") as log_file:
         process = subprocess.Popen(command, stderr=log_file, stdout=log_file)
     try:
-        deadline = time.monotonic() + TIMEOUT_SECONDS
-        while not ready.exists():
-            assert process.poll() is None, log.read_text()
-            assert time.monotonic() < deadline, log.read_text()
-            time.sleep(0.02)
+        wait_for_file(ready, process, log)
         yield Gateway(json.loads(ready.read_text())["listen"], authority, key)
     finally:
         process.terminate()
         process.wait(TIMEOUT_SECONDS)
 
 
-def counted(services: BackgroundServices, service: str, metric: str) -> dict[str, float]:
+def metric_sums(services: BackgroundServices, service: str, metric: str) -> dict[str, float]:
     """Return the sums of a service's metric by method."""
     with urllib.request.urlopen(f"http://{services.addresses[service]['metrics']}/metrics", timeout=10) as page:
         lines = page.read().decode().splitlines()

@@ -59,5 +59,8 @@ async def test_the_drain_waits_for_running_calls(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("path", [HEALTH, LISTENERS])
 async def test_a_drain_that_envoy_refuses_is_reported(path: str) -> None:
-    with fake_envoy(refused=path) as (_, administration), pytest.raises(OSError, match="with 404: no such thing"):
+    with (
+        fake_envoy(refused=path) as (_, administration),
+        pytest.raises(OSError, match="failed with 404: no such thing"),
+    ):
         await administration.drain(SECONDS)

@@ -11,6 +11,7 @@ import pytest
 from croupier.cli.launcher.background import started_services
 from croupier_client import Client, choose_random_action, play_game
 from tests.gateway.conftest import GatewayDeployment
+from tests.processes import children, is_alive
 from tests.tables import opened_table
 from tests.waiting import until
 
@@ -41,14 +42,9 @@ async def until_reported(deployment: GatewayDeployment, instance: str, ended: in
     await until(lambda: deployment.services.pids[instance] != ended)
 
 
-def envoys(parent: int) -> list[int]:
-    """Return the children of a process."""
-    return [int(pid) for pid in Path(f"/proc/{parent}/task/{parent}/children").read_text().split()]
-
-
 async def test_an_envoy_that_was_killed_is_restarted(deployment: GatewayDeployment) -> None:
     gateway = deployment.services.pids["gateway"]
-    [envoy] = envoys(gateway)
+    [envoy] = children(gateway)
     os.kill(envoy, signal.SIGKILL)
     await until_reported(deployment, "gateway", gateway)
     assert deployment.gateway.ask("GET", "/healthz").status == 200
@@ -58,8 +54,7 @@ async def test_an_envoy_that_was_killed_is_restarted(deployment: GatewayDeployme
 def test_no_process_of_the_gateway_remains(tmp_path: Path) -> None:
     with started_services(tmp_path, gateway=[]) as services:
         wrapper = services.pids["gateway"]
-        [envoy] = envoys(wrapper)
+        [envoy] = children(wrapper)
         services.process.send_signal(signal.SIGINT)
         assert services.process.wait(DEADLINE_SECONDS) == 0
-        for pid in (wrapper, envoy):
-            assert not Path(f"/proc/{pid}").exists()
+        assert not any(map(is_alive, (wrapper, envoy)))

@@ -7,7 +7,6 @@ from typing import Any
 
 import grpc
 import pytest
-from google.protobuf.duration_pb2 import Duration
 
 from croupier.cli.launcher.background import BackgroundServices, started_services
 from croupier.runtime.identity import (
@@ -16,14 +15,12 @@ from croupier.runtime.identity import (
     TokenIssuer,
     load_private_key,
 )
-from croupier_api.v1.tables_pb2 import TimeControl
 from croupier_client import Client, Endpoints
-from tests.gateway.harness import Gateway, counted
-from tests.tables import opened_table
+from tests.gateway.harness import Gateway, metric_sums
+from tests.tables import QUICK_BOTS, opened_table
 from tests.waiting import TIMEOUT_SECONDS
 
 RATE, BURST = 2, 6
-QUICK_BOTS = TimeControl(bot_delay=Duration(nanos=1_000_000))
 FLAGS = (f"--player-calls-per-second={RATE}", f"--player-burst={BURST}")
 SERVICES = ("lobby", "engine", "scoring")
 MAX_CALLS = 60
@@ -46,7 +43,7 @@ def gateway(services: BackgroundServices) -> Gateway:
 
 def limited(services: BackgroundServices, service: str) -> dict[str, float]:
     """Return the number of limited calls by method."""
-    return counted(services, service, "croupier_rpc_limited_total")
+    return metric_sums(services, service, "croupier_rpc_limited_total")
 
 
 @pytest.mark.parametrize("service", SERVICES)
@@ -87,9 +84,9 @@ async def test_the_client_waits_and_continues(services: BackgroundServices) -> N
         while limited(services, "lobby")["ListGames"] == before:
             answers = await asyncio.gather(*(client.list_games() for _ in range(BURST + 2)))
             assert all(answer.games for answer in answers)
-        held_back = limited(services, "engine")["PlayTable"]
+        delayed = limited(services, "engine")["PlayTable"]
         async with client.play_table(await opened_table(client, time_control=QUICK_BOTS)) as table:
-            while limited(services, "engine")["PlayTable"] == held_back:
+            while limited(services, "engine")["PlayTable"] == delayed:
                 assert await table.wait_for_turn()
                 await table.submit_action(table.legal_actions.actions[0])
             assert table.resume_count == 0

@@ -211,9 +211,9 @@ async def test_a_new_certificate_is_used_without_a_restart(tmp_path: Path) -> No
     with opened_gateway(tmp_path, *flags, authority=files.ca) as gateway:
         new = deployment.issue("localhost")
         replace(files, new)
-        await until(lambda: shown(gateway) == der(new.certificate))
+        await until(lambda: presented_certificate(gateway) == der(new.certificate))
 
 
-def shown(gateway: Gateway) -> bytes:
+def presented_certificate(gateway: Gateway) -> bytes:
     """Return the certificate that the gateway presents."""
     return der(ssl.get_server_certificate(("127.0.0.1", gateway.port)).encode())

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.collector import SAMPLED, TRACE
 from tests.gateway.harness import opened_gateway
 from tests.gateway.test_routing import FakeEngine
 
-TRACE = "0af7651916cd43dd8448eb211c80319c"
 FROM_OUTSIDE = {
-    "traceparent": f"00-{TRACE}-b7ad6b7169203331-01",
+    "traceparent": SAMPLED,
     "tracestate": "a=b",
     "baggage": "c=d",
 }

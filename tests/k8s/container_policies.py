@@ -83,11 +83,11 @@ def configured(objects: Sequence[Object]) -> Iterator[tuple[Object, Object, dict
 )
 def commands_exist(objects: Sequence[Object]) -> Iterator[str]:
     """A container of our image runs a command that exists, with options that it has."""
-    for _, container, who in each_container(objects):
+    for _, container, label in each_container(objects):
         if container["image"].rpartition("/")[2].startswith("croupier"):
-            yield from (f"{who} {fault}" for fault in _faults_of_command(container))
+            yield from (f"{label} {fault}" for fault in _faults_of_command(container))
         if container["name"] in SERVICES and container.get("args") != ["serve", container["name"]]:
-            yield f"{who} serves something else"
+            yield f"{label} serves something else"
 
 
 def _faults_of_command(container: Object) -> Iterator[str]:
@@ -164,17 +164,17 @@ def _ports_of_collectors(owner: Object) -> set[int]:
 )
 def probes_ask_the_right_port(objects: Sequence[Object]) -> Iterator[str]:
     """gRPC probes call the health port, liveness without the database; other probes call a named port of the pod."""
-    for owner, container, who in each_container(objects):
+    for owner, container, label in each_container(objects):
         probes = {kind: container[kind] for kind in PROBES if kind in container}
         for kind, probe in probes.items():
             port = next((probe[way]["port"] for way in ("httpGet", "tcpSocket") if way in probe), None)
             if port is not None and port not in ports(owner).values():
-                yield f"{who}: {kind} asks {port!r}, which is no named port"
+                yield f"{label}: {kind} asks {port!r}, which is no named port"
         if container["name"] in SERVICES:
             for kind, service in zip(PROBES, ("live", "", "live"), strict=True):
                 asked = probes.get(kind, {}).get("grpc", {})
                 if (ports(owner).get(asked.get("port")), asked.get("service", "")) != ("health", service):
-                    yield f"{who}: {kind} does not ask the port health for {service!r}"
+                    yield f"{label}: {kind} does not ask the port health for {service!r}"
 
 
 @detects(

@@ -92,7 +92,7 @@ def environment(container: Object) -> dict[str, str]:
 
 
 def settings_of(kind: type[AnySettings], given: Mapping[str, str]) -> AnySettings:
-    """What a program reads from these variables; raises SettingsError."""
+    """Return the settings that a program reads from these variables; raises SettingsError."""
     with patch.dict(os.environ, given, clear=True):
         return read_settings(kind, "", [])
 

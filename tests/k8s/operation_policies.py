@@ -64,10 +64,10 @@ def the_version_is_one(objects: Sequence[Object]) -> Iterator[str]:
     for owner in (job, *of_kind(objects, "Deployment")):
         if owner["metadata"]["labels"].get(VERSION_LABEL, tag) != tag:
             yield f"{title(owner)} is not labelled with its version {tag}"
-    for _, container, who in each_container(objects):
+    for _, container, label in each_container(objects):
         name, other = _name_and_tag(container["image"])
         if name.startswith("croupier") and other != tag:
-            yield f"{who} has another version than the migration"
+            yield f"{label} has another version than the migration"
 
 
 def _name_and_tag(image: str) -> tuple[str, str]:
@@ -128,9 +128,9 @@ def one_autoscaler_scales_each_service_slowly(objects: Sequence[Object]) -> Iter
             yield f"Deployment {name} sets the number that its autoscaler sets"
     for one in of_kind(objects, *SCALERS):
         spec = one["spec"]
-        least, most = _bounds(one)
-        if not 1 <= least < most:
-            yield f"{title(one)} scales from {least} to {most}"
+        minimum, maximum = _bounds(one)
+        if not 1 <= minimum < maximum:
+            yield f"{title(one)} scales from {minimum} to {maximum}"
         behavior = spec.get("behavior") or spec.get("advanced", {}).get("horizontalPodAutoscalerConfig", {}).get(
             "behavior", {}
         )
@@ -142,8 +142,8 @@ def one_autoscaler_scales_each_service_slowly(objects: Sequence[Object]) -> Iter
 
 def _bounds(autoscaler: Object) -> tuple[int, int]:
     spec = autoscaler["spec"]
-    least, most = (spec.get(f"{which}Replicas", spec.get(f"{which}ReplicaCount")) for which in ("min", "max"))
-    return least, most
+    minimum, maximum = (spec.get(f"{which}Replicas", spec.get(f"{which}ReplicaCount")) for which in ("min", "max"))
+    return minimum, maximum
 
 
 @detects(Break("Service", "engine", "spec/clusterIP"), Break("Service", "gateway", "spec/externalTrafficPolicy"))
@@ -203,18 +203,18 @@ def metrics_are_collected(objects: Sequence[Object]) -> Iterator[str]:
 def the_database_accepts_all_connections(objects: Sequence[Object]) -> Iterator[str]:
     """With every autoscaler at its maximum and in a roll-out, the database has connections and memory for all."""
     for cluster in of_kind(objects, "Cluster"):
-        most = int(cluster["spec"]["postgresql"]["parameters"]["max_connections"])
+        limit = int(cluster["spec"]["postgresql"]["parameters"]["max_connections"])
         instances = sum(
             _bounds(one)[1] + INSTANCES_IN_A_ROLL_OUT
             for one in of_kind(objects, *SCALERS)
             if one["spec"]["scaleTargetRef"]["name"] in SERVICES
         )
         wanted = instances * (POOL_SIZE + CONNECTIONS_BESIDE_THE_POOL) + CONNECTIONS_OF_THE_DATABASE
-        if wanted > most:
-            yield f"{title(cluster)} accepts {most} connections, and the services may open {wanted}"
-        memory = BYTES_OF_A_DATABASE + most * BYTES_OF_A_CONNECTION
+        if wanted > limit:
+            yield f"{title(cluster)} accepts {limit} connections, and the services may open {wanted}"
+        memory = BYTES_OF_A_DATABASE + limit * BYTES_OF_A_CONNECTION
         if memory > quantity(cluster["spec"]["resources"]["limits"]["memory"]):
-            yield f"{title(cluster)} needs {memory / 2**20:.0f} MiB for {most} connections"
+            yield f"{title(cluster)} needs {memory / 2**20:.0f} MiB for {limit} connections"
 
 
 @detects(Break("Cluster", "postgres", "spec/instances", 2))
@@ -231,7 +231,7 @@ def the_database_can_lose_an_instance(objects: Sequence[Object]) -> Iterator[str
 
 @detects(Break("Deployment", "gateway", f"{FIRST}/env/0", {"name": "CROUPIER_CONNECTIONS_LIMIT", "value": "40000"}))
 def the_gateway_has_memory_for_its_connections(objects: Sequence[Object]) -> Iterator[str]:
-    """It refuses connections and calls before the cluster kills it for its memory."""
+    """The gateway refuses connections and calls before the cluster kills it for its memory."""
     making, envoy = (container_of(objects, "gateway", name) for name in ("configuration", "gateway"))
     settings = settings_of(GatewaySettings, environment(making))
     needed = BYTES_OF_A_GATEWAY + settings.connections_limit * BYTES_OF_A_PHONE

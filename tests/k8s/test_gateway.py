@@ -59,7 +59,7 @@ async def test_the_metrics_that_are_used_are_exported(envoy: Path, tmp_path: Pat
         address = (await running.admin.listeners())["metrics"]
         page = await asyncio.to_thread(_page, address)
     finally:
-        await running.end()
+        await running.terminate()
     lines = [line for line in page.splitlines() if not line.startswith("#")]
     refused = [line for line in lines if "update_rejected" in line and not line.endswith(" 0")]
     assert refused == [], "Envoy refuses the files of certificates"
@@ -103,4 +103,4 @@ async def test_the_drain_container_drains_envoy_which_still_accepts_connections(
         _, writer = await asyncio.open_connection(host, int(port))
         writer.close()
     finally:
-        await running.end()
+        await running.terminate()

@@ -42,7 +42,7 @@ NAME_OF_A_SECRET = re.compile(r"PASSWORD|TOKEN|SECRET(?!S_FOLDER)|CREDENTIAL")
 
 
 def secrets_of(owner: Object, volume_name: str | None = None) -> list[str]:
-    """Yield the Secrets of one volume of an object's pods, or of all."""
+    """Return the Secrets of one volume of an object's pods, or of all."""
     found = []
     for volume in pod(owner).get("volumes", []):
         if volume_name in (None, volume["name"]):
@@ -61,8 +61,8 @@ def secrets_are_those_that_exist(objects: Sequence[Object]) -> Iterator[str]:
     """Each named Secret and key is one of SECRETS for this owner, and is readable for its group only."""
     for owner in with_pods(objects):
         for name in secrets_of(owner):
-            whose, _, what = name.partition("-")
-            if name not in SECRETS or (what in OWNED_SECRETS and whose != owner["metadata"]["name"]):
+            owner_name, _, suffix = name.partition("-")
+            if name not in SECRETS or (suffix in OWNED_SECRETS and owner_name != owner["metadata"]["name"]):
                 yield f"{title(owner)} mounts the Secret {name}"
         for volume in pod(owner).get("volumes", []):
             source = volume.get("secret") or volume.get("projected")
@@ -71,11 +71,11 @@ def secrets_are_those_that_exist(objects: Sequence[Object]) -> Iterator[str]:
                 source.get("defaultMode") != READ_BY_THE_GROUP or security.get("fsGroup") != security["runAsGroup"]
             ):
                 yield f"{title(owner)}: {volume['name']} is not readable for its group alone"
-    for _, container, who in each_container(objects):
+    for _, container, label in each_container(objects):
         for variable in container.get("env", []):
             wanted = variable.get("valueFrom", {}).get("secretKeyRef")
             if wanted and wanted["key"] not in SECRETS.get(wanted["name"], set()):
-                yield f"{who} reads {wanted['key']} of the Secret {wanted['name']}"
+                yield f"{label} reads {wanted['key']} of the Secret {wanted['name']}"
 
 
 @detects(
@@ -90,10 +90,10 @@ def volumes_are_limited_and_temporary_files_possible(objects: Sequence[Object]) 
         for volume in pod(owner).get("volumes", []):
             if "emptyDir" in volume and not (volume["emptyDir"] or {}).get("sizeLimit"):
                 yield f"{title(owner)}: the volume {volume['name']} has no size limit"
-    for _, container, who in each_container(objects):
+    for _, container, label in each_container(objects):
         mounted = {one["mountPath"] for one in container.get("volumeMounts", [])}
         if TEMPORARY not in mounted and container["name"] not in WITHOUT_TEMPORARY_FILES:
-            yield f"{who} has no {TEMPORARY}"
+            yield f"{label} has no {TEMPORARY}"
 
 
 @detects(
@@ -115,9 +115,9 @@ def references_exist(objects: Sequence[Object]) -> Iterator[str]:
             wanted |= {("ConfigMap", one["configMapRef"]["name"]) for one in container.get("envFrom", [])}
             if unknown := {one["name"] for one in container["volumeMounts"]} - volumes.keys() - templates:
                 yield f"{title(owner)}: {container['name']} mounts {unknown}, which is no volume"
-            for what, most in container["resources"]["limits"].items():
-                if quantity(container["resources"]["requests"][what]) > quantity(most):
-                    yield f"{title(owner)}: {container['name']} requests more {what} than its limit"
+            for resource, limit in container["resources"]["limits"].items():
+                if quantity(container["resources"]["requests"][resource]) > quantity(limit):
+                    yield f"{title(owner)}: {container['name']} requests more {resource} than its limit"
         if missing := wanted - there:
             yield f"{title(owner)} needs {missing}"
 
@@ -126,14 +126,14 @@ def references_exist(objects: Sequence[Object]) -> Iterator[str]:
     Break("Deployment", "engine", f"{ENV}/CROUPIER_DATABASE", {"name": "X", "value": "postgresql://a:b@c/d"}),
     Break("ConfigMap", "dashboards", "kind", "Secret"),
 )
-def no_secret_is_written_down(objects: Sequence[Object]) -> Iterator[str]:
+def no_secret_is_in_a_manifest(objects: Sequence[Object]) -> Iterator[str]:
     """No object is a Secret, no variable holds one, no text is a private key or a URL with a password."""
     for one in objects:
         if one["kind"] == "Secret" or any(
             PASSWORD_IN_A_URL.search(text) or "PRIVATE KEY" in text for text in strings(one)
         ):
             yield f"{title(one)} holds a secret"
-    for _, container, who in each_container(objects):
+    for _, container, label in each_container(objects):
         for variable in container.get("env", []):
             if NAME_OF_A_SECRET.search(variable["name"]) and "value" in variable:
-                yield f"{who}: {variable['name']} is written down"
+                yield f"{label}: {variable['name']} is in a manifest"

@@ -42,7 +42,9 @@ async def lobbies(deployment: LobbyDeployment, *, running: bool = False, **chang
             lobby = await stack.enter_async_context(deployment.lobby(partial(skewed_now, skew), **changes))
             replicas.append(lobby)
             if running:
-                stack.push_async_callback(cancel_all, [asyncio.create_task(work()) for work in lobby.work().values()])
+                stack.push_async_callback(
+                    cancel_all, [asyncio.create_task(work()) for work in lobby.background_tasks().values()]
+                )
         yield replicas
 
 

@@ -11,7 +11,6 @@ import grpc
 import pytest
 from google.protobuf.descriptor_pb2 import MethodOptions
 
-from croupier.runtime.addresses import addresses_of
 from croupier.runtime.channels import open_channel, target_of
 from croupier_internal.v1 import engine_control_pb2, scoring_control_pb2
 from tests.runtime.resolver import resolving
@@ -126,10 +125,6 @@ def test_targets(addresses: str, target: str) -> None:
 def test_an_invalid_address_is_reported(addresses: str, fault: str) -> None:
     with pytest.raises(ValueError, match=fault.replace("[", r"\[")):
         open_channel(addresses)
-
-
-def test_addresses_one_by_one() -> None:
-    assert addresses_of("a:1, b:2") == ("a:1", "b:2")
 
 
 def test_calls_between_services_are_idempotent() -> None:

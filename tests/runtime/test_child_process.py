@@ -1,4 +1,4 @@
-"""Children that end when their parent is killed: programs of ours, other programs, and those of multiprocessing."""
+"""Children end when their parent is killed: programs of croupier, other programs, and those of multiprocessing."""
 
 import asyncio
 import subprocess
@@ -52,8 +52,8 @@ OTHER = ("sh", "-c", "echo ready; exec sleep 3600")
 @pytest.mark.parametrize(
     ("parent", "child"),
     [
-        pytest.param(STARTS, (sys.executable, "-c", PROGRAM), id="a program of ours"),
-        pytest.param(STARTS, (sys.executable, "-c", STUBBORN + PROGRAM), id="one that does not mind SIGTERM"),
+        pytest.param(STARTS, (sys.executable, "-c", PROGRAM), id="a program of croupier"),
+        pytest.param(STARTS, (sys.executable, "-c", STUBBORN + PROGRAM), id="one that ignores SIGTERM"),
         pytest.param(STARTS_ANOTHER, OTHER, id="another program"),
         pytest.param(STARTS_POOL, (), id="a process of multiprocessing"),
     ],
@@ -62,8 +62,10 @@ def test_a_child_ends_when_its_parent_is_killed(parent: str, child: tuple[str, .
     with subprocess.Popen([sys.executable, "-c", parent, *child], stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout
-            pid, ready = int(process.stdout.readline()), process.stdout.readline()
+            # Both processes write to the pipe, in any order.
+            number, ready = sorted(process.stdout.readline() for _ in range(2))
             assert ready == "ready\n"
+            pid = int(number)
             assert is_alive(pid)
         finally:
             process.kill()

@@ -1,4 +1,4 @@
-"""An unusable database is reported in one sentence with the fault."""
+"""An unusable database is reported in one line with its fault."""
 
 import asyncio
 import threading
@@ -23,20 +23,20 @@ from croupier.runtime.schema_versions import migrate
         "postgresql://croupier:secret@host:port/name",
     ],
 )
-def test_another_url_is_refused_without_its_password(url: str) -> None:
+def test_another_url_connect_to_missing_folder_without_its_password(url: str) -> None:
     with pytest.raises(SettingsError, match=r"invalid --database \(CROUPIER_DATABASE\)") as refused:
         open_database(url)
     assert "secret" not in f"{refused.value}{refused.value.__cause__}"
     assert "postgresql://user:password@host:port/database" in str(refused.value)
 
 
-async def is_refused(file: Path) -> None:
+async def connect_to_missing_folder(file: Path) -> None:
     database = open_database(f"sqlite+aiosqlite:///{file.parent / 'missing' / file.name}")
     with pytest.raises(SettingsError, match=r"missing.x\.db cannot be used, unable to open database file"):
         await migrate(database, "croupier.scoring")
 
 
-async def is_cancelled(file: Path) -> None:
+async def cancel_connection(file: Path) -> None:
     database = open_database(f"sqlite+aiosqlite:///{file}")
     connecting = asyncio.create_task(database.connect().start())
     await asyncio.sleep(0)
@@ -45,7 +45,7 @@ async def is_cancelled(file: Path) -> None:
         await connecting
 
 
-@pytest.mark.parametrize("connect", [is_refused, is_cancelled])
+@pytest.mark.parametrize("connect", [connect_to_missing_folder, cancel_connection])
 def test_a_failed_connection_leaves_no_thread_behind(
     tmp_path: Path, connect: Callable[[Path], Coroutine[Any, Any, None]]
 ) -> None:
@@ -57,9 +57,9 @@ def test_a_failed_connection_leaves_no_thread_behind(
 
 
 async def test_a_file_that_is_not_a_database_is_reported(tmp_path: Path) -> None:
-    file = tmp_path / "letter.db"
-    file.write_text("dear reader, " * 1000)
+    file = tmp_path / "text.db"
+    file.write_text("no database, " * 1000)
     database = open_database(f"sqlite+aiosqlite:///{file}")
-    with pytest.raises(SettingsError, match=r"letter\.db cannot be used, file is not a database"):
+    with pytest.raises(SettingsError, match=r"text\.db cannot be used, file is not a database"):
         await migrate(database, "croupier.scoring")
     await database.dispose()

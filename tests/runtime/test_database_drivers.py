@@ -1,4 +1,4 @@
-"""What croupier relies on inside asyncpg and aiosqlite: a new version of either that fails here cannot be used yet."""
+"""Internals of asyncpg and aiosqlite that croupier uses: a new version that fails here cannot be used yet."""
 
 import inspect
 import sqlite3
@@ -20,7 +20,7 @@ from tests.waiting import until
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 SLOW_MOVE = "DO $$ BEGIN PERFORM pg_sleep(1); INSERT INTO moves VALUES (1); END $$"
-COMMITS = "a commit that is given up would be cancelled at the server, and taken for durable before its standby has it"
+COMMITS = "a commit after a timeout would be cancelled at the server, and taken for durable before its standby has it"
 THREADS = "a process with an open SQLite connection would not end, and one whose connecting fails would leave a thread"
 
 
@@ -46,7 +46,7 @@ def test_aiosqlite_has_what_is_overridden() -> None:
 
 
 @pytest.mark.postgres
-async def test_a_command_that_is_given_up_goes_on_at_the_server_except_within_a_transaction(
+async def test_a_command_goes_on_at_the_server_after_a_timeout_except_within_a_transaction(
     new_database: Callable[..., str],
 ) -> None:
     url = make_url(new_database())

@@ -1,4 +1,4 @@
-"""Errors on their way from one service through another."""
+"""Errors become statuses, and errors again in the calling service."""
 
 import pytest
 from google.rpc import error_details_pb2, status_pb2
@@ -23,11 +23,11 @@ def fields(error: ServiceError | None) -> tuple[object, ...]:
     ],
     ids=lambda error: type(error).__name__,
 )
-def test_a_status_has_all_of_its_error(error: ServiceError) -> None:
+def test_a_status_has_all_fields_of_its_error(error: ServiceError) -> None:
     assert fields(from_status(to_status(error))) == fields(error)
 
 
-def test_a_status_of_somebody_else_is_no_error_of_ours() -> None:
+def test_a_status_of_another_origin_is_not_read() -> None:
     for info in (
         error_details_pb2.ErrorInfo(reason="TABLE_FULL", domain="elsewhere"),
         error_details_pb2.ErrorInfo(reason="REASON_OF_A_LATER_VERSION", domain=DOMAIN),

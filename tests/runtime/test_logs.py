@@ -3,7 +3,7 @@
 import errno
 import io
 
-from croupier.runtime.logs import PatientStream
+from croupier.runtime.logs import BestEffortStream
 
 
 class FullDisk(io.StringIO):
@@ -21,9 +21,9 @@ class FullDisk(io.StringIO):
             raise OSError(errno.ENOSPC, "No space left on device")
 
 
-def test_a_full_disk_loses_lines_and_nothing_else() -> None:
+def test_a_full_disk_loses_lines_only() -> None:
     disk = FullDisk()
-    stream = PatientStream(disk)
+    stream = BestEffortStream(disk)
     print("lost", file=stream, flush=True)
     disk.full = False
     print("kept", file=stream, flush=True)

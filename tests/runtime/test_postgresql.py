@@ -30,65 +30,65 @@ async def database(own_server: PostgresServer) -> AsyncIterator[AsyncEngine]:
     await opened.dispose()
 
 
-async def one(connection: AsyncConnection) -> int:
+async def select_one(connection: AsyncConnection) -> int:
     return int((await connection.execute(text("SELECT 1"))).scalar_one())
 
 
-async def ask(database: AsyncEngine) -> int:
+async def query(database: AsyncEngine) -> int:
     async with transaction(database) as connection:
-        return await one(connection)
+        return await select_one(connection)
 
 
-async def ask_twice(database: AsyncEngine, between: Callable[[], object]) -> None:
+async def query_twice(database: AsyncEngine, between: Callable[[], object]) -> None:
     async with transaction(database) as connection:
-        await one(connection)
+        await select_one(connection)
         between()
-        await one(connection)
+        await select_one(connection)
 
 
 async def test_a_server_that_was_killed(own_server: PostgresServer, database: AsyncEngine) -> None:
-    assert await ask(database) == 1
+    assert await query(database) == 1
     own_server.kill()
     try:
         for _ in range(2):
             with pytest.raises(Unavailable):
-                await ask(database)
+                await query(database)
         assert not await is_reachable(database)
     finally:
         own_server.start()
-    assert await ask(database) == 1
+    assert await query(database) == 1
     assert await is_reachable(database)
 
 
 async def test_a_server_that_is_killed_within_a_transaction(own_server: PostgresServer, database: AsyncEngine) -> None:
     with pytest.raises(Unavailable):
-        await ask_twice(database, own_server.kill)
+        await query_twice(database, own_server.kill)
     own_server.start()
-    assert await ask(database) == 1
+    assert await query(database) == 1
 
 
-async def test_connections_that_are_cut(own_server: PostgresServer, database: AsyncEngine) -> None:
-    cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'croupier'"
+async def test_connections_that_are_terminated(own_server: PostgresServer, database: AsyncEngine) -> None:
+    terminate = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'croupier'"
     with pytest.raises(Unavailable):
-        await ask_twice(database, lambda: own_server.run_sql("postgres", cut))
-    own_server.run_sql("postgres", cut)
-    assert await ask(database) == 1
+        await query_twice(database, lambda: own_server.run_sql("postgres", terminate))
+    own_server.run_sql("postgres", terminate)
+    assert await query(database) == 1
 
 
 async def test_a_server_that_hangs(own_server: PostgresServer) -> None:
-    # Commands have a short time-out, so that the test does not wait long for those that hang.
-    hasty = open_database(own_server.url("postgres"), command_seconds=2)
-    await ask(hasty)
+    # With a short timeout of commands, for which the test waits.
+    with_timeout = open_database(own_server.url("postgres"), command_seconds=2)
+    await query(with_timeout)
     own_server.pause()
     try:
-        assert not await is_reachable(hasty, 0.2)
+        assert not await is_reachable(with_timeout, 0.2)
         with pytest.raises(Unavailable):
-            await ask(hasty)
+            await query(with_timeout)
     finally:
         own_server.resume()
-    assert await ask(hasty) == 1
-    assert hasty.pool.checkedout() == 0  # type: ignore[attr-defined]
-    await hasty.dispose()
+    assert await query(with_timeout) == 1
+    assert with_timeout.pool.checkedout() == 0  # type: ignore[attr-defined]
+    await with_timeout.dispose()
 
 
 DEADLOCK, LOCK_TIMEOUT, OUT_OF_MEMORY, UNKNOWN_TABLE = "40P01", "55P03", "53200", "42P01"
@@ -103,7 +103,7 @@ async def fail_with(database: AsyncEngine, code: str) -> None:
 async def test_transient_errors_are_unavailable(database: AsyncEngine, code: str) -> None:
     with pytest.raises(Unavailable):
         await fail_with(database, code)
-    assert await ask(database) == 1
+    assert await query(database) == 1
 
 
 async def test_permanent_errors_are_not_unavailable(database: AsyncEngine) -> None:
@@ -140,14 +140,14 @@ async def test_a_commit_is_not_visible_before_a_standby_has_it(
 async def test_a_cancelled_call_ends(database: AsyncEngine) -> None:
     for wait in range(100):
         # A pooled connection is checked before it is used again.
-        await ask(database)
-        asking = asyncio.create_task(ask(database))
+        await query(database)
+        querying = asyncio.create_task(query(database))
         await asyncio.sleep(wait * 20e-6)
-        if asking.cancel():
+        if querying.cancel():
             with pytest.raises(asyncio.CancelledError):
-                await asking
+                await querying
 
 
 async def test_more_calls_than_connections_take_turns(database: AsyncEngine) -> None:
-    assert await asyncio.gather(*(ask(database) for _ in range(300))) == [1] * 300
+    assert await asyncio.gather(*(query(database) for _ in range(300))) == [1] * 300
     assert database.pool.size() == 10  # type: ignore[attr-defined]

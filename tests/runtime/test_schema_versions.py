@@ -127,8 +127,8 @@ async def test_missing_privileges(postgres: PostgresServer, new_database: Callab
 @pytest.mark.parametrize(
     ("part", "other", "expected"),
     [
-        ("/test_", "/nowhere_", "there is no such database: make it first"),
-        (":{password}@", ":wrong@", "its server does not take this user and password: see to both in the URL"),
+        ("/test_", "/nowhere_", "there is no such database: create it first"),
+        (":{password}@", ":wrong@", "its server refuses this user and password: check both in the URL"),
         ("", "?sslmode=require", "PostgreSQL server"),
         ("", "?nonsense=1", 'unrecognized configuration parameter "nonsense"'),
     ],
@@ -144,8 +144,8 @@ async def test_a_url_that_is_wrong(
 @pytest.mark.parametrize(
     ("host", "expected"),
     [
-        ("127.0.0.1:1", "its server cannot be reached (connection refused): see to host and port"),
-        ("nowhere.invalid", "the name of its server is not known: see to the host in the URL"),
+        ("127.0.0.1:1", "its server cannot be reached (connection refused): check host and port"),
+        ("nowhere.invalid", "unknown host: check the host in the URL"),
     ],
 )
 async def test_a_server_that_does_not_exist(host: str, expected: str) -> None:
@@ -159,7 +159,7 @@ async def test_a_database_that_would_forget_commits(postgres: PostgresServer, ne
     async with opened(url) as database:
         await check_durability(database, logger)
     (warning,) = logger.calls
-    assert "lose what is committed if its machine stopped: fsync is off" in warning.args[0]
+    assert "loses commits if its machine crashes: fsync is off" in warning.args[0]
     postgres.run_sql("postgres", f'ALTER DATABASE "{url.rpartition("/")[2]}" SET synchronous_commit = off')
     async with opened(url) as database:
         with pytest.raises(SettingsError, match=r"synchronous_commit is off\): set it to on"):

@@ -1,4 +1,4 @@
-"""One life for all services: supervised while they run, and drained however that ends."""
+"""The lifecycle of all services: they are supervised while they run, and drained at any end."""
 
 import asyncio
 import json
@@ -21,14 +21,14 @@ from croupier.runtime.service import Port, Resources, Service, serve
 from croupier.runtime.settings import ServiceSettings
 from croupier_api.v1 import lobby_pb2 as pb
 from croupier_api.v1 import lobby_pb2_grpc, tables_pb2
-from tests.runtime.site import LOBBY, VERIFIER, bearer
+from tests.runtime.lobby_server import LOBBY, VERIFIER, bearer
 from tests.waiting import TIMEOUT_SECONDS, until
 
 pytestmark = pytest.mark.usefixtures("logs_as_before")
 
 
 class Servicer(lobby_pb2_grpc.LobbyServiceServicer):
-    """A stream that says farewell once it may."""
+    """Its streams end with a last message once the service leaves."""
 
     def __init__(self) -> None:
         self.leaving = asyncio.Event()
@@ -36,12 +36,12 @@ class Servicer(lobby_pb2_grpc.LobbyServiceServicer):
     async def WatchTables(self, request: pb.WatchTablesRequest, context: Any) -> AsyncIterator[pb.WatchTablesResponse]:
         yield pb.WatchTablesResponse()
         await self.leaving.wait()
-        yield pb.WatchTablesResponse(table=tables_pb2.Table(game="farewell"))
+        yield pb.WatchTablesResponse(table=tables_pb2.Table(game="last message"))
 
 
 @dataclass
-class Life:
-    """A service that runs until something happens, and the steps of its life."""
+class ServiceHarness:
+    """Runs a service until an event, and records the steps of its lifecycle."""
 
     settings: ServiceSettings
     ready_file: Path
@@ -67,10 +67,10 @@ class Life:
             rpc_metrics=RpcMetrics(registry),
             start=self.step("started"),
             join=self.step("joined"),
-            work={"work": partial(self.goes_on, "work")},
+            tasks={"work": partial(self.run_until_cancelled, "work")},
             leave=leave,
             finish=finish,
-            lasting_work={"lasting": partial(self.goes_on, "lasting")},
+            drain_tasks={"lasting": partial(self.run_until_cancelled, "lasting")},
         )
         return replace(service, **self.changes)
 
@@ -80,20 +80,20 @@ class Life:
 
         return note
 
-    async def goes_on(self, name: str) -> None:
+    async def run_until_cancelled(self, name: str) -> None:
         try:
             await asyncio.Event().wait()
         finally:
             self.steps.append(f"{name} ended")
 
-    async def fails(self) -> None:
-        """Work that fails, or returns, when it is told to."""
+    async def fail(self) -> None:
+        """Fail, or return without a fault, once `failing` is set."""
         await self.failing.wait()
         if self.fault:
             raise self.fault
 
-    async def served(self, end: Callable[[], object]) -> int:
-        """Open a stream, end the service somehow, see the stream through, and return the service's exit code."""
+    async def serve_until(self, end: Callable[[], object]) -> int:
+        """Open a stream, end the service by a function, read the stream to its end, and return the exit code."""
         serving = asyncio.create_task(serve("scoring", self.settings, self.build))
         await until(lambda: self.ready_file.exists() or serving.done())
         if serving.done():
@@ -104,12 +104,12 @@ class Life:
             watching = stub.WatchTables(pb.WatchTablesRequest(), metadata=bearer())
             await watching.read()
             end()
-            assert (await asyncio.wait_for(watching.read(), TIMEOUT_SECONDS)).table.game == "farewell"
+            assert (await asyncio.wait_for(watching.read(), TIMEOUT_SECONDS)).table.game == "last message"
         return await asyncio.wait_for(serving, TIMEOUT_SECONDS)
 
 
 @pytest.fixture
-async def life(tmp_path: Path) -> Life:
+async def harness(tmp_path: Path) -> ServiceHarness:
     database, ready_file = f"sqlite:///{tmp_path}/scoring.db", tmp_path / "ready.json"
     await migrate_database(database, ["croupier.scoring"])
     # Longer than a test takes: when it is over, the whole process is ended.
@@ -119,7 +119,7 @@ async def life(tmp_path: Path) -> Life:
         ready_file=ready_file,
         drain_seconds=round(9 * TIMEOUT_SECONDS),
     )
-    return Life(settings, ready_file)
+    return ServiceHarness(settings, ready_file)
 
 
 def errors_in(logged: str) -> list[dict[str, Any]]:
@@ -127,73 +127,73 @@ def errors_in(logged: str) -> list[dict[str, Any]]:
     return [line for line in lines if line["level"] == "error"]
 
 
-async def test_a_service_that_is_told_to_stop_does_each_step_in_its_order(
-    life: Life, capsys: pytest.CaptureFixture[str]
+async def test_a_service_that_is_stopped_does_each_step_in_order(
+    harness: ServiceHarness, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert await life.served(lambda: os.kill(os.getpid(), signal.SIGTERM)) == 0
-    assert life.steps == ["started", "joined", "left", "work ended", "finished", "lasting ended"]
+    assert await harness.serve_until(lambda: os.kill(os.getpid(), signal.SIGTERM)) == 0
+    assert harness.steps == ["started", "joined", "left", "work ended", "finished", "lasting ended"]
     assert errors_in(capsys.readouterr().err) == []
 
 
-@pytest.mark.parametrize("place", ["work", "lasting_work"])
+@pytest.mark.parametrize("hook", ["tasks", "drain_tasks"])
 @pytest.mark.parametrize(
-    ("fault", "told"), [(ValueError("a defect"), "a defect"), (None, "it ended while the service runs")]
+    ("fault", "message"), [(ValueError("a defect"), "a defect"), (None, "it ended while the service runs")]
 )
 async def test_a_background_task_that_fails_ends_the_service_drained_with_a_traceback(
-    life: Life, capsys: pytest.CaptureFixture[str], place: str, fault: Exception | None, told: str
+    harness: ServiceHarness, capsys: pytest.CaptureFixture[str], hook: str, fault: Exception | None, message: str
 ) -> None:
-    life.fault, life.changes = fault, {place: {"the frail one": life.fails}}
-    assert await life.served(life.failing.set) == 1
-    assert [step for step in life.steps if step in ("left", "finished")] == ["left", "finished"]
+    harness.fault, harness.changes = fault, {hook: {"failing task": harness.fail}}
+    assert await harness.serve_until(harness.failing.set) == 1
+    assert [step for step in harness.steps if step in ("left", "finished")] == ["left", "finished"]
     (error,) = errors_in(capsys.readouterr().err)
-    assert (error["event"], error["task"]) == ("background task failed", "the frail one")
-    assert error["exception"][0]["exc_value"] == told
+    assert (error["event"], error["task"]) == ("background task failed", "failing task")
+    assert error["exception"][0]["exc_value"] == message
     assert error["exception"][0]["frames"]
 
 
-async def test_a_key_that_is_refused_at_once_opens_no_port(life: Life) -> None:
-    life.fault, life.changes = SettingsError("another key"), {"check_access": life.fails}
-    life.failing.set()
+async def test_a_key_that_is_refused_at_once_opens_no_port(harness: ServiceHarness) -> None:
+    harness.fault, harness.changes = SettingsError("another key"), {"check_access": harness.fail}
+    harness.failing.set()
     with pytest.raises(SettingsError, match="another key"):
-        await life.served(life.failing.set)
-    assert life.steps == ["started"]
+        await harness.serve_until(harness.failing.set)
+    assert harness.steps == ["started"]
 
 
 async def test_a_key_that_is_refused_later_ends_the_service_drained(
-    life: Life, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    harness: ServiceHarness, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("croupier.runtime.service.FIRST_ANSWER_SECONDS", 0.01)
-    life.fault, life.changes = SettingsError("another key"), {"check_access": life.fails}
+    monkeypatch.setattr("croupier.runtime.service.ACCESS_CHECK_SECONDS", 0.01)
+    harness.fault, harness.changes = SettingsError("another key"), {"check_access": harness.fail}
     with pytest.raises(SettingsError, match="another key"):
-        await life.served(life.failing.set)
-    assert life.steps[-2:] == ["finished", "lasting ended"]
+        await harness.serve_until(harness.failing.set)
+    assert harness.steps[-2:] == ["finished", "lasting ended"]
     assert errors_in(capsys.readouterr().err) == []
 
 
-async def test_a_key_that_is_taken_changes_nothing(life: Life) -> None:
-    life.changes = {"check_access": life.step("asked")}
-    assert await life.served(lambda: os.kill(os.getpid(), signal.SIGTERM)) == 0
-    assert life.steps[:3] == ["started", "asked", "joined"]
+async def test_an_accepted_key_changes_nothing(harness: ServiceHarness) -> None:
+    harness.changes = {"check_access": harness.step("asked")}
+    assert await harness.serve_until(lambda: os.kill(os.getpid(), signal.SIGTERM)) == 0
+    assert harness.steps[:3] == ["started", "asked", "joined"]
 
 
-@pytest.mark.parametrize("place", ["start", "join"])
+@pytest.mark.parametrize("hook", ["start", "join"])
 async def test_a_start_that_fails_is_logged_with_a_traceback(
-    life: Life, capsys: pytest.CaptureFixture[str], place: str
+    harness: ServiceHarness, capsys: pytest.CaptureFixture[str], hook: str
 ) -> None:
-    life.fault, life.changes = OSError("a defect"), {place: life.fails}
-    life.failing.set()
-    assert await life.served(life.failing.set) == 1
+    harness.fault, harness.changes = OSError("a defect"), {hook: harness.fail}
+    harness.failing.set()
+    assert await harness.serve_until(harness.failing.set) == 1
     (error,) = errors_in(capsys.readouterr().err)
     assert error["event"] == "the service failed"
     assert error["exception"][0]["exc_value"] == "a defect"
 
 
 @pytest.mark.parametrize(("address", "warnings"), [("127.0.0.1:0", 0), ("0.0.0.0:0", 1)])
-async def test_a_service_that_others_reach_without_tls_says_so_once(
-    life: Life, capsys: pytest.CaptureFixture[str], address: str, warnings: int
+async def test_a_service_that_other_machines_reach_without_tls_logs_one_warning(
+    harness: ServiceHarness, capsys: pytest.CaptureFixture[str], address: str, warnings: int
 ) -> None:
-    life.changes = {"ports": (Port("listen", address, LOBBY[1:], lambda _: None, VERIFIER),), "start": life.fails}
-    life.fault = OSError("far enough")
-    life.failing.set()
-    await life.served(life.failing.set)
+    harness.changes = {"ports": (Port("listen", address, LOBBY[1:], lambda _: None, VERIFIER),), "start": harness.fail}
+    harness.fault = OSError("end of the test")
+    harness.failing.set()
+    await harness.serve_until(harness.failing.set)
     assert capsys.readouterr().err.count("without TLS: see --tls-certificate") == warnings

@@ -1,16 +1,12 @@
-"""Mutual TLS: usable and unusable files, accepted callers, and certificates that change at run time."""
+"""Files of mutual TLS: usable and unusable ones, and those that change at run time."""
 
 import asyncio
-import ssl
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from collections.abc import Callable
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import grpc
 import pytest
 from cryptography.hazmat.primitives.serialization import (
     BestAvailableEncryption,
@@ -18,40 +14,22 @@ from cryptography.hazmat.primitives.serialization import (
     PrivateFormat,
     load_pem_private_key,
 )
-from grpc_health.v1 import health_pb2, health_pb2_grpc
 from prometheus_client import CollectorRegistry
 from structlog.testing import CapturingLogger
 
-from croupier.runtime.certificates import CertificateAndKey, new_certificate
-from croupier.runtime.channels import open_channel
+from croupier.runtime.certificates import new_certificate
 from croupier.runtime.metrics import export_expiry
 from croupier.runtime.program import SettingsError
-from croupier.runtime.server import Listener
-from croupier.runtime.tls import Tls, TlsFiles
-from croupier_api.v1 import lobby_pb2 as pb
-from tests.certificates import FUTURE, NOW, PAST, UNSUPPORTED, Authority, der, replace
-from tests.runtime.site import LOBBY, Servicer, opened_site
-from tests.waiting import TIMEOUT_SECONDS, until
+from croupier.runtime.tls import TlsFiles
+from tests.certificates import FUTURE, NOW, PAST, UNSUPPORTED, Authority, replace
+from tests.runtime.loaded_tls import load, poll
+from tests.waiting import until
 
-AUTHORITY, OTHER_AUTHORITY = Authority(), Authority()
-
-
-def milliseconds(now: datetime = NOW) -> int:
-    return int(now.timestamp() * 1000)
+AUTHORITY = Authority()
 
 
 def events(logger: CapturingLogger) -> list[str]:
     return [call.args[0] for call in logger.calls]
-
-
-def opened(files: TlsFiles) -> Tls:
-    return Tls(files, milliseconds, CapturingLogger())
-
-
-def poll(tls: Tls) -> None:
-    """Poll often enough to accept new files."""
-    for _ in range(2):
-        tls.look()
 
 
 @pytest.fixture
@@ -81,13 +59,13 @@ FAULTS: dict[str, tuple[Callable[[TlsFiles], object], str]] = {
         "tls.key is not the key of the certificate in .*tls.crt",
     ),
     "expired": (lambda files: replace(files, AUTHORITY.issue("engine", PAST)), "tls.crt expired at 20.*"),
-    "not yet": (lambda files: replace(files, AUTHORITY.issue("engine", FUTURE)), "tls.crt holds from 20.* on only"),
+    "not yet": (lambda files: replace(files, AUTHORITY.issue("engine", FUTURE)), "tls.crt is not valid before 20.*"),
     "expired authority": (
         lambda files: files.ca.write_bytes(AUTHORITY.issue("any", PAST).certificate),
         "ca.crt expired at 20.*",
     ),
     **{
-        kind: (partial(replace, issued=issued), "tls.key is of a kind that TLS is not spoken with here: .* P-256")
+        kind: (partial(replace, issued=issued), "unsupported kind of key in .*tls.key: expected .* P-256")
         for kind, issued in UNSUPPORTED.items()
     },
 }
@@ -98,7 +76,7 @@ def test_unusable_files_are_named_without_their_content(files: TlsFiles, fault: 
     spoil, expected = FAULTS[fault]
     spoil(files)
     with pytest.raises(SettingsError, match=expected) as refused:
-        opened(files)
+        load(files)
     assert "BEGIN" not in str(refused.value)
     assert "garbage" not in str(refused.value)
     assert "\n" not in str(refused.value)
@@ -107,29 +85,26 @@ def test_unusable_files_are_named_without_their_content(files: TlsFiles, fault: 
 def test_one_valid_authority_of_several_is_enough(files: TlsFiles) -> None:
     old = Authority().issue("old authority", PAST).certificate
     files.ca.write_bytes(old + AUTHORITY.authority.certificate)
-    assert opened(files).identity.authorities.count(b"BEGIN") == 2
+    assert load(files).identity.authorities.count(b"BEGIN") == 2
 
 
 def test_no_secret_is_in_what_is_printed(files: TlsFiles) -> None:
-    assert "BEGIN" not in repr(opened(files).identity) + repr(AUTHORITY.authority).partition("key")[2]
-
-
-# Changes
+    assert "BEGIN" not in repr(load(files).identity) + repr(AUTHORITY.authority).partition("key")[2]
 
 
 def test_new_files_are_used_once_all_of_them_are_there(files: TlsFiles) -> None:
     logger, new = CapturingLogger(), AUTHORITY.issue("engine")
-    tls = Tls(files, milliseconds, logger)
+    tls = load(files, logger=logger)
     old = tls.identity
-    tls.look()
+    tls.poll()
     files.certificate.write_bytes(new.certificate)
-    tls.look()
+    tls.poll()
     files.key.write_bytes(new.key)
-    tls.look()
+    tls.poll()
     assert tls.identity is old
-    tls.look()
+    tls.poll()
     assert (tls.identity.certificate, tls.identity.key) == (new.certificate, new.key)
-    tls.look()
+    tls.poll()
     assert events(logger) == ["the new certificate is used from now on"]
 
 
@@ -138,7 +113,7 @@ def test_files_that_kubernetes_swaps_all_at_once_are_used(tmp_path: Path) -> Non
         AUTHORITY.files(tmp_path / folder, AUTHORITY.issue("engine"))
     current = tmp_path / "..data"
     current.symlink_to("first")
-    tls = opened(TlsFiles(current / "tls.crt", current / "tls.key", current / "ca.crt"))
+    tls = load(TlsFiles(current / "tls.crt", current / "tls.key", current / "ca.crt"))
     (tmp_path / "next").symlink_to("second")
     (tmp_path / "next").replace(current)
     poll(tls)
@@ -148,11 +123,11 @@ def test_files_that_kubernetes_swaps_all_at_once_are_used(tmp_path: Path) -> Non
 @pytest.mark.parametrize("fault", FAULTS)
 def test_unusable_new_files_change_nothing_and_are_logged_once(files: TlsFiles, fault: str) -> None:
     logger = CapturingLogger()
-    tls = Tls(files, milliseconds, logger)
+    tls = load(files, logger=logger)
     old, before = tls.identity, files.contents()
     FAULTS[fault][0](files)
     for _ in range(4):
-        tls.look()
+        tls.poll()
     assert tls.identity is old
     assert events(logger) == ["the new certificate cannot be used, the old one is kept"]
     assert "BEGIN" not in str(logger.calls)
@@ -164,8 +139,8 @@ def test_unusable_new_files_change_nothing_and_are_logged_once(files: TlsFiles, 
 
 
 async def test_the_files_are_polled(files: TlsFiles, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("croupier.runtime.tls.LOOK_SECONDS", 0.001)
-    tls, new = opened(files), AUTHORITY.issue("engine")
+    monkeypatch.setattr("croupier.runtime.tls.POLL_SECONDS", 0.001)
+    tls, new = load(files), AUTHORITY.issue("engine")
     watching = asyncio.create_task(tls.watch())
     replace(files, new)
     await until(lambda: tls.identity.certificate == new.certificate)
@@ -173,7 +148,7 @@ async def test_the_files_are_polled(files: TlsFiles, monkeypatch: pytest.MonkeyP
 
 
 def test_metrics_have_the_end_of_the_certificate(files: TlsFiles) -> None:
-    registry, tls = CollectorRegistry(), opened(files)
+    registry, tls = CollectorRegistry(), load(files)
     export_expiry(registry, tls)
     name = "croupier_tls_certificate_expiry_timestamp_seconds"
     # The times of a certificate have no fractions of a second.
@@ -184,151 +159,3 @@ def test_metrics_have_the_end_of_the_certificate(files: TlsFiles) -> None:
     nothing = CollectorRegistry()
     export_expiry(nothing, None)
     assert list(nothing.collect()) == []
-
-
-# Connections
-
-
-class EchoCertificate(Servicer):
-    """A servicer that returns the caller's certificate; a request with a name waits until it `is_open`."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.is_open = asyncio.Event()
-
-    async def SignIn(self, request: pb.SignInRequest, context: Any) -> pb.SignInResponse:
-        if request.name:
-            await self.is_open.wait()
-        return pb.SignInResponse(player=pb.Player(name=context.auth_context()["x509_pem_cert"][0]))
-
-
-@dataclass
-class ServedEngine:
-    """An engine's listener with its certificate."""
-
-    servicer: EchoCertificate
-    listener: Listener
-    tls: Tls
-    files: TlsFiles
-
-    @property
-    def address(self) -> str:
-        return self.listener.address
-
-    async def presents(self, issued: CertificateAndKey) -> bool:
-        """Return whether new connections get this certificate, with or without one of their own."""
-        host, _, number = self.address.rpartition(":")
-        presented = await asyncio.to_thread(ssl.get_server_certificate, (host, int(number)))
-        return der(presented.encode()) == der(issued.certificate)
-
-
-@asynccontextmanager
-async def port(files: TlsFiles, opened_at: datetime = NOW) -> AsyncIterator[ServedEngine]:
-    tls, servicer = Tls(files, lambda: milliseconds(opened_at), CapturingLogger()), EchoCertificate()  # type: ignore[abstract]
-    async with opened_site(servicer, tls) as site:
-        yield ServedEngine(servicer, site.listener, tls, files)
-
-
-@pytest.fixture
-async def engine(files: TlsFiles) -> AsyncIterator[ServedEngine]:
-    async with port(files) as running:
-        yield running
-
-
-async def presented_certificate(channel: grpc.aio.Channel, name: str = "") -> bytes:
-    method: Any = channel.unary_unary(f"{LOBBY}/SignIn", pb.SignInRequest.SerializeToString)
-    answer = await method(pb.SignInRequest(name=name), timeout=TIMEOUT_SECONDS)
-    return pb.SignInResponse.FromString(answer).player.name.encode()
-
-
-async def refusal(channel: grpc.aio.Channel) -> str:
-    async with channel:
-        with pytest.raises(grpc.aio.AioRpcError) as refused:
-            await presented_certificate(channel)
-    assert refused.value.code() is grpc.StatusCode.UNAVAILABLE
-    return refused.value.details() or ""
-
-
-async def test_both_sides_authenticate(engine: ServedEngine, tmp_path: Path) -> None:
-    lobby = AUTHORITY.issue("lobby")
-    async with open_channel(engine.address, opened(AUTHORITY.files(tmp_path / "lobby", lobby)), "engine") as channel:
-        assert der(await presented_certificate(channel)) == der(lobby.certificate)
-
-
-CALLERS: dict[str, grpc.ChannelCredentials | None] = {
-    "no TLS": None,
-    "no certificate": AUTHORITY.credentials(None),
-    "another authority's": AUTHORITY.credentials(OTHER_AUTHORITY.issue("lobby")),
-    "expired": AUTHORITY.credentials(AUTHORITY.issue("lobby", PAST)),
-    "not yet": AUTHORITY.credentials(AUTHORITY.issue("lobby", FUTURE)),
-}
-
-
-@pytest.mark.parametrize("caller", CALLERS)
-async def test_callers_without_a_valid_certificate_are_refused(engine: ServedEngine, caller: str) -> None:
-    credentials = CALLERS[caller]
-    address = engine.address
-    await refusal(grpc.aio.secure_channel(address, credentials) if credentials else grpc.aio.insecure_channel(address))
-    async with grpc.aio.secure_channel(address, AUTHORITY.credentials(AUTHORITY.issue("lobby"))) as channel:
-        await presented_certificate(channel)
-
-
-@pytest.mark.parametrize(
-    ("trusted", "name", "issued_at", "expected"),
-    [
-        (AUTHORITY, "scoring", NOW, "Hostname"),
-        (OTHER_AUTHORITY, "engine", NOW, "CERTIFICATE_VERIFY_FAILED"),
-        # A port whose certificate was not renewed in time presents it further.
-        (AUTHORITY, "engine", PAST, "expired"),
-    ],
-)
-async def test_a_service_without_a_valid_certificate_is_refused(
-    files: TlsFiles, tmp_path: Path, trusted: Authority, name: str, issued_at: datetime, expected: str
-) -> None:
-    replace(files, AUTHORITY.issue("engine", issued_at))
-    tls = opened(trusted.files(tmp_path / "lobby", AUTHORITY.issue("lobby")))
-    async with port(files, issued_at) as engine:
-        assert expected in await refusal(open_channel(engine.address, tls, name))
-
-
-async def test_new_connections_get_the_new_certificate_and_streams_continue(engine: ServedEngine) -> None:
-    new = AUTHORITY.issue("engine")
-    async with grpc.aio.secure_channel(engine.address, AUTHORITY.credentials(AUTHORITY.issue("lobby"))) as channel:
-        stream = health_pb2_grpc.HealthStub(channel).Watch(health_pb2.HealthCheckRequest(), timeout=TIMEOUT_SECONDS)
-        assert (await stream.read()).status == health_pb2.HealthCheckResponse.SERVING
-        assert not await engine.presents(new)
-        replace(engine.files, new)
-        poll(engine.tls)
-        assert await engine.presents(new)
-        engine.files.key.write_bytes(b"broken")
-        poll(engine.tls)
-        assert await engine.presents(new)
-        await engine.listener.set_serving(False)
-        assert (await stream.read()).status == health_pb2.HealthCheckResponse.NOT_SERVING
-
-
-async def test_a_channel_changes_to_its_new_certificate_and_finishes_calls_on_the_old(
-    engine: ServedEngine, tmp_path: Path
-) -> None:
-    lobby, new = AUTHORITY.issue("lobby"), AUTHORITY.issue("lobby")
-    files = AUTHORITY.files(tmp_path / "lobby", lobby)
-    tls = opened(files)
-    async with open_channel(engine.address, tls, "engine") as channel:
-        waiting = asyncio.ensure_future(presented_certificate(channel, "wait"))
-        assert der(await presented_certificate(channel)) == der(lobby.certificate)
-        replace(files, new)
-        poll(tls)
-        assert der(await presented_certificate(channel)) == der(new.certificate)
-        assert not waiting.done()
-        engine.servicer.is_open.set()
-        assert der(await waiting) == der(lobby.certificate)
-
-
-async def test_a_new_authority_is_accepted_from_then_on(engine: ServedEngine) -> None:
-    stranger = OTHER_AUTHORITY.issue("lobby")
-    credentials = AUTHORITY.credentials(stranger)
-    await refusal(grpc.aio.secure_channel(engine.address, credentials))
-    engine.files.ca.write_bytes(AUTHORITY.authority.certificate + OTHER_AUTHORITY.authority.certificate)
-    poll(engine.tls)
-    async with grpc.aio.secure_channel(engine.address, credentials) as channel:
-        assert der(await presented_certificate(channel)) == der(stranger.certificate)

@@ -1,4 +1,4 @@
-"""Traces: from caller to callee, to a collector that may be away, and not at all unless they are asked for."""
+"""Traces of calls, their export to a collector, which may be unreachable, and no traces by default."""
 
 import asyncio
 import subprocess
@@ -21,32 +21,31 @@ from croupier.runtime import span_export
 from croupier.runtime.channels import open_channel
 from croupier.runtime.errors import IllegalNow
 from croupier.runtime.program import SettingsError
-from croupier.runtime.span_export import ALLOWED_ATTRIBUTES, MAX_WAITING_SPANS, batching, end, new_provider
-from croupier.runtime.traced_calls import TracedCalls, traced
+from croupier.runtime.span_export import ALLOWED_ATTRIBUTES, MAX_QUEUED_SPANS, batch_processor, new_provider, shut_down
+from croupier.runtime.traced_calls import TracingInterceptor, tracing_interceptors
 from croupier.runtime.tracing import TRACER, TracesSettings, add_span_ids, exported_spans, open_span
 from croupier_api.v1 import errors_pb2, lobby_pb2_grpc
 from croupier_api.v1 import lobby_pb2 as pb
-from tests.collector import TOLD, collecting
+from tests.collector import ALLOWED, PARENT, SAMPLED, TRACE, collecting
 from tests.recorded_spans import recorded_spans
-from tests.runtime.site import Site, bearer, opened_site
+from tests.runtime.lobby_server import LobbyServer, bearer, running_lobby
 from tests.waiting import TIMEOUT_SECONDS, until
 
 METHOD = "croupier_api.v1.LobbyService/GetTable"
-TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 
 
 @asynccontextmanager
-async def site() -> AsyncIterator[Site]:
-    """A service that calls itself."""
+async def traced_lobby() -> AsyncIterator[LobbyServer]:
+    """Run a lobby with a traced channel to it."""
     async with (
-        opened_site() as opened,
-        open_channel(opened.listener.address, interceptors=[TracedCalls()]) as channel,
+        running_lobby() as opened,
+        open_channel(opened.listener.address, interceptors=[TracingInterceptor()]) as channel,
     ):
         yield opened._replace(stub=lobby_pb2_grpc.LobbyServiceStub(channel))
 
 
 async def get(stub: Any, traceparent: str = "") -> str:
-    """The code of a call, by the site's own channel or from outside with this header."""
+    """Return the code of a call, with this header."""
     metadata = (*bearer("the queen of hearts"), *([("traceparent", traceparent)] if traceparent else []))
     call = stub.GetTable(pb.GetTableRequest(table_id="t1"), timeout=TIMEOUT_SECONDS, metadata=metadata)
     return str((await call.code()).name)
@@ -60,18 +59,18 @@ def span_id(span: ReadableSpan) -> int:
 async def test_a_call_is_one_trace_from_caller_to_callee_with_ids_for_the_logs() -> None:
     logged: dict[str, Any] = {}
     with recorded_spans() as spans:
-        async with site() as here:
-            here.servicer.act = lambda: logged.update(add_span_ids(None, "info", {}))
-            assert await get(here.stub) == "OK"
-            assert await get(here.stub) == "OK"
+        async with traced_lobby() as lobby:
+            lobby.servicer.act = lambda: logged.update(add_span_ids(None, "info", {}))
+            assert await get(lobby.stub) == "OK"
+            assert await get(lobby.stub) == "OK"
             assert add_span_ids(None, "info", {}) == {}
-    served, asked, *second = spans.get_finished_spans()
-    assert (asked.name, asked.kind, asked.parent) == (METHOD, SpanKind.CLIENT, None)
+    served, called, *second = spans.get_finished_spans()
+    assert (called.name, called.kind, called.parent) == (METHOD, SpanKind.CLIENT, None)
     assert (served.name, served.kind) == (METHOD, SpanKind.SERVER)
     assert served.context is not None
-    assert asked.context is not None
+    assert called.context is not None
     assert served.parent is not None
-    assert (served.context.trace_id, served.parent.span_id) == (asked.context.trace_id, span_id(asked))
+    assert (served.context.trace_id, served.parent.span_id) == (called.context.trace_id, span_id(called))
     assert served.attributes == {
         "rpc.system.name": "grpc",
         "rpc.method": METHOD,
@@ -80,7 +79,7 @@ async def test_a_call_is_one_trace_from_caller_to_callee_with_ids_for_the_logs()
     }
     traces = {span.context.trace_id for span in second if span.context}
     assert len(traces) == 1
-    assert asked.context.trace_id not in traces
+    assert called.context.trace_id not in traces
     assert logged == {"trace_id": f"{traces.pop():032x}", "span_id": f"{span_id(second[0]):016x}"}
 
 
@@ -91,27 +90,29 @@ async def test_spans_report_codes_and_never_texts() -> None:
     async with collecting() as collector:
         exporter = OTLPSpanExporter(endpoint=f"http://{collector.address}", insecure=True)
         with recorded_spans() as spans:
-            async with site() as here:
-                here.servicer.act = partial(
+            async with traced_lobby() as lobby:
+                lobby.servicer.act = partial(
                     fail, IllegalNow(errors_pb2.ERROR_REASON_ILLEGAL_ACTION, "the ace of spades")
                 )
-                assert await get(here.stub) == "FAILED_PRECONDITION"
-                here.servicer.act = partial(fail, ZeroDivisionError("the ace of spades"))
-                assert await get(here.stub) == "INTERNAL"
+                assert await get(lobby.stub) == "FAILED_PRECONDITION"
+                lobby.servicer.act = partial(fail, ZeroDivisionError("the ace of spades"))
+                assert await get(lobby.stub) == "INTERNAL"
         # Off the event loop, on which the collector listens.
         result = await asyncio.to_thread(exporter.export, spans.get_finished_spans())
         assert result is SpanExportResult.SUCCESS
         exporter.shutdown()
-    codes = [each.told["rpc.response.status_code"] for each in collector.seen]
+    codes = [each.attributes["rpc.response.status_code"] for each in collector.seen]
     assert sorted(codes) == ["FAILED_PRECONDITION"] * 2 + ["INTERNAL"] * 2
-    assert {each.told["rpc.response.status_code"] for each in collector.seen if each.span.status.code} == {"INTERNAL"}
+    assert {each.attributes["rpc.response.status_code"] for each in collector.seen if each.span.status.code} == {
+        "INTERNAL"
+    }
     # Several words: random identifiers can contain a single one as short as "ace".
     assert b"ace of spades" not in collector.raw
     assert b"queen of hearts" not in collector.raw
 
 
 def test_nothing_is_exported_that_is_not_allowed() -> None:
-    """Neither what the API records by itself, nor what somebody wrote into a span."""
+    """The API records exceptions by itself, and code may set any attribute."""
     secret = "the ace of spades"
 
     @TRACER.start_as_current_span("act")
@@ -126,20 +127,20 @@ def test_nothing_is_exported_that_is_not_allowed() -> None:
         leak()
     (exported,) = spans.get_finished_spans()
     assert (exported.name, exported.attributes) == ("act", {"croupier.game": "solo"})
-    assert ALLOWED_ATTRIBUTES == TOLD
+    assert ALLOWED_ATTRIBUTES == ALLOWED
     assert (exported.status.status_code, len(exported.links)) == (StatusCode.ERROR, 1)
     assert secret not in exported.to_json()
 
 
-SAMPLED, UNSAMPLED, NO_TRACEPARENT = f"00-{TRACE}-{PARENT}-01", f"00-{TRACE}-{PARENT}-00", "x" * 999
+UNSAMPLED, INVALID = f"00-{TRACE}-{PARENT}-00", "x" * 999
 
 
 @pytest.mark.parametrize(
-    ("traceparent", "count"), [(SAMPLED, 1), (UNSAMPLED, 0), ("", 1), (NO_TRACEPARENT, 1)], ids=lambda each: str(each)
+    ("traceparent", "count"), [(SAMPLED, 1), (UNSAMPLED, 0), ("", 1), (INVALID, 1)], ids=lambda each: str(each)
 )
-async def test_a_callers_decision_is_kept(traceparent: str, count: int) -> None:
+async def test_the_sampling_decision_of_the_caller_is_kept(traceparent: str, count: int) -> None:
     with recorded_spans() as spans:
-        async with site() as here, grpc.aio.insecure_channel(here.listener.address) as outside:
+        async with traced_lobby() as lobby, grpc.aio.insecure_channel(lobby.listener.address) as outside:
             assert await get(lobby_pb2_grpc.LobbyServiceStub(outside), traceparent) == "OK"
     seen = spans.get_finished_spans()
     assert len(seen) == count
@@ -150,17 +151,17 @@ async def test_a_callers_decision_is_kept(traceparent: str, count: int) -> None:
 
 
 @pytest.mark.parametrize(("ratio", "is_recorded"), [(0.0, False), (1.0, True)])
-def test_traces_that_begin_here_go_by_the_ratio(ratio: float, is_recorded: bool) -> None:
+def test_traces_that_begin_here_are_sampled_by_the_ratio(ratio: float, is_recorded: bool) -> None:
     tracer = new_provider(SpanProcessor(), ratio, "lobby").get_tracer("a test")
     assert tracer.start_span("one").is_recording() is is_recorded
 
 
 async def test_a_cancelled_caller_cancels_the_call() -> None:
-    asked, cancelled = asyncio.Event(), asyncio.Event()
+    called, cancelled = asyncio.Event(), asyncio.Event()
 
     class Call:
         async def code(self) -> grpc.StatusCode:
-            asked.set()
+            called.set()
             await asyncio.Event().wait()
             raise AssertionError
 
@@ -172,27 +173,27 @@ async def test_a_cancelled_caller_cancels_the_call() -> None:
 
     details = grpc.aio.ClientCallDetails(f"/{METHOD}", None, None, None, None)
     with recorded_spans() as spans:
-        calling = asyncio.create_task(TracedCalls().intercept_unary_unary(begin, details, None))
-        await asked.wait()
+        calling = asyncio.create_task(TracingInterceptor().intercept_unary_unary(begin, details, None))
+        await called.wait()
         calling.cancel()
         await asyncio.gather(calling, return_exceptions=True)
     assert cancelled.is_set()
     assert [span.name for span in spans.get_finished_spans()] == [METHOD]
 
 
-# The way to the collector
+# Export
 
 
-class Slow(SpanExporter):
-    """Takes nothing until it is let go; whoever gives up waiting has failed."""
+class BlockingExporter(SpanExporter):
+    """An exporter that blocks until `go` is set."""
 
     def __init__(self) -> None:
         self.begun, self.go = threading.Event(), threading.Event()
-        self.count, self.was_let_go = 0, False
+        self.count, self.was_released = 0, False
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         self.begun.set()
-        self.was_let_go = self.go.wait(TIMEOUT_SECONDS)
+        self.was_released = self.go.wait(TIMEOUT_SECONDS)
         self.count += len(spans)
         return SpanExportResult.SUCCESS
 
@@ -200,65 +201,63 @@ class Slow(SpanExporter):
         self.go.set()
 
 
-def test_no_more_spans_wait_than_allowed() -> None:
-    exporter = Slow()
-    provider = new_provider(batching(exporter), 1.0, "lobby")
+def test_the_queue_of_spans_is_limited() -> None:
+    exporter = BlockingExporter()
+    provider = new_provider(batch_processor(exporter), 1.0, "lobby")
     tracer = provider.get_tracer("a test")
     tracer.start_span("one").end()
     assert exporter.begun.wait(TIMEOUT_SECONDS)
-    for _ in range(MAX_WAITING_SPANS + 3):
+    for _ in range(MAX_QUEUED_SPANS + 3):
         tracer.start_span("one").end()
     exporter.go.set()
     provider.shutdown()
-    assert exporter.count == MAX_WAITING_SPANS + 1
+    assert exporter.count == MAX_QUEUED_SPANS + 1
 
 
-async def test_the_end_does_not_wait_for_a_collector_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_shutdown_does_not_wait_for_a_hanging_collector(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(span_export, "FLUSH_SECONDS", 0.05)
-    exporter = Slow()
-    provider = new_provider(batching(exporter), 1.0, "lobby")
+    exporter = BlockingExporter()
+    provider = new_provider(batch_processor(exporter), 1.0, "lobby")
     provider.get_tracer("a test").start_span("one").end()
-    end(provider, exporter)
-    await until(lambda: exporter.was_let_go)
+    shut_down(provider, exporter)
+    await until(lambda: exporter.was_released)
 
 
-def in_a_process_of_its_own(script: str) -> None:
+def run_in_new_process(script: str) -> None:
     subprocess.run([sys.executable, "-c", script], check=True, timeout=TIMEOUT_SECONDS)
 
 
-async def test_a_collector_that_is_away_costs_only_spans() -> None:
-    async with collecting() as gone:
-        pass
-    script = (
+def span_script(endpoint: str, is_recording: bool) -> str:
+    """Return a program that makes a span with this endpoint of a collector."""
+    return (
         "from croupier.runtime.tracing import TracesSettings, exported_spans, start_span\n"
-        f"with exported_spans(TracesSettings('{gone.address}'), 'lobby'), start_span('one') as span:\n"
-        "    assert span.is_recording()"
+        f"with exported_spans(TracesSettings({endpoint!r}), 'lobby'), start_span('one') as span:\n"
+        f"    assert span.is_recording() is {is_recording}"
     )
-    await asyncio.to_thread(in_a_process_of_its_own, script)
 
 
-# Only where asked for
+async def test_an_unreachable_collector_loses_spans_only() -> None:
+    async with collecting() as closed:
+        pass
+    await asyncio.to_thread(run_in_new_process, span_script(closed.address, True))
+
+
+# Disabled
 
 
 def test_without_a_collector_nothing_is_recorded_and_no_channel_is_traced() -> None:
-    script = (
-        "from croupier.runtime.tracing import TracesSettings, exported_spans, start_span\n"
-        "with exported_spans(TracesSettings(''), 'lobby'), start_span('one') as span:\n"
-        "    assert not span.is_recording()"
-    )
-    in_a_process_of_its_own(script)
-    assert traced(TracesSettings("")) == []
+    run_in_new_process(span_script("", False))
+    assert tracing_interceptors(TracesSettings("")) == []
 
 
-def test_a_part_of_nothing_is_not_recorded() -> None:
-    """As what computer players do."""
+def test_a_child_of_an_unrecorded_span_is_not_recorded() -> None:
     with recorded_spans() as spans, open_span("append") as span:
         assert not span.is_recording()
     assert spans.get_finished_spans() == ()
 
 
-def test_services_do_not_import_the_sdk_unless_it_is_asked_for() -> None:
-    in_a_process_of_its_own(
+def test_services_do_not_import_the_sdk_by_default() -> None:
+    run_in_new_process(
         "import sys, croupier.engine.__main__, croupier.lobby.__main__, croupier.scoring.__main__\n"
         "assert not [name for name in sys.modules if name.startswith('opentelemetry.sdk')]"
     )

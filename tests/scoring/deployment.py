@@ -20,7 +20,7 @@ from croupier.runtime.identity import (
     load_private_key,
     write_new_key_pair,
 )
-from croupier.runtime.service import Resources
+from croupier.runtime.service import Resources, now_milliseconds
 from croupier.runtime.tracing import TracesSettings
 from croupier.scoring.__main__ import build
 from croupier.scoring.settings import ScoringSettings
@@ -28,7 +28,7 @@ from croupier_api.v1 import facts_pb2, scoring_pb2_grpc, tables_pb2
 from croupier_api.v1 import scoring_pb2 as pb
 from croupier_internal.v1 import scoring_control_pb2 as control_pb
 from croupier_internal.v1 import scoring_control_pb2_grpc
-from tests.contract.deployment import CALL_SECONDS, Metadata, now, person
+from tests.contract.deployment import CALL_SECONDS, Metadata, person
 from tests.serving import serving
 
 END_MILLISECONDS = 1_790_000_000_000
@@ -69,7 +69,9 @@ class Keys:
         return bearer(self.private("engine"), SCORING_CONTROL_AUDIENCE, "engine")
 
 
-def bearer(key: Ed25519PrivateKey, audience: str, subject: str, clock: Callable[[], int] = now) -> Metadata:
+def bearer(
+    key: Ed25519PrivateKey, audience: str, subject: str, clock: Callable[[], int] = now_milliseconds
+) -> Metadata:
     """Return metadata with a token that is valid for a minute."""
     token, _ = TokenIssuer(key, audience, 60, clock).issue(subject, "Name")
     return (("authorization", f"Bearer {token}"),)

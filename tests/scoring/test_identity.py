@@ -5,11 +5,12 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from croupier.runtime.identity import ENGINE_CONTROL_AUDIENCE, PLAYER_AUDIENCE, SCORING_CONTROL_AUDIENCE
+from croupier.runtime.service import now_milliseconds
 from croupier_api.v1 import scoring_pb2 as pb
 from croupier_api.v1.scoring_pb2_grpc import ScoringServiceStub
 from croupier_internal.v1 import scoring_control_pb2 as control_pb
 from croupier_internal.v1.scoring_control_pb2_grpc import ScoringControlServiceStub
-from tests.contract.deployment import CALL_SECONDS, Metadata, now
+from tests.contract.deployment import CALL_SECONDS, Metadata
 from tests.scoring.deployment import Keys, ScoringHarness, bearer, result_entry, round_entry
 from tests.serving import refusal
 
@@ -34,7 +35,7 @@ def invalid_metadata(keys: Keys) -> dict[str, Metadata]:
         "not a token": (("authorization", "Bearer anna"),),
         "forged player": bearer(forger, PLAYER_AUDIENCE, "anna"),
         "forged engine": bearer(forger, SCORING_CONTROL_AUDIENCE, "engine"),
-        "expired engine": bearer(engine, SCORING_CONTROL_AUDIENCE, "engine", lambda: now() - 3_600_000),
+        "expired engine": bearer(engine, SCORING_CONTROL_AUDIENCE, "engine", lambda: now_milliseconds() - 3_600_000),
         "lobby for engine": bearer(lobby, ENGINE_CONTROL_AUDIENCE, "lobby"),
         "lobby as engine": bearer(lobby, SCORING_CONTROL_AUDIENCE, "engine"),
         "engine as player": bearer(engine, PLAYER_AUDIENCE, "anna"),

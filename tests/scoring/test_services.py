@@ -10,7 +10,7 @@ from croupier.scoring.codec import decode_round
 from croupier_api.v1 import facts_pb2, tables_pb2
 from croupier_api.v1 import scoring_pb2 as pb
 from croupier_internal.v1 import scoring_control_pb2 as control_pb
-from tests.contract.deployment import computer, person
+from tests.contract.deployment import bot_seat, person
 from tests.scoring.deployment import ANNA_AND_BEN, END_MILLISECONDS, ScoringHarness, result_entry, round_entry
 from tests.serving import Refusal, refusal
 
@@ -71,7 +71,7 @@ def test_details_are_ordered_by_name() -> None:
 
 
 async def test_a_leaderboard_is_listed_in_pages(harness: ScoringHarness) -> None:
-    seats = (person("carl"), computer(), person("anna"), person("ben"))
+    seats = (person("carl"), bot_seat(), person("anna"), person("ben"))
     await harness.record(result_entry("t1", ((1,), (3,), (0, 2)), seats))
     request = pb.GetLeaderboardRequest(game="jossing", page_size=1)
     seen = []
@@ -94,7 +94,7 @@ async def record_results(harness: ScoringHarness) -> None:
     await harness.record(result_entry("b", end_milliseconds=END_MILLISECONDS + 3, game="solo"))
     await harness.record(result_entry("c", end_milliseconds=END_MILLISECONDS + 2, seats=carl_and_anna))
     await harness.record(result_entry("d", end_milliseconds=END_MILLISECONDS + 2, seats=carl_and_anna))
-    await harness.record(result_entry("e", end_milliseconds=END_MILLISECONDS, seats=(computer(), computer())))
+    await harness.record(result_entry("e", end_milliseconds=END_MILLISECONDS, seats=(bot_seat(), bot_seat())))
 
 
 @pytest.mark.parametrize("page_size", [2, 100])
@@ -172,12 +172,12 @@ INVALID_ENTRIES: list[tuple[control_pb.RecordRoundRequest | pb.GameResult, str]]
     (altered(round_entry(), game=""), "game"),
     (altered(round_entry(), game="x" * 33), "game"),
     (altered(round_entry(), seats=[]), "seats"),
-    (round_entry(seats=(computer(),) * 31), "seats"),
+    (round_entry(seats=(bot_seat(),) * 31), "seats"),
     (round_entry(seats=(person("anna"), person("anna"))), "seats"),
     (round_entry(seats=(person("anna"), NEITHER)), "seats[1]"),
     (round_entry(seats=(BOTH, person("ben"))), "seats[0]"),
     (round_entry(seats=(person("a" * 65), person("ben"))), "seats[0].player_id"),
-    (round_entry(seats=(computer("x" * 65), person("ben"))), "seats[0].bot"),
+    (round_entry(seats=(bot_seat("x" * 65), person("ben"))), "seats[0].bot"),
     (round_entry(seats=(person("anna"), person("ben", "B" * 65))), "seats[1].name"),
     (round_entry(seats=(person("anna"), person("ben", "B\0"))), "seats[1].name"),
     (control_pb.RecordRoundRequest(table_id="t1", game="solo", seats=ANNA_AND_BEN), "score.round"),

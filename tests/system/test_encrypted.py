@@ -112,7 +112,7 @@ async def test_a_game_is_played_where_every_service_requires_certificates(tmp_pa
     assert "BEGIN" not in logs
 
 
-async def shown(address: str, folder: DataFolder) -> bytes:
+async def presented_certificate(address: str, folder: DataFolder) -> bytes:
     """Return the certificate that a service presents to new connections."""
     own = files(folder, "gateway")
     context = ssl.create_default_context(cafile=own.ca)
@@ -125,8 +125,8 @@ async def shown(address: str, folder: DataFolder) -> bytes:
     return certificate
 
 
-async def shows(address: str, folder: DataFolder, new: CertificateAndKey) -> bool:
-    return await shown(address, folder) == der(new.certificate)
+async def presents(address: str, folder: DataFolder, new: CertificateAndKey) -> bool:
+    return await presented_certificate(address, folder) == der(new.certificate)
 
 
 def certificates_of_gateway(admin: str) -> str:
@@ -144,13 +144,13 @@ async def renew_all(services: Services) -> None:
     for service, certificate in new.items():
         replace(files(folder, service), certificate)
     for service in SERVICES:
-        await until(partial(shows, at[service]["listen"], folder, new[service]))
+        await until(partial(presents, at[service]["listen"], folder, new[service]))
     serial = f"{x509.load_pem_x509_certificate(new['gateway'].certificate).serial_number:x}"
     await until(lambda: serial in certificates_of_gateway(at["gateway"]["admin"]))
     content = files(folder, "engine").certificate.read_bytes()
     files(folder, "engine").certificate.write_text("broken")
     await until(lambda: "cannot be used, the old one is kept" in folder.log_file("engine").read_text())
-    assert await shows(at["engine"]["control"], folder, new["engine"])
+    assert await presents(at["engine"]["control"], folder, new["engine"])
     files(folder, "engine").certificate.write_bytes(content)
 
 

@@ -64,10 +64,10 @@ def build(settings: EngineSettings, resources: Resources) -> Service:
         start=engine.clock.measure,
         # Only with open ports: an engine whose ports are taken never served, so its end must not count as an outage.
         join=engine.liveness.send_heartbeat,
-        work=engine.work(),
+        tasks=engine.background_tasks(),
         leave=engine.hand_over_streams,
         finish=engine.finish,
-        lasting_work={"store": engine.store.run},
+        drain_tasks={"store": engine.store.run},
     )
 
 

@@ -32,7 +32,7 @@ from croupier.engine.tasks import Background
 from croupier.games.interface import RandomSource
 from croupier.runtime.identity import Clock
 from croupier.runtime.logs import Logger
-from croupier.runtime.tasks import Work, end_tasks
+from croupier.runtime.tasks import TaskFactory, end_tasks
 
 DAY_MILLISECONDS = 86_400_000
 
@@ -52,7 +52,7 @@ class Engine:
     catch_up_worker: CatchUp
     housekeeper: Housekeeper
 
-    def work(self) -> Mapping[str, Work]:
+    def background_tasks(self) -> Mapping[str, TaskFactory]:
         """Return the tasks that run until the engine stops; the store runs longer, until `finish` closes it."""
         return {
             "clock": self.clock.run,

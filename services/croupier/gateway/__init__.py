@@ -1,1 +1,1 @@
-"""The gateway: one address for gRPC, gRPC-Web and JSON over HTTP, which Envoy serves as it is configured here."""
+"""The gateway: Envoy, configured to serve gRPC, gRPC-Web and JSON over HTTP at one address."""

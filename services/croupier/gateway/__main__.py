@@ -12,7 +12,7 @@ from croupier.gateway.envoy import Envoy, find_envoy, validate
 from croupier.gateway.settings import RunSettings
 from croupier.runtime.addresses import free_port
 from croupier.runtime.program import SettingsError, run_program
-from croupier.runtime.server import announce, until_stopped
+from croupier.runtime.server import wait_for_stop, write_ready_file
 from croupier.runtime.settings import read_settings
 
 PROGRAM = "croupier serve gateway"
@@ -31,7 +31,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _with_admin_port(settings: RunSettings) -> RunSettings:
-    """The same settings with a free port in place of 0: the metrics' listener must know where Envoy is asked."""
+    """Return the settings with a free port instead of 0, since the metrics listener has to know Envoy's port."""
     host, _, port = settings.admin_listen.rpartition(":")
     if port != "0":
         return settings
@@ -42,36 +42,36 @@ def _with_admin_port(settings: RunSettings) -> RunSettings:
 
 
 async def serve(settings: RunSettings, folder: Path) -> int:
-    """Serve until stopped, with Envoy's files in a folder; raises SettingsError if the settings do not allow it."""
+    """Serve until stopped, with Envoy's files in a folder; raises SettingsError for unusable settings."""
     program = find_envoy(settings.envoy)
     secrets_folder = settings.secrets_folder or folder
     write_files(configuration_files(settings.model_copy(update={"secrets_folder": secrets_folder})), folder)
     validate(program, folder / "envoy.yaml")
     envoy = await Envoy.start(program, folder, settings.workers)
     try:
-        await _announce(settings, envoy)
-        return await _until_stopped(settings, envoy)
+        await _write_ready_file(settings, envoy)
+        return await _wait_for_stop(settings, envoy)
     finally:
         await envoy.kill()
 
 
-async def _announce(settings: RunSettings, envoy: Envoy) -> None:
+async def _write_ready_file(settings: RunSettings, envoy: Envoy) -> None:
     listeners = await envoy.admin.listeners()
     addresses = {"listen": listeners["players"], "admin": envoy.admin.address}
     if "metrics" in listeners:
         addresses["metrics"] = listeners["metrics"]
-    announce(settings.ready_file, addresses)
+    write_ready_file(settings.ready_file, addresses)
 
 
-async def _until_stopped(settings: RunSettings, envoy: Envoy) -> int:
-    stop, end = asyncio.create_task(until_stopped()), asyncio.create_task(envoy.wait())
-    await asyncio.wait({stop, end}, return_when=asyncio.FIRST_COMPLETED)
-    if end.done():
+async def _wait_for_stop(settings: RunSettings, envoy: Envoy) -> int:
+    stop, exited = asyncio.create_task(wait_for_stop()), asyncio.create_task(envoy.wait())
+    await asyncio.wait({stop, exited}, return_when=asyncio.FIRST_COMPLETED)
+    if exited.done():
         stop.cancel()
-        sys.stderr.write(f"{PROGRAM}: Envoy ended by itself with exit code {end.result()}\n")
+        sys.stderr.write(f"{PROGRAM}: Envoy exited unexpectedly with code {exited.result()}\n")
         return 1
     await envoy.admin.drain(settings.drain_seconds)
-    await envoy.end()
+    await envoy.terminate()
     return 0
 
 

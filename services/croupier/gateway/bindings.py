@@ -1,4 +1,4 @@
-"""Which HTTP method and path stand for which call, read from the contract's annotations."""
+"""The calls of the contract, and their HTTP methods and paths by its annotations."""
 
 import re
 from collections.abc import Iterator
@@ -15,26 +15,26 @@ SERVICES: tuple[ServiceDescriptor, ...] = (
     engine_pb2.DESCRIPTOR.services_by_name["EngineService"],
     scoring_pb2.DESCRIPTOR.services_by_name["ScoringService"],
 )
-"""The services for players. Those of croupier_internal are not among them, so no gateway has a route to them."""
+"""The services for players. Without those of croupier_internal, so a gateway has no route to them."""
 OPEN_CALLS = frozenset({"SignIn", "RefreshToken"})
-"""These need no token; every other call does."""
+"""The calls without a token."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call over gRPC: its path, the service that it goes to, and how it may be treated on its way."""
+    """A call over gRPC: its path and its service."""
 
     path: str
     cluster: str
     is_stream: bool
-    """Whether the service answers with a stream."""
-    is_repeatable: bool
-    """Whether the contract says that after a second time all is as it was after the first."""
+    """Whether the response is a stream."""
+    is_idempotent: bool
+    """Whether the contract allows retries of a call that may have taken effect."""
 
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """A way to make a call over plain HTTP."""
+    """An HTTP method and path of a call."""
 
     method: MethodDescriptor
     verb: str
@@ -43,35 +43,35 @@ class Binding:
 
     @property
     def path_fields(self) -> tuple[str, ...]:
-        """The fields of the request that stand in the path."""
+        """Return the fields of the request that are in the path."""
         return tuple(re.findall(r"{(\w+)}", self.path))
 
 
 def calls() -> tuple[Call, ...]:
-    """Every call for players, in the order of the contract."""
+    """Return all calls of players, in the order of the contract."""
     return tuple(_call(method) for service in SERVICES for method in service.methods)
 
 
 def bindings() -> tuple[Binding, ...]:
-    """Every way to make a call over plain HTTP, in the order of the contract."""
+    """Return all HTTP bindings, in the order of the contract."""
     return tuple(binding for service in SERVICES for method in service.methods for binding in _of_method(method))
 
 
 def call_path(method: MethodDescriptor) -> str:
-    """The path of a method in gRPC."""
+    """Return the path of a method in gRPC."""
     return f"/{method.containing_service.full_name}/{method.name}"
 
 
 def open_paths() -> tuple[str, ...]:
-    """The paths, over gRPC and plain HTTP, of the calls that need no token."""
+    """Return the paths, over gRPC and plain HTTP, of the calls without a token."""
     is_open = [binding for binding in bindings() if binding.method.name in OPEN_CALLS]
     return tuple(path for binding in is_open for path in (call_path(binding.method), binding.path))
 
 
 def _call(method: MethodDescriptor) -> Call:
     cluster = method.containing_service.name.removesuffix("Service").lower()
-    is_repeatable = method.GetOptions().idempotency_level != MethodOptions.IDEMPOTENCY_UNKNOWN
-    return Call(call_path(method), cluster, method.server_streaming, is_repeatable)
+    is_idempotent = method.GetOptions().idempotency_level != MethodOptions.IDEMPOTENCY_UNKNOWN
+    return Call(call_path(method), cluster, method.server_streaming, is_idempotent)
 
 
 def _of_method(method: MethodDescriptor) -> Iterator[Binding]:

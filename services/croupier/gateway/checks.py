@@ -1,4 +1,4 @@
-"""What is looked at before the gateway opens, so that whatever cannot work is told in one line."""
+"""Checks of the settings before the gateway starts."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,14 +10,14 @@ from croupier.runtime.tls import checked_pair, content
 
 
 def check(settings: GatewaySettings, now: datetime) -> None:
-    """Raises SettingsError naming the first setting that cannot be used, and why."""
+    """Raise SettingsError for the first unusable setting."""
     if not is_loopback(settings.admin_listen):
         raise SettingsError(
-            f"--admin-listen cannot be {settings.admin_listen}: whoever reaches it rules the gateway, so it must be on "
-            "this machine's loopback"
+            f"--admin-listen cannot be {settings.admin_listen}: expected a loopback address, because its clients "
+            "control the gateway"
         )
     for address in filter(None, (settings.listen, settings.admin_listen, settings.metrics_listen)):
-        # Envoy shares a port with others of the same user, so it would not notice.
+        # Envoy would share a port with other programs of the same user.
         if not is_free(address):
             raise SettingsError(
                 f"{address} cannot be listened on: is it in use, or not an IP address and port of this machine?"
@@ -26,7 +26,7 @@ def check(settings: GatewaySettings, now: datetime) -> None:
 
 
 def check_certificates(settings: GatewaySettings, now: datetime) -> None:
-    """Raises SettingsError naming the first file that TLS cannot be spoken with, and why."""
+    """Raise SettingsError for the first unusable certificate, key or authority."""
     if settings.certificate is not None and settings.key is not None:
         check_pair(settings.certificate, settings.key, now)
     if (files := settings.upstream) is not None:
@@ -34,10 +34,10 @@ def check_certificates(settings: GatewaySettings, now: datetime) -> None:
 
 
 def check_pair(certificate: Path, key: Path, now: datetime) -> None:
-    """Raises SettingsError for a certificate that does not hold, or that the private key does not belong to."""
+    """Raise SettingsError for an invalid certificate, or for a private key of another one."""
     checked_pair(certificate, content(certificate), key, content(key), now)
 
 
 def now_utc() -> datetime:
-    """The time of the system's clock."""
+    """Return the time of the system's clock."""
     return datetime.now(UTC)

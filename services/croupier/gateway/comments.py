@@ -1,4 +1,4 @@
-"""The contract's comments, which generated code lacks: from the descriptor set that protoc writes beside it."""
+"""The comments of the contract, from the descriptor set beside the generated code, which lacks them."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.resources import files
@@ -6,10 +6,10 @@ from typing import TypeAlias
 
 from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorProto, FileDescriptorSet
 
-MEMBERS = 2
+MEMBER_FIELD_NUMBER = 2
 """The field number of a message's fields, of an enum's values and of a service's methods alike."""
 Path: TypeAlias = tuple[int, ...]
-"""The place of a name in its file: pairs of a field number and an index."""
+"""The path of a definition in its file: pairs of a field number and an index."""
 
 
 def comments() -> dict[str, str]:
@@ -45,4 +45,4 @@ def _with_members(
 ) -> Iterator[tuple[str, str]]:
     yield name, by_path[path]
     for index, member in enumerate(members):
-        yield f"{name}.{member}", by_path[*path, MEMBERS, index]
+        yield f"{name}.{member}", by_path[*path, MEMBER_FIELD_NUMBER, index]

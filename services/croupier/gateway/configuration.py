@@ -85,7 +85,7 @@ def _values(settings: GatewaySettings, lobby_key: Ed25519PublicKey) -> dict[str,
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """A service, or the collector of traces, at one or more addresses, host:port each."""
+    """A service, or the collector of traces, with its addresses, host:port each."""
 
     name: str
     addresses: tuple[str, ...]
@@ -93,7 +93,7 @@ class Cluster:
 
     @property
     def has_names(self) -> bool:
-        """Whether any host is a name, which Envoy has to look up."""
+        """Return whether any host is a name, which Envoy has to resolve."""
         return None in map(ip_of, self.addresses)
 
 

@@ -1,4 +1,4 @@
-"""The contract as Envoy reads it: descriptors of the services for players and of all that they need."""
+"""The contract for Envoy: descriptors of the services for players with all dependencies."""
 
 from google.protobuf.descriptor import FileDescriptor
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
@@ -6,13 +6,13 @@ from google.rpc import error_details_pb2, status_pb2
 
 from croupier.gateway.bindings import SERVICES
 
-_DETAILS_OF_ERRORS: tuple[FileDescriptor, ...] = (status_pb2.DESCRIPTOR, error_details_pb2.DESCRIPTOR)
+_ERROR_DETAILS: tuple[FileDescriptor, ...] = (status_pb2.DESCRIPTOR, error_details_pb2.DESCRIPTOR)
 
 
 def descriptor_set() -> bytes:
     """Return a serialized FileDescriptorSet, each file after those that it imports."""
     files: dict[str, FileDescriptor] = {}
-    for file in (*(service.file for service in SERVICES), *_DETAILS_OF_ERRORS):
+    for file in (*(service.file for service in SERVICES), *_ERROR_DETAILS):
         _add(file, files)
     return FileDescriptorSet(file=map(_proto, files.values())).SerializeToString(deterministic=True)
 

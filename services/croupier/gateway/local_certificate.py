@@ -1,4 +1,4 @@
-"""A certificate for one's own machine, made on first use."""
+"""A certificate for development on one machine, made on first use."""
 
 import socket
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ DAYS = 365
 
 @dataclass(frozen=True, slots=True)
 class DevelopmentCertificate:
-    """Files in a folder: the gateway's certificate and key, and the authority that clients are to trust."""
+    """Files in a folder: the gateway's certificate and key, and the authority for clients."""
 
     folder: Path
 
@@ -31,7 +31,7 @@ class DevelopmentCertificate:
         return self.folder / "gateway.authority.pem"
 
     def ensure(self, now: datetime) -> None:
-        """Make the files, unless they are there and hold; the authority's key is thrown away.
+        """Make the files, unless they exist and are valid; the authority's key is not kept.
 
         Raises OSError if they cannot be written.
         """

@@ -1,4 +1,4 @@
-"""The JSON of the gateway as an OpenAPI 3.1 document, made from the contract."""
+"""An OpenAPI 3.1 document of the gateway's JSON, generated from the contract."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -15,7 +15,7 @@ Document: TypeAlias = dict[str, Any]
 
 REFUSAL: Document = {
     "type": "object",
-    "description": "Why nothing was done.",
+    "description": "The reason of a refused call.",
     "properties": {
         "code": {"type": "integer", "description": "The gRPC status code."},
         "message": {"type": "string", "description": "A sentence for people."},
@@ -29,40 +29,40 @@ REFUSAL: Document = {
 
 
 def openapi() -> Document:
-    """The document, as plain data."""
-    said = comments()
+    """Return the document as plain data."""
+    descriptions = comments()
     paths: dict[str, Document] = {}
     for binding in bindings():
-        paths.setdefault(binding.path, {})[binding.verb.lower()] = _operation(binding, said)
-    asked = [one.method.input_type for one in bindings() if one.has_body]
-    messages = [*asked, *(one.method.output_type for one in bindings())]
+        paths.setdefault(binding.path, {})[binding.verb.lower()] = _operation(binding, descriptions)
+    requests = [each.method.input_type for each in bindings() if each.has_body]
+    messages = [*requests, *(each.method.output_type for each in bindings())]
     return {
         "openapi": "3.1.0",
         "info": {
             "title": "croupier",
             "version": version("croupier"),
-            "description": "Card games for several players. 64-bit integers are texts, as in JSON of Protocol Buffers.",
+            "description": "Card games for several players. 64-bit integers are strings, as in ProtoJSON.",
         },
         "paths": paths,
         "components": {
-            "schemas": {"Refusal": REFUSAL, **schemas_of(messages, said)},
+            "schemas": {"Refusal": REFUSAL, **schemas_of(messages, descriptions)},
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}},
         },
         "security": [{"token": []}],
     }
 
 
-def _operation(binding: Binding, said: Mapping[str, str]) -> Document:
+def _operation(binding: Binding, descriptions: Mapping[str, str]) -> Document:
     method = binding.method
-    summary = said.get(f"{method.containing_service.name}.{method.name}", "")
+    summary = descriptions.get(f"{method.containing_service.name}.{method.name}", "")
     operation = {
         "operationId": _operation_id(binding),
         "summary": summary,
         "tags": [method.containing_service.name.removesuffix("Service")],
-        "parameters": _parameters(binding, said),
+        "parameters": _parameters(binding, descriptions),
         "responses": {
-            "200": {"description": _what_comes(method), "content": _json(method.output_type.name)},
-            "default": {"description": "It was refused.", "content": _json("Refusal")},
+            "200": {"description": _response_description(method), "content": _json(method.output_type.name)},
+            "default": {"description": "The call was refused.", "content": _json("Refusal")},
         },
     }
     if binding.has_body:
@@ -73,25 +73,25 @@ def _operation(binding: Binding, said: Mapping[str, str]) -> Document:
 
 
 def _operation_id(binding: Binding) -> str:
-    """The call's name; a further way to make it says which fields of the first are not in its path."""
+    """Return the call's name, for an additional binding with the path fields that only the first one has."""
     first = next(one for one in bindings() if one.method is binding.method)
-    left_out = [field for field in first.path_fields if field not in binding.path_fields]
-    words = [word.capitalize() for field in left_out for word in ("without", *field.split("_"))]
+    missing = [field for field in first.path_fields if field not in binding.path_fields]
+    words = [word.capitalize() for field in missing for word in ("without", *field.split("_"))]
     return "".join((binding.method.name, *words))
 
 
-def _what_comes(method: MethodDescriptor) -> str:
-    return "A stream: one such object to a line." if method.server_streaming else "It was done."
+def _response_description(method: MethodDescriptor) -> str:
+    return "A stream: one such object in each line." if method.server_streaming else "The call succeeded."
 
 
 def _json(schema: str) -> Document:
     return {"application/json": {"schema": {"$ref": f"#/components/schemas/{schema}"}}}
 
 
-def _parameters(binding: Binding, said: Mapping[str, str]) -> list[Document]:
-    """The fields in the path and, where there is no body, all others in the query."""
+def _parameters(binding: Binding, descriptions: Mapping[str, str]) -> list[Document]:
+    """Return the fields in the path and, without a body, all others as those in the query."""
     request = binding.method.input_type
-    parameter = partial(_parameter, request.name, said)
+    parameter = partial(_parameter, request.name, descriptions)
     in_path = [parameter(request.fields_by_name[name], "path") for name in binding.path_fields]
     if binding.has_body:
         return in_path
@@ -99,11 +99,11 @@ def _parameters(binding: Binding, said: Mapping[str, str]) -> list[Document]:
     return in_path + [parameter(field, "query") for field in others if field.message_type is None and not is_map(field)]
 
 
-def _parameter(message: str, said: Mapping[str, str], field: Any, place: str) -> Document:
+def _parameter(message: str, descriptions: Mapping[str, str], field: Any, place: str) -> Document:
     return {
         "name": field.name,
         "in": place,
         "required": place == "path",
-        "description": said.get(f"{message}.{field.name}", ""),
+        "description": descriptions.get(f"{message}.{field.name}", ""),
         "schema": field_schema(field),
     }

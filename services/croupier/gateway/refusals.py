@@ -1,7 +1,7 @@
-"""The gateway's own refusals: the answers that Envoy makes itself, as JSON and as a gRPC status.
+"""The gateway's own refusals: Envoy's local replies, as JSON and as a gRPC status.
 
-They have what refusals of services have (croupier/runtime/errors.py): a gRPC status code, a sentence, ErrorInfo with a
-reason and, where a retry helps, RetryInfo. The metadata of ErrorInfo names the gateway as their source.
+They have the details of a service's refusal (croupier/runtime/errors.py): a gRPC status code, a message, ErrorInfo with
+a reason and, where a retry helps, RetryInfo. The metadata of ErrorInfo names the gateway as their source.
 """
 
 import base64
@@ -47,7 +47,7 @@ MAX_HEADERS = 60
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The gateway's words for a refusal of Envoy.
+    """The replacement of a local reply of Envoy.
 
     `status` is Envoy's HTTP status. If a status has several causes, `details` is a condition in CEL on Envoy's response
     code details. In JSON `http_status` replaces Envoy's own.
@@ -60,18 +60,18 @@ class Refusal:
     details: str = ""
     http_status: int = 0
     retry_seconds: int = 0
-    has_envoys_words: bool = False
-    """Whether Envoy's own words follow the message, in JSON."""
+    includes_envoy_message: bool = False
+    """Whether Envoy's own message follows, in JSON."""
 
     @property
     def json(self) -> Mapping[str, Any]:
-        """The google.rpc.Status in the JSON in which the transcoder writes those of services."""
-        words = ": %LOCAL_REPLY_BODY%" if self.has_envoys_words else ""
-        return MessageToDict(self._as_status(words), preserving_proto_field_name=True)
+        """Return the google.rpc.Status in the same JSON as that of services."""
+        reply = ": %LOCAL_REPLY_BODY%" if self.includes_envoy_message else ""
+        return MessageToDict(self._as_status(reply), preserving_proto_field_name=True)
 
     @property
     def grpc_headers(self) -> Mapping[str, str]:
-        """The same status as headers, which are all that gRPC needs for an answer without a message."""
+        """Return the status as headers of a gRPC response without a message."""
         details = base64.b64encode(self._as_status().SerializeToString(deterministic=True))
         return {
             "grpc-status": str(self.code),
@@ -79,8 +79,8 @@ class Refusal:
             "grpc-status-details-bin": details.rstrip(b"=").decode(),
         }
 
-    def _as_status(self, words: str = "") -> Status:
-        status = Status(code=self.code, message=self.message + words)
+    def _as_status(self, reply: str = "") -> Status:
+        status = Status(code=self.code, message=self.message + reply)
         reason = ErrorReason.Name(self.reason).removeprefix(REASON_PREFIX)
         status.details.add().Pack(ErrorInfo(reason=reason, domain=DOMAIN, metadata={"source": "gateway"}))
         if self.retry_seconds:
@@ -111,7 +111,7 @@ REFUSALS = (
         "startsWith('upgrade_failed')",
         http_status=400,
     ),
-    # Envoy forbids a token for another audience; here it is no token.
+    # Envoy's status for a token with another audience is 403.
     _unauthenticated(403, "startsWith('jwt_authn')"),
     Refusal(
         400,
@@ -119,8 +119,8 @@ REFUSALS = (
         ERROR_REASON_MALFORMED_REQUEST,
         "invalid request",
         "contains('json_transcode_failure')",
-        # These words of Envoy name the field and what is wrong with it. All others are about HTTP or Envoy.
-        has_envoys_words=True,
+        # This message of Envoy names the field and its fault. All others are about HTTP or Envoy.
+        includes_envoy_message=True,
     ),
     _malformed("invalid body: expected base64 for 'application/grpc-web-text'", "contains('base_64')"),
     _malformed("invalid header name: '_' is not allowed", "endsWith('unexpected_underscore')"),
@@ -180,7 +180,7 @@ REFUSALS = (
         ERROR_REASON_UNSUPPORTED_PROTOCOL,
         "unsupported transfer encoding: send the body in chunks or with its length",
     ),
-    # The service broke the protocol, in a way that a lost connection may have.
+    # A protocol error of the service, which a lost connection may cause.
     _unavailable(502),
     _unavailable(503),
     Refusal(
@@ -192,4 +192,4 @@ REFUSALS = (
     # Any other error.
     Refusal(400, INTERNAL, ERROR_REASON_INTERNAL_FAULT, "the gateway failed"),
 )
-"""The first that matches is taken; the last matches every status from its own on."""
+"""The first match is used; the last one matches every status from its own on."""

@@ -1,4 +1,4 @@
-"""Messages of the contract as JSON schemas, by the mapping that Protocol Buffers define for JSON."""
+"""JSON schemas of the contract's messages, by ProtoJSON."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -15,7 +15,7 @@ _NUMBERS: Mapping[int, dict[str, str]] = {
     FieldDescriptor.TYPE_STRING: {"type": "string"},
     FieldDescriptor.TYPE_BYTES: {"type": "string", "contentEncoding": "base64"},
 }
-"""A type that is not here raises KeyError: it is to be added when the contract comes to use it."""
+"""The types in use; any other raises KeyError."""
 _WELL_KNOWN: Mapping[str, dict[str, str]] = {
     "google.protobuf.Timestamp": {"type": "string", "format": "date-time"},
     # Seconds with up to nine decimals, such as "7.5s".
@@ -23,11 +23,11 @@ _WELL_KNOWN: Mapping[str, dict[str, str]] = {
     "google.protobuf.Struct": {"type": "object"},
     "google.protobuf.Value": {},
 }
-"""Messages that JSON has a form of its own for."""
+"""Messages with a form of their own in JSON."""
 
 
-def schemas_of(messages: Iterable[Descriptor], said: Mapping[str, str]) -> dict[str, Any]:
-    """The schemas of messages and of all that they are made of, by name; `said` are descriptions by name."""
+def schemas_of(messages: Iterable[Descriptor], descriptions: Mapping[str, str]) -> dict[str, Any]:
+    """Return the schemas of messages and of all their parts by name, with descriptions by name."""
     found: dict[str, Any] = {}
     waiting: list[Descriptor | EnumDescriptor] = list(messages)
     while waiting:
@@ -36,11 +36,11 @@ def schemas_of(messages: Iterable[Descriptor], said: Mapping[str, str]) -> dict[
         if name in found:
             continue
         if isinstance(kind, EnumDescriptor):
-            words = [value.name for value in kind.values]
-            found[name] = {"type": "string", "enum": words, "description": said.get(name, "")}
+            names = [value.name for value in kind.values]
+            found[name] = {"type": "string", "enum": names, "description": descriptions.get(name, "")}
         else:
-            found[name] = _message(kind, said)
-            waiting += [part for field in kind.fields if (part := _part(field)) is not None]
+            found[name] = _message(kind, descriptions)
+            waiting += [part for field in kind.fields if (part := _part_type(field)) is not None]
     return dict(sorted(found.items()))
 
 
@@ -51,14 +51,14 @@ def schema_name(kind: Descriptor | EnumDescriptor) -> str:
 
 
 def field_schema(field: FieldDescriptor) -> dict[str, Any]:
-    """The schema of a field's value."""
+    """Return the schema of a field's value."""
     if (value := _map_value(field)) is not None:
-        return {"type": "object", "additionalProperties": _one(value)}
-    return {"type": "array", "items": _one(field)} if field.is_repeated else _one(field)
+        return {"type": "object", "additionalProperties": _value_schema(value)}
+    return {"type": "array", "items": _value_schema(field)} if field.is_repeated else _value_schema(field)
 
 
 def is_map(field: FieldDescriptor) -> bool:
-    """Whether the field is a map."""
+    """Return whether a field is a map."""
     return _map_value(field) is not None
 
 
@@ -67,17 +67,17 @@ def _map_value(field: FieldDescriptor) -> FieldDescriptor | None:
     return entry.fields_by_name["value"] if entry is not None and entry.GetOptions().map_entry else None
 
 
-def _message(message: Descriptor, said: Mapping[str, str]) -> dict[str, Any]:
+def _message(message: Descriptor, descriptions: Mapping[str, str]) -> dict[str, Any]:
     name = schema_name(message)
-    fields = {field.name: _described(field, said.get(f"{name}.{field.name}", "")) for field in message.fields}
-    return {"type": "object", "description": said.get(name, ""), "properties": fields}
+    fields = {field.name: _described(field, descriptions.get(f"{name}.{field.name}", "")) for field in message.fields}
+    return {"type": "object", "description": descriptions.get(name, ""), "properties": fields}
 
 
 def _described(field: FieldDescriptor, description: str) -> dict[str, Any]:
     return {**field_schema(field), "description": description}
 
 
-def _one(field: FieldDescriptor) -> dict[str, Any]:
+def _value_schema(field: FieldDescriptor) -> dict[str, Any]:
     kind = field.message_type or field.enum_type
     if kind is None:
         return dict(_NUMBERS[field.type])
@@ -85,8 +85,8 @@ def _one(field: FieldDescriptor) -> dict[str, Any]:
     return {"$ref": f"#/components/schemas/{schema_name(kind)}"} if known is None else dict(known)
 
 
-def _part(field: FieldDescriptor) -> Descriptor | EnumDescriptor | None:
+def _part_type(field: FieldDescriptor) -> Descriptor | EnumDescriptor | None:
     if (value := _map_value(field)) is not None:
-        return _part(value)
+        return _part_type(value)
     part: Descriptor | EnumDescriptor | None = field.message_type or field.enum_type
     return None if part is None or part.full_name in _WELL_KNOWN else part

@@ -45,7 +45,7 @@ def build(settings: LobbySettings, resources: Resources) -> Service:
         registry=registry,
         rpc_metrics=RpcMetrics(registry),
         check_access=partial(check_keys, settings, issuer, resources.tls, logger),
-        work=lobby.work(),
+        tasks=lobby.background_tasks(),
         leave=leave,
     )
 

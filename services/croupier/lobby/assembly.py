@@ -31,7 +31,7 @@ from croupier.lobby.ticket_store import TicketStore
 from croupier.runtime.identity import PLAYER_AUDIENCE, TokenIssuer
 from croupier.runtime.logs import Logger
 from croupier.runtime.stream_limiter import StreamLimiter
-from croupier.runtime.tasks import Work
+from croupier.runtime.tasks import TaskFactory
 from croupier_api.v1 import lobby_pb2_grpc
 
 
@@ -53,7 +53,7 @@ class Lobby:
         """Register the service with a server."""
         lobby_pb2_grpc.add_LobbyServiceServicer_to_server(self.servicer, server)
 
-    def work(self) -> Mapping[str, Work]:
+    def background_tasks(self) -> Mapping[str, TaskFactory]:
         """Return the background tasks, which run until cancelled."""
         return {
             "matchmaking": self.matchmaker.run,

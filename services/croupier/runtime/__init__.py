@@ -1,1 +1,1 @@
-"""What every service shares: settings, server, logs, metrics, health, identity, database, errors."""
+"""The shared parts of all services: settings, server, logs, metrics, health, identity, database, errors."""

@@ -1,4 +1,4 @@
-"""Certificates that the house makes itself: an authority, and certificates that it signs, as PEM."""
+"""New certificate authorities, and certificates that they sign, as PEM."""
 
 import ipaddress
 from collections.abc import Sequence
@@ -17,9 +17,9 @@ from cryptography.hazmat.primitives.serialization import (
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 CLOCK_SKEW = timedelta(hours=1)
-"""Certificates hold from so long ago on: not all machines agree what time it is."""
+"""Certificates are valid from this long ago, since the clocks of machines differ."""
 MAX_NAME_CHARACTERS = 64
-"""What a common name can hold; the alternative names, which alone are looked at, can be longer."""
+"""The limit of a common name; the alternative names, which alone are verified, can be longer."""
 _NO_KEY_USAGE = dict.fromkeys(
     (
         *("digital_signature", "content_commitment", "key_encipherment", "data_encipherment", "key_agreement"),
@@ -31,14 +31,14 @@ _NO_KEY_USAGE = dict.fromkeys(
 
 @dataclass(frozen=True, slots=True)
 class CertificateAndKey:
-    """A certificate and the private key that belongs to it, both PEM."""
+    """A certificate and its private key, both PEM."""
 
     certificate: bytes
     key: bytes = field(repr=False)
 
 
 def new_authority(name: str, days: int, now: datetime) -> CertificateAndKey:
-    """A certificate authority of its own, which signs certificates of servers and clients but no other authorities."""
+    """Return a root authority, which signs certificates of servers and clients but no other authorities."""
     key = generate_private_key(SECP256R1())
     subject = _common_name(name)
     builder = (
@@ -50,18 +50,18 @@ def new_authority(name: str, days: int, now: datetime) -> CertificateAndKey:
 
 
 def new_certificate(authority: CertificateAndKey, names: Sequence[str], days: int, now: datetime) -> CertificateAndKey:
-    """A certificate for a server or a client with these DNS names and IP addresses; never holds beyond the authority.
+    """Return a certificate of a server or client for DNS names and IP addresses; it never outlives its authority.
 
-    Raises ValueError for an authority that cannot be read, or ends within a day.
+    Raises ValueError for an authority that cannot be read or expires within a day.
     """
     issuer = x509.load_pem_x509_certificate(authority.certificate)
     issuer_key = load_pem_private_key(authority.key, password=None)
     if not isinstance(issuer_key, EllipticCurvePrivateKey):
-        raise ValueError("the authority's key is of another kind than the elliptic curve keys that are made here")
+        raise ValueError("invalid key of the authority: expected an elliptic curve key")
     key = generate_private_key(SECP256R1())
     days = min(days, (issuer.not_valid_after_utc - now).days)
     if days < 1:
-        raise ValueError("the authority ends within a day, or has ended")
+        raise ValueError("the authority expires within a day, or has expired")
     builder = (
         _builder(_common_name(names[0]), issuer.subject, key, days, now)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)

@@ -1,4 +1,4 @@
-"""Channels from one service to another, of which there may be several replicas."""
+"""Channels from one service to the replicas of another."""
 
 import asyncio
 import json
@@ -12,7 +12,7 @@ from croupier.runtime.tls import Tls
 
 _SERVICE_CONFIG = {
     "loadBalancingConfig": [{"round_robin": {}}],
-    # What services ask of each other may be asked twice. So the next replica is asked when one stops.
+    # Calls between services are idempotent, so a call that a stopping replica refuses is retried at the next one.
     "methodConfig": [
         {
             "name": [{}],
@@ -28,26 +28,26 @@ _SERVICE_CONFIG = {
 }
 _OPTIONS: tuple[tuple[str, int | str], ...] = (
     ("grpc.service_config", json.dumps(_SERVICE_CONFIG)),
-    # A replica that restarts is to be found again within seconds; the library's own backoff grows to two minutes.
+    # Find a restarted replica within seconds; by default the backoff grows to two minutes.
     ("grpc.initial_reconnect_backoff_ms", 200),
     ("grpc.min_reconnect_backoff_ms", 1_000),
     ("grpc.max_reconnect_backoff_ms", 2_000),
-    # All who were found by name may have been replaced: by itself the library asks again after half a minute.
+    # All replicas may have been replaced: by default the name is resolved again after half a minute only.
     ("grpc.dns_min_time_between_resolutions_ms", 2_000),
     ("grpc.keepalive_time_ms", 10_000),
     ("grpc.keepalive_timeout_ms", 5_000),
-    # Without this the library waits a minute for the answer, whatever the line above says.
+    # Without this the library waits a minute for the answer, despite the line above.
     ("grpc.http2.ping_timeout_ms", 5_000),
     ("grpc.keepalive_permit_without_calls", 1),
     ("grpc.http2.max_pings_without_data", 0),
 )
 Interceptors: TypeAlias = Sequence[grpc.aio.ClientInterceptor]
 MAX_CALL_SECONDS = 60.0
-"""Longer than any call of one service to another may take."""
+"""More than any call of one service to another may take."""
 
 
 def target_of(text: str) -> str:
-    """The target of gRPC for host:port, or for several IP addresses with commas between; raises ValueError."""
+    """Return gRPC's target for host:port, or for several IP addresses with commas between; raises ValueError."""
     addresses = addresses_of(text)
     if len(addresses) == 1:
         return addresses[0]
@@ -70,11 +70,10 @@ def _version(address: str) -> int:
 def open_channel(
     addresses: str, tls: Tls | None = None, service: str = "", interceptors: Interceptors = ()
 ) -> grpc.aio.Channel:
-    """A channel to all replicas of a service, by turns, leaving out those that do not answer.
+    """Open a channel to all replicas of a service, which calls them in turn and skips those that do not answer.
 
-    With TLS it is for unary calls, which are all that services make of each other, and takes each replica for the
-    `service` that its certificate names: replicas have no names of their own. Raises ValueError for addresses that
-    cannot be used, which settings do not let through.
+    With TLS it is for unary calls only, and the certificate of each replica has to name the `service`. Raises
+    ValueError for invalid addresses.
     """
     target = target_of(addresses)
     if tls is None:
@@ -83,11 +82,11 @@ def open_channel(
 
 
 class RenewedChannel:
-    """A channel for unary calls, opened anew once the certificate is another; calls under way end on the old one."""
+    """A channel for unary calls, reopened after a change of the certificate; running calls end on the old one."""
 
     def __init__(self, target: str, tls: Tls, service: str, interceptors: Interceptors = ()) -> None:
         self._target, self._tls, self._service, self._interceptors = target, tls, service, interceptors
-        self._leaving: set[asyncio.Task[None]] = set()
+        self._closing: set[asyncio.Task[None]] = set()
         self._identity, self._channel = tls.identity, self._opened()
 
     def _opened(self) -> grpc.aio.Channel:
@@ -96,20 +95,20 @@ class RenewedChannel:
             self._target, self._tls.channel_credentials(), options=options, interceptors=self._interceptors
         )
 
-    def unary_unary(self, *method: Any, **how: Any) -> Callable[..., Any]:
-        """What a stub calls for a method: it finds the channel of the hour with each call."""
+    def unary_unary(self, *method: Any, **options: Any) -> Callable[..., Any]:
+        """Return a method for a stub, which uses the current channel for each call."""
 
         def call(*request: Any, **arguments: Any) -> Any:
-            multicallable: Any = self._current().unary_unary(*method, **how)
+            multicallable: Any = self._current().unary_unary(*method, **options)
             return multicallable(*request, **arguments)
 
         return call
 
     def _current(self) -> grpc.aio.Channel:
         if self._identity is not self._tls.identity:
-            leaving = asyncio.create_task(self._channel.close(MAX_CALL_SECONDS))
-            self._leaving.add(leaving)
-            leaving.add_done_callback(self._leaving.discard)
+            closing = asyncio.create_task(self._channel.close(MAX_CALL_SECONDS))
+            self._closing.add(closing)
+            closing.add_done_callback(self._closing.discard)
             self._identity, self._channel = self._tls.identity, self._opened()
         return self._channel
 
@@ -117,6 +116,6 @@ class RenewedChannel:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        for leaving in self._leaving:
-            leaving.cancel()
-        await asyncio.gather(self._channel.close(), *self._leaving, return_exceptions=True)
+        for closing in self._closing:
+            closing.cancel()
+        await asyncio.gather(self._channel.close(), *self._closing, return_exceptions=True)

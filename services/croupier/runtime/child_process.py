@@ -1,9 +1,8 @@
-"""Child processes that end when their parent has ended, however it ended.
+"""Child processes that end after the death of their parent, even if that was killed.
 
-The parent alone holds one end of a pipe, which the operating system closes with it. A child waits for that at the other
-end: its standard input, or what multiprocessing gives to each of its processes. This works on Linux and macOS, not on
-Windows. Its limits: a child that is stopped (SIGSTOP) ends once it continues, and a parent that forks without executing
-another program shares its end of the pipe with that fork.
+The parent alone holds one end of a pipe, which the operating system closes with it. The child polls the other end: its
+standard input, or the sentinel of multiprocessing. This works on Linux and macOS, not on Windows. Its limits: a child
+that is stopped (SIGSTOP) ends once it continues, and a parent that forks without exec shares its end of the pipe.
 """
 
 import os
@@ -16,14 +15,14 @@ from collections.abc import Sequence
 from multiprocessing import parent_process
 
 GRACE_SECONDS = 10.0
-"""How long a process may take to end by itself."""
+"""The time between SIGTERM and SIGKILL."""
 _STANDARD_INPUT = 0
 
 
 def end_with_parent() -> None:
-    """Send this process SIGTERM when its parent has ended, and SIGKILL once the grace is over.
+    """Send this process SIGTERM after the death of its parent, and SIGKILL after the grace period.
 
-    It has to be a process of multiprocessing, or to have a pipe as standard input, from which it may read.
+    It has to be a process of multiprocessing, or to have a pipe as standard input.
     """
     parent = parent_process()
     pipe = parent.sentinel if parent else _STANDARD_INPUT
@@ -31,30 +30,30 @@ def end_with_parent() -> None:
 
 
 def ending_with_parent(command: Sequence[str]) -> list[str]:
-    """The command that runs a program which cannot do that itself, with a process that watches for it.
+    """Return the command that runs another program, with a process beside it that ends it after the parent's death.
 
-    It has to be started with a pipe as standard input; the program gets an empty one.
+    It has to be started with a pipe as standard input; the program's own standard input is empty.
     """
     return [sys.executable, "-I", "-S", __file__, *command]
 
 
 def _end_after_parent(pipe: int, pid: int) -> None:
-    """Wait for the end of whoever holds the other end of the pipe, and end this process, or its parent."""
+    """Wait until the other end of the pipe is closed, and end the process `pid`: this one or its parent."""
     hang_up = select.poll()
-    # Not read: what comes that way may be for somebody else.
+    # It is not read, since the program itself may read it.
     hang_up.register(pipe, select.POLLHUP)
     hang_up.poll()
     for number, seconds in ((signal.SIGTERM, GRACE_SECONDS), (signal.SIGKILL, 0.0)):
-        # Once a program has ended its id may be another's, and its watcher has another parent.
+        # The id of a program that has ended may be reused; its watcher then has another parent.
         if pid in (os.getpid(), os.getppid()):
             os.kill(pid, number)
             time.sleep(seconds)
 
 
-def _become(command: list[str]) -> None:
-    """Become another program, after forking the process that watches for it."""
+def _exec(command: list[str]) -> None:
+    """Execute another program, after forking the process that watches the pipe for it."""
     pid = os.getpid()
-    # Safe here: this interpreter has no other thread. In one that runs gRPC nothing may be done between fork and exec.
+    # Forking is safe here: this interpreter has no other thread, and no gRPC.
     if os.fork() == 0:
         _end_after_parent(_STANDARD_INPUT, pid)
         os._exit(0)
@@ -63,4 +62,4 @@ def _become(command: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    _become(sys.argv[1:])
+    _exec(sys.argv[1:])

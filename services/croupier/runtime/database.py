@@ -1,7 +1,7 @@
 """Databases through SQLAlchemy: SQLite for one machine, PostgreSQL for any number of replicas."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from types import MappingProxyType
@@ -13,20 +13,20 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 from sqlalchemy.pool import AsyncAdaptedQueuePool
 
 from croupier.runtime.database_drivers import COMMAND_SECONDS, connect_postgresql, connect_sqlite
-from croupier.runtime.database_faults import is_passing
+from croupier.runtime.database_faults import is_transient
 from croupier.runtime.errors import Unavailable
 from croupier.runtime.program import SettingsError
 from croupier_api.v1 import errors_pb2
 
 BUSY_TIMEOUT_MILLISECONDS = 10_000
 CHECKPOINT_PAGES = 10_000
-"""Pages of the write-ahead log (40 MB) before they are copied home: a page that many commits touch is copied once."""
+"""Pages of the write-ahead log (40 MB) before a checkpoint, which copies a page of many commits once."""
 
 TRANSACTION_SECONDS = 15.0
-"""More than a command may take, so that usually the command says what is wrong."""
+"""More than the limit of a command, so that usually the command raises the error."""
 POOL_SIZE = 10
 CACHE_KIBIBYTES = 512
-"""What each connection to SQLite keeps of it; the operating system keeps the rest, once for all of them."""
+"""The page cache of each connection to SQLite; the operating system caches the file once for all."""
 POOL_WAIT_SECONDS = 10.0
 RETRY_SECONDS = 1.0
 _DRIVERS: Mapping[str, str] = MappingProxyType(
@@ -45,12 +45,11 @@ def open_database(
 ) -> AsyncEngine:
     """Open a database by its URL, such as sqlite:////data/x.db or postgresql://user:password@host:port/name.
 
-    Nothing is connected yet. There are at most `pool_size` connections at a time. A PostgreSQL answers a command within
-    `command_seconds`, and `pre_ping` asks a connection that was idle whether it is still one. Raises
-    SettingsError for other URLs.
+    No connection is made yet. At most `pool_size` are open at a time. A command to PostgreSQL fails after
+    `command_seconds`; with `pre_ping` an idle connection is tested before its use. Raises SettingsError for other URLs.
     """
-    known = _known_url(url)
-    # The text of a failure would otherwise quote what was to be stored: cards, seeds, tokens.
+    known = _parsed_url(url)
+    # Errors must not quote parameters: cards, seeds, tokens.
     if known.get_backend_name() == "postgresql":
         return create_async_engine(
             known,
@@ -65,43 +64,43 @@ def open_database(
         known,
         hide_parameters=True,
         connect_args={"async_creator_fn": connect_sqlite},
-        # Named since a database in memory, which lacks its tables and is told so later, would get one without limits.
+        # A database in memory would get another pool by default, without limits; it is refused later.
         poolclass=AsyncAdaptedQueuePool,
         pool_size=pool_size,
         max_overflow=0,
         pool_timeout=POOL_WAIT_SECONDS,
-        # The connection that was used last has the warmest cache; a second one is for when it is busy.
+        # The connection that was used last has the warmest cache.
         pool_use_lifo=True,
     )
     event.listen(engine.sync_engine, "connect", _set_pragmas)
     return engine
 
 
-def _known_url(text_of_url: str) -> URL:
+def _parsed_url(text_of_url: str) -> URL:
     try:
         url = make_url(text_of_url)
         return url.set(drivername=_DRIVERS[url.drivername])
     except (ArgumentError, ValueError, KeyError):
-        # Neither quoted nor chained: it may hold a password.
+        # The URL is neither quoted nor chained: it may have a password.
         raise SettingsError(f"invalid --database (CROUPIER_DATABASE): expected {URL_FORMS}") from None
 
 
 def database_name(database: AsyncEngine) -> str:
-    """The URL of a database for messages, without password or parameters, as it can be given again."""
+    """Return the URL of a database for messages, without password and parameters."""
     url = database.url.set(drivername=database.dialect.name, query={})
     return url.render_as_string(hide_password=True)
 
 
-def blocking_twin(engine: AsyncEngine) -> Engine:
-    """The same SQLite database through the driver of the standard library, for use on one thread."""
-    twin = create_engine(engine.url.set(drivername="sqlite"), hide_parameters=True)
-    event.listen(twin, "connect", _set_pragmas)
-    return twin
+def blocking_engine(engine: AsyncEngine) -> Engine:
+    """Return an engine for the same SQLite database with the blocking driver, for use on one thread."""
+    blocking = create_engine(engine.url.set(drivername="sqlite"), hide_parameters=True)
+    event.listen(blocking, "connect", _set_pragmas)
+    return blocking
 
 
 def _set_pragmas(connection: Any, _record: object) -> None:
     cursor = connection.cursor()
-    # WAL lets readers go on while a commit is under way; FULL makes a commit survive a loss of power.
+    # WAL lets readers continue during a commit; with FULL a commit survives a loss of power.
     for pragma in (
         "journal_mode=WAL",
         "synchronous=FULL",
@@ -116,17 +115,17 @@ def _set_pragmas(connection: Any, _record: object) -> None:
 
 @asynccontextmanager
 async def transaction(database: AsyncEngine) -> AsyncIterator[AsyncConnection]:
-    """A transaction: committed at the end of the block, rolled back by any exception.
+    """Open a transaction, which is committed at the end of the block and rolled back by any exception.
 
-    Raises Unavailable while the database cannot be used; whether a commit that was under way then holds is not known.
+    Raises Unavailable while the database cannot be used; a commit that was running then may have succeeded.
     """
-    # SQLite's own limit is the time that it waits for a lock.
+    # SQLite has the limit of its busy timeout.
     limit = TRANSACTION_SECONDS if database.dialect.name == "postgresql" else None
     try:
         async with asyncio.timeout(limit), database.begin() as connection:
             yield connection
     except Exception as fault:
-        if not is_passing(fault):
+        if not is_transient(fault):
             raise
         raise Unavailable(
             errors_pb2.ERROR_REASON_STORE_UNAVAILABLE,
@@ -136,20 +135,12 @@ async def transaction(database: AsyncEngine) -> AsyncIterator[AsyncConnection]:
 
 
 async def is_reachable(engine: AsyncEngine, timeout_seconds: float = 2.0) -> bool:
-    """Whether the database answers in time."""
+    """Return whether the database answers in time."""
 
-    async def ask() -> None:
-        async with engine.connect() as connection:
-            await connection.execute(text("SELECT 1"))
-
-    return await _succeeds(ask, timeout_seconds)
-
-
-async def _succeeds(ask: Callable[[], Awaitable[None]], timeout_seconds: float) -> bool:
     try:
         # Not wait_for: in Python 3.11 that can swallow a cancellation.
-        async with asyncio.timeout(timeout_seconds):
-            await ask()
-    except Exception:  # noqa: BLE001 - whatever is wrong, it cannot be used now
+        async with asyncio.timeout(timeout_seconds), engine.connect() as connection:
+            await connection.execute(text("SELECT 1"))
+    except Exception:  # noqa: BLE001 - after any error it cannot be used now
         return False
     return True

@@ -1,7 +1,7 @@
-"""Connections of the database drivers, and all that croupier uses of the drivers' internals.
+"""Connections of the database drivers: the only code that uses the drivers' internals.
 
 asyncpg and aiosqlite may change these with any release, so pyproject.toml bounds their versions from above. Before a
-bound is raised, `tests/runtime/test_database_drivers.py` has to pass with the new version; it says what depends on it.
+bound is raised, `tests/runtime/test_database_drivers.py` has to pass with the new version.
 """
 
 import asyncio
@@ -23,37 +23,37 @@ SERVER_SETTINGS: Mapping[str, str] = MappingProxyType(
         "jit": "off",
         "statement_timeout": "10s",
         "lock_timeout": "5s",
-        # A client that is cut off in the middle of a transaction does not keep its locks for long.
+        # A client that loses its connection within a transaction does not keep its locks for long.
         "idle_in_transaction_session_timeout": "10s",
     }
 )
-"""What a session asks of PostgreSQL."""
-ROWS_AT_A_TIME = 64
-"""How many rows the SQLite driver fetches from its thread at once."""
+"""Settings of each session of PostgreSQL."""
+FETCH_ROWS = 64
+"""The number of rows that the SQLite driver fetches from its thread at once."""
 THREAD_END_SECONDS = 1.0
 
 
 class PostgresConnection(asyncpg.Connection):  # type: ignore[misc]  # The driver has no types.
-    """A connection that is dropped when a commit is given up; the server is not asked to cancel it.
+    """A connection that is terminated, instead of its command cancelled, after a timeout outside of a transaction.
 
-    That would end the commit's wait for its standby, and the next look would take for stored what is on one disk only.
-    What goes on without us has the server's own limits.
+    To cancel a commit would end its wait for the standby: the next query would see a row that only one disk has. The
+    command goes on at the server, within the limits of SERVER_SETTINGS.
     """
 
     def _cancel_current_command(self, *waiters: object) -> None:
         if self._top_xact is not None:
-            # Within a transaction nothing is committed yet. And SQLAlchemy's look at an idle connection, which is one,
-            # takes a connection that is gone for a reason to open another, and its caller's cancellation for done.
+            # Nothing is committed yet. SQLAlchemy's pre-ping is a transaction too: after a termination it would open
+            # another connection, and ignore the cancellation of its caller.
             super()._cancel_current_command(*waiters)
         else:
-            # A moment later: the driver is about to tell the caller.
+            # Later in the loop, because the driver has yet to raise the error to the caller.
             asyncio.get_running_loop().call_soon(self.terminate)
 
 
 async def connect_postgresql(url: URL, command_seconds: float | None = COMMAND_SECONDS) -> asyncpg.Connection:
-    """A connection of the driver's own to a database that was opened; `url` is the engine's."""
+    """Connect with the driver itself, without a pool; `url` is that of the engine."""
     dsn = url.set(drivername="postgresql").render_as_string(hide_password=False)
-    # The driver reads the URL as every program for PostgreSQL does: sslmode, lists of hosts, settings of the session.
+    # The driver parses sslmode, several hosts and session settings in the URL, as libpq does.
     return await asyncpg.connect(
         dsn,
         timeout=CONNECT_SECONDS,
@@ -67,16 +67,16 @@ class SqliteConnection(aiosqlite.Connection):
     """A connection whose thread is stopped once, and does not keep the process from ending."""
 
     def __init__(self, connector: partial[sqlite3.Connection]) -> None:
-        super().__init__(connector, ROWS_AT_A_TIME)
+        super().__init__(connector, FETCH_ROWS)
         self._is_stopped = False
         # SQLAlchemy does the same to connections that it makes itself.
         self._thread.daemon = True
 
     def stop(self) -> asyncio.Future[Any] | None:
-        """Stop the thread; None if that was done.
+        """Stop the thread; returns None if it was stopped before.
 
-        SQLAlchemy stops it a second time when a statement outlasts the wait for an orderly close, and the driver then
-        waits for the answer of a thread that has ended: the event loop could not be closed.
+        SQLAlchemy stops it a second time when a statement outlasts its timeout for closing. The driver would then wait
+        for ever for a thread that has ended.
         """
         if self._is_stopped:
             return None
@@ -84,17 +84,16 @@ class SqliteConnection(aiosqlite.Connection):
         return super().stop()
 
     async def connected(self) -> "SqliteConnection":
-        """Connect; no thread is left if that fails."""
+        """Connect; a failure leaves no thread behind."""
         try:
             await self
         except BaseException:
-            # Refused or cancelled: the thread has yet to tell the event loop of its end, which is a matter of
-            # microseconds, and nobody waits for that. A program that gives up here would close the loop under it.
+            # Within microseconds the thread reports its end to the event loop, which the caller may close.
             self._thread.join(THREAD_END_SECONDS)
             raise
         return self
 
 
 async def connect_sqlite(*arguments: Any, **options: Any) -> SqliteConnection:
-    """A connection of the driver's own; takes what `sqlite3.connect` takes."""
+    """Connect with the driver itself, with the arguments of `sqlite3.connect`."""
     return await SqliteConnection(partial(sqlite3.connect, *arguments, **options)).connected()

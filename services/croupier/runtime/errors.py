@@ -1,7 +1,7 @@
-"""Every way a service refuses a call.
+"""The errors with which services refuse calls, and their gRPC statuses.
 
 ServiceError
-├── MalformedRequest     INVALID_ARGUMENT     the request itself is wrong, whatever the state
+├── MalformedRequest     INVALID_ARGUMENT     the request itself is wrong, in any state
 ├── IllegalNow           FAILED_PRECONDITION  right in itself, but not now (a rule, a turn, a state)
 ├── StaleSequence        ABORTED              the table has moved on since what the caller saw
 ├── NotFound             NOT_FOUND            no such thing, or none that the caller may see
@@ -11,7 +11,7 @@ ServiceError
 ├── LimitReached         RESOURCE_EXHAUSTED   too much, too many or too slow
 ├── NotImplementedHere   UNIMPLEMENTED        no such call
 ├── Unavailable          UNAVAILABLE          not now, but soon
-└── InternalFault        INTERNAL             anything else that escapes: a bare text, and a traceback in the log
+└── InternalFault        INTERNAL             any other exception: a bare text, and a traceback in the log
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ from croupier_api.v1.errors_pb2 import ERROR_REASON_INVALID_FIELD, ErrorReason
 
 DOMAIN = "croupier"
 MAX_MESSAGE_CHARACTERS = 1000
-"""A status travels in a header, of which transports allow 8 KB."""
+"""A status is sent in a header, which transports limit to 8 KB."""
 REASON_PREFIX = "ERROR_REASON_"
 NO_METADATA: Mapping[str, str] = MappingProxyType({})
 
@@ -54,17 +54,17 @@ class ServiceError(Exception):
 
     @property
     def reason_name(self) -> str:
-        """The reason without the prefix of the enum, for example "UNKNOWN_TABLE"."""
+        """Return the reason without the prefix of the enum, for example "UNKNOWN_TABLE"."""
         return ErrorReason.Name(self.reason).removeprefix(REASON_PREFIX)
 
     @property
     def rule(self) -> str:
-        """The id of the rule that speaks, or an empty text."""
+        """Return the id of the violated rule, or an empty text."""
         return self.metadata.get("rule", "")
 
 
 class MalformedRequest(ServiceError):
-    """The request itself is wrong; `field` names the part of it."""
+    """The request itself is wrong; `field` names the wrong part."""
 
     code = grpc.StatusCode.INVALID_ARGUMENT
 
@@ -145,12 +145,12 @@ KINDS: tuple[type[ServiceError], ...] = (
 
 
 def invalid_field(field: str, message: str) -> MalformedRequest:
-    """Return the refusal of a field that has a value that it cannot have."""
+    """Return the error of a field with an invalid value."""
     return MalformedRequest(ERROR_REASON_INVALID_FIELD, message, field=field)
 
 
 def to_status(error: ServiceError) -> status_pb2.Status:
-    """The google.rpc.Status of an error: ErrorInfo always, BadRequest and RetryInfo where they fit."""
+    """Return the google.rpc.Status of an error: with ErrorInfo, and with BadRequest and RetryInfo where they fit."""
     number: int = error.code.value[0]
     status = status_pb2.Status(code=number, message=error.message)
     info = error_details_pb2.ErrorInfo(reason=error.reason_name, domain=DOMAIN, metadata=dict(error.metadata))

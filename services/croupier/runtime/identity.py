@@ -1,11 +1,12 @@
-"""Who calls: players by the lobby's access tokens, services by short-lived tokens of their own.
+"""The identity of callers: players have access tokens of the lobby, services short-lived tokens of their own.
 
-All are EdDSA JWTs. The audience keeps them apart: a player's token opens no control service, and a service's no table.
+All are EdDSA JWTs. By their audience a player's token is refused at control services, and a service's at tables.
 """
 
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import jwt
@@ -29,33 +30,34 @@ SCORING_CONTROL_AUDIENCE = "croupier-scoring-control"
 ISSUER = "croupier"
 SERVICE_TOKEN_SECONDS = 60
 MAX_TOKEN_CHARACTERS = 2048
+_NO_BEARER = "this call needs an access token: send it as 'authorization: Bearer ...' metadata"
 
 Clock = Callable[[], int]
-"""Gives milliseconds since 1970 UTC."""
+"""Returns milliseconds since 1970 UTC."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls: a player's id and name, or a service's name with `name` empty."""
+    """A caller: a player's id and name, or a service's name as id with an empty `name`."""
 
     id: str
     name: str
 
 
-NOBODY = Caller("", "")
-_CALLER: ContextVar[Caller] = ContextVar("caller", default=NOBODY)
+ANONYMOUS = Caller("", "")
+_CALLER: ContextVar[Caller] = ContextVar("caller", default=ANONYMOUS)
 
 
 def caller() -> Caller:
-    """Who makes the call that is being served; raises Unauthenticated if nobody is known."""
+    """Return the caller of the running call; raises Unauthenticated for an anonymous one."""
     known = _CALLER.get()
-    if known is NOBODY:
-        raise unauthenticated("this call needs an access token: send it as 'authorization: Bearer ...' metadata")
+    if known is ANONYMOUS:
+        raise unauthenticated(_NO_BEARER)
     return known
 
 
-def remember_caller(known: Caller) -> None:
-    """Note who makes the call that is being served, for the rest of it."""
+def set_caller(known: Caller) -> None:
+    """Set the caller of the running call."""
     _CALLER.set(known)
 
 
@@ -65,7 +67,7 @@ def unauthenticated(message: str) -> Unauthenticated:
 
 @dataclass(frozen=True, slots=True)
 class TokenIssuer:
-    """Signs tokens for one audience; `lifetime_seconds` long."""
+    """Issues tokens for one audience, which expire after `lifetime_seconds`."""
 
     key: Ed25519PrivateKey
     audience: str
@@ -73,7 +75,7 @@ class TokenIssuer:
     clock: Clock
 
     def issue(self, subject: str, name: str = "") -> tuple[str, int]:
-        """A token for a caller and when it ends, in milliseconds since 1970 UTC."""
+        """Return a token for a caller and the time of its expiry, in milliseconds since 1970 UTC."""
         now = self.clock() // 1000
         expires = now + self.lifetime_seconds
         claims = {"iss": ISSUER, "aud": self.audience, "sub": subject, "name": name, "iat": now, "exp": expires}
@@ -82,16 +84,16 @@ class TokenIssuer:
 
 @dataclass(frozen=True, slots=True)
 class TokenVerifier:
-    """Reads tokens of one audience."""
+    """Verifies tokens for one audience."""
 
     key: Ed25519PublicKey
     audience: str
     clock: Clock
 
     def verify(self, token: str) -> Caller:
-        """Who the token is for; raises Unauthenticated for one that is forged, expired or for another audience."""
+        """Return the caller; raises Unauthenticated if the token is forged, expired or for another audience."""
         if len(token) > MAX_TOKEN_CHARACTERS:
-            raise unauthenticated("the token is too long to be one of ours")
+            raise unauthenticated("invalid token: it is too long")
         try:
             claims = jwt.decode(
                 token,
@@ -99,7 +101,7 @@ class TokenVerifier:
                 algorithms=["EdDSA"],
                 audience=self.audience,
                 issuer=ISSUER,
-                # Expiry is checked below against our own clock, which tests can set.
+                # Expiry is checked below, by the clock of this verifier.
                 options={"require": ["exp", "sub"], "verify_exp": False, "verify_iat": False},
             )
         except jwt.InvalidTokenError:
@@ -110,17 +112,17 @@ class TokenVerifier:
 
 
 def bearer_token(metadata: dict[str, str]) -> str:
-    """The token of 'authorization: Bearer ...' metadata; raises Unauthenticated if there is none."""
+    """Return the token of 'authorization: Bearer ...' metadata; raises Unauthenticated if there is none."""
     scheme, _, token = metadata.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not token:
-        raise unauthenticated("this call needs an access token: send it as 'authorization: Bearer ...' metadata")
+        raise unauthenticated(_NO_BEARER)
     return token
 
 
 def write_new_key_pair(private_path: Path, public_path: Path) -> None:
-    """Make a key pair as PEM files, the private one readable by its owner only; a private key that is there stays.
+    """Write a key pair as PEM files, the private one readable by its owner only; an existing private key is kept.
 
-    Raises SettingsError if that one cannot be read while its public key is to be written.
+    Raises SettingsError if that is not readable and its public key is missing.
     """
     if private_path.exists() and public_path.exists():
         return
@@ -134,22 +136,27 @@ def write_new_key_pair(private_path: Path, public_path: Path) -> None:
 
 
 def load_private_key(path: Path) -> Ed25519PrivateKey:
-    """Read a PEM file; raises SettingsError saying what is wrong with it, never what is in it."""
-    try:
-        key = load_pem_private_key(path.read_bytes(), password=None)
-    except (OSError, ValueError, TypeError):
-        raise SettingsError(f"{path} cannot be read as an Ed25519 private key in PEM form without password") from None
+    """Read a PEM file; raises SettingsError with the fault, without the content of the file."""
+    key = _load(path, partial(load_pem_private_key, password=None), "private key without password")
     if not isinstance(key, Ed25519PrivateKey):
-        raise SettingsError(f"{path} holds another kind of key than Ed25519")
+        raise _other_kind(path)
     return key
 
 
 def load_public_key(path: Path) -> Ed25519PublicKey:
-    """Read a PEM file; raises SettingsError saying what is wrong with it."""
-    try:
-        key = load_pem_public_key(path.read_bytes())
-    except (OSError, ValueError, TypeError):
-        raise SettingsError(f"{path} cannot be read as an Ed25519 public key in PEM form") from None
+    """Read a PEM file; raises SettingsError with the fault."""
+    key = _load(path, load_pem_public_key, "public key")
     if not isinstance(key, Ed25519PublicKey):
-        raise SettingsError(f"{path} holds another kind of key than Ed25519")
+        raise _other_kind(path)
     return key
+
+
+def _load(path: Path, parse: Callable[[bytes], object], name: str) -> object:
+    try:
+        return parse(path.read_bytes())
+    except (OSError, ValueError, TypeError):
+        raise SettingsError(f"{path} cannot be read as an Ed25519 {name} in PEM form") from None
+
+
+def _other_kind(path: Path) -> SettingsError:
+    return SettingsError(f"{path} has another kind of key than Ed25519")

@@ -1,4 +1,4 @@
-"""What happens around every call: who calls, bound log fields, metrics, and errors as gRPC status."""
+"""The interceptor of all calls: authentication, rate limit, log context, metrics, and errors as gRPC status."""
 
 import time
 import uuid
@@ -14,18 +14,18 @@ from grpc_status import rpc_status
 from opentelemetry import trace
 
 from croupier.runtime.errors import InternalFault, MalformedRequest, NotImplementedHere, ServiceError, to_status
-from croupier.runtime.identity import NOBODY, Caller, TokenVerifier, bearer_token, remember_caller
+from croupier.runtime.identity import ANONYMOUS, Caller, TokenVerifier, bearer_token, set_caller
 from croupier.runtime.logs import Logger
 from croupier.runtime.metrics import RpcMetrics
 from croupier.runtime.rate_limit import PlayerLimit, TooManyCalls
 from croupier.runtime.traced_calls import ServicerContext as Context
-from croupier.runtime.traced_calls import set_code, traced_serving
+from croupier.runtime.traced_calls import set_code, traced_handler
 from croupier.runtime.tracing import TABLE_ID
 from croupier_api.v1 import errors_pb2
 
 MAX_BOUND_CHARACTERS = 64
 UNKNOWN_METHOD = "unknown"
-"""Stands for all of them in logs and metrics."""
+"""The name of all unknown methods in logs and metrics."""
 OPEN_SERVICES = ("/grpc.health.v1.", "/grpc.reflection.")
 
 Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
@@ -33,20 +33,20 @@ Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 
 @dataclass(frozen=True, slots=True)
 class Authenticator:
-    """Finds out who calls; `open_methods` need no token, nor do methods that do not exist."""
+    """Authenticates callers; `open_methods` need no token, nor do unknown methods."""
 
     verifier: TokenVerifier
     open_methods: frozenset[str] = frozenset()
 
-    def caller(self, method: str, metadata: Mapping[str, str]) -> Caller:
-        """Return the caller, NOBODY for open methods; raises Unauthenticated."""
+    def authenticate(self, method: str, metadata: Mapping[str, str]) -> Caller:
+        """Return the caller, ANONYMOUS for open methods; raises Unauthenticated."""
         if method == UNKNOWN_METHOD or method in self.open_methods or method.startswith(OPEN_SERVICES):
-            return NOBODY
+            return ANONYMOUS
         return self.verifier.verify(bearer_token(dict(metadata)))
 
 
 class CallInterceptor(grpc.aio.ServerInterceptor):
-    """Wraps every handler of a server; without a limit everybody may call as often as he likes."""
+    """Wraps every handler of a server; without a `limit` players may call as often as they like."""
 
     def __init__(
         self,
@@ -65,31 +65,31 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         continuation: Callable[[grpc.HandlerCallDetails], Awaitable["Handler | None"]],
         handler_call_details: grpc.HandlerCallDetails,
     ) -> Handler:
-        """The handler of a call with everything around it; an unknown method gets one that says so."""
+        """Return the wrapped handler of a method, or one that refuses an unknown method."""
         method = handler_call_details.method
         # The stubs describe handlers of the threaded server; those here are coroutines and asynchronous iterators.
         handler: Any = await continuation(handler_call_details)
         if handler is None:
-            # Such a handler refuses unary calls and streams alike, before it reads a message.
-            refuse = self._around_stream(UNKNOWN_METHOD, _refuse_unknown, None)
+            # A stream handler refuses unary calls and streams alike, before it reads a message.
+            refuse = self._wrap_stream(UNKNOWN_METHOD, _refuse_unknown, None)
             return grpc.stream_stream_rpc_method_handler(refuse)
         if method.startswith(OPEN_SERVICES):
             open_handler: Handler = handler
             return open_handler
         if handler.stream_stream:
-            # Such a handler reads and decodes its own requests, message by message.
-            around = self._around_stream(method, handler.stream_stream, None)
+            # The handler reads and decodes its requests itself, message by message.
+            wrapped = self._wrap_stream(method, handler.stream_stream, None)
             return grpc.stream_stream_rpc_method_handler(
-                around, handler.request_deserializer, handler.response_serializer
+                wrapped, handler.request_deserializer, handler.response_serializer
             )
         decode = handler.request_deserializer or bytes
         if handler.unary_stream:
-            around = self._around_stream(method, handler.unary_stream, decode)
-            return grpc.unary_stream_rpc_method_handler(around, None, handler.response_serializer)
-        unary = self._around_unary(method, handler.unary_unary, decode)
+            wrapped = self._wrap_stream(method, handler.unary_stream, decode)
+            return grpc.unary_stream_rpc_method_handler(wrapped, None, handler.response_serializer)
+        unary = self._wrap_unary(method, handler.unary_unary, decode)
         return grpc.unary_unary_rpc_method_handler(unary, None, handler.response_serializer)
 
-    def _around_unary(
+    def _wrap_unary(
         self, method: str, handler: Callable[[Any, Context], Awaitable[Any]], decode: Callable[[bytes], Any]
     ) -> Callable[[bytes, Context], Awaitable[Any]]:
         async def serve(raw: bytes, context: Context) -> Any:
@@ -103,17 +103,17 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
                 code = "OK"
                 return response
             except Exception as error:  # noqa: BLE001 - every fault becomes a status
-                failure = self._failure(error, context)
+                failure = self._error_of(error, context)
                 code = _code_name(failure, context)
             finally:
-                self._count_end(method, code)
+                self._record_end(method, code)
                 self._metrics.seconds.labels(method, code).observe(time.perf_counter() - started)
-            # Counted before it is answered, so that who has the answer finds it in the metrics.
+            # It is counted before the answer is sent: a caller with an answer finds it in the metrics.
             return await _abort(failure, context)
 
-        return traced_serving(method, serve)
+        return traced_handler(method, serve)
 
-    def _around_stream(
+    def _wrap_stream(
         self, method: str, handler: Callable[[Any, Context], Any], decode: Callable[[bytes], Any] | None
     ) -> Callable[[Any, Context], Awaitable[None]]:
         async def serve(raw: Any, context: Context) -> None:
@@ -126,16 +126,16 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
                 await _run_stream(handler(request, context), context)
                 code = "OK"
             except Exception as error:  # noqa: BLE001 - every fault becomes a status
-                failure = self._failure(error, context)
+                failure = self._error_of(error, context)
                 code = _code_name(failure, context)
             finally:
                 self._metrics.open_calls.labels(method).dec()
-                self._count_end(method, code)
+                self._record_end(method, code)
             await _abort(failure, context)
 
-        return traced_serving(method, serve)
+        return traced_handler(method, serve)
 
-    def _count_end(self, method: str, code: str) -> None:
+    def _record_end(self, method: str, code: str) -> None:
         self._metrics.calls.labels(method, code).inc()
         set_code(trace.get_current_span(), code)
 
@@ -146,39 +146,39 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         structlog.contextvars.bind_contextvars(method=method, request_id=request_id)
         if table_id := metadata.get("x-table-id", ""):
             _bind_table(table_id)
-        known = self._authenticator.caller(method, metadata)
-        remember_caller(known)
-        if known is not NOBODY:
-            structlog.contextvars.bind_contextvars(player_id=known.id)
-            self._count(method, known)
+        caller = self._authenticator.authenticate(method, metadata)
+        set_caller(caller)
+        if caller is not ANONYMOUS:
+            structlog.contextvars.bind_contextvars(player_id=caller.id)
+            self._count(method, caller)
 
     def _count(self, method: str, player: Caller) -> None:
         if self._limit is None:
             return
         try:
-            self._limit.take(player.id)
+            self._limit.acquire_nowait(player.id)
         except TooManyCalls:
             self._metrics.limited.labels(method).inc()
             raise
 
-    def _failure(self, error: Exception, context: Context) -> ServiceError | None:
-        """What to answer: a ServiceError, or None when the call was aborted already."""
+    def _error_of(self, error: Exception, context: Context) -> ServiceError | None:
+        """Return the error to answer with, or None if the call was aborted already; logs it."""
         if isinstance(error, ServiceError):
-            # A flood must not become one of lines in the log; the metrics count it.
-            tell = self._logger.debug if isinstance(error, TooManyCalls) else self._logger.info
-            tell("call refused", reason=error.reason_name, code=error.code.name)
-            return _alone(error)
+            # A flood of calls must not flood the log; the metrics count them.
+            log = self._logger.debug if isinstance(error, TooManyCalls) else self._logger.info
+            log("call refused", reason=error.reason_name, code=error.code.name)
+            return _without_traceback(error)
         if isinstance(error, grpc.aio.AbortError) or context.done():
             return None
         self._logger.error("call failed", exc_info=error)
         return InternalFault(errors_pb2.ERROR_REASON_INTERNAL_FAULT, "internal fault: the server's log has the details")
 
 
-def _alone(error: ServiceError) -> ServiceError:
-    """The error without the frames that it came through.
+def _without_traceback(error: ServiceError) -> ServiceError:
+    """Return the error without its traceback and causes.
 
-    They hold what was being worked on, a whole table perhaps, and the error in turn: circles, whose memory comes back
-    when somebody looks for them only, and a busy service seldom does.
+    Their frames refer to the error and perhaps to a whole table: reference cycles, which only the garbage collector
+    would free, and it runs seldom here.
     """
     error.__traceback__ = error.__context__ = error.__cause__ = None
     return error
@@ -208,7 +208,7 @@ def _bind_table(table_id: str) -> None:
 
 async def _run_stream(responses: AsyncGenerator[Any, None] | Awaitable[None], context: Context) -> None:
     if isinstance(responses, AsyncGenerator):
-        # A call that ends early must not leave its generator, and what it holds, to the garbage collector.
+        # Close the generator of a call that ends early now, instead of by the garbage collector.
         async with aclosing(responses):
             async for response in responses:
                 await context.write(response)

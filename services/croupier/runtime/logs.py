@@ -1,4 +1,4 @@
-"""Logs by structlog: JSON lines in production, readable on a terminal; never a card, a token or a secret."""
+"""Logs by structlog: JSON lines in production, readable on a terminal; without cards, tokens and secrets."""
 
 import logging
 import sys
@@ -13,29 +13,29 @@ Logger: TypeAlias = Any
 """A structlog logger; its methods take an event and key-value pairs."""
 
 
-class PatientStream:
-    """A stream of text that leaves out what cannot be written: a full disk ends no service by its log."""
+class BestEffortStream:
+    """A text stream that ignores errors: a service survives a full disk below its log."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write, if that is possible now."""
+        """Write, and ignore an error."""
         with suppress(OSError):
             self._stream.write(text)
         return len(text)
 
     def flush(self) -> None:
-        """Pass on what was written, if that is possible now."""
+        """Flush, and ignore an error."""
         with suppress(OSError):
             self._stream.flush()
 
 
 def configure_logs(service: str, level: str) -> Logger:
-    """Set structlog up for this process and return the service's logger; writes to standard error."""
+    """Configure structlog for this process and return the service's logger, which writes to standard error."""
     readable = sys.stderr.isatty()
-    stream = cast("TextIO", PatientStream(sys.stderr))
-    # Tracebacks without the values of variables: those may be cards, tokens or secrets.
+    stream = cast("TextIO", BestEffortStream(sys.stderr))
+    # Without local variables, which may be cards, tokens or secrets.
     traceback = structlog.processors.ExceptionRenderer(structlog.tracebacks.ExceptionDictTransformer(show_locals=False))
     plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
     renderer = plain if readable else structlog.processors.JSONRenderer()
@@ -52,12 +52,12 @@ def configure_logs(service: str, level: str) -> Logger:
         logger_factory=structlog.PrintLoggerFactory(stream),
         cache_logger_on_first_use=True,
     )
-    # Libraries that use the standard module speak up only when something is wrong.
+    # Libraries log by the standard module, and warnings only.
     logging.basicConfig(level=logging.WARNING, stream=stream)
-    logging.getLogger("grpc._cython.cygrpc").addFilter(_tells_no_header)
+    logging.getLogger("grpc._cython.cygrpc").addFilter(_has_no_header)
     return structlog.get_logger().bind(service=service)
 
 
-def _tells_no_header(record: logging.LogRecord) -> bool:
-    """Whether a line is not gRPC's own of a header that is no UTF-8, with all of it, which may be a token."""
+def _has_no_header(record: logging.LogRecord) -> bool:
+    """Return False for gRPC's message about a header that is no UTF-8: it quotes the header, which may be a token."""
     return not str(record.msg).startswith("Invalid encoding")

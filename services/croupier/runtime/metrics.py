@@ -1,4 +1,4 @@
-"""Prometheus metrics that every service has, and the port they are read from."""
+"""Prometheus metrics of every service, and the port that serves them."""
 
 from functools import partial
 from wsgiref.simple_server import WSGIServer
@@ -12,7 +12,7 @@ LATENCY_BUCKETS_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
 
 
 class RpcMetrics:
-    """Calls of one service by method and code, in a registry."""
+    """Metrics of the calls of one service, in a registry."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         counter = partial(Counter, registry=registry)
@@ -25,32 +25,31 @@ class RpcMetrics:
             registry=registry,
         )
         self.open_calls = Gauge(
-            "croupier_rpc_open_calls", "Calls being served, streams included.", ["method"], registry=registry
+            "croupier_rpc_open_calls", "Running calls, streams included.", ["method"], registry=registry
         )
         self.limited = counter(
             "croupier_rpc_limited",
-            "Calls refused, and messages of streams held back, because one player made too many, by method.",
+            "Calls refused, and messages of streams delayed, because one player exceeded the rate limit, by method.",
             ["method"],
         )
 
 
 def export_expiry(registry: CollectorRegistry, tls: Tls | None) -> None:
-    """Tell until when the certificate in use holds, if there is one."""
+    """Export the expiry of the certificate in use, if there is one."""
     if tls is not None:
         gauge = Gauge(
             "croupier_tls_certificate_expiry_timestamp_seconds",
-            "When the certificate in use ends, in seconds since 1970 UTC.",
+            "Expiry of the certificate in use, in seconds since 1970 UTC.",
             registry=registry,
         )
         gauge.set_function(lambda: tls.identity.ends.timestamp())
 
 
 def serve_metrics(registry: CollectorRegistry, address: str) -> tuple[WSGIServer, str]:
-    """Serve the registry over HTTP at host:port (port 0 chooses one); gives the server and its real address.
+    """Serve the registry over HTTP at host:port (port 0 chooses one); returns the server and its real address.
 
-    What this process uses is added to it, where the machine tells: CPU seconds, memory and open files.
-
-    Raises SettingsError if the address cannot be had.
+    CPU seconds, memory and open files of this process are added where the system reports them. Raises SettingsError if
+    the address cannot be listened on.
     """
     host, _, port = address.rpartition(":")
     try:

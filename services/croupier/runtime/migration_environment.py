@@ -1,4 +1,4 @@
-"""What every service's Alembic environment does: run on the connection that it was handed."""
+"""The Alembic environment of all services, which migrates on a given connection."""
 
 from alembic import context
 from sqlalchemy import MetaData

@@ -1,4 +1,4 @@
-"""Notifications of PostgreSQL: heard on a connection of their own, which is opened again whenever it is lost."""
+"""PostgreSQL's notifications, by LISTEN on a dedicated connection, which is reopened after a loss."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -10,46 +10,50 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from croupier.runtime.database_drivers import connect_postgresql
 from croupier.runtime.logs import Logger
 
-PROBE_SECONDS = 2.0
-"""A connection that is open at one end only is noticed by asking now and then."""
-FIRST_PAUSE_SECONDS = 0.1
-MAX_PAUSE_SECONDS = 2.0
+CHECK_SECONDS = 2.0
+"""The time between checks of the connection, which find a half-open one."""
+MIN_BACKOFF_SECONDS = 0.1
+MAX_BACKOFF_SECONDS = 2.0
 
 
-Heard: TypeAlias = Mapping[str, Callable[[str], None]]
-"""Who hears what is told, by channel."""
+NotificationHandlers: TypeAlias = Mapping[str, Callable[[str], None]]
+"""A function for the payloads of each channel."""
 
 
 async def listen_for_notifications(
-    database: AsyncEngine, heard: Heard, begun: Callable[[], None], logger: Logger
+    database: AsyncEngine, handlers: NotificationHandlers, on_listening: Callable[[], None], logger: Logger
 ) -> None:
-    """Pass on what is told, and call `begun` whenever something before may have been missed; runs until cancelled."""
-    pause_seconds = FIRST_PAUSE_SECONDS
+    """Pass notifications to handlers until cancelled; calls `on_listening` when earlier ones may have been missed."""
+    backoff_seconds = MIN_BACKOFF_SECONDS
     while True:
-        began = asyncio.get_running_loop().time()
+        started = asyncio.get_running_loop().time()
         try:
-            await _hear(database, heard, begun)
-        except Exception as fault:  # noqa: BLE001 - whatever it was, it is tried again
-            logger.warning("notifications are missed for now", channels=list(heard), fault=type(fault).__name__)
-        has_heard = asyncio.get_running_loop().time() - began > PROBE_SECONDS
-        pause_seconds = FIRST_PAUSE_SECONDS if has_heard else min(2 * pause_seconds, MAX_PAUSE_SECONDS)
-        await asyncio.sleep(pause_seconds)
+            await _listen(database, handlers, on_listening)
+        except Exception as fault:  # noqa: BLE001 - after any error it reconnects
+            logger.warning(
+                "notifications are missed until the next connection",
+                channels=list(handlers),
+                fault=type(fault).__name__,
+            )
+        was_connected = asyncio.get_running_loop().time() - started > CHECK_SECONDS
+        backoff_seconds = MIN_BACKOFF_SECONDS if was_connected else min(2 * backoff_seconds, MAX_BACKOFF_SECONDS)
+        await asyncio.sleep(backoff_seconds)
 
 
-async def _hear(database: AsyncEngine, heard: Heard, begun: Callable[[], None]) -> None:
-    """Hear on one connection until it is lost; raises what is wrong with it."""
-    connection = await connect_postgresql(database.url, command_seconds=PROBE_SECONDS)
+async def _listen(database: AsyncEngine, handlers: NotificationHandlers, on_listening: Callable[[], None]) -> None:
+    """Listen on one connection until it is lost; raises its errors."""
+    connection = await connect_postgresql(database.url, command_seconds=CHECK_SECONDS)
     lost = asyncio.Event()
     connection.add_termination_listener(lambda _connection: lost.set())
     try:
-        for channel in heard:
-            await connection.add_listener(channel, lambda _connection, _pid, told_on, text: heard[told_on](text))
-        # Only now: what was told before has to be looked for, what comes after is heard.
-        begun()
+        for channel in handlers:
+            await connection.add_listener(channel, lambda _connection, _pid, name, payload: handlers[name](payload))
+        # From now on none is missed; the caller has to poll for earlier changes.
+        on_listening()
         while not lost.is_set():
             await connection.execute("SELECT 1")
             with suppress(TimeoutError):
-                async with asyncio.timeout(PROBE_SECONDS):
+                async with asyncio.timeout(CHECK_SECONDS):
                     await lost.wait()
     finally:
         connection.terminate()

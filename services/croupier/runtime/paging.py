@@ -1,4 +1,4 @@
-"""Page tokens: where a listing goes on, bound to what was asked for."""
+"""Page tokens: cursors of listings, bound to their query."""
 
 import base64
 import binascii
@@ -11,7 +11,7 @@ from croupier_api.v1 import errors_pb2
 
 DEFAULT_PAGE_SIZE = 50
 MAX_PAGE_SIZE = 100
-MAX_PAGE_TOKEN = 1024
+MAX_PAGE_TOKEN_CHARACTERS = 1024
 MAX_INTEGER = 2**63 - 1
 
 
@@ -23,31 +23,31 @@ def decode_page_size(asked: int) -> int:
 
 
 def encode_page_token(query: tuple[Any, ...], cursor: list[Any]) -> str:
-    """A token for the page after `cursor` of the listing that `query` describes; both JSON values."""
+    """Return the token of the page after `cursor` in the listing of a query; both are JSON values."""
     return base64.urlsafe_b64encode(json.dumps([_fingerprint(query), cursor]).encode()).decode()
 
 
 def decode_page_token(query: tuple[Any, ...], token: str, kinds: tuple[type, ...]) -> list[Any] | None:
-    """The cursor of a token, whose parts have these types; None for the first page.
+    """Return the cursor of a token, whose parts have these types; None for the first page.
 
-    Raises MalformedRequest for a token that is not one of this listing.
+    Raises MalformedRequest for a token of another listing.
     """
     if not token:
         return None
     try:
-        fingerprint, cursor = json.loads(base64.urlsafe_b64decode(token[:MAX_PAGE_TOKEN].encode()))
+        fingerprint, cursor = json.loads(base64.urlsafe_b64decode(token[:MAX_PAGE_TOKEN_CHARACTERS].encode()))
         fits = fingerprint == _fingerprint(query) and all(
             _is_plausible(part, kind) for part, kind in zip(cursor, kinds, strict=True)
         )
     except (ValueError, TypeError, RecursionError, binascii.Error):
         fits = False
     if not fits:
-        raise foreign_token()
+        raise invalid_page_token()
     return list(cursor)
 
 
-def foreign_token() -> MalformedRequest:
-    """The refusal of a token that this listing did not give."""
+def invalid_page_token() -> MalformedRequest:
+    """Return the error of a token that this listing did not issue."""
     return MalformedRequest(
         errors_pb2.ERROR_REASON_INVALID_PAGE_TOKEN,
         "invalid page_token: expected a token that this listing returned for the same filters",
@@ -56,7 +56,7 @@ def foreign_token() -> MalformedRequest:
 
 
 def _is_plausible(part: object, kind: type) -> bool:
-    # A token can be forged: what comes out of it must be something that a database can be asked.
+    # A token can be forged: the database has to accept its values as parameters.
     if isinstance(part, str):
         return kind is str and part.isprintable()
     return type(part) is kind and isinstance(part, int) and abs(part) <= MAX_INTEGER

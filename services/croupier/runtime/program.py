@@ -1,4 +1,4 @@
-"""How a program ends that cannot run: a line for each fault, and an exit code that says whose it is."""
+"""The end of a program that cannot run: a line for each fault, and an exit code for its kind."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -8,15 +8,15 @@ MISUSED = 2
 
 
 class SettingsError(ValueError):
-    """A program cannot run with its settings: a line for each fault, with what is expected, and never a secret."""
+    """A program cannot run with its settings: a line for each fault, with the expected value and without secrets."""
 
 
 class DatabaseUnreachable(Exception):
-    """The database does not answer now: there is nothing to be put right in the settings."""
+    """The database does not answer, whereas the settings may be right."""
 
 
 def check_together(given: Mapping[str, object]) -> None:
-    """Raises SettingsError if some of these settings, by their flags, are None and others are not."""
+    """Raise SettingsError if some of these settings, by their flags, are None and others are not."""
     missing = [flag for flag, value in given.items() if value is None]
     if 0 < len(missing) < len(given):
         raise SettingsError(f"{', '.join(missing)} missing: {', '.join(given)} go together")

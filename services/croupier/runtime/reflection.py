@@ -1,4 +1,4 @@
-"""Server reflection, for tools that learn the contract from a server."""
+"""Server reflection, by which tools read the contract from a server."""
 
 from collections.abc import Sequence
 
@@ -6,14 +6,11 @@ import grpc
 from grpc_reflection.v1alpha import reflection, reflection_pb2
 
 V1_SERVICE_NAME = "grpc.reflection.v1.ServerReflection"
-"""Its messages are those of v1alpha, which is all that the library knows."""
+"""Its messages are those of v1alpha, the only version of the library."""
 
 
 def add_reflection(service_names: Sequence[str], server: grpc.aio.Server) -> None:
-    """Let a server describe these services, under the names that tools try first and second.
-
-    Only v1alpha is listed, since the library cannot describe the other one.
-    """
+    """Serve reflection by v1 and v1alpha. Only v1alpha is listed: the library cannot describe v1."""
     servicer = reflection.aio.ReflectionServicer([*service_names, reflection.SERVICE_NAME])
     handler = grpc.stream_stream_rpc_method_handler(
         servicer.ServerReflectionInfo,

@@ -1,4 +1,4 @@
-"""Schemas and their versions: `croupier migrate` brings them up to date, services check and refuse."""
+"""Versions of schemas: `croupier migrate` brings them up to date, and services refuse any other."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,21 +15,21 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.runtime.database import database_name, open_database
-from croupier.runtime.database_faults import in_words, is_unreachable
+from croupier.runtime.database_faults import describe, is_unreachable
 from croupier.runtime.logs import Logger
 from croupier.runtime.program import DatabaseUnreachable, SettingsError
 
 MIGRATION_LOCK = 0x63726F7570696572
-"""Held in PostgreSQL by whoever migrates: "croupier" in ASCII."""
+"""The key of the advisory lock for migrations: "croupier" in ASCII."""
 MIGRATION_SECONDS = 3600.0
 
 
 class SchemaOutdated(SettingsError):
-    """The tables are missing or older than this version needs: `croupier migrate` puts that right."""
+    """The tables are missing or older than this version needs: the remedy is `croupier migrate`."""
 
 
 async def migrate_database(url: str, packages: Sequence[str]) -> tuple[str, ...]:
-    """Bring the schemas of services' packages in one database up to date, one by one; gives those that were not.
+    """Bring the schemas of services' packages in one database up to date; returns the packages that were migrated.
 
     Raises SettingsError for a database that cannot be used, DatabaseUnreachable while it does not answer.
     """
@@ -41,10 +41,10 @@ async def migrate_database(url: str, packages: Sequence[str]) -> tuple[str, ...]
 
 
 async def migrate(database: AsyncEngine, package: str) -> bool:
-    """Bring the schema up to date with the migrations of a service's package, such as "croupier.engine".
+    """Bring the schema of a service's package, such as "croupier.engine", up to date; returns whether it changed.
 
-    Gives whether it was not yet. Of several that do so at once in a PostgreSQL one goes first, and the others find it
-    done. Raises SettingsError for a database that cannot be used, DatabaseUnreachable while it does not answer.
+    In PostgreSQL an advisory lock lets one of several migrations run, and the others find it done. Raises SettingsError
+    for a database that cannot be used, DatabaseUnreachable while it does not answer.
     """
     try:
         async with database.connect() as connection:
@@ -52,7 +52,7 @@ async def migrate(database: AsyncEngine, package: str) -> bool:
             await connection.commit()
             return changed
     except (SQLAlchemyError, OSError) as fault:
-        raise unusable(database, fault) from None
+        raise database_error(database, fault) from None
 
 
 def _upgrade(connection: Connection, package: str) -> bool:
@@ -60,7 +60,7 @@ def _upgrade(connection: Connection, package: str) -> bool:
         connection.execute(text("SET LOCAL statement_timeout = 0"))
         connection.execute(text("SET LOCAL lock_timeout = 0"))
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK})
-        # A table that a service uses without end is a fault to be told.
+        # A table that a service locks for longer is reported as a fault.
         connection.execute(text("SET LOCAL lock_timeout = '60s'"))
     state = _state(connection, package)
     if state.is_newer:
@@ -70,12 +70,9 @@ def _upgrade(connection: Connection, package: str) -> bool:
 
 
 async def check_schema(database: AsyncEngine, package: str) -> None:
-    """Look whether a service can use a database; raises SettingsError with what to do.
+    """Check that a database has the schema of this version, and the user the privileges on its tables.
 
-    Raises SchemaOutdated, which is one, and DatabaseUnreachable, which may pass without anything being put right here.
-
-    The schema has to be the one that this version of the service's package knows, and the user has to have the rights
-    to use its tables.
+    Raises SettingsError with the remedy, its subclass SchemaOutdated, and DatabaseUnreachable.
     """
     try:
         async with database.connect() as connection:
@@ -83,22 +80,22 @@ async def check_schema(database: AsyncEngine, package: str) -> None:
             if state.is_current and database.dialect.name == "postgresql":
                 await connection.run_sync(_check_rights, state.tables)
     except (SQLAlchemyError, OSError) as fault:
-        raise unusable(database, fault) from None
+        raise database_error(database, fault) from None
     name = database_name(database)
     if state.is_newer:
         raise SettingsError(f"the database {name} cannot be used: {_newer(package)}")
     if not state.is_current:
-        what = "are older than this version needs" if state.revisions else "are missing"
+        lack = "are older than this version needs" if state.revisions else "are missing"
         raise SchemaOutdated(
-            f"the tables of croupier's {_service(package)} in the database {name} {what}:"
+            f"the tables of croupier's {_service(package)} in the database {name} {lack}:"
             f' run "{_remedy(database, package)}"'
         )
 
 
 async def check_durability(database: AsyncEngine, logger: Logger) -> None:
-    """Look whether a commit survives what may happen to the server; raises SettingsError where it does not.
+    """Check that a commit survives a crash of the server; raises SettingsError otherwise.
 
-    A server that would lose commits together with its machine only is warned of.
+    A server that loses commits only if its machine crashes is a warning in the log.
     """
     if database.dialect.name != "postgresql":
         return
@@ -107,19 +104,19 @@ async def check_durability(database: AsyncEngine, logger: Logger) -> None:
             commits = (await connection.execute(text("SHOW synchronous_commit"))).scalar_one()
             writes = (await connection.execute(text("SHOW fsync"))).scalar_one()
     except (SQLAlchemyError, OSError) as fault:
-        raise unusable(database, fault) from None
+        raise database_error(database, fault) from None
     if commits == "off":
         raise SettingsError(
-            f"the database {database_name(database)} would forget moves that were acknowledged (synchronous_commit is"
+            f"the database {database_name(database)} loses acknowledged actions in a crash (synchronous_commit is"
             " off): set it to on for the server, the database or the user"
         )
     if writes == "off":
-        logger.warning("the database would lose what is committed if its machine stopped: fsync is off")
+        logger.warning("the database loses commits if its machine crashes: fsync is off")
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaState:
-    """Which revisions a database has of a service's schema, which one the code wants, and the tables of that."""
+    """The revisions of a service's schema in a database, those that the code knows, its newest, and its tables."""
 
     revisions: tuple[str, ...]
     known: frozenset[str]
@@ -140,12 +137,12 @@ def _state(connection: Connection, package: str) -> SchemaState:
     script = ScriptDirectory.from_config(config)
     found: list[tuple[tuple[str, ...], MetaData]] = []
 
-    def note(revisions: tuple[str, ...], context: MigrationContext) -> list[Any]:
+    def record(revisions: tuple[str, ...], context: MigrationContext) -> list[Any]:
         found.append((revisions, context.opts["target_metadata"]))
         return []
 
-    # As `alembic current` does: the environment of the migrations knows where the version is written down.
-    with EnvironmentContext(config, script, fn=note, dont_mutate=True):
+    # As `alembic current` does: the environment of the migrations knows the version table.
+    with EnvironmentContext(config, script, fn=record, dont_mutate=True):
         script.run_env()
     revisions, metadata = found[0]
     known = frozenset(revision.revision for revision in script.walk_revisions())
@@ -170,10 +167,10 @@ def _check_rights(connection: Connection, tables: Sequence[str]) -> None:
                 )
 
 
-def unusable(database: AsyncEngine, fault: Exception) -> SettingsError | DatabaseUnreachable:
-    """A database's fault as one line; a DatabaseUnreachable if there is nothing to be put right in the settings."""
+def database_error(database: AsyncEngine, fault: Exception) -> SettingsError | DatabaseUnreachable:
+    """Return an error of the driver as one line; it is DatabaseUnreachable if the settings may be right."""
     kind = DatabaseUnreachable if is_unreachable(fault) else SettingsError
-    return kind(f"the database {database_name(database)} cannot be used, {in_words(fault)}")
+    return kind(f"the database {database_name(database)} cannot be used, {describe(fault)}")
 
 
 def _newer(package: str) -> str:
@@ -185,6 +182,6 @@ def _service(package: str) -> str:
 
 
 def _remedy(database: AsyncEngine, package: str) -> str:
-    # Services on SQLite have files of their own, so that there the tables of one are wanted only.
+    # On SQLite each service has its own file, with its own tables only.
     only = f" --service {_service(package)}" if database.dialect.name == "sqlite" else ""
     return f"croupier migrate{only} --database {database_name(database)}"

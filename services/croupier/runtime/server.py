@@ -1,4 +1,4 @@
-"""Running a service: gRPC servers with health and reflection, a ready file, and an orderly end."""
+"""gRPC servers with health and reflection, a ready file, and an orderly end."""
 
 import asyncio
 import json
@@ -21,20 +21,20 @@ from croupier.runtime.tls import Tls
 
 MAX_REQUEST_BYTES = 64 * 1024
 MAX_METADATA_BYTES = 48 * 1024
-"""More than the gateway lets through, with what it adds: by itself gRPC refuses some calls of more than 8 KiB."""
-READINESS_SECONDS = 5.0
-LAST_SECONDS = 2.0
-"""The part of the time to stop that is for closing what is held, such as connections to a database."""
+"""More than the gateway accepts, with the headers that it adds; by default gRPC refuses more than 8 KiB."""
+READINESS_POLL_SECONDS = 5.0
+CLOSE_SECONDS = 2.0
+"""The part of the drain for closing resources, such as connections to a database."""
 KEEPALIVE_MILLISECONDS = 30_000
 LIVE = "live"
-"""The name under which health probes ask whether the process is alive, which depends on nothing else."""
-MAX_PROBE_BYTES = 1024
-MAX_PROBES = 100
+"""The service name of liveness probes, which do not depend on the database."""
+MAX_HEALTH_REQUEST_BYTES = 1024
+MAX_HEALTH_REQUESTS = 100
 AddServices = Callable[[grpc.aio.Server], None]
 
 
 class Health(health.aio.HealthServicer):  # type: ignore[misc]  # The library has no types.
-    """Tells probes whether calls are welcome, and by LIVE that this process is alive, also while it drains."""
+    """Reports readiness, and under the name LIVE that this process is alive, also while it drains."""
 
     async def Check(self, request: health_pb2.HealthCheckRequest, context: Any) -> health_pb2.HealthCheckResponse:  # noqa: N802
         if request.service == LIVE:
@@ -44,19 +44,19 @@ class Health(health.aio.HealthServicer):  # type: ignore[misc]  # The library ha
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """A gRPC server that runs, its real address, and what it says of its health.
+    """A running gRPC server, its real address and its health service.
 
-    One that `stays` is for probes alone, which hear from it until the end.
+    One that `outlasts_drain` is for health probes only.
     """
 
     server: grpc.aio.Server
     address: str
     health: Health
     service_names: tuple[str, ...]
-    stays: bool = False
+    outlasts_drain: bool = False
 
     async def set_serving(self, serving: bool) -> None:
-        """Tell health probes whether calls are welcome."""
+        """Report to health probes whether the services are ready."""
         status = health_pb2.HealthCheckResponse.SERVING if serving else health_pb2.HealthCheckResponse.NOT_SERVING
         for name in ("", *self.service_names):
             await self.health.set(name, status)
@@ -69,9 +69,9 @@ async def listen(
     interceptor: CallInterceptor,
     tls: Tls | None = None,
 ) -> Listener:
-    """Start a gRPC server at host:port (port 0 chooses one); with TLS only for those who have a certificate too.
+    """Start a gRPC server at host:port (port 0 chooses one); with TLS callers need a certificate too.
 
-    Raises SettingsError if the address cannot be had.
+    Raises SettingsError if the address cannot be listened on.
     """
     server = grpc.aio.server(
         interceptors=[interceptor],
@@ -82,10 +82,10 @@ async def listen(
             ("grpc.so_reuseport", 0),
             ("grpc.http2.max_ping_strikes", 0),
             ("grpc.keepalive_permit_without_calls", 1),
-            # A phone that is gone without a word is noticed, and its streams end.
+            # The streams of a phone that lost its network end.
             ("grpc.keepalive_time_ms", KEEPALIVE_MILLISECONDS),
             ("grpc.keepalive_timeout_ms", KEEPALIVE_MILLISECONDS),
-            # Without this the library waits a minute for the answer, whatever the line above says.
+            # Without this the library waits a minute for the answer, despite the line above.
             ("grpc.http2.ping_timeout_ms", KEEPALIVE_MILLISECONDS),
         ],
     )
@@ -97,22 +97,22 @@ async def listen(
 
 
 @asynccontextmanager
-async def probe_port(address: str) -> AsyncIterator[list[Listener]]:
-    """A port at host:port that tells health and nothing else, without TLS, which kubelet does not speak; none for "".
+async def health_listener(address: str) -> AsyncIterator[list[Listener]]:
+    """Serve health only at host:port, without TLS, which kubelet does not support; yields no listener for "".
 
-    Probes hear at first that calls are not welcome. Raises SettingsError if the address cannot be had.
+    It is not ready at first. Raises SettingsError if the address cannot be listened on.
     """
     if not address:
         yield []
         return
     server = grpc.aio.server(
-        options=[("grpc.max_receive_message_length", MAX_PROBE_BYTES), ("grpc.so_reuseport", 0)],
-        maximum_concurrent_rpcs=MAX_PROBES,
+        options=[("grpc.max_receive_message_length", MAX_HEALTH_REQUEST_BYTES), ("grpc.so_reuseport", 0)],
+        maximum_concurrent_rpcs=MAX_HEALTH_REQUESTS,
     )
     servicer = Health()
     await servicer.set("", health_pb2.HealthCheckResponse.NOT_SERVING)
     health_pb2_grpc.add_HealthServicer_to_server(servicer, server)
-    listener = Listener(server, await _started(server, address, None), servicer, (), stays=True)
+    listener = Listener(server, await _started(server, address, None), servicer, (), outlasts_drain=True)
     try:
         yield [listener]
     finally:
@@ -120,22 +120,22 @@ async def probe_port(address: str) -> AsyncIterator[list[Listener]]:
 
 
 async def _started(server: grpc.aio.Server, address: str, tls: Tls | None) -> str:
-    """Start a server; gives its real address."""
+    """Start a server and return its real address."""
     try:
         port = server.add_secure_port(address, tls.server_credentials()) if tls else server.add_insecure_port(address)
     except RuntimeError:
         port = 0
-    # gRPC takes the port modulo 65536, so that 99999 would silently become another.
+    # gRPC takes the port modulo 65536, so 99999 would become another.
     if port == 0 or not address.endswith((f":{port}", ":0")):
-        # One that is left to the garbage collector speaks up when its event loop has gone.
+        # Otherwise its destructor would log an error after the end of the event loop.
         await server.stop(None)
         raise SettingsError(f"{address} cannot be listened on: is it in use, or not an address of this machine?")
     await server.start()
     return f"{address.rpartition(':')[0]}:{port}"
 
 
-def announce(ready_file: Path | None, addresses: dict[str, str]) -> None:
-    """Write where the service listens, as JSON, once it is ready; raises SettingsError if that cannot be."""
+def write_ready_file(ready_file: Path | None, addresses: dict[str, str]) -> None:
+    """Write the addresses of a service that is ready, as JSON; raises SettingsError if that fails."""
     if ready_file is None:
         return
     partial = ready_file.with_suffix(".partial")
@@ -146,7 +146,7 @@ def announce(ready_file: Path | None, addresses: dict[str, str]) -> None:
         raise SettingsError(f"--ready-file {ready_file} cannot be written: {fault.strerror}") from None
 
 
-async def until_stopped(stopped: asyncio.Event | None = None) -> None:
+async def wait_for_stop(stopped: asyncio.Event | None = None) -> None:
     """Wait for SIGINT or SIGTERM, or until the event is set."""
     stopped = stopped or asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -156,38 +156,40 @@ async def until_stopped(stopped: asyncio.Event | None = None) -> None:
 
 
 async def watch_readiness(listeners: Sequence[Listener], is_ready: Callable[[], Awaitable[bool]]) -> None:
-    """Keep what health probes hear true to what the service depends on; runs until cancelled."""
+    """Update the readiness again and again, until cancelled."""
     while True:
-        await show_readiness(listeners, is_ready)
-        await asyncio.sleep(READINESS_SECONDS)
+        await update_readiness(listeners, is_ready)
+        await asyncio.sleep(READINESS_POLL_SECONDS)
 
 
-async def show_readiness(listeners: Sequence[Listener], is_ready: Callable[[], Awaitable[bool]]) -> None:
-    """Look once, and tell health probes; to be done before anybody is told that the service is ready."""
+async def update_readiness(listeners: Sequence[Listener], is_ready: Callable[[], Awaitable[bool]]) -> None:
+    """Check the readiness once and report it to health probes."""
     ready = await is_ready()
     for listener in listeners:
         await listener.set_serving(ready)
 
 
-def end_within(seconds: float, logger: Logger) -> None:
-    """End the process at once when this time, LAST_SECONDS at least, is over.
+def exit_after(seconds: float, logger: Logger) -> None:
+    """Exit without cleaning up after this time, CLOSE_SECONDS at least.
 
-    A connection that its server neither serves nor closes would keep it for minutes. Nothing is lost by it: what was
-    acknowledged is stored, and whatever was not is sent again.
+    A connection that a hanging server does not close would keep the process for minutes. Nothing is lost: acknowledged
+    actions are stored, and clients retry all others.
     """
 
-    def give_up() -> None:
-        logger.warning("ended without waiting any longer")
+    def exit_now() -> None:
+        logger.warning("exited without cleaning up: the drain timed out")
         os._exit(1)
 
-    asyncio.get_running_loop().call_later(max(seconds, LAST_SECONDS), give_up)
+    asyncio.get_running_loop().call_later(max(seconds, CLOSE_SECONDS), exit_now)
 
 
 async def drain(listeners: Sequence[Listener], grace_seconds: float) -> None:
-    """Say that no more calls are welcome, take no more, and give those under way their time."""
+    """Report that the services are not ready, refuse new calls, and let running ones end within the grace period."""
     for listener in listeners:
         await listener.health.enter_graceful_shutdown()
-    await asyncio.gather(*(listener.server.stop(grace_seconds) for listener in listeners if not listener.stays))
+    await asyncio.gather(
+        *(listener.server.stop(grace_seconds) for listener in listeners if not listener.outlasts_drain)
+    )
 
 
 def run(main: Coroutine[Any, Any, int]) -> int:

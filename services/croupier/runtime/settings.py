@@ -23,7 +23,7 @@ AnySettings = TypeVar("AnySettings", bound="Settings")
 
 
 def expecting(expected: str, is_valid: Callable[[str], object]) -> AfterValidator:
-    """Keep a text for which a function is true; else the fault says what is expected."""
+    """Return a validator of texts by a function; its error names the expected form."""
 
     def checked(text: str) -> str:
         if not is_valid(text):
@@ -51,7 +51,7 @@ Ratio: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 
 
 class Settings(BaseSettings):
-    """Settings of any program. A model that is made in code looks at no environment."""
+    """Settings of any program. A model that is constructed in code reads no environment."""
 
     model_config = SettingsConfigDict(
         env_prefix=ENVIRONMENT_PREFIX, frozen=True, use_attribute_docstrings=True, hide_input_in_errors=True
@@ -59,7 +59,7 @@ class Settings(BaseSettings):
 
     @classmethod
     def settings_customise_sources(cls, *_: Any, **sources: Any) -> tuple[Any, ...]:
-        """Leave the environment to read_settings."""
+        """Read the environment in `read_settings` only."""
         return (sources["init_settings"],)
 
 
@@ -70,48 +70,48 @@ class ServiceSettings(Settings):
     database: Annotated[str, Field(repr=False)]
     """URL of its database: sqlite:////data/NAME.db or postgresql://user:password@host/name."""
     health_listen: OptionalListenAddress = ""
-    """host:port that answers health probes and nothing else, without TLS."""
+    """host:port that serves health probes only, without TLS."""
     tls_certificate: OptionalPath = None
-    """PEM file of the certificate that services see; with it TLS is spoken, and they need one too."""
+    """PEM file of the certificate for other services; it enables mutual TLS."""
     tls_key: OptionalPath = None
     """PEM file of the certificate's private key."""
     tls_ca: OptionalPath = None
     """PEM file of the authorities whose certificates are accepted."""
     traces_endpoint: OptionalAddress = ""
-    """host:port of the collector that gets traces, by OTLP over gRPC."""
+    """host:port of the collector of traces, by OTLP over gRPC."""
     traces_ratio: Ratio = 1.0
-    """Share of the traces that begin here which are recorded, from 0 to 1."""
+    """Recorded share of the traces that begin here, from 0 to 1."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
-    """Least level that is logged."""
+    """Minimum level of the log."""
     ready_file: OptionalPath = None
     """File that gets the addresses as JSON once the service is ready."""
     drain_seconds: NonNegativeInt = 10
-    """Seconds after which the service has stopped at most; what is under way ends first."""
+    """Maximum seconds until the service has stopped, in which running calls end."""
     player_calls_per_second: NonNegativeInt = 100
-    """Most calls a second of one player in the long run, messages in streams included; 0 for no limit."""
+    """Maximum calls a second of one player in the long run, messages in streams included; 0 for no limit."""
     player_burst: PositiveInt = 1000
-    """How many calls of one player may come at once."""
+    """Maximum calls of one player at once."""
 
     @property
     def tls(self) -> TlsFiles | None:
-        """The files for mutual TLS, None for none; raises SettingsError if only some are named."""
+        """Return the files for mutual TLS, None without TLS; raises SettingsError if only some are named."""
         return tls_files("tls", self.tls_certificate, self.tls_key, self.tls_ca)
 
     @property
     def traces(self) -> TracesSettings:
-        """Which traces go where."""
+        """Return the settings of traces."""
         return TracesSettings(self.traces_endpoint, self.traces_ratio)
 
 
 def read_settings(kind: type[AnySettings], program: str, arguments: Sequence[str]) -> AnySettings:
-    """Read settings from arguments and the environment; raises SettingsError with all faults that there are.
+    """Read settings from arguments and the environment; raises SettingsError with all faults.
 
     --help, and a flag without its value, end the program.
     """
     unknown: list[str] = []
 
-    def parse(parser: argparse.ArgumentParser, words: Sequence[str]) -> argparse.Namespace:
-        known, rest = parser.parse_known_args(words)
+    def parse(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:
+        known, rest = parser.parse_known_args(arguments)
         unknown.extend(rest)
         return known
 
@@ -125,7 +125,7 @@ def read_settings(kind: type[AnySettings], program: str, arguments: Sequence[str
         cli_show_env_vars=True,
         parse_args_method=parse,
     )
-    faults = _faults_of_words(unknown)
+    faults = _argument_faults(unknown)
     try:
         settings = kind.model_validate({**EnvSettingsSource(kind)(), **flags()})
     except ValidationError as invalid:
@@ -135,10 +135,10 @@ def read_settings(kind: type[AnySettings], program: str, arguments: Sequence[str
     return settings
 
 
-def _faults_of_words(words: Sequence[str]) -> list[str]:
-    """The faults of words that are no known flags; what stands behind a flag may be a secret with a slip before it."""
-    flags = [word.partition("=")[0] for word in words if word.startswith("-")]
-    stray = [] if flags or not words else ["unexpected argument without a flag: --help names all flags"]
+def _argument_faults(arguments: Sequence[str]) -> list[str]:
+    """Return the faults of unknown arguments, without their values: after a mistyped flag that may be a secret."""
+    flags = [word.partition("=")[0] for word in arguments if word.startswith("-")]
+    stray = [] if flags or not arguments else ["unexpected argument without a flag: --help names all flags"]
     return [f"unknown flag {flag}: --help names all flags" for flag in flags] + stray
 
 

@@ -1,4 +1,4 @@
-"""Export of spans by the OpenTelemetry SDK, to a collector that speaks OTLP over gRPC; needs the extra `traces`."""
+"""Export of spans by the OpenTelemetry SDK, to a collector by OTLP over gRPC; needs the extra `traces`."""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -13,13 +13,13 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, Spa
 from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
 from opentelemetry.trace import Link, Status
 
-# Envoy hands its spans over alike: gateway/envoy.yaml.jinja.
-MAX_WAITING_SPANS = 4_096
+# gateway/envoy.yaml.jinja has the same values for Envoy.
+MAX_QUEUED_SPANS = 4_096
 MAX_BATCH_SPANS = 512
-PAUSE_SECONDS = 1
-"""A span waits no longer than this for others to be handed over with."""
+BATCH_DELAY_SECONDS = 1
+"""The maximum time that a span waits for its batch."""
 EXPORT_SECONDS = 5
-"""Spans that the collector has not taken by then are dropped."""
+"""The timeout of an export, after which its spans are dropped."""
 ALLOWED_ATTRIBUTES = frozenset(
     (
         "rpc.system.name",
@@ -30,29 +30,29 @@ ALLOWED_ATTRIBUTES = frozenset(
         "croupier.sequence",
     )
 )
-"""All that spans may report beside name, time, kind, status and links."""
+"""The attributes of exported spans, beside name, time, kind, status and links."""
 MAX_LINKS = 512
-"""As many as a commit can have actions that wait for it."""
+"""As many as one commit can have actions."""
 FLUSH_SECONDS = 1.0
-"""The time of the last spans to reach the collector: less than services keep for the end of what they hold."""
+"""The timeout of the last export: less than CLOSE_SECONDS of a service."""
 _LIMITS = SpanLimits(max_span_attributes=8, max_events=0, max_links=MAX_LINKS, max_span_attribute_length=128)
 
 
 class AllowListExporter(SpanExporter):
-    """Hands on what spans may report and nothing else, whoever wrote it into them.
+    """Exports the allowed parts of spans only, from any origin.
 
-    By default the API records the texts of exceptions, as events and in the status; of ours some name cards.
+    By default the API records the texts of exceptions, as events and in the status: some name cards.
     """
 
     def __init__(self, exporter: SpanExporter) -> None:
         self._exporter = exporter
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        """Hand over a batch, on the thread of the processor."""
+        """Export a batch, on the thread of the processor."""
         return self._exporter.export([_allowed(span) for span in spans])
 
     def shutdown(self) -> None:
-        """Take no more spans."""
+        """Refuse further spans."""
         self._exporter.shutdown()
 
 
@@ -73,7 +73,7 @@ def _allowed(span: ReadableSpan) -> ReadableSpan:
 
 
 def new_provider(processor: SpanProcessor, ratio: float, service: str) -> TracerProvider:
-    """The provider of a service's spans, which go to a processor; of traces that begin here it records this share."""
+    """Return the provider of a service's spans for a processor; it samples this share of the traces that begin here."""
     provider = TracerProvider(
         sampler=ParentBased(TraceIdRatioBased(ratio)),
         resource=Resource.create({SERVICE_NAME: f"croupier-{service}"}),
@@ -84,12 +84,12 @@ def new_provider(processor: SpanProcessor, ratio: float, service: str) -> Tracer
     return provider
 
 
-def batching(exporter: SpanExporter) -> BatchSpanProcessor:
-    """The processor that hands an exporter batches, on a thread of its own, and drops the oldest if too many wait."""
+def batch_processor(exporter: SpanExporter) -> BatchSpanProcessor:
+    """Return a processor that exports batches on its own thread, and drops the oldest spans of a full queue."""
     return BatchSpanProcessor(
         AllowListExporter(exporter),
-        max_queue_size=MAX_WAITING_SPANS,
-        schedule_delay_millis=PAUSE_SECONDS * 1000,
+        max_queue_size=MAX_QUEUED_SPANS,
+        schedule_delay_millis=BATCH_DELAY_SECONDS * 1000,
         max_export_batch_size=MAX_BATCH_SPANS,
     )
 
@@ -97,21 +97,21 @@ def batching(exporter: SpanExporter) -> BatchSpanProcessor:
 @contextmanager
 def exporting(endpoint: str, ratio: float, service: str) -> Iterator[None]:
     """Export all spans of this process to the collector at host:port while the body runs."""
-    # Below an error the library has a line for each attempt that failed, and for each span that it drops.
+    # The library has a warning for each failed attempt, and for each dropped span.
     logging.getLogger("opentelemetry").setLevel(logging.ERROR)
     exporter = OTLPSpanExporter(endpoint=f"http://{endpoint}", insecure=True, timeout=EXPORT_SECONDS)
-    provider = new_provider(batching(exporter), ratio, service)
+    provider = new_provider(batch_processor(exporter), ratio, service)
     trace.set_tracer_provider(provider)
     try:
         yield
     finally:
-        end(provider, exporter)
+        shut_down(provider, exporter)
 
 
-def end(provider: TracerProvider, exporter: SpanExporter) -> None:
-    """Hand over what waits, within FLUSH_SECONDS; blocks meanwhile. The library would wait for half a minute."""
+def shut_down(provider: TracerProvider, exporter: SpanExporter) -> None:
+    """Export the queue, and block for FLUSH_SECONDS at most: the library would for half a minute."""
     flushing = Thread(target=provider.shutdown, name="span-flush", daemon=True)
     flushing.start()
     flushing.join(FLUSH_SECONDS)
-    # What is under way then fails, and with it the thread ends.
+    # A running export then fails, which ends the thread.
     exporter.shutdown()

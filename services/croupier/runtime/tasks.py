@@ -1,4 +1,4 @@
-"""Tasks of a service: supervised until it stops, and ended in time."""
+"""Background tasks of a service, supervised until it stops, and ended in time."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
@@ -9,14 +9,14 @@ from croupier.runtime.logs import Logger
 from croupier.runtime.program import SettingsError
 
 END_SECONDS = 2.0
-"""What a cancelled task gets to give back what it holds, such as a connection in the middle of a statement."""
+"""The time of a cancelled task to release its resources, such as a connection within a statement."""
 
-Work: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
-"""Starts what runs in the background."""
+TaskFactory: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
+"""Returns the coroutine of a background task."""
 
 
 async def end_tasks(tasks: Iterable[asyncio.Task[None]]) -> None:
-    """Cancel tasks, and wait until they have given back what they hold, but not for ever."""
+    """Cancel tasks, and wait for END_SECONDS at most until they have released their resources."""
     ending = list(tasks)
     for task in ending:
         task.cancel()
@@ -25,7 +25,7 @@ async def end_tasks(tasks: Iterable[asyncio.Task[None]]) -> None:
 
 
 class SupervisedTasks:
-    """Tasks of which none may fail, or end while the service runs: then the service stops."""
+    """Tasks of a service, which stops when one fails, or ends too early."""
 
     def __init__(self, group: asyncio.TaskGroup, logger: Logger) -> None:
         self._group = group
@@ -33,15 +33,15 @@ class SupervisedTasks:
         self.stopping = asyncio.Event()
         """Set when the service has to drain."""
         self.fault: BaseException | None = None
-        """What the first task raised that failed."""
+        """The exception of the first task that failed."""
 
-    def start(self, works: Mapping[str, Work], *, may_end: bool = False) -> list[asyncio.Task[None]]:
-        """Start work; the names are for logs."""
-        return [self._group.create_task(self._supervise(name, work, may_end)) for name, work in works.items()]
+    def start(self, factories: Mapping[str, TaskFactory], *, may_end: bool = False) -> list[asyncio.Task[None]]:
+        """Start tasks by their names in logs; with `may_end` they may end while the service runs."""
+        return [self._group.create_task(self._supervise(name, factory, may_end)) for name, factory in factories.items()]
 
-    async def _supervise(self, name: str, work: Work, may_end: bool) -> None:
+    async def _supervise(self, name: str, factory: TaskFactory, may_end: bool) -> None:
         try:
-            await work()
+            await factory()
             if not (may_end or self.stopping.is_set()):
                 raise RuntimeError("it ended while the service runs")
         except (Exception, asyncio.CancelledError) as error:
@@ -57,7 +57,7 @@ class SupervisedTasks:
 
 @asynccontextmanager
 async def supervised_tasks(logger: Logger) -> AsyncIterator[SupervisedTasks]:
-    """Tasks that the body ends, and that are cancelled if it raises something, which is raised as it is."""
+    """Supervise tasks, which the body ends; they are cancelled if it raises an exception, which is raised again."""
     try:
         async with asyncio.TaskGroup() as group:
             yield SupervisedTasks(group, logger)

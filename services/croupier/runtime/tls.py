@@ -1,7 +1,7 @@
-"""Mutual TLS between services: each proves who it is to those it calls and to those that call it.
+"""Mutual TLS between services, with one certificate of a service as server and as client.
 
-A service has one certificate for both. It is read at the start, and again whenever its files have changed: those who
-renew certificates restart nothing. Connections that stand keep the one with which they were made.
+It is read at the start, and again when its files change: a renewal needs no restart. Open connections keep the
+certificate with which they were made.
 """
 
 import asyncio
@@ -27,17 +27,17 @@ from croupier.runtime.identity import Clock
 from croupier.runtime.logs import Logger
 from croupier.runtime.program import SettingsError, check_together
 
-LOOK_SECONDS = 1.0
-"""How often the files are looked at."""
+POLL_SECONDS = 1.0
+"""The time between checks of the files."""
 MIN_RSA_BITS = 2048
 
 Contents: TypeAlias = tuple[bytes | None, bytes | None, bytes | None]
-"""Of certificate, key and authorities; None for a file that cannot be read."""
+"""The content of certificate, key and authorities; None for a file that cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A certificate that can be used with its key, and the authorities whose certificates others must have; all PEM."""
+    """A valid certificate with its key, and the authorities that peers are verified by; all PEM."""
 
     certificate: bytes = field(repr=False)
     key: bytes = field(repr=False)
@@ -47,18 +47,18 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class TlsFiles:
-    """The PEM files of a service: its certificate with those that lead to the authority, its key, and authorities."""
+    """The PEM files of a service: its certificate chain, its key, and the authorities of peers."""
 
     certificate: Path
     key: Path
     ca: Path
 
     def contents(self) -> Contents:
-        """What the files hold now."""
+        """Read the files."""
         return content(self.certificate), content(self.key), content(self.ca)
 
     def identity(self, contents: Contents, now: datetime) -> Identity:
-        """The contents, checked; raises SettingsError saying which file cannot be used and why, never what is in it."""
+        """Check the contents; raises SettingsError with the file and its fault, without its content."""
         certificate, key, authorities = contents
         holder = checked_pair(self.certificate, certificate, self.key, key, now)
         check_authorities(self.ca, authorities, now)
@@ -66,42 +66,41 @@ class TlsFiles:
 
 
 def tls_files(group: str, certificate: Path | None, key: Path | None, ca: Path | None) -> TlsFiles | None:
-    """The files that a group of three settings names, None if it names none; raises SettingsError if only some do."""
+    """Return the files of a group of three settings, None if all are empty; raises SettingsError if only some are."""
     check_together({f"--{group}-certificate": certificate, f"--{group}-key": key, f"--{group}-ca": ca})
     return TlsFiles(certificate, key, ca) if certificate and key and ca else None
 
 
 class Tls:
-    """What a service proves itself with, and checks others by; `identity` is the one for new connections.
+    """The credentials of a service, from files that may change; `identity` is for new connections.
 
-    Raises SettingsError for files that cannot be used.
+    Raises SettingsError for unusable files.
     """
 
     def __init__(self, files: TlsFiles, clock: Clock, logger: Logger) -> None:
         self._files, self._clock, self._logger = files, clock, logger
-        self._seen = self._judged = files.contents()
-        self.identity = files.identity(self._seen, self._now())
+        self._last = self._checked = files.contents()
+        self.identity = files.identity(self._last, self._now())
 
     def _now(self) -> datetime:
         return datetime.fromtimestamp(self._clock() / 1000, UTC)
 
     async def watch(self) -> None:
-        """Look again and again, until cancelled."""
+        """Poll the files again and again, until cancelled."""
         while True:
-            await asyncio.sleep(LOOK_SECONDS)
-            self.look()
+            await asyncio.sleep(POLL_SECONDS)
+            self.poll()
 
-    def look(self) -> None:
-        """Take what the files hold if it is new and can be used; else go on as before, and say so once.
+    def poll(self) -> None:
+        """Use changed files, or log once that they are unusable and keep the old identity.
 
-        Only what was there the last time as well is judged: files are replaced one after the other, and halfway they
-        do not fit together.
+        Contents are checked once two polls find the same: files are replaced one after the other.
         """
         contents = self._files.contents()
-        is_settled, self._seen = contents == self._seen, contents
-        if not is_settled or contents == self._judged:
+        is_stable, self._last = contents == self._last, contents
+        if not is_stable or contents == self._checked:
             return
-        self._judged = contents
+        self._checked = contents
         try:
             self.identity = self._files.identity(contents, self._now())
         except SettingsError as fault:
@@ -110,23 +109,23 @@ class Tls:
             self._logger.info("the new certificate is used from now on", ends=self.identity.ends.isoformat())
 
     def server_credentials(self) -> grpc.ServerCredentials:
-        """For a port whose callers must have a certificate; every new connection gets what holds then."""
-        given = self.identity
+        """Return credentials for a port whose callers need a certificate; new connections use the current identity."""
+        used = self.identity
 
         def configuration() -> grpc.ServerCertificateConfiguration | None:
-            # Called in threads of the library, with each new connection; None leaves it as it was.
-            nonlocal given
-            if given is self.identity:
+            # The library calls it in its threads, for each new connection; None means no change.
+            nonlocal used
+            if used is self.identity:
                 return None
-            given = self.identity
-            return _configuration(given)
+            used = self.identity
+            return _configuration(used)
 
-        # The stubs do not know that it may give None.
+        # In the stubs it may not return None.
         fetcher: Any = configuration
-        return grpc.dynamic_ssl_server_credentials(_configuration(given), fetcher, require_client_authentication=True)
+        return grpc.dynamic_ssl_server_credentials(_configuration(used), fetcher, require_client_authentication=True)
 
     def channel_credentials(self) -> grpc.ChannelCredentials:
-        """For a channel that is opened now."""
+        """Return credentials for a new channel, of the current identity."""
         identity = self.identity
         return grpc.ssl_channel_credentials(identity.authorities, identity.key, identity.certificate)
 
@@ -136,7 +135,7 @@ def _configuration(identity: Identity) -> grpc.ServerCertificateConfiguration:
 
 
 def content(path: Path) -> bytes | None:
-    """What a file holds, None if it cannot be read."""
+    """Return the content of a file, None if it cannot be read."""
     try:
         return path.read_bytes()
     except OSError:
@@ -144,22 +143,22 @@ def content(path: Path) -> bytes | None:
 
 
 def checked_pair(certificate: Path, pem: bytes | None, key: Path, key_pem: bytes | None, now: datetime) -> Certificate:
-    """The certificate of whoever has the key; raises SettingsError saying which file cannot be used and why."""
+    """Return the certificate, checked with its key; raises SettingsError with the unusable file and its fault."""
     holder, *_ = _certificates(certificate, pem)
     _check_time(certificate, holder, now)
     public_key = _private_key(key, key_pem).public_key()
     if public_key != _public_key(certificate, holder):
         raise SettingsError(f"{key} is not the key of the certificate in {certificate}")
-    if not _is_spoken(public_key):
+    if not _is_supported(public_key):
         raise SettingsError(
-            f"{key} is of a kind that TLS is not spoken with here: elliptic curve P-256, P-384 or P-521 is needed, or "
-            f"RSA of {MIN_RSA_BITS} bits"
+            f"unsupported kind of key in {key}: expected elliptic curve P-256, P-384 or P-521, or RSA of at least "
+            f"{MIN_RSA_BITS} bits"
         )
     return holder
 
 
 def check_authorities(path: Path, pem: bytes | None, now: datetime) -> None:
-    """Raises SettingsError unless there is an authority in the file, and one that holds."""
+    """Raise SettingsError unless the file has an authority that is valid now."""
     _check_time(path, max(_certificates(path, pem), key=lambda each: each.not_valid_after_utc), now)
 
 
@@ -174,11 +173,11 @@ def _public_key(path: Path, certificate: Certificate) -> CertificatePublicKeyTyp
     try:
         return certificate.public_key()
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise SettingsError(f"{path} holds a key of an unknown kind") from None
+        raise SettingsError(f"{path} has a key of an unknown kind") from None
 
 
-def _is_spoken(key: PublicKeyTypes) -> bool:
-    """Whether the library behind gRPC and Envoy takes it, which says so to those who connect only."""
+def _is_supported(key: PublicKeyTypes) -> bool:
+    """Return whether gRPC and Envoy support this kind of key; they would fail with each connection only."""
     if isinstance(key, RSAPublicKey):
         return key.key_size >= MIN_RSA_BITS
     return isinstance(key, EllipticCurvePublicKey) and isinstance(key.curve, SECP256R1 | SECP384R1 | SECP521R1)
@@ -196,5 +195,5 @@ def _check_time(path: Path, certificate: Certificate, now: datetime) -> None:
         raise SettingsError(f"the certificate in {path} expired at {certificate.not_valid_after_utc.isoformat()}")
     if now < certificate.not_valid_before_utc:
         raise SettingsError(
-            f"the certificate in {path} holds from {certificate.not_valid_before_utc.isoformat()} on only"
+            f"the certificate in {path} is not valid before {certificate.not_valid_before_utc.isoformat()}"
         )

@@ -1,4 +1,4 @@
-"""Spans of calls, on the caller's side and on that of the service that is called (docs/decisions/0017)."""
+"""Spans of calls, of the client and of the server (docs/decisions/0017)."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -13,26 +13,26 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from croupier.runtime.tracing import TRACER, TracesSettings, start_span
 
 TRACEPARENT = "traceparent"
-"""The one header of W3C Trace Context that is read and sent; tracestate and baggage could hold anything."""
+"""The only header of W3C Trace Context in use; tracestate and baggage could have any content."""
 SERVER_FAULTS = frozenset(("UNKNOWN", "DEADLINE_EXCEEDED", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS"))
-"""The codes by which a server reports that the fault is its own."""
+"""The codes for faults of the server."""
 ServicerContext = grpc.aio.ServicerContext[Any, Any]
 Serve = Callable[[Any, ServicerContext], Awaitable[Any]]
 _TRACE_CONTEXT = TraceContextTextMapPropagator()
 
 
-def traced(settings: TracesSettings) -> Sequence[grpc.aio.ClientInterceptor]:
-    """The interceptors by which a channel traces its calls, none without a collector."""
-    return [TracedCalls()] if settings.endpoint else []
+def tracing_interceptors(settings: TracesSettings) -> Sequence[grpc.aio.ClientInterceptor]:
+    """Return the interceptors that trace the calls of a channel, none without a collector."""
+    return [TracingInterceptor()] if settings.endpoint else []
 
 
-class TracedCalls(grpc.aio.UnaryUnaryClientInterceptor):
-    """A span for each call through a channel."""
+class TracingInterceptor(grpc.aio.UnaryUnaryClientInterceptor):
+    """Makes a span for each unary call of a channel."""
 
     async def intercept_unary_unary(
         self, continuation: Callable[..., Any], client_call_details: Any, request: Any
     ) -> Any:
-        """Make the call as part of the trace that is under way here."""
+        """Make the call in a child span of the current one."""
         method = client_call_details.method
         name = _name(method.decode() if isinstance(method, bytes) else method)
         with start_span(name, kind=SpanKind.CLIENT, attributes=_attributes(name)) as span:
@@ -48,8 +48,8 @@ class TracedCalls(grpc.aio.UnaryUnaryClientInterceptor):
             return call
 
 
-def traced_serving(method: str, serve: Serve) -> Serve:
-    """The same handler, within a span of the caller's trace."""
+def traced_handler(method: str, serve: Serve) -> Serve:
+    """Return the handler in a span of the caller's trace."""
     name = _name(method)
 
     async def trace_call(raw: Any, context: ServicerContext) -> Any:
@@ -64,7 +64,7 @@ def traced_serving(method: str, serve: Serve) -> Serve:
 
 
 def set_code(span: Span, code: str) -> None:
-    """Note the gRPC code of a call by its name, and nothing of its text."""
+    """Set the gRPC code of a call by its name, without the message."""
     span.set_attribute("rpc.response.status_code", code)
     if code in SERVER_FAULTS:
         span.set_status(StatusCode.ERROR)

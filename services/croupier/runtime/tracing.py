@@ -1,6 +1,6 @@
-"""Spans, by the OpenTelemetry API: where the time of a call went, from service to service.
+"""Spans of calls across services, by the OpenTelemetry API.
 
-Nothing is recorded unless `exported_spans` has set the SDK up, which it does where a collector is named.
+Nothing is recorded unless `exported_spans` has configured the SDK, for a collector.
 """
 
 import contextvars
@@ -17,26 +17,26 @@ from croupier.runtime.program import SettingsError
 
 TRACER = trace.get_tracer("croupier")
 TABLE_ID, GAME, SEQUENCE = "croupier.table_id", "croupier.game", "croupier.sequence"
-"""Attributes of spans; runtime/span_export.py lists all that are exported."""
+"""Attributes of spans; runtime/span_export.py lists the exported ones."""
 _NOT_RECORDED: AbstractContextManager[Span] = nullcontext(trace.INVALID_SPAN)
 
 
 class TracesSettings(NamedTuple):
-    """The collector that gets traces, host:port or empty, and the share of the traces that are recorded."""
+    """The collector of traces, host:port or empty, and the recorded share of traces."""
 
     endpoint: str = ""
     ratio: float = 1.0
 
 
-def start_span(name: str, **how: Any) -> AbstractContextManager[Span]:
-    """A span that lasts as long as the body; exceptions leave nothing in it, since their texts may name a card."""
-    return TRACER.start_as_current_span(name, record_exception=False, set_status_on_exception=False, **how)
+def start_span(name: str, **options: Any) -> AbstractContextManager[Span]:
+    """Make a span of the body, without exceptions, whose texts may name a card."""
+    return TRACER.start_as_current_span(name, record_exception=False, set_status_on_exception=False, **options)
 
 
 def open_span(name: str, attributes: Attributes = None) -> AbstractContextManager[Span]:
-    """A part of the span under way, INVALID_SPAN where none is recorded, as when a computer player acts.
+    """Make a child span of the body, INVALID_SPAN if the current span is not recorded.
 
-    The check makes a span of a move cost half a microsecond where nobody traces; the API alone takes five.
+    The check makes an unrecorded span of an action cost half a microsecond; the API alone takes five.
     """
     if not trace.get_current_span().is_recording():
         return _NOT_RECORDED
@@ -44,7 +44,7 @@ def open_span(name: str, attributes: Attributes = None) -> AbstractContextManage
 
 
 def open_shared_span(name: str, waiting: Sequence[Span]) -> AbstractContextManager[Span]:
-    """Work that all of these wait for: part of the first one's trace, linked with each of them, and they with it."""
+    """Make a span of the body for all waiting ones: a child of the first, with links to and from each."""
     recorded = [span for span in waiting if span.is_recording()]
     return _shared_span(name, recorded) if recorded else _NOT_RECORDED
 
@@ -59,14 +59,14 @@ def _shared_span(name: str, recorded: Sequence[Span]) -> Iterator[Span]:
 
 
 def context_without_span() -> contextvars.Context:
-    """The context of a task that goes on when the call which started it has ended: that call's span is not its own."""
+    """Return a context without the current span, for a task that outlives the call that started it."""
     context = contextvars.copy_context()
     context.run(attach, Context())
     return context
 
 
 def add_span_ids(_logger: object, _method: str, fields: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """A processor of structlog: gives a log line the trace_id and span_id of the span under way, if it is recorded."""
+    """Add trace_id and span_id of the current span to a log line, if it is recorded: a processor of structlog."""
     span = trace.get_current_span()
     if span.is_recording():
         context = span.get_span_context()
@@ -77,9 +77,9 @@ def add_span_ids(_logger: object, _method: str, fields: MutableMapping[str, Any]
 
 @contextmanager
 def exported_spans(settings: TracesSettings, service: str) -> Iterator[None]:
-    """Export this process's spans while the body runs, if a collector is named; possible once in a process.
+    """Export the spans of this process while the body runs, if a collector is named; works once in a process.
 
-    Raises SettingsError where the SDK is not installed.
+    Raises SettingsError if the SDK is not installed.
     """
     if not settings.endpoint:
         yield

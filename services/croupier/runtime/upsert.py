@@ -1,4 +1,4 @@
-"""Inserts that give way to a row that is there: the same clauses for both databases, each with its own insert."""
+"""Inserts with ON CONFLICT, by the dialect of the database."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -8,13 +8,13 @@ from sqlalchemy import Table
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-GivingWay: TypeAlias = sqlite.Insert | postgresql.Insert
+Upsert: TypeAlias = sqlite.Insert | postgresql.Insert
 
-_KINDS: Mapping[str, Callable[[Table], GivingWay]] = MappingProxyType(
+_KINDS: Mapping[str, Callable[[Table], Upsert]] = MappingProxyType(
     {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
 )
 
 
-def insert_into(connection: AsyncConnection, table: Table) -> GivingWay:
-    """An insert that takes on_conflict_do_nothing() and on_conflict_do_update()."""
+def insert_into(connection: AsyncConnection, table: Table) -> Upsert:
+    """Return an insert with on_conflict_do_nothing() and on_conflict_do_update()."""
     return _KINDS[connection.dialect.name](table)

@@ -7,7 +7,7 @@ import grpc
 
 from croupier.runtime.errors import AlreadyExists
 from croupier.runtime.identity import caller
-from croupier.runtime.paging import decode_page_size, decode_page_token, encode_page_token, foreign_token
+from croupier.runtime.paging import decode_page_size, decode_page_token, encode_page_token, invalid_page_token
 from croupier.scoring import codec
 from croupier.scoring.ledger import Ledger
 from croupier.scoring.metrics import LedgerMetrics
@@ -88,7 +88,7 @@ def _decode_leaderboard_cursor(game: str, cursor: list[Any] | None) -> tuple[int
         return 0, None
     position, player_id, *numbers = cursor
     if any(number not in COUNTS for number in (position, *numbers)):
-        raise foreign_token()
+        raise invalid_page_token()
     return position, LeaderboardEntry(player_id, "", Statistics(game, *numbers))
 
 

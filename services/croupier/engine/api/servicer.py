@@ -166,7 +166,7 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
 
         A refusal would cost as much as an action, and a delay blocks only the sender.
         """
-        if self._limit is not None and (seconds := self._limit.reserve_seconds(player_id)) > 0:
+        if self._limit is not None and (seconds := self._limit.acquire(player_id)) > 0:
             self._metrics.rpc.limited.labels(PLAY_TABLE).inc()
             await asyncio.sleep(seconds)
 

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from croupier.engine.storage.schema import DEADLINES, ENTRIES, TABLES
 from croupier.engine.storage.writer import Append, ChangeRow, change_rows, lost_races
-from croupier.runtime.database import blocking_twin
+from croupier.runtime.database import blocking_engine
 
 _UPSERT = sqlite.insert(DEADLINES)
 # Text for the driver, since a parameter of SQLAlchemy for each value costs as much as its storage.
@@ -38,7 +38,7 @@ class SqliteWriter:
     """
 
     def __init__(self, engine: AsyncEngine) -> None:
-        self._engine = blocking_twin(engine)
+        self._engine = blocking_engine(engine)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="entry-writer")
 
     async def write(self, appends: Sequence[Append]) -> Sequence[int]:

@@ -13,23 +13,20 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from google.protobuf.duration_pb2 import Duration
 
 from croupier.cli.faults import CommandFault
 from croupier.cli.services import gateway, signed_in_client, trust
 from croupier.gateway.bindings import call_path
 from croupier_api.v1 import engine_pb2, lobby_pb2
-from croupier_api.v1.tables_pb2 import TimeControl
 from croupier_client import Client, choose_random_action, play_game
 from tests.gateway.conftest import GatewayDeployment, another_gateway
 from tests.gateway.harness import Gateway
 from tests.programs import program
-from tests.tables import opened_table
+from tests.tables import QUICK_BOTS, opened_table
 
 pytestmark = pytest.mark.gateway
 ROOT = Path(__file__).parents[2]
 DEADLINE_SECONDS = 60.0
-QUICK_BOTS = TimeControl(bot_delay=Duration(nanos=1_000_000))
 
 
 async def test_a_client_whose_token_expires_early_gets_a_new_one(deployment: GatewayDeployment) -> None:

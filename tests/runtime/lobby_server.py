@@ -1,4 +1,4 @@
-"""A gRPC server of the runtime with a servicer that tests configure, and a channel to it."""
+"""A lobby with a fake servicer on a real gRPC server, and a channel to it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -30,12 +30,12 @@ Metadata = tuple[tuple[str, str], ...]
 
 
 class Servicer(lobby_pb2_grpc.LobbyServiceServicer):
-    """A servicer whose methods run what a test sets."""
+    """A fake servicer, whose methods call the function `act` of a test."""
 
     def __init__(self) -> None:
         self.act: Callable[[], None] = lambda: None
         self.closed = asyncio.Event()
-        self.made: list[Any] = []
+        self.streams: list[Any] = []
 
     async def GetTable(self, request: pb.GetTableRequest, context: Any) -> pb.GetTableResponse:
         self.act()
@@ -45,9 +45,9 @@ class Servicer(lobby_pb2_grpc.LobbyServiceServicer):
         return pb.SignInResponse()
 
     def WatchTables(self, request: pb.WatchTablesRequest, context: Any) -> AsyncIterator[pb.WatchTablesResponse]:
-        # The generator is kept, so that the garbage collector does not close it.
-        self.made.append(self._watch(request))
-        stream: AsyncIterator[pb.WatchTablesResponse] = self.made[-1]
+        # Kept, so that the garbage collector does not close it.
+        self.streams.append(self._watch(request))
+        stream: AsyncIterator[pb.WatchTablesResponse] = self.streams[-1]
         return stream
 
     async def _watch(self, request: pb.WatchTablesRequest) -> AsyncIterator[pb.WatchTablesResponse]:
@@ -60,8 +60,8 @@ class Servicer(lobby_pb2_grpc.LobbyServiceServicer):
             self.closed.set()
 
 
-class Site(NamedTuple):
-    """A running server with its metrics and log."""
+class LobbyServer(NamedTuple):
+    """A running server with its channel, metrics and log."""
 
     servicer: Servicer
     listener: Listener
@@ -70,10 +70,10 @@ class Site(NamedTuple):
     registry: CollectorRegistry
     logger: CapturingLogger
 
-    def counted(self, name: str, method: str, **labels: str) -> float | None:
+    def metric(self, name: str, method: str, **labels: str) -> float | None:
         return self.registry.get_sample_value(f"croupier_rpc_{name}", {"method": f"{LOBBY}/{method}", **labels})
 
-    def ask(self, method: str, metadata: Metadata) -> Awaitable[Any]:
+    def call(self, method: str, metadata: Metadata) -> Awaitable[Any]:
         """Return the first message of a call: the answer, or the first of a stream."""
         call = getattr(self.stub, method)(REQUESTS[method](), metadata=metadata)
         answer: Awaitable[Any] = call.read() if method == "WatchTables" else call
@@ -87,16 +87,16 @@ def interceptor(
 
 
 @asynccontextmanager
-async def opened_site(
+async def running_lobby(
     servicer: Servicer | None = None,
     tls: Tls | None = None,
     limit: PlayerLimit | None = None,
-) -> AsyncIterator[Site]:
+) -> AsyncIterator[LobbyServer]:
     served, registry, logger = servicer or Servicer(), CollectorRegistry(), CapturingLogger()  # type: ignore[abstract]
     add = partial(lobby_pb2_grpc.add_LobbyServiceServicer_to_server, served)
     listener = await listen("127.0.0.1:0", [LOBBY[1:]], add, interceptor(registry, logger, limit), tls)
     async with grpc.aio.insecure_channel(listener.address) as channel:
-        yield Site(served, listener, channel, lobby_pb2_grpc.LobbyServiceStub(channel), registry, logger)
+        yield LobbyServer(served, listener, channel, lobby_pb2_grpc.LobbyServiceStub(channel), registry, logger)
     await listener.server.stop(None)
 
 
